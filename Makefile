@@ -1,0 +1,48 @@
+# Satchel: `make run` starts it, `make test` proves it. Nothing is needed first but Debian, Python 3.11+ and make.
+.DEFAULT_GOAL := help
+SHELL := /bin/sh
+BIN := .venv/bin
+PYTHON ?= python3
+export PYTHONPATH := $(CURDIR)
+
+.PHONY: help install run test quick check fix docs bench services clean
+
+help: ## Show what can be made
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
+
+install: .venv/ready ## Make .venv with the satchel command in it
+
+.venv/ready: pyproject.toml uv.lock tools/environment
+	@PYTHON="$(PYTHON)" tools/environment
+	@touch $@
+
+run: .venv/ready ## Start the server on http://127.0.0.1:8400, keeping everything in ./data
+	@exec $(BIN)/satchel serve
+
+services: .venv/ready ## Install the servers and the browser that the tests use
+	@tools/services
+
+test: services ## Run every test, against real services that the tests start themselves
+	@$(BIN)/pytest
+
+quick: .venv/ready ## Run the tests that need no service, in under a minute
+	@$(BIN)/pytest -m "not services and not slow" -q
+
+check: .venv/ready ## Format, lint, types, import rules, generated documents
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/pyright
+	@$(BIN)/lint-imports
+	@$(BIN)/python -m tools.documents --check
+
+fix: .venv/ready ## Repair what can be repaired by machine, and generate the documents anew
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+	@$(BIN)/python -m tools.documents
+
+bench: services ## Measure against peers, side by side
+	@$(BIN)/uv sync --quiet --frozen --all-groups
+	@$(BIN)/python -m bench
+
+clean: ## Remove everything that can be made again; ./data stays
+	rm -rf .venv .cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist

@@ -1,0 +1,1 @@
+"""Satchel: one server for passing things on and keeping them."""

@@ -1,0 +1,179 @@
+"""Every setting in one frozen value: from the command line, the environment, a TOML file or a default."""
+
+import os
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from ipaddress import IPv4Network, IPv6Network, ip_network
+from pathlib import Path
+from typing import Any, Literal, cast, get_args
+from urllib.parse import urlsplit
+
+SignUpMode = Literal["open", "invitation", "closed"]
+LogFormat = Literal["text", "json"]
+Network = IPv4Network | IPv6Network
+ENVIRONMENT_PREFIX = "SATCHEL_"
+
+
+class BadSetting(Exception):
+    """A setting that cannot be used; the message says which and what would do."""
+
+
+def setting(default: Any, about: str) -> Any:
+    return field(default=default, metadata={"about": about})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How this server runs. `satchel serve` alone is the embedded default under one data folder."""
+
+    data: Path = setting(Path("data"), "The folder for everything the embedded stores keep, and for the secret.")
+    host: str = setting("127.0.0.1", "The address to listen on; 0.0.0.0 or :: for every network of this machine.")
+    port: int = setting(8400, "The port to listen on; 0 takes a free one.")
+    public_url: str = setting("", "The address people use, such as https://satchel.example.org; else host and port.")
+    table: str = setting(
+        "", "Tables: `sqlite:///path` or `dynamodb://region[?endpoint=…]`; else SQLite in the data folder."
+    )
+    ephemeral: str = setting("memory:", "Short-lived state: `memory:` or `redis://host:port/db`.")
+    objects: str = setting("", "Bytes: `file:///path` or `s3://bucket[?endpoint=…&region=…]`; else the data folder.")
+    table_prefix: str = setting("", "Put before every table name, to keep several installations apart.")
+    secret: str = setting("", "What signs tokens and links, 32 characters or more; else made once in the data folder.")
+    sign_up: SignUpMode = setting(
+        "invitation",
+        "Who may sign up until an administrator decides otherwise: `open`, `invitation` or `closed`.",
+    )
+    trusted_proxies: tuple[Network, ...] = setting((), "Proxies whose X-Forwarded-For and -Proto are believed.")
+    metrics_from: tuple[Network, ...] = setting(
+        (ip_network("127.0.0.0/8"), ip_network("::1/128")), "Networks that may read /metrics."
+    )
+    upload_limit: int = setting(64 * 1024**3, "The largest single upload, in bytes.")
+    log_format: LogFormat = setting("text", "`text` for people, `json` for machines.")
+    log_level: str = setting("info", "`debug`, `info`, `warning` or `error`.")
+
+    @property
+    def table_url(self) -> str:
+        return self.table or f"sqlite://{self.data.absolute() / 'satchel.db'}"
+
+    @property
+    def objects_url(self) -> str:
+        return self.objects or f"file://{self.data.absolute() / 'objects'}"
+
+    @property
+    def address(self) -> str:
+        if self.public_url:
+            return self.public_url
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{host}:{self.port}"
+
+    @property
+    def needs_data_folder(self) -> bool:
+        urls = (self.table_url, self.objects_url, self.ephemeral)
+        return not self.secret or any(url.startswith(("sqlite:", "file:", "memory:")) for url in urls)
+
+
+def load_settings(
+    chosen: Mapping[str, Any] | None = None,
+    environment: Mapping[str, str] = os.environ,
+    file: Path | None = None,
+) -> Settings:
+    """Settings from `chosen` (those that are not None), then the environment, then the file, then defaults."""
+    if file is None and environment.get("SATCHEL_CONFIG"):
+        file = Path(environment["SATCHEL_CONFIG"])
+    values: dict[str, Any] = {}
+    known = {each.name for each in fields(Settings)}
+    for name, value in _read_file(file, known).items():
+        values[name] = _parse(name, value, f"{file}: {name}")
+    for name in known:
+        variable = ENVIRONMENT_PREFIX + name.upper()
+        if environment.get(variable):
+            values[name] = _parse(name, environment[variable], variable)
+    for name, value in (chosen or {}).items():
+        if value is not None:
+            values[name] = _parse(name, value, "--" + name.replace("_", "-"))
+    return Settings(**values)
+
+
+def _read_file(file: Path | None, known: set[str]) -> dict[str, Any]:
+    if file is None:
+        return {}
+    try:
+        content = tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadSetting(f"The settings file {file} cannot be read: {error.strerror}.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadSetting(f"The settings file {file} is not valid TOML: {error}.") from error
+    for name in content:
+        if name not in known:
+            raise BadSetting(f"{file}: there is no setting called {name!r}. Known are: {', '.join(sorted(known))}.")
+    return content
+
+
+def _parse(name: str, value: Any, where: str) -> Any:
+    """Turn what a person wrote into the type of the setting, or say what would have been right."""
+    match name:
+        case "data":
+            return Path(str(value)).expanduser()
+        case "port" | "upload_limit":
+            return _whole_number(value, where, most=65535 if name == "port" else None)
+        case "trusted_proxies" | "metrics_from":
+            return _networks(value, where)
+        case "sign_up" | "log_format":
+            choices = get_args(SignUpMode if name == "sign_up" else LogFormat)
+            return _one_of(str(value).lower(), choices, where)
+        case "log_level":
+            return _one_of(str(value).lower(), ("debug", "info", "warning", "error"), where)
+        case "secret":
+            if len(str(value)) < 32:
+                raise BadSetting(
+                    f"{where} is too short: give at least 32 characters, such as `openssl rand -hex 32` prints."
+                )
+            return str(value)
+        case "table":
+            return _store_url(str(value), ("sqlite", "dynamodb"), where)
+        case "ephemeral":
+            return _store_url(str(value), ("memory", "redis", "rediss"), where)
+        case "objects":
+            return _store_url(str(value), ("file", "s3"), where)
+        case "public_url":
+            if urlsplit(str(value)).scheme not in ("http", "https") or not urlsplit(str(value)).netloc:
+                raise BadSetting(f"{where} has to be an address such as https://satchel.example.org, not {value!r}.")
+            return str(value).rstrip("/")
+        case "table_prefix":
+            if not all(letter.isascii() and (letter.isalnum() or letter in "-_.") for letter in str(value)):
+                raise BadSetting(f"{where} may hold only letters, digits, `-`, `_` and `.`, not {value!r}.")
+            return str(value)
+        case _:
+            return str(value)
+
+
+def _whole_number(value: Any, where: str, *, most: int | None) -> int:
+    try:
+        number = int(str(value))
+    except ValueError:
+        number = -1
+    if number < 0 or (most is not None and number > most):
+        limit = f" up to {most}" if most is not None else ""
+        raise BadSetting(f"{where} has to be a whole number from 0{limit}, not {value!r}.")
+    return number
+
+
+def _one_of(value: str, choices: tuple[str, ...], where: str) -> str:
+    if value not in choices:
+        raise BadSetting(f"{where} has to be one of {', '.join(choices)}, not {value!r}.")
+    return value
+
+
+def _store_url(value: str, schemes: tuple[str, ...], where: str) -> str:
+    if urlsplit(value).scheme not in schemes:
+        raise BadSetting(f"{where} has to begin with one of {', '.join(s + ':' for s in schemes)}, not be {value!r}.")
+    return value
+
+
+def _networks(value: Any, where: str) -> tuple[Network, ...]:
+    given: Sequence[object] = (
+        cast("Sequence[object]", value) if isinstance(value, list | tuple) else str(value).split(",")
+    )
+    try:
+        return tuple(ip_network(str(each).strip(), strict=False) for each in given if str(each).strip())
+    except ValueError as error:
+        raise BadSetting(f"{where} has to be networks such as 10.0.0.0/8, split by commas: {error}.") from error

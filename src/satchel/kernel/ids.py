@@ -1,0 +1,19 @@
+"""Names that the server makes: identifiers that sort by the time they were made, and secrets nobody can guess."""
+
+import secrets
+
+from satchel.kernel.clock import Clock
+
+# Crockford's base 32 in lower case: no i, l, o, u, so that an id read aloud is not misheard.
+_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+
+
+def new_id(clock: Clock) -> str:
+    """26 characters: 48 bits of milliseconds, then 80 random bits."""
+    number = (int(clock() * 1000) << 80) | secrets.randbits(80)
+    return "".join(_ALPHABET[(number >> shift) & 31] for shift in range(125, -1, -5))
+
+
+def new_secret() -> str:
+    """43 URL-safe characters holding 256 random bits."""
+    return secrets.token_urlsafe(32)

@@ -1,0 +1,41 @@
+"""Session-wide real services, each started when the first test asks for it."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.services import S3Server, dynamodb_local, moto_server, rclone_s3, redis_server
+
+
+@pytest.fixture(scope="session")
+def dynamodb_endpoint() -> Iterator[str]:
+    with dynamodb_local() as endpoint:
+        yield endpoint
+
+
+@pytest.fixture(scope="session")
+def redis_url() -> Iterator[str]:
+    with redis_server() as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def moto_endpoint() -> Iterator[str]:
+    with moto_server() as endpoint:
+        yield endpoint
+
+
+@pytest.fixture(scope="session")
+def s3() -> Iterator[S3Server]:
+    with rclone_s3() as server:
+        yield server
+
+
+_SERVICE_FIXTURES = {"dynamodb_endpoint", "redis_url", "moto_endpoint", "s3"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whatever uses a service is marked so, and `make quick` leaves it out."""
+    for item in items:
+        if _SERVICE_FIXTURES & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.services)
