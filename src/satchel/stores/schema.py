@@ -1,0 +1,181 @@
+"""Record types declared as code: from one declaration come keys, typed reading and writing, and the data model's page.
+
+    class Identity(Record):
+        email: str = attribute("Email")
+        name: str = attribute("Name")
+
+    IDENTITY = Shape(Identity, CATALOG, {"PK": "USER#{email}", "SK": "IDENTITY#"}, owner="accounts", about="…")
+
+    await IDENTITY.get(tables, email="ann@example.org")
+    await tables.transact([IDENTITY.put(identity, when=attr("PK").absent())])
+
+A value that contains the separator is percent-encoded inside a key, so that no value can change a key's shape: the
+number of segments and the fixed ones among them are those of the template, whatever people call themselves.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from satchel.stores.ports.expressions import Action, Condition
+from satchel.stores.ports.table import Delete, Eq, Item, Put, Range, StartsWith, Tables, TableSpec, Update
+
+_FIELD = re.compile(r"\{(\w+)\}")
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What is stored. A field that equals its default is left out of the item."""
+
+
+def attribute(name: str, **options: Any) -> Any:
+    """A field of a record that is stored under another name."""
+    return msgspec.field(name=name, **options)
+
+
+R = TypeVar("R", bound=Record)
+
+
+class KeyTemplate:
+    """A pattern such as `USER#{email}`: how one attribute of a key is made from the fields of a record."""
+
+    def __init__(self, pattern: str, separator: str) -> None:
+        self.pattern = pattern
+        self.fields = tuple(_FIELD.findall(pattern))
+        self._separator = separator
+        self._escaped = "%" + format(ord(separator), "02X")
+        self.segments = pattern.split(separator)
+        for segment in self.segments:
+            if _FIELD.search(segment) and not _FIELD.fullmatch(segment):
+                raise ValueError(f"{pattern!r}: a field has to fill its whole segment, so that keys parse back")
+
+    def render(self, values: Mapping[str, Any]) -> str:
+        return _FIELD.sub(lambda field: self.escape(values[field[1]]), self.pattern)
+
+    def render_prefix(self, values: Mapping[str, Any]) -> str:
+        """The key up to the first field that is not given: what all keys with these values begin with."""
+        missing = [field for field in self.fields if field not in values]
+        known = self.pattern.split("{" + missing[0] + "}")[0] if missing else self.pattern
+        return _FIELD.sub(lambda field: self.escape(values[field[1]]), known)
+
+    def escape(self, value: Any) -> str:
+        if not isinstance(value, str):
+            raise TypeError(f"{self.pattern}: key fields are text, not {type(value).__name__}")
+        return value.replace("%", "%25").replace(self._separator, self._escaped)
+
+    def overlaps(self, other: "KeyTemplate") -> bool:
+        """Whether some key could have been made by both templates."""
+        if len(self.segments) != len(other.segments):
+            return False
+        pairs = zip(self.segments, other.segments, strict=True)
+        return all(mine == theirs or "{" in mine or "{" in theirs for mine, theirs in pairs)
+
+
+class Shape(Generic[R]):
+    """A record type together with the place where it is stored."""
+
+    def __init__(
+        self,
+        record: type[R],
+        table: TableSpec,
+        keys: Mapping[str, str],
+        *,
+        owner: str,
+        about: str,
+        separator: str = "#",
+    ) -> None:
+        self.record = record
+        self.table = table
+        self.owner = owner
+        self.about = about
+        self.separator = separator
+        self.keys = {name: KeyTemplate(pattern, separator) for name, pattern in keys.items()}
+        self.attributes = {field.name: field.encode_name for field in msgspec.structs.fields(record)}
+        unknown = {field for key in self.keys.values() for field in key.fields} - set(self.attributes)
+        if unknown or not set(table.key_names) <= set(keys):
+            raise ValueError(f"{record.__name__}: keys need {table.key_names} and know no {unknown or 'more'}")
+
+    def key(self, **fields: str) -> dict[str, str]:
+        return {name: self.keys[name].render(fields) for name in self.table.key_names}
+
+    def item(self, record: R) -> Item:
+        values = {name: getattr(record, name) for name in self.attributes}
+        plain = msgspec.to_builtins(record, builtin_types=(bytes, bytearray, Decimal))
+        return plain | {name: template.render(values) for name, template in self.keys.items()}
+
+    def read(self, item: Item) -> R:
+        return msgspec.convert(item, self.record)
+
+    async def get(self, tables: Tables, **fields: str) -> R | None:
+        item = await tables.get(self.table, self.key(**fields))
+        return None if item is None else self.read(item)
+
+    def put(self, record: R, *, when: Condition | None = None) -> Put:
+        return Put(self.table, self.item(record), when)
+
+    def update(self, actions: Sequence[Action], *, when: Condition | None = None, **fields: str) -> Update:
+        return Update(self.table, self.key(**fields), actions, when)
+
+    def delete(self, *, when: Condition | None = None, **fields: str) -> Delete:
+        return Delete(self.table, self.key(**fields), when)
+
+    async def list(
+        self,
+        tables: Tables,
+        *,
+        descending: bool = False,
+        limit: int = 100,
+        cursor: str | None = None,
+        **fields: str,
+    ) -> "RecordPage[R]":
+        """Records of one partition: `fields` name it, and as much of the sort key's beginning as is known."""
+        partition, sort = (self.keys[name] for name in self.table.key_names)
+        page = await tables.query(
+            self.table,
+            partition.render(fields),
+            StartsWith(sort.render_prefix(fields)),
+            descending=descending,
+            limit=limit,
+            cursor=cursor,
+        )
+        return RecordPage([self.read(item) for item in page.items], page.cursor)
+
+    async def list_by(
+        self,
+        tables: Tables,
+        index: str,
+        partition: str,
+        sort: Eq | StartsWith | Range | None = None,
+        *,
+        descending: bool = False,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> "RecordPage[R]":
+        """Records through an index that carries everything."""
+        page = await tables.query(
+            self.table, partition, sort, index=index, descending=descending, limit=limit, cursor=cursor
+        )
+        return RecordPage([self.read(item) for item in page.items], page.cursor)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordPage(Generic[R]):
+    """Some records in order, and where to go on, if there is more."""
+
+    records: list[R]
+    cursor: str | None
+
+
+def check_shapes(shapes: Sequence[Shape[Any]]) -> None:
+    """Refuse two record types of one table whose keys could ever be the same, or that disagree on the separator."""
+    for position, one in enumerate(shapes):
+        for other in shapes[:position]:
+            if one.table is not other.table:
+                continue
+            if one.separator != other.separator:
+                raise ValueError(f"{one.table.name}: one separator for all records of a table")
+            if all(one.keys[name].overlaps(other.keys[name]) for name in one.table.key_names):
+                raise ValueError(f"{one.record.__name__} and {other.record.__name__} could share a key")
