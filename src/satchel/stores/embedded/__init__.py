@@ -1,0 +1,1 @@
+"""Stores that need nothing but this process and a folder."""
