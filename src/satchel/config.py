@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any, Literal, cast, get_args
 from urllib.parse import urlsplit
 
+from satchel.kernel.signing import MIN_SECRET_BYTES
+
 SignUpMode = Literal["open", "invitation", "closed"]
 LogFormat = Literal["text", "json"]
 Network = IPv4Network | IPv6Network
@@ -123,9 +125,9 @@ def _parse(name: str, value: Any, where: str) -> Any:
         case "log_level":
             return _one_of(str(value).lower(), ("debug", "info", "warning", "error"), where)
         case "secret":
-            if len(str(value)) < 32:
+            if len(str(value)) < MIN_SECRET_BYTES:
                 raise BadSetting(
-                    f"{where} is too short: give at least 32 characters, such as `openssl rand -hex 32` prints."
+                    f"{where} is too short: give at least {MIN_SECRET_BYTES} characters, as `openssl rand -hex 32` does."
                 )
             return str(value)
         case "table":

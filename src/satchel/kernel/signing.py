@@ -13,6 +13,7 @@ class BadSignature(Exception):
     """Not signed by this server for this purpose, or changed since."""
 
 
+MIN_SECRET_BYTES = 32
 _DIGEST_BYTES = 32
 
 
@@ -20,8 +21,8 @@ class Signer:
     """Signs and opens payloads. They stay readable to everybody: sign nothing that is secret."""
 
     def __init__(self, secret: bytes) -> None:
-        if len(secret) < 32:
-            raise ValueError("a signing secret needs at least 32 bytes")
+        if len(secret) < MIN_SECRET_BYTES:
+            raise ValueError(f"a signing secret needs at least {MIN_SECRET_BYTES} bytes")
         self._secret = secret
         self._keys: dict[str, bytes] = {}
 
