@@ -1,0 +1,88 @@
+"""Put the edge together: routers in, one ASGI application out."""
+
+from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING
+
+import msgspec
+from starlette.responses import Response
+
+from satchel.edge.endpoints import PREFIX, Operation, Router
+from satchel.edge.guard import Exposure, Guard
+from satchel.edge.handling import Endpoint
+from satchel.edge.health import Checks, alive, numbers, ready
+from satchel.edge.identity import Identity
+from satchel.edge.logs import Journal
+from satchel.edge.metrics import Metrics
+from satchel.edge.problems import kinds_of_problem
+from satchel.edge.proxies import Networks
+from satchel.edge.routing import Routes
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+
+def application(
+    routers: Sequence[Router],
+    *,
+    identity: Identity,
+    checks: Checks,
+    exposure: Exposure,
+    journal: Journal,
+    metrics: Metrics,
+    version: str,
+) -> "ASGIApp":
+    """The whole server as one ASGI application.
+
+    `checks` are what `/readyz` asks. Operations below `/api/v1` are what the reference documents.
+    """
+    operations = [operation for router in routers for operation in router.operations]
+    documented = [operation for operation in operations if operation.path.startswith(PREFIX)]
+    routes = Routes()
+    routes.add("GET", "/healthz", alive)
+    routes.add("GET", "/readyz", ready(checks))
+    routes.add("GET", "/metrics", numbers(metrics, Networks(exposure.metrics_from)))
+    for operation in (*operations, *_own_pages(documented, version).operations):
+        routes.add(operation.method, operation.path, Endpoint(operation, identity))
+    return Guard(routes, exposure=exposure, journal=journal, metrics=metrics.requests)
+
+
+def _own_pages(documented: Sequence[Operation], version: str) -> Router:
+    """The pages about the server itself; what they are made with is imported when somebody looks at them."""
+    router = Router("pages", prefix="")
+
+    @cache
+    def document() -> dict[str, object]:
+        from satchel.edge.openapi import openapi
+
+        return openapi(documented, version=version)
+
+    @router.get("/")
+    async def welcome() -> Response:
+        from satchel.edge import pages
+
+        return pages.welcome(version)
+
+    @router.get("/problems")
+    async def problems() -> Response:
+        from satchel.edge import pages
+
+        return pages.problems_page(kinds_of_problem())
+
+    @router.get("/assets/{name}")
+    async def style(name: str) -> Response:
+        from satchel.edge import pages
+
+        return pages.asset(name)
+
+    @router.get(f"{PREFIX}/openapi.json")
+    async def openapi_document() -> Response:
+        return Response(msgspec.json.format(msgspec.json.encode(document())), media_type="application/json")
+
+    @router.get(f"{PREFIX}/docs")
+    async def reference() -> Response:
+        from satchel.edge.reference import reference_page
+
+        return reference_page(document())
+
+    return router

@@ -1,0 +1,45 @@
+"""The kinds of people who call, so that an endpoint can say by a type whom it serves."""
+
+from typing import TypeAlias
+
+import msgspec
+
+from satchel.kernel.errors import Forbidden, Unauthenticated
+
+
+class Stranger(msgspec.Struct, frozen=True):
+    """Somebody who showed nothing."""
+
+
+class Guest(msgspec.Struct, frozen=True):
+    """Somebody without an account, recognisable by a signed id and the name they chose."""
+
+    id: str
+    name: str
+
+
+class Member(msgspec.Struct, frozen=True):
+    """Somebody signed in to an account."""
+
+    user_id: str
+    email: str
+    session_id: str
+    admin: bool = False
+
+
+class Admin(Member, frozen=True):
+    """A member who administers this server; ask for it where only they may pass."""
+
+
+Caller: TypeAlias = Stranger | Guest | Member
+KINDS: tuple[type, ...] = (Stranger, Guest, Member, Admin)
+
+
+def admit(caller: Caller, accepted: tuple[type, ...]) -> None:
+    """Let the caller pass if they are one of the accepted kinds, else say what is missing."""
+    if isinstance(caller, accepted):
+        return
+    if isinstance(caller, Member):
+        who = "an administrator of this server" if Admin in accepted else "somebody who is not signed in"
+        raise Forbidden(f"Only {who} can do this.")
+    raise Unauthenticated("Sign in to do this.")

@@ -1,0 +1,112 @@
+"""One line per request and per event on standard error, as JSON for machines or as text for people.
+
+No line holds a path, a query, a token, a cookie or a body: the template of the route and the request id are
+enough to find what happened, and paths can be secrets here.
+"""
+
+import contextlib
+import logging
+import time
+from collections.abc import Callable
+from io import FileIO
+from typing import Any, Literal
+
+import msgspec
+
+from satchel.kernel.clock import iso
+
+LogFormat = Literal["text", "json"]
+Write = Callable[[bytes], object]
+
+_encode = msgspec.json.Encoder(enc_hook=str).encode
+# What every record has anyway; the rest came by `extra=` and belongs into the line.
+_STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "color_message"}
+
+
+class RequestLine(msgspec.Struct, tag_field="event", tag="request"):
+    """What is kept of a request."""
+
+    time: str
+    level: str
+    request: str
+    method: str
+    route: str
+    status: int
+    ms: float
+    bytes: int
+    caller: str
+    caller_id: str
+
+    def for_people(self) -> str:
+        who = f"{self.caller} {self.caller_id}".rstrip()
+        return (
+            f"{self.time} {self.method} {self.route or '(no route)'} {self.status} "
+            f"{self.ms:g} ms {self.bytes} bytes, {who} [{self.request}]"
+        )
+
+
+class Journal(logging.Handler):
+    """Where all lines go. Requests come directly, because a trip through `logging` costs as much as an endpoint."""
+
+    def __init__(self, log_format: LogFormat = "json", level: str = "info", write: Write | None = None) -> None:
+        super().__init__(level.upper())
+        self._json = log_format == "json"
+        # Unbuffered: one system call per line, and nothing is lost when the process dies.
+        self._out = write or FileIO(2, "wb", closefd=False).write
+        self.wants_requests = self.level <= logging.INFO
+        self.wants_everything = self.level <= logging.DEBUG
+
+    def write_request(self, line: RequestLine) -> None:
+        self._write(_encode(line) if self._json else line.for_people().encode())
+
+    def emit(self, record: logging.LogRecord) -> None:
+        extra = {name: value for name, value in vars(record).items() if name not in _STANDARD}
+        trace = self._trace(record)
+        if self._json:
+            line = {
+                "time": iso(record.created),
+                "level": record.levelname.lower(),
+                "event": record.getMessage(),
+                "logger": record.name,
+                **extra,
+                **({"trace": trace} if trace else {}),
+            }
+            self._write(_encode(line))
+        else:
+            facts = "".join(f" {name}={value}" for name, value in extra.items())
+            text = f"{iso(record.created)} {record.levelname.lower()}: {record.getMessage()}{facts}"
+            self._write((f"{text}\n{trace}" if trace else text).encode(errors="replace"))
+
+    def _trace(self, record: logging.LogRecord) -> str:
+        return logging.Formatter().formatException(record.exc_info) if record.exc_info else ""
+
+    def _write(self, line: bytes) -> None:
+        # A reader of our log that went away must not take the server with it.
+        with contextlib.suppress(OSError, ValueError):
+            self._out(line + b"\n")
+
+
+class Timestamps:
+    """The time of now in the stored form; the part down to the second is made once per second."""
+
+    def __init__(self) -> None:
+        self._second = -1
+        self._text = ""
+
+    def now(self) -> str:
+        moment = time.time()
+        second = int(moment)
+        if second != self._second:
+            self._second, self._text = second, iso(second)[:-4]
+        return f"{self._text}{int(moment % 1 * 1000):03}Z"
+
+
+def start_journal(log_format: LogFormat, level: str, **options: Any) -> Journal:
+    """Send every log of the process to one journal."""
+    journal = Journal(log_format, level, **options)
+    root = logging.getLogger()
+    root.handlers = [journal]
+    root.setLevel(journal.level)
+    # Its notes about starting and stopping are said better by us; its warnings are not.
+    logging.getLogger("uvicorn").setLevel(max(journal.level, logging.WARNING))
+    return journal

@@ -1,0 +1,164 @@
+"""Every refusal and failure as `application/problem+json`; nothing else writes that type."""
+
+import inspect
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import msgspec
+
+from satchel.kernel.errors import Forbidden, SatchelError, Unavailable
+
+MEDIA_TYPE = b"application/problem+json"
+Headers = list[tuple[bytes, bytes]]
+
+_UNEXPECTED = "Something failed on the server. If it happens again, report the request id to whoever runs it."
+
+_log = logging.getLogger("satchel.edge")
+_encode = msgspec.json.Encoder(enc_hook=str).encode
+
+
+class Malformed(SatchelError):
+    """What was sent is not even well-formed: broken HTTP, broken JSON, or text that is not UTF-8."""
+
+    status = 400
+    slug = "malformed"
+    title = "This cannot be read"
+
+
+class MethodNotAllowed(SatchelError):
+    """The address exists, but not for this method; the `Allow` header names those it has."""
+
+    status = 405
+    slug = "method-not-allowed"
+    title = "This method is not offered here"
+
+    def __init__(self, methods: list[str]) -> None:
+        super().__init__(f"Use one of: {', '.join(methods)}.", allow=methods)
+        self.methods = methods
+
+
+class TooSlow(SatchelError):
+    """The rest of the request did not arrive in time."""
+
+    status = 408
+    slug = "too-slow"
+    title = "The request took too long to arrive"
+
+
+class AddressTooLong(SatchelError):
+    """The address of the request is over the limit."""
+
+    status = 414
+    slug = "address-too-long"
+    title = "The address is too long"
+
+
+class WrongMediaType(SatchelError):
+    """The body is of a type that is not understood here."""
+
+    status = 415
+    slug = "wrong-media-type"
+    title = "This type of content is not understood here"
+
+
+class HeadersTooLarge(SatchelError):
+    """The headers of the request are over the limit."""
+
+    status = 431
+    slug = "headers-too-large"
+    title = "The headers are too large"
+
+
+class CrossOrigin(Forbidden):
+    """A page of another site tried to change something here in the name of whoever looks at it."""
+
+    slug = "cross-origin"
+    title = "Another site may not do this"
+
+
+class Busy(Unavailable):
+    """More requests are being answered than this server takes on at once; trying again shortly will help."""
+
+    slug = "busy"
+    title = "Too busy right now"
+    retry_after: ClassVar[int] = 2
+
+
+class ShuttingDown(Unavailable):
+    """The server was stopped before it could finish; whether the request had an effect is not known."""
+
+    slug = "shutting-down"
+    title = "The server is being stopped"
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A problem ready to be sent."""
+
+    status: int
+    headers: Headers
+    body: bytes
+
+
+def problem_from(error: Exception, request_id: str) -> Problem:
+    """The answer to an exception; what is not ours to show becomes a plain 500, its cause only in the log."""
+    if not isinstance(error, SatchelError):
+        _log.error("a request failed", exc_info=error, extra={"request": request_id})
+        error = SatchelError(_UNEXPECTED)
+    elif error.status >= 500:
+        cause = error if error.__cause__ is not None else None
+        _log.warning("a request could not be served: %s", error, exc_info=cause, extra={"request": request_id})
+    content: dict[str, Any] = {
+        **error.facts,
+        "type": f"/problems#{error.slug}",
+        "title": error.title,
+        "status": error.status,
+        "detail": error.detail,
+        "instance": f"urn:satchel:request:{request_id}",
+    }
+    body = _encode(content)
+    headers: Headers = [
+        (b"content-type", MEDIA_TYPE),
+        (b"content-length", b"%d" % len(body)),
+        (b"cache-control", b"no-store"),
+    ]
+    headers.extend(_extra_headers(error))
+    return Problem(error.status, headers, body)
+
+
+def _extra_headers(error: SatchelError) -> Iterator[tuple[bytes, bytes]]:
+    retry_after = getattr(error, "retry_after", None)
+    if retry_after is not None:
+        yield b"retry-after", b"%d" % retry_after
+    if isinstance(error, MethodNotAllowed):
+        yield b"allow", ", ".join(error.methods).encode("ascii")
+    if error.status == 416 and "size_bytes" in error.facts:
+        yield b"content-range", b"bytes */%d" % error.facts["size_bytes"]
+    if error.status == 401:
+        reason = b', error="invalid_token"' if error.slug == "token-expired" else b""
+        yield b"www-authenticate", b'Bearer realm="satchel"' + reason
+
+
+class ProblemKind(msgspec.Struct, frozen=True):
+    """A kind of problem as documented: `about` says when it happens and what to do."""
+
+    slug: str
+    status: int
+    title: str
+    about: str
+
+
+def kinds_of_problem() -> list[ProblemKind]:
+    """Every kind that the code loaded so far can answer with, by slug."""
+    found: dict[str, ProblemKind] = {}
+    waiting: list[type[SatchelError]] = [SatchelError]
+    while waiting:
+        kind = waiting.pop()
+        waiting.extend(kind.__subclasses__())
+        # A class without a slug of its own is a detail of the code, not a kind that clients can tell apart.
+        if "slug" in vars(kind):
+            about = _UNEXPECTED if kind is SatchelError else inspect.getdoc(kind) or ""
+            found[kind.slug] = ProblemKind(kind.slug, kind.status, kind.title, " ".join(about.split()))
+    return [found[slug] for slug in sorted(found)]

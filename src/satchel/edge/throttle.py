@@ -1,0 +1,67 @@
+"""A bound on how often something may be tried, shared by every server that shares the ephemeral store."""
+
+from datetime import timedelta
+from ipaddress import IPv6Address, ip_address
+
+from satchel.kernel.errors import TooMany
+from satchel.stores.ports.ephemeral import Delete, Ephemeral, Expire, Get, Increment, TimeToLive
+
+
+class Throttle:
+    """At most `limit` attempts of one subject per `window`, counted from its first attempt.
+
+    A fixed window lets through twice the limit around its edge at worst; it costs one counter per subject and
+    cannot be pushed along by trying on.
+    """
+
+    def __init__(self, ephemeral: Ephemeral, name: str, limit: int, window: timedelta) -> None:
+        self._ephemeral = ephemeral
+        self._name = name
+        self._limit = limit
+        self._window = window
+
+    async def count(self, subject: str) -> None:
+        """Count an attempt; raises `TooMany` when it is one too many."""
+        key = self._key(subject)
+        attempts, _, left = await self._ephemeral.together(
+            Increment(key), Expire(key, self._window, only_if_unset=True), TimeToLive(key)
+        )
+        if attempts > self._limit:
+            raise self._refusal(left)
+
+    async def check(self, subject: str) -> None:
+        """Raise `TooMany` if the next attempt would be one too many, without counting it."""
+        key = self._key(subject)
+        value, left = await self._ephemeral.together(Get(key), TimeToLive(key))
+        if value is not None and int(value) >= self._limit:
+            raise self._refusal(left)
+
+    async def forgive(self, subject: str) -> None:
+        """Forget all attempts, as after one that succeeded."""
+        await self._ephemeral.run(Delete(self._key(subject)))
+
+    def _key(self, subject: str) -> str:
+        return f"throttle:{self._name}:{subject}"
+
+    def _refusal(self, left: timedelta | None) -> TooMany:
+        seconds = max(1, -(-(left or self._window) // timedelta(seconds=1)))
+        return TooMany(f"Too many attempts. Try again in {_spoken(seconds)}.", retry_after=seconds)
+
+
+def network_of(address: str) -> str:
+    """The subject to throttle for an address: an IPv4 address itself, the /64 that one IPv6 household has."""
+    try:
+        parsed = ip_address(address)
+    except ValueError:
+        return "unknown"
+    if not isinstance(parsed, IPv6Address):
+        return str(parsed)
+    if parsed.ipv4_mapped is not None:
+        return str(parsed.ipv4_mapped)
+    return str(IPv6Address(int(parsed) >> 64 << 64)) + "/64"
+
+
+def _spoken(seconds: int) -> str:
+    if seconds < 120:
+        return f"{seconds} second{'s' if seconds != 1 else ''}"
+    return f"{-(-seconds // 60)} minutes"
