@@ -1,0 +1,124 @@
+"""Settings in, three open stores out: the one place that knows which vendor stands behind each contract."""
+
+import fcntl
+from collections.abc import AsyncGenerator, Generator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+from satchel.config import BadSetting, Settings
+from satchel.kernel.clock import Clock
+from satchel.kernel.errors import Unavailable
+from satchel.kernel.signing import Signer
+from satchel.stores.ports.ephemeral import Ephemeral
+from satchel.stores.ports.objects import Objects
+from satchel.stores.ports.table import Tables
+
+# The distributed stores are imported where they are chosen: their libraries take longer to load than all the rest.
+
+
+@dataclass(frozen=True, slots=True)
+class Stores:
+    """The three stores of a running server."""
+
+    tables: Tables
+    ephemeral: Ephemeral
+    objects: Objects
+
+
+@asynccontextmanager
+async def open_stores(
+    settings: Settings, clock: Clock, signer: Signer, *, durable_keys: Sequence[str] = ()
+) -> AsyncGenerator[Stores]:
+    """Open what the settings name, for one server alone, and close it again.
+
+    `durable_keys` are prefixes of short-lived state that has to outlive a restart.
+    """
+    async with AsyncExitStack() as opened:
+        if settings.needs_data_folder:
+            prepare_folder(settings.data)
+            opened.enter_context(_held(settings.data))
+        tables = await open_tables(settings, clock)
+        opened.push_async_callback(tables.close)
+        ephemeral = await open_ephemeral(settings, clock, durable_keys)
+        opened.push_async_callback(ephemeral.close)
+        objects = await open_objects(settings, clock, signer)
+        opened.push_async_callback(objects.close)
+        yield Stores(tables, ephemeral, objects)
+
+
+async def open_tables(settings: Settings, clock: Clock) -> Tables:
+    url = urlsplit(settings.table_url)
+    if url.scheme == "sqlite":
+        from satchel.stores.embedded.table_sqlite import SqliteTables
+
+        return await SqliteTables.open(Path(url.path), clock=clock, prefix=settings.table_prefix)
+    from satchel.stores.distributed.table_dynamodb import DynamoTables
+
+    return await DynamoTables.open(
+        url.netloc, endpoint=_option(url.query, "endpoint"), prefix=settings.table_prefix, clock=clock
+    )
+
+
+async def open_ephemeral(settings: Settings, clock: Clock, durable_keys: Sequence[str] = ()) -> Ephemeral:
+    if settings.ephemeral.startswith("memory:"):
+        from satchel.stores.embedded.ephemeral_memory import MemoryEphemeral
+
+        # Only the server itself, which holds the folder, may touch what it keeps.
+        path = settings.data / "ephemeral.db" if durable_keys else None
+        return await MemoryEphemeral.open(clock=clock, path=path, durable=durable_keys)
+    from satchel.stores.distributed.ephemeral_redis import RedisEphemeral
+
+    return await RedisEphemeral.open(settings.ephemeral, prefix=settings.table_prefix)
+
+
+async def open_objects(settings: Settings, clock: Clock, signer: Signer) -> Objects:
+    url = urlsplit(settings.objects_url)
+    if url.scheme == "file":
+        from satchel.stores.embedded.objects_folder import FolderObjects
+
+        return await FolderObjects.open(Path(url.path), clock=clock, signer=signer, base_url=settings.address)
+    from satchel.stores.distributed.objects_s3 import S3Objects
+
+    return await S3Objects.open(
+        url.netloc,
+        region=_option(url.query, "region") or "us-east-1",
+        endpoint=_option(url.query, "endpoint"),
+    )
+
+
+def prepare_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        reason = error.strerror or "unknown reason"
+        raise Unavailable(
+            f"The data folder {folder} cannot be made ({reason}). Choose another with --data, or change its rights."
+        ) from error
+
+
+@contextmanager
+def _held(folder: Path) -> Generator[None]:
+    """Keep other servers out of the folder while this one uses it; the lock dies with the process."""
+    try:
+        lock = (folder / "lock").open("wb")
+    except OSError as error:
+        raise Unavailable(
+            f"The data folder {folder} cannot be written ({error.strerror}). Choose another with --data."
+        ) from error
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise Unavailable(
+                f"Another Satchel is using the data folder {folder}. Stop it first, or choose another with --data."
+            ) from error
+        yield
+
+
+def _option(query: str, name: str) -> str | None:
+    values = parse_qs(query, strict_parsing=bool(query)).get(name)
+    if values is not None and len(values) > 1:
+        raise BadSetting(f"The option {name} is given twice in a store's address.")
+    return values[0] if values else None

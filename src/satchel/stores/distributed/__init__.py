@@ -1,0 +1,1 @@
+"""Stores that several servers share: DynamoDB, Redis and S3."""

@@ -1,0 +1,129 @@
+"""One way to send a request to DynamoDB: signed, bounded in time, sent again where that is safe, errors translated.
+
+The library's own retries are switched off, because they repeat a write whose answer was lost: an addition would count
+twice, and a conditional put would be told that somebody else (itself) had come first.
+"""
+
+import asyncio
+import io
+import os
+import random
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from typing import Any, Literal, TypeAlias
+
+from aiobotocore.config import AioConfig
+from aiobotocore.session import AioSession
+from botocore.exceptions import BotoCoreError, ClientError
+
+from satchel.kernel.errors import SatchelError, Unavailable
+from satchel.stores.distributed.dynamodb_errors import changed_nothing, may_pass, translated
+
+CONNECT_SECONDS = 3
+READ_SECONDS = 10
+MAX_CONNECTIONS = 50
+_LARGE_BYTES = 512 * 1024
+_FIRST_PAUSE_SECONDS = 0.05
+_LONGEST_PAUSE_SECONDS = 2.0
+_ATTEMPTS = 8
+# A server that hangs is given up sooner than one that refuses: each attempt alone can take READ_SECONDS.
+_PATIENCE_SECONDS = 20.0
+
+Answer: TypeAlias = dict[str, Any]
+Service: TypeAlias = Literal["dynamodb", "dynamodbstreams"]
+
+
+class Patience:
+    """Pauses that grow and differ at random, until it has run out."""
+
+    def __init__(self) -> None:
+        self._attempts = 1
+        self._deadline = asyncio.get_running_loop().time() + _PATIENCE_SECONDS
+
+    async def pause(self) -> bool:
+        """Wait a while and return True; or return False at once when there was enough waiting."""
+        if self._attempts >= _ATTEMPTS or asyncio.get_running_loop().time() >= self._deadline:
+            return False
+        longest = min(_LONGEST_PAUSE_SECONDS, _FIRST_PAUSE_SECONDS * 2 ** (self._attempts - 1))
+        self._attempts += 1
+        await asyncio.sleep(random.uniform(longest / 2, longest))  # noqa: S311  # spreads load, hides nothing
+        return True
+
+    async def pause_or_raise(self, error: SatchelError) -> None:
+        if not await self.pause():
+            raise error
+
+
+class DynamoClient:
+    """The open connections to DynamoDB and to its streams."""
+
+    def __init__(self, clients: Mapping[Service, Any], resources: AsyncExitStack) -> None:
+        self._clients = clients
+        self._resources = resources
+        self._under_way: set[asyncio.Task[Answer]] = set()
+        self._closing = False
+
+    @classmethod
+    async def open(cls, region: str, endpoint: str | None) -> "DynamoClient":
+        config = AioConfig(
+            connect_timeout=CONNECT_SECONDS,
+            read_timeout=READ_SECONDS,
+            max_pool_connections=MAX_CONNECTIONS,
+            retries={"mode": "standard", "total_max_attempts": 1},
+            # What is sent has been checked by our own rules; checking it twice costs a tenth of a millisecond.
+            parameter_validation=False,
+        )
+        session: Any = AioSession()
+        options: dict[str, Any] = {"region_name": region, "endpoint_url": endpoint, "config": config}
+        async with AsyncExitStack() as resources:
+            clients: dict[Service, Any] = {}
+            try:
+                for service in ("dynamodb", "dynamodbstreams"):
+                    context = session.create_client(service, **options, **_stand_in_keys(endpoint))
+                    clients[service] = await resources.enter_async_context(context)
+                    clients[service].meta.events.register(f"before-send.{service}", _send_in_pieces)
+            except (BotoCoreError, ValueError) as error:
+                raise Unavailable("The region or endpoint of the table store is not usable. Correct it.") from error
+            return cls(clients, resources.pop_all())
+
+    async def call(
+        self, operation: str, *, repeatable: bool, service: Service = "dynamodb", **parameters: Any
+    ) -> Answer:
+        """The answer to a request. One that is `repeatable` is sent again even if it may have been carried out."""
+        patience = Patience()
+        while True:
+            try:
+                return await self.call_once(operation, service=service, **parameters)
+            except (BotoCoreError, ClientError) as error:
+                again = may_pass(error) if repeatable else changed_nothing(error)
+                if not (again and await patience.pause()):
+                    raise translated(error) from error
+
+    async def call_once(self, operation: str, *, service: Service = "dynamodb", **parameters: Any) -> Answer:
+        """The answer to a request sent once; the library's errors come as they are."""
+        if self._closing:
+            raise Unavailable("The table store has been closed.")
+        request = asyncio.ensure_future(getattr(self._clients[service], operation)(**parameters))
+        self._under_way.add(request)
+        request.add_done_callback(self._under_way.discard)
+        return await request
+
+    async def close(self) -> None:
+        self._closing = True
+        if self._under_way:
+            await asyncio.wait(self._under_way)
+        await self._resources.aclose()
+
+
+def _send_in_pieces(request: Any, **_: Any) -> None:
+    """Let a large request be written bit by bit: a transaction can have megabytes, and would hold up the loop."""
+    if len(request.body) >= _LARGE_BYTES:
+        request.body = io.BytesIO(request.body)
+
+
+def _stand_in_keys(endpoint: str | None) -> dict[str, str]:
+    """Keys for a server that asks for some but checks none, such as DynamoDB Local, when there are no others."""
+    sources = ("AWS_ACCESS_KEY_ID", "AWS_PROFILE", "AWS_WEB_IDENTITY_TOKEN_FILE")
+    if endpoint is None or "amazonaws.com" in endpoint or any(name in os.environ for name in sources):
+        return {}
+    return {"aws_access_key_id": "satchel", "aws_secret_access_key": "satchel"}

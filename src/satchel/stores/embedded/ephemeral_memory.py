@@ -1,0 +1,227 @@
+"""Short-lived state inside this process, so that a single server needs no Redis.
+
+Commands on ordinary keys are done at once: nothing awaits in their middle, so nothing can come between. Commands that
+change a durable key are done when they have reached the disk (`memory_kept.py`), in the order in which they did. Nobody
+sees a change that might still be lost.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeGuard, TypeVar, cast, overload
+
+from satchel.kernel.clock import Clock
+from satchel.kernel.errors import OutOfSpace, Unavailable
+from satchel.stores.embedded.memory_history import History
+from satchel.stores.embedded.memory_kept import Kept
+from satchel.stores.embedded.memory_keyspace import CHANGES, Change, Keyspace, ListReturn
+from satchel.stores.embedded.memory_waiters import Waiters
+from satchel.stores.ephemeral_channels import Channels, Subscription
+from satchel.stores.ephemeral_rules import Keyed, admit, check_key
+from satchel.stores.ports.ephemeral import Command, ListPop, ListPush, ListSize, Message, Publish, WrongKind
+
+T = TypeVar("T")
+T1 = TypeVar("T1")
+T2 = TypeVar("T2")
+T3 = TypeVar("T3")
+
+# How many ended keys a command that needs memory clears away in passing.
+_SWEPT_IN_PASSING = 16
+_CLOSED = "The store of short-lived state has been closed. Start the server again."
+
+
+class MemoryEphemeral:
+    """The ephemeral store of a single process; made by `open`."""
+
+    def __init__(self, clock: Clock, max_bytes: int) -> None:
+        self._clock = clock
+        self._max_bytes = max_bytes
+        self._fleeting = Keyspace()
+        self._durable: tuple[str, ...] = ()
+        self._kept: Kept | None = None
+        self._waiters = Waiters()
+        self._channels = Channels()
+        self._closed = False
+
+    @classmethod
+    async def open(
+        cls,
+        *,
+        clock: Clock,
+        path: Path | None = None,
+        durable: Sequence[str] = (),
+        max_bytes: int = 256 * 1024 * 1024,
+    ) -> "MemoryEphemeral":
+        """A store in which keys beginning with one of `durable` survive a restart, kept in the SQLite file `path`."""
+        store = cls(clock, max_bytes)
+        if durable:
+            if path is None:
+                raise ValueError("durable keys need a file to be kept in")
+            store._durable = tuple(durable)
+            history, keys = await History.open(path, store._durable)
+            store._kept = Kept(keys, history, store._now, store._waiters)
+        return store
+
+    async def run(self, command: Command[T]) -> T:
+        needed = admit(command)
+        if needed and not self._has_room(needed):
+            await self._make_room(needed)
+        now = self._begin()
+        if self._kept is not None and self._is_kept_change(command):
+            (answer,) = await self._kept.submit([command], needed, partial(self._perform, (command,)))
+            return answer
+        (answer,) = self._perform((command,), now)
+        if self._channels.crowded:
+            await self._channels.let_them_read()
+        return answer
+
+    @overload
+    async def together(self, a: Command[T1], b: Command[T2], /) -> tuple[T1, T2]: ...
+    @overload
+    async def together(self, a: Command[T1], b: Command[T2], c: Command[T3], /) -> tuple[T1, T2, T3]: ...
+    @overload
+    async def together(self, *commands: Command[Any]) -> tuple[Any, ...]: ...
+    async def together(self, *commands: Command[Any]) -> tuple[Any, ...]:
+        needed = sum(map(admit, commands))
+        if needed and not self._has_room(needed):
+            await self._make_room(needed)
+        now = self._begin()
+        if self._kept is not None:
+            changes = [command for command in commands if self._is_kept_change(command)]
+            if changes:
+                return await self._kept.submit(changes, needed, partial(self._perform, commands))
+        answers = self._perform(commands, now)
+        if self._channels.crowded:
+            await self._channels.let_them_read()
+        return answers
+
+    async def wait_pop(self, key: str, timeout: timedelta) -> bytes | None:
+        check_key(key)
+        if self._size(key):
+            value = await self._pop(key)
+            if value is not None:
+                return value
+        turn = self._waiters.join(key)
+        if self._kept is not None and self._size(key):
+            self._kept.hand_over(key)
+        try:
+            # The turn itself is not cancelled with us: were it served just now, that would lose the value.
+            await asyncio.wait((turn,), timeout=max(timeout.total_seconds(), 0))
+        except asyncio.CancelledError:
+            self._give_back_result(key, turn)
+            raise
+        finally:
+            self._waiters.leave(key, turn)
+        return turn.result() if turn.done() else None
+
+    @asynccontextmanager
+    async def subscribe(self, *channels: str) -> AsyncGenerator[AsyncIterator[Message]]:
+        self._begin()
+        subscription = Subscription(channels)
+        self._channels.join(subscription)
+        try:
+            yield subscription
+        finally:
+            self._channels.leave(subscription)
+
+    async def close(self) -> None:
+        self._closed = True
+        self._waiters.fail_all(Unavailable(_CLOSED))
+        self._channels.end_all(partial(Unavailable, _CLOSED))
+        if self._kept is not None:
+            await self._kept.close()
+
+    def _now(self) -> int:
+        return round(self._clock() * 1000)
+
+    def _begin(self) -> int:
+        """The instant at which a command happens."""
+        if self._closed:
+            raise Unavailable(_CLOSED)
+        return self._now()
+
+    def _has_room(self, needed_bytes: int) -> bool:
+        """Whether there is memory for this much more; in passing, some of what has ended is cleared away."""
+        now = self._begin()
+        if self._fleeting.next_ending <= now:
+            self._fleeting.sweep(now, _SWEPT_IN_PASSING)
+        used_bytes = self._fleeting.used_bytes
+        if self._kept is not None:
+            used_bytes += self._kept.used_bytes
+            if self._kept.keys.next_ending <= now:
+                self._kept.wake()
+        return used_bytes + needed_bytes <= self._max_bytes
+
+    async def _make_room(self, needed_bytes: int) -> None:
+        while not self._has_room(needed_bytes):
+            now = self._begin()
+            if self._kept is not None and self._kept.keys.next_ending <= now:
+                await self._kept.work_off()
+            elif self._fleeting.next_ending > now:
+                raise OutOfSpace(
+                    "The memory for short-lived state is used up. Delete some, wait until some ends, or allow more."
+                )
+
+    def _keyspace(self, key: str) -> Keyspace:
+        return self._kept.keys if self._kept is not None and key.startswith(self._durable) else self._fleeting
+
+    def _is_kept_change(self, command: Command[Any]) -> TypeGuard[Change]:
+        return type(command) in CHANGES and cast("Keyed", command).key.startswith(self._durable)
+
+    def _perform(self, commands: Sequence[Command[Any]], now: int) -> tuple[Any, ...]:
+        answers: list[Any] = []
+        refused: WrongKind | None = None
+        for command in commands:
+            try:
+                answers.append(None if isinstance(command, Publish) else self._apply(command, now))
+            except WrongKind as error:
+                refused = refused or error
+        for command in commands:
+            if isinstance(command, Publish):
+                self._channels.deliver(Message(command.channel, command.message))
+            elif isinstance(command, ListPush):
+                self._hand_over(command.key, now)
+        if refused is not None:
+            raise refused
+        return tuple(answers)
+
+    def _apply(self, command: Command[T], now: int) -> T:
+        keyspace = self._fleeting if self._kept is None else self._keyspace(cast("Keyed", command).key)
+        return keyspace.apply(command, now)
+
+    def _size(self, key: str) -> int:
+        return self._keyspace(key).apply(ListSize(key), self._begin())
+
+    async def _pop(self, key: str) -> bytes | None:
+        """`ListPop`, except that being cancelled takes nothing away."""
+        if self._kept is None or not key.startswith(self._durable):
+            return self._fleeting.apply(ListPop(key), self._now())
+        pop = ListPop(key)
+        popping = self._kept.submit([pop], 0, partial(self._kept.keys.apply, pop))
+        try:
+            return await asyncio.shield(popping)
+        except asyncio.CancelledError:
+            popping.add_done_callback(partial(self._give_back_result, key))
+            raise
+
+    def _hand_over(self, key: str, now: int) -> None:
+        """Give what was pushed to those who wait; for durable keys that is a change, which `Kept` sees to."""
+        if key not in self._waiters or self._keyspace(key) is not self._fleeting:
+            return
+        with suppress(WrongKind):
+            while key in self._waiters and (value := self._fleeting.apply(ListPop(key), now)) is not None:
+                self._waiters.serve(key, value)
+
+    def _give_back_result(self, key: str, popped: "asyncio.Future[Any]") -> None:
+        """Undo a pop whose caller was cancelled, unless it never happened."""
+        if not popped.done() or popped.exception() is not None or popped.result() is None:
+            return
+        if self._kept is not None and key.startswith(self._durable):
+            self._kept.give_back(key, popped.result())
+            return
+        with suppress(WrongKind):
+            self._fleeting.apply(ListReturn(key, popped.result()), self._now())
+        self._hand_over(key, self._now())

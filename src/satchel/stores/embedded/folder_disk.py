@@ -1,0 +1,262 @@
+"""The layout of a folder of objects and every blocking step on it; threads may run them side by side.
+
+    objects/3f/3f9a…     one file per object, named by the SHA-256 of its key (see `folder_files`), so that any legal
+                         key is a legal name on any file system, and no folder grows too large
+    keys.db              the keys in order (see `folder_keys`)
+    drafts/              files in the making
+    uploads/             multipart uploads that are open (see `folder_uploads`)
+
+A put flushes three times: the file, the index if the key is new (shared with other puts), and the folder of its name.
+Several processes may use the same folder at once.
+"""
+
+import fcntl
+import hashlib
+import logging
+import os
+import re
+import shutil
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime, timedelta
+from itertools import groupby
+from pathlib import Path
+
+import msgspec
+
+from satchel.kernel.clock import Clock
+from satchel.kernel.errors import OutOfSpace
+from satchel.kernel.ids import new_id
+from satchel.stores.embedded.folder_files import (
+    Damaged,
+    Description,
+    Draft,
+    SealedFile,
+    disk_errors,
+    flush_folder,
+    open_sealed,
+    read_description,
+)
+from satchel.stores.embedded.folder_keys import KeyIndex
+from satchel.stores.ports.objects import Listed, ObjectInfo, ObjectMissing
+
+_SHARDS = [f"{number:02x}" for number in range(256)]
+_SWEPT_AT_ONCE = 1000
+_MADE_BY_NEW_ID = re.compile(r"[0-9a-z]{26}")
+
+_log = logging.getLogger(__name__)
+
+
+class FolderDisk:
+    """Objects as files. A name may only come or go under the lock of its shard, see `_shard`."""
+
+    def __init__(self, root: Path, clock: Clock) -> None:
+        self.root = root
+        self.clock = clock
+        self.uploads = root / "uploads"
+        self._objects = root / "objects"
+        self._drafts = root / "drafts"
+        with disk_errors(root):
+            self._lay_out()
+            self._index = KeyIndex(root / "keys.db")
+            if not self._index.complete:
+                self._rebuild_index()
+
+    def close(self) -> None:
+        self._index.close()
+
+    def draft(self) -> Draft:
+        return Draft(self._drafts / new_id(self.clock))
+
+    def publish(self, draft: Draft, key: str) -> None:
+        """Let a sealed draft take the place of whatever the key held, for good."""
+        path = self._path(key)
+        with self._shard(path.parent, fcntl.LOCK_SH) as shard:
+            self._index.add(key)
+            draft.publish(path)
+            os.fsync(shard)
+
+    def open(self, key: str) -> SealedFile:
+        path = self._path(key)
+        try:
+            return open_sealed(path)
+        except FileNotFoundError as error:
+            if not path.parent.exists():
+                raise  # the disk is not mounted, or worse: nobody may take that for "no such object"
+            raise ObjectMissing(f"There is no object {key!r}.") from error
+
+    def head(self, key: str) -> ObjectInfo:
+        sealed = self.open(key)
+        sealed.file.close()
+        return object_info(sealed.description, sealed.size_bytes)
+
+    def list(self, prefix: str, after: str, limit: int) -> Listed:
+        found: list[ObjectInfo] = []
+        while len(found) <= limit:
+            wanted = limit + 1 - len(found)
+            keys = self._index.after(prefix, after, wanted)
+            found += self._described(keys)
+            if len(keys) < wanted:
+                return Listed(found, None)
+            after = keys[-1]
+        return Listed(found[:limit], found[limit - 1].key)
+
+    def delete(self, keys: Iterable[str]) -> None:
+        paths = {self._path(key): key for key in keys}
+        for folder, group in groupby(sorted(paths), key=lambda path: path.parent):
+            gone: list[str] = []
+            with self._shard(folder, fcntl.LOCK_EX) as shard:
+                for path in group:
+                    if path.exists():
+                        path.unlink()
+                        gone.append(paths[path])
+                if gone:
+                    # In this order: a key may leave the index only once its object cannot come back.
+                    os.fsync(shard)
+                    with suppress(OutOfSpace):  # it may stay there, and deleting has to work on a full disk
+                        self._index.remove(gone)
+
+    def copy(self, source: str, target: str, metadata: Mapping[str, str] | None) -> ObjectInfo:
+        sealed, draft = self.open(source), self.draft()
+        kept = sealed.description.metadata if metadata is None else dict(metadata)
+        description = msgspec.structs.replace(sealed.description, key=target, metadata=kept, modified=self.clock())
+        with sealed.file:
+            try:
+                draft.append(sealed.file, sealed.size_bytes)
+                draft.seal(description)
+                self.publish(draft, target)
+            finally:
+                draft.discard()
+        return object_info(description, sealed.size_bytes)
+
+    def clean(self, older_than: timedelta) -> int:
+        """Take away drafts and uploads begun longer ago, except drafts that are still written, and unused keys."""
+        # Names made by new_id sort by the millisecond in which they were made, in their first 10 characters.
+        newest = new_id(lambda: self.clock() - older_than.total_seconds())[:10]
+        swept = 0
+        for draft in self._drafts.iterdir():
+            if _was_made_before(draft, newest) and _is_abandoned(draft):
+                _remove(draft)
+                swept += 1
+        for upload in self.uploads.iterdir():
+            if _was_made_before(upload, newest):
+                with suppress(FileNotFoundError):  # completed or aborted in this moment
+                    self.set_aside(upload)
+                swept += 1
+        return swept + self._forget_unused_keys()
+
+    def set_aside(self, folder: Path) -> None:
+        """Take a folder away in one step, then free what it held."""
+        aside = self._drafts / new_id(self.clock)
+        folder.rename(aside)
+        flush_folder(folder.parent)
+        shutil.rmtree(aside)
+
+    def _path(self, key: str) -> Path:
+        name = hashlib.sha256(key.encode()).hexdigest()
+        return self._objects / name[:2] / name
+
+    @contextmanager
+    def _shard(self, folder: Path, lock: int) -> Generator[int]:
+        """An open folder of objects, locked: shared to put names in, alone to take them out.
+
+        Without it, a key that a put has just seen in the index could leave it before the object appears.
+        """
+        shard = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            fcntl.flock(shard, lock)
+            yield shard
+        finally:
+            os.close(shard)
+
+    def _described(self, keys: Iterable[str]) -> Iterator[ObjectInfo]:
+        for key in keys:
+            try:
+                info = self.head(key)
+            except ObjectMissing:
+                continue
+            except Damaged as error:
+                _log.warning("left out of a listing: %s", error.detail)
+                continue
+            yield ObjectInfo(info.key, info.size_bytes, info.etag, info.modified)
+
+    def _forget_unused_keys(self) -> int:
+        forgotten, after = 0, ""
+        while keys := self._index.after("", after, _SWEPT_AT_ONCE):
+            after = keys[-1]
+            for key in keys:
+                path = self._path(key)
+                if not path.exists():
+                    with self._shard(path.parent, fcntl.LOCK_EX):
+                        if not path.exists():
+                            self._index.remove([key])
+                            forgotten += 1
+        return forgotten
+
+    def _lay_out(self) -> None:
+        for folder in (self.root, self._objects, self._drafts, self.uploads):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        there = {entry.name for entry in os.scandir(self._objects)}
+        if not there.issuperset(_SHARDS):
+            for shard in _SHARDS:
+                (self._objects / shard).mkdir(mode=0o700, exist_ok=True)
+            flush_folder(self._objects)
+            flush_folder(self.root)
+            flush_folder(self.root.parent)
+        # Whether the folder can be written is better learned now than from the first upload.
+        probe = self.draft()
+        probe.write([b""])
+        probe.discard()
+
+    def _rebuild_index(self) -> None:
+        for shard in _SHARDS:
+            self._index.add_many(self._keys_in(self._objects / shard))
+        self._index.declare_complete()
+
+    def _keys_in(self, folder: Path) -> Generator[str]:
+        for path in folder.iterdir():
+            try:
+                description, _ = read_description(path)
+            except Damaged as error:
+                _log.warning("left out of the index: %s", error.detail)
+            else:
+                yield description.key
+
+
+def object_info(description: Description, size_bytes: int) -> ObjectInfo:
+    return ObjectInfo(
+        description.key,
+        size_bytes,
+        description.etag,
+        datetime.fromtimestamp(description.modified, UTC),
+        description.content_type,
+        description.metadata,
+    )
+
+
+def _was_made_before(path: Path, newest: str) -> bool:
+    return _MADE_BY_NEW_ID.fullmatch(path.name) is not None and path.name[:10] <= newest
+
+
+def _is_abandoned(draft: Path) -> bool:
+    """Whether nobody holds the lock that a draft's maker keeps; what was set aside has none."""
+    if draft.is_dir():
+        return True
+    try:
+        file = os.open(draft, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    finally:
+        os.close(file)
+    return True
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)

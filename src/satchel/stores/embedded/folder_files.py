@@ -1,0 +1,204 @@
+"""Files that describe themselves, so that one rename changes an object and everything known of it.
+
+    <the object's bytes> <description, as JSON> <its length and checksum, "satchel1">
+
+The bytes stand first, so that a file can be handed to `sendfile` with the object's own offsets. The description stands
+in the same file, so that a put costs no second flush, needs no extended attributes, and a lost index can be rebuilt.
+"""
+
+import errno
+import fcntl
+import hashlib
+import os
+import struct
+import threading
+import zlib
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+import msgspec
+
+from satchel.kernel.errors import OutOfSpace, Unavailable
+from satchel.stores.ports.objects import DEFAULT_TYPE
+
+# Reading a file begins with this much of its end: more than any description needs, so that one read finds it, and
+# enough that a small object comes along with it.
+TAIL_BYTES = 16 * 1024
+
+_FOOTER = struct.Struct(">II8s")
+_MAGIC = b"satchel1"
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_NO_RIGHT = {errno.EROFS, errno.EACCES, errno.EPERM}
+_KERNEL_CANNOT_COPY = {errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP}
+
+
+class Damaged(Unavailable):
+    """A file is not as it was written; only a backup can help."""
+
+    slug = "object-damaged"
+
+
+class Description(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What is kept with the bytes."""
+
+    key: str
+    etag: str
+    modified: float
+    content_type: str = DEFAULT_TYPE
+    metadata: dict[str, str] = msgspec.field(default_factory=dict[str, str])
+
+
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(Description).decode
+
+
+@contextmanager
+def disk_errors(root: Path) -> Generator[None]:
+    """Say what is wrong with the disk, and what to do, in the contract's words."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in _NO_ROOM:
+            raise OutOfSpace("The disk that holds the objects is full. Free some space and try again.") from error
+        if error.errno in _NO_RIGHT:
+            raise Unavailable(f"Satchel may not write to {root}. Give its user the right to do so.") from error
+        reason = os.strerror(error.errno) if error.errno else str(error)
+        raise Unavailable(f"The folder {root} cannot be used: {reason}.") from error
+
+
+def flush_folder(path: Path) -> None:
+    """Make names that were added to, changed in or taken from a folder survive a loss of power."""
+    folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def write_all(target: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(target, view) :]
+
+
+def copy_range(source: int, target: int, count: int) -> None:
+    """Append the first `count` bytes of one file to another inside the kernel, which may only share the blocks."""
+    offset = 0
+    while offset < count:
+        try:
+            moved = os.copy_file_range(source, target, count - offset, offset)
+        except OSError as error:
+            if error.errno not in _KERNEL_CANNOT_COPY:
+                raise
+            data = os.pread(source, min(count - offset, 1 << 20), offset)
+            write_all(target, data)
+            moved = len(data)
+        if moved == 0:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        offset += moved
+
+
+class Draft:
+    """A file in the making: nobody reads it until it is sealed and published under another name.
+
+    It is locked for as long as its maker lives, so that sweeping can tell an abandoned one. Calls may come from
+    different threads; one that follows a cancelled call waits until that has let go.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file: int | None = None
+        self._turn = threading.Lock()
+        self._digest = hashlib.sha256()
+        self.size_bytes = 0
+
+    @property
+    def sha256(self) -> str:
+        return self._digest.hexdigest()
+
+    def write(self, chunks: Sequence[bytes]) -> None:
+        with self._turn:
+            data = chunks[0] if len(chunks) == 1 else b"".join(chunks)
+            self._digest.update(data)
+            write_all(self._open(), data)
+            self.size_bytes += len(data)
+
+    def append(self, source: BinaryIO, count: int) -> None:
+        with self._turn:
+            copy_range(source.fileno(), self._open(), count)
+            self.size_bytes += count
+
+    def seal(self, description: Description) -> None:
+        """Add the description and flush: from here on the file is whole, whatever happens."""
+        with self._turn:
+            text = _encode(description)
+            file = self._open()
+            write_all(file, text + _FOOTER.pack(len(text), zlib.crc32(text), _MAGIC))
+            os.fsync(file)
+
+    def publish(self, target: Path) -> None:
+        """Give a sealed draft its name; the caller flushes the folder."""
+        with self._turn:
+            self._path.rename(target)
+            self._close()
+
+    def discard(self) -> None:
+        """Leave nothing behind; nothing happens to what was published."""
+        with self._turn:
+            if self._file is not None:
+                self._close()
+                with suppress(OSError):  # what cannot be removed now is swept later
+                    self._path.unlink(missing_ok=True)
+
+    def _open(self) -> int:
+        if self._file is None:
+            self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            fcntl.flock(self._file, fcntl.LOCK_EX)
+        return self._file
+
+    def _close(self) -> None:
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+
+@dataclass(frozen=True, slots=True)
+class SealedFile:
+    """A whole file opened for reading; `held` is the object itself if it is so small that it came along."""
+
+    file: BinaryIO
+    description: Description
+    size_bytes: int
+    held: bytes | None
+
+
+def open_sealed(path: Path) -> SealedFile:
+    file = path.open("rb")
+    try:
+        total = os.fstat(file.fileno()).st_size
+        tail = os.pread(file.fileno(), TAIL_BYTES, max(0, total - TAIL_BYTES))
+        description, beyond = _read_tail(tail, path)
+        size_bytes = total - beyond
+        return SealedFile(file, description, size_bytes, tail[:size_bytes] if len(tail) == total else None)
+    except BaseException:
+        file.close()
+        raise
+
+
+def read_description(path: Path) -> tuple[Description, int]:
+    """What a file says of itself, and how many bytes the object has."""
+    sealed = open_sealed(path)
+    sealed.file.close()
+    return sealed.description, sealed.size_bytes
+
+
+def _read_tail(tail: bytes, path: Path) -> tuple[Description, int]:
+    if len(tail) >= _FOOTER.size:
+        length, checksum, magic = _FOOTER.unpack(tail[-_FOOTER.size :])
+        text = tail[-_FOOTER.size - length : -_FOOTER.size]
+        if magic == _MAGIC and len(text) == length and zlib.crc32(text) == checksum:
+            return _decode(text), length + _FOOTER.size
+    raise Damaged(f"The file {path} is damaged. Restore it from a backup.")

@@ -1,0 +1,52 @@
+"""Who waits for a value to be pushed, so that whoever waits longest gets it."""
+
+import asyncio
+from collections import deque
+
+from satchel.kernel.errors import SatchelError
+
+
+class Waiters:
+    """Those in `wait_pop`, one line per key, longest first. A key without anybody waiting has no line."""
+
+    def __init__(self) -> None:
+        self._lines: dict[str, deque[asyncio.Future[bytes]]] = {}
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._lines
+
+    def count(self, key: str) -> int:
+        return len(self._lines.get(key, ()))
+
+    def join(self, key: str) -> asyncio.Future[bytes]:
+        turn: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+        self._lines.setdefault(key, deque()).append(turn)
+        return turn
+
+    def leave(self, key: str, turn: asyncio.Future[bytes]) -> None:
+        """Safe to call for one who has been served."""
+        line = self._lines.get(key)
+        if line is not None and turn in line:
+            line.remove(turn)
+            self._close_if_empty(key, line)
+
+    def serve(self, key: str, value: bytes) -> bool:
+        """Give the value to whoever waits longest; False if nobody does."""
+        line = self._lines.get(key)
+        if line is None:
+            return False
+        line.popleft().set_result(value)
+        self._close_if_empty(key, line)
+        return True
+
+    def fail(self, key: str, error: SatchelError) -> None:
+        for turn in self._lines.pop(key, ()):
+            turn.set_exception(type(error)(error.detail))
+
+    def fail_all(self, error: SatchelError) -> None:
+        for key in list(self._lines):
+            self.fail(key, error)
+
+    def _close_if_empty(self, key: str, line: deque[asyncio.Future[bytes]]) -> None:
+        if not line:
+            del self._lines[key]

@@ -1,0 +1,100 @@
+"""Who hears what is published, and when a slow reader is given up: the half of subscribing that every store shares."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterable
+from functools import partial
+
+from satchel.kernel.errors import Invalid
+from satchel.stores.ephemeral_rules import check_key
+from satchel.stores.ports.ephemeral import MAX_BEHIND_BYTES, MAX_BEHIND_MESSAGES, Message, SubscriptionLost
+
+_CROWD = MAX_BEHIND_MESSAGES // 10
+
+
+class Subscription:
+    """What one reader has still to hear; an iterator that ends when its block does."""
+
+    def __init__(self, channels: Iterable[str]) -> None:
+        self.channels = frozenset(channels)
+        if not self.channels:
+            raise Invalid("A subscription needs at least one channel.")
+        for channel in self.channels:
+            check_key(channel)
+        self._unheard: deque[Message] = deque()
+        self._unheard_bytes = 0
+        self._news = asyncio.Event()
+        self._over: Callable[[], Exception] | None = None
+
+    def __aiter__(self) -> "Subscription":
+        return self
+
+    async def __anext__(self) -> Message:
+        while not self._unheard:
+            if self._over is not None:
+                raise self._over()
+            self._news.clear()
+            await self._news.wait()
+        message = self._unheard.popleft()
+        self._unheard_bytes -= len(message.body)
+        return message
+
+    @property
+    def behind(self) -> int:
+        return len(self._unheard)
+
+    def hear(self, message: Message) -> None:
+        if self._over is not None:
+            return
+        self._unheard.append(message)
+        self._unheard_bytes += len(message.body)
+        if len(self._unheard) > MAX_BEHIND_MESSAGES or self._unheard_bytes > MAX_BEHIND_BYTES:
+            self.end(
+                partial(SubscriptionLost, "This reader was too slow to hear everything. Subscribe again, then re-read.")
+            )
+        self._news.set()
+
+    def end(self, error: Callable[[], Exception]) -> None:
+        """Nothing more will come, and what was not heard is let go; the reader gets the error from now on."""
+        if self._over is None:
+            self._over = error
+            self._unheard.clear()
+        self._news.set()
+
+
+class Channels:
+    """The subscriptions of this process, by channel."""
+
+    def __init__(self) -> None:
+        self._listening: dict[str, set[Subscription]] = {}
+        # Somebody has much to read, perhaps only because nobody else ever waits.
+        self.crowded = False
+
+    def __contains__(self, channel: str) -> bool:
+        return channel in self._listening
+
+    def join(self, subscription: Subscription) -> None:
+        for channel in subscription.channels:
+            self._listening.setdefault(channel, set()).add(subscription)
+
+    def leave(self, subscription: Subscription) -> None:
+        subscription.end(StopAsyncIteration)
+        for channel in subscription.channels:
+            listening = self._listening.get(channel, set())
+            listening.discard(subscription)
+            if not listening:
+                self._listening.pop(channel, None)
+
+    def deliver(self, message: Message) -> None:
+        for subscription in self._listening.get(message.channel, ()):
+            subscription.hear(message)
+            self.crowded |= subscription.behind > _CROWD
+
+    async def let_them_read(self) -> None:
+        self.crowded = False
+        await asyncio.sleep(0)
+
+    def end_all(self, error: Callable[[], Exception]) -> None:
+        for listening in self._listening.values():
+            for subscription in listening:
+                subscription.end(error)

@@ -1,0 +1,43 @@
+"""The tables that the slices share: their names, keys and indexes; what is kept in them is declared by each slice."""
+
+from satchel.stores.consumer import POSITIONS
+from satchel.stores.ports.table import IndexSpec, TableSpec, text
+
+# People and what they handed to each other.
+USER_TRANSFERS = TableSpec(
+    "UserTransferRecord",
+    text("PK"),
+    text("SK"),
+    indexes=(IndexSpec("ByEmail", text("email"), carries=("password", "userName")),),
+)
+
+# Clicks and the statistics folded from them, which is what the stream is for.
+CLICKS = TableSpec(
+    "qit-db-local",
+    text("userId"),
+    text("createDateTime"),
+    indexes=(IndexSpec("DateIndex", text("dateKey"), text("recordSort")),),
+    expiry="expiresAt",
+    stream=True,
+)
+
+# Albums and photos, who may see what, and the tokens that keep people signed in.
+CATALOG = TableSpec(
+    "catalog",
+    text("PK"),
+    text("SK"),
+    indexes=(
+        IndexSpec("AlbumIndex", text("AlbumIndexPK"), text("AlbumIndexSK")),
+        IndexSpec("ReverseLocationIndex", text("LocationKeyPrefix"), text("LocationId")),
+        IndexSpec("ReverseGrantIndex", text("ResourceOwner"), text("SK")),
+        IndexSpec("RefreshTokenExpiration", text("SK"), text("AbsoluteExpiryTime"), carries="keys"),
+    ),
+)
+
+# Sheet music: partition prefixes `sc:` for scores and `si:` for their items.
+SCORES = TableSpec("score", text("o"), text("s"))
+
+# Nothing of value: `satchel doctor` tries every ability of the store here.
+SELF_TEST = TableSpec("SelfTest", text("probe"), expiry="expiresAt", stream=True)
+
+ALL_TABLES = (USER_TRANSFERS, CLICKS, CATALOG, SCORES, POSITIONS, SELF_TEST)
