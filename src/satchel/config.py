@@ -127,7 +127,7 @@ def _parse(name: str, value: Any, where: str) -> Any:
         case "secret":
             if len(str(value)) < MIN_SECRET_BYTES:
                 raise BadSetting(
-                    f"{where} is too short: give at least {MIN_SECRET_BYTES} characters, as `openssl rand -hex 32` does."
+                    f"{where} is too short: give {MIN_SECRET_BYTES} characters or more, as `openssl rand -hex 32` does."
                 )
             return str(value)
         case "table":

@@ -1,0 +1,204 @@
+"""The only wiring: settings in, a running application out."""
+
+import asyncio
+import logging
+import os
+import secrets
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from importlib.metadata import version
+from pathlib import Path
+
+from starlette.types import ASGIApp
+
+from satchel.config import BadSetting, Settings
+from satchel.edge import application as edge
+from satchel.edge import server
+from satchel.edge.guard import Exposure
+from satchel.edge.identity import Guest, Identity, Member, Token
+from satchel.edge.logs import Journal, start_journal
+from satchel.edge.metrics import Metrics
+from satchel.edge.throttle import Throttle, network_of
+from satchel.features.accounts.routes import routes as account_routes
+from satchel.features.accounts.service.context import Accounts
+from satchel.features.accounts.service.invitations import sweep_expired_invitations
+from satchel.features.accounts.service.passwords import Passwords
+from satchel.features.accounts.service.sessions import sweep_expired_sessions
+from satchel.kernel.clock import Clock, system_clock
+from satchel.kernel.errors import SatchelError, Unavailable
+from satchel.kernel.signing import MIN_SECRET_BYTES, Signer
+from satchel.stores.connect import Stores, open_stores, prepare_folder
+from satchel.stores.ports.ephemeral import Exists
+from satchel.tables import ALL_TABLES, SELF_TEST
+
+_log = logging.getLogger("satchel")
+
+# Short-lived state that a restart must not forget: a session that was ended stays ended.
+DURABLE_KEYS = ("revoked:",)
+HOUSEKEEPING_EVERY = timedelta(minutes=10)
+GUESSING_WINDOW = timedelta(minutes=15)
+ATTEMPTS_PER_ACCOUNT = 10
+# An office behind one address signs in on Monday morning; somebody who guesses needs far more.
+ATTEMPTS_PER_ADDRESS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """An application that is ready to be served, and what it stands on."""
+
+    app: ASGIApp
+    stores: Stores
+    housekeep: Callable[[], Awaitable[None]]
+
+
+class _Tokens:
+    """What accounts need of the edge's identity."""
+
+    def __init__(self, identity: Identity) -> None:
+        self._identity = identity
+        self.revoke = identity.revoke
+
+    def issue_member(self, *, user_id: str, email: str, session_id: str, admin: bool) -> Token:
+        return self._identity.issue_access(Member(user_id, email, session_id, admin))
+
+    def issue_guest(self, *, guest_id: str, name: str) -> Token:
+        return self._identity.issue_guest(Guest(guest_id, name))
+
+
+class _PerAddress:
+    """A limit by the network that an address belongs to."""
+
+    def __init__(self, throttle: Throttle) -> None:
+        self._throttle = throttle
+
+    async def count(self, subject: str) -> None:
+        await self._throttle.count(network_of(subject))
+
+    async def forgive(self, subject: str) -> None:
+        await self._throttle.forgive(network_of(subject))
+
+
+@asynccontextmanager
+async def application(
+    settings: Settings, clock: Clock = system_clock, journal: Journal | None = None
+) -> AsyncGenerator[Running]:
+    """Open the stores, put the slices on them, and keep house until the block ends."""
+    journal = journal or Journal(settings.log_format, settings.log_level)
+    signer = open_signer(settings)
+    async with open_stores(settings, clock, signer, durable_keys=DURABLE_KEYS) as stores:
+        await _have_tables(settings, stores)
+        identity = Identity(signer, stores.ephemeral, clock=clock)
+        accounts = _accounts(settings, stores, clock, signer, identity)
+        app = edge.application(
+            account_routes(accounts),
+            identity=identity,
+            exposure=Exposure(
+                trusted_proxies=settings.trusted_proxies,
+                addresses=(settings.public_url,),
+                metrics_from=settings.metrics_from,
+            ),
+            journal=journal,
+            metrics=Metrics(),
+            version=version("satchel"),
+            checks={
+                "table": lambda: stores.tables.get(SELF_TEST, {"probe": "ready"}),
+                "ephemeral": lambda: stores.ephemeral.run(Exists("ready")),
+                "objects": lambda: stores.objects.list("ready/", limit=1),
+            },
+        )
+
+        async def housekeep() -> None:
+            await stores.tables.sweep()
+            await sweep_expired_sessions(accounts)
+            await sweep_expired_invitations(accounts)
+
+        keeper = asyncio.create_task(_repeat(housekeep), name="housekeeping")
+        try:
+            yield Running(app, stores, housekeep)
+        finally:
+            keeper.cancel()
+            await asyncio.gather(keeper, return_exceptions=True)
+
+
+def serve(settings: Settings) -> int:
+    """Run the server until it is told to stop; the exit code of the process."""
+    journal = start_journal(settings.log_format, settings.log_level)
+
+    @asynccontextmanager
+    async def opened() -> AsyncGenerator[ASGIApp]:
+        async with application(settings, journal=journal) as running:
+            yield running.app
+
+    return server.run(opened, host=settings.host, port=settings.port, address=settings.public_url or None)
+
+
+def _accounts(settings: Settings, stores: Stores, clock: Clock, signer: Signer, identity: Identity) -> Accounts:
+    ephemeral = stores.ephemeral
+    return Accounts(
+        tables=stores.tables,
+        clock=clock,
+        signer=signer,
+        access=_Tokens(identity),
+        passwords=Passwords(),
+        per_address=_PerAddress(Throttle(ephemeral, "address", ATTEMPTS_PER_ADDRESS, GUESSING_WINDOW)),
+        per_account=Throttle(ephemeral, "account", ATTEMPTS_PER_ACCOUNT, GUESSING_WINDOW),
+        default_sign_up=settings.sign_up,
+    )
+
+
+async def _have_tables(settings: Settings, stores: Stores) -> None:
+    """Make our own tables; those of an AWS account are made when somebody asks for it, since they cost money there."""
+    if settings.table_url.startswith("sqlite:"):
+        await stores.tables.create(*ALL_TABLES)
+    elif missing := await stores.tables.missing(*ALL_TABLES):
+        raise Unavailable(f"Run `satchel tables create` first. Missing: {', '.join(missing)}.")
+
+
+async def _repeat(housekeep: Callable[[], Awaitable[None]]) -> None:
+    while True:
+        try:
+            await housekeep()
+        except SatchelError as error:
+            _log.warning("housekeeping was put off: %s", error)
+        await asyncio.sleep(HOUSEKEEPING_EVERY.total_seconds())
+
+
+def open_signer(settings: Settings) -> Signer:
+    """What signs tokens and links: the secret of the settings, or one made once and kept in the data folder."""
+    if settings.secret:
+        return Signer(settings.secret.encode())
+    if not settings.table_url.startswith("sqlite:"):
+        raise BadSetting(
+            "Several servers can share these tables, so they have to share a secret too: set SATCHEL_SECRET to the"
+            " same 32 characters or more on each, such as `openssl rand -hex 32` prints."
+        )
+    prepare_folder(settings.data)
+    return Signer(_kept_secret(settings.data / "secret"))
+
+
+def _kept_secret(file: Path) -> bytes:
+    try:
+        if not file.exists():
+            _make_secret(file)
+        secret = file.read_bytes().strip()
+    except OSError as error:
+        raise Unavailable(
+            f"The secret in {file} cannot be read or made ({error.strerror}). Change the rights of the data folder."
+        ) from error
+    if len(secret) < MIN_SECRET_BYTES:
+        raise Unavailable(f"The secret in {file} is damaged. Restore it, or delete it: everybody then signs in anew.")
+    return secret
+
+
+def _make_secret(file: Path) -> None:
+    """Whole and on disk before it has its name; of two servers that begin at once, the first one's secret counts."""
+    draft = file.with_name(f"secret.{os.getpid()}")
+    with open(draft, "x", encoding="ascii", opener=lambda path, flags: os.open(path, flags, 0o600)) as opened:
+        opened.write(secrets.token_hex(32))
+        opened.flush()
+        os.fsync(opened.fileno())
+    with suppress(FileExistsError):
+        file.hardlink_to(draft)
+    draft.unlink()

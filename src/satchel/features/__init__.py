@@ -1,0 +1,1 @@
+"""What people do with Satchel, one slice each; no slice knows another."""

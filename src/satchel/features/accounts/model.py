@@ -1,0 +1,123 @@
+"""What a person's name, e-mail address and password may be, and the errors of this slice."""
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from typing import Literal, NewType
+
+from satchel.kernel.errors import Conflict, Forbidden, Invalid, NotFound, Unauthenticated
+
+UserId = NewType("UserId", str)
+SessionId = NewType("SessionId", str)
+# An address as `normalise_email` leaves it; everything stored or compared is of this type.
+Email = NewType("Email", str)
+
+SignUpMode = Literal["open", "invitation", "closed"]
+Purpose = Literal["web", "cli"]
+
+MIN_PASSWORD_CHARACTERS = 8
+MAX_PASSWORD_CHARACTERS = 256
+MAX_NAME_CHARACTERS = 80
+MAX_EMAIL_BYTES = 254
+
+# The owner of what belongs to the server itself; ids of people never look like this.
+SERVER_OWNER = "satchel"
+ADMINISTRATOR_SCOPE = ("api", "admin")
+OWNER_SCOPE = "owner:main"
+# What people may grant to each other: a kind of thing, and a role with it.
+_GRANTABLE = re.compile(r"(album|media|score|room|shelf):(visitor|contributor)")
+_LOCAL_PART = re.compile(r"[^\s@\"(),:;<>\[\]\\\x00-\x1f\x7f]{1,64}")
+_DOMAIN = re.compile(r"[^\s@\"(),:;<>\[\]\\/#%\x00-\x1f\x7f]+")
+
+
+class EmailTaken(Conflict):
+    """There is an account with this e-mail address already."""
+
+    slug = "email-taken"
+    title = "This address has an account already"
+
+
+class WrongCredentials(Unauthenticated):
+    """The e-mail address or the password is wrong; which of the two is never told."""
+
+    slug = "wrong-credentials"
+    title = "E-mail address or password is wrong"
+
+
+class SessionEnded(Unauthenticated):
+    """The session has expired, was ended, or its token was used twice; only signing in again helps."""
+
+    slug = "session-ended"
+    title = "This session has ended"
+
+
+class SignUpClosed(Forbidden):
+    """This server takes no new accounts, or only with an invitation."""
+
+    slug = "sign-up-closed"
+    title = "Signing up is not open"
+
+
+class InvitationInvalid(NotFound):
+    """The invitation was used, has expired, was withdrawn, or is for another address."""
+
+    slug = "invitation-invalid"
+    title = "This invitation does not work"
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Somebody with an account."""
+
+    user_id: UserId
+    email: Email
+    name: str
+    administrator: bool
+
+
+def normalise_email(written: str) -> Email:
+    """The one form of an address: Unicode composed, no space around, lower case."""
+    address = unicodedata.normalize("NFC", written.strip()).lower()
+    local, _, domain = address.rpartition("@")
+    well_formed = _LOCAL_PART.fullmatch(local) and _DOMAIN.fullmatch(domain)
+    dots_in_place = not any(part.startswith(".") or part.endswith(".") or ".." in part for part in (local, domain))
+    if not well_formed or not dots_in_place or not _encodable(address) or len(address.encode()) > MAX_EMAIL_BYTES:
+        raise Invalid("Give an e-mail address such as ann@example.org.", field="email")
+    return Email(address)
+
+
+def check_name(written: str) -> str:
+    name = " ".join(written.split())
+    if not 1 <= len(name) <= MAX_NAME_CHARACTERS or not _encodable(name) or not _printable(name):
+        raise Invalid(f"Give a name of 1 to {MAX_NAME_CHARACTERS} ordinary characters.", field="name")
+    return name
+
+
+def check_password(written: str, email: Email) -> str:
+    """Length is what makes a password strong; we ask for nothing else but that it is not the address itself."""
+    if not MIN_PASSWORD_CHARACTERS <= len(written) <= MAX_PASSWORD_CHARACTERS or not _encodable(written):
+        limits = f"{MIN_PASSWORD_CHARACTERS} to {MAX_PASSWORD_CHARACTERS}"
+        raise Invalid(f"Choose a password of {limits} characters.", field="password")
+    if written.lower() in (email, email.partition("@")[0]):
+        raise Invalid("Choose a password that is not your e-mail address.", field="password")
+    return written
+
+
+def check_grantable(scope_type: str) -> str:
+    if not _GRANTABLE.fullmatch(scope_type):
+        raise Invalid("A grant is for an album, media, score, room or shelf, as visitor or contributor.", field="type")
+    return scope_type
+
+
+def _encodable(text: str) -> bool:
+    """Lone surrogates cannot be written as UTF-8."""
+    return not any("\ud800" <= letter <= "\udfff" for letter in text)
+
+
+def _printable(name: str) -> bool:
+    """No control characters, and none that would turn the text around them."""
+    return not any(
+        unicodedata.category(letter) == "Cc"
+        or letter in "\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+        for letter in name
+    )

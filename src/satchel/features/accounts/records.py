@@ -1,0 +1,134 @@
+"""What is stored of people: users, identities, scopes, sessions, refresh tokens, invitations, the server's state."""
+
+from satchel.features.accounts.model import Email, Purpose, SessionId, SignUpMode, UserId
+from satchel.stores.schema import Record, Shape, attribute
+from satchel.tables import CATALOG, USER_TRANSFERS
+
+OWNER = "accounts"
+REFRESH_SORT = "#REFRESH_SPEC"
+INVITE_SORT = "#INVITE_SPEC"
+
+
+class UserRow(Record, frozen=True, kw_only=True):
+    """A person with an account; `password` is an argon2id hash."""
+
+    user_id: UserId = attribute("userId")
+    email: Email
+    password: str
+    name: str = attribute("userName")
+    created_at: str = attribute("createdAt")
+
+
+class IdentityRow(Record, frozen=True, kw_only=True):
+    """Who an e-mail address belongs to. Its existence is what makes an address taken."""
+
+    email: Email = attribute("Email")
+    user_id: UserId = attribute("UserId")
+    name: str = attribute("Name")
+    picture: str = attribute("Picture", default="")
+
+
+class ScopeRow(Record, frozen=True, kw_only=True):
+    """Something a person may do: administer (`api`), own (`owner:main`), or use what another person owns."""
+
+    granted_to: Email = attribute("GrantedTo")
+    type: str = attribute("Type")
+    resource_owner: str = attribute("ResourceOwner")
+    resource_id: str = attribute("ResourceId", default="")
+    resource_name: str = attribute("ResourceName", default="")
+    granted_at: str = attribute("GrantedAt")
+
+
+class SessionRow(Record, frozen=True, kw_only=True):
+    """One signed-in device. `generation` counts how often its refresh token was rotated."""
+
+    session_id: SessionId = attribute("SessionId")
+    email: Email = attribute("Email")
+    user_id: UserId = attribute("UserId")
+    purpose: Purpose = attribute("RefreshTokenPurpose")
+    device: str = attribute("Device")
+    created_at: str = attribute("CreatedAt")
+    last_used_at: str = attribute("LastUsedAt")
+    expires_at: str = attribute("ExpiresAt")
+    generation: int = attribute("Generation")
+
+
+class RefreshRow(Record, frozen=True, kw_only=True):
+    """The refresh token a session can use now: its hash stands in the key, the token itself nowhere."""
+
+    token_hash: str = attribute("TokenHash")
+    email: Email = attribute("Email")
+    session_id: SessionId = attribute("SessionId")
+    purpose: Purpose = attribute("RefreshTokenPurpose")
+    absolute_expiry: str = attribute("AbsoluteExpiryTime")
+
+
+class InvitationRow(Record, frozen=True, kw_only=True):
+    """Leave to sign up once, for anybody or for one address."""
+
+    token_hash: str = attribute("TokenHash")
+    email: str = attribute("Email", default="")
+    note: str = attribute("Note", default="")
+    invited_by: UserId = attribute("InvitedBy")
+    administrator: bool = attribute("Administrator", default=False)
+    created_at: str = attribute("CreatedAt")
+    absolute_expiry: str = attribute("AbsoluteExpiryTime")
+
+
+class ServerRow(Record, frozen=True, kw_only=True):
+    """What the server knows of itself; it exists from the moment the first person has signed up."""
+
+    first_user: UserId = attribute("firstUser")
+    sign_up: SignUpMode | None = attribute("signUp", default=None)
+
+
+USER = Shape(
+    UserRow,
+    USER_TRANSFERS,
+    {"PK": "User#{user_id}", "SK": "User#{user_id}"},
+    owner=OWNER,
+    about="A person with an account; found by e-mail through ByEmail",
+)
+IDENTITY = Shape(
+    IdentityRow,
+    CATALOG,
+    {"PK": "USER#{email}", "SK": "IDENTITY#"},
+    owner=OWNER,
+    about="Who an e-mail address belongs to; makes addresses unique",
+)
+SCOPE = Shape(
+    ScopeRow,
+    CATALOG,
+    {"PK": "USER#{granted_to}", "SK": "SCOPE#{type}#{resource_owner}#{resource_id}"},
+    owner=OWNER,
+    about="What a person may do; all grants of an owner through ReverseGrantIndex",
+)
+SESSION = Shape(
+    SessionRow,
+    CATALOG,
+    {"PK": "USER#{email}", "SK": "SESSION#{session_id}"},
+    owner=OWNER,
+    about="A signed-in device of a person",
+)
+REFRESH = Shape(
+    RefreshRow,
+    CATALOG,
+    {"PK": "REFRESH#{token_hash}", "SK": REFRESH_SORT},
+    owner=OWNER,
+    about="The refresh token a session can use now; expired ones through RefreshTokenExpiration",
+)
+INVITATION = Shape(
+    InvitationRow,
+    CATALOG,
+    {"PK": "INVITE#{token_hash}", "SK": INVITE_SORT},
+    owner=OWNER,
+    about="Leave to sign up once; all of them, by expiry, through RefreshTokenExpiration",
+)
+SERVER = Shape(
+    ServerRow,
+    USER_TRANSFERS,
+    {"PK": "Server#", "SK": "Server#"},
+    owner=OWNER,
+    about="What the server knows of itself: who was first, and who may sign up",
+)
+SHAPES = (USER, IDENTITY, SCOPE, SESSION, REFRESH, INVITATION, SERVER)

@@ -1,0 +1,105 @@
+"""Administration over HTTP: who may sign up, and invitations."""
+
+import msgspec
+
+from satchel.edge.endpoints import Body, PageQuery, Router
+from satchel.edge.identity import Admin
+from satchel.features.accounts.model import SignUpMode, UserId
+from satchel.features.accounts.records import InvitationRow
+from satchel.features.accounts.routes.signing_in import Text
+from satchel.features.accounts.service import invitations
+from satchel.features.accounts.service import sign_up as signing_up
+from satchel.features.accounts.service.context import Accounts
+
+
+class Invite(Body, frozen=True, kw_only=True):
+    """Whom to invite: one address or, without it, whoever holds the token."""
+
+    email: Text | None = None
+    note: Text = ""
+    administrator: bool = False
+
+
+class SignUpChoice(Body, frozen=True, kw_only=True):
+    """Who may sign up."""
+
+    mode: SignUpMode
+
+
+class InvitationView(msgspec.Struct, frozen=True, kw_only=True):
+    """An open invitation. `token` is shown only in the answer that made it."""
+
+    invitation_id: str
+    email: str | None
+    note: str
+    administrator: bool
+    invited_by: str
+    created_at: str
+    expires_at: str
+    token: str | None = None
+
+
+class InvitationList(msgspec.Struct, frozen=True):
+    """Open invitations, and where to go on."""
+
+    invitations: list[InvitationView]
+    cursor: str | None
+
+
+class SignUpView(msgspec.Struct, frozen=True):
+    """Who may sign up."""
+
+    mode: SignUpMode
+
+
+def administration_routes(accounts: Accounts) -> Router:
+    router = Router("administration")
+
+    @router.get("/sign-up")
+    async def read_sign_up() -> SignUpView:
+        """Read who may sign up."""
+        return SignUpView(await signing_up.sign_up_mode(accounts))
+
+    @router.put("/sign-up")
+    async def choose_sign_up(_admin: Admin, body: SignUpChoice) -> SignUpView:
+        """Decide who may sign up."""
+        await invitations.set_sign_up_mode(accounts, body.mode)
+        return SignUpView(body.mode)
+
+    @router.post("/invitations", status=201)
+    async def invite(admin: Admin, body: Invite) -> InvitationView:
+        """Invite somebody."""
+        invited = await invitations.invite(
+            accounts,
+            UserId(admin.user_id),
+            email=body.email,
+            note=body.note,
+            administrator=body.administrator,
+        )
+        return _invitation(invited.row, token=invited.token)
+
+    @router.get("/invitations")
+    async def list_invitations(_admin: Admin, query: PageQuery) -> InvitationList:
+        """List the invitations that can still be used."""
+        rows, cursor = await invitations.list_invitations(accounts, query.limit, query.cursor)
+        return InvitationList([_invitation(row) for row in rows], cursor)
+
+    @router.delete("/invitations/{invitation_id}")
+    async def withdraw_invitation(_admin: Admin, invitation_id: str) -> None:
+        """Withdraw an invitation."""
+        await invitations.withdraw_invitation(accounts, invitation_id)
+
+    return router
+
+
+def _invitation(row: InvitationRow, token: str | None = None) -> InvitationView:
+    return InvitationView(
+        invitation_id=row.token_hash,
+        email=row.email or None,
+        note=row.note,
+        administrator=row.administrator,
+        invited_by=row.invited_by,
+        created_at=row.created_at,
+        expires_at=row.absolute_expiry,
+        token=token,
+    )

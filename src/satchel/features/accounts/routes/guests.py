@@ -1,0 +1,53 @@
+"""Guests over HTTP."""
+
+import msgspec
+
+from satchel.edge.endpoints import Body, Cookie, Reply, Router
+from satchel.edge.exchange import Client
+from satchel.edge.identity import GUEST_COOKIE
+from satchel.features.accounts.needs import Issued
+from satchel.features.accounts.routes.signing_in import Keep, Text
+from satchel.features.accounts.service import guests
+from satchel.features.accounts.service.context import Accounts
+from satchel.kernel.clock import iso
+from satchel.kernel.errors import TooMany
+
+
+class GuestEntry(Body, frozen=True, kw_only=True):
+    """What to call the guest."""
+
+    name: Text
+    keep: Keep = "token"
+
+
+class GuestView(msgspec.Struct, frozen=True, kw_only=True):
+    """A guest's identity; `token` is null when it went into a cookie."""
+
+    guest_id: str
+    name: str
+    expires_at: str
+    token: str | None
+
+
+def guest_routes(accounts: Accounts) -> Router:
+    router = Router("guests")
+
+    @router.post("/guests", status=201, raises=(TooMany,))
+    async def enter_as_guest(body: GuestEntry, client: Client) -> Reply[GuestView]:
+        """Come in as a guest, without an account."""
+        entered = await guests.enter_as_guest(accounts, body.name, address=client.address)
+        as_cookie = body.keep == "cookie"
+        view = GuestView(
+            guest_id=entered.guest_id,
+            name=entered.name,
+            expires_at=iso(entered.token.expires),
+            token=None if as_cookie else entered.token.value,
+        )
+        cookie = _cookie(GUEST_COOKIE, entered.token, accounts.clock(), client)
+        return Reply(view, cookies=(cookie,) if as_cookie else ())
+
+    return router
+
+
+def _cookie(name: str, token: Issued, now: float, client: Client) -> Cookie:
+    return Cookie(name=name, value=token.value, max_age=int(token.expires - now), secure=client.https)

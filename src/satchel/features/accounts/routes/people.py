@@ -1,0 +1,133 @@
+"""Accounts over HTTP: sign up, read and change one's own account, ask who one is."""
+
+from typing import Literal
+
+import msgspec
+
+from satchel.edge.endpoints import Body, Reply, Router
+from satchel.edge.exchange import Client
+from satchel.edge.identity import Guest, Member, Stranger
+from satchel.features.accounts.model import (
+    EmailTaken,
+    InvitationInvalid,
+    Person,
+    SessionId,
+    SignUpClosed,
+    UserId,
+    WrongCredentials,
+)
+from satchel.features.accounts.routes.signing_in import Keep, SignedInView, Text, signed_in_reply
+from satchel.features.accounts.service import people
+from satchel.features.accounts.service import sign_up as signing_up
+from satchel.features.accounts.service.context import Accounts
+from satchel.kernel.errors import TooMany
+
+
+class SignUp(Body, frozen=True, kw_only=True):
+    """A new account. With `keep` "cookie" the answer sets cookies instead of carrying tokens."""
+
+    email: Text
+    name: Text
+    password: Text
+    invitation: Text | None = None
+    device: Text | None = None
+    keep: Keep = "token"
+
+
+class Rename(Body, frozen=True, kw_only=True):
+    """A new name for yourself."""
+
+    name: Text
+
+
+class PasswordChange(Body, frozen=True, kw_only=True):
+    """The password you have, and the one to have from now on."""
+
+    current: Text
+    new: Text
+
+
+class PersonView(msgspec.Struct, frozen=True, kw_only=True):
+    """Somebody with an account, as they see themselves."""
+
+    user_id: str
+    email: str
+    name: str
+    administrator: bool
+
+
+class CallerView(msgspec.Struct, frozen=True, kw_only=True):
+    """Who the server takes the caller for."""
+
+    kind: Literal["stranger", "guest", "member"]
+    id: str | None = None
+    name: str | None = None
+    email: str | None = None
+    session_id: str | None = None
+    administrator: bool = False
+
+
+def people_routes(accounts: Accounts) -> Router:
+    router = Router("accounts")
+
+    @router.post("/accounts", status=201, raises=(EmailTaken, SignUpClosed, InvitationInvalid, TooMany))
+    async def sign_up(body: SignUp, client: Client) -> Reply[SignedInView]:
+        """Make an account and sign in.
+
+        The first account on an empty server administers it. After that, who may sign up is the administrator's choice.
+        """
+        signed_in = await signing_up.sign_up(
+            accounts,
+            email=body.email,
+            name=body.name,
+            password=body.password,
+            invitation=body.invitation,
+            purpose="web" if body.keep == "cookie" else "cli",
+            device=body.device or client.user_agent,
+            address=client.address,
+        )
+        return signed_in_reply(signed_in, body.keep, client)
+
+    @router.get("/accounts/me")
+    async def read_me(member: Member) -> PersonView:
+        """Read your account."""
+        user = await people.find_user(accounts, UserId(member.user_id))
+        return _person(await people.describe(accounts, user))
+
+    @router.patch("/accounts/me")
+    async def rename_me(member: Member, body: Rename) -> PersonView:
+        """Change your name."""
+        return _person(await people.rename(accounts, UserId(member.user_id), body.name))
+
+    @router.put("/accounts/me/password", raises=(WrongCredentials, TooMany))
+    async def change_password(member: Member, body: PasswordChange) -> None:
+        """Change your password.
+
+        Every other session of the account is ended.
+        """
+        await people.change_password(
+            accounts, UserId(member.user_id), body.current, body.new, keep=SessionId(member.session_id)
+        )
+
+    @router.get("/whoami")
+    async def who_am_i(caller: Stranger | Guest | Member) -> CallerView:
+        """Ask who you are to the server."""
+        match caller:
+            case Member():
+                return CallerView(
+                    kind="member",
+                    id=caller.user_id,
+                    email=caller.email,
+                    session_id=caller.session_id,
+                    administrator=caller.admin,
+                )
+            case Guest():
+                return CallerView(kind="guest", id=caller.id, name=caller.name)
+            case Stranger():
+                return CallerView(kind="stranger")
+
+    return router
+
+
+def _person(person: Person) -> PersonView:
+    return PersonView(user_id=person.user_id, email=person.email, name=person.name, administrator=person.administrator)

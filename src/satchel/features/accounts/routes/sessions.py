@@ -1,0 +1,137 @@
+"""Sessions over HTTP: sign in, renew, list and end."""
+
+from typing import Annotated
+
+import msgspec
+from starlette.requests import Request
+
+from satchel.edge.endpoints import Body, Query, Reply, Router
+from satchel.edge.exchange import Client
+from satchel.edge.identity import Member
+from satchel.features.accounts.model import Email, SessionEnded, SessionId, WrongCredentials
+from satchel.features.accounts.records import SessionRow
+from satchel.features.accounts.routes.signing_in import (
+    REFRESH_COOKIE,
+    Keep,
+    SignedInView,
+    Text,
+    forget_cookies,
+    signed_in_reply,
+)
+from satchel.features.accounts.service import sessions
+from satchel.features.accounts.service.context import Accounts
+from satchel.kernel.errors import TooMany
+
+
+class SignIn(Body, frozen=True, kw_only=True):
+    """Who signs in, and what to call the device in the list of sessions."""
+
+    email: Text
+    password: Text
+    device: Text | None = None
+    keep: Keep = "token"
+
+
+class Refresh(Body, frozen=True, kw_only=True):
+    """The refresh token; a browser leaves it out and sends its cookie."""
+
+    refresh_token: Annotated[str, msgspec.Meta(max_length=4096)] | None = None
+
+
+class EndQuery(Query, frozen=True, kw_only=True):
+    """Whether to stay signed in on the device that asks."""
+
+    keep_current: bool = True
+
+
+class SessionView(msgspec.Struct, frozen=True, kw_only=True):
+    """A signed-in device."""
+
+    session_id: str
+    device: str
+    purpose: str
+    created_at: str
+    last_used_at: str
+    expires_at: str
+    current: bool
+
+
+class SessionList(msgspec.Struct, frozen=True):
+    """All sessions of a person, last used first."""
+
+    sessions: list[SessionView]
+
+
+def session_routes(accounts: Accounts) -> Router:
+    router = Router("sessions")
+
+    @router.post("/sessions", status=201, raises=(WrongCredentials, TooMany))
+    async def sign_in(body: SignIn, client: Client) -> Reply[SignedInView]:
+        """Sign in.
+
+        An unknown address and a wrong password get the same answer.
+        """
+        signed_in = await sessions.sign_in(
+            accounts,
+            body.email,
+            body.password,
+            purpose="web" if body.keep == "cookie" else "cli",
+            device=body.device or client.user_agent,
+            address=client.address,
+        )
+        return signed_in_reply(signed_in, body.keep, client)
+
+    @router.post("/sessions/refresh", raises=(SessionEnded,))
+    async def refresh(body: Refresh, request: Request, client: Client) -> Reply[SignedInView]:
+        """Renew a session.
+
+        Each refresh token works once. Using an old one again ends the session, except within half a minute, when a lost
+        answer may be asked for again.
+        """
+        cookie = request.cookies.get(REFRESH_COOKIE)
+        token = body.refresh_token or cookie
+        if not token:
+            raise SessionEnded("Send the refresh token, or sign in again.")
+        signed_in = await sessions.refresh(accounts, token)
+        return signed_in_reply(signed_in, "token" if body.refresh_token else "cookie", client)
+
+    @router.get("/sessions")
+    async def list_sessions(member: Member) -> SessionList:
+        """List the devices you are signed in on."""
+        found = await sessions.list_sessions(accounts, Email(member.email))
+        return SessionList([_session(each, current=each.session_id == member.session_id) for each in found])
+
+    @router.delete("/sessions")
+    async def end_sessions(member: Member, query: EndQuery, client: Client) -> Reply[None]:
+        """Sign out everywhere else.
+
+        With `keep_current=false`, here too.
+        """
+        keep = SessionId(member.session_id) if query.keep_current else None
+        await sessions.end_all_sessions(accounts, Email(member.email), except_for=keep)
+        return Reply(None, cookies=() if query.keep_current else forget_cookies(client))
+
+    @router.delete("/sessions/current")
+    async def sign_out(member: Member, client: Client) -> Reply[None]:
+        """Sign out."""
+        await sessions.end_session(accounts, Email(member.email), SessionId(member.session_id))
+        return Reply(None, cookies=forget_cookies(client))
+
+    @router.delete("/sessions/{session_id}")
+    async def end_session(member: Member, session_id: str) -> None:
+        """Sign out one device."""
+        await sessions.end_session(accounts, Email(member.email), SessionId(session_id))
+
+    return router
+
+
+def _session(row: SessionRow, *, current: bool) -> SessionView:
+    return SessionView(
+        session_id=row.session_id,
+        device=row.device,
+        purpose=row.purpose,
+        created_at=row.created_at,
+        last_used_at=row.last_used_at,
+        expires_at=row.expires_at,
+        current=current,
+    )

@@ -1,0 +1,83 @@
+"""What a client gets when it is signed in: tokens in the answer, or cookies that scripts cannot read."""
+
+from typing import Annotated, Literal
+
+import msgspec
+
+from satchel.edge.endpoints import Cookie, Reply
+from satchel.edge.exchange import Client
+from satchel.edge.identity import ACCESS_COOKIE
+from satchel.features.accounts.service.context import SESSION_LIFETIME
+from satchel.features.accounts.service.sessions import SignedIn
+from satchel.kernel.clock import iso
+
+REFRESH_COOKIE = "satchel_refresh"
+# The refresh token travels only where it is used.
+_REFRESH_PATH = "/api/v1/sessions"
+
+Keep = Literal["token", "cookie"]
+Text = Annotated[str, msgspec.Meta(max_length=1000)]
+
+
+class Tokens(msgspec.Struct, frozen=True, kw_only=True):
+    """What the command line and other programs send as `Authorization: Bearer`."""
+
+    access_token: str
+    access_expires_at: str
+    refresh_token: str
+
+
+class SignedInView(msgspec.Struct, frozen=True, kw_only=True):
+    """A session that has just begun or been renewed; `tokens` is null when they went into cookies."""
+
+    user_id: str
+    email: str
+    session_id: str
+    expires_at: str
+    access_expires_at: str
+    tokens: Tokens | None
+
+
+def signed_in_reply(signed_in: SignedIn, keep: Keep, client: Client) -> Reply[SignedInView]:
+    session, access = signed_in.session, signed_in.access
+    tokens = Tokens(
+        access_token=access.value,
+        access_expires_at=iso(access.expires),
+        refresh_token=signed_in.refresh_token,
+    )
+    view = SignedInView(
+        user_id=session.user_id,
+        email=session.email,
+        session_id=session.session_id,
+        expires_at=session.expires_at,
+        access_expires_at=iso(access.expires),
+        tokens=tokens if keep == "token" else None,
+    )
+    lifetime = int(SESSION_LIFETIME.total_seconds())
+    cookies = (
+        # The access cookie outlives its token, so that an expired one is told from none at all and gets refreshed.
+        Cookie(name=ACCESS_COOKIE, value=access.value, max_age=lifetime, secure=client.https),
+        Cookie(
+            name=REFRESH_COOKIE,
+            value=signed_in.refresh_token,
+            max_age=lifetime,
+            secure=client.https,
+            path=_REFRESH_PATH,
+            same_site="strict",
+        ),
+    )
+    return Reply(view, cookies=cookies if keep == "cookie" else ())
+
+
+def forget_cookies(client: Client) -> tuple[Cookie, ...]:
+    return (
+        Cookie(name=ACCESS_COOKIE, value="", max_age=0, secure=client.https),
+        Cookie(
+            name=REFRESH_COOKIE,
+            value="",
+            max_age=0,
+            secure=client.https,
+            path=_REFRESH_PATH,
+            same_site="strict",
+        ),
+    )

@@ -1,0 +1,34 @@
+"""What every use case of accounts works with, put together once by the wiring."""
+
+import hashlib
+from dataclasses import dataclass
+from datetime import timedelta
+
+from satchel.features.accounts.model import SignUpMode
+from satchel.features.accounts.needs import AccessTokens, Limit
+from satchel.features.accounts.service.passwords import Passwords
+from satchel.kernel.clock import Clock
+from satchel.kernel.signing import Signer
+from satchel.stores.ports.table import Tables
+
+SESSION_LIFETIME = timedelta(days=90)
+INVITATION_LIFETIME = timedelta(days=14)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accounts:
+    """Stores, time, and what limits guessing: by the address a request comes from, and by the account it is about."""
+
+    tables: Tables
+    clock: Clock
+    signer: Signer
+    access: AccessTokens
+    passwords: Passwords
+    per_address: Limit
+    per_account: Limit
+    default_sign_up: SignUpMode
+
+
+def token_hash(token: str) -> str:
+    """What stands in a key instead of a token: useless to whoever reads the table."""
+    return hashlib.sha256(token.encode()).hexdigest()

@@ -1,0 +1,53 @@
+"""Find a person and change what they say of themselves."""
+
+from satchel.features.accounts.model import (
+    Person,
+    SessionId,
+    UserId,
+    WrongCredentials,
+    check_name,
+    check_password,
+)
+from satchel.features.accounts.records import IDENTITY, USER, UserRow
+from satchel.features.accounts.service.context import Accounts
+from satchel.features.accounts.service.scopes import is_administrator
+from satchel.features.accounts.service.sessions import end_all_sessions
+from satchel.kernel.errors import NotFound
+from satchel.stores.ports.expressions import assign, attr
+
+
+async def find_user(accounts: Accounts, user_id: UserId) -> UserRow:
+    user = await USER.get(accounts.tables, user_id=user_id)
+    if user is None:
+        raise NotFound("There is no such account.")
+    return user
+
+
+async def describe(accounts: Accounts, user: UserRow) -> Person:
+    return Person(user.user_id, user.email, user.name, await is_administrator(accounts, user.email))
+
+
+async def rename(accounts: Accounts, user_id: UserId, name: str) -> Person:
+    name = check_name(name)
+    user = await find_user(accounts, user_id)
+    await accounts.tables.transact(
+        [
+            USER.update([assign("userName", name)], when=attr("PK").exists(), user_id=user_id),
+            IDENTITY.update([assign("Name", name)], when=attr("PK").exists(), email=user.email),
+        ]
+    )
+    return await describe(accounts, await find_user(accounts, user_id))
+
+
+async def change_password(accounts: Accounts, user_id: UserId, current: str, new: str, *, keep: SessionId) -> None:
+    """Whoever is signed in elsewhere, perhaps with a stolen password, is signed out."""
+    user = await find_user(accounts, user_id)
+    await accounts.per_account.count(user.email)
+    if not await accounts.passwords.matches(user.password, current):
+        raise WrongCredentials("The current password is wrong. Try again.")
+    await accounts.per_account.forgive(user.email)
+    hashed = await accounts.passwords.hash(check_password(new, user.email))
+    # The old hash is the condition: of two changes at once, only one can have been told the right password.
+    update = USER.update([assign("password", hashed)], when=attr("password") == user.password, user_id=user_id)
+    await accounts.tables.update(update.table, update.key, update.actions, when=update.when)
+    await end_all_sessions(accounts, user.email, except_for=keep)

@@ -1,0 +1,73 @@
+"""Grant other people the use of what one owns, take it back, and list who may do what."""
+
+from satchel.features.accounts.model import (
+    ADMINISTRATOR_SCOPE,
+    SERVER_OWNER,
+    Email,
+    UserId,
+    check_grantable,
+    normalise_email,
+)
+from satchel.features.accounts.records import SCOPE, ScopeRow
+from satchel.features.accounts.service.context import Accounts
+from satchel.kernel.clock import iso
+from satchel.kernel.errors import Invalid
+from satchel.stores.ports.table import StartsWith
+from satchel.stores.schema import RecordPage
+
+MAX_RESOURCE_CHARACTERS = 200
+
+
+async def grant_scope(
+    accounts: Accounts, owner: UserId, *, to: str, scope_type: str, resource_id: str, resource_name: str
+) -> ScopeRow:
+    """Let an address use a thing of `owner`, whether or not there is an account yet. Granting again is harmless."""
+    if not 1 <= len(resource_id) <= MAX_RESOURCE_CHARACTERS or len(resource_name) > MAX_RESOURCE_CHARACTERS:
+        raise Invalid(f"A resource is named by 1 to {MAX_RESOURCE_CHARACTERS} characters.", field="resource_id")
+    scope = ScopeRow(
+        granted_to=normalise_email(to),
+        type=check_grantable(scope_type),
+        resource_owner=owner,
+        resource_id=resource_id,
+        resource_name=resource_name,
+        granted_at=iso(accounts.clock()),
+    )
+    await accounts.tables.put(SCOPE.table, SCOPE.item(scope))
+    return scope
+
+
+async def revoke_scope(accounts: Accounts, owner: UserId, *, to: str, scope_type: str, resource_id: str) -> None:
+    """Take a grant of `owner` back; one that was never given looks the same."""
+    key = SCOPE.key(
+        granted_to=normalise_email(to),
+        type=check_grantable(scope_type),
+        resource_owner=owner,
+        resource_id=resource_id,
+    )
+    await accounts.tables.delete(SCOPE.table, key)
+
+
+async def list_my_scopes(accounts: Accounts, email: Email, limit: int, cursor: str | None) -> RecordPage[ScopeRow]:
+    return await SCOPE.list(accounts.tables, granted_to=email, limit=limit, cursor=cursor)
+
+
+async def list_granted_scopes(
+    accounts: Accounts, owner: UserId, limit: int, cursor: str | None
+) -> RecordPage[ScopeRow]:
+    """All that `owner` has granted, to whomever."""
+    return await SCOPE.list_by(
+        accounts.tables, "ReverseGrantIndex", owner, StartsWith("SCOPE#"), limit=limit, cursor=cursor
+    )
+
+
+async def is_administrator(accounts: Accounts, email: Email) -> bool:
+    kind, right = ADMINISTRATOR_SCOPE
+    scope = await SCOPE.get(
+        accounts.tables, granted_to=email, type=kind, resource_owner=SERVER_OWNER, resource_id=right
+    )
+    return scope is not None
+
+
+def administrator_scope(email: Email, now: float) -> ScopeRow:
+    kind, right = ADMINISTRATOR_SCOPE
+    return ScopeRow(granted_to=email, type=kind, resource_owner=SERVER_OWNER, resource_id=right, granted_at=iso(now))

@@ -1,0 +1,225 @@
+"""Sign in, stay signed in, and see and end the sessions one has.
+
+A refresh token is a claim signed by the server: whose session it is for and how often that session was refreshed. Only
+the newest one works; its hash is the record in the table. Presenting an older one means that somebody else has it too,
+and ends the session. For a few seconds the one before the newest still answers with the newest, which is the same
+signed claim again: a browser with two tabs, or a client whose answer was lost, is not a thief.
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+import msgspec
+
+from satchel.features.accounts.model import (
+    Email,
+    Purpose,
+    SessionEnded,
+    SessionId,
+    WrongCredentials,
+    normalise_email,
+)
+from satchel.features.accounts.needs import Issued
+from satchel.features.accounts.records import (
+    REFRESH,
+    REFRESH_SORT,
+    SESSION,
+    USER,
+    RefreshRow,
+    SessionRow,
+    UserRow,
+)
+from satchel.features.accounts.service.context import SESSION_LIFETIME, Accounts, token_hash
+from satchel.features.accounts.service.scopes import is_administrator
+from satchel.kernel.clock import from_iso, iso
+from satchel.kernel.ids import new_id
+from satchel.kernel.signing import BadSignature
+from satchel.stores.ports.expressions import assign, attr
+from satchel.stores.ports.table import Range, TransactionCancelled, Write
+
+GRACE = timedelta(seconds=30)
+MAX_DEVICE_CHARACTERS = 200
+_PURPOSE = "refresh"
+
+
+class _Claim(msgspec.Struct, frozen=True, array_like=True):
+    email: Email
+    session_id: SessionId
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class SignedIn:
+    """What a client needs to act as a person."""
+
+    session: SessionRow
+    access: Issued
+    refresh_token: str
+
+
+async def sign_in(
+    accounts: Accounts, email: str, password: str, *, purpose: Purpose, device: str, address: str
+) -> SignedIn:
+    """Unknown address and wrong password are one answer, in words and in time."""
+    await accounts.per_address.count(address)
+    known = normalise_email(email)
+    await accounts.per_account.count(known)
+    user = await _user_by_email(accounts, known)
+    if not await accounts.passwords.matches(user.password if user else None, password) or user is None:
+        raise WrongCredentials("The e-mail address or the password is wrong. Check both and try again.")
+    await accounts.per_account.forgive(known)
+    if accounts.passwords.is_outdated(user.password):
+        renewed = await accounts.passwords.hash(password)
+        await accounts.tables.update(USER.table, USER.key(user_id=user.user_id), [assign("password", renewed)])
+    return await open_session(accounts, user, purpose=purpose, device=device)
+
+
+async def open_session(accounts: Accounts, user: UserRow, *, purpose: Purpose, device: str) -> SignedIn:
+    now = accounts.clock()
+    session = SessionRow(
+        session_id=SessionId(new_id(accounts.clock)),
+        email=user.email,
+        user_id=user.user_id,
+        purpose=purpose,
+        device=device[:MAX_DEVICE_CHARACTERS],
+        created_at=iso(now),
+        last_used_at=iso(now),
+        expires_at=iso(now + SESSION_LIFETIME.total_seconds()),
+        generation=0,
+    )
+    await accounts.tables.transact([SESSION.put(session), REFRESH.put(_refresh_row(accounts, session))])
+    return await _signed_in(accounts, session)
+
+
+async def refresh(accounts: Accounts, refresh_token: str) -> SignedIn:
+    claim = _open_claim(accounts, refresh_token)
+    for _ in range(3):
+        session = await SESSION.get(accounts.tables, email=claim.email, session_id=claim.session_id)
+        now = accounts.clock()
+        if session is None or from_iso(session.expires_at) <= now:
+            raise SessionEnded("This session has ended. Sign in again.")
+        if claim.generation != session.generation:
+            return await _answer_old_token(accounts, session, claim)
+        renewed = msgspec.structs.replace(session, generation=session.generation + 1, last_used_at=iso(now))
+        try:
+            await accounts.tables.transact(_rotation(accounts, session, renewed))
+        except TransactionCancelled:
+            continue  # another tab was first; look again
+        return await _signed_in(accounts, renewed)
+    raise SessionEnded("This session has ended. Sign in again.")
+
+
+def _rotation(accounts: Accounts, session: SessionRow, renewed: SessionRow) -> list[Write]:
+    unchanged = attr("Generation") == session.generation
+    spent = token_hash(_sign_claim(accounts, session))
+    return [
+        SESSION.put(renewed, when=unchanged),
+        REFRESH.delete(when=attr("PK").exists(), token_hash=spent),
+        REFRESH.put(_refresh_row(accounts, renewed)),
+    ]
+
+
+async def _answer_old_token(accounts: Accounts, session: SessionRow, claim: _Claim) -> SignedIn:
+    just_rotated = accounts.clock() - from_iso(session.last_used_at) <= GRACE.total_seconds()
+    if claim.generation == session.generation - 1 and just_rotated:
+        return await _signed_in(accounts, session)
+    await _end(accounts, session)
+    raise SessionEnded("This session's token was used twice, so the session was ended. Sign in again.")
+
+
+async def list_sessions(accounts: Accounts, email: Email) -> list[SessionRow]:
+    """Those that still count, last used first."""
+    now = accounts.clock()
+    found: list[SessionRow] = []
+    cursor: str | None = None
+    while True:
+        page = await SESSION.list(accounts.tables, email=email, limit=1000, cursor=cursor)
+        found += [session for session in page.records if from_iso(session.expires_at) > now]
+        cursor = page.cursor
+        if cursor is None:
+            return sorted(found, key=lambda session: session.last_used_at, reverse=True)
+
+
+async def end_session(accounts: Accounts, email: Email, session_id: SessionId) -> None:
+    """Ending one that is not there, or somebody else's, does nothing and looks the same."""
+    session = await SESSION.get(accounts.tables, email=email, session_id=session_id)
+    if session is not None:
+        await _end(accounts, session)
+
+
+async def end_all_sessions(accounts: Accounts, email: Email, *, except_for: SessionId | None = None) -> None:
+    for session in await list_sessions(accounts, email):
+        if session.session_id != except_for:
+            await _end(accounts, session)
+
+
+async def sweep_expired_sessions(accounts: Accounts) -> int:
+    """Take away what has expired; how many. Sweeping twice, or on several servers at once, is harmless."""
+    page = await accounts.tables.query(
+        REFRESH.table,
+        REFRESH_SORT,
+        Range(high=iso(accounts.clock())),
+        index="RefreshTokenExpiration",
+    )
+    rows = await accounts.tables.get_many(REFRESH.table, [REFRESH.table.key_of(item) for item in page.items])
+    expired = [REFRESH.read(item) for item in rows if item is not None]
+    for row in expired:
+        await accounts.tables.transact(
+            [
+                REFRESH.delete(token_hash=row.token_hash),
+                SESSION.delete(email=row.email, session_id=row.session_id),
+            ]
+        )
+    return len(expired)
+
+
+async def _end(accounts: Accounts, session: SessionRow) -> None:
+    # Revoked first: if we are cut off in between, the access token is dead and the session can be ended again.
+    await accounts.access.revoke(session.session_id)
+    await accounts.tables.transact(
+        [
+            SESSION.delete(email=session.email, session_id=session.session_id),
+            REFRESH.delete(token_hash=token_hash(_sign_claim(accounts, session))),
+        ]
+    )
+
+
+async def _user_by_email(accounts: Accounts, email: Email) -> UserRow | None:
+    """The index tells who it is; the record itself is read afresh, since an index may lag behind a new password."""
+    page = await accounts.tables.query(USER.table, email, index="ByEmail", limit=1)
+    if not page.items:
+        return None
+    item = await accounts.tables.get(USER.table, USER.table.key_of(page.items[0]))
+    return None if item is None else USER.read(item)
+
+
+async def _signed_in(accounts: Accounts, session: SessionRow) -> SignedIn:
+    access = accounts.access.issue_member(
+        user_id=session.user_id,
+        email=session.email,
+        session_id=session.session_id,
+        admin=await is_administrator(accounts, session.email),
+    )
+    return SignedIn(session, access, _sign_claim(accounts, session))
+
+
+def _sign_claim(accounts: Accounts, session: SessionRow) -> str:
+    claim = _Claim(session.email, session.session_id, session.generation)
+    return accounts.signer.sign(_PURPOSE, msgspec.msgpack.encode(claim))
+
+
+def _open_claim(accounts: Accounts, refresh_token: str) -> _Claim:
+    try:
+        return msgspec.msgpack.decode(accounts.signer.open(_PURPOSE, refresh_token), type=_Claim)
+    except BadSignature as error:
+        raise SessionEnded("This is not a refresh token of this server. Sign in again.") from error
+
+
+def _refresh_row(accounts: Accounts, session: SessionRow) -> RefreshRow:
+    return RefreshRow(
+        token_hash=token_hash(_sign_claim(accounts, session)),
+        email=session.email,
+        session_id=session.session_id,
+        purpose=session.purpose,
+        absolute_expiry=session.expires_at,
+    )

@@ -1,0 +1,113 @@
+"""Make an account: open to all, by invitation, or for nobody; the first person on an empty server administers it."""
+
+from satchel.features.accounts.model import (
+    OWNER_SCOPE,
+    Email,
+    EmailTaken,
+    InvitationInvalid,
+    Purpose,
+    SignUpClosed,
+    SignUpMode,
+    UserId,
+    check_name,
+    check_password,
+    normalise_email,
+)
+from satchel.features.accounts.records import (
+    IDENTITY,
+    INVITATION,
+    SCOPE,
+    SERVER,
+    USER,
+    IdentityRow,
+    InvitationRow,
+    ScopeRow,
+    ServerRow,
+    UserRow,
+)
+from satchel.features.accounts.service.context import Accounts, token_hash
+from satchel.features.accounts.service.scopes import administrator_scope
+from satchel.features.accounts.service.sessions import SignedIn, open_session
+from satchel.kernel.clock import from_iso, iso
+from satchel.kernel.errors import Conflict
+from satchel.kernel.ids import new_id
+from satchel.stores.ports.expressions import attr
+from satchel.stores.ports.table import TransactionCancelled, Write
+
+
+async def sign_up(
+    accounts: Accounts,
+    *,
+    email: str,
+    name: str,
+    password: str,
+    invitation: str | None,
+    purpose: Purpose,
+    device: str,
+    address: str,
+) -> SignedIn:
+    await accounts.per_address.count(address)
+    checked_email = normalise_email(email)
+    checked_name = check_name(name)
+    check_password(password, checked_email)
+    server = await SERVER.get(accounts.tables)
+    invited = await _admit(accounts, server, checked_email, invitation)
+    user = UserRow(
+        user_id=UserId(new_id(accounts.clock)),
+        email=checked_email,
+        password=await accounts.passwords.hash(password),
+        name=checked_name,
+        created_at=iso(accounts.clock()),
+    )
+    await _store(accounts, user, server, invited)
+    return await open_session(accounts, user, purpose=purpose, device=device)
+
+
+async def sign_up_mode(accounts: Accounts) -> SignUpMode:
+    """Who may sign up now; an empty server takes its first person whatever the setting."""
+    server = await SERVER.get(accounts.tables)
+    return "open" if server is None else server.sign_up or accounts.default_sign_up
+
+
+async def _admit(
+    accounts: Accounts, server: ServerRow | None, email: Email, invitation: str | None
+) -> InvitationRow | None:
+    """The invitation to use up, None if none is needed, or the reason why this person cannot come in."""
+    if invitation:
+        row = await INVITATION.get(accounts.tables, token_hash=token_hash(invitation))
+        usable = row is not None and from_iso(row.absolute_expiry) > accounts.clock()
+        if row is None or not usable or row.email not in ("", email):
+            raise InvitationInvalid("Ask for a new invitation, and use the address that it was sent to.")
+        return row
+    mode: SignUpMode = "open" if server is None else server.sign_up or accounts.default_sign_up
+    if mode == "invitation":
+        raise SignUpClosed("You need an invitation to sign up here. Ask the person who runs this server for one.")
+    if mode == "closed":
+        raise SignUpClosed("This server takes no new accounts.")
+    return None
+
+
+async def _store(accounts: Accounts, user: UserRow, server: ServerRow | None, invited: InvitationRow | None) -> None:
+    now = accounts.clock()
+    new = attr("PK").absent()
+    identity = IdentityRow(email=user.email, user_id=user.user_id, name=user.name)
+    owns = ScopeRow(
+        granted_to=user.email,
+        type=OWNER_SCOPE,
+        resource_owner=user.user_id,
+        resource_id="",
+        granted_at=iso(now),
+    )
+    writes: list[Write] = [IDENTITY.put(identity, when=new), USER.put(user, when=new), SCOPE.put(owns)]
+    if server is None:
+        writes.append(SERVER.put(ServerRow(first_user=user.user_id), when=new))
+    if server is None or (invited is not None and invited.administrator):
+        writes.append(SCOPE.put(administrator_scope(user.email, now)))
+    if invited is not None:
+        writes.append(INVITATION.delete(when=attr("PK").exists(), token_hash=invited.token_hash))
+    try:
+        await accounts.tables.transact(writes)
+    except TransactionCancelled as cancelled:
+        if cancelled.reasons[0] is not None:
+            raise EmailTaken("There is an account with this address. Sign in instead.") from cancelled
+        raise Conflict("Somebody else signed up at the same moment. Try again.") from cancelled

@@ -1,0 +1,75 @@
+"""A whole Satchel in this process on embedded stores, spoken to over HTTP; time moves only when told to."""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+from starlette.types import ASGIApp
+
+from satchel.app import application
+from satchel.config import Settings
+from satchel.kernel.clock import ManualClock
+from satchel.stores.connect import Stores
+
+PASSWORD = "correct horse battery"
+
+
+@dataclass
+class Caller:
+    """A client with its own cookies and, once signed in, its own tokens."""
+
+    http: httpx.AsyncClient
+    tokens: dict[str, Any] = field(default_factory=dict[str, Any])
+    session_id: str = ""
+    user_id: str = ""
+
+    async def __call__(self, method: str, path: str, **options: Any) -> httpx.Response:
+        headers = dict(options.pop("headers", {}))
+        if self.tokens:
+            headers.setdefault("authorization", f"Bearer {self.tokens['access_token']}")
+        return await self.http.request(method, f"/api/v1{path}", headers=headers, **options)
+
+    def keep(self, response: httpx.Response) -> httpx.Response:
+        """Act as whoever this answer has signed in."""
+        if response.is_success:
+            content = response.json()
+            self.tokens = content["tokens"]
+            self.session_id, self.user_id = content["session_id"], content["user_id"]
+        return response
+
+    async def sign_up(self, email: str, password: str = PASSWORD, **more: Any) -> httpx.Response:
+        body = {"email": email, "name": email.partition("@")[0], "password": password, **more}
+        return self.keep(await self("POST", "/accounts", json=body))
+
+    async def sign_in(self, email: str, password: str = PASSWORD, **more: Any) -> httpx.Response:
+        return self.keep(await self("POST", "/sessions", json={"email": email, "password": password, **more}))
+
+    async def refresh(self, token: str | None = None) -> httpx.Response:
+        old = token or self.tokens["refresh_token"]
+        return self.keep(await self("POST", "/sessions/refresh", json={"refresh_token": old}))
+
+
+@dataclass
+class Satchel:
+    """The running application, its stores and its clock."""
+
+    app: ASGIApp
+    stores: Stores
+    clock: ManualClock
+    settings: Settings
+    housekeep: Callable[[], Awaitable[None]]
+
+    def caller(self, address: str = "127.0.0.1") -> Caller:
+        transport = httpx.ASGITransport(self.app, client=(address, 50000))
+        return Caller(httpx.AsyncClient(transport=transport, base_url="http://satchel.test"))
+
+
+@asynccontextmanager
+async def running_satchel(data: Path, clock: ManualClock | None = None, **chosen: Any) -> AsyncGenerator[Satchel]:
+    clock = clock or ManualClock()
+    settings = Settings(data=data, **chosen)
+    async with application(settings, clock) as running:
+        yield Satchel(running.app, running.stores, clock, settings, running.housekeep)

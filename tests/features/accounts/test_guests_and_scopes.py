@@ -1,0 +1,96 @@
+"""Guests without accounts, and grants from one person to another."""
+
+from datetime import timedelta
+
+import pytest
+
+from satchel.tables import CATALOG
+from tests.application import Caller, Satchel
+
+ALBUM = {"granted_to": "Bob@example.org", "type": "album:visitor", "resource_id": "summer", "resource_name": "Summer"}
+
+
+async def test_a_guest_is_recognised_by_a_signed_name(satchel: Satchel) -> None:
+    caller = satchel.caller()
+    made = (await caller("POST", "/guests", json={"name": "Gus"})).json()
+    headers = {"authorization": f"Bearer {made['token']}"}
+    seen = (await caller("GET", "/whoami", headers=headers)).json()
+    assert (seen["kind"], seen["id"], seen["name"]) == ("guest", made["guest_id"], "Gus")
+    assert (await caller("GET", "/accounts/me", headers=headers)).status_code == 401
+
+
+async def test_a_guest_can_be_kept_in_a_cookie(satchel: Satchel) -> None:
+    caller = satchel.caller()
+    made = await caller("POST", "/guests", json={"name": "Gus", "keep": "cookie"})
+    assert made.json()["token"] is None
+    assert (await caller("GET", "/whoami")).json()["name"] == "Gus"
+
+
+async def test_a_guest_pass_runs_out(satchel: Satchel) -> None:
+    caller = satchel.caller()
+    token = (await caller("POST", "/guests", json={"name": "Gus"})).json()["token"]
+    satchel.clock.advance(timedelta(days=31))
+    answer = await caller("GET", "/whoami", headers={"authorization": f"Bearer {token}"})
+    assert answer.status_code == 401
+
+
+async def test_a_stranger_is_a_stranger(satchel: Satchel) -> None:
+    assert (await satchel.caller()("GET", "/whoami")).json()["kind"] == "stranger"
+
+
+async def test_a_grant_is_seen_by_both_sides_and_can_be_taken_back(satchel: Satchel, ann: Caller, bob: Caller) -> None:
+    granted = await ann("POST", "/scopes", json=ALBUM)
+    assert granted.status_code == 201
+    assert granted.json()["resource_owner"] == ann.user_id
+    mine = (await bob("GET", "/scopes")).json()["scopes"]
+    assert [each["type"] for each in mine] == ["album:visitor", "owner:main"]
+    given = (await ann("GET", "/scopes/granted")).json()["scopes"]
+    assert ("bob@example.org", "summer") in [(each["granted_to"], each["resource_id"]) for each in given]
+    where = {key: ALBUM[key] for key in ("granted_to", "type", "resource_id")}
+    assert (await ann("DELETE", "/scopes", params=where)).status_code == 204
+    assert [each["type"] for each in (await bob("GET", "/scopes")).json()["scopes"]] == ["owner:main"]
+
+
+async def test_a_grant_is_stored_under_the_declared_keys(satchel: Satchel, ann: Caller) -> None:
+    await ann("POST", "/scopes", json=ALBUM)
+    key = {"PK": "USER#bob@example.org", "SK": f"SCOPE#album:visitor#{ann.user_id}#summer"}
+    stored = await satchel.stores.tables.get(CATALOG, key)
+    assert stored is not None
+    assert stored["ResourceOwner"] == ann.user_id
+    assert stored["ResourceName"] == "Summer"
+
+
+async def test_nobody_can_take_back_what_another_has_granted(ann: Caller, bob: Caller) -> None:
+    await ann("POST", "/scopes", json=ALBUM)
+    where = {key: ALBUM[key] for key in ("granted_to", "type", "resource_id")}
+    await bob("DELETE", "/scopes", params=where)
+    assert len((await bob("GET", "/scopes")).json()["scopes"]) == 2
+
+
+@pytest.mark.parametrize("type_", ["api", "owner:main", "album:owner", "album", "", "album:visitor#x"])
+async def test_rights_over_the_server_or_a_person_cannot_be_granted(ann: Caller, type_: str) -> None:
+    answer = await ann("POST", "/scopes", json={**ALBUM, "type": type_})
+    assert answer.status_code == 422
+    assert answer.json()["field"] == "type"
+
+
+async def test_long_lists_of_grants_are_paged(ann: Caller) -> None:
+    for number in range(7):
+        await ann("POST", "/scopes", json={**ALBUM, "resource_id": f"album-{number}"})
+    seen: list[str] = []
+    cursor: str | None = None
+    while True:
+        params = {"limit": "3"} | ({"cursor": cursor} if cursor else {})
+        page = (await ann("GET", "/scopes/granted", params=params)).json()
+        seen += [each["resource_id"] for each in page["scopes"]]
+        cursor = page["cursor"]
+        if cursor is None:
+            break
+    assert [each for each in seen if each] == [f"album-{number}" for number in range(7)]
+
+
+@pytest.mark.parametrize("cursor", ["x", "!!", "AAAA", "é", "e30"])
+async def test_a_broken_cursor_is_refused_with_a_sentence(ann: Caller, cursor: str) -> None:
+    answer = await ann("GET", "/scopes", params={"cursor": cursor})
+    assert answer.status_code == 422
+    assert answer.headers["content-type"] == "application/problem+json"
