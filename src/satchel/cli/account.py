@@ -1,0 +1,162 @@
+"""`satchel signup`, `login`, `logout` and `whoami`: be somebody on a server, from a terminal."""
+
+import getpass
+import os
+import socket
+import sys
+from typing import TYPE_CHECKING, Annotated
+from urllib.parse import urlsplit
+
+import typer
+
+from satchel.cli.output import CommandFailed, Misused, note, print_json, printable
+
+if TYPE_CHECKING:
+    from satchel.cli.answers import Person
+    from satchel.cli.client import Client
+
+# `satchel.cli.client` is imported inside the verbs: its libraries take longer to load than all of the help.
+
+Server = Annotated[
+    str | None,
+    typer.Option(
+        "--server",
+        metavar="URL",
+        help="The server's address; else SATCHEL_SERVER, the server of the last login, or http://127.0.0.1:8400.",
+    ),
+]
+Email = Annotated[str | None, typer.Option("--email", metavar="ADDRESS", help="Your e-mail address; else asked for.")]
+PasswordStdin = Annotated[
+    bool, typer.Option("--password-stdin", help="Read the password from standard input instead of asking.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+
+
+def signup(
+    server: Server = None,
+    email: Email = None,
+    name: Annotated[
+        str | None, typer.Option("--name", metavar="NAME", help="What to call you; else asked for.")
+    ] = None,
+    invitation: Annotated[
+        str | None, typer.Option("--invitation", metavar="TOKEN", help="An invitation, if the server asks for one.")
+    ] = None,
+    password_stdin: PasswordStdin = False,
+) -> None:
+    """Make an account on a server and sign in to it.
+
+    The first account on a new server administers it. The password can also come from SATCHEL_PASSWORD.
+    """
+    from satchel.cli.client import open_client
+
+    with open_client(server) as client:
+        _warn_if_overheard(client.server)
+        email = email or _ask("E-mail", "--email")
+        name = name or _ask("Name", "--name")
+        password = _password(f"Choose a password for {client.server}", from_stdin=password_stdin, twice=True)
+        account = {"email": email, "name": name, "password": password, "invitation": invitation}
+        _begin_session(client, "/accounts", account)
+
+
+def login(server: Server = None, email: Email = None, password_stdin: PasswordStdin = False) -> None:
+    """Sign in to a server, for this and later commands.
+
+    The password can also come from SATCHEL_PASSWORD.
+    """
+    from satchel.cli.client import open_client
+
+    with open_client(server) as client:
+        _warn_if_overheard(client.server)
+        email = email or _ask("E-mail", "--email")
+        password = _password(f"Password for {client.server}", from_stdin=password_stdin)
+        _begin_session(client, "/sessions", {"email": email, "password": password})
+
+
+def logout(server: Server = None) -> None:
+    """Sign out, here and on the server."""
+    from satchel.cli.client import SIGN_IN_AGAIN, Refused, Unreachable, open_client
+
+    with open_client(server) as client:
+        if client.session is None:
+            print(f"You were not signed in to {client.server}.")
+            return
+        try:
+            client.call("DELETE", "/sessions/current", type(None))
+        except Refused as refusal:
+            # An ended session is what was asked for.
+            if refusal.slug not in SIGN_IN_AGAIN:
+                raise
+        except Unreachable as error:
+            client.forget()
+            raise CommandFailed(
+                f"You are signed out here, but the server could not be told: {error} "
+                "Until it is, the session stands in the list of your sessions there."
+            ) from error
+        client.forget()
+        print(f"You are signed out of {client.server}.")
+
+
+def whoami(server: Server = None, json: Json = False) -> None:
+    """Say who you are on a server."""
+    from msgspec.structs import asdict
+
+    from satchel.cli.answers import Person
+    from satchel.cli.client import open_client
+
+    with open_client(server) as client:
+        person = client.call("GET", "/accounts/me", Person)
+        if json:
+            print_json({"server": client.server, **asdict(person)})
+        else:
+            print(_described(person, client.server))
+
+
+def _begin_session(client: "Client", path: str, body: dict[str, str | None]) -> None:
+    from satchel.cli.answers import Person, SignedIn
+
+    device = f"satchel on {socket.gethostname()}"
+    signed_in = client.call("POST", path, SignedIn, {**body, "device": device}, as_self=False)
+    client.keep(signed_in.session())
+    print("You are " + _described(client.call("GET", "/accounts/me", Person), client.server))
+
+
+def _described(person: "Person", server: str) -> str:
+    rights = ", an administrator" if person.administrator else ""
+    return printable(f"{person.name} <{person.email}>{rights} at {server}")
+
+
+def _ask(what: str, option: str) -> str:
+    if not sys.stdin.isatty():
+        raise Misused(f"There is no terminal to ask on. Give {option}.")
+    print(f"{what}: ", end="", file=sys.stderr, flush=True)
+    return input().strip()
+
+
+def _password(what: str, *, from_stdin: bool, twice: bool = False) -> str:
+    """Never from an argument: everyone on the machine can read those."""
+    if from_stdin:
+        return _first_line_of_stdin()
+    if given := os.environ.get("SATCHEL_PASSWORD"):
+        return given
+    if not sys.stdin.isatty():
+        raise Misused("There is no terminal to ask for the password on. Use --password-stdin or SATCHEL_PASSWORD.")
+    password = getpass.getpass(f"{what}: ")
+    if twice and getpass.getpass("Once more: ") != password:
+        raise CommandFailed("The two passwords are not the same. Nothing was done; try again.")
+    return password
+
+
+def _first_line_of_stdin() -> str:
+    try:
+        password = sys.stdin.buffer.readline().decode().rstrip("\r\n")
+    except UnicodeDecodeError as error:
+        raise Misused("The password on standard input is not valid UTF-8.") from error
+    if not password:
+        raise Misused("There is no password on standard input.")
+    return password
+
+
+def _warn_if_overheard(server: str) -> None:
+    parts = urlsplit(server)
+    if parts.scheme == "http" and parts.hostname not in ("localhost", "127.0.0.1", "::1"):
+        note(f"Careful: {server} is not encrypted, so that others on the way can read your password.")

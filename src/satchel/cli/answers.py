@@ -1,0 +1,46 @@
+"""What a server answers, as far as the command reads it; what it does not know of, it passes over."""
+
+import msgspec
+
+from satchel.cli.credentials import Session
+
+
+class Tokens(msgspec.Struct, frozen=True):
+    """What a server gives to a program that signs in."""
+
+    access_token: str
+    refresh_token: str
+
+
+class SignedIn(msgspec.Struct, frozen=True):
+    """The answer to signing up, signing in and refreshing."""
+
+    email: str
+    tokens: Tokens
+
+    def session(self) -> Session:
+        return Session(
+            email=self.email,
+            access_token=self.tokens.access_token,
+            refresh_token=self.tokens.refresh_token,
+        )
+
+
+class Person(msgspec.Struct, frozen=True):
+    """One's own account."""
+
+    user_id: str
+    email: str
+    name: str
+    administrator: bool
+
+
+class Problem(msgspec.Struct, frozen=True):
+    """Why the server did not do it."""
+
+    detail: str
+    type: str = "about:blank"
+
+    @property
+    def slug(self) -> str:
+        return self.type.rpartition("#")[2]

@@ -1,0 +1,189 @@
+"""The command's half of every conversation with a server: tokens in, typed answers out, failures as one sentence."""
+
+import os
+import socket
+import ssl
+from collections.abc import Iterator, Mapping
+from types import TracebackType
+from typing import Any, Self, TypeVar
+from urllib.parse import urlsplit
+
+import httpx
+import msgspec
+
+from satchel.cli.answers import Problem, SignedIn
+from satchel.cli.credentials import CredentialsFile, Session
+from satchel.cli.output import CommandFailed, Misused
+
+DEFAULT_SERVER = "http://127.0.0.1:8400"
+API = "/api/v1"
+_PATIENCE = httpx.Timeout(30, connect=10)
+# Reasons for which only signing in again helps.
+SIGN_IN_AGAIN = {"unauthenticated", "session-ended"}
+
+T = TypeVar("T")
+
+
+class Refused(CommandFailed):
+    """The server understood and said no; `slug` is the stable name of its reason."""
+
+    def __init__(self, detail: str, slug: str) -> None:
+        super().__init__(detail)
+        self.slug = slug
+
+
+class Unreachable(CommandFailed):
+    """Nothing answers at the address, or what answers is no Satchel."""
+
+
+class Client:
+    """One server, as whoever is signed in to it. Use it in a `with` block."""
+
+    def __init__(self, server: str, credentials: CredentialsFile) -> None:
+        self.server = server
+        self.credentials = credentials
+        self._session = credentials.read().sessions.get(server)
+        self._http = httpx.Client(base_url=server, timeout=_PATIENCE, headers={"user-agent": "satchel"})
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._http.close()
+
+    @property
+    def session(self) -> Session | None:
+        return self._session
+
+    def call(
+        self, method: str, path: str, answer: type[T], body: Mapping[str, object] | None = None, *, as_self: bool = True
+    ) -> T:
+        """Send a request below `/api/v1` and read the answer; `as_self` with our token, renewed if it has run out."""
+        if not as_self:
+            return self._read(self._send(method, path, body, None), answer)
+        session = self._session
+        if session is None:
+            raise self._not_signed_in()
+        try:
+            return self._read(self._send(method, path, body, session), answer)
+        except Refused as refusal:
+            if refusal.slug != "token-expired":
+                raise
+        return self._read(self._send(method, path, body, self._renew(session)), answer)
+
+    def keep(self, session: Session) -> None:
+        """Be signed in with this from now on, also in later commands."""
+        with self.credentials.changing() as kept:
+            kept.server = self.server
+            kept.sessions[self.server] = session
+        self._session = session
+
+    def forget(self) -> None:
+        with self.credentials.changing() as kept:
+            kept.sessions.pop(self.server, None)
+        self._session = None
+
+    def _renew(self, old: Session) -> Session:
+        """Trade the refresh token. It works once, so that only one command may try, and the others take what it got."""
+        with self.credentials.changing() as kept:
+            session = kept.sessions.get(self.server)
+            if session is None:
+                raise self._not_signed_in()
+            if session.access_token == old.access_token:
+                body = {"refresh_token": session.refresh_token}
+                session = self._read(self._send("POST", "/sessions/refresh", body, None), SignedIn).session()
+                kept.sessions[self.server] = session
+        self._session = session
+        return session
+
+    def _send(
+        self, method: str, path: str, body: Mapping[str, object] | None, session: Session | None
+    ) -> httpx.Response:
+        headers = {"authorization": f"Bearer {session.access_token}"} if session else {}
+        try:
+            return self._http.request(method, API + path, json=body, headers=headers)
+        except httpx.TransportError as error:
+            raise Unreachable(_explain(error, self.server)) from error
+
+    def _read(self, response: httpx.Response, answer: type[T]) -> T:
+        content_type = response.headers.get("content-type", "").partition(";")[0]
+        try:
+            if response.is_success:
+                return msgspec.json.decode(response.content or b"null", type=answer)
+            if content_type == "application/problem+json":
+                raise _refusal(msgspec.json.decode(response.content, type=Problem))
+        except msgspec.DecodeError as error:
+            raise self._no_satchel(response) from error
+        raise self._no_satchel(response)
+
+    def _not_signed_in(self) -> CommandFailed:
+        return CommandFailed(f"You are not signed in to {self.server}. Use `satchel login`.")
+
+    def _no_satchel(self, response: httpx.Response) -> Unreachable:
+        if response.has_redirect_location:
+            target = urlsplit(response.headers["location"])
+            where = f" to {target.scheme}://{target.netloc}" if target.netloc else ""
+            return Unreachable(f"{self.server} redirects{where}. Give the address it leads to with --server.")
+        return Unreachable(
+            f"What answers at {self.server} is not a Satchel server (it said {response.status_code}). "
+            "Check the address and give the right one with --server."
+        )
+
+
+def open_client(server: str | None) -> Client:
+    """Talk to the server named here, in SATCHEL_SERVER, or in the last login; else to one on this machine."""
+    credentials = CredentialsFile.of_this_user()
+    named = server or os.environ.get("SATCHEL_SERVER") or credentials.read().server or DEFAULT_SERVER
+    return Client(_address(named), credentials)
+
+
+def _address(written: str) -> str:
+    """One form for every way of writing an address, because sessions are found by it."""
+    misused = Misused(f"A server's address looks like https://satchel.example.org, not like {written!r}.")
+    try:
+        parts, url = urlsplit(written), httpx.URL(written)
+        url.host.encode("idna")  # as the name will be looked up
+    except (ValueError, httpx.InvalidURL) as error:
+        raise misused from error
+    if url.scheme not in ("http", "https") or not url.host or url.userinfo or url.query or url.fragment:
+        raise misused
+    return f"{url.scheme}://{parts.netloc.lower()}{parts.path.rstrip('/')}"
+
+
+def _refusal(problem: Problem) -> Refused:
+    hint = " Use `satchel login`." if problem.slug in SIGN_IN_AGAIN else ""
+    return Refused(problem.detail + hint, problem.slug)
+
+
+def _explain(error: httpx.TransportError, server: str) -> str:
+    for cause in _causes(error):
+        match cause:
+            case ssl.SSLCertVerificationError():
+                return (
+                    f"The certificate of {server} cannot be trusted: {cause.verify_message}. If it was made by an "
+                    "authority of your own, name that authority's file in SSL_CERT_FILE."
+                )
+            case ssl.SSLError():
+                return f"{server} does not answer in TLS. If it has no certificate, its address begins with http://."
+            case socket.gaierror():
+                return f"There is no machine called {urlsplit(server).hostname}. Check the address {server}."
+            case ConnectionRefusedError():
+                return (
+                    f"Nothing answers at {server}. Start a server there with `satchel serve`, "
+                    "or name another with --server."
+                )
+            case _:
+                continue
+    if isinstance(error, httpx.TimeoutException):
+        return f"{server} does not answer. Check the address and the network, then try again."
+    if isinstance(error, httpx.RemoteProtocolError):
+        return f"What answers at {server} is not a Satchel server. Check the address."
+    return f"The connection to {server} failed: {error}."
+
+
+def _causes(error: BaseException | None) -> Iterator[Any]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__

@@ -1,0 +1,105 @@
+"""`satchel doctor`: tries everything a server needs, each part on its own, and says how to fix what does not work."""
+
+import asyncio
+import sys
+from dataclasses import asdict
+from secrets import token_bytes
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from satchel.cli.options import SETTINGS, Chosen, takes_settings
+from satchel.cli.output import hanging, paint, print_json, printable, silence_logs
+
+if TYPE_CHECKING:
+    from satchel.cli.doctor.findings import Finding, Report
+
+
+@takes_settings(*SETTINGS)
+def doctor(
+    chosen: Chosen, json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False
+) -> None:
+    """Check the configuration end to end and say what is wrong.
+
+    Tries what a server does with each of its stores, on things of its own that it takes away again. Exits with 1 if
+    anything failed. Give it the same options, environment and folder as `satchel serve`.
+    """
+    from satchel.cli.doctor.findings import Report
+
+    silence_logs()
+    report = Report(_ignore if json else _Printer())
+    asyncio.run(_examine(chosen, report))
+    if json:
+        print_json({"ok": not report.failures, "findings": [asdict(finding) for finding in report.findings]})
+    else:
+        _print_summary(report)
+    raise typer.Exit(1 if report.failures else 0)
+
+
+async def _examine(chosen: Chosen, report: "Report") -> None:
+    # Imported here, because `satchel --help` reads this file too, and these load all of the stores.
+    from satchel.cli.doctor import machine
+    from satchel.cli.doctor.ephemeral import examine_ephemeral
+    from satchel.cli.doctor.findings import Step
+    from satchel.cli.doctor.objects import examine_objects
+    from satchel.cli.doctor.table import examine_tables
+    from satchel.kernel.signing import Signer
+
+    async def read() -> str:
+        chosen.settings()
+        return str(chosen.file or "")
+
+    if not await report.run("settings", [Step("read them", read)]):
+        return
+    settings = chosen.settings()
+    if settings.needs_data_folder:
+        await machine.examine_folder(settings, report)
+    with machine.unless_begun(settings) as trial:
+        signer = await machine.examine_secret(trial, report)
+        await examine_tables(trial, report)
+        await examine_ephemeral(trial, report)
+        await examine_objects(trial, signer or Signer(token_bytes(32)), report)
+    await machine.examine_port(settings, report)
+
+
+def _ignore(_finding: "Finding") -> None:
+    pass
+
+
+class _Printer:
+    """Prints findings as they come, under a heading for each part."""
+
+    def __init__(self) -> None:
+        self._before: Finding | None = None
+
+    def __call__(self, finding: "Finding") -> None:
+        before, self._before = self._before, finding
+        if before is None or before.part != finding.part:
+            print(paint(finding.part, "strong"))
+        match finding.outcome:
+            case "good":
+                known = f" ({finding.detail})" if finding.detail else ""
+                _print_marked("✓", "good", finding.tried + known)
+            case "bad":
+                _print_marked("✗", "bad", finding.tried)
+                print(paint(hanging(printable(finding.detail), " " * 6), "bad"))
+            case "untried" if before is not None and before.outcome != "untried":
+                _print_marked("–", "quiet", "the rest was not tried")
+            case "untried":
+                pass
+        if finding.fix:
+            print(hanging(printable(finding.fix), " " * 6))
+        sys.stdout.flush()
+
+
+def _print_marked(sign: str, style: str, text: str) -> None:
+    line = hanging(printable(text), "  ", f"{sign} ")
+    print(line.replace(sign, paint(sign, style), 1))
+
+
+def _print_summary(report: "Report") -> None:
+    tried = sum(finding.outcome != "untried" for finding in report.findings)
+    if report.failures:
+        print(paint(f"\n{report.failures} of {tried} checks failed.", "bad"))
+    else:
+        print(paint(f"\nAll {tried} checks passed.", "good"))

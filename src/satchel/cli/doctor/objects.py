@@ -1,0 +1,143 @@
+"""Tries every ability of the store of bytes that Satchel counts on, with an object of its own."""
+
+import hashlib
+from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
+from datetime import timedelta
+from typing import Protocol, runtime_checkable
+
+from satchel.cli.doctor.findings import Report, Step, Unfit
+from satchel.cli.output import without_password
+from satchel.config import Settings
+from satchel.kernel.clock import system_clock
+from satchel.kernel.errors import SatchelError
+from satchel.kernel.ids import new_id
+from satchel.kernel.signing import Signer
+from satchel.stores.connect import open_objects
+from satchel.stores.ports.objects import Corrupted, ObjectMissing, Objects
+
+PART = "objects"
+_UNFIT = "Use the embedded folder, or a store that speaks S3 in full."
+_CONTENT = b"Satchel was here. " * 100
+_LIFETIME = timedelta(minutes=5)
+
+
+@runtime_checkable
+class ChecksItsLinks(Protocol):
+    """A store whose links lead to our own server, which asks the store whether they are good."""
+
+    def open_link(self, token: str, method: str) -> object: ...
+
+
+async def examine_objects(settings: Settings, signer: Signer, report: Report) -> None:
+    probe = _Probe(settings, signer)
+    where = f"The address is {without_password(settings.objects_url)}; change it with --objects or SATCHEL_OBJECTS."
+    try:
+        await report.run(PART, probe.steps(), if_unreachable=where)
+    finally:
+        await probe.close()
+
+
+async def _stream(content: bytes) -> AsyncIterator[bytes]:
+    yield content
+
+
+class _Probe:
+    def __init__(self, settings: Settings, signer: Signer) -> None:
+        self._settings = settings
+        self._signer = signer
+        self._opened: Objects | None = None
+        self._prefix = f"doctor/{new_id(system_clock)}"
+        self._key = f"{self._prefix}/object"
+        self._broken = f"{self._prefix}/broken"
+
+    def steps(self) -> Sequence[Step]:
+        return (
+            Step("open it", self.open, vital=True),
+            Step("put an object", self.put),
+            Step("get it back", self.get),
+            Step("refuse bytes with another digest", self.refuse),
+            Step("get a range of it", self.get_range),
+            Step("list it", self.find),
+            Step("sign a link to it and follow the link", self.sign),
+            Step("delete the object", self.delete),
+        )
+
+    @property
+    def _objects(self) -> Objects:
+        assert self._opened is not None
+        return self._opened
+
+    async def open(self) -> str:
+        self._opened = await open_objects(self._settings, system_clock, self._signer)
+        await self._opened.list(self._prefix, limit=1)
+        return without_password(self._settings.objects_url)
+
+    async def put(self) -> None:
+        digest = hashlib.sha256(_CONTENT).hexdigest()
+        await self._objects.put(self._key, _stream(_CONTENT), length=len(_CONTENT), sha256=digest)
+
+    async def get(self) -> None:
+        if await self._read() != _CONTENT:
+            raise Unfit("What came back is not what was stored.", _UNFIT)
+
+    async def refuse(self) -> None:
+        try:
+            await self._objects.put(self._broken, _stream(_CONTENT), sha256=hashlib.sha256(b"").hexdigest())
+        except Corrupted:
+            return
+        raise Unfit("Bytes that were damaged on the way were accepted.", _UNFIT)
+
+    async def get_range(self) -> None:
+        if await self._read(start=8, length=3) != _CONTENT[8:11]:
+            raise Unfit("Another part came back than was asked for.", _UNFIT)
+
+    async def find(self) -> None:
+        listed = await self._objects.list(self._prefix)
+        if [found.key for found in listed.objects] != [self._key]:
+            raise Unfit("The list does not show the object.", _UNFIT)
+
+    async def sign(self) -> str:
+        link = await self._objects.sign_get(self._key, _LIFETIME)
+        if isinstance(self._objects, ChecksItsLinks):
+            self._objects.open_link(link.rpartition("/")[2], "GET")
+            return "checked here; your server answers such links itself"
+        await _fetch(link)
+        return "fetched"
+
+    async def delete(self) -> None:
+        await self._objects.delete(self._key)
+        with suppress(ObjectMissing):
+            await self._objects.head(self._key)
+            raise Unfit("The object is still there.", _UNFIT)
+
+    async def _read(self, *, start: int = 0, length: int | None = None) -> bytes:
+        async with self._objects.read(self._key, start=start, length=length) as reading:
+            return b"".join([chunk async for chunk in reading])
+
+    async def close(self) -> None:
+        if self._opened is None:
+            return
+        # Whatever step failed, nothing of ours stays; if even this fails, the report has said why.
+        with suppress(SatchelError):
+            await self._opened.delete(self._key, self._broken)
+        await self._opened.close()
+
+
+async def _fetch(link: str) -> None:
+    """As a browser would: without any keys, only with the link."""
+    import httpx
+
+    try:
+        async with httpx.AsyncClient(timeout=10) as browser:
+            response = await browser.get(link)
+    except httpx.TransportError as error:
+        raise Unfit(
+            f"The link could not be followed from here: {error}.",
+            "Browsers follow such links themselves, so the store's address has to be one that they can reach.",
+        ) from error
+    if response.content != _CONTENT:
+        raise Unfit(
+            f"The link was answered with {response.status_code} instead of the object.",
+            f"Check that the clock of this machine is right and that its keys may read the bucket. {_UNFIT}",
+        )

@@ -1,0 +1,18 @@
+"""`satchel serve`: turns this process into a server."""
+
+import typer
+
+from satchel.cli.options import SETTINGS, Chosen, takes_settings
+
+
+@takes_settings(*SETTINGS)
+def serve(chosen: Chosen) -> None:
+    """Start a server, and stop it with Ctrl-C.
+
+    Without options it listens on this machine only and keeps everything in the folder `data`.
+    """
+    settings = chosen.settings()
+    # Imported here, so that the other verbs do not wait for a whole server to load.
+    from satchel.app import serve as run_server
+
+    raise typer.Exit(run_server(settings))

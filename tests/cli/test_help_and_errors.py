@@ -1,0 +1,123 @@
+"""What a newcomer meets first: help, versions, and mistakes that are explained instead of traced back."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.cli.terminal import Person, explains
+from tests.server.process import SATCHEL
+
+
+def test_help_says_what_this_is_groups_the_verbs_and_shows_how_to_begin(ann: Person) -> None:
+    ran = ann.run("--help")
+    assert ran.code == 0
+    assert "server of your own" in ran.out
+    assert ran.out.index("Run a server:") < ran.out.index("  serve ") < ran.out.index("Use a server:")
+    assert ran.out.index("Use a server:") < ran.out.index("  login ")
+    assert "To begin:\n    satchel serve" in ran.out
+
+
+def test_every_line_of_help_fits_a_narrow_terminal(ann: Person) -> None:
+    for verb in ("", "serve", "doctor", "tables", "signup", "login", "whoami", "logout"):
+        ran = ann.run_in_terminal(*filter(None, [verb]), "--help")
+        assert ran.code == 0
+        assert max(map(len, ran.out.splitlines())) <= 80, verb
+
+
+def test_the_options_of_serve_say_what_the_settings_say_of_themselves(ann: Person) -> None:
+    help_text = " ".join(ann.run("serve", "--help").out.split())
+    assert "--port NUMBER The port to listen on; 0 takes a free one. [8400]" in help_text
+    assert "--table-prefix TEXT Put before every table name" in help_text
+    assert "SATCHEL_LOG_LEVEL" in help_text
+
+
+def test_the_secret_is_no_option_because_everyone_can_read_those(ann: Person) -> None:
+    ran = ann.run("serve", "--secret", "x" * 40)
+    assert ran.code == 2
+    assert "No such option: --secret" in ran.err
+
+
+def test_the_version_is_told(ann: Person) -> None:
+    assert ann.run("--version").out.startswith("satchel 0.")
+
+
+def test_the_package_can_be_run_as_a_module(ann: Person) -> None:
+    command = [sys.executable, "-m", "satchel", "--version"]
+    done = subprocess.run(command, env=ann.environment(), capture_output=True, text=True)
+    assert done.stdout == ann.run("--version").out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("srve",), "Did you mean 'serve'?"),
+        (("serve", "--prt", "1"), "Possible options: --port"),
+        (("login", "extra"), "unexpected extra argument"),
+    ],
+)
+def test_a_misspelt_command_is_answered_with_what_was_meant(
+    ann: Person, arguments: tuple[str, ...], words: str
+) -> None:
+    ran = ann.run(*arguments)
+    assert ran.code == 2
+    assert ran.out == ""
+    assert words in ran.err
+
+
+def test_an_unusable_setting_is_one_sentence_wherever_it_came_from(ann: Person) -> None:
+    assert explains(ann.run("serve", "--port", "many"), 2, "--port", "whole number")
+    assert explains(ann.run("tables", SATCHEL_TABLE="mysql://x"), 2, "SATCHEL_TABLE", "dynamodb:")
+    assert explains(ann.run("serve", "--config", "absent.toml"), 2, "absent.toml", "cannot be read")
+    (ann.home / "satchel.toml").write_text('colour = "red"')
+    assert explains(ann.run("serve", "--config", "satchel.toml"), 2, "satchel.toml", "'colour'")
+
+
+def test_an_option_counts_before_the_environment_and_that_before_the_file(ann: Person) -> None:
+    (ann.home / "satchel.toml").write_text('table_prefix = "file-"')
+    from_file = ann.run("tables", "--json", "--config", "satchel.toml")
+    from_environment = ann.run("tables", "--json", "--config", "satchel.toml", SATCHEL_TABLE_PREFIX="environment-")
+    from_option = ann.run("tables", "--json", "--table-prefix", "option-", SATCHEL_TABLE_PREFIX="environment-")
+    prefixes = [ran.json["prefix"] for ran in (from_file, from_environment, from_option)]
+    assert prefixes == ["file-", "environment-", "option-"]
+
+
+def test_a_reader_who_leaves_early_causes_no_complaint(ann: Person) -> None:
+    for arguments in (["--help"], ["tables", "--json"], ["tables"]):
+        reader, writer = os.pipe()
+        os.close(reader)
+        done = subprocess.run(
+            [str(SATCHEL), *arguments],
+            env=ann.environment(),
+            stdout=writer,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=ann.home,
+        )
+        os.close(writer)
+        assert done.stderr == ""
+        assert done.returncode == 1
+
+
+def test_colours_are_for_terminals_whose_owner_wants_them(ann: Person) -> None:
+    assert "\x1b[" in ann.run_in_terminal("tables").out
+    assert "\x1b[" not in ann.run_in_terminal("tables", NO_COLOR="1").out
+    assert "\x1b[" not in ann.run_in_terminal("tables", TERM="dumb").out
+    assert "\x1b[" not in ann.run("tables").out
+
+
+def test_a_terminal_without_our_letters_gets_others(ann: Person) -> None:
+    ran = ann.run("tables", PYTHONIOENCODING="ascii")
+    assert ran.code == 0
+    assert "? catalog" in ran.out
+
+
+def test_help_and_light_verbs_load_no_heavy_libraries(ann: Person) -> None:
+    """pydantic comes with Typer and would cost every command, and a server for as long as it runs."""
+    show = "import sys; from satchel.cli import main; main(); print(*sys.modules)"
+    heavy = {"aiobotocore", "httpx", "obstore", "pydantic", "redis", "rich", "sqlite3", "starlette", "uvicorn"}
+    for arguments in (["--help"], ["tables"]):
+        command = [sys.executable, "-c", show, *arguments]
+        done = subprocess.run(command, env=ann.environment(), cwd=ann.home, capture_output=True, text=True, check=True)
+        assert not heavy & set(done.stdout.splitlines()[-1].split())

@@ -1,0 +1,86 @@
+"""The real program as a process of its own: started, spoken to over TCP, and stopped or killed."""
+
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+
+from tests.services import free_port, python_environment
+
+SATCHEL = Path(sys.executable).parent / "satchel"
+
+
+@dataclass
+class ServerProcess:
+    """A running `satchel serve`."""
+
+    process: "subprocess.Popen[bytes]"
+    url: str
+    log: Path
+    client: httpx.Client
+
+    def stop(self, number: signal.Signals = signal.SIGINT) -> int:
+        self.process.send_signal(number)
+        return self.process.wait(30)
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+    @property
+    def said(self) -> str:
+        return self.log.read_text(errors="replace")
+
+
+@contextmanager
+def serving(
+    data: Path, *options: str, wrapper: Sequence[str] = (), environment: Mapping[str, str] | None = None
+) -> Generator[ServerProcess]:
+    """`satchel serve` on a free port, once it answers; whatever is left of it afterwards is killed."""
+    port = free_port()
+    with tempfile.NamedTemporaryFile(prefix="satchel-log-", delete=False) as output:
+        command = [*wrapper, str(SATCHEL), "serve", "--data", str(data), "--port", str(port), *options]
+        process = subprocess.Popen(
+            command, stdout=output, stderr=subprocess.STDOUT, env=python_environment(**(environment or {})), cwd="/"
+        )
+    url = f"http://127.0.0.1:{port}"
+    server = ServerProcess(process, url, Path(output.name), httpx.Client(base_url=url, timeout=20))
+    try:
+        _wait_until_it_answers(server)
+        yield server
+    finally:
+        if process.poll() is None:
+            server.kill()
+        server.client.close()
+        server.log.unlink()
+
+
+def refused(data: Path, *options: str, environment: Mapping[str, str] | None = None) -> tuple[int, str]:
+    """Exit code and words of a `satchel serve` that should not be able to start."""
+    done = subprocess.run(
+        [str(SATCHEL), "serve", "--data", str(data), *options],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=python_environment(**(environment or {})),
+        cwd="/",
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def _wait_until_it_answers(server: ServerProcess) -> None:
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline and server.process.poll() is None:
+        try:
+            if httpx.get(f"{server.url}/healthz", timeout=5).status_code == 200:
+                return
+        except httpx.TransportError:
+            time.sleep(0.02)
+    raise AssertionError(f"the server did not start:\n{server.said}")
