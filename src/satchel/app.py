@@ -15,11 +15,13 @@ from starlette.types import ASGIApp
 
 from satchel.config import BadSetting, Settings
 from satchel.edge import application as edge
-from satchel.edge import server
+from satchel.edge import object_links, server
+from satchel.edge.endpoints import Router
 from satchel.edge.guard import Exposure
 from satchel.edge.identity import Guest, Identity, Member, Token
 from satchel.edge.logs import Journal, start_journal
 from satchel.edge.metrics import Metrics
+from satchel.edge.object_links import LinkedObjects
 from satchel.edge.throttle import Throttle, network_of
 from satchel.features.accounts.routes import routes as account_routes
 from satchel.features.accounts.service.context import Accounts
@@ -92,7 +94,7 @@ async def application(
         identity = Identity(signer, stores.ephemeral, clock=clock)
         accounts = _accounts(settings, stores, clock, signer, identity)
         app = edge.application(
-            account_routes(accounts),
+            [*account_routes(accounts), *_link_routes(settings, stores)],
             identity=identity,
             exposure=Exposure(
                 trusted_proxies=settings.trusted_proxies,
@@ -146,6 +148,12 @@ def _accounts(settings: Settings, stores: Stores, clock: Clock, signer: Signer, 
         per_account=Throttle(ephemeral, "account", ATTEMPTS_PER_ACCOUNT, GUESSING_WINDOW),
         default_sign_up=settings.sign_up,
     )
+
+
+def _link_routes(settings: Settings, stores: Stores) -> list[Router]:
+    """S3 answers the links that it signs; those of the folder lead to us."""
+    objects = stores.objects
+    return [object_links.routes(objects, settings.upload_limit)] if isinstance(objects, LinkedObjects) else []
 
 
 async def _have_tables(settings: Settings, stores: Stores) -> None:

@@ -124,6 +124,7 @@ async def test_a_reader_who_stops_is_dropped_and_the_file_let_go(large: Edge) ->
             with pytest.raises(asyncio.IncompleteReadError):
                 await stopped.reader.readexactly(len(HUGE))
         assert await settled(before)
+    assert large.lines()[0]["status"] == 499
 
 
 async def test_a_reader_who_leaves_is_noted_and_the_file_let_go(large: Edge, caplog: pytest.LogCaptureFixture) -> None:

@@ -1,5 +1,8 @@
 """The API as its own description promises it, against requests that nobody would think of."""
 
+# schemathesis leaves most of its types open.
+# pyright: basic, reportAttributeAccessIssue=false, reportArgumentType=false
+
 from contextlib import suppress
 from pathlib import Path
 from typing import Any

@@ -38,7 +38,7 @@ SECURITY_HEADERS = [
 _ONLY_OVER_HTTPS = [(b"strict-transport-security", b"max-age=31536000")]
 # A page may say for itself which policies it needs; a header it has set is left alone.
 _NAMES = frozenset(name for name, _ in SECURITY_HEADERS)
-# nginx's number for a client that went away before it was answered; only ever seen in our log.
+# nginx's number for a client that went away before it had its answer; only ever seen in our log.
 CLIENT_LEFT = 499
 _QUIET_ROUTES = frozenset({"/healthz", "/readyz", "/metrics"})
 
@@ -65,8 +65,7 @@ class Guard:
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
         if scope["type"] == "lifespan":
-            await self._app(scope, receive, send)
-            return
+            raise RuntimeError("the application is opened around the server, so there is nothing to do at its start")
         started = time.perf_counter()
         exchange = begin(scope, see_through(scope, self._proxies) if self._proxies else None)
         answer = _Answer(scope, send, exchange)
@@ -75,7 +74,7 @@ class Guard:
             self._origins.check(scope)
             await self._app(scope, receive, answer)
         except ClientDisconnect:
-            answer.status = answer.status or CLIENT_LEFT
+            answer.status = CLIENT_LEFT
         except asyncio.CancelledError:
             # Only the end of the server cancels a request; its task ends here, so nobody waits for the cancellation.
             await answer.fail(ShuttingDown("The server is being stopped. Try again in a moment."))
@@ -123,16 +122,15 @@ class _Answer:
         kind = message["type"]
         if kind == "http.response.start":
             message["headers"] = self._completed(message.get("headers", ()))
-            await self._send(message)
-            self.status = message["status"]
-            return
+        await self._send(message)
         if kind == "http.response.body":
             self.sent_bytes += len(message.get("body", b""))
+        elif kind == "http.response.start":
+            self.status = message["status"]
         elif kind == "http.response.zerocopysend":
             self.sent_bytes += message["count"]
         elif kind == "websocket.accept":
             self.status = 101
-        await self._send(message)
 
     def _completed(self, given: "list[tuple[bytes, bytes]]") -> "list[tuple[bytes, bytes]]":
         headers = [*given, (b"x-request-id", self._exchange.id.encode("ascii"))]

@@ -102,11 +102,10 @@ class Timestamps:
 
 
 def start_journal(log_format: LogFormat, level: str, **options: Any) -> Journal:
-    """Send every log of the process to one journal."""
+    """Send every log of the process to one journal; of what libraries say, only warnings, since we say the rest."""
     journal = Journal(log_format, level, **options)
     root = logging.getLogger()
     root.handlers = [journal]
-    root.setLevel(journal.level)
-    # Its notes about starting and stopping are said better by us; its warnings are not.
-    logging.getLogger("uvicorn").setLevel(max(journal.level, logging.WARNING))
+    root.setLevel(max(journal.level, logging.WARNING))
+    logging.getLogger("satchel").setLevel(journal.level)
     return journal
