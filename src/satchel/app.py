@@ -40,6 +40,7 @@ _log = logging.getLogger("satchel")
 # Short-lived state that a restart must not forget: a session that was ended stays ended.
 DURABLE_KEYS = ("revoked:",)
 HOUSEKEEPING_EVERY = timedelta(minutes=10)
+UPLOADS_RESUME_WITHIN = timedelta(days=7)
 GUESSING_WINDOW = timedelta(minutes=15)
 ATTEMPTS_PER_ACCOUNT = 10
 # An office behind one address signs in on Monday morning; somebody who guesses needs far more.
@@ -113,6 +114,7 @@ async def application(
 
         async def housekeep() -> None:
             await stores.tables.sweep()
+            await stores.objects.clean(UPLOADS_RESUME_WITHIN)
             await sweep_expired_sessions(accounts)
             await sweep_expired_invitations(accounts)
 
