@@ -39,7 +39,7 @@ def test_an_empty_variable_counts_as_none() -> None:
         ("PORT", "-1", "whole number"),
         ("SIGN_UP", "everybody", "has to be one of open, invitation, closed"),
         ("LOG_LEVEL", "loud", "has to be one of debug, info, warning, error"),
-        ("SECRET", "short", "at least 32 characters"),
+        ("SECRET", "short", "32 characters or more"),
         ("TABLE", "mysql://x", "has to begin with one of sqlite:, dynamodb:"),
         ("EPHEMERAL", "localhost", "has to begin with one of memory:, redis:, rediss:"),
         ("OBJECTS", "ftp://x", "has to begin with one of file:, s3:"),
