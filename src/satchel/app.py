@@ -29,10 +29,10 @@ from satchel.features.accounts.service.invitations import sweep_expired_invitati
 from satchel.features.accounts.service.passwords import Passwords
 from satchel.features.accounts.service.sessions import sweep_expired_sessions
 from satchel.kernel.clock import Clock, system_clock
-from satchel.kernel.errors import SatchelError, Unavailable
+from satchel.kernel.errors import Unavailable
 from satchel.kernel.signing import MIN_SECRET_BYTES, Signer
 from satchel.stores.connect import Stores, open_stores, prepare_folder
-from satchel.stores.ports.ephemeral import Exists
+from satchel.stores.ports.ephemeral import Ephemeral, Exists
 from satchel.tables import ALL_TABLES, SELF_TEST
 
 _log = logging.getLogger("satchel")
@@ -42,9 +42,12 @@ DURABLE_KEYS = ("revoked:",)
 HOUSEKEEPING_EVERY = timedelta(minutes=10)
 UPLOADS_RESUME_WITHIN = timedelta(days=7)
 GUESSING_WINDOW = timedelta(minutes=15)
-ATTEMPTS_PER_ACCOUNT = 10
-# An office behind one address signs in on Monday morning; somebody who guesses needs far more.
+ATTEMPTS_PER_ACCOUNT_AND_ADDRESS = 10
+ATTEMPTS_PER_ACCOUNT = 100
+# An office signs in, or a class comes in as guests, behind one address; somebody who guesses needs far more.
 ATTEMPTS_PER_ADDRESS = 60
+SIGN_UPS_PER_ADDRESS = 60
+GUESTS_PER_ADDRESS = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +79,29 @@ class _PerAddress:
     def __init__(self, throttle: Throttle) -> None:
         self._throttle = throttle
 
-    async def count(self, subject: str) -> None:
-        await self._throttle.count(network_of(subject))
+    async def count(self, address: str) -> None:
+        await self._throttle.count(network_of(address))
 
-    async def forgive(self, subject: str) -> None:
-        await self._throttle.forgive(network_of(subject))
+
+class _GuessLimits:
+    """Tight for one account from one network, so that a stranger elsewhere cannot lock its owner out; wider for all."""
+
+    def __init__(self, ephemeral: Ephemeral) -> None:
+        self._per_address = _PerAddress(Throttle(ephemeral, "address", ATTEMPTS_PER_ADDRESS, GUESSING_WINDOW))
+        self._per_account = Throttle(ephemeral, "account", ATTEMPTS_PER_ACCOUNT, GUESSING_WINDOW)
+        self._per_pair = Throttle(ephemeral, "pair", ATTEMPTS_PER_ACCOUNT_AND_ADDRESS, GUESSING_WINDOW)
+
+    async def count(self, account: str, address: str) -> None:
+        await self._per_address.count(address)
+        await self._per_pair.count(_pair(account, address))
+        await self._per_account.count(account)
+
+    async def forgive(self, account: str, address: str) -> None:
+        await self._per_pair.forgive(_pair(account, address))
+
+
+def _pair(account: str, address: str) -> str:
+    return f"{network_of(address)} {account}"
 
 
 @asynccontextmanager
@@ -146,8 +167,9 @@ def _accounts(settings: Settings, stores: Stores, clock: Clock, signer: Signer, 
         signer=signer,
         access=_Tokens(identity),
         passwords=Passwords(),
-        per_address=_PerAddress(Throttle(ephemeral, "address", ATTEMPTS_PER_ADDRESS, GUESSING_WINDOW)),
-        per_account=Throttle(ephemeral, "account", ATTEMPTS_PER_ACCOUNT, GUESSING_WINDOW),
+        guesses=_GuessLimits(ephemeral),
+        sign_ups=_PerAddress(Throttle(ephemeral, "sign-up", SIGN_UPS_PER_ADDRESS, GUESSING_WINDOW)),
+        guest_entries=_PerAddress(Throttle(ephemeral, "guest", GUESTS_PER_ADDRESS, GUESSING_WINDOW)),
         default_sign_up=settings.sign_up,
     )
 
@@ -170,8 +192,8 @@ async def _repeat(housekeep: Callable[[], Awaitable[None]]) -> None:
     while True:
         try:
             await housekeep()
-        except SatchelError as error:
-            _log.warning("housekeeping was put off: %s", error)
+        except Exception as error:  # noqa: BLE001 -- one bad record must not end housekeeping for good
+            _log.warning("housekeeping was put off", exc_info=error)
         await asyncio.sleep(HOUSEKEEPING_EVERY.total_seconds())
 
 
@@ -204,7 +226,7 @@ def _kept_secret(file: Path) -> bytes:
 
 def _make_secret(file: Path) -> None:
     """Whole and on disk before it has its name; of two servers that begin at once, the first one's secret counts."""
-    draft = file.with_name(f"secret.{os.getpid()}")
+    draft = file.with_name(f"secret.{secrets.token_hex(8)}")
     with open(draft, "x", encoding="ascii", opener=lambda path, flags: os.open(path, flags, 0o600)) as opened:
         opened.write(secrets.token_hex(32))
         opened.flush()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from satchel.kernel.signing import MIN_SECRET_BYTES
 
@@ -137,9 +137,7 @@ def _parse(name: str, value: Any, where: str) -> Any:
         case "objects":
             return _store_url(str(value), ("file", "s3"), where)
         case "public_url":
-            if urlsplit(str(value)).scheme not in ("http", "https") or not urlsplit(str(value)).netloc:
-                raise BadSetting(f"{where} has to be an address such as https://satchel.example.org, not {value!r}.")
-            return str(value).rstrip("/")
+            return _public_url(str(value), where)
         case "table_prefix":
             if not all(letter.isascii() and (letter.isalnum() or letter in "-_.") for letter in str(value)):
                 raise BadSetting(f"{where} may hold only letters, digits, `-`, `_` and `.`, not {value!r}.")
@@ -165,8 +163,26 @@ def _one_of(value: str, choices: tuple[str, ...], where: str) -> str:
     return value
 
 
+def _split(value: str, where: str) -> SplitResult:
+    try:
+        return urlsplit(value)
+    except ValueError as error:
+        raise BadSetting(f"{where} is no address: {value!r}.") from error
+
+
+def _public_url(value: str, where: str) -> str:
+    parts = _split(value, where)
+    only_a_place = not (parts.username or parts.password or parts.query or parts.fragment or parts.path.strip("/"))
+    if parts.scheme not in ("http", "https") or not parts.hostname or not only_a_place or not value.isascii():
+        raise BadSetting(f"{where} has to be an address such as https://satchel.example.org, not {value!r}.")
+    return value.rstrip("/")
+
+
 def _store_url(value: str, schemes: tuple[str, ...], where: str) -> str:
-    if urlsplit(value).scheme not in schemes:
+    parts = _split(value, where)
+    if parts.scheme in ("sqlite", "file") and (parts.netloc or not parts.path.startswith("/")):
+        raise BadSetting(f"{where} needs a whole path after three slashes: {parts.scheme}:///path, not {value!r}.")
+    if parts.scheme not in schemes:
         raise BadSetting(f"{where} has to begin with one of {', '.join(s + ':' for s in schemes)}, not be {value!r}.")
     return value
 

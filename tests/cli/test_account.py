@@ -35,8 +35,11 @@ def test_the_first_to_sign_up_administers_the_server_and_is_signed_in(ann: Perso
 def test_the_second_needs_an_invitation_and_is_told_so(ann: Person, bob: Person, fresh_server: ServerProcess) -> None:
     sign_up(ann, fresh_server, "ann@example.org")
     assert explains(sign_up(bob, fresh_server, "bob@example.org"), 1, "invitation")
-    invited = ask(ann, fresh_server, "POST", "/invitations", {"email": "bob@example.org"})
-    token = invited.json()["token"]
+    invited = ann.run("invite", "bob@example.org", "--note", "of the band")
+    command = next(line for line in invited.out.splitlines() if "--invitation" in line).split()
+    assert command[:4] == ["satchel", "signup", "--server", fresh_server.url]
+    token = ann.run("invite", "bob@example.org", "--json").json["token"]
+    assert token != command[-1]
     arguments = ("signup", "--server", fresh_server.url, "--email", "bob@example.org", "--name", "Bob")
     ran = bob.run(*arguments, "--invitation", token, SATCHEL_PASSWORD=PASSWORD)
     assert ran == Ran(0, f"You are Bob <bob@example.org> at {fresh_server.url}\n")

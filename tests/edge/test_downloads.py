@@ -79,6 +79,8 @@ async def test_who_has_it_already_is_not_sent_it_again(library: Edge) -> None:
         {"if-none-match": '"other"', "if-modified-since": modified},
         {"if-modified-since": "Thu, 01 Jan 1970 00:00:00 GMT"},
         {"if-modified-since": "nonsense"},
+        {"if-modified-since": "Thu, 01 Jan 2099 00:00:00 -0000"},
+        {"if-modified-since": "Thu, 01 Jan 99999999999 00:00:00 GMT"},
     ):
         assert (await client.get("/files/small", headers=headers)).content == SMALL
 

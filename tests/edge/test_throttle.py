@@ -42,15 +42,6 @@ async def test_the_window_ends_though_somebody_keeps_trying(throttle: Throttle, 
     await throttle.count("ann")
 
 
-async def test_checking_counts_nothing(throttle: Throttle) -> None:
-    for _ in range(10):
-        await throttle.check("ann")
-    for _ in range(3):
-        await throttle.count("ann")
-    with pytest.raises(TooMany):
-        await throttle.check("ann")
-
-
 async def test_what_is_forgiven_is_forgotten(throttle: Throttle) -> None:
     for _ in range(3):
         await throttle.count("ann")
@@ -63,7 +54,7 @@ async def test_the_last_instant_of_a_window_still_says_one_second(throttle: Thro
         await throttle.count("ann")
     clock.advance(299.9)
     with pytest.raises(TooMany, match="in 1 second") as refused:
-        await throttle.check("ann")
+        await throttle.count("ann")
     assert refused.value.retry_after == 1
 
 

@@ -22,13 +22,8 @@ def test_a_token_changed_anywhere_is_worthless(payload: bytes, data: st.DataObje
     place = data.draw(st.integers(0, len(token) - 1))
     other = data.draw(st.sampled_from("ABCDEFGHabcdefgh0123-_=!é").filter(lambda letter: letter != token[place]))
     changed = token[:place] + other + token[place + 1 :]
-    try:
-        opened = SIGNER.open("access", changed)
-    except BadSignature:
-        return
-    # The last character of a base 64 text may hold bits that stand for nothing.
-    assert place == len(token) - 1
-    assert opened == payload
+    with pytest.raises(BadSignature):
+        SIGNER.open("access", changed)
 
 
 @pytest.mark.parametrize("token", ["", "a", "!!!!", "é", "A" * 43, "A" * 44, " ", "\x00"])

@@ -62,7 +62,7 @@ def _add(heading: str, *verbs: Callable[..., None], epilog: str | None = None) -
 
 
 _add("Run a server", serve.serve, doctor.doctor, tables.tables, epilog=options.ELSEWHERE)
-_add("Use a server", account.signup, account.login, account.whoami, account.logout)
+_add("Use a server", account.signup, account.login, account.whoami, account.invite, account.logout)
 
 
 def main() -> int:

@@ -111,6 +111,30 @@ def whoami(server: Server = None, json: Json = False) -> None:
             print(_described(person, client.server))
 
 
+def invite(
+    email: Annotated[str | None, typer.Argument(metavar="[E-MAIL]", help="Whom it is for; else for anybody.")] = None,
+    note: Annotated[str, typer.Option("--note", help="What to remember it by.")] = "",
+    administrator: Annotated[bool, typer.Option("--administrator", help="Let them administer the server.")] = False,
+    server: Server = None,
+    json: Json = False,
+) -> None:
+    """Invite somebody to a server that you administer.
+
+    The invitation works once, for two weeks.
+    """
+    from satchel.cli.answers import Invitation
+    from satchel.cli.client import open_client
+
+    body = {"email": email, "note": note, "administrator": administrator}
+    with open_client(server) as client:
+        made = client.call("POST", "/invitations", Invitation, body)
+        if json:
+            print_json({"server": client.server, "token": made.token, "expires_at": made.expires_at})
+        else:
+            print("Pass this on to whoever you invite; it works once:\n")
+            print(f"  satchel signup --server {client.server} --invitation {made.token}")
+
+
 def _begin_session(client: "Client", path: str, body: dict[str, str | None]) -> None:
     from satchel.cli.answers import Person, SignedIn
 

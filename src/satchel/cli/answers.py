@@ -35,6 +35,13 @@ class Person(msgspec.Struct, frozen=True):
     administrator: bool
 
 
+class Invitation(msgspec.Struct, frozen=True):
+    """Leave for somebody to sign up."""
+
+    token: str
+    expires_at: str
+
+
 class Problem(msgspec.Struct, frozen=True):
     """Why the server did not do it."""
 

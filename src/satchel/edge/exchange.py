@@ -16,12 +16,11 @@ _SANE_ID = re.compile(rb"[A-Za-z0-9._-]{8,64}")
 
 
 class Client(msgspec.Struct, frozen=True):
-    """Where a request comes from. `browser` tells whether cookies are the natural way to answer it."""
+    """Where a request comes from."""
 
     address: str
     user_agent: str
     https: bool
-    browser: bool
 
 
 class Exchange:
@@ -64,17 +63,14 @@ def header(scope: "Scope", name: bytes) -> bytes | None:
 
 
 def client_of(scope: "Scope") -> Client:
-    user_agent, browser = b"", False
+    user_agent = b""
     for key, value in scope["headers"]:
         if key == b"user-agent":
             user_agent = value
-        elif key in (b"origin", b"sec-fetch-site", b"cookie"):
-            browser = True
     peer = scope.get("client")
     return Client(
         address=peer[0] if peer else "",
         # Long enough to tell devices apart, short enough to store with a session.
         user_agent=user_agent[:400].decode("latin-1"),
         https=scope["scheme"] in ("https", "wss"),
-        browser=browser,
     )

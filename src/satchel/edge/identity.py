@@ -26,6 +26,12 @@ ACCESS_LIFETIME = timedelta(minutes=15)
 GUEST_LIFETIME = timedelta(days=30)
 
 
+class CookieDead(Unauthenticated):
+    """What a browser holds will never be good again; it is told to forget it, and can then be a guest or a stranger."""
+
+    forgets_cookie = ACCESS_COOKIE
+
+
 class TokenExpired(Unauthenticated):
     """The access token was good and has run out: refresh it, then repeat the request."""
 
@@ -109,13 +115,18 @@ class Identity:
             except BadSignature:
                 return self._guest(bearer)
         if access is not None:
-            try:
-                return await self._member(access)
-            except BadSignature:
-                raise _not_good() from None
+            return await self._member_by_cookie(access)
         if guest is not None:
             return self._guest(guest)
         return _STRANGER
+
+    async def _member_by_cookie(self, token: str) -> Member:
+        try:
+            return await self._member(token)
+        except TokenExpired:
+            raise
+        except (BadSignature, Unauthenticated):
+            raise CookieDead("This session has ended. Sign in again.") from None
 
     async def _member(self, token: str) -> Member:
         claims = _decode_access(self._signer.open("access", token))

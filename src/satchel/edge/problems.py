@@ -136,6 +136,8 @@ def _extra_headers(error: SatchelError) -> Iterator[tuple[bytes, bytes]]:
         yield b"allow", ", ".join(error.methods).encode("ascii")
     if error.status == 416 and "size_bytes" in error.facts:
         yield b"content-range", b"bytes */%d" % error.facts["size_bytes"]
+    if dead := getattr(error, "forgets_cookie", None):
+        yield b"set-cookie", f"{dead}=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax".encode("ascii")
     if error.status == 401:
         reason = b', error="invalid_token"' if error.slug == "token-expired" else b""
         yield b"www-authenticate", b'Bearer realm="satchel"' + reason

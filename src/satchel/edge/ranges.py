@@ -67,6 +67,8 @@ def _is_same_version(scope: "Scope", info: ObjectInfo) -> bool:
 
 def _date(value: bytes | None) -> datetime | None:
     try:
-        return parsedate_to_datetime(value.decode("latin-1")) if value is not None else None
-    except ValueError:
+        date = parsedate_to_datetime(value.decode("latin-1")) if value is not None else None
+    except (ValueError, OverflowError):
         return None
+    # Without a zone it is no date that HTTP knows.
+    return date if date is not None and date.tzinfo is not None else None

@@ -4,7 +4,7 @@ from datetime import timedelta
 from ipaddress import IPv6Address, ip_address
 
 from satchel.kernel.errors import TooMany
-from satchel.stores.ports.ephemeral import Delete, Ephemeral, Expire, Get, Increment, TimeToLive
+from satchel.stores.ports.ephemeral import Delete, Ephemeral, Expire, Increment, TimeToLive
 
 
 class Throttle:
@@ -27,13 +27,6 @@ class Throttle:
             Increment(key), Expire(key, self._window, only_if_unset=True), TimeToLive(key)
         )
         if attempts > self._limit:
-            raise self._refusal(left)
-
-    async def check(self, subject: str) -> None:
-        """Raise `TooMany` if the next attempt would be one too many, without counting it."""
-        key = self._key(subject)
-        value, left = await self._ephemeral.together(Get(key), TimeToLive(key))
-        if value is not None and int(value) >= self._limit:
             raise self._refusal(left)
 
     async def forgive(self, subject: str) -> None:

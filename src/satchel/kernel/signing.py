@@ -36,14 +36,21 @@ class Signer:
     def sign(self, purpose: str, payload: bytes) -> str:
         """A token of URL-safe characters that `open` turns back into the payload."""
         proof = hmac.digest(self.derive(purpose), payload, hashlib.sha256)
-        return base64.urlsafe_b64encode(proof + payload).rstrip(b"=").decode("ascii")
+        return _text(proof + payload)
 
     def open(self, purpose: str, token: str) -> bytes:
         try:
             raw = base64.b64decode(token + "=" * (-len(token) % 4), altchars=b"-_", validate=True)
         except (ValueError, binascii.Error) as error:
             raise BadSignature from error
+        # Base 64 has several spellings for some texts; a token has one.
+        if _text(raw) != token:
+            raise BadSignature
         proof, payload = raw[:_DIGEST_BYTES], raw[_DIGEST_BYTES:]
         if not hmac.compare_digest(proof, hmac.digest(self.derive(purpose), payload, hashlib.sha256)):
             raise BadSignature
         return payload
+
+
+def _text(raw: bytes) -> str:
+    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode("ascii")

@@ -156,6 +156,26 @@ async def test_a_password_is_changed_only_by_who_knows_it(satchel: Satchel, ann:
     assert (await satchel.caller().sign_in("ann@example.org")).status_code == 201
 
 
+async def test_a_session_opened_while_the_password_changes_does_not_outlive_the_change(
+    satchel: Satchel, ann: Caller
+) -> None:
+    change = {"current": PASSWORD, "new": "a much better one"}
+    thieves = [satchel.caller() for _ in range(6)]
+
+    async def sneak_in(thief: Caller, delay: float) -> None:
+        await asyncio.sleep(delay)
+        await thief.sign_in("ann@example.org", PASSWORD)
+
+    await asyncio.gather(
+        ann("PUT", "/accounts/me/password", json=change),
+        *(sneak_in(thief, number * 0.02) for number, thief in enumerate(thieves)),
+    )
+    assert await is_signed_in(ann)
+    assert [await is_signed_in(thief) for thief in thieves if thief.tokens] == [False] * len(
+        [thief for thief in thieves if thief.tokens]
+    )
+
+
 async def test_a_name_can_be_changed(ann: Caller) -> None:
     assert (await ann("PATCH", "/accounts/me", json={"name": "  Ann  of Cleves "})).json()["name"] == "Ann of Cleves"
     assert (await ann("GET", "/accounts/me")).json()["name"] == "Ann of Cleves"
@@ -216,14 +236,45 @@ async def test_a_browser_gets_cookies_that_scripts_cannot_read_and_no_tokens(sat
 
 
 async def test_guessing_passwords_of_one_account_is_slowed_down(satchel: Satchel, ann: Caller) -> None:
-    answers = [
-        (await satchel.caller(f"10.0.0.{n}").sign_in("ann@example.org", "a guess")).status_code for n in range(12)
-    ]
+    guesser = satchel.caller("10.0.0.1")
+    answers = [(await guesser.sign_in("ann@example.org", "a guess")).status_code for _ in range(12)]
     assert answers == [401] * 10 + [429] * 2
-    locked = await satchel.caller("10.0.0.99").sign_in("ann@example.org")
+    locked = await satchel.caller("10.0.0.1").sign_in("ann@example.org")
     assert locked.status_code == 429
     assert 0 < int(locked.headers["retry-after"]) <= 900
     satchel.clock.advance(timedelta(minutes=15))
+    assert (await satchel.caller("10.0.0.1").sign_in("ann@example.org")).status_code == 201
+
+
+async def test_a_guesser_elsewhere_does_not_lock_the_owner_out(satchel: Satchel, ann: Caller) -> None:
+    guesser = satchel.caller("10.0.0.1")
+    for _ in range(12):
+        await guesser.sign_in("ann@example.org", "a guess")
+    assert (await satchel.caller("10.0.0.2").sign_in("ann@example.org")).status_code == 201
+
+
+async def test_guessing_one_account_from_many_addresses_is_slowed_down_too(satchel: Satchel, ann: Caller) -> None:
+    answers = [
+        (await satchel.caller(f"10.0.{n}.1").sign_in("ann@example.org", "a guess")).status_code for n in range(101)
+    ]
+    # The sign-up itself needed no guess.
+    assert answers == [401] * 100 + [429]
+
+
+async def test_a_browser_whose_session_was_ended_can_become_a_guest(satchel: Satchel, ann: Caller) -> None:
+    browser = satchel.caller()
+    body = {"email": "ann@example.org", "password": PASSWORD, "keep": "cookie"}
+    session_id = (await browser("POST", "/sessions", json=body)).json()["session_id"]
+    await ann("DELETE", f"/sessions/{session_id}")
+    assert (await browser("GET", "/whoami")).status_code == 401
+    assert (await browser("GET", "/whoami")).json()["kind"] == "stranger"
+    await browser("POST", "/guests", json={"name": "Gus", "keep": "cookie"})
+    assert (await browser("GET", "/whoami")).json()["kind"] == "guest"
+
+
+async def test_a_class_of_guests_does_not_use_up_the_sign_ins_of_its_school(satchel: Satchel, ann: Caller) -> None:
+    for _ in range(70):
+        assert (await satchel.caller()("POST", "/guests", json={"name": "Gus"})).status_code == 201
     assert (await satchel.caller().sign_in("ann@example.org")).status_code == 201
 
 

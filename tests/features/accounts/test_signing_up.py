@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from satchel.features.accounts.model import normalise_email
 from satchel.tables import CATALOG, USER_TRANSFERS
 from tests.application import PASSWORD, Caller, Satchel, running_satchel
 
@@ -32,6 +33,19 @@ async def test_an_address_is_taken_once_however_it_is_written(satchel: Satchel, 
     assert answer.json()["type"] == "/problems#email-taken"
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("J\u030c@example.org", "\u01f0@example.org"),
+        ("ann@b\u00fccher.example", "ann@XN--BCHER-KVA.example"),
+        ("ANN@example.org", "ann@example.org"),
+    ],
+)
+def test_one_address_has_one_form_and_normalising_it_again_changes_nothing(one: str, other: str) -> None:
+    assert normalise_email(one) == normalise_email(other)
+    assert normalise_email(normalise_email(one)) == normalise_email(one)
+
+
 async def test_the_same_address_at_once_makes_one_account(satchel: Satchel, ann: Caller) -> None:
     answers = await asyncio.gather(*(satchel.caller().sign_up("carl@example.org") for _ in range(5)))
     assert sorted(answer.status_code for answer in answers) == [201, 409, 409, 409, 409]
@@ -52,6 +66,9 @@ async def test_the_same_address_at_once_makes_one_account(satchel: Satchel, ann:
         ("name", "   "),
         ("name", "n" * 81),
         ("name", "ann\u202egnp.exe"),
+        ("name", "\u200b"),
+        ("email", "an\u200bn@example.org"),
+        ("email", "ann@" + "x" * 64 + ".org"),
         ("password", "short"),
         ("password", "p" * 257),
         ("password", "ann@example.org"),

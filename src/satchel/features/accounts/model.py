@@ -26,6 +26,8 @@ ADMINISTRATOR_SCOPE = ("api", "admin")
 OWNER_SCOPE = "owner:main"
 # What people may grant to each other: a kind of thing, and a role with it.
 _GRANTABLE = re.compile(r"(album|media|score|room|shelf):(visitor|contributor)")
+_UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn"}
+_JOINERS = "\u200c\u200d"
 _LOCAL_PART = re.compile(r"[^\s@\"(),:;<>\[\]\\\x00-\x1f\x7f]{1,64}")
 _DOMAIN = re.compile(r"[^\s@\"(),:;<>\[\]\\/#%\x00-\x1f\x7f]+")
 
@@ -76,26 +78,42 @@ class Person:
 
 
 def normalise_email(written: str) -> Email:
-    """The one form of an address: Unicode composed, no space around, lower case."""
-    address = unicodedata.normalize("NFC", written.strip()).lower()
-    local, _, domain = address.rpartition("@")
-    well_formed = _LOCAL_PART.fullmatch(local) and _DOMAIN.fullmatch(domain)
+    """The one form of an address: lower case, Unicode composed, its domain as it stands in the DNS."""
+    local, _, domain = _composed(_composed(written.strip()).lower()).rpartition("@")
     dots_in_place = not any(part.startswith(".") or part.endswith(".") or ".." in part for part in (local, domain))
-    if not well_formed or not dots_in_place or not _encodable(address) or len(address.encode()) > MAX_EMAIL_BYTES:
-        raise Invalid("Give an e-mail address such as ann@example.org.", field="email")
+    well_formed = _LOCAL_PART.fullmatch(local) and _DOMAIN.fullmatch(domain) and dots_in_place and _readable(local)
+    address = f"{local}@{_in_dns(domain)}" if well_formed else ""
+    if not 1 <= len(address.encode()) <= MAX_EMAIL_BYTES:
+        raise _no_address()
     return Email(address)
+
+
+def _composed(text: str) -> str:
+    return unicodedata.normalize("NFC", text)
+
+
+def _in_dns(domain: str) -> str:
+    """`bücher.example` and `xn--bcher-kva.example` are one domain."""
+    try:
+        return domain.encode("idna").decode("ascii")
+    except UnicodeError:
+        raise _no_address() from None
+
+
+def _no_address() -> Invalid:
+    return Invalid("Give an e-mail address such as ann@example.org.", field="email")
 
 
 def check_name(written: str) -> str:
     name = " ".join(written.split())
-    if not 1 <= len(name) <= MAX_NAME_CHARACTERS or not _encodable(name) or not _printable(name):
+    if not 1 <= len(name) <= MAX_NAME_CHARACTERS or not _readable(name):
         raise Invalid(f"Give a name of 1 to {MAX_NAME_CHARACTERS} ordinary characters.", field="name")
     return name
 
 
 def check_password(written: str, email: Email) -> str:
     """Length is what makes a password strong; we ask for nothing else but that it is not the address itself."""
-    if not MIN_PASSWORD_CHARACTERS <= len(written) <= MAX_PASSWORD_CHARACTERS or not _encodable(written):
+    if not MIN_PASSWORD_CHARACTERS <= len(written) <= MAX_PASSWORD_CHARACTERS or not _storable(written):
         limits = f"{MIN_PASSWORD_CHARACTERS} to {MAX_PASSWORD_CHARACTERS}"
         raise Invalid(f"Choose a password of {limits} characters.", field="password")
     if written.lower() in (email, email.partition("@")[0]):
@@ -109,15 +127,11 @@ def check_grantable(scope_type: str) -> str:
     return scope_type
 
 
-def _encodable(text: str) -> bool:
-    """Lone surrogates cannot be written as UTF-8."""
-    return not any("\ud800" <= letter <= "\udfff" for letter in text)
+def _storable(text: str) -> bool:
+    """Half a surrogate pair cannot be written as UTF-8."""
+    return not any(unicodedata.category(letter) == "Cs" for letter in text)
 
 
-def _printable(name: str) -> bool:
-    """No control characters, and none that would turn the text around them."""
-    return not any(
-        unicodedata.category(letter) == "Cc"
-        or letter in "\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
-        for letter in name
-    )
+def _readable(text: str) -> bool:
+    """Nothing that cannot be stored, is not seen, or turns the text around it; emoji may be joined."""
+    return not any(unicodedata.category(letter) in _UNSEEN and letter not in _JOINERS for letter in text)

@@ -6,7 +6,7 @@ from satchel.edge.endpoints import Body, Cookie, Reply, Router
 from satchel.edge.exchange import Client
 from satchel.edge.identity import GUEST_COOKIE
 from satchel.features.accounts.needs import Issued
-from satchel.features.accounts.routes.signing_in import Keep, Text
+from satchel.features.accounts.routes.signing_in import Keep, Text, forget_cookies
 from satchel.features.accounts.service import guests
 from satchel.features.accounts.service.context import Accounts
 from satchel.kernel.clock import iso
@@ -44,7 +44,8 @@ def guest_routes(accounts: Accounts) -> Router:
             token=None if as_cookie else entered.token.value,
         )
         cookie = _cookie(GUEST_COOKIE, entered.token, accounts.clock(), client)
-        return Reply(view, cookies=(cookie,) if as_cookie else ())
+        # Whoever comes in as a guest is no longer whoever they were before.
+        return Reply(view, cookies=(cookie, *forget_cookies(client)) if as_cookie else ())
 
     return router
 

@@ -100,13 +100,18 @@ def people_routes(accounts: Accounts) -> Router:
         return _person(await people.rename(accounts, UserId(member.user_id), body.name))
 
     @router.put("/accounts/me/password", raises=(WrongCredentials, TooMany))
-    async def change_password(member: Member, body: PasswordChange) -> None:
+    async def change_password(member: Member, body: PasswordChange, client: Client) -> None:
         """Change your password.
 
         Every other session of the account is ended.
         """
         await people.change_password(
-            accounts, UserId(member.user_id), body.current, body.new, keep=SessionId(member.session_id)
+            accounts,
+            UserId(member.user_id),
+            body.current,
+            body.new,
+            keep=SessionId(member.session_id),
+            address=client.address,
         )
 
     @router.get("/whoami")

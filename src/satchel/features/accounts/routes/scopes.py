@@ -83,7 +83,9 @@ def scope_routes(accounts: Accounts) -> Router:
     async def list_granted_scopes(member: Member, query: PageQuery) -> ScopeList:
         """List what you share with others."""
         page = await scopes.list_granted_scopes(accounts, UserId(member.user_id), query.limit, query.cursor)
-        return ScopeList([_scope(row) for row in page.records], page.cursor)
+        # To own one's things is a scope too, but nothing that was shared.
+        others = [row for row in page.records if row.granted_to != member.email]
+        return ScopeList([_scope(row) for row in others], page.cursor)
 
     return router
 

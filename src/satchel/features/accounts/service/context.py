@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from satchel.features.accounts.model import SignUpMode
-from satchel.features.accounts.needs import AccessTokens, Limit
+from satchel.features.accounts.needs import AccessTokens, GuessLimits, Limit
 from satchel.features.accounts.service.passwords import Passwords
 from satchel.kernel.clock import Clock
 from satchel.kernel.signing import Signer
@@ -13,19 +13,21 @@ from satchel.stores.ports.table import Tables
 
 SESSION_LIFETIME = timedelta(days=90)
 INVITATION_LIFETIME = timedelta(days=14)
+TOKEN_HASH_CHARACTERS = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accounts:
-    """Stores, time, and what limits guessing: by the address a request comes from, and by the account it is about."""
+    """Stores, time, and what limits how often things are tried."""
 
     tables: Tables
     clock: Clock
     signer: Signer
     access: AccessTokens
     passwords: Passwords
-    per_address: Limit
-    per_account: Limit
+    guesses: GuessLimits
+    sign_ups: Limit
+    guest_entries: Limit
     default_sign_up: SignUpMode
 
 

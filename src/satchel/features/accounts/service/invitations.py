@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from satchel.features.accounts.model import SignUpMode, UserId, normalise_email
 from satchel.features.accounts.records import INVITATION, INVITE_SORT, SERVER, InvitationRow
-from satchel.features.accounts.service.context import INVITATION_LIFETIME, Accounts, token_hash
+from satchel.features.accounts.service.context import INVITATION_LIFETIME, TOKEN_HASH_CHARACTERS, Accounts, token_hash
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import Invalid
 from satchel.kernel.ids import new_secret
@@ -57,6 +57,8 @@ async def list_invitations(
 
 
 async def withdraw_invitation(accounts: Accounts, invitation_id: str) -> None:
+    if len(invitation_id) != TOKEN_HASH_CHARACTERS:
+        return
     await accounts.tables.delete(INVITATION.table, INVITATION.key(token_hash=invitation_id))
 
 

@@ -39,13 +39,15 @@ async def rename(accounts: Accounts, user_id: UserId, name: str) -> Person:
     return await describe(accounts, await find_user(accounts, user_id))
 
 
-async def change_password(accounts: Accounts, user_id: UserId, current: str, new: str, *, keep: SessionId) -> None:
+async def change_password(
+    accounts: Accounts, user_id: UserId, current: str, new: str, *, keep: SessionId, address: str
+) -> None:
     """Whoever is signed in elsewhere, perhaps with a stolen password, is signed out."""
     user = await find_user(accounts, user_id)
-    await accounts.per_account.count(user.email)
+    await accounts.guesses.count(user.email, address)
     if not await accounts.passwords.matches(user.password, current):
         raise WrongCredentials("The current password is wrong. Try again.")
-    await accounts.per_account.forgive(user.email)
+    await accounts.guesses.forgive(user.email, address)
     hashed = await accounts.passwords.hash(check_password(new, user.email))
     # The old hash is the condition: of two changes at once, only one can have been told the right password.
     update = USER.update([assign("password", hashed)], when=attr("password") == user.password, user_id=user_id)

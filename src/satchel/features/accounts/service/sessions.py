@@ -35,10 +35,11 @@ from satchel.kernel.clock import from_iso, iso
 from satchel.kernel.ids import new_id
 from satchel.kernel.signing import BadSignature
 from satchel.stores.ports.expressions import assign, attr
-from satchel.stores.ports.table import Range, TransactionCancelled, Write
+from satchel.stores.ports.table import Check, Range, TransactionCancelled, Write
 
 GRACE = timedelta(seconds=30)
 MAX_DEVICE_CHARACTERS = 200
+MAX_SESSION_ID_CHARACTERS = 64
 _PURPOSE = "refresh"
 
 
@@ -61,20 +62,19 @@ async def sign_in(
     accounts: Accounts, email: str, password: str, *, purpose: Purpose, device: str, address: str
 ) -> SignedIn:
     """Unknown address and wrong password are one answer, in words and in time."""
-    await accounts.per_address.count(address)
     known = normalise_email(email)
-    await accounts.per_account.count(known)
+    await accounts.guesses.count(known, address)
     user = await _user_by_email(accounts, known)
     if not await accounts.passwords.matches(user.password if user else None, password) or user is None:
         raise WrongCredentials("The e-mail address or the password is wrong. Check both and try again.")
-    await accounts.per_account.forgive(known)
+    await accounts.guesses.forgive(known, address)
     if accounts.passwords.is_outdated(user.password):
-        renewed = await accounts.passwords.hash(password)
-        await accounts.tables.update(USER.table, USER.key(user_id=user.user_id), [assign("password", renewed)])
+        user = await _rehash(accounts, user, password)
     return await open_session(accounts, user, purpose=purpose, device=device)
 
 
 async def open_session(accounts: Accounts, user: UserRow, *, purpose: Purpose, device: str) -> SignedIn:
+    """Sign in somebody whose password was checked; void if it has been changed since, as all older sessions are."""
     now = accounts.clock()
     session = SessionRow(
         session_id=SessionId(new_id(accounts.clock)),
@@ -87,7 +87,13 @@ async def open_session(accounts: Accounts, user: UserRow, *, purpose: Purpose, d
         expires_at=iso(now + SESSION_LIFETIME.total_seconds()),
         generation=0,
     )
-    await accounts.tables.transact([SESSION.put(session), REFRESH.put(_refresh_row(accounts, session))])
+    still_right = Check(USER.table, USER.key(user_id=user.user_id), attr("password") == user.password)
+    try:
+        await accounts.tables.transact(
+            [SESSION.put(session), REFRESH.put(_refresh_row(accounts, session)), still_right]
+        )
+    except TransactionCancelled as cancelled:
+        raise WrongCredentials("The password was changed at this moment. Sign in with the new one.") from cancelled
     return await _signed_in(accounts, session)
 
 
@@ -142,6 +148,8 @@ async def list_sessions(accounts: Accounts, email: Email) -> list[SessionRow]:
 
 async def end_session(accounts: Accounts, email: Email, session_id: SessionId) -> None:
     """Ending one that is not there, or somebody else's, does nothing and looks the same."""
+    if len(session_id) > MAX_SESSION_ID_CHARACTERS:
+        return
     session = await SESSION.get(accounts.tables, email=email, session_id=session_id)
     if session is not None:
         await _end(accounts, session)
@@ -182,6 +190,13 @@ async def _end(accounts: Accounts, session: SessionRow) -> None:
             REFRESH.delete(token_hash=token_hash(_sign_claim(accounts, session))),
         ]
     )
+
+
+async def _rehash(accounts: Accounts, user: UserRow, password: str) -> UserRow:
+    """Keep the same password under the costs of today."""
+    renewed = await accounts.passwords.hash(password)
+    update = USER.update([assign("password", renewed)], when=attr("password") == user.password, user_id=user.user_id)
+    return USER.read(await accounts.tables.update(update.table, update.key, update.actions, when=update.when))
 
 
 async def _user_by_email(accounts: Accounts, email: Email) -> UserRow | None:

@@ -46,7 +46,7 @@ async def sign_up(
     device: str,
     address: str,
 ) -> SignedIn:
-    await accounts.per_address.count(address)
+    await accounts.sign_ups.count(address)
     checked_email = normalise_email(email)
     checked_name = check_name(name)
     check_password(password, checked_email)
@@ -65,7 +65,10 @@ async def sign_up(
 
 async def sign_up_mode(accounts: Accounts) -> SignUpMode:
     """Who may sign up now; an empty server takes its first person whatever the setting."""
-    server = await SERVER.get(accounts.tables)
+    return _mode(accounts, await SERVER.get(accounts.tables))
+
+
+def _mode(accounts: Accounts, server: ServerRow | None) -> SignUpMode:
     return "open" if server is None else server.sign_up or accounts.default_sign_up
 
 
@@ -79,7 +82,7 @@ async def _admit(
         if row is None or not usable or row.email not in ("", email):
             raise InvitationInvalid("Ask for a new invitation, and use the address that it was sent to.")
         return row
-    mode: SignUpMode = "open" if server is None else server.sign_up or accounts.default_sign_up
+    mode = _mode(accounts, server)
     if mode == "invitation":
         raise SignUpClosed("You need an invitation to sign up here. Ask the person who runs this server for one.")
     if mode == "closed":
