@@ -1,0 +1,72 @@
+"""`python -m bench [names…] [--rounds N] [--quick] [--json]`: measure Satchel beside its peers."""
+
+import argparse
+import os
+import sys
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+import uvloop
+
+from bench import ephemeral, objects, requests, sign_in, startup, tables, transfers
+from bench.figures import Figure, Group
+from bench.processes import Watch
+from bench.report import for_machines, for_people, report_of
+from bench.rounds import QUICK, Effort
+
+Measurement = Callable[[Effort], Awaitable[list[Figure]]]
+
+GROUPS: dict[str, tuple[str, Measurement]] = {
+    "table": ("SQLite on disk against DynamoDB Local, both through the port, 32 tasks at once", tables.measure),
+    "http": (
+        "a small authenticated JSON request against FastAPI on uvicorn, wrk with 32 connections",
+        requests.measure,
+    ),
+    "files": ("one large file through a signed link against nginx and copyparty, with curl", transfers.measure),
+    "start": ("`satchel serve` on an empty folder, until it answers", startup.measure),
+    "ephemeral": ("short-lived state in memory against Redis, both through the port", ephemeral.measure),
+    "objects": ("objects of 4 KiB in a folder, durable, 32 tasks at once", objects.measure),
+    "sign-in": ("a wrong password against an unknown address", sign_in.measure),
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench", description="Measure Satchel beside its peers.")
+    parser.add_argument("names", nargs="*", metavar="name", help=f"what to measure: {', '.join(GROUPS)}; else all")
+    parser.add_argument("--rounds", type=int, help="how often everything is measured")
+    parser.add_argument("--quick", action="store_true", help="less of everything: to see that it runs, not to cite")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    chosen = parser.parse_args()
+    if unknown := set(chosen.names) - set(GROUPS):
+        parser.error(f"there is no {', '.join(sorted(unknown))}; choose from {', '.join(GROUPS)}")
+    if chosen.rounds is not None and chosen.rounds < 1:
+        parser.error("--rounds has to be at least 1")
+    effort = QUICK if chosen.quick else Effort()
+    if chosen.rounds:
+        effort = replace(effort, rounds=chosen.rounds)
+
+    # What is set for another installation must not change what is measured.
+    for name in [each for each in os.environ if each.startswith(("SATCHEL_", "AWS_"))]:
+        del os.environ[name]
+    groups = uvloop.run(_measure([name for name in GROUPS if name in (chosen.names or GROUPS)], effort))
+    report = report_of(groups, effort)
+    print(for_machines(report) if chosen.json else for_people(report))
+    sys.exit(any(group.failure for group in groups))
+
+
+async def _measure(names: list[str], effort: Effort) -> list[Group]:
+    groups: list[Group] = []
+    for name in names:
+        about, measure = GROUPS[name]
+        print(f"{name}: {about}", file=sys.stderr)
+        watch, figures, failure = Watch(), list[Figure](), ""
+        try:
+            figures = await measure(effort)
+        except RuntimeError as error:  # a server or a tool that failed must not cost the other figures
+            failure = str(error)
+        groups.append(Group(name, about, figures, watch.noise(), failure))
+    return groups
+
+
+if __name__ == "__main__":
+    main()
