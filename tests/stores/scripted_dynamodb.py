@@ -32,11 +32,13 @@ class ScriptedDynamo:
     def __init__(self, *replies: Reply) -> None:
         self._replies = list(replies)
         self.asked: list[tuple[str, Answer]] = []
+        self.signed_by: list[str] = []
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         operation = request.headers["X-Amz-Target"].partition(".")[2]
         body = json.loads(await request.read())
         self.asked.append((operation, body))
+        self.signed_by.append(request.headers["Authorization"].partition("Credential=")[2].partition("/")[0])
         reply = self._replies.pop(0) if len(self._replies) > 1 else self._replies[0]
         match reply:
             case Refusal():

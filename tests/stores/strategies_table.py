@@ -211,7 +211,6 @@ def actions(table: TableSpec, untils: st.SearchStrategy[Any]) -> st.SearchStrate
     return st.one_of(
         st.lists(one, min_size=1, max_size=4, unique_by=lambda action: action.path[0]),
         st.lists(wild | one, min_size=1, max_size=3),
-        list_edits,
     )
 
 
@@ -231,18 +230,23 @@ def writes(draw: st.DrawFn, untils: st.SearchStrategy[Any]) -> list[Write]:
     places = tables.flatmap(lambda table: st.tuples(st.just(table), keys(table)))
     # Only about one list in four may name an item twice, which is refused as a whole.
     unique = None if draw(st.integers(0, 3)) == 3 else str
-    some: list[Write] = []
-    for table, key in draw(st.lists(places, min_size=1, max_size=5, unique_by=unique)):
-        match draw(st.integers(0, 3)):
-            case 0:
-                some.append(Put(table, {**draw(items(table, untils)), **key}, draw(whens)))
-            case 1:
-                some.append(Update(table, key, draw(actions(table, untils)), draw(whens)))
-            case 2:
-                some.append(Delete(table, key, draw(whens)))
-            case _:
-                some.append(Check(table, key, draw(absent | present | conditions)))
-    return some
+    return [
+        draw(writes_to(table, key, untils))
+        for table, key in draw(st.lists(places, min_size=1, max_size=5, unique_by=unique))
+    ]
+
+
+@st.composite
+def writes_to(draw: st.DrawFn, table: TableSpec, key: Item, untils: st.SearchStrategy[Any]) -> Write:
+    match draw(st.integers(0, 4)):
+        case 0:
+            return Put(table, {**draw(items(table, untils)), **key}, draw(whens))
+        case 1:
+            return Delete(table, key, draw(whens))
+        case 2:
+            return Check(table, key, draw(absent | present | conditions))
+        case _:
+            return Update(table, key, draw(actions(table, untils)), draw(whens))
 
 
 def _ranges(values: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:

@@ -7,11 +7,13 @@ from datetime import timedelta
 
 import pytest
 
-from satchel.kernel.errors import Invalid
+from satchel.kernel.errors import Invalid, TooLarge
 from satchel.stores.ports.objects import (
     DEFAULT_TYPE,
     MAX_KEY_BYTES,
     MAX_METADATA_BYTES,
+    MAX_PART_BYTES,
+    MAX_PUT_BYTES,
     Corrupted,
     ObjectMissing,
     Objects,
@@ -276,17 +278,6 @@ async def test_a_reader_sees_one_object_or_the_other_never_a_mixture(
     assert seen <= {b"a" * 3 * MIB, b"b" * 3 * MIB}
 
 
-@proves("read")
-async def test_what_was_opened_stays_readable_though_it_be_replaced_or_deleted(objects: Objects, place: str) -> None:
-    await objects.put(place + "x", stream(*[b"a" * MIB] * 5))
-    async with objects.read(place + "x") as reading:
-        chunks = aiter(reading)
-        begin = await anext(chunks)
-        await objects.put(place + "x", stream(b"new"))
-        await objects.delete(place + "x")
-        assert begin + b"".join([chunk async for chunk in chunks]) == b"a" * 5 * MIB
-
-
 @proves("put")
 async def test_puts_of_one_key_at_once_leave_one_of_them(
     objects_harness: ObjectsHarness, objects: Objects, place: str
@@ -296,6 +287,16 @@ async def test_puts_of_one_key_at_once_leave_one_of_them(
     await asyncio.gather(*[objects.put(place + "x", stream(body), length=5000) for body in bodies])
     assert await content(objects, place + "x") in bodies
     assert [info.key for info in (await objects.list(place)).objects] == [place + "x"]
+
+
+@proves("put", "put_part")
+async def test_more_than_can_be_stored_in_one_piece_is_refused_at_once(objects: Objects, place: str) -> None:
+    with pytest.raises(TooLarge):
+        await objects.put(place + "x", broken(), length=MAX_PUT_BYTES + 1)
+    upload = await objects.begin(place + "x")
+    with pytest.raises(TooLarge):
+        await objects.put_part(place + "x", upload, 1, broken(), length=MAX_PART_BYTES + 1)
+    await objects.abort(place + "x", upload)
 
 
 @proves("put")

@@ -18,7 +18,7 @@ from satchel.kernel.clock import ManualClock
 from satchel.kernel.errors import Invalid, OutOfSpace, SatchelError, Unavailable
 from satchel.kernel.signing import Signer
 from satchel.stores.embedded.folder_disk import FolderDisk
-from satchel.stores.embedded.folder_files import Damaged, disk_errors
+from satchel.stores.embedded.folder_files import Damaged, copy_range, disk_errors
 from satchel.stores.embedded.folder_links import LinkExpired, LinkUnknown
 from satchel.stores.embedded.objects_folder import FolderObjects
 from satchel.stores.object_rules import check_key
@@ -273,6 +273,19 @@ async def test_a_file_can_be_sent_without_copying(folder: FolderObjects, tmp_pat
             assert os.sendfile(target.fileno(), file.fileno(), reading.start, reading.length) == 5000
         assert (tmp_path / "sent").read_bytes() == data[1000:6000]
     assert file.closed
+
+
+def test_bytes_are_copied_even_where_the_kernel_cannot(tmp_path: Path) -> None:
+    """Between file systems of different kinds it refuses to."""
+    data = bytes(range(256)) * 10_000
+    with TemporaryDirectory(dir="/dev/shm") as memory, (tmp_path / "target").open("wb") as target:
+        source = Path(memory) / "source"
+        source.write_bytes(data + b"more")
+        with source.open("rb") as opened:
+            copy_range(opened.fileno(), target.fileno(), len(data))
+            with pytest.raises(OSError, match="Input/output error"):
+                copy_range(opened.fileno(), target.fileno(), len(data) + 5)
+    assert (tmp_path / "target").read_bytes()[: len(data)] == data
 
 
 @given(st.text(st.characters(exclude_categories=()), max_size=40))

@@ -75,6 +75,17 @@ async def test_a_part_of_a_large_object_can_be_read(objects: Objects, place: str
         assert await content(objects, place + "x", start=start, length=length) == data[start:end]
 
 
+@proves("read")
+async def test_what_was_opened_stays_readable_though_it_be_replaced_or_deleted(objects: Objects, place: str) -> None:
+    await objects.put(place + "x", stream(*[b"a" * MIB] * 5))
+    async with objects.read(place + "x") as reading:
+        chunks = aiter(reading)
+        begin = await anext(chunks)
+        await objects.put(place + "x", stream(b"new"))
+        await objects.delete(place + "x")
+        assert begin + b"".join([chunk async for chunk in chunks]) == b"a" * 5 * MIB
+
+
 @proves("read", "head", "copy")
 async def test_a_missing_object_is_missing_to_every_method(objects: Objects, place: str) -> None:
     for call in (

@@ -51,6 +51,9 @@ async def test_a_bucket_that_cannot_be_used_says_why(s3: S3Server, monkeypatch: 
     give_keys(monkeypatch, s3)
     with pytest.raises(Unavailable, match="no bucket nowhere"):
         await open_bucket(s3, bucket="nowhere")
+    for nonsense in ("nonsense", "http://", "http:///x", "127.0.0.1:9000"):
+        with pytest.raises(Unavailable, match="not the address of an S3 server"):
+            await open_bucket(s3, endpoint=nonsense)
     with pytest.raises(Unavailable, match="cannot be reached"):
         await open_bucket(s3, endpoint=f"http://127.0.0.1:{free_port()}")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wrong")

@@ -1,4 +1,4 @@
-"""What every table store keeps, refuses and means: values, limits, conditions, updates and deletes."""
+"""What every table store keeps and what it refuses: values, limits, declarations, and what outlives a process."""
 
 import asyncio
 import signal
@@ -52,12 +52,11 @@ VALUES: dict[str, Any] = {
     "bytes": bytes(range(256)),
     "a list": [1, "two", None, [b"3"]],
     "an empty list": [],
-    "a map": {"a": {"b": [True, {}]}, "with.dot": 1, "#": 2, ":v": 3, "": 4} | {"select": 5},
+    "a map": {"a": {"b": [True, {}]}, "with.dot": 1, "#": 2, ":v": 3, "select": 4},
     "a set of texts": frozenset({"a", "b", "𝄞"}),
     "a set of numbers": frozenset({1, Decimal("1.5"), -3}),
     "a set of bytes": frozenset({b"\x00", b"\xff"}),
 }
-del VALUES["a map"][""]  # names cannot be empty
 
 
 @quotes(
@@ -357,6 +356,13 @@ async def test_other_keys_under_the_same_name_are_refused(tables: Tables, other:
     await tables.create(TableSpec("Fixed", text("owner"), text("name"), (IndexSpec("ByColour", text("colour")),)))
     with pytest.raises(Conflict):
         await tables.create(other)
+
+
+async def test_another_expiry_under_the_same_name_is_refused(tables: Tables) -> None:
+    await tables.create(TableSpec("Expiring", text("id"), expiry="until"))
+    await tables.create(TableSpec("Expiring", text("id")))
+    with pytest.raises(Conflict):
+        await tables.create(TableSpec("Expiring", text("id"), expiry="end"))
 
 
 @quotes("The table has not been created in this store.")

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from datetime import timedelta
 from urllib.parse import quote, unquote
 
-from satchel.kernel.errors import Invalid
+from satchel.kernel.errors import Invalid, TooLarge
 from satchel.stores.ports.objects import (
     MAX_KEY_BYTES,
     MAX_LIST,
     MAX_METADATA_BYTES,
     MAX_PARTS,
+    MAX_PUT_BYTES,
     MIN_PART_BYTES,
     Corrupted,
     Part,
@@ -118,9 +119,11 @@ class Declared:
 
     length: int | None = None
     sha256: str | None = None
+    largest: int = MAX_PUT_BYTES
 
     def __post_init__(self) -> None:
         check_range(self.length)
+        self._check_largest(self.length or 0)
         if self.sha256 is not None and not _HEX_SHA256.fullmatch(self.sha256):
             raise Invalid("A SHA-256 is written as 64 hexadecimal digits.")
 
@@ -129,10 +132,15 @@ class Declared:
         size_bytes = 0
         async for chunk in body:
             size_bytes += len(chunk)
+            self._check_largest(size_bytes)
             if self.length is not None and size_bytes > self.length:
                 raise Corrupted(f"{self.length} bytes were declared, but more arrived.")
             if chunk:
                 yield chunk
+
+    def _check_largest(self, size_bytes: int) -> None:
+        if size_bytes > self.largest:
+            raise TooLarge(f"At most {self.largest} bytes are stored in one piece. Upload more in parts.")
 
     def check_size(self, size_bytes: int) -> None:
         if self.length is not None and size_bytes != self.length:

@@ -116,16 +116,20 @@ class DynamoSchema:
         """Wait until the table and all its indexes can be used."""
         deadline = asyncio.get_running_loop().time() + _MAX_WAIT_SECONDS
         pause = _FIRST_LOOK_SECONDS
-        while True:
-            description = (await self._call("describe_table", table))["Table"]
-            states = [description["TableStatus"]]
-            states += [index["IndexStatus"] for index in description.get("GlobalSecondaryIndexes", ())]
-            if all(state == "ACTIVE" for state in states):
-                return
+        while not await self._is_ready(table):
             if asyncio.get_running_loop().time() > deadline:
                 raise Unavailable(f"DynamoDB is still building table {table.name}. Run this again later.")
             await asyncio.sleep(pause)
             pause = min(2 * pause, _LONGEST_LOOK_SECONDS)
+
+    async def _is_ready(self, table: TableSpec) -> bool:
+        try:
+            description = (await self._call("describe_table", table))["Table"]
+        except TableMissing:
+            return False  # DynamoDB may need a moment to know of a table that it has just agreed to make
+        states = [description["TableStatus"]]
+        states += [index["IndexStatus"] for index in description.get("GlobalSecondaryIndexes", ())]
+        return all(state == "ACTIVE" for state in states)
 
     async def _call(self, operation: str, table: TableSpec, **parameters: Any) -> dict[str, Any]:
         return await self._client.call(operation, repeatable=True, TableName=self._prefix + table.name, **parameters)

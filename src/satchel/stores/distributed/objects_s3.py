@@ -11,6 +11,7 @@ from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Mappin
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from datetime import timedelta
 from typing import Any
+from urllib.parse import urlsplit
 
 from aiobotocore.config import AioConfig
 from aiobotocore.session import AioSession
@@ -70,6 +71,8 @@ class S3Objects:
 
         Objects of more than `copy_bytes` are copied in parts of that size.
         """
+        if endpoint is not None and not urlsplit(endpoint).hostname:
+            raise Unavailable(f"{endpoint!r} is not the address of an S3 server. It looks like 'https://host:port'.")
         session: Any = AioSession()
         async with AsyncExitStack() as resources:
             with s3_errors(bucket):
@@ -135,8 +138,8 @@ class S3Objects:
     async def list(self, prefix: str = "", *, after: str = "", limit: int = MAX_LIST) -> Listed:
         check_listing(prefix, after, limit)
         found: list[ObjectInfo] = []
+        where = {"StartAfter": self._prefix + after} if after else {}
         while True:
-            where = {"StartAfter": self._prefix + after} if after else {}
             with s3_errors(self._bucket):
                 answer = await self._client.list_objects_v2(
                     Bucket=self._bucket, Prefix=self._prefix + prefix, MaxKeys=limit - len(found), **where
@@ -144,9 +147,9 @@ class S3Objects:
             found += [self._listed(entry) for entry in answer.get("Contents", [])]
             if not answer["IsTruncated"]:
                 return Listed(found, None)
-            after = found[-1].key
             if len(found) == limit:
-                return Listed(found, after)
+                return Listed(found, found[-1].key)
+            where = {"ContinuationToken": answer["NextContinuationToken"]}
 
     async def delete(self, *keys: str) -> None:
         names = [{"Key": self._name(key)} for key in keys]

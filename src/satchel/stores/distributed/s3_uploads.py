@@ -9,11 +9,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from satchel.kernel.clock import system_clock
-from satchel.kernel.errors import TooLarge, Unavailable
+from satchel.kernel.errors import Unavailable
 from satchel.stores.distributed.s3_errors import s3_errors
 from satchel.stores.distributed.s3_parts import PART_BYTES, BufferedBody, StreamedBody
 from satchel.stores.object_rules import Declared
-from satchel.stores.ports.objects import MAX_PARTS, ObjectMissing, Part, Stored
+from satchel.stores.ports.objects import MAX_PART_BYTES, ObjectMissing, Part, Stored
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class S3Uploads:
 
     async def put_part(self, upload: Upload, number: int, body: AsyncIterable[bytes], length: int) -> Part:
         """Up to 8 MiB are checked before anything is sent; more is checked as it goes."""
-        declared = Declared(length)
+        declared = Declared(length, largest=MAX_PART_BYTES)
         if length > PART_BYTES:
             streamed = StreamedBody(body, declared)
             try:
@@ -95,22 +95,18 @@ class S3Uploads:
             sent.append(await self._send(upload, number, BufferedBody(data), len(data)))
 
         async with self._aborted_on_error(name, described) as upload:
-            under_way: list[asyncio.Task[None]] = []
-            number = 0
+            sending: asyncio.Task[None] | None = None
             try:
                 async for data in parts:
-                    number += 1
-                    if number > MAX_PARTS:
-                        raise TooLarge(f"One put stores up to {MAX_PARTS * PART_BYTES} bytes. Upload it in parts.")
-                    while under_way:
-                        await under_way.pop()
-                    under_way.append(asyncio.create_task(send(number, data)))
-                while under_way:
-                    await under_way.pop()
+                    if sending is not None:
+                        await sending
+                    sending = asyncio.create_task(send(len(sent) + 1, data))
+                if sending is not None:
+                    await sending
             finally:
-                for task in under_way:
-                    task.cancel()
-                await asyncio.gather(*under_way, return_exceptions=True)
+                if sending is not None:
+                    sending.cancel()
+                    await asyncio.gather(sending, return_exceptions=True)
             size_bytes = sum(part.size_bytes for part in sent)
             declared.check(size_bytes, digest.hexdigest())
             return Stored(size_bytes, digest.hexdigest(), await self.complete(upload, sent))

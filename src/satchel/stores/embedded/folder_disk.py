@@ -92,14 +92,16 @@ class FolderDisk:
 
     def list(self, prefix: str, after: str, limit: int) -> Listed:
         found: list[ObjectInfo] = []
-        while len(found) <= limit:
-            wanted = limit + 1 - len(found)
-            keys = self._index.after(prefix, after, wanted)
-            found += self._described(keys)
-            if len(keys) < wanted:
+        batch = max(limit + 1, 100)
+        while True:
+            keys = self._index.after(prefix, after, batch)
+            for info in self._described(keys):
+                if len(found) == limit:
+                    return Listed(found, found[-1].key)
+                found.append(info)
+            if len(keys) < batch:
                 return Listed(found, None)
             after = keys[-1]
-        return Listed(found[:limit], found[limit - 1].key)
 
     def delete(self, keys: Iterable[str]) -> None:
         paths = {self._path(key): key for key in keys}

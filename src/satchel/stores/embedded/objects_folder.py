@@ -30,10 +30,10 @@ from satchel.stores.object_rules import (
     encode_metadata,
     resolve_range,
 )
-from satchel.stores.ports.objects import DEFAULT_TYPE, MAX_LIST, Listed, ObjectInfo, Part, Stored
+from satchel.stores.ports.objects import DEFAULT_TYPE, MAX_LIST, MAX_PART_BYTES, Listed, ObjectInfo, Part, Stored
 
 BATCH_BYTES = 1024 * 1024
-THREADS = 32
+THREADS = 16
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -97,8 +97,11 @@ class FolderObjects:
             file = sealed.file.fileno()
             yield FolderReading(sealed, first, count, lambda count, offset: self._run(os.pread, file, count, offset))
         finally:
-            # The last one to close a replaced file frees its blocks, which takes time if they are many.
-            await self._run(sealed.file.close) if sealed.held is None else sealed.file.close()
+            if sealed.held is None:
+                # The last one to close a replaced file frees its blocks, which takes time if they are many.
+                await asyncio.to_thread(sealed.file.close)
+            else:
+                sealed.file.close()
 
     async def head(self, key: str) -> ObjectInfo:
         return await self._run(self._disk.head, check_key(key))
@@ -125,7 +128,7 @@ class FolderObjects:
     async def put_part(self, key: str, upload: str, number: int, body: AsyncIterable[bytes], *, length: int) -> Part:
         check_key(key)
         check_part_number(number)
-        declared = Declared(length)
+        declared = Declared(length, largest=MAX_PART_BYTES)
         await self._run(self._uploads.check_open, key, upload)
 
         def keep(draft: Draft) -> Part:

@@ -27,6 +27,8 @@ MAX_KEY_BYTES = 1024
 MAX_METADATA_BYTES = 2048
 MIN_PART_BYTES = 5 * 1024 * 1024
 MAX_PARTS = 10_000
+MAX_PART_BYTES = 5 * 1024 * 1024 * 1024
+MAX_PUT_BYTES = MAX_PARTS * 8 * 1024 * 1024
 MAX_LIST = 1000
 DEFAULT_TYPE = "application/octet-stream"
 
@@ -129,7 +131,10 @@ class Objects(Protocol):
         metadata: Mapping[str, str] | None = None,
     ) -> Stored:
         """Store what the stream gives; see *whole*. More or fewer bytes than `length`, or another hex digest than
-        `sha256`, raise `Corrupted`; an error raised by `body` itself comes through unchanged."""
+        `sha256`, raise `Corrupted`; an error raised by `body` itself comes through unchanged.
+
+        One put stores up to 10,000 parts of 8 MiB; more raises `TooLarge` and has to be uploaded in parts.
+        """
         ...
 
     def read(self, key: str, *, start: int = 0, length: int | None = None) -> AbstractAsyncContextManager[Reading]:
@@ -169,7 +174,8 @@ class Objects(Protocol):
         ...
 
     async def put_part(self, key: str, upload: str, number: int, body: AsyncIterable[bytes], *, length: int) -> Part:
-        """Store part `number` (1 to 10,000), replacing an earlier one of that number; durable like a put."""
+        """Store part `number` (1 to 10,000), of up to 5 GiB, in place of an earlier one of that number; durable like a
+        put."""
         ...
 
     async def parts(self, key: str, upload: str) -> Sequence[Part]:
