@@ -41,7 +41,6 @@ fix: .venv/ready ## Repair what can be repaired by machine, and generate the doc
 	@$(BIN)/python -m tools.documents
 
 bench: services ## Measure against peers, side by side
-	@$(BIN)/uv sync --quiet --frozen --all-groups
 	@$(BIN)/python -m bench
 
 clean: ## Remove everything that can be made again; ./data stays
