@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import msgspec
 
+import satchel
 import satchel.features
 from satchel.config import ENVIRONMENT_PREFIX, Settings
 from satchel.edge.problems import kinds_of_problem
@@ -129,7 +130,9 @@ DOCUMENTS: dict[str, Callable[[], Iterator[str]]] = {
 
 
 def main() -> int:
-    importlib.import_module("satchel.app")  # every slice, and with it every problem
+    for module in pkgutil.walk_packages(satchel.__path__, "satchel."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)  # a problem is known once its module is
     stale: list[str] = []
     for name, lines in DOCUMENTS.items():
         file, text = DOCS / name, "\n".join(lines())
