@@ -400,10 +400,12 @@ class DurableAgainstFleeting(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         with self.runner:
-            self.restart(crash=True)
-            self.runner.run(self.durable.close())
-            self.runner.run(self.fleeting.close())
-        shutil.rmtree(self.folder)
+            try:
+                self.restart(crash=True)
+            finally:
+                self.runner.run(self.durable.close())
+                self.runner.run(self.fleeting.close())
+                shutil.rmtree(self.folder)
 
 
 def check_memory(keyspace: Keyspace) -> None:
