@@ -6,7 +6,6 @@ twice, and a conditional put would be told that somebody else (itself) had come 
 
 import asyncio
 import io
-import logging
 import os
 import random
 from collections.abc import Mapping
@@ -19,8 +18,6 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from satchel.kernel.errors import SatchelError, Unavailable
 from satchel.stores.distributed.dynamodb_errors import changed_nothing, may_pass, translated
-
-log = logging.getLogger(__name__)
 
 CONNECT_SECONDS = 3
 READ_SECONDS = 10
@@ -101,10 +98,7 @@ class DynamoClient:
                 again = may_pass(error) if repeatable else changed_nothing(error)
                 if again and await patience.pause():
                     continue
-                meaning = translated(error)
-                if isinstance(meaning, Unavailable):
-                    log.warning("%s: %s", operation, error)
-                raise meaning from error
+                raise translated(error) from error
 
     async def _once(self, operation: str, *, service: Service = "dynamodb", **parameters: Any) -> Answer:
         """The answer to a request sent once; the library's errors come as they are."""
