@@ -32,10 +32,14 @@ def s3() -> Iterator[S3Server]:
 
 
 _SERVICE_FIXTURES = {"dynamodb_endpoint", "redis_url", "moto_endpoint", "s3"}
+# Here whole servers and writers are started and killed, again and again.
+_SLOW_FOLDERS = {"faults", "server"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whatever uses a service is marked so, and `make quick` leaves it out."""
+    """What uses a service, or takes its time, is marked so, and `make quick` leaves it out."""
     for item in items:
         if _SERVICE_FIXTURES & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.services)
+        if item.path.parent.name in _SLOW_FOLDERS:
+            item.add_marker(pytest.mark.slow)

@@ -9,8 +9,6 @@ import time
 from collections import defaultdict
 from pathlib import Path
 
-import pytest
-
 from satchel.kernel.clock import system_clock
 from satchel.stores.embedded.ephemeral_memory import MemoryEphemeral
 from satchel.stores.ports.ephemeral import Exists, Get, HashAll, ListRange, SetAll, TimeToLive
@@ -50,7 +48,6 @@ def killed_again_and_again(path: Path) -> dict[str, list[str]]:
     return said
 
 
-@pytest.mark.slow
 async def test_every_acknowledged_change_survives_being_killed(tmp_path: Path) -> None:
     path = tmp_path / "ephemeral.db"
     said = killed_again_and_again(path)

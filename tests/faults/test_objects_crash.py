@@ -10,13 +10,9 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
-import pytest
-
 from satchel.stores.embedded.objects_folder import FolderObjects
 from tests.faults.objects_writer import open_folder, version_of
 from tests.services import python_environment
-
-pytestmark = pytest.mark.slow
 
 KILLS = 30
 

@@ -7,7 +7,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import pytest
 import schemathesis
 from hypothesis import HealthCheck, given, settings
 from hypothesis.errors import Unsatisfiable
@@ -33,7 +32,6 @@ CHECKS = [
 EXAMPLES = 25
 
 
-@pytest.mark.slow
 def test_no_request_makes_an_answer_that_the_description_does_not_know(tmp_path: Path) -> None:
     tried: dict[str, int] = {}
     with serving(tmp_path, "--sign-up", "open") as server:

@@ -82,7 +82,6 @@ def test_a_wrong_setting_is_one_clear_sentence(tmp_path: Path) -> None:
         ("SATCHEL_OBJECTS", "s3://bucket?endpoint=http://127.0.0.1:{port}"),
     ],
 )
-@pytest.mark.slow
 def test_a_store_that_cannot_be_reached_is_one_clear_sentence(tmp_path: Path, variable: str, url: str) -> None:
     settings = {variable: url.format(port=free_port()), "SATCHEL_SECRET": SECRET}
     keys = {"AWS_ACCESS_KEY_ID": "x", "AWS_SECRET_ACCESS_KEY": "x"}
