@@ -125,7 +125,7 @@ async def test_raw_bodies_are_described_by_their_types(documented: Edge) -> None
 
 
 async def test_the_document_is_valid_and_the_same_every_time(documented: Edge) -> None:
-    from openapi_spec_validator import validate  # comes with moto
+    from openapi_spec_validator import validate
 
     first = await documented.client().get("/api/v1/openapi.json")
     again = await documented.client().get("/api/v1/openapi.json")
