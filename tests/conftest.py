@@ -32,8 +32,8 @@ def s3() -> Iterator[S3Server]:
 
 
 _SERVICE_FIXTURES = {"dynamodb_endpoint", "redis_url", "moto_endpoint", "s3"}
-# Here whole servers and writers are started and killed, again and again.
-_SLOW_FOLDERS = {"faults", "server"}
+# Here whole programs are started, and killed, again and again.
+_SLOW_FOLDERS = {"cli", "faults", "server"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
