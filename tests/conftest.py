@@ -34,6 +34,8 @@ def s3() -> Iterator[S3Server]:
 _SERVICE_FIXTURES = {"dynamodb_endpoint", "redis_url", "moto_endpoint", "s3"}
 # Here whole programs are started, and killed, again and again.
 _SLOW_FOLDERS = {"cli", "faults", "server"}
+# And here connections are slow, or given up, on purpose.
+_SLOW_FILES = {"test_connections.py", "test_sendfile.py", "test_server.py", "test_table_dynamodb.py"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -41,5 +43,5 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if _SERVICE_FIXTURES & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.services)
-        if item.path.parent.name in _SLOW_FOLDERS:
+        if item.path.parent.name in _SLOW_FOLDERS or item.path.name in _SLOW_FILES:
             item.add_marker(pytest.mark.slow)
