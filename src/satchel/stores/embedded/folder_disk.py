@@ -4,6 +4,7 @@
                          key is a legal name on any file system, and no folder grows too large
     keys.db              the keys in order (see `folder_keys`)
     drafts/              files in the making
+    shared/              bytes that several objects have in common (see `folder_shared`)
     uploads/             multipart uploads that are open (see `folder_uploads`)
 
 A put flushes three times: the file, the index if the key is new (shared with other puts), and the folder of its name.
@@ -28,20 +29,24 @@ from satchel.kernel.clock import Clock
 from satchel.kernel.errors import OutOfSpace
 from satchel.kernel.ids import new_id
 from satchel.stores.embedded.folder_files import (
+    TAIL_BYTES,
     Damaged,
     Description,
     Draft,
     SealedFile,
+    Shared,
     disk_errors,
     flush_folder,
     open_sealed,
     read_description,
 )
 from satchel.stores.embedded.folder_keys import KeyIndex
+from satchel.stores.embedded.folder_shared import WORTH_SHARING_BYTES, SharedBytes
 from satchel.stores.ports.objects import Listed, ObjectInfo, ObjectMissing
 
 _SHARDS = [f"{number:02x}" for number in range(256)]
 _SWEPT_AT_ONCE = 1000
+_LOOKS = 10
 _MADE_BY_NEW_ID = re.compile(r"[0-9a-z]{26}")
 
 _log = logging.getLogger(__name__)
@@ -56,6 +61,7 @@ class FolderDisk:
         self.uploads = root / "uploads"
         self._objects = root / "objects"
         self._drafts = root / "drafts"
+        self._shared = SharedBytes(root / "shared")
         with disk_errors(root):
             self._lay_out()
             self._index = KeyIndex(root / "keys.db")
@@ -66,20 +72,25 @@ class FolderDisk:
         self._index.close()
 
     def draft(self) -> Draft:
-        return Draft(self._drafts / new_id(self.clock))
+        return Draft(self.new_draft_path())
+
+    def new_draft_path(self) -> Path:
+        return self._drafts / new_id(self.clock)
 
     def publish(self, draft: Draft, key: str) -> None:
         """Let a sealed draft take the place of whatever the key held, for good."""
         path = self._path(key)
         with self._shard(path.parent, fcntl.LOCK_SH) as shard:
             self._index.add(key)
+            replaced = _shared_by(path)
             draft.publish(path)
             os.fsync(shard)
+            self._shared.free(replaced)
 
     def open(self, key: str) -> SealedFile:
         path = self._path(key)
         try:
-            return open_sealed(path)
+            return self._open(path)
         except FileNotFoundError as error:
             if not path.parent.exists():
                 raise  # the disk is not mounted, or worse: nobody may take that for "no such object"
@@ -108,23 +119,31 @@ class FolderDisk:
         for folder, group in groupby(sorted(paths), key=lambda path: path.parent):
             gone: list[str] = []
             with self._shard(folder, fcntl.LOCK_EX) as shard:
+                shared: list[Shared | None] = []
                 for path in group:
                     if path.exists():
+                        shared.append(_shared_by(path))
                         path.unlink()
                         gone.append(paths[path])
                 if gone:
                     # In this order: a key may leave the index only once its object cannot come back.
                     os.fsync(shard)
+                    for each in shared:
+                        self._shared.free(each)
                     with suppress(OutOfSpace):  # it may stay there, and deleting has to work on a full disk
                         self._index.remove(gone)
 
     def copy(self, source: str, target: str, metadata: Mapping[str, str] | None) -> ObjectInfo:
         sealed, draft = self.open(source), self.draft()
         kept = sealed.description.metadata if metadata is None else dict(metadata)
-        description = msgspec.structs.replace(sealed.description, key=target, metadata=kept, modified=self.clock())
         with sealed.file:
             try:
-                draft.append(sealed.file, sealed.size_bytes)
+                shared = self._share(sealed, source, target, draft)
+                if shared is None:
+                    draft.append(sealed.file, sealed.size_bytes)
+                description = msgspec.structs.replace(
+                    sealed.description, key=target, metadata=kept, modified=self.clock(), shared=shared
+                )
                 draft.seal(description)
                 self.publish(draft, target)
             finally:
@@ -137,15 +156,17 @@ class FolderDisk:
         newest = new_id(lambda: self.clock() - older_than.total_seconds())[:10]
         swept = 0
         for draft in self._drafts.iterdir():
-            if _was_made_before(draft, newest) and _is_abandoned(draft):
-                _remove(draft)
-                swept += 1
+            if _was_made_before(draft, newest):
+                with _abandoned(draft) as abandoned:
+                    if abandoned:
+                        _remove(draft)
+                        swept += 1
         for upload in self.uploads.iterdir():
             if _was_made_before(upload, newest):
                 with suppress(FileNotFoundError):  # completed or aborted in this moment
                     self.set_aside(upload)
                 swept += 1
-        return swept + self._forget_unused_keys()
+        return swept + self._free_unused_links(newest) + self._forget_unused_keys()
 
     def set_aside(self, folder: Path) -> None:
         """Take a folder away in one step, then free what it held."""
@@ -153,6 +174,36 @@ class FolderDisk:
         folder.rename(aside)
         flush_folder(folder.parent)
         shutil.rmtree(aside)
+
+    def _open(self, path: Path) -> SealedFile:
+        """What a name stands for; again from the start if it stands for something else by the time we look."""
+        for _ in range(_LOOKS):
+            sealed = open_sealed(path)
+            shared = sealed.description.shared
+            if shared is None:
+                return sealed
+            sealed.file.close()
+            with suppress(FileNotFoundError):
+                return SealedFile(self._shared.open(shared), sealed.description, shared.size_bytes, None)
+        raise Damaged(f"The bytes of the file {path} are gone. Restore it from a backup.")
+
+    def _share(self, sealed: SealedFile, source: str, target: str, draft: Draft) -> Shared | None:
+        if sealed.size_bytes < WORTH_SHARING_BYTES:
+            return None
+        shared = sealed.description.shared
+        origin = self._path(source) if shared is None else self._shared.folder / shared.file
+        return self._shared.link(origin, sealed.file, sealed.size_bytes, self._path(target), draft)
+
+    def _free_unused_links(self, newest: str) -> int:
+        freed = 0
+        for link, name, draft in self._shared.links():
+            # In this order: a draft that is gone by now has either become the file that speaks of the link, or failed.
+            if draft[:10] <= newest and not (self._drafts / draft).exists():
+                shared = _shared_by(self._objects / name[:2] / name)
+                if shared is None or shared.file != link.name:
+                    link.unlink(missing_ok=True)
+                    freed += 1
+        return freed
 
     def _path(self, key: str) -> Path:
         name = hashlib.sha256(key.encode()).hexdigest()
@@ -196,7 +247,7 @@ class FolderDisk:
         return forgotten
 
     def _lay_out(self) -> None:
-        for folder in (self.root, self._objects, self._drafts, self.uploads):
+        for folder in (self.root, self._objects, self._drafts, self.uploads, self._shared.folder):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         there = {entry.name for entry in os.scandir(self._objects)}
         if not there.issuperset(_SHARDS):
@@ -236,25 +287,40 @@ def object_info(description: Description, size_bytes: int) -> ObjectInfo:
     )
 
 
+def _shared_by(path: Path) -> Shared | None:
+    """Whose bytes the file at this path uses, if not its own; only small files have none of their own."""
+    try:
+        return read_description(path)[0].shared if path.stat().st_size <= TAIL_BYTES else None
+    except (FileNotFoundError, Damaged):
+        return None
+
+
 def _was_made_before(path: Path, newest: str) -> bool:
     return _MADE_BY_NEW_ID.fullmatch(path.name) is not None and path.name[:10] <= newest
 
 
-def _is_abandoned(draft: Path) -> bool:
-    """Whether nobody holds the lock that a draft's maker keeps; what was set aside has none."""
+@contextmanager
+def _abandoned(draft: Path) -> Generator[bool]:
+    """Whether nobody holds the lock that a draft's maker keeps, nor can before the block ends.
+
+    What was set aside has no lock.
+    """
     if draft.is_dir():
-        return True
+        yield True
+        return
     try:
         file = os.open(draft, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:
-        return False
+        yield False
+        return
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        return False
+        yield False
+    else:
+        yield True
     finally:
         os.close(file)
-    return True
 
 
 def _remove(path: Path) -> None:

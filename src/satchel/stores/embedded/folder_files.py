@@ -50,6 +50,20 @@ class Damaged(Unavailable):
     slug = "object-damaged"
 
 
+class Shared(msgspec.Struct, frozen=True, kw_only=True):
+    """Where the bytes are if they are not here: a name in the folder of shared files (see `folder_shared`)."""
+
+    file: str
+    size_bytes: int
+
+
+class Placed(msgspec.Struct, frozen=True, kw_only=True):
+    """Where the bytes of a part are if they are not here: in the body of its upload (see `folder_uploads`)."""
+
+    offset: int
+    size_bytes: int
+
+
 class Description(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What is kept with the bytes."""
 
@@ -58,6 +72,8 @@ class Description(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     modified: float
     content_type: str = DEFAULT_TYPE
     metadata: dict[str, str] = msgspec.field(default_factory=dict[str, str])
+    shared: Shared | None = None
+    placed: Placed | None = None
 
 
 _encode = msgspec.json.Encoder().encode
@@ -99,16 +115,16 @@ def write_all(target: int, data: bytes) -> None:
         view = view[os.write(target, view) :]
 
 
-def copy_range(source: int, target: int, count: int) -> None:
-    """Append the first `count` bytes of one file to another inside the kernel, which may only share the blocks."""
-    offset = 0
-    while offset < count:
+def copy_range(source: int, target: int, count: int, start: int = 0) -> None:
+    """Append `count` bytes of one file to another inside the kernel, which may only share the blocks."""
+    offset, end = start, start + count
+    while offset < end:
         try:
-            moved = os.copy_file_range(source, target, count - offset, offset)
+            moved = os.copy_file_range(source, target, end - offset, offset)
         except OSError as error:
             if error.errno not in _KERNEL_CANNOT_COPY:
                 raise
-            data = os.pread(source, min(count - offset, 1 << 20), offset)
+            data = os.pread(source, min(end - offset, 1 << 20), offset)
             write_all(target, data)
             moved = len(data)
         if moved == 0:
@@ -132,6 +148,10 @@ class Draft:
         self.size_bytes = 0
 
     @property
+    def name(self) -> str:
+        return self._path.name
+
+    @property
     def sha256(self) -> str:
         return self._digest.hexdigest()
 
@@ -145,9 +165,9 @@ class Draft:
                 begin_writing_back(self._open(), self._begun_bytes, self.size_bytes - self._begun_bytes)
                 self._begun_bytes = self.size_bytes
 
-    def append(self, source: BinaryIO, count: int) -> None:
+    def append(self, source: BinaryIO, count: int, start: int = 0) -> None:
         with self._turn:
-            copy_range(source.fileno(), self._open(), count)
+            copy_range(source.fileno(), self._open(), count, start)
             self.size_bytes += count
 
     def seal(self, description: Description) -> None:
@@ -173,9 +193,14 @@ class Draft:
                     self._path.unlink(missing_ok=True)
 
     def _open(self) -> int:
-        if self._file is None:
-            self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-            fcntl.flock(self._file, fcntl.LOCK_EX)
+        while self._file is None:
+            file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            fcntl.flock(file, fcntl.LOCK_EX)
+            # Whoever sweeps may have found it in the moment before it was locked.
+            if os.fstat(file).st_nlink:
+                self._file = file
+            else:
+                os.close(file)
         return self._file
 
     def _close(self) -> None:

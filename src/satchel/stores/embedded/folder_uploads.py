@@ -1,26 +1,84 @@
-"""Multipart uploads in a folder of objects: parts wait as files of their own until they are joined.
+"""Multipart uploads in a folder of objects: parts that come one after the other are joined as they come.
 
     uploads/<id>/upload     what the object will be: an empty file with a description
-    uploads/<id>/00001      a part, with its own description
+    uploads/<id>/body       the bytes of parts, each begun where the one before it ends
+    uploads/<id>/00001      a part: its description, and its bytes if these are not in the body
+
+A part that replaces another, does not follow the last, or comes beside others has its bytes in its own file. Without
+such parts, completing an upload is one rename of its body, however large it is; else all bytes are copied. Only what a
+part's description speaks of counts in the body: what broke off is overwritten.
 
 An upload is open exactly while its folder is there; taking the folder away is one rename.
 """
 
+import fcntl
 import hashlib
+import os
 import re
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+
+import msgspec
 
 from satchel.kernel.errors import Invalid
 from satchel.kernel.ids import new_id
 from satchel.stores.embedded.folder_disk import FolderDisk, object_info
-from satchel.stores.embedded.folder_files import Description, Draft, flush_folder, open_sealed, read_description
+from satchel.stores.embedded.folder_files import (
+    Damaged,
+    Description,
+    Draft,
+    Placed,
+    flush_folder,
+    open_sealed,
+    read_description,
+)
 from satchel.stores.object_rules import check_parts
 from satchel.stores.ports.objects import ObjectInfo, ObjectMissing, Part
 
 _UPLOAD_ID = re.compile(r"[0-9a-z]{26}")
 _ABOUT = "upload"
+_BODY = "body"
+
+
+class _PartDraft(Draft):
+    """A part in the making: at the end of the body if nobody else writes there, else a file of its own.
+
+    Which of the two is decided with the first bytes. The body is locked for as long as it is open here.
+    """
+
+    def __init__(self, path: Path, claim_end: Callable[[], tuple[int, int] | None]) -> None:
+        super().__init__(path)
+        self._claim_end = claim_end
+        self.offset: int | None = None
+
+    def flush(self) -> None:
+        with self._turn:
+            os.fsync(self._open())
+
+    def discard(self) -> None:
+        if self.offset is None:
+            super().discard()
+        else:
+            with self._turn:
+                self._close()
+
+    def _open(self) -> int:
+        if self._file is None and (claimed := self._claim_end()) is not None:
+            self._file, self.offset = claimed
+        return super()._open()
+
+
+class _WholeBody(Draft):
+    """A body that holds all parts of its upload, and nothing else, to be published as it is."""
+
+    def __init__(self, path: Path, file: int) -> None:
+        super().__init__(path)
+        self._file = file
+
+    def discard(self) -> None:
+        with self._turn:
+            self._close()
 
 
 class FolderUploads:
@@ -43,35 +101,40 @@ class FolderUploads:
             draft.discard()
         return upload
 
+    def draft(self, key: str, upload: str, number: int) -> Draft:
+        """Where the bytes of a part go: behind those of the one before if that is possible, else into a new file."""
+        with self._open(key, upload) as (folder, _):
+            return _PartDraft(self._disk.new_draft_path(), lambda: _claimed_end(folder, number))
+
     def keep_part(self, key: str, upload: str, number: int, draft: Draft) -> Part:
         part = Part(number, draft.size_bytes, draft.sha256)
+        description = Description(key=key, etag=part.etag, modified=self._disk.clock())
         with self._open(key, upload) as (folder, _):
-            draft.seal(Description(key=key, etag=part.etag, modified=self._disk.clock()))
-            draft.publish(folder / f"{number:05}")
-            flush_folder(folder)
+            if isinstance(draft, _PartDraft) and draft.offset is not None:
+                draft.flush()
+                placed = Placed(offset=draft.offset, size_bytes=part.size_bytes)
+                self._publish(self._disk.draft(), msgspec.structs.replace(description, placed=placed), folder, number)
+                draft.discard()
+            else:
+                self._publish(draft, description, folder, number)
         return part
-
-    def check_open(self, key: str, upload: str) -> None:
-        with self._open(key, upload):
-            return
 
     def parts(self, key: str, upload: str) -> list[Part]:
         found: list[Part] = []
         with self._open(key, upload) as (folder, _):
             for path in sorted(folder.iterdir()):
-                if path.name != _ABOUT:
+                if path.name not in (_ABOUT, _BODY):
                     description, size_bytes = read_description(path)
+                    size_bytes = description.placed.size_bytes if description.placed else size_bytes
                     found.append(Part(int(path.name), size_bytes, description.etag))
         return found
 
     def complete(self, key: str, upload: str, given: Sequence[Part]) -> ObjectInfo:
         ordered = check_parts(given, self.parts(key, upload))
         etags = hashlib.sha256(b"".join(bytes.fromhex(part.etag) for part in ordered)).hexdigest()
-        draft = self._disk.draft()
+        with self._open(key, upload) as (folder, about):
+            draft = self._joined(folder, ordered)
         try:
-            with self._open(key, upload) as (folder, about):
-                for part in ordered:
-                    self._append(draft, folder / f"{part.number:05}", part)
             description = Description(
                 key=key,
                 etag=f"{etags}-{len(ordered)}",
@@ -84,7 +147,7 @@ class FolderUploads:
         finally:
             draft.discard()
         self.abort(key, upload)
-        return object_info(description, draft.size_bytes)
+        return object_info(description, sum(part.size_bytes for part in ordered))
 
     def abort(self, key: str, upload: str) -> None:
         try:
@@ -93,12 +156,51 @@ class FolderUploads:
         except ObjectMissing:
             return
 
-    def _append(self, draft: Draft, path: Path, part: Part) -> None:
-        sealed = open_sealed(path)
+    def _publish(self, draft: Draft, description: Description, folder: Path, number: int) -> None:
+        try:
+            draft.seal(description)
+            draft.publish(folder / f"{number:05}")
+            flush_folder(folder)
+        finally:
+            draft.discard()
+
+    def _joined(self, folder: Path, parts: Sequence[Part]) -> Draft:
+        """All bytes in one file that nobody reads yet."""
+        body = self._whole_body(folder, parts)
+        if body is not None:
+            return body
+        draft = self._disk.draft()
+        try:
+            for part in parts:
+                self._append(draft, folder, part)
+        except BaseException:
+            draft.discard()
+            raise
+        return draft
+
+    def _whole_body(self, folder: Path, parts: Sequence[Part]) -> Draft | None:
+        """The body, locked, if it holds exactly these parts in this order."""
+        end = 0
+        for part in parts:
+            description, _ = read_description(folder / f"{part.number:05}")
+            if description.placed != Placed(offset=end, size_bytes=part.size_bytes) or description.etag != part.etag:
+                return None
+            end += part.size_bytes
+        body = _locked_body(folder, end, parts[-1].number + 1)
+        return None if body is None else _WholeBody(folder / _BODY, body)
+
+    def _append(self, draft: Draft, folder: Path, part: Part) -> None:
+        sealed = open_sealed(folder / f"{part.number:05}")
+        placed = sealed.description.placed
         with sealed.file:
-            if (sealed.description.etag, sealed.size_bytes) != (part.etag, part.size_bytes):
+            size_bytes = placed.size_bytes if placed else sealed.size_bytes
+            if (sealed.description.etag, size_bytes) != (part.etag, part.size_bytes):
                 raise Invalid(f"Part {part.number} was replaced in this moment. Ask for the parts and try again.")
-            draft.append(sealed.file, part.size_bytes)
+            if placed is None:
+                draft.append(sealed.file, size_bytes)
+            else:
+                with (folder / _BODY).open("rb") as body:
+                    draft.append(body, size_bytes, placed.offset)
 
     @contextmanager
     def _open(self, key: str, upload: str) -> Generator[tuple[Path, Description]]:
@@ -114,3 +216,48 @@ class FolderUploads:
             yield folder, about
         except FileNotFoundError as error:
             raise gone from error
+
+
+def _claimed_end(folder: Path, number: int) -> tuple[int, int] | None:
+    """The body, locked, and where this part begins in it, if the part is new and follows the last one there."""
+    try:
+        end = 0 if number == 1 else _end_of(folder / f"{number - 1:05}")
+        body = None if end is None else _locked_body(folder, end, number)
+    except FileNotFoundError:
+        return None
+    return None if end is None or body is None else (body, end)
+
+
+def _end_of(part: Path) -> int | None:
+    """Where in the body the bytes of a part end, if they are there."""
+    placed = read_description(part)[0].placed
+    return None if placed is None else placed.offset + placed.size_bytes
+
+
+def _locked_body(folder: Path, end: int, following: int) -> int | None:
+    """The body, cut off at an end that it has reached.
+
+    None while somebody else writes to it, or once the part that would follow there is stored, whose bytes may be next.
+    """
+    path = folder / _BODY
+    # A body that should be there and is not has become an object: it must not be made anew.
+    body = os.open(path, os.O_RDWR | os.O_CLOEXEC | (0 if end else os.O_CREAT), 0o600)
+    try:
+        if _is_ours(body, path) and not (folder / f"{following:05}").exists():
+            if os.fstat(body).st_size < end:
+                raise Damaged(f"The file {path} was cut short. Upload it again.")
+            os.ftruncate(body, end)
+            os.lseek(body, end, os.SEEK_SET)
+            return os.dup(body)
+    finally:
+        os.close(body)
+    return None
+
+
+def _is_ours(body: int, path: Path) -> bool:
+    """Lock the body unless somebody else has; once locked, it has to be what we opened, and not an object by now."""
+    try:
+        fcntl.flock(body, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return os.path.samestat(path.stat(), os.fstat(body))

@@ -87,7 +87,7 @@ class FolderObjects:
             self._disk.publish(draft, key)
             return stored
 
-        return await self._receive(declared.bounded(body), keep)
+        return await self._receive(declared.bounded(body), keep, self._disk.draft())
 
     @asynccontextmanager
     async def read(self, key: str, *, start: int = 0, length: int | None = None) -> AsyncGenerator["FolderReading"]:
@@ -129,13 +129,13 @@ class FolderObjects:
         check_key(key)
         check_part_number(number)
         declared = Declared(length, largest=MAX_PART_BYTES)
-        await self._run(self._uploads.check_open, key, upload)
+        draft = await self._run(self._uploads.draft, key, upload, number)
 
         def keep(draft: Draft) -> Part:
             declared.check(draft.size_bytes, draft.sha256)
             return self._uploads.keep_part(key, upload, number, draft)
 
-        return await self._receive(declared.bounded(body), keep)
+        return await self._receive(declared.bounded(body), keep, draft)
 
     async def parts(self, key: str, upload: str) -> Sequence[Part]:
         return await self._run(self._uploads.parts, check_key(key), upload)
@@ -165,9 +165,8 @@ class FolderObjects:
             await asyncio.to_thread(self._threads.shutdown)
             self._disk.close()
 
-    async def _receive(self, body: AsyncGenerator[bytes], keep: Callable[[Draft], T]) -> T:
+    async def _receive(self, body: AsyncGenerator[bytes], keep: Callable[[Draft], T], draft: Draft) -> T:
         """Stream into a draft and let `keep` make something of it; whatever goes wrong, no draft stays."""
-        draft = self._disk.draft()
         writing: asyncio.Future[None] | None = None
         batch: list[bytes] = []
         size_bytes = 0

@@ -1,0 +1,59 @@
+"""Bytes that several objects of a folder have in common, so that copying a large object takes no room and no time.
+
+    shared/<name of the object's file>-<id>     one more name (a hard link) for the file that holds the bytes
+
+Files of objects never change once they have a name, so they can be shared. A copy has a file of its own for what is
+known of it, which says where its bytes are. A link is made before that file has its name, and taken away after it has
+lost it: what a crash leaves in between belongs to nobody, and is swept.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from satchel.stores.embedded.folder_files import Draft, Shared, flush_folder
+
+# Below this a copy of the bytes costs no more than a link to them, and is read faster.
+WORTH_SHARING_BYTES = 32 * 1024
+
+
+class SharedBytes:
+    """The links, by name."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def link(self, origin: Path, file: BinaryIO, size_bytes: int, target: Path, draft: Draft) -> Shared | None:
+        """One more name for the opened file, named after the target and the draft that will speak of it.
+
+        None where that is not possible: too many links, a file system without them, or another file at the origin by
+        now.
+        """
+        draft.write([])  # It is locked from here on, and so is not swept, nor is what bears its name.
+        link = self.folder / f"{target.name}-{draft.name}"
+        try:
+            link.hardlink_to(origin)
+        except OSError:
+            return None
+        if not os.path.samestat(link.stat(), os.fstat(file.fileno())):
+            link.unlink()
+            return None
+        flush_folder(self.folder)
+        return Shared(file=link.name, size_bytes=size_bytes)
+
+    def open(self, shared: Shared) -> BinaryIO:
+        return (self.folder / shared.file).open("rb")
+
+    def free(self, shared: Shared | None) -> None:
+        """Take a name away that nobody speaks of any more; what cannot be removed now is swept later."""
+        if shared is not None:
+            with suppress(OSError):
+                (self.folder / shared.file).unlink()
+
+    def links(self) -> Iterator[tuple[Path, str, str]]:
+        """Every link, the name of the object's file that it was made for, and that of the draft."""
+        for link in self.folder.iterdir():
+            name, _, draft = link.name.partition("-")
+            yield link, name, draft
