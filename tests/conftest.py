@@ -35,7 +35,13 @@ _SERVICE_FIXTURES = {"dynamodb_endpoint", "redis_url", "moto_endpoint", "s3"}
 # Here whole programs are started, and killed, again and again.
 _SLOW_FOLDERS = {"cli", "faults", "server"}
 # And here connections are slow, or given up, on purpose.
-_SLOW_FILES = {"test_connections.py", "test_sendfile.py", "test_server.py", "test_table_dynamodb.py"}
+_SLOW_FILES = {
+    "test_connections.py",
+    "test_resuming.py",
+    "test_sendfile.py",
+    "test_server.py",
+    "test_table_dynamodb.py",
+}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

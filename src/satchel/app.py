@@ -4,12 +4,14 @@ import asyncio
 import logging
 import os
 import secrets
-from collections.abc import AsyncGenerator, Awaitable, Callable
+import shutil
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from importlib.metadata import version
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp
 
@@ -23,11 +25,24 @@ from satchel.edge.logs import Journal, start_journal
 from satchel.edge.metrics import Metrics
 from satchel.edge.object_links import LinkedObjects
 from satchel.edge.throttle import Throttle, network_of
+from satchel.edge.uploads.context import LASTS_AT_MOST, Uploads
+from satchel.edge.uploads.destinations import Destination
+from satchel.edge.uploads.lifecycle import sweep_expired_uploads
+from satchel.edge.uploads.routes import routes as upload_routes
+from satchel.features.accounts.model import StoreKinds
 from satchel.features.accounts.routes import routes as account_routes
 from satchel.features.accounts.service.context import Accounts
 from satchel.features.accounts.service.invitations import sweep_expired_invitations
+from satchel.features.accounts.service.password_resets import sweep_expired_resets
 from satchel.features.accounts.service.passwords import Passwords
 from satchel.features.accounts.service.sessions import sweep_expired_sessions
+from satchel.features.shelf.model import UserId
+from satchel.features.shelf.records import UsageRow
+from satchel.features.shelf.routes import ShelfDestination
+from satchel.features.shelf.routes import routes as shelf_routes
+from satchel.features.shelf.service.context import Shelf
+from satchel.features.shelf.service.files import read_usage
+from satchel.features.shelf.service.sweep import sweep_shelves
 from satchel.kernel.clock import Clock, system_clock
 from satchel.kernel.errors import Unavailable
 from satchel.kernel.signing import MIN_SECRET_BYTES, Signer
@@ -40,7 +55,8 @@ _log = logging.getLogger("satchel")
 # Short-lived state that a restart must not forget: a session that was ended stays ended.
 DURABLE_KEYS = ("revoked:",)
 HOUSEKEEPING_EVERY = timedelta(minutes=10)
-UPLOADS_RESUME_WITHIN = timedelta(days=7)
+# The store counts from the beginning of an upload, so it has to wait for as long as one can last.
+BROKEN_OFF_AFTER = LASTS_AT_MOST + timedelta(days=1)
 GUESSING_WINDOW = timedelta(minutes=15)
 ATTEMPTS_PER_ACCOUNT_AND_ADDRESS = 10
 ATTEMPTS_PER_ACCOUNT = 100
@@ -48,6 +64,7 @@ ATTEMPTS_PER_ACCOUNT = 100
 ATTEMPTS_PER_ADDRESS = 60
 SIGN_UPS_PER_ADDRESS = 60
 GUESTS_PER_ADDRESS = 300
+PASSWORD_RESETS_PER_ADDRESS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +117,37 @@ class _GuessLimits:
         await self._per_pair.forgive(_pair(account, address))
 
 
+@dataclass(frozen=True, slots=True)
+class _Room:
+    """How much the disk of the objects can hold, and how much of that is free."""
+
+    capacity_bytes: int
+    free_bytes: int
+
+
+class _Storage:
+    """What accounts need to know of storage: how much the shelf keeps, on what."""
+
+    def __init__(self, settings: Settings, shelf: Shelf) -> None:
+        self._shelf = shelf
+        place = urlsplit(settings.objects_url)
+        self._folder = Path(place.path) if place.scheme == "file" else None
+        self.kinds = StoreKinds(
+            table=urlsplit(settings.table_url).scheme,
+            ephemeral="memory" if settings.ephemeral.startswith("memory:") else "redis",
+            objects="folder" if self._folder else place.scheme,
+        )
+
+    async def usage_of(self, user_ids: Sequence[str]) -> list[UsageRow]:
+        return await read_usage(self._shelf, [UserId(user_id) for user_id in user_ids])
+
+    async def room(self) -> _Room | None:
+        if self._folder is None:
+            return None
+        disk = await asyncio.to_thread(shutil.disk_usage, self._folder)
+        return _Room(disk.total, disk.free)
+
+
 def _pair(account: str, address: str) -> str:
     return f"{network_of(address)} {account}"
 
@@ -114,9 +162,11 @@ async def application(
     async with open_stores(settings, clock, signer, durable_keys=DURABLE_KEYS) as stores:
         await _have_tables(settings, stores)
         identity = Identity(signer, stores.ephemeral, clock=clock)
-        accounts = _accounts(settings, stores, clock, signer, identity)
+        shelf = Shelf(tables=stores.tables, objects=stores.objects, ephemeral=stores.ephemeral, clock=clock)
+        accounts = _accounts(settings, stores, clock, signer, identity, _Storage(settings, shelf))
+        uploads = _uploads(settings, stores, clock, {"shelf": ShelfDestination(shelf)})
         app = edge.application(
-            [*account_routes(accounts), *_link_routes(settings, stores)],
+            [*account_routes(accounts), *shelf_routes(shelf), upload_routes(uploads), *_link_routes(settings, stores)],
             identity=identity,
             exposure=Exposure(
                 trusted_proxies=settings.trusted_proxies,
@@ -135,9 +185,12 @@ async def application(
 
         async def housekeep() -> None:
             await stores.tables.sweep()
-            await stores.objects.clean(UPLOADS_RESUME_WITHIN)
+            await sweep_expired_uploads(uploads)
+            await stores.objects.clean(BROKEN_OFF_AFTER)
             await sweep_expired_sessions(accounts)
             await sweep_expired_invitations(accounts)
+            await sweep_expired_resets(accounts)
+            await sweep_shelves(shelf)
 
         keeper = asyncio.create_task(_repeat(housekeep), name="housekeeping")
         try:
@@ -159,7 +212,9 @@ def serve(settings: Settings) -> int:
     return server.run(opened, host=settings.host, port=settings.port, address=settings.public_url or None)
 
 
-def _accounts(settings: Settings, stores: Stores, clock: Clock, signer: Signer, identity: Identity) -> Accounts:
+def _accounts(
+    settings: Settings, stores: Stores, clock: Clock, signer: Signer, identity: Identity, storage: "_Storage"
+) -> Accounts:
     ephemeral = stores.ephemeral
     return Accounts(
         tables=stores.tables,
@@ -170,7 +225,22 @@ def _accounts(settings: Settings, stores: Stores, clock: Clock, signer: Signer, 
         guesses=_GuessLimits(ephemeral),
         sign_ups=_PerAddress(Throttle(ephemeral, "sign-up", SIGN_UPS_PER_ADDRESS, GUESSING_WINDOW)),
         guest_entries=_PerAddress(Throttle(ephemeral, "guest", GUESTS_PER_ADDRESS, GUESSING_WINDOW)),
+        password_resets=_PerAddress(
+            Throttle(ephemeral, "password-reset", PASSWORD_RESETS_PER_ADDRESS, GUESSING_WINDOW)
+        ),
+        storage=storage,
         default_sign_up=settings.sign_up,
+    )
+
+
+def _uploads(settings: Settings, stores: Stores, clock: Clock, destinations: Mapping[str, Destination]) -> Uploads:
+    return Uploads(
+        tables=stores.tables,
+        objects=stores.objects,
+        ephemeral=stores.ephemeral,
+        clock=clock,
+        destinations=destinations,
+        max_bytes=settings.upload_limit,
     )
 
 

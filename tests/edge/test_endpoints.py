@@ -384,3 +384,29 @@ def test_the_same_address_cannot_be_declared_twice(edge: Edge) -> None:
     router.get("/{b}")(two)
     with pytest.raises(ValueError, match="declared twice"):
         edge.app()
+
+
+async def test_head_and_options_can_be_declared_and_a_router_can_mark_every_answer(edge: Edge) -> None:
+    router = Router("marked", headers={"Mark": "yes"})
+    edge.routers.append(router)
+
+    @router.head("/marked", status=200)
+    async def look() -> Reply[None]:
+        return Reply(None, headers={"found": "1"})
+
+    @router.options("/marked")
+    async def describe() -> Reply[None]:
+        return Reply(None, headers={"offers": "much"})
+
+    @router.get("/marked")
+    async def read(member: Member) -> list[str]:
+        return ["never"]
+
+    client = edge.client()
+    looked, described = await client.head("/api/v1/marked"), await client.options("/api/v1/marked")
+    assert (looked.status_code, looked.headers["found"]) == (200, "1")
+    assert (described.status_code, described.headers["offers"]) == (204, "much")
+    refused, strange = await client.get("/api/v1/marked"), await client.put("/api/v1/marked")
+    assert (refused.status_code, strange.status_code) == (401, 405)
+    assert [each.headers["mark"] for each in (looked, described, refused, strange)] == ["yes"] * 4
+    assert "mark" not in (await client.get("/healthz")).headers

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from satchel.edge.callers import Admin, Caller, Guest, Member, Stranger
-from satchel.edge.identity import ACCESS_COOKIE, GUEST_COOKIE, Identity, TokenExpired
+from satchel.edge.identity import ACCESS_COOKIE, GUEST_COOKIE, CookieDead, Identity, TokenExpired
 from satchel.kernel.clock import ManualClock
 from satchel.kernel.errors import Unauthenticated
 from satchel.kernel.signing import Signer
@@ -77,7 +77,10 @@ async def test_a_guest_pass_runs_out(identity: Identity, clock: ManualClock) -> 
     token = identity.issue_guest(GUS)
     clock.now = token.expires
     with pytest.raises(Unauthenticated, match="guest pass has expired"):
+        await seen(identity, authorization=f"Bearer {token.value}")
+    with pytest.raises(CookieDead) as dead:
         await seen(identity, cookie=f"{GUEST_COOKIE}={token.value}")
+    assert dead.value.forgets_cookie == GUEST_COOKIE
 
 
 @pytest.mark.parametrize("place", ["header", ACCESS_COOKIE, GUEST_COOKIE])

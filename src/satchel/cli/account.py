@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 import typer
 
+from satchel.cli.links import invitation_link
 from satchel.cli.output import CommandFailed, Misused, note, print_json, printable
 
 if TYPE_CHECKING:
@@ -128,11 +129,12 @@ def invite(
     body = {"email": email, "note": note, "administrator": administrator}
     with open_client(server) as client:
         made = client.call("POST", "/invitations", Invitation, body)
+        link = invitation_link(client.server, made.token)
         if json:
-            print_json({"server": client.server, "token": made.token, "expires_at": made.expires_at})
+            print_json({"link": link, "server": client.server, "token": made.token, "expires_at": made.expires_at})
         else:
-            print("Pass this on to whoever you invite; it works once:\n")
-            print(f"  satchel signup --server {client.server} --invitation {made.token}")
+            print(f"Pass this on to whoever you invite; it works once:\n\n  {link}\n")
+            print(f"Or, in a terminal:\n\n  satchel signup --server {client.server} --invitation {made.token}")
 
 
 def _begin_session(client: "Client", path: str, body: dict[str, str | None]) -> None:

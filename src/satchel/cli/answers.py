@@ -42,6 +42,33 @@ class Invitation(msgspec.Struct, frozen=True):
     expires_at: str
 
 
+class ListedPerson(msgspec.Struct, frozen=True):
+    """Somebody with an account, as administrators see them."""
+
+    user_id: str
+    name: str
+    email: str
+    administrator: bool
+    suspended: bool
+    created_at: str
+    last_used_at: str | None
+    used_bytes: int
+
+
+class People(msgspec.Struct, frozen=True):
+    """A page of people."""
+
+    people: list[ListedPerson]
+    cursor: str | None
+
+
+class PasswordReset(msgspec.Struct, frozen=True):
+    """Leave for somebody to choose a new password."""
+
+    token: str
+    expires_at: str
+
+
 class Problem(msgspec.Struct, frozen=True):
     """Why the server did not do it."""
 

@@ -31,19 +31,21 @@ def application(
     journal: Journal,
     metrics: Metrics,
     version: str,
+    site: "ASGIApp | None" = None,
 ) -> "ASGIApp":
     """The whole server as one ASGI application.
 
-    `checks` are what `/readyz` asks. Operations below `/api/v1` are what the reference documents.
+    `checks` are what `/readyz` asks. Operations below `/api/v1` are what the reference documents. `site` draws
+    whatever nobody else answers.
     """
     operations = [operation for router in routers for operation in router.operations]
     documented = [operation for operation in operations if operation.path.startswith(PREFIX)]
-    routes = Routes()
+    routes = Routes(otherwise=site)
     routes.add("GET", "/healthz", alive)
     routes.add("GET", "/readyz", ready(checks))
     routes.add("GET", "/metrics", numbers(metrics, Networks(exposure.metrics_from)))
     for operation in (*operations, *_own_pages(documented, version).operations):
-        routes.add(operation.method, operation.path, Endpoint(operation, identity))
+        routes.add(operation.method, operation.path, Endpoint(operation, identity), operation.headers)
     return Guard(routes, exposure=exposure, journal=journal, metrics=metrics.requests)
 
 
@@ -56,12 +58,6 @@ def _own_pages(documented: Sequence[Operation], version: str) -> Router:
         from satchel.edge.openapi import openapi
 
         return openapi(documented, version=version)
-
-    @router.get("/")
-    async def welcome() -> Response:
-        from satchel.edge import pages
-
-        return pages.welcome(version)
 
     @router.get("/problems")
     async def problems() -> Response:

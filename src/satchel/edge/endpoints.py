@@ -43,7 +43,7 @@ MAX_JSON_BYTES = 1024 * 1024
 T = TypeVar("T")
 Handler = Callable[..., Awaitable[Any]]
 H = TypeVar("H", bound=Handler)
-Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+Method = Literal["GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"]
 SameSite = Literal["strict", "lax"]
 
 _NAME_IN_PATH = re.compile(r"\{(\w+)\}")
@@ -120,6 +120,9 @@ class Operation:
     max_body_bytes: int
     consumes: str | None
     produces: str | None
+    sends: Mapping[str, str]
+    answers: Mapping[str, str]
+    headers: Sequence[tuple[bytes, bytes]]
     needs: Needs
 
     @property
@@ -138,7 +141,8 @@ class Operation:
 class Options(TypedDict, total=False):
     """What a signature cannot say: the status of success, the slice's own errors, the limit of a JSON body.
 
-    `consumes` and `produces` name the types of raw bodies, for the reference alone.
+    `consumes` and `produces` name the types of raw bodies, `sends` and `answers` the headers that a request and the
+    answer to it carry, each with a few words, for the reference alone.
     """
 
     status: int
@@ -146,18 +150,30 @@ class Options(TypedDict, total=False):
     max_body_bytes: int
     consumes: str
     produces: str
+    sends: Mapping[str, str]
+    answers: Mapping[str, str]
 
 
 class Router:
-    """The endpoints of a slice in the order of their declaration; `tag` heads them in the reference."""
+    """The endpoints of a slice in the order of their declaration; `tag` heads them in the reference.
 
-    def __init__(self, tag: str, *, prefix: str = PREFIX) -> None:
+    `headers` go with every answer at their addresses, refusals included.
+    """
+
+    def __init__(self, tag: str, *, prefix: str = PREFIX, headers: Mapping[str, str] | None = None) -> None:
         self.tag = tag
         self.prefix = prefix
+        self.headers = [(name.lower().encode(), value.encode()) for name, value in (headers or {}).items()]
         self.operations: list[Operation] = []
 
     def get(self, path: str, **options: Unpack[Options]) -> Callable[[H], H]:
         return self.route("GET", path, **options)
+
+    def head(self, path: str, **options: Unpack[Options]) -> Callable[[H], H]:
+        return self.route("HEAD", path, **options)
+
+    def options(self, path: str, **options: Unpack[Options]) -> Callable[[H], H]:
+        return self.route("OPTIONS", path, **options)
 
     def post(self, path: str, **options: Unpack[Options]) -> Callable[[H], H]:
         return self.route("POST", path, **options)
@@ -185,6 +201,9 @@ class Router:
                     max_body_bytes=options.get("max_body_bytes", MAX_JSON_BYTES),
                     consumes=options.get("consumes"),
                     produces=options.get("produces"),
+                    sends=options.get("sends", {}),
+                    answers=options.get("answers", {}),
+                    headers=self.headers,
                     needs=needs,
                 )
             )

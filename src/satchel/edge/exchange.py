@@ -2,6 +2,7 @@
 
 import re
 import secrets
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -26,13 +27,15 @@ class Client(msgspec.Struct, frozen=True):
 class Exchange:
     """One per request or websocket, kept in its scope: filled in on the way, read by log and problems."""
 
-    __slots__ = ("caller", "id", "route")
+    __slots__ = ("caller", "headers", "id", "route")
 
     def __init__(self, request_id: str) -> None:
         self.id = request_id
         # The template, never the path itself: paths can hold the secret of a link.
         self.route = ""
         self.caller: Caller | None = None
+        # What every answer of the route carries, refusals too.
+        self.headers: Sequence[tuple[bytes, bytes]] = ()
 
 
 def new_request_id() -> str:

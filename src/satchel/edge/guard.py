@@ -133,7 +133,7 @@ class _Answer:
             self.status = 101
 
     def _completed(self, given: "list[tuple[bytes, bytes]]") -> "list[tuple[bytes, bytes]]":
-        headers = [*given, (b"x-request-id", self._exchange.id.encode("ascii"))]
+        headers = [*given, *self._exchange.headers, (b"x-request-id", self._exchange.id.encode("ascii"))]
         own = _NAMES.intersection([name for name, _ in given])
         headers += SECURITY_HEADERS if not own else [each for each in SECURITY_HEADERS if each[0] not in own]
         if self._scope["scheme"] == "https":

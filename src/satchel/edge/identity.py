@@ -32,6 +32,12 @@ class CookieDead(Unauthenticated):
     forgets_cookie = ACCESS_COOKIE
 
 
+class GuestCookieDead(CookieDead):
+    """The same of a guest's."""
+
+    forgets_cookie = GUEST_COOKIE
+
+
 class TokenExpired(Unauthenticated):
     """The access token was good and has run out: refresh it, then repeat the request."""
 
@@ -117,7 +123,7 @@ class Identity:
         if access is not None:
             return await self._member_by_cookie(access)
         if guest is not None:
-            return self._guest(guest)
+            return self._guest_by_cookie(guest)
         return _STRANGER
 
     async def _member_by_cookie(self, token: str) -> Member:
@@ -127,6 +133,12 @@ class Identity:
             raise
         except (BadSignature, Unauthenticated):
             raise CookieDead("This session has ended. Sign in again.") from None
+
+    def _guest_by_cookie(self, token: str) -> Guest:
+        try:
+            return self._guest(token)
+        except Unauthenticated:
+            raise GuestCookieDead("This guest pass is no longer good. Come in again.") from None
 
     async def _member(self, token: str) -> Member:
         claims = _decode_access(self._signer.open("access", token))

@@ -80,6 +80,10 @@ def _operation(operation: Operation, by_type: dict[str, Json], components: Json)
     ]
     if needs.query is not None:
         parameters += _query_parameters(by_type[repr(needs.query)], components)
+    parameters += [
+        {"name": name, "in": "header", "required": False, "schema": {"type": "string"}, "description": about}
+        for name, about in operation.sends.items()
+    ]
     result: Json = {"operationId": operation.name, "tags": [operation.tag], "summary": operation.summary}
     if operation.description:
         result["description"] = operation.description
@@ -89,7 +93,7 @@ def _operation(operation: Operation, by_type: dict[str, Json], components: Json)
         content = {"application/json": {"schema": by_type[repr(needs.body)]}}
         result["requestBody"] = {"required": True, "content": content}
     elif operation.consumes is not None:
-        result["requestBody"] = {"required": True, "content": {operation.consumes: {}}}
+        result["requestBody"] = {"content": {operation.consumes: {}}}
     result["responses"] = _responses(operation, by_type)
     result["security"] = _security(operation)
     return result
@@ -114,6 +118,10 @@ def _responses(operation: Operation, by_type: dict[str, Json]) -> Json:
         success["content"] = {operation.produces: {}}
     elif operation.needs.returns is not NoneType and not _is_raw(operation.needs.returns):
         success["content"] = {"application/json": {"schema": by_type[repr(operation.needs.returns)]}}
+    if operation.answers:
+        success["headers"] = {
+            name: {"description": about, "schema": {"type": "string"}} for name, about in operation.answers.items()
+        }
     problem = {"application/problem+json": {"schema": {"$ref": _REF.format(name=ProblemDetails.__name__)}}}
     by_status: dict[int, list[str]] = {}
     for error in possible_errors(operation):

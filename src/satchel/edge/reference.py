@@ -56,12 +56,17 @@ def _card(method: str, path: str, operation: Json) -> str:
         f'<p class="auth">{_who(operation["security"])}</p>',
     ]
     if parameters := operation.get("parameters"):
-        rows = [(each["name"], each["schema"], each["required"], f"in the {each['in']}") for each in parameters]
+        rows = [(each["name"], each["schema"], each["required"], _where(each)) for each in parameters]
         parts.append(_table("Parameters", rows))
     if sent := operation.get("requestBody"):
         parts.append(f"<p><b>Send</b> {_content(sent['content'])}</p>")
     parts.append(_answers(operation["responses"]))
     return "\n".join([*parts, "</section>"])
+
+
+def _where(parameter: Json) -> str:
+    about = parameter.get("description", "")
+    return f"in the {parameter['in']}: {about}" if about else f"in the {parameter['in']}"
 
 
 def _who(security: list[Json]) -> str:

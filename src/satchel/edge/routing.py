@@ -18,12 +18,13 @@ if TYPE_CHECKING:
 class _Place:
     """A node of the tree: what follows it, and what answers when a path ends here."""
 
-    __slots__ = ("apps", "named", "parameter", "template")
+    __slots__ = ("apps", "headers", "named", "parameter", "template")
 
     def __init__(self) -> None:
         self.named: dict[str, _Place] = {}
         self.parameter: _Place | None = None
         self.template = ""
+        self.headers: Sequence[tuple[bytes, bytes]] = ()
         # By method: what answers, and the names of the parameters on the way here.
         self.apps: dict[str, tuple[ASGIApp, tuple[str, ...]]] = {}
 
@@ -37,12 +38,20 @@ class _Place:
 class Routes:
     """An ASGI application that hands each request to the application declared for its method and path."""
 
-    def __init__(self) -> None:
+    def __init__(self, otherwise: "ASGIApp | None" = None) -> None:
+        """`otherwise` answers GET and HEAD of every path that nothing was declared for."""
         self._root = _Place()
         self._exact: dict[str, _Place] = {}
+        self._otherwise = _Place()
+        if otherwise is not None:
+            self._otherwise.template = "/*"
+            self._otherwise.apps["GET"] = (otherwise, ())
 
-    def add(self, method: str, template: str, app: "ASGIApp") -> None:
-        """Declare what answers. `{name}` stands for one segment; fixed segments win over it."""
+    def add(self, method: str, template: str, app: "ASGIApp", headers: Sequence[tuple[bytes, bytes]] = ()) -> None:
+        """Declare what answers. `{name}` stands for one segment; fixed segments win over it.
+
+        `headers` go with every answer at this address, whatever the method and however it ends.
+        """
         place, names = self._root, list[str]()
         for segment in template.split("/")[1:]:
             if segment.startswith("{"):
@@ -56,6 +65,7 @@ class Routes:
             raise ValueError(f"{method} {template} is declared twice")
         place.template = place.template or template
         place.apps[method] = (app, tuple(names))
+        place.headers = headers or place.headers
         if not names:
             self._exact[template] = place
 
@@ -64,7 +74,8 @@ class Routes:
         values: Sequence[str] = ()
         if place is None:
             place, values = self._find(scope)
-        exchange_of(scope).route = place.template
+        exchange = exchange_of(scope)
+        exchange.route, exchange.headers = place.template, place.headers
         method = scope["method"] if scope["type"] == "http" else "WEBSOCKET"
         found = place.apps.get(method) or (place.apps.get("GET") if method == "HEAD" else None)
         if found is None:
@@ -79,6 +90,8 @@ class Routes:
         values: list[str] = []
         place = _walk(self._root, segments, 0, values)
         if place is None:
+            place = self._otherwise if scope.get("method") in ("GET", "HEAD") else None
+        if place is None or not place.apps:
             raise NotFound("There is nothing at this address.")
         return place, values
 

@@ -26,6 +26,13 @@ async def test_a_guest_can_be_kept_in_a_cookie(satchel: Satchel) -> None:
     assert (await caller("GET", "/whoami")).json()["name"] == "Gus"
 
 
+async def test_a_guest_leaves_and_is_a_stranger_again(satchel: Satchel) -> None:
+    caller = satchel.caller()
+    await caller("POST", "/guests", json={"name": "Gus", "keep": "cookie"})
+    assert (await caller("DELETE", "/guests/current")).status_code == 204
+    assert (await caller("GET", "/whoami")).json()["kind"] == "stranger"
+
+
 async def test_a_guest_pass_runs_out(satchel: Satchel) -> None:
     caller = satchel.caller()
     token = (await caller("POST", "/guests", json={"name": "Gus"})).json()["token"]

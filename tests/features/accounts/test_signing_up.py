@@ -81,7 +81,7 @@ async def test_what_cannot_be_accepted_is_named_and_changes_nothing(satchel: Sat
     answer = await satchel.caller()("POST", "/accounts", json=body)
     assert answer.status_code == 422
     assert answer.json()["field"] == field
-    assert (await satchel.caller()("GET", "/sign-up")).json() == {"mode": "open"}
+    assert (await satchel.caller()("GET", "/sign-up")).json() == {"mode": "open", "empty": True}
 
 
 async def test_an_address_with_a_separator_in_it_cannot_reach_into_another_record(
@@ -118,7 +118,7 @@ async def test_a_server_that_is_not_open_refuses_strangers(tmp_path: Path, mode:
 
 async def test_the_administrator_decides_who_may_sign_up(satchel: Satchel, ann: Caller) -> None:
     assert (await ann("PUT", "/sign-up", json={"mode": "closed"})).status_code == 200
-    assert (await satchel.caller()("GET", "/sign-up")).json() == {"mode": "closed"}
+    assert (await satchel.caller()("GET", "/sign-up")).json() == {"mode": "closed", "empty": False}
     assert (await satchel.caller().sign_up("bob@example.org")).status_code == 403
 
 

@@ -67,6 +67,43 @@ class InvitationInvalid(NotFound):
     title = "This invitation does not work"
 
 
+class AccountSuspended(Forbidden):
+    """An administrator has suspended this account; nothing of it is lost. Told only to those who know the password."""
+
+    slug = "account-suspended"
+    title = "This account is suspended"
+
+
+class LastAdministrator(Conflict):
+    """Without this person nobody could administer the server any more."""
+
+    slug = "last-administrator"
+    title = "This is the last administrator"
+
+
+class OwnSuspension(Conflict):
+    """Nobody can suspend themselves."""
+
+    slug = "own-suspension"
+    title = "You cannot suspend yourself"
+
+
+class PasswordResetInvalid(NotFound):
+    """The leave to choose a new password was used, has expired, or the password was changed since."""
+
+    slug = "password-reset-invalid"
+    title = "This leave to choose a new password does not work"
+
+
+@dataclass(frozen=True, slots=True)
+class StoreKinds:
+    """What stands behind each store, in plain words such as "sqlite", "memory" and "folder"."""
+
+    table: str
+    ephemeral: str
+    objects: str
+
+
 @dataclass(frozen=True, slots=True)
 class Person:
     """Somebody with an account."""

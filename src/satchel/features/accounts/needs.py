@@ -1,6 +1,9 @@
 """What accounts ask of the rest of the program."""
 
+from collections.abc import Sequence
 from typing import Protocol
+
+from satchel.features.accounts.model import StoreKinds
 
 
 class Issued(Protocol):
@@ -42,4 +45,39 @@ class GuessLimits(Protocol):
 
     async def forgive(self, account: str, address: str) -> None:
         """The guess was right: forget those before it from there."""
+        ...
+
+
+class Usage(Protocol):
+    """How much room somebody takes."""
+
+    @property
+    def used_bytes(self) -> int: ...
+
+    @property
+    def files(self) -> int: ...
+
+
+class Room(Protocol):
+    """How much a disk can hold, and how much of that is free."""
+
+    @property
+    def capacity_bytes(self) -> int: ...
+
+    @property
+    def free_bytes(self) -> int: ...
+
+
+class Storage(Protocol):
+    """Where everything is kept, and how much of it."""
+
+    @property
+    def kinds(self) -> StoreKinds: ...
+
+    async def usage_of(self, user_ids: Sequence[str]) -> Sequence[Usage]:
+        """One answer per person, in the order asked, with few reads however many there are."""
+        ...
+
+    async def room(self) -> Room | None:
+        """None where bytes are not kept on a disk of this machine."""
         ...

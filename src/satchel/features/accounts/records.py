@@ -1,4 +1,4 @@
-"""What is stored of people: users, identities, scopes, sessions, refresh tokens, invitations, the server's state."""
+"""What is stored of people: users, identities, scopes, sessions, the tokens they are given, the server's state."""
 
 from satchel.features.accounts.model import Email, Purpose, SessionId, SignUpMode, UserId
 from satchel.stores.schema import Record, Shape, attribute
@@ -7,16 +7,25 @@ from satchel.tables import CATALOG, USER_TRANSFERS
 OWNER = "accounts"
 REFRESH_SORT = "#REFRESH_SPEC"
 INVITE_SORT = "#INVITE_SPEC"
+RESET_SORT = "#RESET_SPEC"
 
 
 class UserRow(Record, frozen=True, kw_only=True):
-    """A person with an account; `password` is an argon2id hash."""
+    """A person with an account; `password` is an argon2id hash. Who is suspended cannot sign in."""
 
     user_id: UserId = attribute("userId")
     email: Email
     password: str
     name: str = attribute("userName")
     created_at: str = attribute("createdAt")
+    suspended_at: str = attribute("suspendedAt", default="")
+
+
+class PersonRow(Record, frozen=True, kw_only=True):
+    """That there is a person, so that all can be listed. It has no e-mail address, or ByEmail would find it, too."""
+
+    user_id: UserId = attribute("userId")
+    last_used_at: str = attribute("lastUsedAt", default="")
 
 
 class IdentityRow(Record, frozen=True, kw_only=True):
@@ -75,10 +84,22 @@ class InvitationRow(Record, frozen=True, kw_only=True):
     absolute_expiry: str = attribute("AbsoluteExpiryTime")
 
 
+class ResetRow(Record, frozen=True, kw_only=True):
+    """Leave to choose a new password once, for as long as the one of which `replaces` is the hash is still in use."""
+
+    token_hash: str = attribute("TokenHash")
+    user_id: UserId = attribute("UserId")
+    replaces: str = attribute("Replaces")
+    given_by: UserId = attribute("GivenBy")
+    absolute_expiry: str = attribute("AbsoluteExpiryTime")
+
+
 class ServerRow(Record, frozen=True, kw_only=True):
-    """What the server knows of itself; it exists from the moment the first person has signed up."""
+    """What the server knows of itself from its first person on. `administrators` are those who can act as such."""
 
     first_user: UserId = attribute("firstUser")
+    # In one place, so that they can never all go at once. A set of the table: updates write it, a put would not.
+    administrators: frozenset[UserId] = frozenset()
     sign_up: SignUpMode | None = attribute("signUp", default=None)
 
 
@@ -88,6 +109,13 @@ USER = Shape(
     {"PK": "User#{user_id}", "SK": "User#{user_id}"},
     owner=OWNER,
     about="A person with an account; found by e-mail through ByEmail",
+)
+PERSON = Shape(
+    PersonRow,
+    USER_TRANSFERS,
+    {"PK": "People#", "SK": "Person#{user_id}"},
+    owner=OWNER,
+    about="One row per person, in the order in which they signed up",
 )
 IDENTITY = Shape(
     IdentityRow,
@@ -124,6 +152,13 @@ INVITATION = Shape(
     owner=OWNER,
     about="Leave to sign up once; all of them, by expiry, through RefreshTokenExpiration",
 )
+RESET = Shape(
+    ResetRow,
+    CATALOG,
+    {"PK": "RESET#{token_hash}", "SK": RESET_SORT},
+    owner=OWNER,
+    about="Leave to choose a new password once; expired ones through RefreshTokenExpiration",
+)
 SERVER = Shape(
     ServerRow,
     USER_TRANSFERS,
@@ -131,4 +166,4 @@ SERVER = Shape(
     owner=OWNER,
     about="What the server knows of itself: who was first, and who may sign up",
 )
-SHAPES = (USER, IDENTITY, SCOPE, SESSION, REFRESH, INVITATION, SERVER)
+SHAPES = (USER, PERSON, IDENTITY, SCOPE, SESSION, REFRESH, INVITATION, RESET, SERVER)

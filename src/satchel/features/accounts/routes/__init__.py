@@ -2,6 +2,7 @@
 
 from satchel.edge.endpoints import Router
 from satchel.features.accounts.routes.administration import administration_routes
+from satchel.features.accounts.routes.directory import directory_routes
 from satchel.features.accounts.routes.guests import guest_routes
 from satchel.features.accounts.routes.people import people_routes
 from satchel.features.accounts.routes.scopes import scope_routes
@@ -16,4 +17,5 @@ def routes(accounts: Accounts) -> list[Router]:
         guest_routes(accounts),
         scope_routes(accounts),
         administration_routes(accounts),
+        directory_routes(accounts),
     ]

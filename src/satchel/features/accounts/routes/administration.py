@@ -1,4 +1,4 @@
-"""Administration over HTTP: who may sign up, and invitations."""
+"""Administration over HTTP: who may sign up, invitations, and how much is stored where."""
 
 import msgspec
 
@@ -7,7 +7,7 @@ from satchel.edge.identity import Admin
 from satchel.features.accounts.model import SignUpMode, UserId
 from satchel.features.accounts.records import InvitationRow
 from satchel.features.accounts.routes.signing_in import Text
-from satchel.features.accounts.service import invitations
+from satchel.features.accounts.service import directory, invitations
 from satchel.features.accounts.service import sign_up as signing_up
 from satchel.features.accounts.service.context import Accounts
 
@@ -47,9 +47,29 @@ class InvitationList(msgspec.Struct, frozen=True):
 
 
 class SignUpView(msgspec.Struct, frozen=True):
-    """Who may sign up."""
+    """Who may sign up; on an `empty` server whoever comes first, to run it."""
 
     mode: SignUpMode
+    empty: bool
+
+
+class StoresView(msgspec.Struct, frozen=True, kw_only=True):
+    """What stands behind each store: "sqlite" or "dynamodb", "memory" or "redis", "folder" or "s3"."""
+
+    table: str
+    ephemeral: str
+    objects: str
+
+
+class StorageView(msgspec.Struct, frozen=True, kw_only=True):
+    """What everybody keeps together. What is free is known only of a folder on the server's own disk."""
+
+    used_bytes: int
+    files: int
+    people: int
+    free_bytes: int | None
+    capacity_bytes: int | None
+    stores: StoresView
 
 
 def administration_routes(accounts: Accounts) -> Router:
@@ -58,13 +78,14 @@ def administration_routes(accounts: Accounts) -> Router:
     @router.get("/sign-up")
     async def read_sign_up() -> SignUpView:
         """Read who may sign up."""
-        return SignUpView(await signing_up.sign_up_mode(accounts))
+        rules = await signing_up.sign_up_rules(accounts)
+        return SignUpView(rules.mode, rules.empty)
 
     @router.put("/sign-up")
     async def choose_sign_up(_admin: Admin, body: SignUpChoice) -> SignUpView:
         """Decide who may sign up."""
         await invitations.set_sign_up_mode(accounts, body.mode)
-        return SignUpView(body.mode)
+        return SignUpView(body.mode, empty=False)
 
     @router.post("/invitations", status=201)
     async def invite(admin: Admin, body: Invite) -> InvitationView:
@@ -88,6 +109,21 @@ def administration_routes(accounts: Accounts) -> Router:
     async def withdraw_invitation(_admin: Admin, invitation_id: str) -> None:
         """Withdraw an invitation."""
         await invitations.withdraw_invitation(accounts, invitation_id)
+
+    @router.get("/storage")
+    async def read_storage(_admin: Admin) -> StorageView:
+        """Read how much is stored, and where."""
+        kept = await directory.sum_up(accounts)
+        room = await accounts.storage.room()
+        kinds = accounts.storage.kinds
+        return StorageView(
+            used_bytes=kept.used_bytes,
+            files=kept.files,
+            people=kept.people,
+            free_bytes=room.free_bytes if room else None,
+            capacity_bytes=room.capacity_bytes if room else None,
+            stores=StoresView(table=kinds.table, ephemeral=kinds.ephemeral, objects=kinds.objects),
+        )
 
     return router
 

@@ -47,6 +47,14 @@ def guest_routes(accounts: Accounts) -> Router:
         # Whoever comes in as a guest is no longer whoever they were before.
         return Reply(view, cookies=(cookie, *forget_cookies(client)) if as_cookie else ())
 
+    @router.delete("/guests/current")
+    async def leave_as_guest(client: Client) -> Reply[None]:
+        """Stop being a guest in this browser.
+
+        A token given to a program stays good until it expires; programs simply forget theirs.
+        """
+        return Reply(None, cookies=(Cookie(name=GUEST_COOKIE, value="", max_age=0, secure=client.https),))
+
     return router
 
 

@@ -8,7 +8,7 @@ from starlette.requests import Request
 from satchel.edge.endpoints import Body, Query, Reply, Router
 from satchel.edge.exchange import Client
 from satchel.edge.identity import Member
-from satchel.features.accounts.model import Email, SessionEnded, SessionId, WrongCredentials
+from satchel.features.accounts.model import AccountSuspended, Email, SessionEnded, SessionId, WrongCredentials
 from satchel.features.accounts.records import SessionRow
 from satchel.features.accounts.routes.signing_in import (
     REFRESH_COOKIE,
@@ -65,7 +65,7 @@ class SessionList(msgspec.Struct, frozen=True):
 def session_routes(accounts: Accounts) -> Router:
     router = Router("sessions")
 
-    @router.post("/sessions", status=201, raises=(WrongCredentials, TooMany))
+    @router.post("/sessions", status=201, raises=(WrongCredentials, AccountSuspended, TooMany))
     async def sign_in(body: SignIn, client: Client) -> Reply[SignedInView]:
         """Sign in.
 

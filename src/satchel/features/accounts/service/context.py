@@ -5,14 +5,16 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from satchel.features.accounts.model import SignUpMode
-from satchel.features.accounts.needs import AccessTokens, GuessLimits, Limit
+from satchel.features.accounts.needs import AccessTokens, GuessLimits, Limit, Storage
 from satchel.features.accounts.service.passwords import Passwords
-from satchel.kernel.clock import Clock
+from satchel.kernel.clock import Clock, iso
 from satchel.kernel.signing import Signer
-from satchel.stores.ports.table import Tables
+from satchel.stores.ports.table import Range, Tables
+from satchel.tables import CATALOG
 
 SESSION_LIFETIME = timedelta(days=90)
 INVITATION_LIFETIME = timedelta(days=14)
+RESET_LIFETIME = timedelta(hours=24)
 TOKEN_HASH_CHARACTERS = 64
 
 
@@ -28,7 +30,16 @@ class Accounts:
     guesses: GuessLimits
     sign_ups: Limit
     guest_entries: Limit
+    password_resets: Limit
+    storage: Storage
     default_sign_up: SignUpMode
+
+
+async def sweep_expired(accounts: Accounts, sort: str) -> int:
+    """Take away the records of one kind of token that have expired; how many."""
+    page = await accounts.tables.query(CATALOG, sort, Range(high=iso(accounts.clock())), index="RefreshTokenExpiration")
+    await accounts.tables.write_many(CATALOG, delete=[CATALOG.key_of(item) for item in page.items])
+    return len(page.items)
 
 
 def token_hash(token: str) -> str:

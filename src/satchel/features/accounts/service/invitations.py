@@ -4,7 +4,13 @@ from dataclasses import dataclass
 
 from satchel.features.accounts.model import SignUpMode, UserId, normalise_email
 from satchel.features.accounts.records import INVITATION, INVITE_SORT, SERVER, InvitationRow
-from satchel.features.accounts.service.context import INVITATION_LIFETIME, TOKEN_HASH_CHARACTERS, Accounts, token_hash
+from satchel.features.accounts.service.context import (
+    INVITATION_LIFETIME,
+    TOKEN_HASH_CHARACTERS,
+    Accounts,
+    sweep_expired,
+    token_hash,
+)
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import Invalid
 from satchel.kernel.ids import new_secret
@@ -68,8 +74,4 @@ async def set_sign_up_mode(accounts: Accounts, mode: SignUpMode) -> None:
 
 
 async def sweep_expired_invitations(accounts: Accounts) -> int:
-    page = await accounts.tables.query(
-        INVITATION.table, INVITE_SORT, Range(high=iso(accounts.clock())), index="RefreshTokenExpiration"
-    )
-    await accounts.tables.write_many(INVITATION.table, delete=[INVITATION.table.key_of(item) for item in page.items])
-    return len(page.items)
+    return await sweep_expired(accounts, INVITE_SORT)

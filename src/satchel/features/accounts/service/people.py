@@ -15,9 +15,12 @@ from satchel.features.accounts.service.sessions import end_all_sessions
 from satchel.kernel.errors import NotFound
 from satchel.stores.ports.expressions import assign, attr
 
+MAX_USER_ID_CHARACTERS = 64
+
 
 async def find_user(accounts: Accounts, user_id: UserId) -> UserRow:
-    user = await USER.get(accounts.tables, user_id=user_id)
+    known = len(user_id) <= MAX_USER_ID_CHARACTERS
+    user = await USER.get(accounts.tables, user_id=user_id) if known else None
     if user is None:
         raise NotFound("There is no such account.")
     return user
@@ -46,7 +49,7 @@ async def change_password(
     user = await find_user(accounts, user_id)
     await accounts.guesses.count(user.email, address)
     if not await accounts.passwords.matches(user.password, current):
-        raise WrongCredentials("The current password is wrong. Try again.")
+        raise WrongCredentials("The current password is wrong. Try again.", field="current")
     await accounts.guesses.forgive(user.email, address)
     hashed = await accounts.passwords.hash(check_password(new, user.email))
     # The old hash is the condition: of two changes at once, only one can have been told the right password.

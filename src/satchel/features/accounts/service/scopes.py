@@ -1,5 +1,7 @@
 """Grant other people the use of what one owns, take it back, and list who may do what."""
 
+from collections.abc import Sequence
+
 from satchel.features.accounts.model import (
     ADMINISTRATOR_SCOPE,
     SERVER_OWNER,
@@ -8,7 +10,7 @@ from satchel.features.accounts.model import (
     check_grantable,
     normalise_email,
 )
-from satchel.features.accounts.records import SCOPE, ScopeRow
+from satchel.features.accounts.records import SCOPE, USER, ScopeRow
 from satchel.features.accounts.service.context import Accounts
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import Invalid
@@ -61,11 +63,23 @@ async def list_granted_scopes(
 
 
 async def is_administrator(accounts: Accounts, email: Email) -> bool:
+    return await accounts.tables.get(SCOPE.table, administrator_key(email)) is not None
+
+
+async def still_administers(accounts: Accounts, user_id: UserId) -> bool:
+    """Whether what somebody handed out as an administrator is still worth something."""
+    user = await USER.get(accounts.tables, user_id=user_id)
+    return user is not None and not user.suspended_at and await is_administrator(accounts, user.email)
+
+
+async def are_administrators(accounts: Accounts, emails: Sequence[Email]) -> list[bool]:
+    keys = [administrator_key(email) for email in emails]
+    return [item is not None for item in await accounts.tables.get_many(SCOPE.table, keys)]
+
+
+def administrator_key(email: Email) -> dict[str, str]:
     kind, right = ADMINISTRATOR_SCOPE
-    scope = await SCOPE.get(
-        accounts.tables, granted_to=email, type=kind, resource_owner=SERVER_OWNER, resource_id=right
-    )
-    return scope is not None
+    return SCOPE.key(granted_to=email, type=kind, resource_owner=SERVER_OWNER, resource_id=right)
 
 
 def administrator_scope(email: Email, now: float) -> ScopeRow:

@@ -12,15 +12,18 @@ from datetime import timedelta
 import msgspec
 
 from satchel.features.accounts.model import (
+    AccountSuspended,
     Email,
     Purpose,
     SessionEnded,
     SessionId,
+    UserId,
     WrongCredentials,
     normalise_email,
 )
 from satchel.features.accounts.needs import Issued
 from satchel.features.accounts.records import (
+    PERSON,
     REFRESH,
     REFRESH_SORT,
     SESSION,
@@ -68,13 +71,15 @@ async def sign_in(
     if not await accounts.passwords.matches(user.password if user else None, password) or user is None:
         raise WrongCredentials("The e-mail address or the password is wrong. Check both and try again.")
     await accounts.guesses.forgive(known, address)
+    if user.suspended_at:
+        raise AccountSuspended("This account is suspended. Ask the person who runs this server.")
     if accounts.passwords.is_outdated(user.password):
         user = await _rehash(accounts, user, password)
     return await open_session(accounts, user, purpose=purpose, device=device)
 
 
 async def open_session(accounts: Accounts, user: UserRow, *, purpose: Purpose, device: str) -> SignedIn:
-    """Sign in somebody whose password was checked; void if it has been changed since, as all older sessions are."""
+    """Sign in somebody whose password was checked; void if it was changed or they were suspended since."""
     now = accounts.clock()
     session = SessionRow(
         session_id=SessionId(new_id(accounts.clock)),
@@ -87,13 +92,14 @@ async def open_session(accounts: Accounts, user: UserRow, *, purpose: Purpose, d
         expires_at=iso(now + SESSION_LIFETIME.total_seconds()),
         generation=0,
     )
-    still_right = Check(USER.table, USER.key(user_id=user.user_id), attr("password") == user.password)
+    unchanged = (attr("password") == user.password) & attr("suspendedAt").absent()
+    still_right = Check(USER.table, USER.key(user_id=user.user_id), unchanged)
     try:
         await accounts.tables.transact(
             [SESSION.put(session), REFRESH.put(_refresh_row(accounts, session)), still_right]
         )
     except TransactionCancelled as cancelled:
-        raise WrongCredentials("The password was changed at this moment. Sign in with the new one.") from cancelled
+        raise WrongCredentials("The account was changed at this moment. Sign in again.") from cancelled
     return await _signed_in(accounts, session)
 
 
@@ -103,6 +109,10 @@ async def refresh(accounts: Accounts, refresh_token: str) -> SignedIn:
         session = await SESSION.get(accounts.tables, email=claim.email, session_id=claim.session_id)
         now = accounts.clock()
         if session is None or from_iso(session.expires_at) <= now:
+            raise SessionEnded("This session has ended. Sign in again.")
+        if await _is_suspended(accounts, session.user_id):
+            # Suspending ends all sessions; this one was left because something broke off.
+            await _end(accounts, session)
             raise SessionEnded("This session has ended. Sign in again.")
         if claim.generation != session.generation:
             return await _answer_old_token(accounts, session, claim)
@@ -208,7 +218,16 @@ async def _user_by_email(accounts: Accounts, email: Email) -> UserRow | None:
     return None if item is None else USER.read(item)
 
 
+async def _is_suspended(accounts: Accounts, user_id: UserId) -> bool:
+    user = await USER.get(accounts.tables, user_id=user_id)
+    return user is None or bool(user.suspended_at)
+
+
 async def _signed_in(accounts: Accounts, session: SessionRow) -> SignedIn:
+    used = PERSON.update(
+        [assign("userId", session.user_id), assign("lastUsedAt", session.last_used_at)], user_id=session.user_id
+    )
+    await accounts.tables.update(used.table, used.key, used.actions)
     access = accounts.access.issue_member(
         user_id=session.user_id,
         email=session.email,

@@ -1,5 +1,7 @@
 """Make an account: open to all, by invitation, or for nobody; the first person on an empty server administers it."""
 
+from dataclasses import dataclass
+
 from satchel.features.accounts.model import (
     OWNER_SCOPE,
     Email,
@@ -16,22 +18,24 @@ from satchel.features.accounts.model import (
 from satchel.features.accounts.records import (
     IDENTITY,
     INVITATION,
+    PERSON,
     SCOPE,
     SERVER,
     USER,
     IdentityRow,
     InvitationRow,
+    PersonRow,
     ScopeRow,
     ServerRow,
     UserRow,
 )
 from satchel.features.accounts.service.context import Accounts, token_hash
-from satchel.features.accounts.service.scopes import administrator_scope
+from satchel.features.accounts.service.scopes import administrator_scope, still_administers
 from satchel.features.accounts.service.sessions import SignedIn, open_session
 from satchel.kernel.clock import from_iso, iso
 from satchel.kernel.errors import Conflict
 from satchel.kernel.ids import new_id
-from satchel.stores.ports.expressions import attr
+from satchel.stores.ports.expressions import add, assign, attr
 from satchel.stores.ports.table import TransactionCancelled, Write
 
 
@@ -63,9 +67,17 @@ async def sign_up(
     return await open_session(accounts, user, purpose=purpose, device=device)
 
 
-async def sign_up_mode(accounts: Accounts) -> SignUpMode:
+@dataclass(frozen=True, slots=True)
+class SignUpRules:
     """Who may sign up now; an empty server takes its first person whatever the setting."""
-    return _mode(accounts, await SERVER.get(accounts.tables))
+
+    mode: SignUpMode
+    empty: bool
+
+
+async def sign_up_rules(accounts: Accounts) -> SignUpRules:
+    server = await SERVER.get(accounts.tables)
+    return SignUpRules(_mode(accounts, server), empty=server is None)
 
 
 def _mode(accounts: Accounts, server: ServerRow | None) -> SignUpMode:
@@ -78,9 +90,10 @@ async def _admit(
     """The invitation to use up, None if none is needed, or the reason why this person cannot come in."""
     if invitation:
         row = await INVITATION.get(accounts.tables, token_hash=token_hash(invitation))
-        usable = row is not None and from_iso(row.absolute_expiry) > accounts.clock()
-        if row is None or not usable or row.email not in ("", email):
+        if row is None or row.email not in ("", email) or from_iso(row.absolute_expiry) <= accounts.clock():
             raise InvitationInvalid("Ask for a new invitation, and use the address that it was sent to.")
+        if not await still_administers(accounts, row.invited_by):
+            raise InvitationInvalid("Whoever invited you does not run this server any more. Ask somebody who does.")
         return row
     mode = _mode(accounts, server)
     if mode == "invitation":
@@ -101,9 +114,17 @@ async def _store(accounts: Accounts, user: UserRow, server: ServerRow | None, in
         resource_id="",
         granted_at=iso(now),
     )
-    writes: list[Write] = [IDENTITY.put(identity, when=new), USER.put(user, when=new), SCOPE.put(owns)]
+    writes: list[Write] = [
+        IDENTITY.put(identity, when=new),
+        USER.put(user, when=new),
+        PERSON.put(PersonRow(user_id=user.user_id)),
+        SCOPE.put(owns),
+    ]
+    counted = add("administrators", frozenset({user.user_id}))
     if server is None:
-        writes.append(SERVER.put(ServerRow(first_user=user.user_id), when=new))
+        writes.append(SERVER.update([assign("firstUser", user.user_id), counted], when=new))
+    elif invited is not None and invited.administrator:
+        writes.append(SERVER.update([counted], when=attr("PK").exists()))
     if server is None or (invited is not None and invited.administrator):
         writes.append(SCOPE.put(administrator_scope(user.email, now)))
     if invited is not None:

@@ -1,0 +1,81 @@
+"""`satchel people` and `reset-password`: look after the people of a server that one administers, from a terminal."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from satchel.cli.account import Json, Server
+from satchel.cli.links import password_reset_link
+from satchel.cli.output import CommandFailed, print_json, printable
+
+if TYPE_CHECKING:
+    from satchel.cli.answers import ListedPerson
+    from satchel.cli.client import Client
+
+# As in `account`, what takes long to load is imported inside the verbs.
+
+
+def people(server: Server = None, json: Json = False) -> None:
+    """List everybody with an account on a server that you administer."""
+    from msgspec.structs import asdict
+
+    from satchel.cli.client import open_client
+
+    with open_client(server) as client:
+        listed = list(_everybody(client))
+        if json:
+            print_json([asdict(person) for person in listed])
+            return
+        for person in listed:
+            print(_line(person))
+
+
+def reset_password(
+    email: Annotated[str, typer.Argument(metavar="E-MAIL", help="Whose password was forgotten.")],
+    server: Server = None,
+    json: Json = False,
+) -> None:
+    """Let somebody on a server that you administer choose a new password.
+
+    The link works once, for a day.
+    """
+    from satchel.cli.answers import PasswordReset
+    from satchel.cli.client import open_client
+
+    with open_client(server) as client:
+        wanted = email.strip().lower()
+        person = next((each for each in _everybody(client) if each.email == wanted), None)
+        if person is None:
+            raise CommandFailed(f"Nobody at {client.server} has the address {email}. See `satchel people`.")
+        made = client.call("POST", f"/people/{person.user_id}/password-reset", PasswordReset)
+        link = password_reset_link(client.server, made.token)
+        if json:
+            print_json({"link": link, "token": made.token, "expires_at": made.expires_at})
+        else:
+            print(f"Pass this on to {printable(person.name)}; it works once, until {made.expires_at}:\n")
+            print(f"  {link}")
+
+
+def _everybody(client: "Client") -> "Iterator[ListedPerson]":
+    from urllib.parse import quote
+
+    from satchel.cli.answers import People
+
+    where = "/people?limit=1000"
+    while True:
+        page = client.call("GET", where, People)
+        yield from page.people
+        if page.cursor is None:
+            return
+        where = f"/people?limit=1000&cursor={quote(page.cursor, safe='')}"
+
+
+def _line(person: "ListedPerson") -> str:
+    remarks = [
+        *(["an administrator"] if person.administrator else []),
+        *(["suspended"] if person.suspended else []),
+        f"{person.used_bytes:,} bytes",
+        f"last here {person.last_used_at[:10]}" if person.last_used_at else "never here",
+    ]
+    return printable(f"{person.name} <{person.email}>, {', '.join(remarks)}")

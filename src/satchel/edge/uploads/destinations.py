@@ -1,0 +1,42 @@
+"""What a slice offers to receive uploads: a word before the first byte, and one after the last."""
+
+from collections.abc import Mapping
+from typing import Protocol
+
+import msgspec
+
+from satchel.edge.callers import Guest, Member
+
+
+class Announced(msgspec.Struct, frozen=True, kw_only=True):
+    """What a client says of an upload before it sends a byte; nothing of it is believed, all of it is bounded."""
+
+    owner: Member | Guest
+    name: str
+    content_type: str
+    size_bytes: int
+    # The rest of the client's `Upload-Metadata`, for the destination to check.
+    details: Mapping[str, str]
+
+
+class Arrived(Announced, frozen=True, kw_only=True):
+    """An upload that is complete: the bytes stand at `key`, and whoever receives them moves or deletes that object."""
+
+    upload_id: str
+    key: str
+    sha256: str
+
+
+class Destination(Protocol):
+    """Where uploads of one kind go. Clients choose it by the metadata `destination`."""
+
+    async def admit(self, announced: Announced) -> None:
+        """Raise what is wrong with this upload, before any byte of it is taken."""
+        ...
+
+    async def receive(self, arrived: Arrived) -> str:
+        """Take over the bytes and answer the id of what they became.
+
+        After a crash it is called again for the same `upload_id`, and has to come to the same end.
+        """
+        ...

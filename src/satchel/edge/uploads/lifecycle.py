@@ -1,0 +1,143 @@
+"""Begin an upload, find it, give it up, and sweep away what nobody goes on with."""
+
+import logging
+import re
+from datetime import timedelta
+
+from satchel.edge.callers import Guest, Member
+from satchel.edge.uploads.context import LASTS_AT_MOST, Uploads
+from satchel.edge.uploads.destinations import Announced
+from satchel.edge.uploads.finishing import settle
+from satchel.edge.uploads.headers import Metadata
+from satchel.edge.uploads.records import EXPIRY_INDEX, UPLOAD, UPLOAD_SORT, UploadRow
+from satchel.edge.uploads.refusals import UnknownDestination, UploadBusy, UploadEnded, UploadMissing, UploadTooLarge
+from satchel.kernel.clock import from_iso, iso
+from satchel.kernel.errors import SatchelError
+from satchel.kernel.ids import new_id
+from satchel.stores.ports.expressions import assign, attr
+from satchel.stores.ports.table import ConditionFailed, Range
+
+_UPLOAD_ID = re.compile(r"[0-9a-z]{26}")
+# How long the sweep leaves alone what its destination would not take.
+TRY_AGAIN_AFTER = timedelta(hours=1)
+
+_log = logging.getLogger("satchel.edge")
+
+
+async def begin(uploads: Uploads, owner: Member | Guest, size_bytes: int, metadata: Metadata) -> UploadRow:
+    if size_bytes > uploads.max_bytes:
+        limit = uploads.max_bytes
+        raise UploadTooLarge(f"An upload may have at most {limit} bytes.", limit_bytes=limit)
+    destination = uploads.destinations.get(metadata.destination)
+    if destination is None:
+        raise UnknownDestination(
+            "Name in `Upload-Metadata` a `destination` that takes uploads.", destinations=sorted(uploads.destinations)
+        )
+    announced = Announced(
+        owner=owner,
+        name=metadata.name,
+        content_type=metadata.content_type,
+        size_bytes=size_bytes,
+        details=metadata.details,
+    )
+    await destination.admit(announced)
+    now = uploads.clock()
+    row = UploadRow(
+        upload_id=new_id(uploads.clock),
+        owner_kind="member" if isinstance(owner, Member) else "guest",
+        owner_id=owner.user_id if isinstance(owner, Member) else owner.id,
+        owner_name=owner.email if isinstance(owner, Member) else owner.name,
+        session_id=owner.session_id if isinstance(owner, Member) else "",
+        destination=metadata.destination,
+        name=metadata.name,
+        content_type=metadata.content_type,
+        details=metadata.details,
+        size_bytes=size_bytes,
+        part_bytes=uploads.part_bytes_for(size_bytes),
+        offset_bytes=0,
+        created_at=iso(now),
+        absolute_expiry=uploads.expiry_of(now),
+    )
+    await uploads.tables.put(UPLOAD.table, UPLOAD.item(row))
+    return row
+
+
+async def find(uploads: Uploads, upload_id: str, caller: Member | Guest) -> UploadRow:
+    """The caller's own upload; somebody else's looks like none."""
+    row = await UPLOAD.get(uploads.tables, upload_id=upload_id) if _UPLOAD_ID.fullmatch(upload_id) else None
+    if row is None or _owner_of(row) != _identity_of(caller):
+        raise UploadMissing("There is no such upload. Start a new one.")
+    if row.ended or (_is_expired(uploads, row) and not _is_to_be_settled(row)):
+        raise UploadEnded("This upload has ended. Start a new one.")
+    return row
+
+
+async def give_up(uploads: Uploads, row: UploadRow) -> None:
+    """End an upload and free its bytes; what it may have become is its destination's."""
+    await uploads.change(row, [assign("Ended", value=True)])
+    await _free(uploads, row)
+
+
+async def sweep_expired_uploads(uploads: Uploads) -> int:
+    """Free what has expired, and hand over what has arrived whole and was left lying; how many were looked at."""
+    page = await uploads.tables.query(UPLOAD.table, UPLOAD_SORT, Range(high=iso(uploads.clock())), index=EXPIRY_INDEX)
+    for item in await uploads.tables.get_many(UPLOAD.table, [UPLOAD.table.key_of(item) for item in page.items]):
+        if item is not None:
+            await _sweep(uploads, UPLOAD.read(item).upload_id)
+    return len(page.items)
+
+
+async def _sweep(uploads: Uploads, upload_id: str) -> None:
+    try:
+        async with uploads.turns.hold(upload_id):
+            row = await UPLOAD.get(uploads.tables, upload_id=upload_id)
+            if row is None or not _is_expired(uploads, row):
+                return
+            if _is_to_be_settled(row) and _is_young(uploads, row):
+                await _settle_later(uploads, row)
+            else:
+                await _free(uploads, row)
+                await uploads.tables.delete(
+                    UPLOAD.table,
+                    UPLOAD.key(upload_id=upload_id),
+                    when=attr("AbsoluteExpiryTime") == row.absolute_expiry,
+                )
+    except (UploadBusy, ConditionFailed):
+        return
+
+
+async def _settle_later(uploads: Uploads, row: UploadRow) -> None:
+    try:
+        await settle(uploads, row)
+    except SatchelError as error:
+        _log.warning("the upload %s could not be handed over: %s", row.upload_id, error)
+        current = await UPLOAD.get(uploads.tables, upload_id=row.upload_id)
+        if current is not None:
+            await uploads.change(current, [], TRY_AGAIN_AFTER)
+
+
+async def _free(uploads: Uploads, row: UploadRow) -> None:
+    if row.multipart:
+        await uploads.objects.abort(row.key, row.multipart)
+    while (listed := await uploads.objects.list(row.folder)).objects:
+        await uploads.objects.delete(*(info.key for info in listed.objects))
+
+
+def _owner_of(row: UploadRow) -> tuple[str, str]:
+    return row.owner_kind, row.owner_id
+
+
+def _identity_of(caller: Member | Guest) -> tuple[str, str]:
+    return ("member", caller.user_id) if isinstance(caller, Member) else ("guest", caller.id)
+
+
+def _is_expired(uploads: Uploads, row: UploadRow) -> bool:
+    return row.absolute_expiry <= iso(uploads.clock())
+
+
+def _is_to_be_settled(row: UploadRow) -> bool:
+    return row.is_whole and not row.became and not row.ended
+
+
+def _is_young(uploads: Uploads, row: UploadRow) -> bool:
+    return uploads.clock() < from_iso(row.created_at) + LASTS_AT_MOST.total_seconds()

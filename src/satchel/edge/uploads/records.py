@@ -1,0 +1,64 @@
+"""What is stored of an upload: the one truth about how far it has come, and what it became."""
+
+from typing import Literal
+
+from satchel.edge.callers import Guest, Member
+from satchel.stores.schema import Record, Shape, attribute
+from satchel.tables import CATALOG
+
+UPLOAD_SORT = "#UPLOAD_SPEC"
+EXPIRY_INDEX = "RefreshTokenExpiration"
+
+
+class UploadRow(Record, frozen=True, kw_only=True):
+    """A file on its way in. Whole parts come first, then `pieces` (their sizes), which wait to become a part."""
+
+    upload_id: str = attribute("UploadId")
+    owner_kind: Literal["member", "guest"] = attribute("OwnerKind")
+    owner_id: str = attribute("OwnerId")
+    owner_name: str = attribute("OwnerName")
+    session_id: str = attribute("SessionId", default="")
+    destination: str = attribute("Destination")
+    name: str = attribute("Name", default="")
+    content_type: str = attribute("ContentType")
+    details: dict[str, str] = attribute("Details", default={})
+    size_bytes: int = attribute("SizeBytes")
+    part_bytes: int = attribute("PartBytes")
+    offset_bytes: int = attribute("OffsetBytes")
+    pieces: list[int] = attribute("Pieces", default=[])
+    multipart: str = attribute("MultipartId", default="")
+    sha256: str = attribute("SHA256", default="")
+    became: str = attribute("Became", default="")
+    ended: bool = attribute("Ended", default=False)
+    created_at: str = attribute("CreatedAt")
+    absolute_expiry: str = attribute("AbsoluteExpiryTime")
+
+    @property
+    def owner(self) -> Member | Guest:
+        """Whoever began it, without the powers they may have had in that moment."""
+        if self.owner_kind == "guest":
+            return Guest(self.owner_id, self.owner_name)
+        return Member(self.owner_id, self.owner_name, self.session_id)
+
+    @property
+    def is_whole(self) -> bool:
+        return self.offset_bytes == self.size_bytes
+
+    @property
+    def folder(self) -> str:
+        return f"uploads/{self.upload_id}/"
+
+    @property
+    def key(self) -> str:
+        """Where the object stands once it is whole."""
+        return f"{self.folder}whole"
+
+
+UPLOAD = Shape(
+    UploadRow,
+    CATALOG,
+    {"PK": "UPLOAD#{upload_id}", "SK": UPLOAD_SORT},
+    owner="uploads",
+    about="A file on its way in; expired and unfinished ones through RefreshTokenExpiration",
+)
+SHAPES = (UPLOAD,)

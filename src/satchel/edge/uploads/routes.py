@@ -1,0 +1,227 @@
+"""The addresses of tus 1.0: create, ask, send, give up; and one in JSON that tells what an upload became."""
+
+from collections.abc import Awaitable, Callable
+
+import msgspec
+from starlette.requests import Request
+
+from satchel.edge.bodies import declared_length
+from satchel.edge.callers import Guest, Member
+from satchel.edge.endpoints import PREFIX, Reply, Router
+from satchel.edge.problems import MethodNotAllowed, WrongMediaType
+from satchel.edge.uploads import headers
+from satchel.edge.uploads.context import Uploads
+from satchel.edge.uploads.finishing import settle
+from satchel.edge.uploads.headers import BODY_TYPE, Checksum
+from satchel.edge.uploads.lifecycle import begin, find, give_up
+from satchel.edge.uploads.records import UploadRow
+from satchel.edge.uploads.refusals import (
+    BadUploadHeader,
+    ChecksumMismatch,
+    UnknownDestination,
+    UploadBusy,
+    UploadEnded,
+    UploadMissing,
+    UploadTakenOver,
+    UploadTooLarge,
+    WrongOffset,
+    WrongProtocol,
+)
+from satchel.edge.uploads.writing import write
+from satchel.kernel.clock import from_iso
+from satchel.kernel.errors import OutOfSpace, SatchelError
+
+VERSION_HEADER = {"Tus-Resumable": f"`{headers.VERSION}`"}
+CHECKSUM_HEADER = {"Upload-Checksum": "of this body: algorithm, space, digest in base64; optional"}
+STANDING = {"Upload-Offset": "how many bytes are stored", "Upload-Expires": "when the upload ends if nothing comes"}
+REFUSALS = (WrongProtocol, UploadMissing, UploadEnded, UploadBusy)
+SENDING = (BadUploadHeader, WrongMediaType, UploadTooLarge, UploadTakenOver, ChecksumMismatch, OutOfSpace)
+
+
+class UploadState(msgspec.Struct, frozen=True, kw_only=True):
+    """How far an upload has come; `became` is the id of what its destination made of it, once it is whole."""
+
+    upload_id: str
+    name: str
+    size_bytes: int
+    offset_bytes: int
+    expires_at: str
+    became: str | None
+
+
+def routes(uploads: Uploads) -> Router:
+    router = Router("uploads", headers={"Tus-Resumable": headers.VERSION, "Tus-Version": headers.VERSION})
+
+    @router.options(
+        "/uploads",
+        answers={
+            "Tus-Version": "the versions spoken here",
+            "Tus-Extension": "the extensions offered",
+            "Tus-Max-Size": "the largest upload in bytes",
+            "Tus-Checksum-Algorithm": "what `Upload-Checksum` may use",
+        },
+    )
+    async def describe_uploads() -> Reply[None]:
+        """Learn what this server offers of the upload protocol tus 1.0."""
+        return Reply(
+            None,
+            headers={
+                "Tus-Extension": headers.EXTENSIONS,
+                "Tus-Max-Size": str(uploads.max_bytes),
+                "Tus-Checksum-Algorithm": ",".join(headers.CHECKSUMS),
+            },
+        )
+
+    @router.post(
+        "/uploads",
+        status=201,
+        consumes=BODY_TYPE,
+        raises=(WrongProtocol, UnknownDestination, *SENDING),
+        sends={
+            **VERSION_HEADER,
+            "Upload-Length": "the size of the file in bytes",
+            "Upload-Metadata": "pairs of name and base64; `destination` says where it goes, `filename` and `filetype`"
+            " what it is",
+            **CHECKSUM_HEADER,
+        },
+        answers={"Location": "the address of the upload", **STANDING},
+    )
+    async def begin_upload(request: Request, caller: Member | Guest) -> Reply[None]:
+        """Begin an upload, with or without its first bytes as the body."""
+        headers.check_version(request)
+        if "upload-defer-length" in request.headers:
+            raise headers.bad_header("Upload-Length", "known from the beginning: it cannot be deferred here")
+        size_bytes = headers.whole_number(request, "Upload-Length")
+        wanted = headers.checksum(request)
+        described = headers.metadata(request)
+        has_body = declared_length(request.scope) != 0 if _is_announced(request) else False
+        if has_body:
+            headers.check_body_type(request)
+            _check_fits(request, 0, size_bytes)
+        row = await begin(uploads, caller, size_bytes, described)
+        if has_body or not size_bytes:
+            row = await _first_bytes(uploads, row, request, wanted)
+        return Reply(None, headers={"Location": f"{PREFIX}/uploads/{row.upload_id}", **_standing(row)})
+
+    @router.head(
+        "/uploads/{upload_id}",
+        status=200,
+        raises=REFUSALS,
+        sends=VERSION_HEADER,
+        answers={**STANDING, "Upload-Length": "the size of the file", "Upload-Metadata": "as it was given"},
+    )
+    async def look_at_upload(upload_id: str, request: Request, caller: Member | Guest) -> Reply[None]:
+        """Learn from where to go on.
+
+        A request that is still sending to this upload is stopped; what it had sent is kept.
+        """
+        headers.check_version(request)
+        await find(uploads, upload_id, caller)
+        async with uploads.turns.hold(upload_id):
+            row = await settle(uploads, await find(uploads, upload_id, caller))
+        described = headers.Metadata(row.destination, row.name, row.content_type, row.details)
+        shown = {"Upload-Length": str(row.size_bytes), "Upload-Metadata": headers.written(described)}
+        return Reply(None, headers={**_standing(row), **shown})
+
+    @router.patch(
+        "/uploads/{upload_id}",
+        consumes=BODY_TYPE,
+        raises=(*REFUSALS, WrongOffset, *SENDING),
+        sends={**VERSION_HEADER, "Upload-Offset": "how many bytes are stored already", **CHECKSUM_HEADER},
+        answers=STANDING,
+    )
+    async def send_to_upload(upload_id: str, request: Request, caller: Member | Guest) -> Reply[None]:
+        """Send more bytes, from the offset on.
+
+        Whatever arrives is kept, even if the connection breaks; with a checksum, all of the body or nothing.
+        """
+        headers.check_version(request)
+        headers.check_body_type(request)
+        offset = headers.whole_number(request, "Upload-Offset")
+        wanted = headers.checksum(request)
+        await find(uploads, upload_id, caller)
+        async with uploads.turns.hold(upload_id) as turn:
+            row = await find(uploads, upload_id, caller)
+            if offset != row.offset_bytes:
+                raise WrongOffset(
+                    f"{row.offset_bytes} bytes are stored; go on from there.", offset_bytes=row.offset_bytes
+                )
+            _check_fits(request, offset, row.size_bytes)
+            row = await settle(uploads, await write(uploads, row, turn, request.receive, wanted))
+        return Reply(None, headers=_standing(row))
+
+    @router.delete("/uploads/{upload_id}", raises=REFUSALS, sends=VERSION_HEADER)
+    async def give_up_upload(upload_id: str, request: Request, caller: Member | Guest) -> Reply[None]:
+        """Give up an upload and free its bytes; something that it has already become stays."""
+        headers.check_version(request)
+        await find(uploads, upload_id, caller)
+        async with uploads.turns.hold(upload_id):
+            await give_up(uploads, await find(uploads, upload_id, caller))
+        return Reply(None)
+
+    instead: dict[str, Callable[[str, Request, Member | Guest], Awaitable[Reply[None]]]] = {
+        "HEAD": look_at_upload,
+        "PATCH": send_to_upload,
+        "DELETE": give_up_upload,
+    }
+
+    @router.post(
+        "/uploads/{upload_id}",
+        status=204,
+        consumes=BODY_TYPE,
+        raises=(*REFUSALS, WrongOffset, *SENDING, MethodNotAllowed),
+        sends={**VERSION_HEADER, "X-HTTP-Method-Override": "`HEAD`, `PATCH` or `DELETE`, which is then done"},
+        answers=STANDING,
+    )
+    async def override_method(upload_id: str, request: Request, caller: Member | Guest) -> Reply[None]:
+        """Do what another method does, where something on the way lets only POST through."""
+        handler = instead.get(request.headers.get("x-http-method-override", "").upper())
+        if handler is None:
+            raise MethodNotAllowed(["DELETE", "GET", "HEAD", "OPTIONS", "PATCH"])
+        return await handler(upload_id, request, caller)
+
+    @router.get("/uploads/{upload_id}", raises=REFUSALS)
+    async def read_upload(upload_id: str, caller: Member | Guest) -> UploadState:
+        """See how far an upload has come, and what it became; nothing is stopped by looking."""
+        row = await find(uploads, upload_id, caller)
+        if row.is_whole and not row.became:
+            async with uploads.turns.hold(upload_id):
+                row = await settle(uploads, await find(uploads, upload_id, caller))
+        return UploadState(
+            upload_id=row.upload_id,
+            name=row.name,
+            size_bytes=row.size_bytes,
+            offset_bytes=row.offset_bytes,
+            expires_at=row.absolute_expiry,
+            became=row.became or None,
+        )
+
+    return router
+
+
+async def _first_bytes(uploads: Uploads, row: UploadRow, request: Request, wanted: Checksum | None) -> UploadRow:
+    """Nobody knows the address of this upload yet: if it fails, it is given up, since nobody could go on with it."""
+    async with uploads.turns.hold(row.upload_id) as turn:
+        try:
+            return await settle(uploads, await write(uploads, row, turn, request.receive, wanted))
+        except SatchelError:
+            await give_up(uploads, await find(uploads, row.upload_id, row.owner))
+            raise
+
+
+def _is_announced(request: Request) -> bool:
+    """Whether the headers speak of a body; one that is left out has none."""
+    return "content-length" in request.headers or "transfer-encoding" in request.headers
+
+
+def _check_fits(request: Request, offset_bytes: int, size_bytes: int) -> None:
+    """Refuse what is too long before a byte of it is taken."""
+    if offset_bytes + (declared_length(request.scope) or 0) > size_bytes:
+        raise UploadTooLarge(f"Only {size_bytes - offset_bytes} bytes are missing, and the body has more.")
+
+
+def _standing(row: UploadRow) -> dict[str, str]:
+    standing = {"Upload-Offset": str(row.offset_bytes)}
+    if not row.is_whole:
+        standing["Upload-Expires"] = headers.http_date(from_iso(row.absolute_expiry))
+    return standing

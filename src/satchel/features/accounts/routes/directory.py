@@ -1,0 +1,112 @@
+"""Everybody with an account over HTTP, for administrators: list, promote, suspend, help with a forgotten password."""
+
+import msgspec
+
+from satchel.edge.endpoints import Body, PageQuery, Router
+from satchel.edge.exchange import Client
+from satchel.edge.identity import Admin
+from satchel.features.accounts.model import LastAdministrator, OwnSuspension, PasswordResetInvalid, UserId
+from satchel.features.accounts.routes.signing_in import Text
+from satchel.features.accounts.service import directory, password_resets
+from satchel.features.accounts.service.context import Accounts
+from satchel.features.accounts.service.standing import change_standing
+from satchel.kernel.errors import TooMany
+
+
+class PersonChange(Body, frozen=True, kw_only=True):
+    """What to change of a person's standing; what is left out or null stays."""
+
+    administrator: bool | None = None
+    suspended: bool | None = None
+
+
+class PasswordReset(Body, frozen=True, kw_only=True):
+    """The token that an administrator handed over, and the password to have from now on."""
+
+    token: Text
+    password: Text
+
+
+class PersonEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """Somebody with an account, as administrators see them; bytes that several of their files share count once."""
+
+    user_id: str
+    name: str
+    email: str
+    administrator: bool
+    suspended: bool
+    created_at: str
+    last_used_at: str | None
+    used_bytes: int
+
+
+class PeopleList(msgspec.Struct, frozen=True):
+    """People in the order in which they signed up, and where to go on."""
+
+    people: list[PersonEntry]
+    cursor: str | None
+
+
+class PasswordResetView(msgspec.Struct, frozen=True, kw_only=True):
+    """Leave to choose a new password, once; the token is shown only here."""
+
+    token: str
+    expires_at: str
+
+
+def directory_routes(accounts: Accounts) -> Router:
+    router = Router("people")
+
+    @router.get("/people")
+    async def list_people(_admin: Admin, query: PageQuery) -> PeopleList:
+        """List everybody with an account."""
+        listed, cursor = await directory.list_people(accounts, query.limit, query.cursor)
+        return PeopleList([_person(each) for each in listed], cursor)
+
+    @router.patch("/people/{user_id}", raises=(LastAdministrator, OwnSuspension))
+    async def change_person(admin: Admin, user_id: str, body: PersonChange) -> PersonEntry:
+        """Make somebody an administrator, suspend them, or undo either.
+
+        Who is suspended, or is no administrator any more, is signed out everywhere at once. Who becomes one is within
+        a quarter of an hour, or when they sign in again. Nothing that a suspended person keeps is lost.
+        """
+        user = await change_standing(
+            accounts,
+            UserId(admin.user_id),
+            UserId(user_id),
+            administrator=body.administrator,
+            suspended=body.suspended,
+        )
+        return _person(await directory.describe_person(accounts, user))
+
+    @router.post("/people/{user_id}/password-reset", status=201)
+    async def allow_password_reset(admin: Admin, user_id: str) -> PasswordResetView:
+        """Let somebody choose a new password.
+
+        Hand them the token; it works once, for a day, and only until their password changes.
+        """
+        leave = await password_resets.allow_password_reset(accounts, UserId(admin.user_id), UserId(user_id))
+        return PasswordResetView(token=leave.token, expires_at=leave.expires_at)
+
+    @router.post("/password-resets", raises=(PasswordResetInvalid, TooMany))
+    async def reset_password(body: PasswordReset, client: Client) -> None:
+        """Choose a new password with a token from an administrator.
+
+        Every session of the account is ended; sign in with the new password.
+        """
+        await password_resets.reset_password(accounts, body.token, body.password, address=client.address)
+
+    return router
+
+
+def _person(listed: directory.Listed) -> PersonEntry:
+    return PersonEntry(
+        user_id=listed.user.user_id,
+        name=listed.user.name,
+        email=listed.user.email,
+        administrator=listed.administrator,
+        suspended=bool(listed.user.suspended_at),
+        created_at=listed.user.created_at,
+        last_used_at=listed.last_used_at or None,
+        used_bytes=listed.used_bytes,
+    )

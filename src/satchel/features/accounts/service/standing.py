@@ -1,0 +1,92 @@
+"""Make somebody an administrator or not, suspend somebody or not: never so that nobody is left to administer."""
+
+from dataclasses import dataclass
+
+from satchel.features.accounts.model import LastAdministrator, OwnSuspension, UserId
+from satchel.features.accounts.records import SCOPE, SERVER, USER, UserRow
+from satchel.features.accounts.service.context import Accounts
+from satchel.features.accounts.service.people import find_user
+from satchel.features.accounts.service.scopes import administrator_key, administrator_scope, is_administrator
+from satchel.features.accounts.service.sessions import end_all_sessions
+from satchel.kernel.clock import iso
+from satchel.kernel.errors import Conflict
+from satchel.stores.ports.expressions import Condition, add, assign, attr, discard, remove
+from satchel.stores.ports.table import Check, Delete, TransactionCancelled, Write
+
+_ATTEMPTS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What a person may do on this server."""
+
+    administrator: bool
+    suspended: bool
+
+    @property
+    def administers(self) -> bool:
+        return self.administrator and not self.suspended
+
+
+async def change_standing(
+    accounts: Accounts, by: UserId, user_id: UserId, *, administrator: bool | None, suspended: bool | None
+) -> UserRow:
+    """None leaves it as it is. Who loses something is signed out everywhere, so that it holds at once."""
+    if suspended and user_id == by:
+        raise OwnSuspension("You cannot suspend yourself. Ask another administrator.")
+    for _ in range(_ATTEMPTS):
+        user = await find_user(accounts, user_id)
+        was = Standing(await is_administrator(accounts, user.email), bool(user.suspended_at))
+        will = Standing(
+            was.administrator if administrator is None else administrator,
+            was.suspended if suspended is None else suspended,
+        )
+        if will != was and not await _changed(accounts, user, was, will):
+            continue
+        # Also when nothing changed: an earlier call may have been cut off before it came to this.
+        if will.suspended or (was.administrator and not will.administrator):
+            await end_all_sessions(accounts, user.email)
+        return await find_user(accounts, user_id)
+    raise Conflict("Somebody else is changing this account. Try again.")
+
+
+async def _changed(accounts: Accounts, user: UserRow, was: Standing, will: Standing) -> bool:
+    """Whether the change was made; not if the person's standing is not what it was when we looked."""
+    writes = [_suspension(accounts, user, was, will), _right(accounts, user, was, will)]
+    if was.administers != will.administers:
+        writes.append(_count(user.user_id, administers=will.administers))
+    try:
+        await accounts.tables.transact(writes)
+    except TransactionCancelled as cancelled:
+        if cancelled.reasons == (None, None, "condition"):
+            raise LastAdministrator("Make somebody else an administrator first.") from cancelled
+        return False
+    return True
+
+
+def _suspension(accounts: Accounts, user: UserRow, was: Standing, will: Standing) -> Write:
+    mark = attr("suspendedAt")
+    unchanged = attr("PK").exists() & (mark.exists() if was.suspended else mark.absent())
+    if was.suspended == will.suspended:
+        return Check(USER.table, USER.key(user_id=user.user_id), unchanged)
+    action = assign("suspendedAt", iso(accounts.clock())) if will.suspended else remove("suspendedAt")
+    return USER.update([action], when=unchanged, user_id=user.user_id)
+
+
+def _right(accounts: Accounts, user: UserRow, was: Standing, will: Standing) -> Write:
+    key = administrator_key(user.email)
+    unchanged: Condition = attr("PK").exists() if was.administrator else attr("PK").absent()
+    if was.administrator == will.administrator:
+        return Check(SCOPE.table, key, unchanged)
+    if will.administrator:
+        return SCOPE.put(administrator_scope(user.email, accounts.clock()), when=unchanged)
+    return Delete(SCOPE.table, key, unchanged)
+
+
+def _count(user_id: UserId, *, administers: bool) -> Write:
+    """The one place that every such change passes through: of two who remove each other, the second is refused."""
+    person, all_of_them = frozenset({user_id}), attr("administrators")
+    if administers:
+        return SERVER.update([add("administrators", person)], when=attr("PK").exists())
+    others_stay = all_of_them.contains(user_id) & (all_of_them != person)
+    return SERVER.update([discard("administrators", person)], when=others_stay)

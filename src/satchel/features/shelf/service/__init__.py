@@ -1,0 +1,1 @@
+"""What people do with their shelf, one file per subject."""

@@ -1,0 +1,22 @@
+"""What every use case of the shelf works with, put together once by the wiring."""
+
+from dataclasses import dataclass
+
+from satchel.kernel.clock import Clock
+from satchel.stores.ports.ephemeral import Ephemeral
+from satchel.stores.ports.objects import Objects
+from satchel.stores.ports.table import Tables
+
+# How often a change starts anew when another came first. Each time somebody else got on, so this is never met by
+# fewer than as many at once.
+ATTEMPTS = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shelf:
+    """The stores, and time."""
+
+    tables: Tables
+    objects: Objects
+    ephemeral: Ephemeral
+    clock: Clock

@@ -1,0 +1,266 @@
+"""The end of uploads, good or bad: handing over survives crashes, refusals and full disks; what is left alone ends."""
+
+import hashlib
+import os
+import resource
+import secrets
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from satchel.edge.callers import Member
+from satchel.edge.uploads.lifecycle import sweep_expired_uploads
+from satchel.edge.uploads.writing import write
+from satchel.kernel.errors import OutOfSpace, Unavailable
+from tests.edge.given import ANN, slug
+from tests.services import S3Server
+from tests.uploads.given import PART, TUS, Place, Sender, a_place
+
+WEEK = timedelta(days=7)
+MOMENT = timedelta(milliseconds=1)
+
+
+async def arrive(place: Place, url: str, data: bytes) -> None:
+    """Let all bytes be stored, as if the server had been killed before it handed them over."""
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": data, "more_body": False}
+
+    row = await place.row(url)
+    assert row is not None
+    async with place.uploads.turns.hold(row.upload_id) as turn:
+        await write(place.uploads, row, turn, receive)
+    # What the server that was killed had in memory is gone.
+    place.uploads.digests.take(row.upload_id, len(data))
+
+
+async def ask_for_the_offset(ann: Sender, url: str, size: int) -> None:
+    assert await ann.offset(url) == size
+
+
+async def send_nothing_more(ann: Sender, url: str, size: int) -> None:
+    assert (await ann.send(url, size, b"")).status_code == 204
+
+
+async def look(ann: Sender, url: str, size: int) -> None:
+    assert (await ann.http.get(url)).json()["became"]
+
+
+REPAIRS = [ask_for_the_offset, send_nothing_more, look]
+
+
+@pytest.mark.parametrize("repair", REPAIRS)
+@pytest.mark.parametrize("size", [1000, PART, 2 * PART + 1])
+@pytest.mark.parametrize("joined", [False, True])
+async def test_a_crash_before_handing_over_is_repaired_by_the_next_request(
+    place: Place,
+    ann: Sender,
+    repair: Callable[[Sender, str, int], Awaitable[None]],
+    size: int,
+    joined: bool,
+) -> None:
+    data = os.urandom(size)
+    url = await ann.begun(size)
+    await arrive(place, url, data)
+    row = await place.row(url)
+    assert row is not None
+    if joined and row.multipart:
+        await place.objects.complete(row.key, row.multipart, await place.objects.parts(row.key, row.multipart))
+    await repair(ann, url, size)
+    assert await place.kept(url) == data
+    assert place.desk.received[0].sha256 == hashlib.sha256(data).hexdigest()
+
+
+async def test_a_crash_after_handing_over_comes_to_the_same_end(place: Place, ann: Sender) -> None:
+    url = await ann.begun(5)
+    upload_id = url.rpartition("/")[2]
+    place.desk.dies = RuntimeError("killed")
+    assert (await ann.send(url, 0, b"12345")).status_code == 500
+    place.desk.dies = None
+    assert await ann.offset(url) == 5
+    assert [each.upload_id for each in place.desk.received] == [upload_id, upload_id]
+    assert (await ann.http.get(url)).json()["became"] == f"pile-{upload_id}"
+    assert await place.kept(url) == b"12345"
+
+
+async def test_nobody_is_told_that_an_upload_is_done_before_its_destination_has_it(place: Place, ann: Sender) -> None:
+    url = await ann.begun(5)
+    place.desk.trouble = OutOfSpace("Your shelf is full.")
+    for answer in (
+        await ann.send(url, 0, b"12345"),
+        await ann.http.head(url, headers=TUS),
+        await ann.http.get(url),
+        await ann.send(url, 5, b""),
+    ):
+        assert answer.status_code == 507
+    place.desk.trouble = None
+    assert await ann.offset(url) == 5
+    assert await place.kept(url) == b"12345"
+
+
+async def test_a_creation_that_fails_at_its_end_can_be_repeated_without_making_two(place: Place, ann: Sender) -> None:
+    sends = {"content-type": "application/offset+octet-stream"}
+    place.desk.trouble = Unavailable("Try again.")
+    assert (await ann.create(5, content=b"12345", headers=sends)).status_code == 503
+    place.desk.trouble = None
+    created = await ann.create(5, content=b"12345", headers=sends)
+    assert created.status_code == 201
+    place.clock.advance(timedelta(days=1))
+    await sweep_expired_uploads(place.uploads)
+    assert await place.stored_keys() == [f"pile/{created.headers['location'].rpartition('/')[2]}"]
+
+
+async def test_the_sweep_hands_over_what_was_left_lying(place: Place, ann: Sender) -> None:
+    url = await ann.begun(5)
+    await arrive(place, url, b"12345")
+    await sweep_expired_uploads(place.uploads)
+    assert place.desk.received == []
+    place.clock.advance(timedelta(minutes=10))
+    place.desk.trouble = Unavailable("Not now.")
+    await sweep_expired_uploads(place.uploads)
+    await sweep_expired_uploads(place.uploads)
+    assert len(place.desk.received) == 1
+    place.desk.trouble = None
+    place.clock.advance(timedelta(hours=1))
+    await sweep_expired_uploads(place.uploads)
+    assert await place.kept(url) == b"12345"
+
+
+async def test_what_no_destination_takes_for_a_month_is_freed(place: Place, ann: Sender) -> None:
+    url = await ann.begun(5)
+    await arrive(place, url, b"12345")
+    place.desk.trouble = Unavailable("Not now.")
+    for _ in range(31 * 24):
+        place.clock.advance(timedelta(hours=1))
+        await sweep_expired_uploads(place.uploads)
+    assert await place.row(url) is None
+    assert await place.stored_keys() == []
+
+
+async def test_an_upload_ends_a_week_after_the_last_bytes_and_is_swept_away(place: Place, ann: Sender) -> None:
+    url = await ann.begun(3 * PART)
+    place.clock.advance(WEEK - MOMENT)
+    ann = place.caller()
+    answer = await ann.send(url, 0, os.urandom(PART + 10))
+    assert answer.status_code == 204
+    place.clock.advance(WEEK - MOMENT)
+    await sweep_expired_uploads(place.uploads)
+    ann = place.caller()
+    assert await ann.offset(url) == PART + 10
+    place.clock.advance(MOMENT)
+    for ended in (await ann.http.head(url, headers=TUS), await ann.send(url, PART + 10, b"x"), await ann.http.get(url)):
+        assert ended.status_code == 410
+    await sweep_expired_uploads(place.uploads)
+    assert (await ann.http.get(url)).status_code == 404
+    assert await place.stored_keys() == []
+    assert await place.objects.clean(timedelta(0)) == 0
+
+
+async def test_an_upload_that_never_rests_still_ends_before_the_store_forgets_its_parts(
+    place: Place, ann: Sender
+) -> None:
+    url = await ann.begun(3 * PART)
+    await ann.send(url, 0, os.urandom(PART))
+    for day in range(1, 30):
+        place.clock.advance(timedelta(days=1))
+        await place.objects.clean(timedelta(days=31))
+        await sweep_expired_uploads(place.uploads)
+        assert (await place.caller().send(url, PART + day - 1, b"x")).status_code == 204
+    place.clock.advance(timedelta(days=1))
+    assert (await place.caller().send(url, PART + 29, b"x")).status_code == 410
+
+
+async def test_what_has_become_something_is_remembered_for_a_week_and_leaves_no_trace(
+    place: Place, ann: Sender
+) -> None:
+    url = await ann.begun(5)
+    await ann.send(url, 0, b"12345")
+    place.clock.advance(WEEK - MOMENT)
+    assert await place.caller().offset(url) == 5
+    place.clock.advance(MOMENT)
+    await sweep_expired_uploads(place.uploads)
+    assert await place.row(url) is None
+    assert await place.kept(url) == b"12345"
+
+
+async def test_giving_up_what_has_become_something_leaves_that_alone(place: Place, ann: Sender) -> None:
+    url = await ann.begun(5)
+    await ann.send(url, 0, b"12345")
+    assert (await ann.http.delete(url, headers=TUS)).status_code == 204
+    assert await place.kept(url) == b"12345"
+
+
+async def test_a_renewed_session_goes_on_with_the_upload(place: Place, ann: Sender) -> None:
+    url = await ann.begun(5)
+    later = place.caller(Member(ANN.user_id, "new@example.org", "s-9"))
+    assert (await later.send(url, 0, b"12345")).status_code == 204
+    assert place.desk.received[0].owner == ANN
+
+
+async def test_a_part_that_the_store_has_lost_never_makes_a_shorter_file(
+    place: Place, ann: Sender, tmp_path: Path
+) -> None:
+    url = await ann.begun(2 * PART)
+    await arrive(place, url, os.urandom(2 * PART))
+    [lost] = (tmp_path / "objects" / "uploads").glob("*/00001")
+    lost.unlink()
+    answer = await ann.http.get(url)
+    assert (answer.status_code, slug(answer.json())) == (410, "upload-ended")
+    assert place.desk.received == []
+
+
+@contextmanager
+def files_no_larger_than(size: int) -> Generator[None]:
+    """What a full disk is like: from there on, nothing more can be written to a file."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+async def test_a_full_disk_is_an_answer_and_the_upload_goes_on_when_there_is_room(place: Place, ann: Sender) -> None:
+    data = os.urandom(2 * PART + 10)
+    url = await ann.begun(len(data))
+    await ann.send(url, 0, data[:1000])
+    with files_no_larger_than(1024 * 1024):
+        answer = await ann.send(url, 1000, data[1000:])
+        assert (answer.status_code, slug(answer.json())) == (507, "out-of-space")
+    offset = await ann.offset(url)
+    await ann.send(url, offset, data[offset:])
+    assert await place.kept(url) == data
+
+
+@pytest.fixture
+async def on_s3(s3: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[Place]:
+    from satchel.stores.distributed.objects_s3 import S3Objects
+
+    for name, value in s3.environment().items():
+        monkeypatch.setenv(name, value)
+    prefix = f"uploads-{secrets.token_hex(6)}/"
+    objects = await S3Objects.open(s3.bucket, region=s3.region, endpoint=s3.endpoint, prefix=prefix)
+    async with a_place(tmp_path, objects) as place:
+        yield place
+    await objects.close()
+
+
+async def test_uploads_go_to_s3_alike(on_s3: Place) -> None:
+    ann = on_s3.caller()
+    data = os.urandom(2 * PART + 3000)
+    url = await ann.begun(len(data))
+    await ann.send(url, 0, data[:1000])
+    await ann.send(url, 1000, data[1000 : PART + 500])
+    assert await ann.offset(url) == PART + 500
+    on_s3.uploads.digests.take(url.rpartition("/")[2], PART + 500)
+    await ann.send(url, PART + 500, data[PART + 500 :])
+    assert await on_s3.kept(url) == data
+    assert on_s3.desk.received[0].sha256 == hashlib.sha256(data).hexdigest()
+    given_up = await ann.begun(2 * PART)
+    await ann.send(given_up, 0, data[: PART + 100])
+    assert (await ann.http.delete(given_up, headers=TUS)).status_code == 204
+    assert await on_s3.stored_keys() == [f"pile/{url.rpartition('/')[2]}"]
