@@ -5,43 +5,49 @@ BIN := .venv/bin
 PYTHON ?= python3
 export PYTHONPATH := $(CURDIR)
 
-.PHONY: help install run test quick check fix docs bench services clean
+.PHONY: help install site run test quick check fix bench services clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
 
-install: .venv/ready ## Make .venv with the satchel command in it
+install: site ## Make .venv with the satchel command in it, and build the web app
 
 .venv/ready: pyproject.toml uv.lock tools/environment
 	@PYTHON="$(PYTHON)" tools/environment
 	@touch $@
 
-run: .venv/ready ## Start the server on http://127.0.0.1:8400, keeping everything in ./data
+site: .venv/ready
+	@$(BIN)/python tools/site.py
+
+run: site ## Start the server on http://127.0.0.1:8400, keeping everything in ./data
 	@exec $(BIN)/satchel serve
 
-services: .venv/ready ## Install the servers and the browser that the tests use
+services: site ## Install the servers and the browser that the tests use
 	@tools/services
 
 test: services ## Run every test, against real services that the tests start themselves
 	@$(BIN)/pytest
 
-quick: .venv/ready ## Run the tests that need no service, in under a minute
+quick: site ## Run the tests that need no service, in under a minute
 	@$(BIN)/pytest -m "not services and not slow" -q
 
-check: .venv/ready ## Format, lint, types, import rules, generated documents
+check: .venv/ready ## Format, lint, types, import rules, generated documents, messages, the web app's own tests
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/pyright
 	@$(BIN)/lint-imports
 	@$(BIN)/python -m tools.documents --check
+	@$(BIN)/python -m tools.messages
+	@$(BIN)/python tools/site.py --check
 
 fix: .venv/ready ## Repair what can be repaired by machine, and generate the documents anew
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 	@$(BIN)/python -m tools.documents
+	@$(BIN)/python tools/site.py --fix
 
 bench: services ## Measure against peers, side by side
 	@$(BIN)/python -m bench
 
 clean: ## Remove everything that can be made again; ./data stays
-	rm -rf .venv .cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist
+	rm -rf .venv .cache src/satchel/site web/node_modules web/.svelte-kit .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist

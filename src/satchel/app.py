@@ -24,6 +24,7 @@ from satchel.edge.identity import Guest, Identity, Member, Token
 from satchel.edge.logs import Journal, start_journal
 from satchel.edge.metrics import Metrics
 from satchel.edge.object_links import LinkedObjects
+from satchel.edge.site import Site
 from satchel.edge.throttle import Throttle, network_of
 from satchel.edge.uploads.context import LASTS_AT_MOST, Uploads
 from satchel.edge.uploads.destinations import Destination
@@ -176,6 +177,7 @@ async def application(
             journal=journal,
             metrics=Metrics(),
             version=version("satchel"),
+            site=Site(Path(__file__).with_name("site")),
             checks={
                 "table": lambda: stores.tables.get(SELF_TEST, {"probe": "ready"}),
                 "ephemeral": lambda: stores.ephemeral.run(Exists("ready")),

@@ -159,7 +159,7 @@ class Links(HTMLParser):
         assert self.unclosed.pop() == tag
 
 
-PAGES = ["/", "/problems", "/api/v1/docs"]
+PAGES = ["/problems", "/api/v1/docs"]
 
 
 async def read(client: httpx.AsyncClient, path: str) -> Links:
@@ -182,6 +182,8 @@ async def test_a_page_needs_no_script_and_every_link_leads_somewhere(documented:
     assert len(found.ids) == len(set(found.ids))
     assert found.links
     for link in found.links:
+        if link == "/":
+            continue  # the web app, which this edge has not been given
         place, _, fragment = link.partition("#")
         answer = await client.get(place or path)
         assert answer.status_code == 200, link
@@ -205,7 +207,7 @@ async def test_the_problems_page_has_a_place_for_every_kind(documented: Edge) ->
 
 async def test_the_stylesheet_can_be_kept_for_good_and_knows_light_dark_and_small(documented: Edge) -> None:
     client = documented.client()
-    [href] = re.findall(r'rel="stylesheet" href="([^"]+)"', (await client.get("/")).text)
+    [href] = re.findall(r'rel="stylesheet" href="([^"]+)"', (await client.get("/problems")).text)
     answer = await client.get(href)
     assert answer.headers["content-type"].startswith("text/css")
     assert "immutable" in answer.headers["cache-control"]

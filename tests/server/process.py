@@ -41,12 +41,16 @@ class ServerProcess:
 
 @contextmanager
 def serving(
-    data: Path, *options: str, wrapper: Sequence[str] = (), environment: Mapping[str, str] | None = None
+    data: Path,
+    *options: str,
+    wrapper: Sequence[str] = (),
+    environment: Mapping[str, str] | None = None,
+    program: Path = SATCHEL,
 ) -> Generator[ServerProcess]:
     """`satchel serve` on a free port, once it answers; whatever is left of it afterwards is killed."""
     port = free_port()
     with tempfile.NamedTemporaryFile(prefix="satchel-log-", delete=False) as output:
-        command = [*wrapper, str(SATCHEL), "serve", "--data", str(data), "--port", str(port), *options]
+        command = [*wrapper, str(program), "serve", "--data", str(data), "--port", str(port), *options]
         process = subprocess.Popen(
             command, stdout=output, stderr=subprocess.STDOUT, env=python_environment(**(environment or {})), cwd="/"
         )

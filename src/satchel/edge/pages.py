@@ -46,21 +46,6 @@ def code_marked(text: str) -> str:
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
 
 
-def welcome(version: str) -> Response:
-    body = f"""<main class="welcome">
-<h1>Satchel</h1>
-<p class="lead">One server for passing things on and keeping them: files in live rooms, a hand-off that not even
-the server can read, photo albums, sheet music, and honest counts of what gets opened.</p>
-<p class="state"><span class="dot" aria-hidden="true"></span> This server is running, version {escape(version)}.</p>
-<nav aria-label="Documentation"><ul>
-<li><a href="/api/v1/docs">How to use the API</a></li>
-<li><a href="/api/v1/openapi.json">The API as an OpenAPI document</a></li>
-<li><a href="/problems">What each kind of problem means</a></li>
-</ul></nav>
-</main>"""
-    return page("Satchel", body)
-
-
 def problems_page(kinds: Sequence[ProblemKind]) -> Response:
     entries = "\n".join(
         f'<section class="card" id="{escape(kind.slug)}">'

@@ -1,0 +1,113 @@
+"""A real server and Debian's Chromium for the journeys; whatever the console complains of fails the test."""
+
+import time
+from collections.abc import Generator
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, ViewportSize, expect, sync_playwright
+
+from satchel.edge.identity import ACCESS_COOKIE, Identity, Member
+from satchel.kernel.signing import Signer
+from satchel.stores.embedded.ephemeral_memory import MemoryEphemeral
+from tests.server.process import ServerProcess, serving
+from tests.services import tool
+
+# A shared machine can be slow; what is expected still has to happen.
+expect.set_options(timeout=20_000)
+PASSWORD = "correct horse battery staple"
+DESKTOP = ViewportSize(width=1280, height=900)
+NARROW = ViewportSize(width=320, height=700)
+
+
+class OpenPage(Protocol):
+    """A new browser profile with one page in it."""
+
+    def __call__(
+        self, *, locale: str = ..., dark: bool = ..., size: ViewportSize = ..., may_fail: bool = ...
+    ) -> Page: ...
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("browser")
+
+
+@pytest.fixture(scope="module")
+def server(data: Path) -> Generator[ServerProcess]:
+    """An empty server, shared by the tests of a file."""
+    with serving(data) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Generator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=tool("chromium"), args=["--no-sandbox", "--disable-background-networking"]
+        )
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(chromium: Browser, server: ServerProcess) -> Generator[OpenPage]:
+    """Pages whose console stays silent; `may_fail` lets the server's refusals be, which Chromium logs as well."""
+    contexts: list[BrowserContext] = []
+    complaints: list[str] = []
+
+    def open_one(
+        *, locale: str = "en", dark: bool = False, size: ViewportSize = DESKTOP, may_fail: bool = False
+    ) -> Page:
+        context = chromium.new_context(
+            base_url=server.url, locale=locale, color_scheme="dark" if dark else "light", viewport=size
+        )
+        contexts.append(context)
+        page = context.new_page()
+
+        def note(message: ConsoleMessage) -> None:
+            refused = may_fail and message.text.startswith("Failed to load resource")
+            if message.type in ("error", "warning") and not refused:
+                complaints.append(f"{page.url}: {message.text}")
+
+        page.on("console", note)
+        page.on("pageerror", lambda error: complaints.append(f"{page.url}: {error}"))
+        return page
+
+    yield open_one
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+def sign_up(server: ServerProcess, email: str, name: str, *, invitation: str | None = None) -> dict[str, str]:
+    """Make an account over the API; the headers with which its owner is believed."""
+    body = {"email": email, "name": name, "password": PASSWORD, "invitation": invitation}
+    answer = server.client.post("/api/v1/accounts", json=body)
+    assert answer.status_code == 201, answer.text
+    return {"authorization": f"Bearer {answer.json()['tokens']['access_token']}"}
+
+
+def let_the_session_run_out(page: Page, data: Path) -> str:
+    """Put an access token of an hour ago in the place of the browser's own; it is what the clock would have made."""
+    me = page.request.get("/api/v1/whoami").json()
+    signer = Signer((data / "secret").read_bytes().strip())
+    past = Identity(signer, MemoryEphemeral(time.time, max_bytes=0), clock=lambda: time.time() - 3600)
+    member = Member(me["id"], me["email"], me["session_id"], me["administrator"])
+    stale = past.issue_access(member).value
+    page.context.add_cookies([{"name": ACCESS_COOKIE, "value": stale, "url": page.url, "httpOnly": True}])
+    return stale
+
+
+def access_cookie(page: Page) -> str:
+    return next(each.get("value", "") for each in page.context.cookies() if each.get("name") == ACCESS_COOKIE)
+
+
+def sign_in(page: Page, email: str, password: str = PASSWORD) -> None:
+    """Sign in through the page, whatever its language, and wait until the app is there."""
+    page.goto("/sign-in")
+    page.locator("input[type=email]").fill(email)
+    page.locator("input[type=password]").fill(password)
+    page.locator("button[type=submit]").click()
+    page.wait_for_url("**/shelf")

@@ -1,0 +1,152 @@
+// The words of the app in the reader's language, and numbers, sizes and times as that language writes them.
+import type english from './en.json';
+
+export const LOCALES = ['en', 'zh-Hant', 'ja'] as const;
+export type Locale = (typeof LOCALES)[number];
+export const LOCALE_NAMES: Record<Locale, string> = { en: 'English', 'zh-Hant': '繁體中文', ja: '日本語' };
+
+export type Key = keyof typeof english;
+type Plural = Partial<Record<Intl.LDMLPluralRule, string>> & { other: string };
+type Messages = Record<string, string | Plural>;
+type Values = Record<string, string | number>;
+
+// Each language is a file of its own, so that nobody loads the others.
+const load: Record<Locale, () => Promise<{ default: Messages }>> = {
+  en: () => import('./en.json'),
+  'zh-Hant': () => import('./zh-Hant.json'),
+  ja: () => import('./ja.json'),
+};
+
+let locale = $state<Locale>('en');
+let messages = $state.raw<Messages>({});
+
+export function currentLocale(): Locale {
+  return locale;
+}
+
+/** The language that was chosen here before, else the first of the browser's that we speak. */
+export function preferredLocale(chosen: string | null, wanted: readonly string[]): Locale {
+  if (LOCALES.includes(chosen as Locale)) return chosen as Locale;
+  for (const tag of wanted) {
+    const language = tag.toLowerCase().split('-')[0];
+    if (language === 'en' || language === 'ja') return language;
+    // Whoever reads Simplified reads Traditional sooner than English.
+    if (language === 'zh') return 'zh-Hant';
+  }
+  return 'en';
+}
+
+export async function startLocale(): Promise<void> {
+  await speak(preferredLocale(remembered(), navigator.languages));
+}
+
+export async function chooseLocale(next: Locale): Promise<void> {
+  await speak(next);
+  try {
+    localStorage.setItem('locale', next);
+  } catch {
+    // Storage is switched off: the choice holds until the page is closed.
+  }
+}
+
+async function speak(next: Locale): Promise<void> {
+  messages = (await load[next]()).default;
+  locale = next;
+  document.documentElement.lang = next;
+}
+
+function remembered(): string | null {
+  try {
+    return localStorage.getItem('locale');
+  } catch {
+    return null;
+  }
+}
+
+/** The message in the reader's language; `{name}` in it is replaced, and `count` picks the plural. */
+export function t(key: Key, values: Values = {}): string {
+  return tryTo(key, values) ?? key;
+}
+
+/** Like `t`, for keys put together at run time, which may not exist. */
+export function tryTo(key: string, values: Values = {}): string | undefined {
+  const message = messages[key];
+  if (message === undefined) return undefined;
+  return fill(typeof message === 'string' ? message : plural(message, values.count), values);
+}
+
+function plural(message: Plural, count: string | number | undefined): string {
+  return message[new Intl.PluralRules(locale).select(Number(count))] ?? message.other;
+}
+
+function fill(message: string, values: Values): string {
+  return message.replace(/\{(\w+)\}/g, (whole, name: string) => {
+    const value = values[name];
+    if (value === undefined) return whole;
+    return typeof value === 'number' ? number(value) : isolated(value);
+  });
+}
+
+/** A name that is read from right to left must not turn the sentence around it. */
+function isolated(text: string): string {
+  return /[\p{Script=Arabic}\p{Script=Hebrew}]/u.test(text) ? `\u2068${text}\u2069` : text;
+}
+
+export function number(value: number): string {
+  return new Intl.NumberFormat(locale).format(value);
+}
+
+const SIZES = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const;
+
+export function size(bytes: number): string {
+  const step = bytes < 1000 ? 0 : Math.min(Math.floor(Math.log10(bytes) / 3), SIZES.length - 1);
+  return new Intl.NumberFormat(locale, {
+    style: 'unit',
+    unit: SIZES[step],
+    unitDisplay: step === 0 ? 'long' : 'short',
+    maximumFractionDigits: step < 2 ? 0 : 1,
+  }).format(bytes / 1000 ** step);
+}
+
+export function speed(bytesPerSecond: number): string {
+  return t('size.perSecond', { size: size(bytesPerSecond) });
+}
+
+/** A span of time in its one or two largest units. */
+export function duration(seconds: number): string {
+  const whole = Math.max(0, Math.round(seconds));
+  const parts: [number, 'hour' | 'minute' | 'second'][] = [
+    [Math.floor(whole / 3600), 'hour'],
+    [Math.floor((whole % 3600) / 60), 'minute'],
+    [whole % 60, 'second'],
+  ];
+  const first = parts.findIndex(([amount]) => amount > 0);
+  const shown = first < 0 ? parts.slice(2) : parts.slice(first, first + 2).filter(([amount]) => amount > 0);
+  return shown
+    .map(([amount, unit]) =>
+      new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'short' }).format(amount),
+    )
+    .join(' ');
+}
+
+export function date(moment: string): string {
+  return new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' }).format(
+    Date.parse(moment),
+  );
+}
+
+const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+];
+
+/** “3 hours ago”, “in 2 days”; anything under a minute is now. */
+export function ago(moment: string, now = Date.now()): string {
+  const seconds = (Date.parse(moment) - now) / 1000;
+  const format = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
+  for (const [unit, length] of STEPS) {
+    if (Math.abs(seconds) >= length) return format.format(Math.round(seconds / length), unit);
+  }
+  return format.format(0, 'second');
+}

@@ -1,0 +1,13 @@
+// Links whose secret stands behind the `#`, where no server and no log sees it: making them, and reading them again.
+
+export function invitationLink(server: string, token: string): string {
+  return `${server}/sign-up#invitation=${token}`;
+}
+
+export function passwordResetLink(server: string, token: string): string {
+  return `${server}/reset#token=${token}`;
+}
+
+export function secretIn(url: URL, name: 'invitation' | 'token'): string {
+  return new URLSearchParams(url.hash.slice(1)).get(name) ?? '';
+}

@@ -1,0 +1,61 @@
+// What every part of a page that comes from the server does alike: being there, not yet, or a problem and a way on.
+import { Problem } from '$lib/api/problems';
+
+export class Reading<Data> {
+  data = $state.raw<Data>();
+  problem = $state<Problem>();
+  #read: () => Promise<Data>;
+  #running: Promise<void> | undefined;
+
+  constructor(read: () => Promise<Data>) {
+    this.#read = read;
+    void this.again();
+  }
+
+  /** Read, or read again after a problem; what was there stays until the new is. Asking twice at once reads once. */
+  again = (): Promise<void> => {
+    this.#running ??= this.#attempt().finally(() => (this.#running = undefined));
+    return this.#running;
+  };
+
+  async #attempt(): Promise<void> {
+    this.problem = undefined;
+    try {
+      this.data = await this.#read();
+    } catch (failure) {
+      if (!(failure instanceof Problem)) throw failure;
+      this.problem = failure;
+    }
+  }
+}
+
+/** A list that comes in pages. */
+export class PagedReading<Item> {
+  items = $state.raw<Item[]>();
+  more = $state(false);
+  #cursor: string | null = null;
+  #reading: Reading<void>;
+
+  constructor(read: (cursor: string | null) => Promise<{ items: Item[]; cursor: string | null }>) {
+    this.#reading = new Reading(async () => {
+      const before = this.#cursor ? (this.items ?? []) : [];
+      const page = await read(this.#cursor);
+      this.items = [...before, ...page.items];
+      this.#cursor = page.cursor;
+      this.more = page.cursor !== null;
+    });
+  }
+
+  get problem(): Problem | undefined {
+    return this.#reading.problem;
+  }
+
+  /** The next page; after a problem, the one that failed. */
+  next = (): Promise<void> => this.#reading.again();
+
+  /** From the start. */
+  restart = (): Promise<void> => {
+    this.#cursor = null;
+    return this.#reading.again();
+  };
+}

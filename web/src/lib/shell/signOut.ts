@@ -1,0 +1,16 @@
+// Signing out, from wherever it is offered.
+import { goto } from '$app/navigation';
+import { Problem } from '$lib/api/problems';
+import { session } from '$lib/session.svelte';
+import { toasts } from '$lib/ui/toasts.svelte';
+
+export async function signOut(): Promise<void> {
+  try {
+    await session.signOut();
+  } catch (failure) {
+    if (!(failure instanceof Problem)) throw failure;
+    toasts.bad(failure.sentence);
+    return;
+  }
+  await goto('/sign-in', { invalidateAll: true });
+}

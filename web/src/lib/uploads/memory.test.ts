@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest';
+import { fingerprintOf, Memory, type Remembered, type Shelter } from './memory';
+
+class Drawer implements Shelter {
+  #items = new Map<string, string>();
+
+  get length(): number {
+    return this.#items.size;
+  }
+
+  key(index: number): string | null {
+    return [...this.#items.keys()][index] ?? null;
+  }
+
+  getItem(key: string): string | null {
+    return this.#items.get(key) ?? null;
+  }
+
+  setItem(key: string, value: string): void {
+    this.#items.set(key, value);
+  }
+
+  removeItem(key: string): void {
+    this.#items.delete(key);
+  }
+}
+
+function upload(changes: Partial<Remembered> = {}): Remembered {
+  return {
+    fingerprint: 'f',
+    owner: 'ann',
+    destination: 'shelf',
+    uploadId: 'u1',
+    name: 'film.mp4',
+    sizeBytes: 10,
+    since: '2026-01-01T00:00:00Z',
+    ...changes,
+  };
+}
+
+describe('memory', () => {
+  it('finds what it kept, until it is told to forget', () => {
+    const memory = new Memory(new Drawer());
+    memory.keep(upload());
+    expect(memory.find('f')).toEqual(upload());
+    memory.forget('f');
+    expect(memory.find('f')).toBeUndefined();
+  });
+
+  it('shows a person only their own, for this place, newest first', () => {
+    const memory = new Memory(new Drawer());
+    memory.keep(upload());
+    memory.keep(upload({ fingerprint: 'g', since: '2026-02-01T00:00:00Z' }));
+    memory.keep(upload({ fingerprint: 'h', owner: 'bob' }));
+    memory.keep(upload({ fingerprint: 'i', destination: 'albums' }));
+    expect(memory.unfinished('ann', 'shelf').map(({ fingerprint }) => fingerprint)).toEqual(['g', 'f']);
+  });
+
+  it('is not disturbed by what others have written', () => {
+    const drawer = new Drawer();
+    drawer.setItem('theme', 'dark');
+    drawer.setItem('upload:a', 'no json');
+    drawer.setItem('upload:b', '{"name": 7}');
+    drawer.setItem('upload:c', 'null');
+    const memory = new Memory(drawer);
+    expect(memory.unfinished('ann', 'shelf')).toEqual([]);
+    expect(memory.find('a')).toBeUndefined();
+  });
+
+  it('works without a place to write to, or without room in it', () => {
+    const none = new Memory(undefined);
+    none.keep(upload());
+    expect(none.unfinished('ann', 'shelf')).toEqual([]);
+    const full = new Drawer();
+    full.setItem = () => {
+      throw new DOMException('full', 'QuotaExceededError');
+    };
+    expect(() => new Memory(full).keep(upload())).not.toThrow();
+  });
+});
+
+describe('a fingerprint', () => {
+  const file = new File(['x'], 'a.txt', { lastModified: 1 });
+
+  it('is the same for the same file', () => {
+    const again = new File(['x'], 'a.txt', { lastModified: 1 });
+    expect(fingerprintOf('ann', 'shelf', '', file)).toBe(fingerprintOf('ann', 'shelf', '', again));
+  });
+
+  it('is another for another person, place, folder, size or time', () => {
+    const prints = [
+      fingerprintOf('ann', 'shelf', '', file),
+      fingerprintOf('bob', 'shelf', '', file),
+      fingerprintOf('ann', 'albums', '', file),
+      fingerprintOf('ann', 'shelf', 'trip/a.txt', file),
+      fingerprintOf('ann', 'shelf', '', new File(['xy'], 'a.txt', { lastModified: 1 })),
+      fingerprintOf('ann', 'shelf', '', new File(['x'], 'a.txt', { lastModified: 2 })),
+    ];
+    expect(new Set(prints).size).toBe(prints.length);
+  });
+});

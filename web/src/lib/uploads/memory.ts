@@ -1,0 +1,75 @@
+// Which uploads of this browser are unfinished, so that they can go on after the page was closed.
+
+/** What is needed to go on: where the upload stands on the server, and which file it was. */
+export type Remembered = {
+  fingerprint: string;
+  owner: string;
+  destination: string;
+  uploadId: string;
+  name: string;
+  sizeBytes: number;
+  since: string;
+};
+
+/** The part of `Storage` that is needed. */
+export type Shelter = Pick<Storage, 'getItem' | 'setItem' | 'removeItem' | 'key' | 'length'>;
+
+const PREFIX = 'upload:';
+
+/** The same for the same file, in this place, by this person; another as soon as the file has changed. */
+export function fingerprintOf(owner: string, destination: string, path: string, file: File): string {
+  return JSON.stringify([owner, destination, path || file.name, file.size, file.lastModified]);
+}
+
+export class Memory {
+  #shelter: Shelter | undefined;
+
+  /** Without a shelter (storage is switched off) nothing outlives the page, and everything else works. */
+  constructor(shelter: Shelter | undefined) {
+    this.#shelter = shelter;
+  }
+
+  keep(upload: Remembered): void {
+    try {
+      this.#shelter?.setItem(PREFIX + upload.fingerprint, JSON.stringify(upload));
+    } catch {
+      // No room left: this one starts from the beginning after a reload.
+    }
+  }
+
+  find(fingerprint: string): Remembered | undefined {
+    return read(this.#shelter?.getItem(PREFIX + fingerprint));
+  }
+
+  forget(fingerprint: string): void {
+    this.#shelter?.removeItem(PREFIX + fingerprint);
+  }
+
+  /** Those of one person for one place, newest first. */
+  unfinished(owner: string, destination: string): Remembered[] {
+    const found: Remembered[] = [];
+    for (let index = 0; index < (this.#shelter?.length ?? 0); index++) {
+      const key = this.#shelter?.key(index);
+      const upload = key?.startsWith(PREFIX) ? read(this.#shelter?.getItem(key)) : undefined;
+      if (upload?.owner === owner && upload.destination === destination) found.push(upload);
+    }
+    return found.sort((one, other) => other.since.localeCompare(one.since));
+  }
+}
+
+function read(text: string | null | undefined): Remembered | undefined {
+  try {
+    const value: unknown = JSON.parse(text ?? 'null');
+    return isRemembered(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Other versions of the app, and other people, write into the same storage. */
+function isRemembered(value: unknown): value is Remembered {
+  if (typeof value !== 'object' || value === null) return false;
+  const fields = value as Record<string, unknown>;
+  const texts = ['fingerprint', 'owner', 'destination', 'uploadId', 'name', 'since'];
+  return texts.every((name) => typeof fields[name] === 'string') && typeof fields.sizeBytes === 'number';
+}

@@ -1,0 +1,66 @@
+// Files from wherever people take them: a file dialog, a folder, a drop, the clipboard.
+
+/** A file, and its path when it came in a folder. */
+export type Picked = { file: File; path: string };
+
+/** What was found; files that could not be opened are counted. */
+export type Found = { picked: Picked[]; unreadable: number };
+
+export function fromDialog(files: Iterable<File>): Picked[] {
+  return Array.from(files, (file) => ({ file, path: file.webkitRelativePath }));
+}
+
+/** Browsers empty a drop as soon as its handler returns, so everything is taken out before the first wait. */
+export async function fromDrop(transfer: DataTransfer): Promise<Found> {
+  const taken = Array.from(transfer.items)
+    .filter((item) => item.kind === 'file')
+    .map((item) => ({ entry: item.webkitGetAsEntry(), file: item.getAsFile() }));
+  const found: Found = { picked: [], unreadable: 0 };
+  for (const { entry, file } of taken) {
+    if (entry?.isDirectory) await walk(entry as FileSystemDirectoryEntry, found);
+    else if (file) found.picked.push({ file, path: '' });
+  }
+  return found;
+}
+
+/** Screenshots have no name of their own; `called` gives them one. */
+export function fromClipboard(transfer: DataTransfer, called: (extension: string) => string): Picked[] {
+  return Array.from(transfer.files, (file) => {
+    const isScreenshot = /^image\.\w+$/.test(file.name) && file.type.startsWith('image/');
+    return { file: isScreenshot ? renamed(file, called(file.name.split('.').at(-1) ?? '')) : file, path: '' };
+  });
+}
+
+/** Whether something that is dragged over the page can be dropped here. */
+export function hasFiles(transfer: DataTransfer | null): boolean {
+  return transfer?.types.includes('Files') ?? false;
+}
+
+export async function walk(folder: FileSystemDirectoryEntry, found: Found): Promise<void> {
+  const reader = folder.createReader();
+  for (;;) {
+    const entries = await new Promise<FileSystemEntry[]>((resolve, reject) =>
+      reader.readEntries(resolve, reject),
+    ).catch(() => undefined);
+    if (entries === undefined) found.unreadable += 1;
+    // Chromium hands out a hundred at a time; none means that these were all.
+    if (!entries?.length) return;
+    for (const entry of entries) {
+      if (entry.isDirectory) await walk(entry as FileSystemDirectoryEntry, found);
+      else await open(entry as FileSystemFileEntry, found);
+    }
+  }
+}
+
+async function open(entry: FileSystemFileEntry, found: Found): Promise<void> {
+  try {
+    const file = await new Promise<File>((resolve, reject) => entry.file(resolve, reject));
+    found.picked.push({ file, path: entry.fullPath.replace(/^\//, '') });
+  } catch {
+    found.unreadable += 1;
+  }
+}
+
+function renamed(file: File, name: string): File {
+  return new File([file], name, { type: file.type, lastModified: file.lastModified });
+}

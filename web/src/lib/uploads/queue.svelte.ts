@@ -1,0 +1,297 @@
+// Every upload of the app in one line: it goes on while people move between pages, and picks itself up when it can.
+import { t } from '$lib/i18n/index.svelte';
+import { failureFrom } from './failure';
+import { isOver, isUnderWay, toBegin, type Happening } from './lifecycle';
+import { fingerprintOf, Memory, type Shelter } from './memory';
+import type { Picked } from './picking';
+import { giveUp, send, standingOf } from './sending';
+import { secondsLeft } from './speed';
+import { unlessElsewhere, untilFree } from './tabs';
+import { Upload } from './upload.svelte';
+import { CHUNK_BYTES, delay, judge } from './verdict';
+
+const AT_ONCE = 3;
+const LOOK_EVERY_SECONDS = 5;
+// A slow line may take that long for the next bytes that the server counts.
+const ABANDONED_AFTER_LOOKS = 6;
+
+type Arrival = { destination: string; callback: (became: string) => void };
+type Way = { chunk: number; overriding: boolean };
+
+class Queue {
+  uploads = $state.raw<Upload[]>([]);
+  /** What a screen reader says: beginnings and endings, not every step. */
+  news = $state('');
+  now = $state(Date.now());
+  readonly memory = new Memory(shelter());
+
+  #owner: string | undefined;
+  /** What was learned about the way to the server; it holds for all. */
+  #way: Way = { chunk: 0, overriding: false };
+  #arrivals: Arrival[] = [];
+
+  readonly underWay = $derived(this.uploads.some(({ state }) => isUnderWay(state)));
+  readonly left = $derived(this.uploads.filter(({ state }) => !isOver(state)));
+  readonly failed = $derived(this.uploads.filter(({ state }) => state === 'failed'));
+  readonly done = $derived(this.uploads.filter(({ state }) => state === 'done'));
+  readonly share = $derived(shareOf(this.uploads));
+  readonly rate = $derived(this.uploads.reduce((sum, { rate }) => sum + (rate ?? 0), 0));
+  readonly secondsLeft = $derived(
+    secondsLeft(
+      this.left.reduce((sum, { size, sent }) => sum + size - sent, 0),
+      this.rate,
+    ),
+  );
+
+  /** Send these; a file that is in the line already, but does not move, goes on with what was chosen now. */
+  add(picked: readonly Picked[], destination: string): void {
+    const owner = this.#owner;
+    if (owner === undefined || !picked.length) return;
+    // What is done stays in sight until the next comes, what failed until somebody has seen to it.
+    const before = this.left.length ? this.uploads : this.failed;
+    const known = new Map(
+      before.filter(({ state }) => state !== 'done').map((each) => [each.fingerprint, each]),
+    );
+    const wanted = new Map(
+      picked.map((each) => [fingerprintOf(owner, destination, each.path, each.file), each]),
+    );
+    const added: Upload[] = [];
+    for (const [fingerprint, { file, path }] of wanted) {
+      const upload = known.get(fingerprint);
+      if (upload) {
+        upload.file = file;
+        interrupt(upload, 'resume');
+      } else {
+        added.push(new Upload(file, path, destination, fingerprint));
+      }
+    }
+    this.uploads = [...before, ...added];
+    this.news = t('uploads.news.added', { count: wanted.size });
+    this.#pump();
+  }
+
+  pause(uploads: readonly Upload[]): void {
+    for (const upload of uploads) interrupt(upload, 'pause');
+    this.#pump();
+  }
+
+  resume(uploads: readonly Upload[]): void {
+    for (const upload of uploads) interrupt(upload, 'resume');
+    this.#pump();
+  }
+
+  cancel(uploads: readonly Upload[]): void {
+    for (const upload of uploads) {
+      upload.halt();
+      this.memory.forget(upload.fingerprint);
+      // What stays there by mischance expires by itself.
+      if (upload.uploadId) giveUp(upload.uploadId).catch(() => undefined);
+    }
+    const gone = new Set(uploads);
+    this.uploads = this.uploads.filter((upload) => !gone.has(upload));
+    this.#pump();
+  }
+
+  /** Take away what needs no attention any more. */
+  clear(): void {
+    this.uploads = this.left;
+  }
+
+  /** Who is signed in: the same person's uploads go on, another's are none of theirs. */
+  belongTo(owner: string | undefined): void {
+    if (owner === undefined) {
+      for (const upload of this.uploads) interrupt(upload, 'signOut', t('uploads.problem.signedOut'));
+      return;
+    }
+    if (this.#owner !== owner) {
+      for (const upload of this.uploads) upload.halt();
+      this.uploads = [];
+      this.#owner = owner;
+    }
+    for (const upload of this.uploads) upload.move('signIn');
+    this.#pump();
+  }
+
+  offline(): void {
+    for (const upload of this.uploads) {
+      if (upload.state !== 'sending') continue;
+      upload.halt();
+      this.#retryLater(upload, delay({ kind: 'silence', sending: false }, 3), t('uploads.problem.offline'));
+    }
+  }
+
+  online(): void {
+    this.resume(this.uploads.filter(({ state }) => state === 'retrying'));
+  }
+
+  /** Once a second while something moves: speeds fall, countdowns count. */
+  tick(): void {
+    this.now = Date.now();
+    for (const upload of this.uploads) upload.tick();
+  }
+
+  /** Call back with the id of what an upload to this place became. */
+  onArrival(destination: string, callback: Arrival['callback']): () => void {
+    const arrival = { destination, callback };
+    this.#arrivals.push(arrival);
+    return () => (this.#arrivals = this.#arrivals.filter((each) => each !== arrival));
+  }
+
+  #move(upload: Upload, happening: Happening, sentence = ''): void {
+    upload.move(happening, sentence);
+    this.#pump();
+  }
+
+  #pump(): void {
+    for (const upload of toBegin(this.uploads, AT_ONCE)) void this.#attempt(upload);
+  }
+
+  async #attempt(upload: Upload): Promise<void> {
+    const signal = upload.begin();
+    const way = { ...this.#way };
+    // Before asking for the turn: who has it now forgets the upload at its end, and we want to come to the same end.
+    upload.uploadId ??= this.memory.find(upload.fingerprint)?.uploadId;
+    try {
+      const sent = await unlessElsewhere(upload.fingerprint, () => this.#send(upload, way, signal));
+      if (!sent) {
+        this.#move(upload, 'yield', t('uploads.problem.otherTab'));
+        await untilFree(upload.fingerprint, signal);
+        this.#move(upload, 'again');
+      }
+    } catch (thrown) {
+      if (!signal.aborted) this.#brokeOff(upload, way, thrown, signal);
+    }
+  }
+
+  async #send(upload: Upload, way: Way, signal: AbortSignal): Promise<void> {
+    const { file, path, destination, uploadId } = upload;
+    let isFirst = true;
+    const listener = {
+      begun: (id: string) => this.#begun(upload, id),
+      stored: (bytes: number) => upload.stored(bytes),
+      progress: (bytes: number) => {
+        // The first is where it goes on: so much is stored.
+        if (isFirst) upload.stored(bytes);
+        isFirst = false;
+        upload.progress(bytes);
+      },
+    };
+    const chunkBytes = CHUNK_BYTES[way.chunk] ?? CHUNK_BYTES[0];
+    await send(
+      { file, path, destination, uploadId, chunkBytes, overriding: way.overriding },
+      listener,
+      signal,
+    );
+    const { became } = await standingOf(upload.uploadId ?? '', signal);
+    this.#arrived(upload, became);
+  }
+
+  #begun(upload: Upload, uploadId: string): void {
+    upload.uploadId = uploadId;
+    const { fingerprint, destination, name, size } = upload;
+    const since = new Date().toISOString();
+    this.memory.keep({
+      fingerprint,
+      owner: this.#owner ?? '',
+      destination,
+      uploadId,
+      name,
+      sizeBytes: size,
+      since,
+    });
+  }
+
+  #arrived(upload: Upload, became: string | undefined): void {
+    this.memory.forget(upload.fingerprint);
+    upload.move('arrive');
+    for (const { destination, callback } of this.#arrivals) {
+      if (became && destination === upload.destination) callback(became);
+    }
+    if (!this.left.length) this.news = t('uploads.news.done', { count: this.done.length });
+    this.#pump();
+  }
+
+  #brokeOff(upload: Upload, way: Way, thrown: unknown, signal: AbortSignal): void {
+    const failure = failureFrom(thrown);
+    if (!failure) {
+      this.#fail(upload, t('problem.internal'));
+      throw thrown;
+    }
+    const { trouble, sentence } = failure;
+    const smallestChunks = way.chunk === CHUNK_BYTES.length - 1;
+    const { fruitless } = upload;
+    const begun = upload.uploadId !== undefined;
+    switch (judge(trouble, { begun, smallestChunks, overriding: way.overriding, fruitless })) {
+      case 'retry':
+        return this.#retryLater(upload, delay(trouble, upload.fruitless++), sentence);
+      case 'smaller':
+        this.#way.chunk = Math.max(this.#way.chunk, way.chunk + 1);
+        upload.fruitless = 0;
+        return this.#move(upload, 'again');
+      case 'override':
+        this.#way.overriding = true;
+        return this.#move(upload, 'again');
+      case 'anew':
+        this.memory.forget(upload.fingerprint);
+        upload.startAnew();
+        return this.#retryLater(upload, delay(trouble, upload.fruitless++), sentence);
+      case 'signIn':
+        return this.belongTo(undefined);
+      case 'elsewhere':
+        void this.#follow(upload, signal);
+        return;
+      case 'fail':
+        return this.#fail(upload, sentence);
+    }
+  }
+
+  #fail(upload: Upload, sentence: string): void {
+    this.news = t('uploads.news.failed', { name: upload.name, sentence });
+    this.#move(upload, 'fail', sentence);
+  }
+
+  #retryLater(upload: Upload, seconds: number, sentence: string): void {
+    upload.move('falter', sentence);
+    upload.wait(seconds, () => this.#move(upload, 'again'));
+  }
+
+  /** Somebody else has gone on with this upload: watch how it ends, and take it up again if they leave it. */
+  async #follow(upload: Upload, signal: AbortSignal): Promise<void> {
+    this.#move(upload, 'yield', t('uploads.problem.elsewhere'));
+    let [before, looks] = [-1, 0];
+    while (looks < ABANDONED_AFTER_LOOKS) {
+      await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_SECONDS * 1000));
+      if (signal.aborted || upload.state !== 'elsewhere') return;
+      const standing = await standingOf(upload.uploadId ?? '').catch(() => undefined);
+      if (standing?.became) return this.#arrived(upload, standing.became);
+      looks = standing && standing.storedBytes !== before ? 0 : looks + 1;
+      before = standing?.storedBytes ?? before;
+    }
+    this.#move(upload, 'again');
+  }
+}
+
+/** Move it on by somebody's will, and stop what it was doing until then. */
+function interrupt(upload: Upload, happening: 'pause' | 'resume' | 'signOut', sentence = ''): void {
+  if (upload.move(happening, sentence)) upload.halt();
+}
+
+function shareOf(uploads: readonly Upload[]): number {
+  let [sent, size] = [0, 0];
+  for (const upload of uploads) {
+    // A file without bytes counts as something, or a queue of such files would never get anywhere.
+    sent += upload.sent + (upload.state === 'done' ? 1 : 0);
+    size += upload.size + 1;
+  }
+  return size ? sent / size : 0;
+}
+
+function shelter(): Shelter | undefined {
+  try {
+    return globalThis.localStorage;
+  } catch {
+    return undefined;
+  }
+}
+
+export const queue = new Queue();

@@ -1,0 +1,115 @@
+// One attempt to send a file, or the rest of it, over tus 1.0.
+import { ask, http } from '$lib/api/client';
+import { refused, silence, UploadFailure } from './failure';
+import { Requests } from './requests';
+
+export type Parcel = {
+  file: File;
+  path: string;
+  destination: string;
+  /** What was begun before and is to go on. */
+  uploadId: string | undefined;
+  chunkBytes: number;
+  /** Send with POST, where something on the way does not let PATCH through. */
+  overriding: boolean;
+};
+
+export type Listener = {
+  begun(uploadId: string): void;
+  /** So many bytes are stored on the server. */
+  stored(bytes: number): void;
+  /** So many bytes are on their way or stored. */
+  progress(bytes: number): void;
+};
+
+const ENDPOINT = '/api/v1/uploads';
+// Small files go with their announcement: one request instead of two.
+const SMALL_BYTES = 512 * 1024;
+
+/** Send it to the end, or throw an `UploadFailure`; nothing is heard of it any more once the signal stops it. */
+export async function send(parcel: Parcel, listener: Listener, signal: AbortSignal): Promise<void> {
+  const { Upload } = await protocol();
+  signal.throwIfAborted();
+  await new Promise<void>((resolve, reject) => {
+    const upload = new Upload(parcel.file, {
+      endpoint: ENDPOINT,
+      uploadUrl: parcel.uploadId ? `${ENDPOINT}/${parcel.uploadId}` : null,
+      metadata: metadataOf(parcel),
+      chunkSize: parcel.chunkBytes,
+      overridePatchMethod: parcel.overriding,
+      uploadDataDuringCreation: parcel.file.size <= SMALL_BYTES,
+      // When to try again, and what to remember, is decided by the queue.
+      retryDelays: null,
+      storeFingerprintForResuming: false,
+      httpStack: new Requests(),
+      onUploadUrlAvailable: () => listener.begun(idIn(upload.url)),
+      onChunkComplete: (_, bytes) => listener.stored(bytes),
+      onProgress: listener.progress,
+      onSuccess: () => resolve(),
+      onError: (error) => reject(translated(error)),
+    });
+    signal.addEventListener('abort', () => {
+      void upload.abort();
+      reject(signal.reason as Error);
+    });
+    upload.start();
+  });
+}
+
+export type Standing = { storedBytes: number; became: string | undefined };
+
+/** How an upload stands on the server. Nothing is stopped by looking, unlike by the protocol's own HEAD. */
+export async function standingOf(uploadId: string, signal?: AbortSignal): Promise<Standing> {
+  const path = { upload_id: uploadId };
+  const state = await ask(
+    http.GET('/api/v1/uploads/{upload_id}', { params: { path }, ...(signal && { signal }) }),
+  );
+  return { storedBytes: state.offset_bytes, became: state.became ?? undefined };
+}
+
+/** Free what the server has of it. */
+export async function giveUp(uploadId: string): Promise<void> {
+  const params = { path: { upload_id: uploadId }, header: { 'Tus-Resumable': '1.0.0' } };
+  await ask(http.DELETE('/api/v1/uploads/{upload_id}', { params }));
+}
+
+/** Fetched with the first upload, since most visits have none. */
+async function protocol(): Promise<typeof import('tus-js-client')> {
+  try {
+    return await import('tus-js-client');
+  } catch {
+    throw silence(false);
+  }
+}
+
+function metadataOf({ file, path, destination }: Parcel): Record<string, string> {
+  const metadata = {
+    destination,
+    filename: readable(file.name),
+    filetype: file.type,
+    relativePath: readable(path),
+  };
+  return Object.fromEntries(Object.entries(metadata).filter(([, value]) => value));
+}
+
+/** Names on some systems hold line breaks and bells, which no server would take. */
+function readable(name: string): string {
+  return name.replace(/\p{Cc}/gu, ' ');
+}
+
+function idIn(url: string | null): string {
+  return url?.split('/').at(-1) ?? '';
+}
+
+type Detailed = Error & {
+  causingError?: unknown;
+  originalRequest?: { getMethod(): string } | null;
+  originalResponse?: { getUnderlyingObject(): unknown } | null;
+};
+
+/** The protocol's own errors: ours wrapped up, or a success that lacks what the protocol wants. */
+function translated(error: Detailed): Error {
+  if (error.causingError instanceof UploadFailure) return error.causingError;
+  const answer = error.originalResponse?.getUnderlyingObject();
+  return answer instanceof XMLHttpRequest ? refused(error.originalRequest?.getMethod() ?? '', answer) : error;
+}
