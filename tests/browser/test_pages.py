@@ -71,6 +71,35 @@ def test_the_pages_inside_fit_and_can_be_used_by_everybody(open_page: OpenPage) 
             look(page, path, language)
 
 
+@pytest.mark.parametrize("dark", [False, True])
+def test_what_opens_over_a_page_can_be_used_by_everybody(open_page: OpenPage, *, dark: bool) -> None:
+    page = open_page(dark=dark)
+    sign_in(page, "ann@example.org")
+    page.locator("input[type=file]").first.set_input_files({"name": "a.txt", "mimeType": "", "buffer": b"a"})
+    expect(page.get_by_role("main").get_by_text("a.txt")).to_be_visible()
+    assert complaints_of_axe(page) == []  # with a file on the shelf, and one in the tray
+    page.goto("/administration")
+    for opener in ("Invite somebody", "Manage Wolfeschlegelsteinhausenbergerdorff", "Search"):
+        page.get_by_role("button", name=opener).first.click()
+        expect(page.get_by_role("dialog")).to_be_visible()
+        for size in (NARROW, DESKTOP):
+            page.set_viewport_size(size)
+            assert complaints_of_axe(page) == [], (opener, size)
+        page.keyboard.press("Escape")
+        expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+def test_the_app_can_be_installed(open_page: OpenPage) -> None:
+    page = open_page()
+    page.goto("/sign-in")
+    devtools: Any = page.context.new_cdp_session(page)
+    found = devtools.send("Page.getInstallabilityErrors")
+    assert [each for each in found["installabilityErrors"] if each["errorId"] != "in-incognito"] == []
+    manifest = devtools.send("Page.getAppManifest")
+    assert manifest["url"].endswith("/manifest.webmanifest")
+    assert manifest["errors"] == []
+
+
 def test_the_sign_in_page_loads_less_than_100_kilobytes_of_script(open_page: OpenPage) -> None:
     page = open_page()
     page.goto("/sign-in")
