@@ -54,7 +54,7 @@ from satchel.tables import ALL_TABLES, SELF_TEST
 _log = logging.getLogger("satchel")
 
 # Short-lived state that a restart must not forget: a session that was ended stays ended.
-DURABLE_KEYS = ("revoked:",)
+DURABLE_KEYS = ("revoked:", "upload-begun:")
 HOUSEKEEPING_EVERY = timedelta(minutes=10)
 # The store counts from the beginning of an upload, so it has to wait for as long as one can last.
 BROKEN_OFF_AFTER = LASTS_AT_MOST + timedelta(days=1)
@@ -75,6 +75,8 @@ class Running:
     app: ASGIApp
     stores: Stores
     housekeep: Callable[[], Awaitable[None]]
+    # Called when the server is told to stop, before it waits for requests to end.
+    prepare_to_stop: Callable[[], None]
 
 
 class _Tokens:
@@ -185,18 +187,23 @@ async def application(
             },
         )
 
-        async def housekeep() -> None:
-            await stores.tables.sweep()
-            await sweep_expired_uploads(uploads)
-            await stores.objects.clean(BROKEN_OFF_AFTER)
-            await sweep_expired_sessions(accounts)
-            await sweep_expired_invitations(accounts)
-            await sweep_expired_resets(accounts)
-            await sweep_shelves(shelf)
+        chores: list[Callable[[], Awaitable[object]]] = [
+            stores.tables.sweep,
+            lambda: sweep_expired_uploads(uploads),
+            lambda: stores.objects.clean(BROKEN_OFF_AFTER),
+            lambda: sweep_expired_sessions(accounts),
+            lambda: sweep_expired_invitations(accounts),
+            lambda: sweep_expired_resets(accounts),
+            lambda: sweep_shelves(shelf),
+        ]
 
-        keeper = asyncio.create_task(_repeat(housekeep), name="housekeeping")
+        async def housekeep() -> None:
+            for chore in chores:
+                await chore()
+
+        keeper = asyncio.create_task(_repeat(chores), name="housekeeping")
         try:
-            yield Running(app, stores, housekeep)
+            yield Running(app, stores, housekeep, uploads.turns.stop_all)
         finally:
             keeper.cancel()
             await asyncio.gather(keeper, return_exceptions=True)
@@ -206,12 +213,25 @@ def serve(settings: Settings) -> int:
     """Run the server until it is told to stop; the exit code of the process."""
     journal = start_journal(settings.log_format, settings.log_level)
 
+    opened_here: list[Running] = []
+
     @asynccontextmanager
     async def opened() -> AsyncGenerator[ASGIApp]:
         async with application(settings, journal=journal) as running:
+            opened_here.append(running)
             yield running.app
 
-    return server.run(opened, host=settings.host, port=settings.port, address=settings.public_url or None)
+    def stopping() -> None:
+        for running in opened_here:
+            running.prepare_to_stop()
+
+    return server.run(
+        opened,
+        host=settings.host,
+        port=settings.port,
+        address=settings.public_url or None,
+        on_stopping=stopping,
+    )
 
 
 def _accounts(
@@ -260,12 +280,13 @@ async def _have_tables(settings: Settings, stores: Stores) -> None:
         raise Unavailable(f"Run `satchel tables create` first. Missing: {', '.join(missing)}.")
 
 
-async def _repeat(housekeep: Callable[[], Awaitable[None]]) -> None:
+async def _repeat(chores: Sequence[Callable[[], Awaitable[object]]]) -> None:
     while True:
-        try:
-            await housekeep()
-        except Exception as error:  # noqa: BLE001 -- one bad record must not end housekeeping for good
-            _log.warning("housekeeping was put off", exc_info=error)
+        for chore in chores:
+            try:
+                await chore()
+            except Exception as error:  # noqa: BLE001 -- one that fails must not keep the others from being done
+                _log.warning("housekeeping was put off", exc_info=error)
         await asyncio.sleep(HOUSEKEEPING_EVERY.total_seconds())
 
 

@@ -55,5 +55,5 @@ def test_a_wheel_built_without_node_serves_the_web_app_from_a_clean_environment(
         browser = playwright.chromium.launch(executable_path=tool("chromium"), args=["--no-sandbox"])
         page = browser.new_page()
         page.goto(server.url)
-        expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+        expect(page.get_by_role("heading", name="Set up this server")).to_be_visible()
         browser.close()

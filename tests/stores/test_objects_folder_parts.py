@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from satchel.stores.embedded.folder_files import leave_room
 from satchel.stores.embedded.objects_folder import FolderObjects
 from satchel.stores.ports.objects import MIN_PART_BYTES, ObjectMissing, Part
 from tests.stores.harnesses_objects import proves, stream
@@ -154,3 +155,26 @@ def test_in_whatever_order_parts_come_and_come_again_the_last_of_each_counts(num
 
     with TemporaryDirectory(prefix="satchel-parts-") as name:
         asyncio.run(try_out())
+
+
+def test_the_last_bytes_of_a_disk_are_left_for_deleting(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    with file.open("wb") as opened:
+        leave_room(opened.fileno(), 1)
+        free = os.statvfs(tmp_path).f_bavail * os.statvfs(tmp_path).f_frsize
+        with pytest.raises(OSError, match="No space left"):
+            leave_room(opened.fileno(), free)
+
+
+async def test_a_part_that_broke_off_takes_no_room(folder: FolderObjects, tmp_path: Path) -> None:
+    upload = await folder.begin("x")
+
+    async def broken() -> AsyncIterator[bytes]:
+        yield os.urandom(SIZE)
+        raise RuntimeError("the line is cut")
+
+    await put(folder, upload, 1, os.urandom(SIZE))
+    with pytest.raises(RuntimeError):
+        await folder.put_part("x", upload, 2, broken(), length=2 * SIZE)
+    [body] = (tmp_path / "store" / "uploads").glob("*/body")
+    assert body.stat().st_size == SIZE

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -88,7 +89,7 @@ async def test_sweeping_frees_links_that_nobody_speaks_of_and_no_others(folder: 
 
 async def test_a_file_system_without_links_copies_the_bytes(folder: FolderObjects, tmp_path: Path) -> None:
     data = os.urandom(MIB)
-    (tmp_path / "store" / "shared").rmdir()
+    shutil.rmtree(tmp_path / "store" / "shared")
     await copied(folder, data)
     await folder.delete("x")
     assert await read_all(folder, "y") == data

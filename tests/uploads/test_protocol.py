@@ -158,6 +158,39 @@ async def test_a_matching_checksum_lets_the_bytes_in_and_another_keeps_all_of_th
     assert place.desk.received[0].sha256 == hashlib.sha256(data).hexdigest()
 
 
+async def test_a_creation_that_is_repeated_with_its_key_finds_the_same_upload(place: Place, ann: Sender) -> None:
+    key = {"idempotency-key": "a-1_b"}
+    first = await ann.create(10, headers={**SENDS, **key}, content=b"01234")
+    again = await ann.create(10, headers={**SENDS, **key}, content=b"01234")
+    assert (again.status_code, again.headers["location"]) == (201, first.headers["location"])
+    assert again.headers["upload-offset"] == "5"
+    whole = await ann.create(3, headers={**SENDS, "idempotency-key": "whole"}, content=b"abc")
+    again = await ann.create(3, headers={**SENDS, "idempotency-key": "whole"}, content=b"abc")
+    assert (again.headers["location"], again.headers["upload-offset"]) == (whole.headers["location"], "3")
+    assert len(place.desk.received) == 1
+    assert (await ann.create(10, headers=key | {"idempotency-key": "other"})).headers["location"] not in (
+        first.headers["location"],
+        whole.headers["location"],
+    )
+    gus = place.caller(GUS)
+    assert (await gus.create(10, headers=key)).headers["location"] != first.headers["location"]
+
+
+async def test_a_key_whose_upload_was_given_up_begins_a_new_one(ann: Sender) -> None:
+    key = {"idempotency-key": "k"}
+    first = (await ann.create(10, headers=key)).headers["location"]
+    assert (await ann.http.delete(first, headers=TUS)).status_code == 204
+    second = (await ann.create(10, headers=key)).headers["location"]
+    assert second != first
+    assert (await ann.create(10, headers=key)).headers["location"] == second
+
+
+async def test_a_key_that_is_none_and_a_length_given_twice_are_refused(ann: Sender) -> None:
+    assert (await ann.create(10, headers={"idempotency-key": "no spaces"})).status_code == 400
+    twice = [("tus-resumable", "1.0.0"), ("upload-length", "1"), ("upload-length", "2")]
+    assert (await ann.http.post("/api/v1/uploads", headers=twice)).status_code == 400
+
+
 async def test_a_creation_whose_bytes_are_wrong_leaves_nothing(place: Place, ann: Sender) -> None:
     answer = await ann.create(5, content=b"12345", headers={**SENDS, "upload-checksum": checksum("sha1", b"54321")})
     assert answer.status_code == 460

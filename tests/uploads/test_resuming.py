@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from satchel.edge.limits import Limits
 from satchel.edge.uploads.incoming import Buffers
-from satchel.stores.ports.ephemeral import Exists
+from satchel.stores.ports.ephemeral import Delete, Exists
 from satchel.stores.ports.expressions import assign
 from tests.edge.given import ANN, Wire, serving, slug, wire
-from tests.uploads.given import PART, TUS, Place, Sender, a_place, checksum, desk_over
+from tests.uploads.given import PART, TUS, Place, Sender, a_place, checksum, desk_over, pairs
 
 MIB = 1024 * 1024
 
@@ -167,6 +167,67 @@ async def test_who_finds_that_somebody_else_went_on_changes_nothing(place: Place
         answer = await first.answer()
         assert (answer.status, slug(answer.problem())) == (409, "upload-taken-over")
     assert await ann.offset(url) == PART + 7
+
+
+async def test_a_server_that_slept_takes_nothing_away_that_another_has_acknowledged(place: Place, ann: Sender) -> None:
+    data = os.urandom(MIB)
+    url = await ann.begun(2 * MIB)
+    ephemeral = place.uploads.turns._ephemeral
+    other = desk_over(place.tables, place.objects, ephemeral, place.clock)
+    wrong = {"Upload-Checksum": checksum("sha256", b"something else")}
+    async with serving(place.edge.app()) as port, sending(place, port, url, 0, len(data), **wrong) as sleeper:
+        await sleeper.send(data[:-1])
+        while not await ephemeral.run(Delete(f"uploading:{url.rpartition('/')[2]}")):
+            await asyncio.sleep(0.01)
+        assert (await other.caller().send(url, 0, data)).status_code == 204
+        await sleeper.send(data[-1:])
+        assert (await sleeper.answer()).status in (409, 460)
+    assert (await ann.send(url, MIB, data)).status_code == 204
+    assert await place.kept(url) == data + data
+
+
+async def test_what_arrived_before_the_connection_broke_is_kept_though_memory_was_short(tmp_path: Path) -> None:
+    async with a_place(tmp_path, buffers=Buffers(1, slow_seconds=0.1)) as place:
+        ann = place.caller()
+        url = await ann.begun(MIB)
+        async with serving(place.edge.app()) as port:
+            await place.uploads.buffers._free.acquire()  # somebody else has all of it
+            async with sending(place, port, url, 0, MIB) as connection:
+                await connection.send(b"x" * 60_000)
+                while not place.uploads.buffers.wanted:
+                    await asyncio.sleep(0.01)
+                await connection.send(b"y" * 20_000)
+                await asyncio.sleep(0.05)
+            place.uploads.buffers.give_back()
+            assert await stored(place, url, 80_000) == 80_000
+
+
+async def test_a_server_that_is_stopped_keeps_what_it_has(place: Place, ann: Sender) -> None:
+    url = await ann.begun(MIB)
+    async with serving(place.edge.app()) as port, sending(place, port, url, 0, MIB) as connection:
+        await connection.send(b"x" * 1000)
+        while not await place.uploads.turns._ephemeral.run(Exists(f"uploading:{url.rpartition('/')[2]}")):
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.05)
+        place.uploads.turns.stop_all()
+        assert (await connection.answer()).status == 409
+    assert await ann.offset(url) == 1000
+
+
+async def test_a_creation_whose_bytes_break_off_leaves_nothing(place: Place, ann: Sender) -> None:
+    head = head_of_patch(place, "/api/v1/uploads", 0, MIB, **{"Upload-Length": str(MIB)})
+    head = head.replace(b"PATCH", b"POST", 1).replace(
+        b"\r\n\r\n", f"\r\nUpload-Metadata: {pairs(destination='desk')}\r\n\r\n".encode(), 1
+    )
+    async with serving(place.edge.app()) as port:
+        async with wire(port) as connection:
+            await connection.send(head + b"x" * 300_000)
+            await asyncio.sleep(0.2)
+        async with asyncio.timeout(20):
+            while place.uploads.turns._lines:
+                await asyncio.sleep(0.01)
+    assert await place.stored_keys() == []
+    assert place.desk.received == []
 
 
 async def test_slow_senders_do_not_keep_the_memory_from_others(tmp_path: Path) -> None:

@@ -39,7 +39,10 @@ class Cycle(RequestResponseCycle):
     _lingers = False
 
     async def receive(self) -> Any:
-        """uvicorn's, but silence in the middle of a body ends."""
+        """uvicorn's, but silence in the middle of a body ends, and what came before a connection broke is told."""
+        if self.disconnected and self.body and not self.response_complete:
+            body, self.body = self.body, b""
+            return {"type": "http.request", "body": bytes(body), "more_body": True}
         if not self.more_body or self.message_event.is_set():
             return await super().receive()
         seconds = self.connection.limits.stalled_seconds

@@ -41,10 +41,12 @@ def run(
     port: int,
     address: str | None = None,
     limits: Limits | None = None,
+    on_stopping: Callable[[], None] = lambda: None,
 ) -> int:
     """Serve until SIGINT or SIGTERM and answer the exit code; what prevents it is one sentence on standard error.
 
-    `address` is what people use, if it is not simply host and port.
+    `address` is what people use, if it is not simply host and port. `on_stopping` is called as soon as the server is
+    told to stop, while requests are still being answered.
     """
     try:
         with listen(host, port) as listener:
@@ -52,7 +54,7 @@ def run(
             greeting = f"Satchel is running at {shown}"
             with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
                 greet = partial(print, greeting, flush=True)
-                runner.run(_serve(open_application, listener, limits or Limits(), greet))
+                runner.run(_serve(open_application, listener, limits or Limits(), greet, on_stopping))
     except (CannotListen, SatchelError) as error:
         sys.stderr.write(f"{error}\n")
         return 1
@@ -99,18 +101,29 @@ def _shown(host: str) -> str:
 
 
 async def _serve(
-    open_application: OpenApplication, listener: socket.socket, limits: Limits, greet: Callable[[], None]
+    open_application: OpenApplication,
+    listener: socket.socket,
+    limits: Limits,
+    greet: Callable[[], None],
+    on_stopping: Callable[[], None],
 ) -> None:
     _allow_many_files()
     async with open_application() as application:
-        await Server(application, limits, greet).serve(sockets=[listener])
+        await Server(application, limits, greet, on_stopping).serve(sockets=[listener])
 
 
 class Server(uvicorn.Server):
     """uvicorn's server, set up our way; it says when it listens and comes back when asked to stop."""
 
-    def __init__(self, application: "ASGIApp", limits: Limits, on_started: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        application: "ASGIApp",
+        limits: Limits,
+        on_started: Callable[[], None],
+        on_stopping: Callable[[], None] = lambda: None,
+    ) -> None:
         self._on_started = on_started
+        self._on_stopping = on_stopping
         super().__init__(
             uvicorn.Config(
                 application,
@@ -155,6 +168,7 @@ class Server(uvicorn.Server):
     def _stop(self) -> None:
         self.force_exit = self.should_exit
         self.should_exit = True
+        self._on_stopping()
 
 
 def _allow_many_files() -> None:

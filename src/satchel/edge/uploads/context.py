@@ -42,6 +42,7 @@ class Uploads:
         self.max_bytes = max_bytes
         self.part_bytes = part_bytes
         self.buffers = buffers or Buffers()
+        self.ephemeral = ephemeral
         self.turns = Turns(ephemeral)
         self.digests = Digests()
 

@@ -39,8 +39,7 @@ class Digests:
             return RunningDigest()
         return found if found is not None and found.offset_bytes == offset_bytes else None
 
-    def put_back(self, upload_id: str, digest: RunningDigest | None) -> None:
-        if digest is not None:
-            self._by_upload[upload_id] = digest
-            if len(self._by_upload) > REMEMBERED:
-                self._by_upload.popitem(last=False)
+    def put_back(self, upload_id: str, digest: RunningDigest) -> None:
+        self._by_upload[upload_id] = digest
+        if len(self._by_upload) > REMEMBERED:
+            self._by_upload.popitem(last=False)

@@ -24,6 +24,7 @@ EXTENSIONS = "creation,creation-with-upload,checksum,expiration,termination"
 CHECKSUMS = ("sha1", "sha256", "md5")
 BODY_TYPE = "application/offset+octet-stream"
 MAX_METADATA_BYTES = 8 * 1024
+_KEY = re.compile(r"[A-Za-z0-9_-]{1,100}")
 _NUMBER = re.compile(r"[0-9]{1,18}")
 _METADATA_KEY = re.compile(r"[!-+\--~]{1,255}")
 
@@ -77,10 +78,18 @@ def check_body_type(request: "Request") -> None:
 
 
 def whole_number(request: "Request", name: str) -> int:
-    value = request.headers.get(name, "")
-    if not _NUMBER.fullmatch(value):
-        raise bad_header(name, "a whole number of bytes")
-    return int(value)
+    given = request.headers.getlist(name)
+    if len(given) != 1 or not _NUMBER.fullmatch(given[0]):
+        raise bad_header(name, "one whole number of bytes")
+    return int(given[0])
+
+
+def repetition_key(request: "Request") -> str | None:
+    """What a client sends to be sure that a request which it has to repeat is done once."""
+    key = request.headers.get("idempotency-key")
+    if key is not None and not _KEY.fullmatch(key):
+        raise bad_header("Idempotency-Key", "1 to 100 letters, digits, - and _")
+    return key
 
 
 def checksum(request: "Request") -> Checksum | None:

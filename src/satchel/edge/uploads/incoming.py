@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 BUFFER_BYTES = 8 * 1024 * 1024
 BUFFERS = 24
+SMALL_BYTES = 16 * 1024
 
 
 class Buffers:
@@ -44,15 +45,31 @@ class Buffers:
 
 
 class Held:
-    """Bytes in memory, in the pieces in which they came."""
+    """Bytes in memory. Small chunks are put together, or each would cost more than its bytes."""
 
     def __init__(self) -> None:
-        self.chunks: list[bytes] = []
+        self._chunks: list[bytes] = []
+        self._small = bytearray()
         self.size_bytes = 0
 
     def add(self, chunk: bytes) -> None:
-        self.chunks.append(chunk)
         self.size_bytes += len(chunk)
+        if len(chunk) >= SMALL_BYTES and not self._small:
+            self._chunks.append(chunk)
+            return
+        self._small += chunk
+        if len(self._small) >= SMALL_BYTES:
+            self._seal()
+
+    @property
+    def chunks(self) -> list[bytes]:
+        if self._small:
+            self._seal()
+        return self._chunks
+
+    def _seal(self) -> None:
+        self._chunks.append(bytes(self._small))
+        self._small = bytearray()
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         for chunk in self.chunks:

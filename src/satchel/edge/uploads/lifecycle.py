@@ -5,26 +5,39 @@ import re
 from datetime import timedelta
 
 from satchel.edge.callers import Guest, Member
-from satchel.edge.uploads.context import LASTS_AT_MOST, Uploads
+from satchel.edge.uploads.context import LASTS_AT_MOST, RESUME_WITHIN, Uploads
 from satchel.edge.uploads.destinations import Announced
 from satchel.edge.uploads.finishing import settle
 from satchel.edge.uploads.headers import Metadata
 from satchel.edge.uploads.records import EXPIRY_INDEX, UPLOAD, UPLOAD_SORT, UploadRow
-from satchel.edge.uploads.refusals import UnknownDestination, UploadBusy, UploadEnded, UploadMissing, UploadTooLarge
+from satchel.edge.uploads.refusals import (
+    UnknownDestination,
+    UploadBusy,
+    UploadEnded,
+    UploadMissing,
+    UploadTakenOver,
+    UploadTooLarge,
+)
 from satchel.kernel.clock import from_iso, iso
 from satchel.kernel.errors import SatchelError
 from satchel.kernel.ids import new_id
+from satchel.stores.ports.ephemeral import Expire, Get, Put
 from satchel.stores.ports.expressions import assign, attr
 from satchel.stores.ports.table import ConditionFailed, Range
 
 _UPLOAD_ID = re.compile(r"[0-9a-z]{26}")
 # How long the sweep leaves alone what its destination would not take.
 TRY_AGAIN_AFTER = timedelta(hours=1)
+# How long a key stands for an upload that is not there.
+BEGUN_WITHIN = timedelta(seconds=5)
 
 _log = logging.getLogger("satchel.edge")
 
 
-async def begin(uploads: Uploads, owner: Member | Guest, size_bytes: int, metadata: Metadata) -> UploadRow:
+async def begin(
+    uploads: Uploads, owner: Member | Guest, size_bytes: int, metadata: Metadata, repeats: str | None = None
+) -> tuple[UploadRow, bool]:
+    """The upload, and whether it is new: with a key in `repeats`, asking again finds the one that was begun."""
     if size_bytes > uploads.max_bytes:
         limit = uploads.max_bytes
         raise UploadTooLarge(f"An upload may have at most {limit} bytes.", limit_bytes=limit)
@@ -42,8 +55,11 @@ async def begin(uploads: Uploads, owner: Member | Guest, size_bytes: int, metada
     )
     await destination.admit(announced)
     now = uploads.clock()
+    upload_id = new_id(uploads.clock)
+    if repeats is not None and (earlier := await _begun_before(uploads, owner, repeats, upload_id)) is not None:
+        return earlier, False
     row = UploadRow(
-        upload_id=new_id(uploads.clock),
+        upload_id=upload_id,
         owner_kind="member" if isinstance(owner, Member) else "guest",
         owner_id=owner.user_id if isinstance(owner, Member) else owner.id,
         owner_name=owner.email if isinstance(owner, Member) else owner.name,
@@ -59,6 +75,24 @@ async def begin(uploads: Uploads, owner: Member | Guest, size_bytes: int, metada
         absolute_expiry=uploads.expiry_of(now),
     )
     await uploads.tables.put(UPLOAD.table, UPLOAD.item(row))
+    return row, True
+
+
+async def _begun_before(uploads: Uploads, owner: Member | Guest, key: str, upload_id: str) -> UploadRow | None:
+    """What the same key began earlier, if that can still be gone on with; else the key is for the new one."""
+    place = ":".join(("upload-begun", *_identity_of(owner), key))
+    value = upload_id.encode()
+    if await uploads.ephemeral.run(Put(place, value, ttl=RESUME_WITHIN, only_if_absent=True)):
+        return None
+    earlier = (await uploads.ephemeral.run(Get(place)) or b"").decode()
+    row = await UPLOAD.get(uploads.tables, upload_id=earlier) if earlier else None
+    if row is None and earlier:
+        # It is being begun at this moment, or died in the middle of that.
+        await uploads.ephemeral.run(Expire(place, BEGUN_WITHIN))
+        raise UploadBusy("This upload is being begun. Try again in a moment.")
+    if row is None or row.ended or _is_expired(uploads, row):
+        await uploads.ephemeral.run(Put(place, value, ttl=RESUME_WITHIN))
+        return None
     return row
 
 
@@ -96,13 +130,12 @@ async def _sweep(uploads: Uploads, upload_id: str) -> None:
             if _is_to_be_settled(row) and _is_young(uploads, row):
                 await _settle_later(uploads, row)
             else:
+                if not row.ended:
+                    # From here on nobody goes on with it, whoever else thinks that it is theirs.
+                    row = await uploads.change(row, [assign("Ended", value=True)], timedelta(0))
                 await _free(uploads, row)
-                await uploads.tables.delete(
-                    UPLOAD.table,
-                    UPLOAD.key(upload_id=upload_id),
-                    when=attr("AbsoluteExpiryTime") == row.absolute_expiry,
-                )
-    except (UploadBusy, ConditionFailed):
+                await uploads.tables.delete(UPLOAD.table, UPLOAD.key(upload_id=upload_id), when=attr("Ended").exists())
+    except (UploadBusy, UploadTakenOver, ConditionFailed):
         return
 
 

@@ -2,6 +2,8 @@
 
 from typing import Literal
 
+import msgspec
+
 from satchel.edge.callers import Guest, Member
 from satchel.stores.schema import Record, Shape, attribute
 from satchel.tables import CATALOG
@@ -10,8 +12,15 @@ UPLOAD_SORT = "#UPLOAD_SPEC"
 EXPIRY_INDEX = "RefreshTokenExpiration"
 
 
+class Piece(msgspec.Struct, frozen=True, array_like=True):
+    """Bytes that wait to become part of a part. No two writers give the same name, so none can take away another's."""
+
+    size_bytes: int
+    name: str
+
+
 class UploadRow(Record, frozen=True, kw_only=True):
-    """A file on its way in. Whole parts come first, then `pieces` (their sizes), which wait to become a part."""
+    """A file on its way in. Whole parts come first, then `pieces`, which wait to become one."""
 
     upload_id: str = attribute("UploadId")
     owner_kind: Literal["member", "guest"] = attribute("OwnerKind")
@@ -25,7 +34,7 @@ class UploadRow(Record, frozen=True, kw_only=True):
     size_bytes: int = attribute("SizeBytes")
     part_bytes: int = attribute("PartBytes")
     offset_bytes: int = attribute("OffsetBytes")
-    pieces: list[int] = attribute("Pieces", default=[])
+    pieces: list[Piece] = attribute("Pieces", default=[])
     multipart: str = attribute("MultipartId", default="")
     sha256: str = attribute("SHA256", default="")
     became: str = attribute("Became", default="")
@@ -43,6 +52,10 @@ class UploadRow(Record, frozen=True, kw_only=True):
     @property
     def is_whole(self) -> bool:
         return self.offset_bytes == self.size_bytes
+
+    @property
+    def waiting_bytes(self) -> int:
+        return sum(piece.size_bytes for piece in self.pieces)
 
     @property
     def folder(self) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 
 import msgspec
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 
 from satchel.edge.bodies import declared_length
 from satchel.edge.callers import Guest, Member
@@ -83,6 +83,7 @@ def routes(uploads: Uploads) -> Router:
             "Upload-Metadata": "pairs of name and base64; `destination` says where it goes, `filename` and `filetype`"
             " what it is",
             **CHECKSUM_HEADER,
+            "Idempotency-Key": "any letters, digits, - and _: asked again with the same, the same upload is answered",
         },
         answers={"Location": "the address of the upload", **STANDING},
     )
@@ -98,8 +99,11 @@ def routes(uploads: Uploads) -> Router:
         if has_body:
             headers.check_body_type(request)
             _check_fits(request, 0, size_bytes)
-        row = await begin(uploads, caller, size_bytes, described)
-        if has_body or not size_bytes:
+        row, is_new = await begin(uploads, caller, size_bytes, described, headers.repetition_key(request))
+        if not is_new:
+            async with uploads.turns.hold(row.upload_id):
+                row = await settle(uploads, await find(uploads, row.upload_id, caller))
+        elif has_body or not size_bytes:
             row = await _first_bytes(uploads, row, request, wanted)
         return Reply(None, headers={"Location": f"{PREFIX}/uploads/{row.upload_id}", **_standing(row)})
 
@@ -177,7 +181,7 @@ def routes(uploads: Uploads) -> Router:
         """Do what another method does, where something on the way lets only POST through."""
         handler = instead.get(request.headers.get("x-http-method-override", "").upper())
         if handler is None:
-            raise MethodNotAllowed(["DELETE", "GET", "HEAD", "OPTIONS", "PATCH"])
+            raise MethodNotAllowed(["DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST"])
         return await handler(upload_id, request, caller)
 
     @router.get("/uploads/{upload_id}", raises=REFUSALS)
@@ -204,7 +208,7 @@ async def _first_bytes(uploads: Uploads, row: UploadRow, request: Request, wante
     async with uploads.turns.hold(row.upload_id) as turn:
         try:
             return await settle(uploads, await write(uploads, row, turn, request.receive, wanted))
-        except SatchelError:
+        except (SatchelError, ClientDisconnect):
             await give_up(uploads, await find(uploads, row.upload_id, row.owner))
             raise
 

@@ -68,6 +68,12 @@ class Turns:
         self._ephemeral = ephemeral
         self._lines: dict[str, _Line] = {}
 
+    def stop_all(self) -> None:
+        """Let every request at work keep what it has and end, because the server does."""
+        for line in self._lines.values():
+            if line.turn is not None:
+                line.turn.stop()
+
     @asynccontextmanager
     async def hold(self, upload_id: str) -> AsyncGenerator[Turn]:
         """Wait for the turn; `UploadBusy` if that takes too long, or another server has it."""

@@ -1,7 +1,7 @@
 """Store the bytes of one request so that whatever arrived stays, whenever the connection or the server goes.
 
     parts    of one fixed size, in a multipart upload that is begun with the first of them
-    pieces   what is there of the part that is not full yet, each an object of its own: `uploads/<id>/tail-<from>-<to>`
+    pieces   what is there of the part that is not full yet, each an object of its own: `uploads/<id>/<name>`
 
 A part is joined from pieces and memory as it is stored, so no more than two buffers are ever held: one that is stored
 and one that is filled meanwhile. After each store the row moves forward, if nobody else has moved it. With a checksum
@@ -9,8 +9,8 @@ it moves once, at the end.
 """
 
 import asyncio
+import secrets
 from collections.abc import AsyncIterator
-from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -21,7 +21,7 @@ from satchel.edge.uploads.context import RESUME_WITHIN, Uploads
 from satchel.edge.uploads.finishing import FINISH_WITHIN
 from satchel.edge.uploads.headers import Checksum
 from satchel.edge.uploads.incoming import BUFFER_BYTES, Held, Incoming
-from satchel.edge.uploads.records import UploadRow
+from satchel.edge.uploads.records import Piece, UploadRow
 from satchel.edge.uploads.refusals import UploadTakenOver
 from satchel.edge.uploads.turns import Turn
 from satchel.stores.ports.expressions import assign
@@ -69,8 +69,9 @@ class _Writer:
                 await self._forget_uncommitted()
             raise
         finally:
-            if self._row is self._committed:
-                self._uploads.digests.put_back(self._row.upload_id, self._digest)
+            # What was hashed and then could not be stored would make it run ahead.
+            if self._digest is not None and self._digest.offset_bytes == self._committed.offset_bytes:
+                self._uploads.digests.put_back(self._committed.upload_id, self._digest)
         return self._row
 
     async def _take_in_all(self, incoming: Incoming, turn: Turn) -> None:
@@ -132,7 +133,7 @@ class _Writer:
     async def _stored(self, held: Held) -> UploadRow:
         """Put the bytes where they belong; the row as it will be."""
         row = self._row
-        waiting_bytes = sum(row.pieces) + held.size_bytes
+        waiting_bytes = row.waiting_bytes + held.size_bytes
         offset = row.offset_bytes + held.size_bytes
         body = _joined(self._uploads, row, held)
         if offset == row.size_bytes and not row.multipart:
@@ -141,17 +142,18 @@ class _Writer:
         if offset == row.size_bytes or waiting_bytes == row.part_bytes:
             return await self._stored_part(row, body, waiting_bytes)
         if len(row.pieces) == MAX_PIECES:
-            new = msgspec.structs.replace(row, offset_bytes=offset, pieces=[waiting_bytes])
+            pieces = [_new_piece(waiting_bytes)]
         else:
-            new = msgspec.structs.replace(row, offset_bytes=offset, pieces=[*row.pieces, held.size_bytes])
+            pieces = [*row.pieces, _new_piece(held.size_bytes)]
             body = aiter(held)
+        new = msgspec.structs.replace(row, offset_bytes=offset, pieces=pieces)
         key = _piece_keys(new)[-1]
         self._pieces.add(key)
-        await self._objects.put(key, body, length=new.pieces[-1])
+        await self._objects.put(key, body, length=pieces[-1].size_bytes)
         return new
 
     async def _stored_part(self, row: UploadRow, body: AsyncIterator[bytes], size_bytes: int) -> UploadRow:
-        start = row.offset_bytes - sum(row.pieces)
+        start = row.offset_bytes - row.waiting_bytes
         multipart = row.multipart or await self._objects.begin(row.key, content_type=row.content_type)
         # Remembered at once, so that one begun in vain is given up.
         self._row = msgspec.structs.replace(row, multipart=multipart)
@@ -165,7 +167,7 @@ class _Writer:
         old, new = self._committed, self._row
         if old is new:
             return
-        actions = [assign("OffsetBytes", new.offset_bytes), assign("Pieces", new.pieces)]
+        actions = [assign("OffsetBytes", new.offset_bytes), assign("Pieces", msgspec.to_builtins(new.pieces))]
         if new.multipart:
             actions.append(assign("MultipartId", new.multipart))
         self._committing = True
@@ -198,8 +200,9 @@ async def _joined(uploads: Uploads, row: UploadRow, held: Held) -> AsyncIterator
         yield chunk
 
 
+def _new_piece(size_bytes: int) -> Piece:
+    return Piece(size_bytes, f"piece-{secrets.token_hex(8)}")
+
+
 def _piece_keys(row: UploadRow) -> list[str]:
-    bounds = [row.offset_bytes - sum(row.pieces)]
-    for size in row.pieces:
-        bounds.append(bounds[-1] + size)
-    return [f"{row.folder}tail-{start}-{end}" for start, end in pairwise(bounds)]
+    return [row.folder + piece.name for piece in row.pieces]

@@ -191,7 +191,7 @@ class FolderDisk:
         if sealed.size_bytes < WORTH_SHARING_BYTES:
             return None
         shared = sealed.description.shared
-        origin = self._path(source) if shared is None else self._shared.folder / shared.file
+        origin = self._path(source) if shared is None else self._shared.path(shared.file)
         return self._shared.link(origin, sealed.file, sealed.size_bytes, self._path(target), draft)
 
     def _free_unused_links(self, newest: str) -> int:
@@ -249,13 +249,14 @@ class FolderDisk:
     def _lay_out(self) -> None:
         for folder in (self.root, self._objects, self._drafts, self.uploads, self._shared.folder):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        there = {entry.name for entry in os.scandir(self._objects)}
-        if not there.issuperset(_SHARDS):
-            for shard in _SHARDS:
-                (self._objects / shard).mkdir(mode=0o700, exist_ok=True)
-            flush_folder(self._objects)
-            flush_folder(self.root)
-            flush_folder(self.root.parent)
+        for sharded in (self._objects, self._shared.folder):
+            there = {entry.name for entry in os.scandir(sharded)}
+            if not there.issuperset(_SHARDS):
+                for shard in _SHARDS:
+                    (sharded / shard).mkdir(mode=0o700, exist_ok=True)
+                flush_folder(sharded)
+                flush_folder(self.root)
+                flush_folder(self.root.parent)
         # Whether the folder can be written is better learned now than from the first upload.
         probe = self.draft()
         probe.write([b""])

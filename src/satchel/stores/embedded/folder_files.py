@@ -44,6 +44,9 @@ _NO_RIGHT = {errno.EROFS, errno.EACCES, errno.EPERM}
 _KERNEL_CANNOT_COPY = {errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP}
 
 
+RESERVED_BYTES = 64 * 1024 * 1024
+
+
 class Damaged(Unavailable):
     """A file is not as it was written; only a backup can help."""
 
@@ -109,6 +112,14 @@ def begin_writing_back(file: int, offset: int, count: int) -> None:
         _sync_file_range(file, offset, count, _START_WRITING)
 
 
+def leave_room(file: int, count: int) -> None:
+    """Refuse bytes before the disk is full to the last: deleting, and signing in to do so, take some room as well."""
+    disk = os.fstatvfs(file)
+    reserve = min(RESERVED_BYTES, disk.f_blocks * disk.f_frsize // 20)
+    if disk.f_bavail * disk.f_frsize - count < reserve:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
 def write_all(target: int, data: bytes) -> None:
     view = memoryview(data)
     while view:
@@ -145,6 +156,8 @@ class Draft:
         self._turn = threading.Lock()
         self._digest = hashlib.sha256()
         self._begun_bytes = 0
+        # Where in the file it begins, if something stands before it.
+        self._starts_at = 0
         self.size_bytes = 0
 
     @property
@@ -159,10 +172,12 @@ class Draft:
         with self._turn:
             data = chunks[0] if len(chunks) == 1 else b"".join(chunks)
             self._digest.update(data)
+            leave_room(self._open(), len(data))
             write_all(self._open(), data)
             self.size_bytes += len(data)
             if self.size_bytes - self._begun_bytes >= WRITE_BACK_BYTES:
-                begin_writing_back(self._open(), self._begun_bytes, self.size_bytes - self._begun_bytes)
+                begun = self._starts_at + self._begun_bytes
+                begin_writing_back(self._open(), begun, self.size_bytes - self._begun_bytes)
                 self._begun_bytes = self.size_bytes
 
     def append(self, source: BinaryIO, count: int, start: int = 0) -> None:

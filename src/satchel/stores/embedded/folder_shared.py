@@ -1,6 +1,6 @@
 """Bytes that several objects of a folder have in common, so that copying a large object takes no room and no time.
 
-    shared/<name of the object's file>-<id>     one more name (a hard link) for the file that holds the bytes
+    shared/<xx>/<name of the object's file>-<id>     one more name (a hard link) for the file that holds the bytes
 
 Files of objects never change once they have a name, so they can be shared. A copy has a file of its own for what is
 known of it, which says where its bytes are. A link is made before that file has its name, and taken away after it has
@@ -32,7 +32,7 @@ class SharedBytes:
         now.
         """
         draft.write([])  # It is locked from here on, and so is not swept, nor is what bears its name.
-        link = self.folder / f"{target.name}-{draft.name}"
+        link = self.path(f"{target.name}-{draft.name}")
         try:
             link.hardlink_to(origin)
         except OSError:
@@ -40,20 +40,24 @@ class SharedBytes:
         if not os.path.samestat(link.stat(), os.fstat(file.fileno())):
             link.unlink()
             return None
-        flush_folder(self.folder)
+        flush_folder(link.parent)
         return Shared(file=link.name, size_bytes=size_bytes)
 
     def open(self, shared: Shared) -> BinaryIO:
-        return (self.folder / shared.file).open("rb")
+        return self.path(shared.file).open("rb")
+
+    def path(self, name: str) -> Path:
+        """In one of 256 folders, so that none grows too large."""
+        return self.folder / name[:2] / name
 
     def free(self, shared: Shared | None) -> None:
         """Take a name away that nobody speaks of any more; what cannot be removed now is swept later."""
         if shared is not None:
             with suppress(OSError):
-                (self.folder / shared.file).unlink()
+                self.path(shared.file).unlink()
 
     def links(self) -> Iterator[tuple[Path, str, str]]:
         """Every link, the name of the object's file that it was made for, and that of the draft."""
-        for link in self.folder.iterdir():
+        for link in self.folder.glob("*/*"):
             name, _, draft = link.name.partition("-")
             yield link, name, draft

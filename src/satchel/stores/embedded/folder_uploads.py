@@ -16,7 +16,7 @@ import hashlib
 import os
 import re
 from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import msgspec
@@ -51,6 +51,8 @@ class _PartDraft(Draft):
         super().__init__(path)
         self._claim_end = claim_end
         self.offset: int | None = None
+        # Whether a description speaks of these bytes.
+        self.kept = False
 
     def flush(self) -> None:
         with self._turn:
@@ -61,11 +63,15 @@ class _PartDraft(Draft):
             super().discard()
         else:
             with self._turn:
+                if self._file is not None and not self.kept:
+                    with suppress(OSError):  # it would be overwritten by the next part anyway
+                        os.ftruncate(self._file, self.offset)
                 self._close()
 
     def _open(self) -> int:
         if self._file is None and (claimed := self._claim_end()) is not None:
             self._file, self.offset = claimed
+            self._starts_at = self.offset
         return super()._open()
 
 
@@ -113,6 +119,8 @@ class FolderUploads:
             if isinstance(draft, _PartDraft) and draft.offset is not None:
                 draft.flush()
                 placed = Placed(offset=draft.offset, size_bytes=part.size_bytes)
+                # Also if it fails: the description may have got its name all the same.
+                draft.kept = True
                 self._publish(self._disk.draft(), msgspec.structs.replace(description, placed=placed), folder, number)
                 draft.discard()
             else:
