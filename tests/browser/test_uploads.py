@@ -192,6 +192,7 @@ def test_an_unfinished_upload_that_the_server_has_forgotten_is_forgotten_here_to
     choose(page, file)
     expect(bar(page, file)).to_have_attribute("aria-valuenow", ON_ITS_WAY)
     page.get_by_role("button", name="Cancel all").click()
+    page.get_by_role("dialog").get_by_role("button", name="Cancel all").click()
 
 
 def test_an_upload_is_paused_stays_so_on_other_pages_and_goes_on(page: Page, tmp_path: Path) -> None:
@@ -205,7 +206,7 @@ def test_an_upload_is_paused_stays_so_on_other_pages_and_goes_on(page: Page, tmp
     page.wait_for_url("**/account")
     expect(tray(page)).to_contain_text("paused")
     full_speed()
-    page.get_by_role("button", name=f"Go on with {file.name}").click()
+    page.get_by_role("button", name=f"Resume {file.name}").click()
     expect(tray(page)).to_contain_text("One file is uploaded")
     assert stored(page)[file.name] == digest(file)
 
@@ -232,7 +233,7 @@ def test_a_session_that_runs_out_in_the_middle_is_renewed(page: Page, data: Path
     page.get_by_role("button", name=f"Pause {file.name}").click()
     stale = let_the_session_run_out(page, data)
     full_speed()
-    page.get_by_role("button", name=f"Go on with {file.name}").click()
+    page.get_by_role("button", name=f"Resume {file.name}").click()
     expect(shelf(page).get_by_text(file.name)).to_be_visible()
     assert access_cookie(page) != stale
     assert stored(page)[file.name] == digest(file)
@@ -245,7 +246,7 @@ def test_a_session_that_has_ended_holds_the_upload_until_somebody_signs_in(page:
     expect(bar(page, file)).to_have_attribute("aria-valuenow", ON_ITS_WAY)
     page.get_by_role("button", name=f"Pause {file.name}").click()
     page.context.clear_cookies()
-    page.get_by_role("button", name=f"Go on with {file.name}").click()
+    page.get_by_role("button", name=f"Resume {file.name}").click()
     expect(tray(page)).to_contain_text("You are signed out.")
     full_speed()
     page.get_by_role("link", name="Sign in again").click()
@@ -362,6 +363,7 @@ def test_the_tray_fits_on_a_narrow_screen(open_page: OpenPage, ann: dict[str, st
     expect(bar(page, file)).to_have_attribute("aria-valuenow", ON_ITS_WAY)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.get_by_role("button", name="Cancel all").click()
+    page.get_by_role("dialog").get_by_role("button", name="Cancel all").click()
     expect(tray(page)).to_be_hidden()
 
 

@@ -89,6 +89,7 @@ class Queue {
     }
     const gone = new Set(uploads);
     this.uploads = this.uploads.filter((upload) => !gone.has(upload));
+    this.news = t('uploads.news.cancelled', { count: uploads.length });
     this.#pump();
   }
 
@@ -164,7 +165,7 @@ class Queue {
   }
 
   async #send(upload: Upload, way: Way, signal: AbortSignal): Promise<void> {
-    const { file, path, destination, uploadId } = upload;
+    const { key, file, path, destination, uploadId } = upload;
     let isFirst = true;
     const listener = {
       begun: (id: string) => this.#begun(upload, id),
@@ -178,7 +179,7 @@ class Queue {
     };
     const chunkBytes = CHUNK_BYTES[way.chunk] ?? CHUNK_BYTES[0];
     await send(
-      { file, path, destination, uploadId, chunkBytes, overriding: way.overriding },
+      { key, file, path, destination, uploadId, chunkBytes, overriding: way.overriding },
       listener,
       signal,
     );

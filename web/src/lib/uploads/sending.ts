@@ -4,6 +4,8 @@ import { refused, silence, UploadFailure } from './failure';
 import { Requests } from './requests';
 
 export type Parcel = {
+  /** The same however often it has to be begun, so that an answer that was lost makes no second file. */
+  key: string;
   file: File;
   path: string;
   destination: string;
@@ -35,6 +37,7 @@ export async function send(parcel: Parcel, listener: Listener, signal: AbortSign
       endpoint: ENDPOINT,
       uploadUrl: parcel.uploadId ? `${ENDPOINT}/${parcel.uploadId}` : null,
       metadata: metadataOf(parcel),
+      headers: { 'Idempotency-Key': parcel.key },
       chunkSize: parcel.chunkBytes,
       overridePatchMethod: parcel.overriding,
       uploadDataDuringCreation: parcel.file.size <= SMALL_BYTES,

@@ -6,8 +6,16 @@ import { secondsLeft, Speed } from './speed';
 const SHOWN_EVERY_SECONDS = 0.2;
 let last = 0;
 
+/** `crypto.randomUUID` is not there over plain http. */
+function randomKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
+    byte.toString(16).padStart(2, '0'),
+  ).join('');
+}
+
 export class Upload {
   readonly id = ++last;
+  readonly key = randomKey();
   /** Another reading of the same file may take its place. */
   file: File;
   /** Where it was in its folder, if it came in one. */
