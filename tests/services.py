@@ -78,7 +78,7 @@ def dynamodb_local(port: int | None = None) -> Generator[str]:
     """AWS's own DynamoDB Local, in memory."""
     jar = DYNAMODB_FOLDER / "DynamoDBLocal.jar"
     if not jar.exists():
-        raise RuntimeError("DynamoDB Local is not unpacked; `make test` does it (tools/install-services)")
+        raise RuntimeError("DynamoDB Local is not unpacked; `make test` does it (tools/services)")
     port = port or free_port()
     library = f"-Djava.library.path={DYNAMODB_FOLDER / 'DynamoDBLocal_lib'}"
     command = [
