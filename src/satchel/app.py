@@ -43,6 +43,7 @@ from satchel.features.shelf.routes import ShelfDestination
 from satchel.features.shelf.routes import routes as shelf_routes
 from satchel.features.shelf.service.context import Shelf
 from satchel.features.shelf.service.files import read_usage
+from satchel.features.shelf.service.purging import sweep_due
 from satchel.features.shelf.service.sweep import sweep_shelves
 from satchel.kernel.clock import Clock, system_clock
 from satchel.kernel.errors import Unavailable
@@ -165,7 +166,7 @@ async def application(
     async with open_stores(settings, clock, signer, durable_keys=DURABLE_KEYS) as stores:
         await _have_tables(settings, stores)
         identity = Identity(signer, stores.ephemeral, clock=clock)
-        shelf = Shelf(tables=stores.tables, objects=stores.objects, ephemeral=stores.ephemeral, clock=clock)
+        shelf = _shelf(settings, stores, clock)
         accounts = _accounts(settings, stores, clock, signer, identity, _Storage(settings, shelf))
         uploads = _uploads(settings, stores, clock, {"shelf": ShelfDestination(shelf)})
         app = edge.application(
@@ -194,6 +195,7 @@ async def application(
             lambda: sweep_expired_sessions(accounts),
             lambda: sweep_expired_invitations(accounts),
             lambda: sweep_expired_resets(accounts),
+            lambda: sweep_due(shelf),
             lambda: sweep_shelves(shelf),
         ]
 
@@ -252,6 +254,16 @@ def _accounts(
         ),
         storage=storage,
         default_sign_up=settings.sign_up,
+    )
+
+
+def _shelf(settings: Settings, stores: Stores, clock: Clock) -> Shelf:
+    return Shelf(
+        tables=stores.tables,
+        objects=stores.objects,
+        ephemeral=stores.ephemeral,
+        clock=clock,
+        quota_bytes=settings.quota or None,
     )
 
 

@@ -49,6 +49,7 @@ class Settings:
         (ip_network("127.0.0.0/8"), ip_network("::1/128")), "Networks that may read /metrics."
     )
     upload_limit: int = setting(64 * 1024**3, "The largest single upload, in bytes.")
+    quota: int = setting(0, "How many bytes each person may keep on their shelf; 0 for no limit.")
     log_format: LogFormat = setting("text", "`text` for people, `json` for machines.")
     log_level: str = setting("info", "`debug`, `info`, `warning` or `error`.")
 
@@ -115,7 +116,7 @@ def _parse(name: str, value: Any, where: str) -> Any:
     match name:
         case "data":
             return Path(str(value)).expanduser()
-        case "port" | "upload_limit":
+        case "port" | "upload_limit" | "quota":
             return _whole_number(value, where, most=65535 if name == "port" else None)
         case "trusted_proxies" | "metrics_from":
             return _networks(value, where)

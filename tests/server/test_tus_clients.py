@@ -50,7 +50,7 @@ def test_tuspy_uploads_to_the_shelf(tmp_path: Path, size: int, options: dict[str
         uploader.upload()
         assert uploader.url is not None
         assert kept(server, member, uploader.url) == data
-        [shown] = server.client.get("/api/v1/shelf/files", headers=member).json()["files"]
+        [shown] = server.client.get("/api/v1/shelf/entries", headers=member).json()["entries"]
         assert shown["name"] == said["filename"]
         assert shown["sha256"] == hashlib.sha256(data).hexdigest()
 

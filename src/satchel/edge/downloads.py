@@ -39,7 +39,8 @@ class Download(Response):
     """An answer that opens the object when it is sent and closes it when the last byte has left.
 
     `disposition` is how browsers treat it; make it with `attached_as`. `cache` is the Cache-Control. A `content_type`
-    takes the place of the stored one, which bytes that several files share have from the first of them.
+    takes the place of the stored one, which bytes that several files share have from the first of them. `policy` is the
+    Content-Security-Policy.
     """
 
     def __init__(
@@ -50,6 +51,7 @@ class Download(Response):
         disposition: str = "attachment",
         cache: str = "private, no-cache",
         content_type: str | None = None,
+        policy: str = USER_CONTENT_POLICY,
     ) -> None:
         super().__init__()
         self._objects = objects
@@ -58,7 +60,7 @@ class Download(Response):
         self._fixed = [
             (b"content-disposition", disposition.encode("latin-1")),
             (b"cache-control", cache.encode("ascii")),
-            (b"content-security-policy", USER_CONTENT_POLICY.encode("ascii")),
+            (b"content-security-policy", policy.encode("ascii")),
             (b"accept-ranges", b"bytes"),
         ]
 

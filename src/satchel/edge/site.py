@@ -95,8 +95,8 @@ def page_policy(shell: bytes) -> str:
     return (
         f"default-src 'none'; script-src {scripts}; style-src 'self'; "
         f"style-src-attr 'unsafe-hashes' {_ANNOUNCER_STYLE}; img-src 'self' blob: data:; "
-        "media-src 'self' blob:; font-src 'self'; connect-src 'self'; manifest-src 'self'; worker-src 'self'; "
-        "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+        "media-src 'self' blob:; frame-src 'self'; font-src 'self'; connect-src 'self'; manifest-src 'self'; "
+        "worker-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
     )
 
 

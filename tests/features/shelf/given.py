@@ -1,18 +1,36 @@
 """Files that have arrived on a shelf, stores that let something happen in between, and what must always hold."""
 
 import hashlib
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
 
-from satchel.features.shelf.model import FileId, UserId
-from satchel.features.shelf.records import BLOB, FILE, NAME, USAGE, FileRow, object_key
+from satchel.features.shelf.model import ROOT, FileId, FolderId, UserId
+from satchel.features.shelf.records import (
+    BIN,
+    BLOB,
+    DUE,
+    DUE_INDEX,
+    DUE_SORT,
+    FILE,
+    FOLDER,
+    MOMENT,
+    NAME,
+    USAGE,
+    FileRow,
+    FolderRow,
+    UsageRow,
+    id_of,
+    object_key,
+    place_of,
+)
 from satchel.features.shelf.service.arrivals import Upload, keep_upload
 from satchel.features.shelf.service.context import Shelf
+from satchel.features.shelf.service.folders import Ways
 from satchel.kernel.ids import new_id
 from satchel.stores.ports.objects import Objects
-from satchel.stores.ports.table import StartsWith, Tables
+from satchel.stores.ports.table import Tables
 from tests.application import Caller, Satchel
 
 STAGED = "uploads/"
@@ -47,6 +65,7 @@ class Meddling:
             objects=cast("Objects", _Meddled(shelf.objects, self)),
             ephemeral=shelf.ephemeral,
             clock=shelf.clock,
+            quota_bytes=shelf.quota_bytes,
         )
 
 
@@ -66,11 +85,22 @@ async def kill() -> None:
 
 def shelf_of(satchel: Satchel) -> Shelf:
     stores = satchel.stores
-    return Shelf(tables=stores.tables, objects=stores.objects, ephemeral=stores.ephemeral, clock=satchel.clock)
+    return Shelf(
+        tables=stores.tables,
+        objects=stores.objects,
+        ephemeral=stores.ephemeral,
+        clock=satchel.clock,
+        quota_bytes=satchel.settings.quota or None,
+    )
 
 
 async def staged(
-    satchel: Satchel, caller: Caller, name: str, content: bytes, content_type: str = "text/plain"
+    satchel: Satchel,
+    caller: Caller,
+    name: str,
+    content: bytes,
+    content_type: str = "text/plain",
+    folder_id: str = ROOT,
 ) -> Upload:
     """An upload that is complete and waits to be taken over."""
     upload_id = new_id(satchel.clock)
@@ -83,13 +113,41 @@ async def staged(
         content_type=content_type,
         size_bytes=len(content),
         sha256=hashlib.sha256(content).hexdigest(),
+        folder_id=FolderId(folder_id),
     )
 
 
 async def uploaded(
-    satchel: Satchel, caller: Caller, name: str, content: bytes, content_type: str = "text/plain"
+    satchel: Satchel,
+    caller: Caller,
+    name: str,
+    content: bytes,
+    content_type: str = "text/plain",
+    folder_id: str = ROOT,
 ) -> FileRow:
-    return await keep_upload(shelf_of(satchel), await staged(satchel, caller, name, content, content_type))
+    return await keep_upload(shelf_of(satchel), await staged(satchel, caller, name, content, content_type, folder_id))
+
+
+async def made(caller: Caller, name: str, folder_id: str = ROOT) -> str:
+    """The id of a new folder."""
+    answer = await caller("POST", "/shelf/folders", json={"name": name, "folder_id": folder_id})
+    assert answer.status_code == 201, answer.text
+    return answer.json()["id"]
+
+
+async def names(caller: Caller, folder_id: str = ROOT, sort: str = "name") -> list[str]:
+    answer = await caller("GET", "/shelf/entries", params={"folder": folder_id, "sort": sort})
+    assert answer.status_code == 200, answer.text
+    return [entry["name"] for entry in answer.json()["entries"]]
+
+
+async def usage(caller: Caller) -> dict[str, Any]:
+    return (await caller("GET", "/shelf/usage")).json()
+
+
+def room(used_bytes: int, files: int, bin_bytes: int = 0) -> dict[str, Any]:
+    """What `usage` answers where there is no quota."""
+    return {"used_bytes": used_bytes, "files": files, "quota_bytes": None, "bin_bytes": bin_bytes}
 
 
 async def stored_keys(satchel: Satchel, prefix: str = "user/") -> list[str]:
@@ -97,26 +155,57 @@ async def stored_keys(satchel: Satchel, prefix: str = "user/") -> list[str]:
 
 
 async def check_shelf(satchel: Satchel, caller: Caller, *, leftovers: bool = False) -> list[FileRow]:
-    """Every file can be read, names and counts agree with the files, and, unless left over, nothing else is stored."""
+    """Every file can be read, places and counts agree, and, unless left over, nothing else is stored.
+
+    Answers the files that are neither in the bin nor below a folder that is.
+    """
     tables, person = satchel.stores.tables, caller.user_id
     files = (await FILE.list(tables, user_id=person, limit=1000)).records
+    folders = (await FOLDER.list(tables, user_id=person, limit=1000)).records
     for file in files:
         assert await _read(satchel.stores.objects, object_key(file)) == file.sha256
-    names = (await NAME.list(tables, user_id=person, limit=1000)).records
-    assert {row.file_id for row in names} == {file.file_id for file in files}
-    assert len({file.name.casefold() for file in files}) == len(names) == len(files)
+    await _check_places(satchel, person, [*files, *folders])
     referenced = {file.sha256: file.size_bytes for file in files}
     blobs = (await BLOB.list(tables, user_id=person, limit=1000)).records
     counted = {blob.sha256: blob.references for blob in blobs if blob.references}
     assert counted == {sha256: [file.sha256 for file in files].count(sha256) for sha256 in referenced}
-    usage = await USAGE.get(tables, user_id=person)
-    used = (usage.used_bytes, usage.files) if usage else (0, 0)
-    assert used == (sum(referenced.values()), len(files))
+    row = await USAGE.get(tables, user_id=person) or UsageRow(user_id=UserId(person))
+    binned = (await BIN.list(tables, user_id=person, limit=1000)).records
+    assert (row.used_bytes, row.files) == (sum(referenced.values()), len(files))
+    assert row.bin_bytes == sum(each.size_bytes for each in binned)
     if not leftovers:
         assert set(await stored_keys(satchel, f"user/{person}/")) == {object_key(file) for file in files}
-        page = await tables.query(FILE.table, f"User#{person}", StartsWith("Blob#"))
-        assert len(page.items) == len(referenced)
-    return files
+        assert len(blobs) == len(referenced)
+    ways = Ways(shelf_of(satchel), UserId(person))
+    return [file for file in files if not file.deleted_at and await ways.to(file.folder_id) is not None]
+
+
+async def _check_places(satchel: Satchel, person: str, entries: Sequence[FileRow | FolderRow]) -> None:
+    """Each thing has one name and one moment in its folder, or one row in the bin, and is due when it should be."""
+    tables = satchel.stores.tables
+    placed = {(place_of(entry), id_of(entry)) for entry in entries if not entry.deleted_at and not _is_closing(entry)}
+    named = (await NAME.list(tables, user_id=person, limit=1000)).records
+    assert sorted((row.folder_id, row.entry_id) for row in named) == sorted(placed)
+    assert len({(row.folder_id, row.sameness) for row in named}) == len(named)
+    assert {row.entry_id: row.name for row in named} == {
+        id_of(entry): entry.name for entry in entries if (place_of(entry), id_of(entry)) in placed
+    }
+    moments = (await MOMENT.list(tables, user_id=person, limit=1000)).records
+    assert sorted((row.folder_id, row.entry_id) for row in moments) == sorted(placed)
+    binned = (await BIN.list(tables, user_id=person, limit=1000)).records
+    in_bin = {id_of(entry) for entry in entries if entry.deleted_at and not _is_closing(entry)}
+    assert {row.entry_id for row in binned} == in_bin
+    temporary = {id_of(entry) for entry in entries if isinstance(entry, FileRow) and entry.expires_at}
+    closing = {id_of(entry) for entry in entries if _is_closing(entry)}
+    due = (await tables.query(DUE.table, DUE_SORT, index=DUE_INDEX, limit=1000)).items
+    rows = [
+        DUE.read(item) for item in await tables.get_many(DUE.table, [DUE.table.key_of(item) for item in due]) if item
+    ]
+    assert {row.entry_id for row in rows if row.user_id == person} == in_bin | temporary | closing
+
+
+def _is_closing(entry: FileRow | FolderRow) -> bool:
+    return isinstance(entry, FolderRow) and entry.closing
 
 
 async def _read(objects: Objects, key: str) -> str:

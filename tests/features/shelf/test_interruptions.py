@@ -7,10 +7,12 @@ from datetime import timedelta
 
 import pytest
 
-from satchel.features.shelf.model import BytesGone, FileId, UserId
+from satchel.features.shelf.model import BytesGone, EntryId, FileId, UserId
 from satchel.features.shelf.records import object_key
 from satchel.features.shelf.service.arrivals import keep_upload
-from satchel.features.shelf.service.files import delete_file
+from satchel.features.shelf.service.binned import delete_file
+from satchel.features.shelf.service.context import Shelf
+from satchel.features.shelf.service.purging import delete_for_good
 from satchel.features.shelf.service.sweep import sweep_shelves
 from satchel.kernel.errors import NotFound
 from tests.application import Caller, Satchel
@@ -25,7 +27,7 @@ from tests.features.shelf.given import (
     uploaded,
 )
 
-MOST_STEPS = 9
+MOST_STEPS = 14
 LONG = timedelta(days=2)
 each_step = pytest.mark.parametrize("step", range(1, MOST_STEPS))
 each_side = pytest.mark.parametrize("afterwards", [False, True], ids=["before", "after"])
@@ -40,7 +42,14 @@ def ann(satchel: Satchel) -> Caller:
 
 
 async def delete(satchel: Satchel, caller: Caller, file_id: FileId) -> None:
-    await delete_file(shelf_of(satchel), UserId(caller.user_id), file_id)
+    await take_away(shelf_of(satchel), UserId(caller.user_id), file_id)
+
+
+async def take_away(shelf: Shelf, user_id: UserId, file_id: FileId) -> None:
+    """Into the bin and out of it; what is in the bin already only goes."""
+    with suppress(NotFound):
+        await delete_file(shelf, user_id, file_id)
+    await delete_for_good(shelf, user_id, EntryId(file_id))
 
 
 def crossing(step: int, meddle: Callable[[], Awaitable[object]], *, afterwards: bool) -> Meddling:
@@ -101,7 +110,7 @@ async def test_a_deletion_cut_off_at_any_step_can_be_repeated_and_leaves_nothing
     kept = await uploaded(satchel, ann, "a.txt", b"content")
     cut = Meddling(step, kill, afterwards=afterwards)
     try:
-        await delete_file(cut.shelf(shelf_of(satchel)), kept.user_id, kept.file_id)
+        await take_away(cut.shelf(shelf_of(satchel)), kept.user_id, kept.file_id)
     except Killed:
         await check_shelf(satchel, ann, leftovers=True)
         with suppress(NotFound):
@@ -148,7 +157,7 @@ async def test_a_new_upload_of_the_same_bytes_during_the_deletion_of_the_last_re
     old = await uploaded(satchel, ann, "old.txt", b"content")
     upload = await staged(satchel, ann, "new.txt", b"content")
     meddling = crossing(step, lambda: keep_upload(shelf_of(satchel), upload), afterwards=afterwards)
-    await delete_file(meddling.shelf(shelf_of(satchel)), old.user_id, old.file_id)
+    await take_away(meddling.shelf(shelf_of(satchel)), old.user_id, old.file_id)
     await keep_upload(shelf_of(satchel), upload)
     assert [file.name for file in await check_shelf(satchel, ann)] == ["new.txt"]
 

@@ -1,12 +1,13 @@
 """What a file may be called: any name comes out storable and readable, and cleaning twice changes nothing more."""
 
+import re
 import unicodedata
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from satchel.features.shelf.model import MAX_NAME_BYTES, clean_name, numbered, sameness
+from satchel.features.shelf.model import MAX_NAME_BYTES, clean_name, clean_path, folded, numbered, sameness
 
 PIECES = ["/", "\\", ".", "..", " ", "con", "NUL", "COM1", ".tar", ".gz", "é", "e\u0301", "\u202e", "\u200d", "🏳️‍🌈"]
 pieces = st.one_of(st.sampled_from(PIECES), st.characters())
@@ -89,3 +90,21 @@ def test_numbers_stand_before_the_extension() -> None:
         "a (1)",
         "v1. Final draft (1)",
     ]
+
+
+@given(st.lists(awkward, max_size=6).map("/".join))
+def test_a_path_becomes_clean_names_and_nothing_else(written: str) -> None:
+    path = clean_path(written)
+    assert [clean_name(name) for name in path] == path
+    assert clean_path("/".join(path)) == path
+    assert clean_path("../" + written + "/..") == path
+    assert len(path) <= len(re.split(r"[/\\]", written))
+
+
+@given(awkward)
+def test_what_is_folded_stays_so_and_matches_however_it_is_written(written: str) -> None:
+    name = clean_name(written)
+    if name is None:
+        return
+    assert folded(folded(name)) == folded(name)
+    assert folded(unicodedata.normalize("NFD", name)) == folded(name)

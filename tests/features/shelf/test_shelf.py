@@ -3,59 +3,63 @@
 import asyncio
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
 from urllib.parse import unquote
 
 import pytest
 
 from satchel.features.shelf.service.arrivals import keep_upload
 from tests.application import Caller, Satchel
-from tests.features.shelf.given import check_shelf, shelf_of, staged, stored_keys, uploaded
+from tests.features.shelf.given import check_shelf, made, names, room, shelf_of, staged, stored_keys, uploaded, usage
+
+TOP: dict[str, object] = {"folder_id": "root", "name": "", "path": []}
 
 
-async def names(caller: Caller) -> list[str]:
-    return [file["name"] for file in (await caller("GET", "/shelf/files")).json()["files"]]
-
-
-async def usage(caller: Caller) -> dict[str, Any]:
-    return (await caller("GET", "/shelf/usage")).json()
-
-
-async def test_an_empty_shelf_is_a_list_without_files(ann: Caller) -> None:
-    assert (await ann("GET", "/shelf/files")).json() == {"files": [], "cursor": None}
-    assert await usage(ann) == {"used_bytes": 0, "files": 0}
+async def test_an_empty_shelf_is_a_list_without_entries(ann: Caller) -> None:
+    assert (await ann("GET", "/shelf/entries")).json() == {"folder": TOP, "entries": [], "cursor": None}
+    assert await usage(ann) == room(0, 0)
 
 
 async def test_a_file_is_described_by_what_arrived(satchel: Satchel, ann: Caller) -> None:
     kept = await uploaded(satchel, ann, "notes.txt", b"hello")
     expected = {
-        "file_id": kept.file_id,
+        "kind": "file",
+        "id": kept.file_id,
         "name": "notes.txt",
+        "folder_id": "root",
         "size_bytes": 5,
         "content_type": "text/plain",
         "sha256": "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824",
         "created_at": "2030-03-17T17:46:40.000Z",
+        "expires_at": None,
+        "previewable": "text",
     }
     assert (await ann("GET", f"/shelf/files/{kept.file_id}")).json() == expected
-    assert (await ann("GET", "/shelf/files")).json() == {"files": [expected], "cursor": None}
-    assert await usage(ann) == {"used_bytes": 5, "files": 1}
+    assert (await ann("GET", "/shelf/entries")).json() == {"folder": TOP, "entries": [expected], "cursor": None}
+    assert await usage(ann) == room(5, 1)
     assert await stored_keys(satchel, "uploads/") == []
 
 
-async def test_files_are_listed_newest_first_page_by_page(satchel: Satchel, ann: Caller) -> None:
-    for number in range(5):
+@pytest.mark.parametrize(
+    ("sort", "expected"),
+    [("name", ["A", "b", "0.txt", "c.txt", "Z.txt"]), ("newest", ["b", "A", "0.txt", "c.txt", "Z.txt"])],
+)
+async def test_a_folder_is_listed_page_by_page(satchel: Satchel, ann: Caller, sort: str, expected: list[str]) -> None:
+    for name in ("Z.txt", "c.txt", "0.txt"):
         satchel.clock.advance(1)
-        await uploaded(satchel, ann, f"{number}.txt", b"%d" % number)
+        await uploaded(satchel, ann, name, name.encode())
+    for name in ("A", "b"):
+        satchel.clock.advance(1)
+        await made(ann, name)
     seen: list[str] = []
     cursor = None
     while True:
-        params = {"limit": 2, **({"cursor": cursor} if cursor else {})}
-        page = (await ann("GET", "/shelf/files", params=params)).json()
-        seen += [file["name"] for file in page["files"]]
+        params = {"limit": 2, "sort": sort, **({"cursor": cursor} if cursor else {})}
+        page = (await ann("GET", "/shelf/entries", params=params)).json()
+        seen += [entry["name"] for entry in page["entries"]]
         cursor = page["cursor"]
         if cursor is None:
             break
-    assert seen == ["4.txt", "3.txt", "2.txt", "1.txt", "0.txt"]
+    assert seen == expected
 
 
 async def test_a_download_is_an_attachment_that_can_be_resumed(satchel: Satchel, ann: Caller) -> None:
@@ -96,7 +100,7 @@ async def test_a_browser_saves_a_file_under_its_name(satchel: Satchel, ann: Call
 async def test_an_empty_file_is_a_file(satchel: Satchel, ann: Caller) -> None:
     kept = await uploaded(satchel, ann, "empty", b"")
     assert (await ann("GET", f"/shelf/files/{kept.file_id}/content")).content == b""
-    assert await usage(ann) == {"used_bytes": 0, "files": 1}
+    assert await usage(ann) == room(0, 1)
 
 
 async def test_a_made_up_content_type_is_not_passed_on(satchel: Satchel, ann: Caller) -> None:
@@ -110,15 +114,18 @@ async def test_the_same_bytes_are_stored_and_counted_once(satchel: Satchel, ann:
     first = await uploaded(satchel, ann, "one.txt", b"same", "text/plain")
     second = await uploaded(satchel, ann, "two.md", b"same", "text/markdown")
     assert len(await stored_keys(satchel)) == 1
-    assert await usage(ann) == {"used_bytes": 4, "files": 2}
+    assert await usage(ann) == room(4, 2)
     answer = await ann("GET", f"/shelf/files/{second.file_id}/content")
     assert answer.headers["content-type"] == "text/markdown"
     assert (await ann("DELETE", f"/shelf/files/{first.file_id}")).status_code == 204
+    assert (await ann("DELETE", f"/shelf/bin/{first.file_id}")).status_code == 204
     assert (await ann("GET", f"/shelf/files/{second.file_id}/content")).content == b"same"
-    assert await usage(ann) == {"used_bytes": 4, "files": 1}
+    assert await usage(ann) == room(4, 1)
     assert (await ann("DELETE", f"/shelf/files/{second.file_id}")).status_code == 204
+    assert await usage(ann) == room(4, 1, bin_bytes=4)
+    assert (await ann("DELETE", "/shelf/bin")).status_code == 204
     assert await stored_keys(satchel) == []
-    assert await usage(ann) == {"used_bytes": 0, "files": 0}
+    assert await usage(ann) == room(0, 0)
     await check_shelf(satchel, ann)
 
 
@@ -127,7 +134,9 @@ async def test_two_people_do_not_share_bytes(satchel: Satchel, ann: Caller, bob:
     await uploaded(satchel, bob, "b", b"same")
     assert len(await stored_keys(satchel)) == 2
     await ann("DELETE", f"/shelf/files/{anns.file_id}")
+    await ann("DELETE", "/shelf/bin")
     await check_shelf(satchel, bob)
+    assert len(await stored_keys(satchel)) == 1
 
 
 async def test_bytes_carry_the_name_that_they_came_with(satchel: Satchel, ann: Caller) -> None:
@@ -143,7 +152,7 @@ async def test_a_second_file_of_a_name_is_numbered(satchel: Satchel, ann: Caller
         await uploaded(satchel, ann, "a.txt", content)
     satchel.clock.advance(1)
     await uploaded(satchel, ann, "A.TXT", b"4")
-    assert await names(ann) == ["A (3).TXT", "a (2).txt", "a (1).txt", "a.txt"]
+    assert await names(ann, sort="newest") == ["A (3).TXT", "a (2).txt", "a (1).txt", "a.txt"]
 
 
 async def test_files_of_one_name_that_come_at_once_all_stay(satchel: Satchel, ann: Caller) -> None:
@@ -151,7 +160,7 @@ async def test_files_of_one_name_that_come_at_once_all_stay(satchel: Satchel, an
     files = await check_shelf(satchel, ann)
     assert len(files) == 24
     assert "a (23).txt" in {file.name for file in files}
-    assert await usage(ann) == {"used_bytes": 14, "files": 24}
+    assert await usage(ann) == room(14, 24)
 
 
 async def test_a_file_can_be_renamed(satchel: Satchel, ann: Caller) -> None:

@@ -1,3 +1,3 @@
-"""The shelf: a person's own files, each under the name it came with; the same bytes are kept once however often they
-come. People upload, list, download, rename and delete, and see how much room they use.
+"""A person keeps files in folders on a shelf of their own, each content stored once however many files show it; finds,
+shows, renames and moves them, takes several away as one archive, lets them expire, and brings back what was deleted.
 """

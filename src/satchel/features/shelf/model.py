@@ -1,18 +1,27 @@
-"""What a file on a shelf may be called, how two of one name are told apart, and the errors of this slice."""
+"""What things on a shelf may be called, how two of one name are told apart, and the errors of this slice."""
 
 import re
 import unicodedata
-from typing import NewType
+from typing import Literal, NewType
 
-from satchel.kernel.errors import Conflict, Gone, Invalid
+from satchel.kernel.errors import Conflict, Gone, Invalid, OutOfSpace
 
 UserId = NewType("UserId", str)
 FileId = NewType("FileId", str)
+FolderId = NewType("FolderId", str)
+# Of a file or of a folder: both come from one source, so no two things have the same.
+EntryId = NewType("EntryId", str)
+Kind = Literal["file", "folder"]
 # A name as `clean_name` leaves it; everything stored is of this type.
 FileName = NewType("FileName", str)
 
 MAX_NAME_BYTES = 255
 NAMELESS = FileName("file")
+# The top of a shelf. It has no row, no name, and cannot be moved or deleted.
+ROOT = FolderId("root")
+# How many folders may stand inside each other where something is put. Whoever moves a folder vouches for each of them
+# in one transaction, and that has room for 100 writes.
+MAX_DEPTH = 64
 
 # Joiners hold emoji together and shape Persian; the tags spell the flags of Scotland and Wales.
 _SEEN_THOUGH_FORMAT = re.compile("[\u200c\u200d\U000e0020-\U000e007f]")
@@ -25,17 +34,17 @@ _EXTENSION = re.compile(r"(?<=.)((\.tar)?\.[^.\s]{1,16})$", re.IGNORECASE | re.D
 
 
 class NameTaken(Conflict):
-    """Another file of the same person has this name already."""
+    """Another file or folder in the same folder has this name already."""
 
     slug = "name-taken"
-    title = "There is a file of this name already"
+    title = "There is something of this name already"
 
 
 class NameUnusable(Invalid):
     """Nothing of the name is left that can be seen and stored."""
 
     slug = "name-unusable"
-    title = "A file cannot have this name"
+    title = "Nothing can have this name"
 
 
 class BytesGone(Gone):
@@ -43,6 +52,46 @@ class BytesGone(Gone):
 
     slug = "bytes-gone"
     title = "The uploaded bytes are gone"
+
+
+class FolderInsideItself(Conflict):
+    """A folder was to be moved into itself or into a folder below it."""
+
+    slug = "folder-inside-itself"
+    title = "A folder cannot be inside itself"
+
+
+class TooDeep(Invalid):
+    """More folders inside each other than are allowed."""
+
+    slug = "too-deep"
+    title = "Too many folders inside each other"
+
+
+class QuotaReached(OutOfSpace):
+    """The person's files would take more room than each may have; nothing was changed. What is in the bin counts."""
+
+    slug = "quota-reached"
+    title = "Your shelf is full"
+
+
+class NoPreview(Invalid):
+    """The file is of no kind that can be shown safely, or its bytes are not what its type says."""
+
+    slug = "no-preview"
+    title = "This file cannot be shown here"
+
+
+def clean_path(written: str) -> list[FileName]:
+    """The parts of a path as names, from the top down; what leads upwards, to the root or nowhere is dropped."""
+    return [name for part in re.split(r"[/\\]", written) if (name := clean_name(part)) is not None]
+
+
+def folded(text: str) -> str:
+    """Equal for texts that differ only in case or accents, which is how people search."""
+    # Taking a letter apart can leave a capital, and folding one can leave something to take apart.
+    decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
+    return "".join(letter for letter in decomposed if not unicodedata.combining(letter)).casefold()
 
 
 def clean_name(written: str) -> FileName | None:

@@ -1,37 +1,90 @@
-"""What is stored of a shelf: files, the names they hold, the bytes they share, and the room these take.
+"""What is stored of a shelf: files and folders, the names they hold, the bytes they share, the bin, and what is due.
 
 The bytes of a person stand once per content at `user/<user id>/<sha256>.<object id>`. The object id is new whenever
 bytes that were gone come back, so no key is ever used twice: deleting the object of an earlier life, however late, can
 never hit the bytes of a later one (decision 7).
+
+What is in the bin, or below a folder that is, keeps its rows: only the one row that was deleted says so (decision 9).
 """
 
-from satchel.features.shelf.model import FileId, FileName, UserId
+from satchel.features.shelf.model import EntryId, FileId, FileName, FolderId, Kind, UserId
 from satchel.stores.schema import Record, Shape, attribute
-from satchel.tables import USER_TRANSFERS
+from satchel.tables import CATALOG, USER_TRANSFERS
 
 OWNER = "shelf"
 OBJECTS_PREFIX = "user/"
+# What is due is found through this index, as expired sessions and uploads are.
+DUE_INDEX = "RefreshTokenExpiration"
+DUE_SORT = "SHELFDUE#"
 
 
 class FileRow(Record, frozen=True, kw_only=True):
-    """A file as its owner sees it, and which stored bytes it shows."""
+    """A file as its owner sees it, and which stored bytes it shows. With `deletedAt` it is in the bin."""
 
     user_id: UserId = attribute("userId")
     file_id: FileId = attribute("fileId")
+    folder_id: FolderId = attribute("folderId")
     name: FileName = attribute("fileName")
     size_bytes: int = attribute("sizeBytes")
     content_type: str = attribute("contentType")
     sha256: str
     object_id: str = attribute("objectId")
     created_at: str = attribute("createdAt")
+    expires_at: str = attribute("expiresAt", default="")
+    deleted_at: str = attribute("deletedAt", default="")
+
+
+class FolderRow(Record, frozen=True, kw_only=True):
+    """A folder and the one it is in. With `deletedAt` it is in the bin; once `closing`, nothing brings it back."""
+
+    user_id: UserId = attribute("userId")
+    folder_id: FolderId = attribute("folderId")
+    parent_id: FolderId = attribute("parentId")
+    name: FileName = attribute("folderName")
+    created_at: str = attribute("createdAt")
+    deleted_at: str = attribute("deletedAt", default="")
+    closing: bool = False
 
 
 class NameRow(Record, frozen=True, kw_only=True):
-    """That a name is in use, and by which file. Its existence is what keeps two files from having one name."""
+    """That a name is in use in a folder, and by what. Sorted so, folders come first."""
 
     user_id: UserId = attribute("userId")
+    folder_id: FolderId = attribute("folderId")
+    rank: str
     sameness: str
-    file_id: FileId = attribute("fileId")
+    entry_id: EntryId = attribute("entryId")
+    name: FileName = attribute("entryName")
+
+
+class MomentRow(Record, frozen=True, kw_only=True):
+    """The same place in a folder, sorted by the time at which the thing was made."""
+
+    user_id: UserId = attribute("userId")
+    folder_id: FolderId = attribute("folderId")
+    entry_id: EntryId = attribute("entryId")
+    kind: Kind
+
+
+class BinRow(Record, frozen=True, kw_only=True):
+    """Something in the bin: from where, how large (of a folder, as far as was counted), and until when."""
+
+    user_id: UserId = attribute("userId")
+    deleted_at: str = attribute("deletedAt")
+    entry_id: EntryId = attribute("entryId")
+    kind: Kind
+    gone_at: str = attribute("goneAt")
+    path: list[FileName] = attribute("fromFolders", default=[])
+    size_bytes: int = attribute("sizeBytes", default=0)
+
+
+class DueRow(Record, frozen=True, kw_only=True):
+    """That something on a shelf is to go for good at a time; written and taken away together with the reason."""
+
+    user_id: UserId = attribute("UserId")
+    entry_id: EntryId = attribute("EntryId")
+    kind: Kind = attribute("Kind")
+    due: str = attribute("AbsoluteExpiryTime")
 
 
 class BlobRow(Record, frozen=True, kw_only=True):
@@ -46,11 +99,12 @@ class BlobRow(Record, frozen=True, kw_only=True):
 
 
 class UsageRow(Record, frozen=True, kw_only=True):
-    """How much room a person really takes: bytes that several files share count once."""
+    """How much room a person really takes: bytes that several files share count once, those in the bin count too."""
 
     user_id: UserId = attribute("userId")
     used_bytes: int = attribute("usedBytes", default=0)
     files: int = 0
+    bin_bytes: int = attribute("binBytes", default=0)
 
 
 FILE = Shape(
@@ -60,12 +114,33 @@ FILE = Shape(
     owner=OWNER,
     about="A file on a person's shelf; ids sort by time",
 )
+FOLDER = Shape(
+    FolderRow,
+    USER_TRANSFERS,
+    {"PK": "User#{user_id}", "SK": "Folder#{folder_id}"},
+    owner=OWNER,
+    about="A folder on a person's shelf; the top has no row",
+)
 NAME = Shape(
     NameRow,
     USER_TRANSFERS,
-    {"PK": "User#{user_id}", "SK": "Name#{sameness}"},
+    {"PK": "User#{user_id}", "SK": "Name#{folder_id}#{rank}#{sameness}"},
     owner=OWNER,
-    about="Which file of a person has a name; makes names unique",
+    about="What has a name in a folder; makes names unique and lists a folder by name",
+)
+MOMENT = Shape(
+    MomentRow,
+    USER_TRANSFERS,
+    {"PK": "User#{user_id}", "SK": "Moment#{folder_id}#{entry_id}"},
+    owner=OWNER,
+    about="What is in a folder; lists it by time",
+)
+BIN = Shape(
+    BinRow,
+    USER_TRANSFERS,
+    {"PK": "User#{user_id}", "SK": "Bin#{deleted_at}#{entry_id}"},
+    owner=OWNER,
+    about="What a person has deleted and can still bring back; sorts by when",
 )
 BLOB = Shape(
     BlobRow,
@@ -81,8 +156,32 @@ USAGE = Shape(
     owner=OWNER,
     about="How many files a person has, and how many bytes these take once shared ones are counted once",
 )
-SHAPES = (FILE, NAME, BLOB, USAGE)
+DUE = Shape(
+    DueRow,
+    CATALOG,
+    {"PK": "SHELF#{user_id}#{entry_id}", "SK": DUE_SORT},
+    owner=OWNER,
+    about="What is to go for good, through RefreshTokenExpiration: expired files, the bin, folders being emptied",
+)
+SHAPES = (FILE, FOLDER, NAME, MOMENT, BIN, BLOB, USAGE, DUE)
+
+# The order of a folder's listing by name.
+RANKS: dict[Kind, str] = {"folder": "1", "file": "2"}
+KINDS: dict[str, Kind] = {rank: kind for kind, rank in RANKS.items()}
 
 
 def object_key(kept: FileRow | BlobRow) -> str:
     return f"{OBJECTS_PREFIX}{kept.user_id}/{kept.sha256}.{kept.object_id}"
+
+
+def id_of(entry: FileRow | FolderRow) -> EntryId:
+    return EntryId(entry.file_id if isinstance(entry, FileRow) else entry.folder_id)
+
+
+def kind_of(entry: FileRow | FolderRow) -> Kind:
+    return "file" if isinstance(entry, FileRow) else "folder"
+
+
+def place_of(entry: FileRow | FolderRow) -> FolderId:
+    """The folder that it is in."""
+    return entry.folder_id if isinstance(entry, FileRow) else entry.parent_id

@@ -6,35 +6,39 @@ refers to it. File, name, reference and usage come in one transaction, on condit
 the row. The uploaded object goes last, so until then all of it can be done again.
 """
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
 from satchel.features.shelf.model import (
+    MAX_DEPTH,
     NAMELESS,
+    ROOT,
     BytesGone,
     FileId,
     FileName,
+    FolderId,
+    QuotaReached,
     UserId,
     clean_name,
-    numbered,
-    sameness,
 )
-from satchel.features.shelf.records import BLOB, FILE, NAME, USAGE, BlobRow, FileRow, NameRow, object_key
+from satchel.features.shelf.records import BLOB, FILE, BlobRow, FileRow, object_key
 from satchel.features.shelf.service.context import ATTEMPTS, Shelf
+from satchel.features.shelf.service.files import count_usage, due_at, read_usage
+from satchel.features.shelf.service.folders import Ways, have_folders
+from satchel.features.shelf.service.places import NEW, entering, free_name, is_name_taken, open_folder
 from satchel.kernel.clock import iso
-from satchel.kernel.errors import Invalid, Unavailable
+from satchel.kernel.errors import Invalid, NotFound, Unavailable
 from satchel.kernel.ids import new_id
 from satchel.stores.object_rules import check_content_type
-from satchel.stores.ports.expressions import add, assign, attr
+from satchel.stores.ports.expressions import Condition, add, attr
 from satchel.stores.ports.objects import DEFAULT_TYPE, ObjectMissing
 from satchel.stores.ports.table import ConditionFailed, TransactionCancelled, Write
-
-NEW = attr("PK").absent()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upload:
-    """Bytes that have arrived at `key` for somebody's shelf, and the id that the file will have."""
+    """Bytes that have arrived at `key` for somebody's shelf, the id that the file will have, and where it belongs."""
 
     user_id: UserId
     file_id: FileId
@@ -43,21 +47,57 @@ class Upload:
     content_type: str
     size_bytes: int
     sha256: str
+    folder_id: FolderId = ROOT
+    # Folders inside that one, from the top down; those that are missing are made.
+    folders: Sequence[FileName] = ()
+    expires_at: str = ""
 
 
 async def keep_upload(shelf: Shelf, upload: Upload) -> FileRow:
     """Make a file of an upload and take the uploaded object away. Doing it again comes to the same file."""
     wanted = clean_name(upload.name) or NAMELESS
-    for attempt in range(ATTEMPTS):
+    folder_id, name = None, wanted
+    for _ in range(ATTEMPTS):
         kept = await FILE.get(shelf.tables, user_id=upload.user_id, file_id=upload.file_id)
         if kept is None and (blob := await _store_bytes(shelf, upload, wanted)) is not None:
-            # Names are seldom taken, so the first attempt does not look.
-            name = wanted if attempt == 0 else await _free_name(shelf, upload.user_id, wanted)
-            kept = await _enter(shelf, upload, blob, name)
+            folder_id = folder_id or await _have_place(shelf, upload)
+            try:
+                kept = await _enter(shelf, upload, blob, folder_id, name)
+            except TransactionCancelled as cancelled:
+                # Names are seldom taken, so the first attempt does not look.
+                if is_name_taken(cancelled):
+                    name = await free_name(shelf, upload.user_id, folder_id, wanted)
+                elif folder_id != ROOT and cancelled.reasons[0] == "condition":
+                    folder_id = None
         if kept is not None:
             await shelf.objects.delete(upload.key)
             return kept
     raise Unavailable("Too many files of this name arrive at once. Try again in a moment.")
+
+
+async def check_room(shelf: Shelf, user_id: UserId, size_bytes: int) -> None:
+    """Refuse what would not fit; whether two that fit one by one fit together shows when they arrive."""
+    if shelf.quota_bytes is None:
+        return
+    (usage,) = await read_usage(shelf, [user_id])
+    if usage.used_bytes + size_bytes > shelf.quota_bytes:
+        raise _quota_reached(shelf.quota_bytes)
+
+
+def _quota_reached(quota_bytes: int) -> QuotaReached:
+    return QuotaReached(
+        "There is no room left for this on your shelf. Delete something and empty the bin.", quota_bytes=quota_bytes
+    )
+
+
+async def _have_place(shelf: Shelf, upload: Upload) -> FolderId:
+    """The folder to put the file in; the top, if that was deleted while the bytes came, so that nothing is lost."""
+    way = await Ways(shelf, upload.user_id).to(upload.folder_id)
+    fits = way is not None and len(way) + len(upload.folders) <= MAX_DEPTH
+    for start in (upload.folder_id, ROOT) if fits else (ROOT,):
+        with suppress(NotFound):
+            return await have_folders(shelf, upload.user_id, start, upload.folders)
+    return ROOT
 
 
 async def _store_bytes(shelf: Shelf, upload: Upload, name: FileName) -> BlobRow | None:
@@ -67,6 +107,7 @@ async def _store_bytes(shelf: Shelf, upload: Upload, name: FileName) -> BlobRow 
     """
     blob = await BLOB.get(shelf.tables, user_id=upload.user_id, sha256=upload.sha256)
     if blob is None:
+        await check_room(shelf, upload.user_id, upload.size_bytes)
         blob = _unreferenced(shelf, upload)
         try:
             await shelf.tables.put(BLOB.table, BLOB.item(blob), when=NEW)
@@ -86,56 +127,49 @@ async def _store_bytes(shelf: Shelf, upload: Upload, name: FileName) -> BlobRow 
     return blob
 
 
-async def _enter(shelf: Shelf, upload: Upload, blob: BlobRow, name: FileName) -> FileRow | None:
+async def _enter(shelf: Shelf, upload: Upload, blob: BlobRow, folder_id: FolderId, name: FileName) -> FileRow:
+    """The first writes fail when the folder is gone or the quota reached, the last two when the name is taken."""
     file = FileRow(
         user_id=upload.user_id,
         file_id=upload.file_id,
+        folder_id=folder_id,
         name=name,
         size_bytes=upload.size_bytes,
         content_type=_known_type(upload.content_type),
         sha256=upload.sha256,
         object_id=blob.object_id,
         created_at=iso(shelf.clock()),
+        expires_at=upload.expires_at,
     )
     # Whether these bytes are the first of their kind decides what they add to the usage, so it must still be true.
     is_first = blob.references == 0
     unchanged = (attr("objectId") == blob.object_id) & (attr("references") == 0 if is_first else attr("references") > 0)
+    added = file.size_bytes if is_first else 0
     writes: list[Write] = [
+        *open_folder(file.user_id, folder_id),
+        count_usage(file.user_id, files=1, used_bytes=added, when=_fitting(shelf, added)),
         FILE.put(file, when=NEW),
-        NAME.put(NameRow(user_id=file.user_id, sameness=sameness(name), file_id=file.file_id), when=NEW),
         BLOB.update([add("references", 1)], when=unchanged, user_id=file.user_id, sha256=file.sha256),
-        count_usage(file.user_id, files=1, used_bytes=file.size_bytes if is_first else 0),
+        *(due_at(file, file.expires_at) if file.expires_at else ()),
+        *entering(file),
     ]
     try:
         await shelf.tables.transact(writes)
-    except TransactionCancelled:
-        return None
+    except TransactionCancelled as cancelled:
+        if (
+            cancelled.reasons[len(open_folder(file.user_id, folder_id))] == "condition"
+            and shelf.quota_bytes is not None
+        ):
+            raise _quota_reached(shelf.quota_bytes) from cancelled
+        raise
     return file
 
 
-def count_usage(user_id: UserId, *, files: int, used_bytes: int) -> Write:
-    actions = [assign("userId", user_id), add("files", files), add("usedBytes", used_bytes)]
-    return USAGE.update(actions, user_id=user_id)
-
-
-async def _free_name(shelf: Shelf, user_id: UserId, wanted: FileName) -> FileName:
-    """The wanted name or a numbered one that is free; doubling, then halving, finds one among thousands quickly."""
-    if not await _is_taken(shelf, user_id, wanted):
-        return wanted
-    taken, free = 0, 1
-    while await _is_taken(shelf, user_id, numbered(wanted, free)):
-        taken, free = free, free * 2
-    while free - taken > 1:
-        middle = (taken + free) // 2
-        if await _is_taken(shelf, user_id, numbered(wanted, middle)):
-            taken = middle
-        else:
-            free = middle
-    return numbered(wanted, free)
-
-
-async def _is_taken(shelf: Shelf, user_id: UserId, name: FileName) -> bool:
-    return await NAME.get(shelf.tables, user_id=user_id, sameness=sameness(name)) is not None
+def _fitting(shelf: Shelf, added: int) -> Condition | None:
+    if shelf.quota_bytes is None or not added:
+        return None
+    room = attr("usedBytes") <= shelf.quota_bytes - added
+    return room | attr("usedBytes").absent() if added <= shelf.quota_bytes else room
 
 
 def _unreferenced(shelf: Shelf, upload: Upload) -> BlobRow:

@@ -10,13 +10,16 @@ from satchel.stores.ports.table import Tables
 # How often a change starts anew when another came first. Each time somebody else got on, so this is never met by
 # fewer than as many at once.
 ATTEMPTS = 100
+MAX_ID_CHARACTERS = 64
+CROSSED = "This is being changed elsewhere. Try again."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shelf:
-    """The stores, and time."""
+    """The stores, time, and how much each person may keep (None: no limit)."""
 
     tables: Tables
     objects: Objects
     ephemeral: Ephemeral
     clock: Clock
+    quota_bytes: int | None = None

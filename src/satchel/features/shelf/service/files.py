@@ -1,63 +1,150 @@
-"""See, rename and delete the files one has, and how much room they take."""
+"""Find, list, rename and move the files one has, say when they go, and how much room they take."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
 
-from satchel.features.shelf.model import FileId, FileName, NameTaken, NameUnusable, UserId, clean_name, sameness
-from satchel.features.shelf.records import BLOB, FILE, NAME, USAGE, BlobRow, FileRow, NameRow, UsageRow, object_key
-from satchel.features.shelf.service.arrivals import count_usage
-from satchel.features.shelf.service.context import ATTEMPTS, Shelf
-from satchel.kernel.errors import Conflict, NotFound
-from satchel.stores.ports.expressions import add, assign, attr
-from satchel.stores.ports.table import TransactionCancelled, Write
-from satchel.stores.schema import RecordPage
+import msgspec
 
-MAX_FILE_ID_CHARACTERS = 64
+from satchel.features.shelf.model import EntryId, FileId, FolderId, NameTaken, UserId
+from satchel.features.shelf.records import (
+    DUE,
+    FILE,
+    FOLDER,
+    KINDS,
+    MOMENT,
+    NAME,
+    USAGE,
+    DueRow,
+    FileRow,
+    FolderRow,
+    UsageRow,
+    id_of,
+    kind_of,
+)
+from satchel.features.shelf.service.context import ATTEMPTS, CROSSED, MAX_ID_CHARACTERS, Shelf
+from satchel.features.shelf.service.folders import NAME_TAKEN, Ways, find_way, usable_name
+from satchel.features.shelf.service.places import Entry, changing, is_name_taken, open_folder
+from satchel.kernel.clock import iso
+from satchel.kernel.errors import Conflict, Invalid, NotFound
+from satchel.stores.ports.expressions import Condition, add, assign, attr
+from satchel.stores.ports.table import Item, Key, TransactionCancelled, Write
+
+LONGEST_LIFE = timedelta(days=366 * 100)
 
 
-async def list_files(shelf: Shelf, user_id: UserId, limit: int, cursor: str | None) -> RecordPage[FileRow]:
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """Some of what is in a folder, and where to go on."""
+
+    entries: list[Entry]
+    cursor: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileChange:
+    """What is to become of a file; None leaves a thing as it is, and `expires_at` of "" keeps the file for good."""
+
+    written: str | None = None
+    folder_id: FolderId | None = None
+    expires_at: str | None = None
+
+
+async def list_by_name(shelf: Shelf, user_id: UserId, folder_id: FolderId, limit: int, cursor: str | None) -> Listed:
+    """Folders first."""
+    page = await NAME.list(shelf.tables, user_id=user_id, folder_id=folder_id, limit=limit, cursor=cursor)
+    keys = [entry_key(user_id, KINDS[row.rank], row.entry_id) for row in page.records]
+    return Listed(await read_entries(shelf, keys), page.cursor)
+
+
+async def list_by_time(shelf: Shelf, user_id: UserId, folder_id: FolderId, limit: int, cursor: str | None) -> Listed:
     """Newest first."""
-    return await FILE.list(shelf.tables, user_id=user_id, descending=True, limit=limit, cursor=cursor)
+    page = await MOMENT.list(
+        shelf.tables, user_id=user_id, folder_id=folder_id, descending=True, limit=limit, cursor=cursor
+    )
+    keys = [entry_key(user_id, row.kind, row.entry_id) for row in page.records]
+    return Listed(await read_entries(shelf, keys), page.cursor)
+
+
+def entry_key(user_id: UserId, kind: str, entry_id: EntryId) -> Key:
+    if kind == "folder":
+        return FOLDER.key(user_id=user_id, folder_id=entry_id)
+    return FILE.key(user_id=user_id, file_id=entry_id)
+
+
+async def read_entries(shelf: Shelf, keys: Sequence[Key]) -> list[Entry]:
+    """The files and folders at these keys that have not gone in the meantime."""
+    found = [read_entry(item) for item in await shelf.tables.get_many(FILE.table, keys) if item is not None]
+    return [entry for entry in found if not is_over(shelf, entry)]
+
+
+def is_over(shelf: Shelf, entry: Entry) -> bool:
+    """Whether it is in the bin, or its time is up though no sweep has come by yet."""
+    if entry.deleted_at:
+        return True
+    if isinstance(entry, FolderRow):
+        return entry.closing
+    return bool(entry.expires_at) and entry.expires_at <= iso(shelf.clock())
 
 
 async def find_file(shelf: Shelf, user_id: UserId, file_id: FileId) -> FileRow:
-    known = len(file_id) <= MAX_FILE_ID_CHARACTERS
+    """A file that is on the shelf: what is in the bin, or in a folder that is, cannot be found."""
+    known = 0 < len(file_id) <= MAX_ID_CHARACTERS
     file = await FILE.get(shelf.tables, user_id=user_id, file_id=file_id) if known else None
-    if file is None:
+    if file is None or is_over(shelf, file) or await Ways(shelf, user_id).to(file.folder_id) is None:
         raise NotFound("There is no such file on your shelf.")
     return file
 
 
-async def rename_file(shelf: Shelf, user_id: UserId, file_id: FileId, written: str) -> FileRow:
-    name = clean_name(written)
-    if name is None:
-        raise NameUnusable("Give the file a name with at least one letter that can be seen.", field="name")
+async def change_file(shelf: Shelf, user_id: UserId, file_id: FileId, change: FileChange) -> FileRow:
+    """Rename a file, move it, say when it goes: all of it in one step."""
     for _ in range(ATTEMPTS):
-        file = await find_file(shelf, user_id, file_id)
-        if file.name == name:
-            return file
+        old = await find_file(shelf, user_id, file_id)
+        new = msgspec.structs.replace(
+            old,
+            name=old.name if change.written is None else usable_name(change.written),
+            folder_id=old.folder_id if change.folder_id is None else change.folder_id,
+            expires_at=old.expires_at if change.expires_at is None else change.expires_at,
+        )
+        if new == old:
+            return old
+        is_moved = new.folder_id != old.folder_id
+        if is_moved:
+            await find_way(shelf, user_id, new.folder_id)
+        checks = open_folder(user_id, new.folder_id) if is_moved else []
+        writes = [*checks, FILE.put(new, when=as_read(old)), *due_at(new, new.expires_at), *changing(old, new)]
         try:
-            await shelf.tables.transact(_renaming(file, name))
+            await shelf.tables.transact(writes)
         except TransactionCancelled as cancelled:
-            if cancelled.reasons[-1] == "condition":
-                raise NameTaken("Another of your files has this name. Choose another.") from cancelled
-    raise Conflict("This file is being changed elsewhere. Try again.")
-
-
-async def delete_file(shelf: Shelf, user_id: UserId, file_id: FileId) -> None:
-    """The bytes go with the last file that shows them; if we are cut off before they do, a sweep takes them."""
-    for _ in range(ATTEMPTS):
-        file = await find_file(shelf, user_id, file_id)
-        blob = await BLOB.get(shelf.tables, user_id=user_id, sha256=file.sha256)
-        if blob is None:
-            continue  # deleted between the two reads, so the file is gone as well
-        try:
-            await shelf.tables.transact(_deletion(file, blob))
-        except TransactionCancelled:
+            if is_name_taken(cancelled):
+                raise NameTaken(NAME_TAKEN) from cancelled
             continue
-        if blob.references == 1:
-            await shelf.objects.delete(object_key(blob))
-        return
-    raise Conflict("This file is being changed elsewhere. Try again.")
+        return new
+    raise Conflict(CROSSED)
+
+
+def as_read(file: FileRow) -> Condition:
+    """Holds only of a file that is still where it was read, with the same name and the same end."""
+    same = (attr("fileName") == file.name) & (attr("folderId") == file.folder_id)
+    expires = attr("expiresAt") == file.expires_at if file.expires_at else attr("expiresAt").absent()
+    deleted = attr("deletedAt") == file.deleted_at if file.deleted_at else attr("deletedAt").absent()
+    return same & expires & deleted
+
+
+def due_at(entry: Entry, due: str) -> list[Write]:
+    """Remember when the sweep has to come for something; never, if there is no such time."""
+    person, entry_id = entry.user_id, id_of(entry)
+    if not due:
+        return [DUE.delete(user_id=person, entry_id=entry_id)]
+    return [DUE.put(DueRow(user_id=person, entry_id=entry_id, kind=kind_of(entry), due=due))]
+
+
+def check_expiry(shelf: Shelf, moment: float) -> str:
+    """The stored form of the time at which a file shall go."""
+    now = shelf.clock()
+    if not now < moment <= now + LONGEST_LIFE.total_seconds():
+        raise Invalid("Choose a time to come, within a hundred years.", field="expires_at")
+    return iso(moment)
 
 
 async def read_usage(shelf: Shelf, user_ids: Sequence[UserId]) -> list[UsageRow]:
@@ -70,32 +157,16 @@ async def read_usage(shelf: Shelf, user_ids: Sequence[UserId]) -> list[UsageRow]
     ]
 
 
-def _renaming(file: FileRow, name: FileName) -> list[Write]:
-    """The last write is the one that fails when the name is taken."""
-    person, old, new = file.user_id, sameness(file.name), sameness(name)
-    unchanged = attr("fileName") == file.name
-    changed = FILE.update([assign("fileName", name)], when=unchanged, user_id=person, file_id=file.file_id)
-    if old == new:
-        return [changed]
-    row = NameRow(user_id=person, sameness=new, file_id=file.file_id)
-    return [
-        changed,
-        NAME.delete(when=attr("fileId") == file.file_id, user_id=person, sameness=old),
-        NAME.put(row, when=attr("PK").absent()),
-    ]
-
-
-def _deletion(file: FileRow, blob: BlobRow) -> list[Write]:
-    person, is_last = file.user_id, blob.references == 1
-    unchanged = (attr("objectId") == blob.object_id) & (attr("references") == 1 if is_last else attr("references") > 1)
-    bytes_go: Write = (
-        BLOB.delete(when=unchanged, user_id=person, sha256=blob.sha256)
-        if is_last
-        else BLOB.update([add("references", -1)], when=unchanged, user_id=person, sha256=blob.sha256)
+def count_usage(
+    user_id: UserId, *, files: int = 0, used_bytes: int = 0, bin_bytes: int = 0, when: Condition | None = None
+) -> Write:
+    counts = {"files": files, "usedBytes": used_bytes, "binBytes": bin_bytes}
+    return USAGE.update(
+        [assign("userId", user_id), *(add(name, count) for name, count in counts.items() if count)],
+        when=when,
+        user_id=user_id,
     )
-    return [
-        FILE.delete(when=attr("fileName") == file.name, user_id=person, file_id=file.file_id),
-        NAME.delete(when=attr("fileId") == file.file_id, user_id=person, sameness=sameness(file.name)),
-        bytes_go,
-        count_usage(person, files=-1, used_bytes=-blob.size_bytes if is_last else 0),
-    ]
+
+
+def read_entry(item: Item) -> Entry:
+    return FILE.read(item) if "fileName" in item else FOLDER.read(item)

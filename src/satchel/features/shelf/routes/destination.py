@@ -1,0 +1,89 @@
+"""Where uploads for the shelf arrive: into a folder, with the folders that they bring along."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from satchel.edge import callers
+from satchel.edge.callers import Member
+from satchel.edge.uploads.destinations import Announced, Arrived
+from satchel.features.shelf.model import ROOT, FileId, FileName, FolderId, UserId, clean_path
+from satchel.features.shelf.service import arrivals, files, folders
+from satchel.features.shelf.service.context import Shelf
+from satchel.kernel.clock import iso
+from satchel.kernel.errors import Invalid, Unauthenticated
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What the metadata of an upload ask of the shelf."""
+
+    folder_id: FolderId
+    folders: list[FileName]
+    name: str
+    expires: float | None
+
+
+class ShelfDestination:
+    """Receives uploads for the shelf of the member who sends them; guests have none.
+
+    Of the metadata, `folder` is the id of a folder, `relativePath` the path of the file below it, whose folders are
+    made as needed, and `expires` when the file goes by itself.
+    """
+
+    def __init__(self, shelf: Shelf) -> None:
+        self._shelf = shelf
+
+    async def admit(self, announced: Announced) -> None:
+        callers.admit(announced.owner, (Member,))
+        person = _person(announced)
+        wanted = _wanted(announced.name, announced.details)
+        folders.check_depth(await folders.find_way(self._shelf, person, wanted.folder_id), len(wanted.folders))
+        if wanted.expires is not None:
+            files.check_expiry(self._shelf, wanted.expires)
+        await arrivals.check_room(self._shelf, person, announced.size_bytes)
+
+    async def receive(self, arrived: Arrived) -> str:
+        wanted = _wanted(arrived.name, arrived.details)
+        upload = arrivals.Upload(
+            user_id=_person(arrived),
+            # Ids of uploads sort by time, too; to be the same id is the surest way to come to the same file again.
+            file_id=FileId(arrived.upload_id),
+            key=arrived.key,
+            name=wanted.name,
+            content_type=arrived.content_type,
+            size_bytes=arrived.size_bytes,
+            sha256=arrived.sha256,
+            folder_id=wanted.folder_id,
+            folders=wanted.folders,
+            expires_at="" if wanted.expires is None else iso(wanted.expires),
+        )
+        return (await arrivals.keep_upload(self._shelf, upload)).file_id
+
+
+def _person(announced: Announced) -> UserId:
+    if not isinstance(announced.owner, Member):
+        raise Unauthenticated("Sign in to keep files on a shelf.")
+    return UserId(announced.owner.user_id)
+
+
+def _wanted(name: str, details: Mapping[str, str]) -> _Wanted:
+    path = clean_path(details.get("relativePath", ""))
+    return _Wanted(
+        folder_id=FolderId(details.get("folder") or ROOT),
+        folders=path[:-1],
+        name=name or (path[-1] if path else ""),
+        expires=_moment(details.get("expires", "")),
+    )
+
+
+def _moment(written: str) -> float | None:
+    if not written:
+        return None
+    try:
+        moment = datetime.fromisoformat(written)
+    except ValueError:
+        moment = None
+    if moment is None or moment.tzinfo is None:
+        raise Invalid("`expires` has to be a time such as 2030-01-31T12:00:00Z.", field="expires")
+    return moment.timestamp()

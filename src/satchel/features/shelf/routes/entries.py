@@ -1,0 +1,158 @@
+"""Files and folders: list, find, make, rename, move, delete."""
+
+from datetime import datetime
+from typing import Annotated
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from satchel.edge.callers import Member
+from satchel.edge.endpoints import Body, PageQuery, Router
+from satchel.features.shelf.model import (
+    ROOT,
+    FileId,
+    FolderId,
+    FolderInsideItself,
+    NameTaken,
+    NameUnusable,
+    TooDeep,
+    UserId,
+)
+from satchel.features.shelf.routes.views import (
+    EntryList,
+    EntryView,
+    HitList,
+    Sort,
+    UsageView,
+    entry_view,
+    folder_view,
+    hit_view,
+)
+from satchel.features.shelf.service import binned, files, folders, search
+from satchel.features.shelf.service.context import Shelf
+from satchel.kernel.errors import NotFound
+
+Name = Annotated[str, msgspec.Meta(max_length=1000)]
+PlaceId = Annotated[str, msgspec.Meta(max_length=64)]
+
+
+class EntriesQuery(PageQuery, frozen=True, kw_only=True):
+    """Which folder, in which order: by name folders come first, by time the newest."""
+
+    folder: PlaceId = ROOT
+    sort: Sort = "name"
+
+
+class SearchQuery(PageQuery, frozen=True, kw_only=True):
+    """Words that a name has to contain, each of them somewhere."""
+
+    q: Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
+
+
+class NewFolder(Body, frozen=True, kw_only=True):
+    """What the folder shall be called, and in which it shall be."""
+
+    name: Name
+    folder_id: PlaceId = ROOT
+
+
+class FolderChange(Body, frozen=True, kw_only=True):
+    """What shall change: the name, the folder that it is in, or both."""
+
+    name: Name | UnsetType = UNSET
+    folder_id: PlaceId | UnsetType = UNSET
+
+
+class FileChange(Body, frozen=True, kw_only=True):
+    """What shall change; `expires_at` is when the file goes by itself, null keeps it."""
+
+    name: Name | UnsetType = UNSET
+    folder_id: PlaceId | UnsetType = UNSET
+    expires_at: Annotated[datetime, msgspec.Meta(tz=True)] | UnsetType | None = UNSET
+
+
+def routes(shelf: Shelf) -> Router:
+    router = Router("shelf")
+
+    @router.get("/shelf/entries", raises=(NotFound,))
+    async def list_entries(member: Member, query: EntriesQuery) -> EntryList:
+        """List what is in a folder."""
+        person, folder_id = UserId(member.user_id), FolderId(query.folder)
+        way = await folders.find_way(shelf, person, folder_id)
+        listing = files.list_by_name if query.sort == "name" else files.list_by_time
+        page = await listing(shelf, person, folder_id, query.limit, query.cursor)
+        return EntryList(
+            folder=folder_view(way), entries=[entry_view(entry) for entry in page.entries], cursor=page.cursor
+        )
+
+    @router.get("/shelf/search")
+    async def search_shelf(member: Member, query: SearchQuery) -> HitList:
+        """Find files and folders by words of their names; case and accents do not matter."""
+        found = await search.search(shelf, UserId(member.user_id), query.q, query.limit, query.cursor)
+        return HitList([hit_view(hit) for hit in found.hits], found.cursor)
+
+    @router.post("/shelf/folders", status=201, raises=(NotFound, NameTaken, NameUnusable, TooDeep))
+    async def make_folder(member: Member, body: NewFolder) -> EntryView:
+        """Make a folder."""
+        person, parent_id = UserId(member.user_id), FolderId(body.folder_id)
+        return entry_view(await folders.make_folder(shelf, person, parent_id, body.name))
+
+    @router.patch("/shelf/folders/{folder_id}", raises=(NameTaken, NameUnusable, TooDeep, FolderInsideItself))
+    async def change_folder(member: Member, folder_id: str, body: FolderChange) -> EntryView:
+        """Rename or move a folder."""
+        changed = await folders.change_folder(
+            shelf,
+            UserId(member.user_id),
+            FolderId(folder_id),
+            written=_given(body.name),
+            parent_id=None if body.folder_id is UNSET else FolderId(body.folder_id),
+        )
+        return entry_view(changed)
+
+    @router.delete("/shelf/folders/{folder_id}")
+    async def delete_folder(member: Member, folder_id: str) -> None:
+        """Move a folder into the bin, with all that is in it."""
+        await binned.delete_folder(shelf, UserId(member.user_id), FolderId(folder_id))
+
+    @router.get("/shelf/files/{file_id}")
+    async def read_file(member: Member, file_id: str) -> EntryView:
+        """Read what is known of a file."""
+        return entry_view(await files.find_file(shelf, UserId(member.user_id), FileId(file_id)))
+
+    @router.patch("/shelf/files/{file_id}", raises=(NameTaken, NameUnusable))
+    async def change_file(member: Member, file_id: str, body: FileChange) -> EntryView:
+        """Rename or move a file, or say when it goes by itself."""
+        change = files.FileChange(
+            written=_given(body.name),
+            folder_id=None if body.folder_id is UNSET else FolderId(body.folder_id),
+            expires_at=_expiry(shelf, body.expires_at),
+        )
+        return entry_view(await files.change_file(shelf, UserId(member.user_id), FileId(file_id), change))
+
+    @router.delete("/shelf/files/{file_id}")
+    async def delete_file(member: Member, file_id: str) -> None:
+        """Move a file into the bin."""
+        await binned.delete_file(shelf, UserId(member.user_id), FileId(file_id))
+
+    @router.get("/shelf/usage")
+    async def read_usage(member: Member) -> UsageView:
+        """Read how much room you take."""
+        (usage,) = await files.read_usage(shelf, [UserId(member.user_id)])
+        return UsageView(
+            used_bytes=usage.used_bytes,
+            files=usage.files,
+            quota_bytes=shelf.quota_bytes,
+            bin_bytes=usage.bin_bytes,
+        )
+
+    return router
+
+
+def _given(value: str | UnsetType) -> str | None:
+    return None if value is UNSET else value
+
+
+def _expiry(shelf: Shelf, value: datetime | UnsetType | None) -> str | None:
+    if value is UNSET:
+        return None
+    return "" if value is None else files.check_expiry(shelf, value.timestamp())

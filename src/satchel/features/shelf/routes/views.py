@@ -1,0 +1,128 @@
+"""What clients see of a shelf."""
+
+from typing import Literal
+
+import msgspec
+
+from satchel.features.shelf.model import ROOT, Kind
+from satchel.features.shelf.previews import Preview, preview_of
+from satchel.features.shelf.records import FileRow, FolderRow
+from satchel.features.shelf.service.binned import Binned
+from satchel.features.shelf.service.places import Entry
+from satchel.features.shelf.service.search import Hit
+
+Sort = Literal["name", "newest"]
+
+
+class EntryView(msgspec.Struct, frozen=True, kw_only=True):
+    """A file or a folder on the caller's shelf; `folder_id` is the folder that it is in, `root` at the top."""
+
+    kind: Kind
+    id: str
+    name: str
+    folder_id: str
+    size_bytes: int | None
+    content_type: str | None
+    sha256: str | None
+    created_at: str
+    expires_at: str | None
+    previewable: Preview | None
+
+
+class StepView(msgspec.Struct, frozen=True):
+    """A folder on the way to another."""
+
+    folder_id: str
+    name: str
+
+
+class FolderView(msgspec.Struct, frozen=True, kw_only=True):
+    """The folder that is listed; `path` leads from the top down to it, itself included, and is empty for the top."""
+
+    folder_id: str
+    name: str
+    path: list[StepView]
+
+
+class EntryList(msgspec.Struct, frozen=True, kw_only=True):
+    """What is in a folder, and where to go on."""
+
+    folder: FolderView
+    entries: list[EntryView]
+    cursor: str | None
+
+
+class BinEntryView(EntryView, frozen=True, kw_only=True):
+    """Something in the bin: since when, until when, and in which folders it was.
+
+    Of a folder, `size_bytes` is what was counted when it was deleted, up to its first thousand things.
+    """
+
+    deleted_at: str
+    gone_at: str
+    from_: list[str] = msgspec.field(name="from")
+
+
+class BinList(msgspec.Struct, frozen=True):
+    """What is in the bin, the last deleted first, and where to go on."""
+
+    entries: list[BinEntryView]
+    cursor: str | None
+
+
+class HitView(EntryView, frozen=True, kw_only=True):
+    """Something that was found, and the names of the folders it is in, from the top down."""
+
+    path: list[str]
+
+
+class HitList(msgspec.Struct, frozen=True):
+    """What was found, and where to go on; a page may be empty though there is more."""
+
+    entries: list[HitView]
+    cursor: str | None
+
+
+class UsageView(msgspec.Struct, frozen=True, kw_only=True):
+    """How much room the caller takes: bytes that several files share count once, those in the bin count too.
+
+    `bin_bytes` is what is in the bin, `quota_bytes` what the caller may take at most.
+    """
+
+    used_bytes: int
+    files: int
+    quota_bytes: int | None
+    bin_bytes: int
+
+
+def entry_view(entry: Entry) -> EntryView:
+    return EntryView(
+        kind="file" if isinstance(entry, FileRow) else "folder",
+        id=entry.file_id if isinstance(entry, FileRow) else entry.folder_id,
+        name=entry.name,
+        folder_id=entry.folder_id if isinstance(entry, FileRow) else entry.parent_id,
+        size_bytes=entry.size_bytes if isinstance(entry, FileRow) else None,
+        content_type=entry.content_type if isinstance(entry, FileRow) else None,
+        sha256=entry.sha256 if isinstance(entry, FileRow) else None,
+        created_at=entry.created_at,
+        expires_at=(entry.expires_at or None) if isinstance(entry, FileRow) else None,
+        previewable=preview_of(entry.name, entry.content_type) if isinstance(entry, FileRow) else None,
+    )
+
+
+def folder_view(way: list[FolderRow]) -> FolderView:
+    return FolderView(
+        folder_id=way[-1].folder_id if way else ROOT,
+        name=way[-1].name if way else "",
+        path=[StepView(folder.folder_id, folder.name) for folder in way],
+    )
+
+
+def bin_view(binned: Binned) -> BinEntryView:
+    row = binned.row
+    plain = msgspec.structs.asdict(msgspec.structs.replace(entry_view(binned.entry), size_bytes=row.size_bytes))
+    return BinEntryView(**plain, deleted_at=row.deleted_at, gone_at=row.gone_at, from_=list(row.path))
+
+
+def hit_view(hit: Hit) -> HitView:
+    return HitView(**msgspec.structs.asdict(entry_view(hit.entry)), path=list(hit.path))

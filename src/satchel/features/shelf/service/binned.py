@@ -1,0 +1,162 @@
+"""Delete to the bin, see what is there, bring it back.
+
+Deleting a folder changes the row of that folder alone: what is in it cannot be reached any more because there is no way
+to it (decision 9).
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+import msgspec
+
+from satchel.features.shelf.model import MAX_DEPTH, ROOT, EntryId, FileId, FolderId, UserId
+from satchel.features.shelf.records import (
+    BIN,
+    FILE,
+    FOLDER,
+    BinRow,
+    FileRow,
+    FolderRow,
+    id_of,
+    kind_of,
+    place_of,
+)
+from satchel.features.shelf.service import files, folders
+from satchel.features.shelf.service.context import ATTEMPTS, CROSSED, MAX_ID_CHARACTERS, Shelf
+from satchel.features.shelf.service.files import count_usage, due_at, entry_key, find_file
+from satchel.features.shelf.service.folders import Ways, find_folder, unchanged_way
+from satchel.features.shelf.service.places import Entry, entering, free_name, leaving, open_folder
+from satchel.features.shelf.service.walking import count_bytes
+from satchel.kernel.clock import iso
+from satchel.kernel.errors import Conflict, NotFound
+from satchel.stores.ports.expressions import attr
+from satchel.stores.ports.table import Put, TransactionCancelled, Write
+
+KEPT_FOR = timedelta(days=30)
+
+
+@dataclass(frozen=True, slots=True)
+class Binned:
+    """Something in the bin: what it is, and how it came there."""
+
+    row: BinRow
+    entry: Entry
+
+
+@dataclass(frozen=True, slots=True)
+class BinPage:
+    """Some of what is in the bin, and where to go on."""
+
+    binned: list[Binned]
+    cursor: str | None
+
+
+async def delete_file(shelf: Shelf, user_id: UserId, file_id: FileId) -> None:
+    for _ in range(ATTEMPTS):
+        file = await find_file(shelf, user_id, file_id)
+        if await _move_to_bin(shelf, file, file.size_bytes):
+            return
+    raise Conflict(CROSSED)
+
+
+async def delete_folder(shelf: Shelf, user_id: UserId, folder_id: FolderId) -> None:
+    """With all that is in it."""
+    for _ in range(ATTEMPTS):
+        folder = await find_folder(shelf, user_id, folder_id)
+        if await _move_to_bin(shelf, folder, await count_bytes(shelf, user_id, folder_id)):
+            return
+    raise Conflict(CROSSED)
+
+
+async def list_bin(shelf: Shelf, user_id: UserId, limit: int, cursor: str | None) -> BinPage:
+    """What was deleted last comes first."""
+    page = await BIN.list(shelf.tables, user_id=user_id, descending=True, limit=limit, cursor=cursor)
+    keys = [entry_key(user_id, row.kind, row.entry_id) for row in page.records]
+    items = await shelf.tables.get_many(FILE.table, keys)
+    found = [
+        Binned(row, files.read_entry(item))
+        for row, item in zip(page.records, items, strict=True)
+        if item is not None and row.gone_at > iso(shelf.clock())
+    ]
+    return BinPage(found, page.cursor)
+
+
+async def find_in_bin(shelf: Shelf, user_id: UserId, entry_id: EntryId) -> Binned:
+    known = 0 < len(entry_id) <= MAX_ID_CHARACTERS
+    keys = [entry_key(user_id, kind, entry_id) for kind in ("file", "folder")] if known else []
+    for item in await shelf.tables.get_many(FILE.table, keys):
+        entry = None if item is None else files.read_entry(item)
+        if entry is not None and entry.deleted_at:
+            row = await BIN.get(shelf.tables, user_id=user_id, deleted_at=entry.deleted_at, entry_id=entry_id)
+            if row is not None and row.gone_at > iso(shelf.clock()):
+                return Binned(row, entry)
+    raise NotFound("There is no such thing in your bin.")
+
+
+async def restore(shelf: Shelf, user_id: UserId, entry_id: EntryId) -> Entry:
+    """Back to where it was, or to the top if that is gone; under a numbered name if another has taken its own."""
+    for _ in range(ATTEMPTS):
+        binned = await find_in_bin(shelf, user_id, entry_id)
+        old = binned.entry
+        way = await Ways(shelf, user_id).to(place_of(old)) or []
+        if len(way) >= MAX_DEPTH:
+            way = []
+        folder_id = way[-1].folder_id if way else ROOT
+        name = await free_name(shelf, user_id, folder_id, old.name)
+        if isinstance(old, FileRow):
+            new = msgspec.structs.replace(old, folder_id=folder_id, name=name, deleted_at="")
+            checks, expires_at = open_folder(user_id, folder_id), new.expires_at
+        else:
+            new = msgspec.structs.replace(old, parent_id=folder_id, name=name, deleted_at="")
+            checks, expires_at = unchanged_way(way), ""
+        writes = [*checks, replacing(old, new), *leaving_bin(binned.row), *due_at(new, expires_at), *entering(new)]
+        try:
+            await shelf.tables.transact(writes)
+        except TransactionCancelled:
+            continue
+        return new
+    raise Conflict(CROSSED)
+
+
+def replacing(old: Entry, new: Entry) -> Put:
+    """The new row for the old one, if that is still as it was read."""
+    if isinstance(new, FolderRow):
+        return FOLDER.put(new, when=folders.as_read(old) if isinstance(old, FolderRow) else None)
+    return FILE.put(new, when=files.as_read(old) if isinstance(old, FileRow) else None)
+
+
+def leaving_bin(row: BinRow) -> list[Write]:
+    return [
+        BIN.delete(when=attr("PK").exists(), user_id=row.user_id, deleted_at=row.deleted_at, entry_id=row.entry_id),
+        count_usage(row.user_id, bin_bytes=-row.size_bytes),
+    ]
+
+
+async def _move_to_bin(shelf: Shelf, entry: Entry, size_bytes: int) -> bool:
+    now = shelf.clock()
+    way = await Ways(shelf, entry.user_id).to(place_of(entry)) or []
+    deleted = msgspec.structs.replace(entry, deleted_at=iso(now))
+    gone_at = iso(now + KEPT_FOR.total_seconds())
+    if isinstance(entry, FileRow) and entry.expires_at:
+        gone_at = min(gone_at, entry.expires_at)
+    row = BinRow(
+        user_id=entry.user_id,
+        deleted_at=deleted.deleted_at,
+        entry_id=id_of(entry),
+        kind=kind_of(entry),
+        gone_at=gone_at,
+        path=[folder.name for folder in way],
+        size_bytes=size_bytes,
+    )
+    writes: list[Write] = [
+        replacing(entry, deleted),
+        BIN.put(row),
+        count_usage(entry.user_id, bin_bytes=size_bytes),
+        *due_at(entry, gone_at),
+        *leaving(entry),
+    ]
+    try:
+        await shelf.tables.transact(writes)
+    except TransactionCancelled:
+        return False
+    return True

@@ -1,0 +1,210 @@
+"""Take things away for good, in steps that can be cut off anywhere: binned, expired, or in a deleted folder.
+
+A file goes in one transaction with its name, its reference to the bytes and what it counts, so that each of these is
+given back exactly once. A folder is closed first, which nothing undoes and after which nothing can be put in; then its
+files go one by one, and each folder in it becomes a closed one with a row of its own among what is due. An empty closed
+folder goes last. Whoever comes next, another request or the sweep, goes on from whatever is there.
+"""
+
+import logging
+from datetime import timedelta
+
+import msgspec
+
+from satchel.features.shelf.model import EntryId, UserId
+from satchel.features.shelf.records import (
+    BIN,
+    BLOB,
+    DUE,
+    DUE_INDEX,
+    DUE_SORT,
+    FILE,
+    FOLDER,
+    KINDS,
+    NAME,
+    BlobRow,
+    DueRow,
+    FileRow,
+    FolderRow,
+    NameRow,
+    object_key,
+)
+from satchel.features.shelf.service import files
+from satchel.features.shelf.service.binned import Binned, find_in_bin, leaving_bin, replacing
+from satchel.features.shelf.service.context import ATTEMPTS, CROSSED, Shelf
+from satchel.features.shelf.service.files import count_usage, due_at, entry_key, is_over
+from satchel.features.shelf.service.places import leaving
+from satchel.kernel.clock import iso
+from satchel.kernel.errors import Conflict, NotFound
+from satchel.stores.ports.expressions import add, assign, attr
+from satchel.stores.ports.table import ConditionFailed, Range, TransactionCancelled, Write
+
+# How much one request or one sweep takes away before it leaves the rest to the next.
+AT_ONCE = 1000
+PAGE = 100
+TRY_AGAIN_AFTER = timedelta(hours=1)
+
+_log = logging.getLogger("satchel.shelf")
+
+
+async def delete_for_good(shelf: Shelf, user_id: UserId, entry_id: EntryId) -> None:
+    """Out of the bin. Of a large folder the rest goes with the next sweeps; nobody sees it any more."""
+    for _ in range(ATTEMPTS):
+        if await _remove_binned(shelf, await find_in_bin(shelf, user_id, entry_id)):
+            return
+    raise Conflict(CROSSED)
+
+
+async def empty_bin(shelf: Shelf, user_id: UserId) -> None:
+    """Everything that is in the bin now."""
+    cursor: str | None = None
+    while True:
+        page = await BIN.list(shelf.tables, user_id=user_id, limit=PAGE, cursor=cursor)
+        for row in page.records:
+            due = DueRow(user_id=user_id, entry_id=row.entry_id, kind=row.kind, due=row.gone_at)
+            try:
+                await delete_for_good(shelf, user_id, row.entry_id)
+            except NotFound:
+                # Brought back or taken away in the meantime; or its time was up, and no sweep has come yet.
+                await _settle(shelf, due)
+        if (cursor := page.cursor) is None:
+            return
+
+
+async def sweep_due(shelf: Shelf, at_once: int = AT_ONCE) -> int:
+    """Take away what is due, the earliest first; how many files and folders have gone."""
+    gone = 0
+    while gone < at_once:
+        page = await shelf.tables.query(
+            DUE.table, DUE_SORT, Range(high=iso(shelf.clock())), index=DUE_INDEX, limit=PAGE
+        )
+        before = gone
+        for item in await shelf.tables.get_many(DUE.table, [DUE.table.key_of(item) for item in page.items]):
+            if item is not None and gone < at_once:
+                gone += await _settle_or_postpone(shelf, DUE.read(item), at_once - gone)
+        if gone == before:
+            break
+    return gone
+
+
+async def _settle_or_postpone(shelf: Shelf, due: DueRow, at_once: int) -> int:
+    try:
+        return await _settle(shelf, due, at_once)
+    except Conflict as error:
+        _log.warning("%s of %s could not be taken away yet: %s", due.entry_id, due.user_id, error)
+        later = DUE.update(
+            [assign("AbsoluteExpiryTime", iso(shelf.clock() + TRY_AGAIN_AFTER.total_seconds()))],
+            when=attr("AbsoluteExpiryTime") == due.due,
+            user_id=due.user_id,
+            entry_id=due.entry_id,
+        )
+        try:
+            await shelf.tables.update(later.table, later.key, later.actions, when=later.when)
+        except ConditionFailed:
+            return 0
+        return 0
+
+
+async def _settle(shelf: Shelf, due: DueRow, at_once: int = AT_ONCE) -> int:
+    item = await shelf.tables.get(FILE.table, entry_key(due.user_id, due.kind, due.entry_id))
+    if item is None:
+        # Ids are never used twice, so nothing will ever be due under this one.
+        await shelf.tables.delete(DUE.table, DUE.key(user_id=due.user_id, entry_id=due.entry_id))
+        return 0
+    entry = files.read_entry(item)
+    if isinstance(entry, FolderRow) and entry.closing:
+        return await _empty(shelf, entry, at_once)
+    if entry.deleted_at:
+        row = await BIN.get(shelf.tables, user_id=due.user_id, deleted_at=entry.deleted_at, entry_id=due.entry_id)
+        if row is not None and row.gone_at <= iso(shelf.clock()):
+            return await _remove_binned(shelf, Binned(row, entry), at_once)
+        return 0
+    if isinstance(entry, FileRow) and is_over(shelf, entry):
+        return await _purge_file(shelf, entry)
+    return 0
+
+
+async def _remove_binned(shelf: Shelf, binned: Binned, at_once: int = AT_ONCE) -> int:
+    """How many went; 0 if something else came first."""
+    if isinstance(binned.entry, FileRow):
+        return await _purge_file(shelf, binned.entry)
+    closed = await _close(shelf, binned.entry, leaving_bin(binned.row))
+    return 0 if closed is None else 1 + await _empty(shelf, closed, at_once - 1)
+
+
+async def _close(shelf: Shelf, folder: FolderRow, leaving_place: list[Write]) -> FolderRow | None:
+    closed = msgspec.structs.replace(folder, closing=True)
+    writes = [replacing(folder, closed), *due_at(closed, iso(shelf.clock())), *leaving_place]
+    try:
+        await shelf.tables.transact(writes)
+    except TransactionCancelled:
+        return None
+    return closed
+
+
+async def _empty(shelf: Shelf, folder: FolderRow, at_once: int) -> int:
+    """Empty a closed folder and take it away; how many went. At most so many, then it waits for the next sweep."""
+    gone = 0
+    while gone < at_once:
+        page = await NAME.list(shelf.tables, user_id=folder.user_id, folder_id=folder.folder_id, limit=PAGE)
+        if not page.records:
+            going = FOLDER.delete(user_id=folder.user_id, folder_id=folder.folder_id)
+            await shelf.tables.transact([going, *due_at(folder, "")])
+            return gone + 1
+        before = gone
+        for row in page.records[: at_once - gone]:
+            gone += await _take_out(shelf, row)
+        if gone == before:
+            break  # somebody else is at it
+    return gone
+
+
+async def _take_out(shelf: Shelf, row: NameRow) -> int:
+    item = await shelf.tables.get(FILE.table, entry_key(row.user_id, KINDS[row.rank], row.entry_id))
+    if item is None:
+        return 0
+    entry = files.read_entry(item)
+    if isinstance(entry, FileRow):
+        return await _purge_file(shelf, entry)
+    return 0 if await _close(shelf, entry, leaving(entry)) is None else 1
+
+
+async def _purge_file(shelf: Shelf, file: FileRow) -> int:
+    """The bytes go with the last file that shows them; if we are cut off before they do, a sweep takes them."""
+    for _ in range(ATTEMPTS):
+        if await FILE.get(shelf.tables, user_id=file.user_id, file_id=file.file_id) != file:
+            return 0
+        blob = await BLOB.get(shelf.tables, user_id=file.user_id, sha256=file.sha256)
+        if blob is None:
+            continue  # deleted between the two reads, so the file is gone as well
+        try:
+            await shelf.tables.transact(_purging(file, blob))
+        except TransactionCancelled:
+            continue
+        if blob.references == 1:
+            await shelf.objects.delete(object_key(blob))
+        return 1
+    raise Conflict(CROSSED)
+
+
+def _purging(file: FileRow, blob: BlobRow) -> list[Write]:
+    person, is_last = file.user_id, blob.references == 1
+    unchanged = (attr("objectId") == blob.object_id) & (attr("references") == 1 if is_last else attr("references") > 1)
+    bytes_go: Write = (
+        BLOB.delete(when=unchanged, user_id=person, sha256=blob.sha256)
+        if is_last
+        else BLOB.update([add("references", -1)], when=unchanged, user_id=person, sha256=blob.sha256)
+    )
+    binned = BIN.delete(user_id=person, deleted_at=file.deleted_at, entry_id=file.file_id) if file.deleted_at else None
+    return [
+        FILE.delete(when=files.as_read(file), user_id=person, file_id=file.file_id),
+        bytes_go,
+        count_usage(
+            person,
+            files=-1,
+            used_bytes=-blob.size_bytes if is_last else 0,
+            bin_bytes=-file.size_bytes if binned else 0,
+        ),
+        *due_at(file, ""),
+        *([binned] if binned else leaving(file)),
+    ]

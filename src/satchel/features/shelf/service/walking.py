@@ -1,0 +1,51 @@
+"""Go through all that is in a folder, however much it is, holding one page at a time."""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass
+
+from satchel.features.shelf.model import FileName, FolderId, UserId
+from satchel.features.shelf.records import FolderRow
+from satchel.features.shelf.service.context import Shelf
+from satchel.features.shelf.service.files import list_by_name
+from satchel.features.shelf.service.places import Entry
+
+PAGE = 100
+# So much of a folder is counted when it goes to the bin; more would make deleting slow.
+COUNTED_ENTRIES = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Something below a folder, and the names of the folders between the two."""
+
+    names: tuple[FileName, ...]
+    entry: Entry
+
+
+async def walk(shelf: Shelf, user_id: UserId, folder_id: FolderId) -> AsyncGenerator[Found]:
+    """Every folder before what is in it."""
+    ahead: list[tuple[tuple[FileName, ...], FolderId]] = [((), folder_id)]
+    while ahead:
+        names, current = ahead.pop()
+        cursor: str | None = None
+        while True:
+            page = await list_by_name(shelf, user_id, current, PAGE, cursor)
+            for entry in page.entries:
+                yield Found(names, entry)
+                if isinstance(entry, FolderRow):
+                    ahead.append(((*names, entry.name), entry.folder_id))
+            if (cursor := page.cursor) is None:
+                break
+
+
+async def count_bytes(shelf: Shelf, user_id: UserId, folder_id: FolderId) -> int:
+    """How much the files in a folder amount to, as far as they are counted."""
+    total = seen = 0
+    async with aclosing(walk(shelf, user_id, folder_id)) as walked:
+        async for found in walked:
+            seen += 1
+            total += 0 if isinstance(found.entry, FolderRow) else found.entry.size_bytes
+            if seen == COUNTED_ENTRIES:
+                break
+    return total

@@ -1,0 +1,115 @@
+"""Zip files as they go out: each entry stored as it is, its size and CRC after it, Zip64 wherever 32 bits are too few.
+
+PKWARE's APPNOTE 6.3 is the format. Only the list of entries at the end is kept in memory, some hundred bytes for each.
+"""
+
+import struct
+import zlib
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+_LIMIT_32 = 0xFFFFFFFF
+_LIMIT_16 = 0xFFFF
+_ZIP64_EXTRA = 0x0001
+# UTF-8 names, and size and CRC in a descriptor behind the bytes.
+_FLAGS = 0x0800 | 0x0008
+_VERSION, _VERSION_ZIP64 = 20, 45
+_MADE_ON_UNIX = 3 << 8
+_FILE_MODE, _FOLDER_MODE = 0o100644 << 16, (0o040755 << 16) | 0x10
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """An entry that has gone out, as the list at the end tells it."""
+
+    name: bytes
+    moment: int
+    is_folder: bool
+    crc: int
+    size_bytes: int
+    offset: int
+
+
+class ZipWriter:
+    """Makes the bytes around the entries; who calls it sends them, and the entries' own bytes in between."""
+
+    def __init__(self) -> None:
+        self._offset = 0
+        self._entries: list[_Written] = []
+        self._open: tuple[bytes, int, bool, int] | None = None
+        self._crc = self._size = 0
+        self._is_large = False
+
+    def begin(self, name: str, modified: float, *, size_bytes: int = 0) -> bytes:
+        """The header of an entry; a name that ends with `/` is a folder."""
+        encoded = name.encode()
+        moment = _dos_time(modified)
+        self._open = (encoded, moment, name.endswith("/"), self._offset)
+        self._crc = self._size = 0
+        self._is_large = size_bytes >= _LIMIT_32
+        size = _LIMIT_32 if self._is_large else 0
+        extra = struct.pack("<HHQQ", _ZIP64_EXTRA, 16, 0, 0) if self._is_large else b""
+        version = _VERSION_ZIP64 if self._is_large else _VERSION
+        header = struct.pack(
+            "<4sHHHIIIIHH", b"PK\3\4", version, _FLAGS, 0, moment, 0, size, size, len(encoded), len(extra)
+        )
+        return self._sent(header + encoded + extra)
+
+    def count(self, piece: bytes) -> bytes:
+        """A piece of the entry's own bytes, which goes out as it is."""
+        self._crc = zlib.crc32(piece, self._crc)
+        self._size += len(piece)
+        return self._sent(piece)
+
+    def end(self) -> bytes:
+        """What comes after the bytes of an entry."""
+        if self._open is None or (self._size >= _LIMIT_32) > self._is_large:
+            raise RuntimeError("an entry has to be begun, with its size if that is large")
+        name, moment, is_folder, offset = self._open
+        self._open = None
+        self._entries.append(_Written(name, moment, is_folder, self._crc, self._size, offset))
+        sizes = "QQ" if self._is_large else "II"
+        return self._sent(struct.pack(f"<4sI{sizes}", b"PK\7\x08", self._crc, self._size, self._size))
+
+    def finish(self) -> list[bytes]:
+        """The list of all entries and the mark of the end, in pieces."""
+        start = self._offset
+        pieces = [self._sent(_listed(entry)) for entry in self._entries]
+        size, count = self._offset - start, len(self._entries)
+        if count >= _LIMIT_16 or size >= _LIMIT_32 or start >= _LIMIT_32:
+            pieces.append(
+                struct.pack(
+                    "<4sQHHIIQQQQ",
+                    *(b"PK\6\6", 44, _VERSION_ZIP64 | _MADE_ON_UNIX, _VERSION_ZIP64, 0, 0, count, count, size, start),
+                )
+            )
+            pieces.append(struct.pack("<4sIQI", b"PK\6\7", 0, start + size, 1))
+        shown = min(count, _LIMIT_16)
+        pieces.append(
+            struct.pack("<4sHHHHIIH", b"PK\5\6", 0, 0, shown, shown, min(size, _LIMIT_32), min(start, _LIMIT_32), 0)
+        )
+        return pieces
+
+    def _sent(self, piece: bytes) -> bytes:
+        self._offset += len(piece)
+        return piece
+
+
+def _listed(entry: _Written) -> bytes:
+    large = [value for value in (entry.size_bytes, entry.size_bytes, entry.offset) if value >= _LIMIT_32]
+    extra = struct.pack(f"<HH{len(large)}Q", _ZIP64_EXTRA, 8 * len(large), *large) if large else b""
+    version = _VERSION_ZIP64 if large else _VERSION
+    size, offset = min(entry.size_bytes, _LIMIT_32), min(entry.offset, _LIMIT_32)
+    mode = _FOLDER_MODE if entry.is_folder else _FILE_MODE
+    numbers = (version | _MADE_ON_UNIX, version, _FLAGS, 0, entry.moment, entry.crc, size, size)
+    lengths = (len(entry.name), len(extra), 0, 0, 0)
+    return struct.pack("<4sHHHHIIIIHHHHHII", b"PK\1\2", *numbers, *lengths, mode, offset) + entry.name + extra
+
+
+def _dos_time(moment: float) -> int:
+    """Two seconds exact, from 1980 to 2107, in UTC: the place of the reader is not known."""
+    at = datetime.fromtimestamp(moment, UTC)
+    if not 1980 <= at.year <= 2107:
+        at = datetime(1980, 1, 1, tzinfo=UTC)
+    date = (at.year - 1980) << 9 | at.month << 5 | at.day
+    return date << 16 | at.hour << 11 | at.minute << 5 | at.second // 2
