@@ -65,7 +65,7 @@ async def measure(effort: Effort) -> list[Figure]:
         source = await asyncio.to_thread(_fill, folder / "source", effort.file_bytes)
         satchel = opened.enter_context(satchel_server(folder / "satchel"))
         nginx = opened.enter_context(_nginx(folder / "nginx"))
-        copyparty = opened.enter_context(_copyparty(folder / "copyparty"))
+        copyparty = opened.enter_context(copyparty_server(folder / "copyparty"))
         downloads = await _downloads(satchel, nginx, source, effort)
         return [*downloads, *await _uploads(satchel, copyparty, source, effort)]
 
@@ -94,7 +94,7 @@ def _nginx(folder: Path) -> Generator[Peer]:
 
 
 @contextmanager
-def _copyparty(folder: Path) -> Generator[Peer]:
+def copyparty_server(folder: Path) -> Generator[Peer]:
     served = folder / "served"
     served.mkdir(parents=True)
     port = free_port()
@@ -231,8 +231,9 @@ class _Shelf:
 
     async def clear(self) -> None:
         async with httpx.AsyncClient(timeout=60, headers=self._headers) as client:
-            for file in (await client.get(f"{self._url}/shelf/files")).raise_for_status().json()["files"]:
-                (await client.delete(f"{self._url}/shelf/files/{file['file_id']}")).raise_for_status()
+            for file in (await client.get(f"{self._url}/shelf/entries")).raise_for_status().json()["entries"]:
+                (await client.delete(f"{self._url}/shelf/files/{file['id']}")).raise_for_status()
+            (await client.delete(f"{self._url}/shelf/bin")).raise_for_status()
 
 
 def _cut(path: Path, offset: int, piece: Path) -> None:

@@ -20,7 +20,8 @@ def test_help_says_what_this_is_groups_the_verbs_and_shows_how_to_begin(ann: Per
 
 
 def test_every_line_of_help_fits_a_narrow_terminal(ann: Person) -> None:
-    for verb in ("", "serve", "doctor", "tables", "signup", "login", "whoami", "logout", "people", "reset-password"):
+    account = ("signup", "login", "whoami", "logout", "people", "reset-password")
+    for verb in ("", "serve", "doctor", "tables", *account, "put", "get", "ls", "rm"):
         ran = ann.run_in_terminal(*filter(None, [verb]), "--help")
         assert ran.code == 0
         assert max(map(len, ran.out.splitlines())) <= 80, verb

@@ -1,5 +1,7 @@
 """What a server answers, as far as the command reads it; what it does not know of, it passes over."""
 
+from typing import Literal
+
 import msgspec
 
 from satchel.cli.credentials import Session
@@ -67,6 +69,45 @@ class PasswordReset(msgspec.Struct, frozen=True):
 
     token: str
     expires_at: str
+
+
+class UploadState(msgspec.Struct, frozen=True):
+    """How far an upload has come; `became` is the id of the file that was made of it."""
+
+    size_bytes: int
+    offset_bytes: int
+    became: str | None
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """A file or a folder on one's shelf; folders have neither size nor digest."""
+
+    kind: Literal["file", "folder"]
+    id: str
+    name: str
+    size_bytes: int | None
+    sha256: str | None
+    created_at: str
+
+
+class Found(Entry, frozen=True):
+    """What a search found, and the names of the folders above it."""
+
+    path: list[str]
+
+
+class Entries(msgspec.Struct, frozen=True):
+    """A page of what is in a folder."""
+
+    entries: list[Entry]
+    cursor: str | None
+
+
+class Findings(msgspec.Struct, frozen=True):
+    """A page of what a search found."""
+
+    entries: list[Found]
+    cursor: str | None
 
 
 class Problem(msgspec.Struct, frozen=True):

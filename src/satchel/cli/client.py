@@ -3,7 +3,9 @@
 import os
 import socket
 import ssl
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property
 from types import TracebackType
 from typing import Any, Self, TypeVar
 from urllib.parse import urlsplit
@@ -14,10 +16,13 @@ import msgspec
 from satchel.cli.answers import Problem, SignedIn
 from satchel.cli.credentials import CredentialsFile, Session
 from satchel.cli.output import CommandFailed, Misused
+from satchel.cli.wire import Wire
 
 DEFAULT_SERVER = "http://127.0.0.1:8400"
 API = "/api/v1"
 _PATIENCE = httpx.Timeout(30, connect=10)
+# The last byte of a large upload is answered when all of it is in place.
+_PATIENCE_WITH_BYTES = httpx.Timeout(120, connect=10)
 # Reasons for which only signing in again helps.
 SIGN_IN_AGAIN = {"unauthenticated", "session-ended"}
 
@@ -25,11 +30,13 @@ T = TypeVar("T")
 
 
 class Refused(CommandFailed):
-    """The server understood and said no; `slug` is the stable name of its reason."""
+    """The server understood and said no; `slug` is the stable name of its reason, `after_seconds` when to ask again."""
 
-    def __init__(self, detail: str, slug: str) -> None:
+    def __init__(self, detail: str, slug: str, status: int, after_seconds: int = 0) -> None:
         super().__init__(detail)
         self.slug = slug
+        self.status = status
+        self.after_seconds = after_seconds
 
 
 class Unreachable(CommandFailed):
@@ -43,7 +50,16 @@ class Client:
         self.server = server
         self.credentials = credentials
         self._session = credentials.read().sessions.get(server)
-        self._http = httpx.Client(base_url=server, timeout=_PATIENCE, headers={"user-agent": "satchel"})
+        self._http = httpx.Client(
+            base_url=server,
+            timeout=_PATIENCE,
+            headers={"user-agent": "satchel"},
+            limits=httpx.Limits(max_keepalive_connections=None),
+        )
+
+    @cached_property
+    def _wire(self) -> Wire:
+        return Wire(self.server, _PATIENCE_WITH_BYTES.read or 0)
 
     def __enter__(self) -> Self:
         return self
@@ -63,15 +79,59 @@ class Client:
         """Send a request below `/api/v1` and read the answer; `as_self` with our token, renewed if it has run out."""
         if not as_self:
             return self._read(self._send(method, path, body, None), answer)
-        session = self._session
-        if session is None:
-            raise self._not_signed_in()
-        try:
-            return self._read(self._send(method, path, body, session), answer)
-        except Refused as refusal:
-            if refusal.slug != "token-expired":
-                raise
-        return self._read(self._send(method, path, body, self._renew(session)), answer)
+        return self._as_self(lambda session: self._read(self._send(method, path, body, session), answer))
+
+    def send_bytes(
+        self, method: str, path: str, headers: Mapping[str, str], content: Callable[[], bytes | Iterator[bytes]]
+    ) -> httpx.Headers:
+        """Send a body as it is and answer the headers; `content` is asked for it again if the token has run out."""
+
+        def send(session: Session) -> httpx.Headers:
+            with self._explained():
+                response = self._http.request(
+                    method,
+                    API + path,
+                    content=content(),
+                    headers={**headers, **_proof(session)},
+                    timeout=_PATIENCE_WITH_BYTES,
+                )
+            self._read(response, object)
+            return response.headers
+
+        return self._as_self(send)
+
+    def post_small(self, path: str, headers: Mapping[str, str], content: bytes) -> httpx.Headers:
+        """As `send_bytes`, for bodies that come by the thousand."""
+        wire = self._wire
+        if not wire.is_direct:
+            return self.send_bytes("POST", path, headers, lambda: content)
+
+        def post(session: Session) -> httpx.Headers:
+            with self._explained():
+                response = wire.post(API + path, {**headers, **_proof(session), "user-agent": "satchel"}, content)
+            self._read(response, object)
+            return response.headers
+
+        return self._as_self(post)
+
+    @contextmanager
+    def receive_bytes(self, path: str, headers: Mapping[str, str]) -> Generator[httpx.Response]:
+        """An answer whose body the block reads as it arrives."""
+
+        def ask(session: Session) -> httpx.Response:
+            asked = self._http.build_request("GET", API + path, headers={**headers, **_proof(session)})
+            response = self._http.send(asked, stream=True)
+            if not response.is_success:
+                response.read()
+                self._read(response, object)
+            return response
+
+        with self._explained():
+            response = self._as_self(ask)
+            try:
+                yield response
+            finally:
+                response.close()
 
     def keep(self, session: Session) -> None:
         """Be signed in with this from now on, also in later commands."""
@@ -84,6 +144,17 @@ class Client:
         with self.credentials.changing() as kept:
             kept.sessions.pop(self.server, None)
         self._session = None
+
+    def _as_self(self, ask: Callable[[Session], T]) -> T:
+        session = self._session
+        if session is None:
+            raise self._not_signed_in()
+        try:
+            return ask(session)
+        except Refused as refusal:
+            if refusal.slug != "token-expired":
+                raise
+        return ask(self._renew(session))
 
     def _renew(self, old: Session) -> Session:
         """Trade the refresh token. It works once, so that only one command may try, and the others take what it got."""
@@ -101,9 +172,13 @@ class Client:
     def _send(
         self, method: str, path: str, body: Mapping[str, object] | None, session: Session | None
     ) -> httpx.Response:
-        headers = {"authorization": f"Bearer {session.access_token}"} if session else {}
+        with self._explained():
+            return self._http.request(method, API + path, json=body, headers=_proof(session) if session else {})
+
+    @contextmanager
+    def _explained(self) -> Generator[None]:
         try:
-            return self._http.request(method, API + path, json=body, headers=headers)
+            yield
         except httpx.TransportError as error:
             raise Unreachable(_explain(error, self.server)) from error
 
@@ -113,7 +188,7 @@ class Client:
             if response.is_success:
                 return msgspec.json.decode(response.content or b"null", type=answer)
             if content_type == "application/problem+json":
-                raise _refusal(msgspec.json.decode(response.content, type=Problem))
+                raise _refusal(msgspec.json.decode(response.content, type=Problem), response)
         except msgspec.DecodeError as error:
             raise self._no_satchel(response) from error
         raise self._no_satchel(response)
@@ -152,9 +227,14 @@ def _address(written: str) -> str:
     return f"{url.scheme}://{parts.netloc.lower()}{parts.path.rstrip('/')}"
 
 
-def _refusal(problem: Problem) -> Refused:
+def _proof(session: Session) -> dict[str, str]:
+    return {"authorization": f"Bearer {session.access_token}"}
+
+
+def _refusal(problem: Problem, response: httpx.Response) -> Refused:
     hint = " Use `satchel login`." if problem.slug in SIGN_IN_AGAIN else ""
-    return Refused(problem.detail + hint, problem.slug)
+    after = response.headers.get("retry-after", "")
+    return Refused(problem.detail + hint, problem.slug, response.status_code, int(after) if after.isdecimal() else 0)
 
 
 def _explain(error: httpx.TransportError, server: str) -> str:

@@ -1,0 +1,182 @@
+"""Bring files from a shelf to this machine: what is half here is taken up again, what is here is never overwritten."""
+
+import hashlib
+import os
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+import msgspec
+
+from satchel.cli.answers import Entry
+from satchel.cli.client import Client, Refused, Unreachable
+from satchel.cli.output import CommandFailed
+from satchel.cli.shelf.crew import Patience, Stopped
+from satchel.cli.shelf.places import Places
+
+_UNUSABLE = re.compile(r"[\x00-\x1f\x7f-\x9f/\\]")
+_MAX_NAME_BYTES = 255
+_MAX_EXTENSION = 16
+_READ_BYTES = 1024**2
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A file of the shelf, and under which name it shall stand here."""
+
+    entry: Entry
+    target: Path
+
+    @property
+    def size_bytes(self) -> int:
+        return self.entry.size_bytes or 0
+
+    @property
+    def missing_bytes(self) -> int:
+        """What it will take of the disk, if what is half here can be gone on with."""
+        here = [_size_of(path) for path in (self.target, self.target.with_name(f"{self.target.name}.part"))]
+        return self.size_bytes - max(size if size <= self.size_bytes else 0 for size in here)
+
+
+class _Begun(msgspec.Struct, frozen=True):
+    """Of which bytes a `.part` file is the beginning."""
+
+    sha256: str
+    etag: str
+
+
+def plan(places: Places, entry: Entry, folder: Path) -> list[Wanted]:
+    """A file, or all files of a folder; each gets a target of its own."""
+    wanted: list[Wanted] = []
+    waiting = [(entry, folder / local_name(entry.name))]
+    while waiting:
+        each, target = waiting.pop()
+        if each.kind == "file":
+            wanted.append(Wanted(each, target))
+        else:
+            target.mkdir(parents=True, exist_ok=True)
+            waiting += [(child, target / local_name(child.name)) for child in reversed(places.entries(each.id))]
+    return wanted
+
+
+def local_name(name: str) -> str:
+    """A name that stays in its folder, whatever a server may say."""
+    cleaned = _UNUSABLE.sub("_", name).strip()
+    if cleaned in ("", ".", ".."):
+        return "file"
+    path = PurePosixPath(cleaned)
+    stem, extension = (path.stem, path.suffix) if len(path.suffix) <= _MAX_EXTENSION else (cleaned, "")
+    # Room for a number and for `.part`.
+    room = _MAX_NAME_BYTES - 16 - len(extension.encode(errors="replace"))
+    return stem.encode(errors="replace")[: max(room, 1)].decode(errors="ignore") + extension
+
+
+def numbered(target: Path, number: int) -> Path:
+    return target.with_name(f"{target.stem} ({number}){target.suffix}") if number else target
+
+
+@dataclass(frozen=True, slots=True)
+class Fetcher:
+    """Fetches files; many threads use it at once. `memory` is where it is kept what `.part` files belong to."""
+
+    client: Client
+    memory: Path
+    is_stopped: Callable[[], bool]
+
+    def fetch(self, wanted: Wanted, patience: Patience, moved: Callable[[int], None]) -> Path:
+        """Where the file stands, whole and verified; also one that was here before with these very bytes."""
+        if (here := _here_already(wanted)) is not None:
+            return here
+        part, record = self._part_of(wanted)
+        for _ in range(2):
+            if self._fill(wanted, part, record, patience, moved) == wanted.entry.sha256:
+                placed = _place(part, wanted.target)
+                record.unlink(missing_ok=True)
+                return placed
+            part.unlink()  # what was here before was not what it seemed
+        record.unlink(missing_ok=True)
+        raise CommandFailed("what arrived is not what the server keeps; its SHA-256 is another")
+
+    def _part_of(self, wanted: Wanted) -> tuple[Path, Path]:
+        """The `.part` file to go on with or to begin, and the record of what it is; other people's are left alone."""
+        number = 0
+        while True:
+            target = numbered(wanted.target, number)
+            part = target.with_name(f"{target.name}.part")
+            record = self.memory / hashlib.blake2b(os.fsencode(part.absolute()), digest_size=12).hexdigest()
+            if not part.exists() or _begun(record).sha256 == wanted.entry.sha256:
+                return part, record
+            number += 1
+
+    def _fill(self, wanted: Wanted, part: Path, record: Path, patience: Patience, moved: Callable[[int], None]) -> str:
+        """Have all bytes in the `.part` file, and answer their SHA-256."""
+        with part.open("ab+") as file:
+            digest = hashlib.sha256()
+            file.seek(0)
+            while chunk := file.read(_READ_BYTES):
+                digest.update(chunk)
+            while file.tell() < wanted.size_bytes:
+                moved(file.tell())
+                headers = {"range": f"bytes={file.tell()}-", "if-range": _begun(record).etag} if file.tell() else {}
+                try:
+                    with self.client.receive_bytes(f"/shelf/files/{wanted.entry.id}/content", headers) as response:
+                        if response.status_code != 206:
+                            file.truncate(0)
+                            digest = hashlib.sha256()
+                        _remember(record, _Begun(wanted.entry.sha256 or "", response.headers.get("etag", "")))
+                        for chunk in response.iter_raw(_READ_BYTES):
+                            if self.is_stopped():
+                                raise Stopped
+                            file.write(chunk)
+                            digest.update(chunk)
+                            patience.moved()
+                            moved(file.tell())
+                except (Refused, Unreachable) as error:
+                    file.flush()
+                    patience.wait_after(error)
+            return digest.hexdigest()
+
+
+def _here_already(wanted: Wanted) -> Path | None:
+    if not wanted.target.is_file() or wanted.target.stat().st_size != wanted.size_bytes:
+        return None
+    with wanted.target.open("rb") as file:
+        same = hashlib.file_digest(file, "sha256").hexdigest() == wanted.entry.sha256
+    return wanted.target if same else None
+
+
+def _place(part: Path, target: Path) -> Path:
+    """Give the file its name, or the next one with a number that is free: linking never takes a name from another."""
+    number = 0
+    while True:
+        placed = numbered(target, number)
+        try:
+            os.link(part, placed)
+        except FileExistsError:
+            number += 1
+        except OSError:  # a file system without links; the name is free, or was a moment ago
+            if placed.exists():
+                number += 1
+                continue
+            part.rename(placed)
+            return placed
+        else:
+            part.unlink()
+            return placed
+
+
+def _size_of(path: Path) -> int:
+    return path.stat().st_size if path.is_file() else 0
+
+
+def _begun(record: Path) -> _Begun:
+    with suppress(FileNotFoundError, msgspec.DecodeError):
+        return msgspec.json.decode(record.read_bytes(), type=_Begun)
+    return _Begun("", "")
+
+
+def _remember(record: Path, begun: _Begun) -> None:
+    record.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    record.write_bytes(msgspec.json.encode(begun))

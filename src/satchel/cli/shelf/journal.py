@@ -1,0 +1,98 @@
+"""What a `satchel put` remembers of its errand, so that the same command goes on where an earlier one was stopped.
+
+A line is appended at every step and survives the death of the command; who loses power loses the last few, and sends
+those files again. The journal goes when everything was sent.
+"""
+
+import fcntl
+import hashlib
+import os
+import secrets
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from satchel.cli.output import CommandFailed
+from satchel.cli.shelf.sources import Source
+
+# As long as the server keeps an upload to which nothing comes.
+KEPT_SECONDS = 7 * 24 * 3600
+
+
+class Step(msgspec.Struct, frozen=True, kw_only=True):
+    """How far one file has come."""
+
+    source: str
+    version: str
+    state: Literal["begun", "done"]
+    upload_id: str
+
+
+class Journal:
+    """The steps of one errand: the same files to the same place of one person. One command has it at a time."""
+
+    def __init__(self, folder: Path, errand: Sequence[str]) -> None:
+        self._path = folder / f"{_digest(*errand)}.jsonl"
+        self._writing = threading.Lock()
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._forget_old(folder)
+            self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._token, *lines = self._path.read_bytes().splitlines() or [self._new_token()]
+        except BlockingIOError as error:
+            os.close(self._file)
+            raise CommandFailed("Another `satchel put` is sending the same at this moment. Wait for it.") from error
+        except OSError as error:
+            raise CommandFailed(
+                f"What was sent cannot be remembered in {self._path}: {error.strerror}. Make room or make it writable."
+            ) from error
+        self._steps = {step.source: step for step in _steps(lines)}
+
+    def key_of(self, source: Source) -> str:
+        """The same whenever this errand sends this version of the file, so that the server makes one file of it."""
+        return _digest(self._token.decode(), source.path, source.place, source.version)
+
+    def recall(self, source: Source) -> Step | None:
+        return self._steps.get(_digest(source.path, source.place))
+
+    def is_done(self, source: Source) -> bool:
+        step = self.recall(source)
+        return step is not None and step.state == "done" and step.version == source.version
+
+    def note(self, source: Source, state: Literal["begun", "done"], upload_id: str) -> None:
+        key = _digest(source.path, source.place)
+        step = Step(source=key, version=source.version, state=state, upload_id=upload_id)
+        with self._writing:
+            os.write(self._file, msgspec.json.encode(step) + b"\n")
+
+    def close(self, *, finished: bool) -> None:
+        if finished:
+            self._path.unlink(missing_ok=True)
+        os.close(self._file)
+
+    def _new_token(self) -> bytes:
+        token = secrets.token_hex(12).encode()
+        os.write(self._file, token + b"\n")
+        return token
+
+    def _forget_old(self, folder: Path) -> None:
+        for path in folder.glob("*.jsonl"):
+            with suppress(FileNotFoundError):
+                if path.stat().st_mtime < time.time() - KEPT_SECONDS:
+                    path.unlink()
+
+
+def _steps(lines: Sequence[bytes]) -> Iterator[Step]:
+    for line in lines:
+        with suppress(msgspec.DecodeError):  # the last line of a machine that lost power
+            yield msgspec.json.decode(line, type=Step)
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.blake2b("\0".join(parts).encode(errors="surrogateescape"), digest_size=12).hexdigest()

@@ -1,0 +1,73 @@
+"""Find things on a shelf by the paths that people type."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from urllib.parse import quote
+
+from satchel.cli.answers import Entries, Entry, Findings
+from satchel.cli.client import Client
+from satchel.cli.output import CommandFailed
+
+TOP = "root"
+_PAGE = 1000
+
+
+@dataclass(slots=True)
+class Places:
+    """The shelf as one command sees it: every folder is asked for once."""
+
+    client: Client
+    _seen: dict[str, list[Entry]] = field(default_factory=dict[str, list[Entry]])
+
+    def entries(self, folder_id: str) -> list[Entry]:
+        """Folders first, then by name."""
+        if folder_id not in self._seen:
+            self._seen[folder_id] = list(self._pages(folder_id))
+        return self._seen[folder_id]
+
+    def at(self, path: str) -> Entry | None:
+        """What stands at a path from the top; None if nothing does, or if it is the top itself."""
+        folder_id, found = TOP, None
+        for name in _parts(path):
+            if found is not None and found.kind == "file":
+                return None
+            found = _named(self.entries(folder_id), name)
+            if found is None:
+                return None
+            folder_id = found.id
+        return found
+
+    def wanted(self, path: str) -> Entry:
+        """What stands at a path, or has this name wherever it stands; `CommandFailed` if that is none, or several."""
+        if (found := self.at(path)) is not None:
+            return found
+        parts = _parts(path)
+        if len(parts) != 1:
+            raise CommandFailed(f"There is nothing at {path} on your shelf.")
+        query = f"/shelf/search?q={quote(parts[0], safe='')}&limit={_PAGE}"
+        matches = [each for each in self.client.call("GET", query, Findings).entries if each.name == parts[0]]
+        if len(matches) > 1:
+            places = ", ".join("/".join([*each.path, each.name]) for each in matches)
+            raise CommandFailed(f"There are several of the name {path}: {places}. Say which.")
+        if not matches:
+            raise CommandFailed(f"There is no {path} on your shelf. See `satchel ls`.")
+        return matches[0]
+
+    def _pages(self, folder_id: str) -> Iterator[Entry]:
+        where = f"/shelf/entries?folder={folder_id}&sort=name&limit={_PAGE}"
+        cursor = ""
+        while True:
+            page = self.client.call("GET", where + cursor, Entries)
+            yield from page.entries
+            if page.cursor is None:
+                return
+            cursor = f"&cursor={quote(page.cursor, safe='')}"
+
+
+def _parts(path: str) -> list[str]:
+    return [part for part in path.split("/") if part not in ("", ".")]
+
+
+def _named(entries: list[Entry], name: str) -> Entry | None:
+    alike = [entry for entry in entries if entry.name.casefold() == name.casefold()]
+    return next((entry for entry in alike if entry.name == name), alike[0] if alike else None)

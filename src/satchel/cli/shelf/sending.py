@@ -1,0 +1,167 @@
+"""Send one file by the upload protocol: a small one in one request, a large one in pieces that can be resumed."""
+
+import os
+from base64 import b64encode
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Semaphore
+
+from satchel.cli.answers import UploadState
+from satchel.cli.client import Client, Refused, Unreachable
+from satchel.cli.output import CommandFailed
+from satchel.cli.shelf.crew import Patience, Stopped
+from satchel.cli.shelf.journal import Journal
+from satchel.cli.shelf.sources import Source
+
+# A file up to this size costs one request; were it cut off, nothing of it would be left.
+SMALL_BYTES = 1024**2
+# What a server that dies can cost, and large enough for the price of a request not to matter.
+REQUEST_BYTES = 32 * 1024**2
+# More of them would only make each slower.
+LARGE_AT_ONCE = 4
+_READ_BYTES = 256 * 1024
+_TUS = {"tus-resumable": "1.0.0"}
+_BODY = {**_TUS, "content-type": "application/offset+octet-stream"}
+_TRIES_OF_A_CHANGING_FILE = 3
+
+# Told how many bytes of a file the server has, as far as we know.
+Moved = Callable[[int], None]
+
+
+class Changed(Exception):
+    """The file is not the one any more that was begun to be sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """Sends files of one errand; many threads use it at once."""
+
+    client: Client
+    journal: Journal
+    is_stopped: Callable[[], bool]
+    _large: Semaphore = field(default_factory=lambda: Semaphore(LARGE_AT_ONCE))
+
+    def send(self, source: Source, patience: Patience, moved: Moved) -> str:
+        """The id of the upload once the server has the file; `CommandFailed` says why it could not be."""
+        for _ in range(_TRIES_OF_A_CHANGING_FILE):
+            try:
+                upload_id = self._send_version(source, patience, moved)
+            except Changed:
+                source = source.as_it_is_now()
+                continue
+            self.journal.note(source, "done", upload_id)
+            return upload_id
+        raise CommandFailed("it keeps changing while it is sent")
+
+    def _send_version(self, source: Source, patience: Patience, moved: Moved) -> str:
+        if source.size_bytes <= SMALL_BYTES:
+            return self._send_from("", source, _whole(source), patience, moved)
+        with self._large:
+            if self.is_stopped():
+                raise Stopped
+            return self._send_from(self._begun_before(source), source, b"", patience, moved)
+
+    def _send_from(self, upload_id: str, source: Source, first: bytes, patience: Patience, moved: Moved) -> str:
+        """Go on with an upload, or begin one with its first bytes, until the server has all of it."""
+        while True:
+            try:
+                if upload_id:
+                    offset = self.client.call("GET", f"/uploads/{upload_id}", UploadState).offset_bytes
+                else:
+                    upload_id, offset = self._begin(source, first)
+                moved(offset)
+                while offset < source.size_bytes:
+                    offset = self._send_piece(source, upload_id, offset, moved)
+                    patience.moved()
+                return upload_id
+            except Refused as refusal:
+                if upload_id and refusal.status in (404, 410):  # it ended while nobody went on with it
+                    upload_id = ""
+                else:
+                    patience.wait_after(refusal)
+            except Unreachable as error:
+                patience.wait_after(error)
+            except Changed:
+                self._give_up(upload_id)
+                raise
+
+    def _begun_before(self, source: Source) -> str:
+        """The upload of this very file that was not finished; one of an earlier version of it is given up."""
+        step = self.journal.recall(source)
+        if step is None or step.state != "begun":
+            return ""
+        if step.version != source.version:
+            self._give_up(step.upload_id)
+            return ""
+        return step.upload_id
+
+    def _give_up(self, upload_id: str) -> None:
+        with suppress(Refused, Unreachable):  # it will expire
+            self.client.send_bytes("DELETE", f"/uploads/{upload_id}", _TUS, bytes)
+
+    def _begin(self, source: Source, first: bytes) -> tuple[str, int]:
+        """An answer that is lost costs nothing: asked again with the same key, the server tells how far it has come."""
+        headers = {
+            **(_BODY if first else _TUS),
+            "upload-length": str(source.size_bytes),
+            "upload-metadata": _described(source),
+            "idempotency-key": self.journal.key_of(source),
+        }
+        answered = self.client.post_small("/uploads", headers, first)
+        upload_id, offset = answered["location"].rpartition("/")[2], int(answered["upload-offset"])
+        if offset < source.size_bytes:
+            self.journal.note(source, "begun", upload_id)
+        return upload_id, offset
+
+    def _send_piece(self, source: Source, upload_id: str, offset: int, moved: Moved) -> int:
+        length = min(REQUEST_BYTES, source.size_bytes - offset)
+        headers = {**_BODY, "upload-offset": str(offset), "content-length": str(length)}
+
+        def content() -> Iterator[bytes]:
+            return self._read(source, offset, offset + length, moved)
+
+        return int(self.client.send_bytes("PATCH", f"/uploads/{upload_id}", headers, content)["upload-offset"])
+
+    def _read(self, source: Source, start: int, end: int, moved: Moved) -> Iterator[bytes]:
+        """Bytes of a file, as long as it is the one that was begun: a mixture of two versions never becomes whole."""
+        with Path(source.path).open("rb", buffering=0) as file:
+            file.seek(start)
+            while start < end:
+                if self.is_stopped():
+                    raise Stopped
+                chunk = file.read(min(_READ_BYTES, end - start))
+                start += len(chunk)
+                if not chunk or (start == end and _is_another(source, file.fileno())):
+                    raise Changed
+                yield chunk
+                moved(start)
+
+
+def _whole(source: Source) -> bytes:
+    with Path(source.path).open("rb", buffering=0) as file:
+        content = file.read(SMALL_BYTES + 1)
+        if len(content) != source.size_bytes or _is_another(source, file.fileno()):
+            raise Changed
+    return content
+
+
+def _is_another(source: Source, descriptor: int) -> bool:
+    now = os.fstat(descriptor)
+    return (now.st_size, now.st_mtime_ns) != (source.size_bytes, source.modified_ns)
+
+
+def _described(source: Source) -> str:
+    folder, _, name = source.place.rpartition("/")
+    values = {"destination": "shelf", "filename": name, **({"relativePath": source.place} if folder else {})}
+    if filetype := _type_of(name):
+        values["filetype"] = filetype
+    return ",".join(f"{key} {b64encode(value.encode()).decode()}" for key, value in values.items())
+
+
+def _type_of(name: str) -> str | None:
+    from mimetypes import guess_type
+
+    filetype, encoding = guess_type(name, strict=False)
+    return None if encoding else filetype

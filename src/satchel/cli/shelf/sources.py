@@ -1,0 +1,109 @@
+"""What there is to send: the files behind the names that were typed, and a word on everything that is none."""
+
+import os
+import re
+import stat
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+# The server takes no control characters, and reads a backslash as the end of a folder.
+_UNSENDABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file of this machine and its place on the shelf; it is the same file while size and time stay."""
+
+    path: str
+    place: str
+    size_bytes: int
+    modified_ns: int
+
+    @property
+    def version(self) -> str:
+        return f"{self.size_bytes}-{self.modified_ns}"
+
+    def as_it_is_now(self) -> "Source":
+        found = Path(self.path).stat()
+        return Source(self.path, self.place, found.st_size, found.st_mtime_ns)
+
+
+@dataclass(slots=True)
+class Gathered:
+    """Files to send, what is left out by intention, and what could not be looked at."""
+
+    sources: list[Source] = field(default_factory=list[Source])
+    left_out: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    failed: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+
+    @property
+    def size_bytes(self) -> int:
+        return sum(source.size_bytes for source in self.sources)
+
+
+def gather(names: Sequence[str], folder: str) -> Gathered:
+    """Everything that was named, folders with all that is in them. Links are followed only where they were named."""
+    found = Gathered()
+    for name in dict.fromkeys(map(os.path.abspath, names)):
+        place = "/".join(filter(None, [folder.strip("/"), sendable(Path(name).name)]))
+        try:
+            _add(found, name, place, Path(name).stat())
+        except OSError as error:
+            found.failed.append((name, _reason(error)))
+    return found
+
+
+def sendable(name: str) -> str:
+    """A name as the server can take it: what is not UTF-8 becomes `�`, what cannot stand in a name `_`."""
+    return _UNSENDABLE.sub("_", os.fsencode(name).decode(errors="replace"))
+
+
+def near(path: str) -> str:
+    """A path as somebody who works here would write it."""
+    relative = os.path.relpath(path)
+    return path if relative.startswith("..") else relative
+
+
+def _add(found: Gathered, path: str, place: str, about: os.stat_result) -> None:
+    if stat.S_ISDIR(about.st_mode):
+        _add_folder(found, path, place)
+    elif stat.S_ISREG(about.st_mode):
+        found.sources.append(Source(path, place, about.st_size, about.st_mtime_ns))
+    else:
+        found.left_out.append((path, _kind(about.st_mode)))
+
+
+def _add_folder(found: Gathered, path: str, place: str) -> None:
+    # No recursion: folders can be nested deeper than calls can.
+    waiting = [(path, place)]
+    while waiting:
+        folder, there = waiting.pop()
+        try:
+            entries = _sorted_entries(folder)
+            if not entries:
+                found.left_out.append((folder, "an empty folder"))
+            for entry in entries:
+                about = entry.stat(follow_symlinks=False)
+                below = f"{there}/{sendable(entry.name)}"
+                if stat.S_ISDIR(about.st_mode):
+                    waiting.append((entry.path, below))
+                else:
+                    _add(found, entry.path, below, about)
+        except OSError as error:
+            found.failed.append((folder, _reason(error)))
+
+
+def _sorted_entries(folder: str) -> "list[os.DirEntry[str]]":
+    with os.scandir(folder) as entries:
+        return sorted(entries, key=lambda entry: entry.name)
+
+
+def _kind(mode: int) -> str:
+    if stat.S_ISLNK(mode):
+        return "a symbolic link"
+    return "neither a file nor a folder"
+
+
+def _reason(error: OSError) -> str:
+    return error.strerror or str(error)
