@@ -1,96 +1,119 @@
-// The files of whoever looks, as far as they are loaded, kept right by what is uploaded, renamed and deleted here.
-import { ask, http, Problem } from '$lib/api/client';
-import type { components } from '$lib/api/schema';
+// The shelf as one folder, or one search, is looked at: what is shown, what is chosen, and what is done to it.
+import { t } from '$lib/i18n/index.svelte';
+import { toasts } from '$lib/ui/toasts.svelte';
+import { act } from '$lib/shell/acting';
+import { each } from './doing';
+import {
+  change,
+  makeFolder,
+  readEntry,
+  readFolder,
+  remove,
+  restore,
+  search,
+  type Entry,
+  type Place,
+  type Sort,
+} from './entries';
+import { Listing } from './listing.svelte';
+import { orderOf } from './order';
 
-export type ShelfFile = components['schemas']['FileView'];
-type Usage = components['schemas']['UsageView'];
+const LOOK_AGAIN_MS = 1000;
 
-const PAGE = 50;
+export class FolderView {
+  readonly listing: Listing<Entry & { path?: string[] }>;
+  readonly folder: string;
+  readonly searching: boolean;
+  /** Which folder that is, once it is known. */
+  place = $state.raw<Place>();
+  #onchange: () => void;
+  #looking: ReturnType<typeof setTimeout> | undefined;
 
-export class Shelf {
-  files = $state.raw<ShelfFile[]>([]);
-  usage = $state.raw<Usage>();
-  problem = $state.raw<Problem>();
-  loaded = $state(false);
-  loadingMore = $state(false);
-  #cursor = $state<string | null>(null);
-  #counting: Promise<void> | undefined;
-
-  get hasMore(): boolean {
-    return this.#cursor !== null;
+  /** `onchange` hears that there is more or less on the shelf than before. */
+  constructor(folder: string, sort: Sort, wanted: string, onchange: () => void) {
+    this.#onchange = onchange;
+    this.folder = folder;
+    this.searching = wanted !== '';
+    this.listing = wanted
+      ? new Listing((cursor) => search(wanted, cursor))
+      : new Listing(async (cursor) => {
+          const contents = await readFolder(folder, sort, cursor);
+          this.place = contents.folder;
+          return contents;
+        }, orderOf(sort));
   }
 
-  async load(): Promise<void> {
-    await this.#guarded(async () => {
-      await Promise.all([this.#nextPage(null), this.#count()]);
-      this.loaded = true;
-    });
-  }
-
-  async more(): Promise<void> {
-    this.loadingMore = true;
-    await this.#guarded(() => this.#nextPage(this.#cursor));
-    this.loadingMore = false;
-  }
-
-  /** Something was uploaded. */
+  /** Something was uploaded, into this folder or, with folders of its own, below it. */
   async arrived(fileId: string): Promise<void> {
-    await this.#guarded(async () => {
-      const file = await ask(
-        http.GET('/api/v1/shelf/files/{file_id}', { params: { path: { file_id: fileId } } }),
-      );
-      this.files = merged([file, ...this.files]);
-      await this.#count();
+    this.#onchange();
+    await act(async () => {
+      const file = await readEntry(fileId);
+      if (file.folder_id === this.folder && !this.searching) this.listing.put(file);
+      else this.#lookAgainSoon();
     });
   }
 
-  async rename({ file_id }: ShelfFile, name: string): Promise<void> {
-    const renamed = await ask(
-      http.PATCH('/api/v1/shelf/files/{file_id}', { params: { path: { file_id } }, body: { name } }),
-    );
-    this.files = this.files.map((file) => (file.file_id === file_id ? renamed : file));
+  async makeFolder(name: string): Promise<void> {
+    this.listing.put(await makeFolder(name, this.folder));
   }
 
-  async remove({ file_id }: ShelfFile): Promise<void> {
-    await ask(http.DELETE('/api/v1/shelf/files/{file_id}', { params: { path: { file_id } } })).catch(
-      (problem: unknown) => {
-        // Another tab was faster: it is gone, as was wanted.
-        if (!(problem instanceof Problem && problem.status === 404)) throw problem;
+  async rename(entry: Entry, name: string): Promise<void> {
+    this.listing.put(await change(entry, { name }));
+  }
+
+  async move(entries: readonly Entry[], to: { id: string; name: string }): Promise<void> {
+    const moved = await each(entries, async (before) => {
+      const now = await change(before, { folder_id: to.id });
+      return { now, from: before.folder_id };
+    });
+    if (!moved.length) return;
+    this.#settle(moved.map(({ now }) => now));
+    toasts.good(t('shelf.moved', { count: moved.length, folder: to.name }), {
+      label: t('shelf.undo'),
+      run: async () => this.#settle(await each(moved, ({ now, from }) => change(now, { folder_id: from }))),
+    });
+  }
+
+  /** Into the bin, from which a word brings it back. */
+  async remove(entries: readonly Entry[]): Promise<void> {
+    const gone = await each(entries, async (entry) => {
+      await remove(entry);
+      return entry;
+    });
+    if (!gone.length) return;
+    this.listing.drop(gone);
+    this.#onchange();
+    const [first] = gone;
+    const text =
+      gone.length === 1 && first
+        ? t('shelf.binnedName', { name: first.name })
+        : t('shelf.binned', { count: gone.length });
+    toasts.good(text, {
+      label: t('shelf.undo'),
+      run: async () => {
+        this.#settle(await each(gone, restore));
+        this.#onchange();
       },
-    );
-    this.files = this.files.filter((file) => file.file_id !== file_id);
-    await this.#guarded(() => this.#count());
-  }
-
-  async #nextPage(cursor: string | null): Promise<void> {
-    const query = { limit: PAGE, ...(cursor !== null && { cursor }) };
-    const page = await ask(http.GET('/api/v1/shelf/files', { params: { query } }));
-    this.files = merged([...this.files, ...page.files]);
-    this.#cursor = page.cursor;
-  }
-
-  /** Two hundred files that arrive at once are counted a few times, not two hundred. */
-  #count(): Promise<void> {
-    this.#counting ??= new Promise((resolve) => setTimeout(resolve, this.usage ? 300 : 0)).then(async () => {
-      this.#counting = undefined;
-      this.usage = await ask(http.GET('/api/v1/shelf/usage'));
     });
-    return this.#counting;
   }
 
-  async #guarded(work: () => Promise<void>): Promise<void> {
-    try {
-      await work();
-      this.problem = undefined;
-    } catch (problem) {
-      if (!(problem instanceof Problem)) throw problem;
-      this.problem = problem;
+  /** Show what is in this folder now, and no longer what is in another. */
+  #settle(entries: readonly Entry[]): void {
+    if (this.searching) {
+      void this.listing.refresh();
+      return;
+    }
+    for (const entry of entries) {
+      if (entry.folder_id === this.folder) this.listing.put(entry);
+      else this.listing.drop([entry]);
     }
   }
-}
 
-/** Newest first, each once: a page that is loaded later may hold what has arrived since. Ids sort by time. */
-function merged(files: ShelfFile[]): ShelfFile[] {
-  const byId = new Map(files.map((file) => [file.file_id, file]));
-  return [...byId.values()].sort((one, other) => (one.file_id < other.file_id ? 1 : -1));
+  /** Hundreds of files that arrive in folders of their own are looked at a few times, not hundreds. */
+  #lookAgainSoon(): void {
+    this.#looking ??= setTimeout(() => {
+      this.#looking = undefined;
+      void this.listing.refresh();
+    }, LOOK_AGAIN_MS);
+  }
 }

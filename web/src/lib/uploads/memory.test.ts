@@ -29,7 +29,7 @@ function upload(changes: Partial<Remembered> = {}): Remembered {
   return {
     fingerprint: 'f',
     owner: 'ann',
-    destination: 'shelf',
+    place: 'shelf',
     uploadId: 'u1',
     name: 'film.mp4',
     sizeBytes: 10,
@@ -52,7 +52,7 @@ describe('memory', () => {
     memory.keep(upload());
     memory.keep(upload({ fingerprint: 'g', since: '2026-02-01T00:00:00Z' }));
     memory.keep(upload({ fingerprint: 'h', owner: 'bob' }));
-    memory.keep(upload({ fingerprint: 'i', destination: 'albums' }));
+    memory.keep(upload({ fingerprint: 'i', place: 'albums' }));
     expect(memory.unfinished('ann', 'shelf').map(({ fingerprint }) => fingerprint)).toEqual(['g', 'f']);
   });
 

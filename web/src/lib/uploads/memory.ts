@@ -4,21 +4,30 @@
 export type Remembered = {
   fingerprint: string;
   owner: string;
-  destination: string;
+  place: string;
   uploadId: string;
   name: string;
   sizeBytes: number;
   since: string;
 };
 
+/** Where an upload goes. */
+export type Whereto = { destination: string; folder: string };
+
 /** The part of `Storage` that is needed. */
 export type Shelter = Pick<Storage, 'getItem' | 'setItem' | 'removeItem' | 'key' | 'length'>;
 
 const PREFIX = 'upload:';
+export const TOP = 'root';
+
+/** One text for where an upload goes. */
+export function placeOf({ destination, folder }: Whereto): string {
+  return folder === TOP ? destination : `${destination}/${folder}`;
+}
 
 /** The same for the same file, in this place, by this person; another as soon as the file has changed. */
-export function fingerprintOf(owner: string, destination: string, path: string, file: File): string {
-  return JSON.stringify([owner, destination, path || file.name, file.size, file.lastModified]);
+export function fingerprintOf(owner: string, place: string, path: string, file: File): string {
+  return JSON.stringify([owner, place, path || file.name, file.size, file.lastModified]);
 }
 
 export class Memory {
@@ -46,12 +55,12 @@ export class Memory {
   }
 
   /** Those of one person for one place, newest first. */
-  unfinished(owner: string, destination: string): Remembered[] {
+  unfinished(owner: string, place: string): Remembered[] {
     const found: Remembered[] = [];
     for (let index = 0; index < (this.#shelter?.length ?? 0); index++) {
       const key = this.#shelter?.key(index);
       const upload = key?.startsWith(PREFIX) ? read(this.#shelter?.getItem(key)) : undefined;
-      if (upload?.owner === owner && upload.destination === destination) found.push(upload);
+      if (upload?.owner === owner && upload.place === place) found.push(upload);
     }
     return found.sort((one, other) => other.since.localeCompare(one.since));
   }
@@ -70,6 +79,6 @@ function read(text: string | null | undefined): Remembered | undefined {
 function isRemembered(value: unknown): value is Remembered {
   if (typeof value !== 'object' || value === null) return false;
   const fields = value as Record<string, unknown>;
-  const texts = ['fingerprint', 'owner', 'destination', 'uploadId', 'name', 'since'];
+  const texts = ['fingerprint', 'owner', 'place', 'uploadId', 'name', 'since'];
   return texts.every((name) => typeof fields[name] === 'string') && typeof fields.sizeBytes === 'number';
 }

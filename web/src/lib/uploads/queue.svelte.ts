@@ -2,7 +2,7 @@
 import { t } from '$lib/i18n/index.svelte';
 import { failureFrom } from './failure';
 import { isOver, isUnderWay, toBegin, type Happening } from './lifecycle';
-import { fingerprintOf, Memory, type Shelter } from './memory';
+import { fingerprintOf, Memory, placeOf, type Shelter, type Whereto } from './memory';
 import type { Picked } from './picking';
 import { giveUp, send, standingOf } from './sending';
 import { secondsLeft } from './speed';
@@ -44,7 +44,7 @@ class Queue {
   );
 
   /** Send these; a file that is in the line already, but does not move, goes on with what was chosen now. */
-  add(picked: readonly Picked[], destination: string): void {
+  add(picked: readonly Picked[], whereto: Whereto): void {
     const owner = this.#owner;
     if (owner === undefined || !picked.length) return;
     // What is done stays in sight until the next comes, what failed until somebody has seen to it.
@@ -53,16 +53,16 @@ class Queue {
       before.filter(({ state }) => state !== 'done').map((each) => [each.fingerprint, each]),
     );
     const wanted = new Map(
-      picked.map((each) => [fingerprintOf(owner, destination, each.path, each.file), each]),
+      picked.map((each) => [fingerprintOf(owner, placeOf(whereto), each.path, each.file), each]),
     );
     const added: Upload[] = [];
-    for (const [fingerprint, { file, path }] of wanted) {
+    for (const [fingerprint, each] of wanted) {
       const upload = known.get(fingerprint);
       if (upload) {
-        upload.file = file;
+        upload.file = each.file;
         interrupt(upload, 'resume');
       } else {
-        added.push(new Upload(file, path, destination, fingerprint));
+        added.push(new Upload(each, whereto, fingerprint));
       }
     }
     this.uploads = [...before, ...added];
@@ -165,7 +165,7 @@ class Queue {
   }
 
   async #send(upload: Upload, way: Way, signal: AbortSignal): Promise<void> {
-    const { key, file, path, destination, uploadId } = upload;
+    const { key, file, path, destination, folder, uploadId } = upload;
     let isFirst = true;
     const listener = {
       begun: (id: string) => this.#begun(upload, id),
@@ -179,7 +179,7 @@ class Queue {
     };
     const chunkBytes = CHUNK_BYTES[way.chunk] ?? CHUNK_BYTES[0];
     await send(
-      { key, file, path, destination, uploadId, chunkBytes, overriding: way.overriding },
+      { key, file, path, destination, folder, uploadId, chunkBytes, overriding: way.overriding },
       listener,
       signal,
     );
@@ -189,12 +189,12 @@ class Queue {
 
   #begun(upload: Upload, uploadId: string): void {
     upload.uploadId = uploadId;
-    const { fingerprint, destination, name, size } = upload;
+    const { fingerprint, name, size } = upload;
     const since = new Date().toISOString();
     this.memory.keep({
       fingerprint,
       owner: this.#owner ?? '',
-      destination,
+      place: placeOf(upload),
       uploadId,
       name,
       sizeBytes: size,

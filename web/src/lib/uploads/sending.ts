@@ -9,6 +9,7 @@ export type Parcel = {
   file: File;
   path: string;
   destination: string;
+  folder: string;
   /** What was begun before and is to go on. */
   uploadId: string | undefined;
   chunkBytes: number;
@@ -85,9 +86,10 @@ async function protocol(): Promise<typeof import('tus-js-client')> {
   }
 }
 
-function metadataOf({ file, path, destination }: Parcel): Record<string, string> {
+function metadataOf({ file, path, destination, folder }: Parcel): Record<string, string> {
   const metadata = {
     destination,
+    folder,
     filename: readable(file.name),
     filetype: file.type,
     relativePath: readable(path),

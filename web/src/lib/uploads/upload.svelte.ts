@@ -1,5 +1,7 @@
 // One file on its way: where it stands, how fast it goes, and what is in its way.
 import { after, type Happening, type State } from './lifecycle';
+import type { Whereto } from './memory';
+import type { Picked } from './picking';
 import { secondsLeft, Speed } from './speed';
 
 // More often than this nobody sees, and every redraw takes time from the sending.
@@ -21,6 +23,8 @@ export class Upload {
   /** Where it was in its folder, if it came in one. */
   readonly path: string;
   readonly destination: string;
+  /** Which folder of the destination it goes into. */
+  readonly folder: string;
   readonly fingerprint: string;
   /** As it is shown. */
   readonly name: string;
@@ -43,10 +47,11 @@ export class Upload {
   #stop: AbortController | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(file: File, path: string, destination: string, fingerprint: string) {
+  constructor({ file, path }: Picked, { destination, folder }: Whereto, fingerprint: string) {
     this.file = file;
     this.path = path;
     this.destination = destination;
+    this.folder = folder;
     this.fingerprint = fingerprint;
     this.name = shown(path || file.name);
     this.size = file.size;

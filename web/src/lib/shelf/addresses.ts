@@ -1,0 +1,16 @@
+// Where things of the shelf are found in the browser's address line.
+
+/** The folder that everything else is in. */
+export const ROOT = 'root';
+
+export function folderAddress(folder: string): string {
+  return folder === ROOT ? '/shelf' : `/shelf/${folder}`;
+}
+
+/** This address with one of its questions changed: what is searched for, or which file is looked at. */
+export function addressWith(url: URL, name: 'q' | 'view', value: string): string {
+  const query = new URLSearchParams(url.searchParams);
+  if (value) query.set(name, value);
+  else query.delete(name);
+  return `${url.pathname}${query.size ? `?${query}` : ''}`;
+}

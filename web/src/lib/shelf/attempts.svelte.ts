@@ -1,0 +1,24 @@
+// Pictures and films cannot renew a session that has run out: something that can is asked for, then they try once more.
+import { Problem } from '$lib/api/client';
+import { readEntry, type Entry } from './entries';
+
+const MOST = 2;
+
+export class Attempts {
+  /** Changes with every new attempt. */
+  failed = $state(0);
+
+  get over(): boolean {
+    return this.failed >= MOST;
+  }
+
+  async again(file: Entry): Promise<void> {
+    try {
+      if (!this.failed) await readEntry(file.id);
+      this.failed += 1;
+    } catch (problem) {
+      if (!(problem instanceof Problem)) throw problem;
+      this.failed = MOST;
+    }
+  }
+}

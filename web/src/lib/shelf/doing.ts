@@ -1,0 +1,50 @@
+// What is done to chosen entries: downloading, moving, deleting, and taking it back.
+import { Problem } from '$lib/api/client';
+import { t } from '$lib/i18n/index.svelte';
+import { act } from '$lib/shell/acting';
+import { toasts } from '$lib/ui/toasts.svelte';
+import { downloadPath, readUsage, type Entry } from './entries';
+
+// Enough to be quick, few enough to leave the line to others.
+const AT_ONCE = 4;
+// So many files, and as many folders, the server takes in one address.
+const MOST_IN_ARCHIVE = 100;
+
+/** Do it to each; those for which it worked are given back, and what went wrong first is said. */
+export async function each<Item, Result>(
+  entries: readonly Item[],
+  work: (entry: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  let problem: Problem | undefined;
+  const left = [...entries];
+  async function workOff(): Promise<void> {
+    for (let entry = left.shift(); entry; entry = left.shift()) {
+      try {
+        results.push(await work(entry));
+      } catch (failure) {
+        if (!(failure instanceof Problem)) throw failure;
+        problem ??= failure;
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, workOff));
+  if (problem) toasts.bad(problem.sentence);
+  return results;
+}
+
+/** A download cannot renew the session by itself, so the server is asked for something small first. */
+export async function download(entries: readonly Entry[]): Promise<void> {
+  const files = entries.filter(({ kind }) => kind === 'file').length;
+  if (Math.max(files, entries.length - files) > MOST_IN_ARCHIVE) {
+    toasts.bad(t('shelf.tooManyToDownload'));
+    return;
+  }
+  await act(async () => {
+    await readUsage();
+    const link = document.createElement('a');
+    link.href = downloadPath(entries);
+    link.download = '';
+    link.click();
+  });
+}

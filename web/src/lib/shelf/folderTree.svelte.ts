@@ -1,0 +1,68 @@
+// The folders of the shelf as a tree that is read as far as somebody opens it.
+import type { Problem } from '$lib/api/client';
+import { t } from '$lib/i18n/index.svelte';
+import { Reading } from '$lib/shell/reading.svelte';
+import { ROOT } from './addresses';
+import { readFolder, type Cursor, type Entry } from './entries';
+
+export class Branch {
+  readonly id: string;
+  readonly name: string;
+  readonly level: number;
+  readonly parent: Branch | undefined;
+  open = $state(false);
+  #reading = $state.raw<Reading<Branch[]>>();
+
+  constructor(id: string, name: string, parent?: Branch) {
+    this.id = id;
+    this.name = name;
+    this.parent = parent;
+    this.level = parent ? parent.level + 1 : 1;
+  }
+
+  /** None until they are known. */
+  get children(): Branch[] | undefined {
+    return this.#reading?.data;
+  }
+
+  get problem(): Problem | undefined {
+    return this.#reading?.problem;
+  }
+
+  unfold(): void {
+    this.open = true;
+    this.#reading ??= new Reading(async () =>
+      (await foldersIn(this.id)).map(({ id, name }) => new Branch(id, name, this)),
+    );
+  }
+
+  again(): void {
+    void this.#reading?.again();
+  }
+
+  /** Itself and what is unfolded below it, from top to bottom, without `hidden` and what is in those. */
+  *shown(hidden: ReadonlySet<string>): Generator<Branch> {
+    if (hidden.has(this.id)) return;
+    yield this;
+    if (this.open) for (const child of this.children ?? []) yield* child.shown(hidden);
+  }
+}
+
+export function trunk(): Branch {
+  const root = new Branch(ROOT, t('shelf.title'));
+  root.unfold();
+  return root;
+}
+
+/** By name, folders come first, so what follows the last of them need not be read. */
+async function foldersIn(folder: string): Promise<Entry[]> {
+  const found: Entry[] = [];
+  let cursor: Cursor = null;
+  do {
+    const page = await readFolder(folder, 'name', cursor);
+    const folders = page.entries.filter(({ kind }) => kind === 'folder');
+    found.push(...folders);
+    cursor = folders.length === page.entries.length ? page.cursor : null;
+  } while (cursor !== null);
+  return found;
+}
