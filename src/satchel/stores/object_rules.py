@@ -8,6 +8,7 @@ from urllib.parse import quote, unquote
 
 from satchel.kernel.errors import Invalid, TooLarge
 from satchel.stores.ports.objects import (
+    DEFAULT_TYPE,
     MAX_KEY_BYTES,
     MAX_LIST,
     MAX_METADATA_BYTES,
@@ -60,6 +61,14 @@ def check_content_type(content_type: str) -> str:
     if len(content_type) > MAX_TYPE_CHARACTERS or not _CONTENT_TYPE.fullmatch(content_type):
         raise Invalid("A content type looks like 'image/png' or 'text/plain; charset=utf-8'.")
     return content_type
+
+
+def known_content_type(content_type: str) -> str:
+    """The type if it is one, else the one for bytes of which nothing is known."""
+    try:
+        return check_content_type(content_type)
+    except Invalid:
+        return DEFAULT_TYPE
 
 
 def encode_metadata(metadata: Mapping[str, str] | None) -> dict[str, str]:

@@ -57,6 +57,7 @@ async def test_a_name_is_used_once_in_a_folder_by_files_and_folders_alike(satche
     folder_id = await made(ann, "a")
     taken = await ann("POST", "/shelf/folders", json={"name": "A"})
     assert (taken.status_code, taken.json()["type"]) == (409, "/problems#name-taken")
+    assert taken.json()["field"] == "name"  # so that a form says it where the name was typed
     file = await uploaded(satchel, ann, "a", b"x")
     assert file.name == "a (1)"
     assert (await ann("PATCH", f"/shelf/files/{file.file_id}", json={"name": "A"})).status_code == 409

@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING
 
 from satchel.edge.problems import WrongMediaType
 from satchel.edge.uploads.refusals import ChecksumMismatch, WrongProtocol, bad_header
-from satchel.kernel.errors import Invalid
-from satchel.stores.object_rules import check_content_type
-from satchel.stores.ports.objects import DEFAULT_TYPE
+from satchel.stores.object_rules import known_content_type
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -113,7 +111,8 @@ def metadata(request: "Request") -> Metadata:
     return Metadata(
         destination=values.pop("destination", ""),
         name=name,
-        content_type=_sane_type(values.pop("filetype", "")),
+        # Browsers leave it empty for files that they do not know.
+        content_type=known_content_type(values.pop("filetype", "")),
         details=values,
     )
 
@@ -148,14 +147,6 @@ def _decoded(name: str, encoded: str) -> bytes:
         return base64.b64decode(encoded.encode("latin-1"), validate=True)
     except binascii.Error:
         raise bad_header(name, "valid base64") from None
-
-
-def _sane_type(content_type: str) -> str:
-    """The type if it is one; browsers leave it empty for files that they do not know."""
-    try:
-        return check_content_type(content_type)
-    except Invalid:
-        return DEFAULT_TYPE
 
 
 def _hash(algorithm: str) -> "hashlib._Hash":

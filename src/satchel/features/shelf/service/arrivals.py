@@ -28,11 +28,11 @@ from satchel.features.shelf.service.files import count_usage, due_at, read_usage
 from satchel.features.shelf.service.folders import Ways, have_folders
 from satchel.features.shelf.service.places import NEW, entering, free_name, is_name_taken, open_folder
 from satchel.kernel.clock import iso
-from satchel.kernel.errors import Invalid, NotFound, Unavailable
+from satchel.kernel.errors import NotFound, Unavailable
 from satchel.kernel.ids import new_id
-from satchel.stores.object_rules import check_content_type
+from satchel.stores.object_rules import known_content_type
 from satchel.stores.ports.expressions import Condition, add, attr
-from satchel.stores.ports.objects import DEFAULT_TYPE, ObjectMissing
+from satchel.stores.ports.objects import ObjectMissing
 from satchel.stores.ports.table import ConditionFailed, TransactionCancelled, Write
 
 
@@ -135,7 +135,7 @@ async def _enter(shelf: Shelf, upload: Upload, blob: BlobRow, folder_id: FolderI
         folder_id=folder_id,
         name=name,
         size_bytes=upload.size_bytes,
-        content_type=_known_type(upload.content_type),
+        content_type=known_content_type(upload.content_type),
         sha256=upload.sha256,
         object_id=blob.object_id,
         created_at=iso(shelf.clock()),
@@ -181,10 +181,3 @@ def _unreferenced(shelf: Shelf, upload: Upload) -> BlobRow:
         references=0,
         created_at=iso(shelf.clock()),
     )
-
-
-def _known_type(content_type: str) -> str:
-    try:
-        return check_content_type(content_type)
-    except Invalid:
-        return DEFAULT_TYPE

@@ -117,7 +117,7 @@ async def change_file(shelf: Shelf, user_id: UserId, file_id: FileId, change: Fi
             await shelf.tables.transact(writes)
         except TransactionCancelled as cancelled:
             if is_name_taken(cancelled):
-                raise NameTaken(NAME_TAKEN) from cancelled
+                raise NameTaken(NAME_TAKEN, field="name") from cancelled
             continue
         return new
     raise Conflict(CROSSED)

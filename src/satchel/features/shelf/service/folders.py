@@ -84,7 +84,7 @@ async def make_folder(shelf: Shelf, user_id: UserId, parent_id: FolderId, writte
             await shelf.tables.transact(_making(folder))
         except TransactionCancelled as cancelled:
             if is_name_taken(cancelled):
-                raise NameTaken(NAME_TAKEN) from cancelled
+                raise NameTaken(NAME_TAKEN, field="name") from cancelled
             continue
         return folder
     raise Conflict(CROSSED)
@@ -118,7 +118,7 @@ async def change_folder(
             await shelf.tables.transact([*checks, FOLDER.put(new, when=as_read(old)), *changing(old, new)])
         except TransactionCancelled as cancelled:
             if is_name_taken(cancelled):
-                raise NameTaken(NAME_TAKEN) from cancelled
+                raise NameTaken(NAME_TAKEN, field="name") from cancelled
             continue
         return new
     raise Conflict(CROSSED)
