@@ -12,10 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.requests import ClientDisconnect
 
-from satchel.features.shelf.model import MAX_NAME_BYTES, UserId, clean_path
-from satchel.features.shelf.routes.contents import Archive
+from satchel.edge.archives import Archive
+from satchel.edge.zip_format import ZipWriter
+from satchel.features.shelf.model import UserId
+from satchel.features.shelf.routes.contents import archived
 from satchel.features.shelf.service.archive import select
-from satchel.features.shelf.zip_format import ZipWriter
+from satchel.kernel.names import MAX_NAME_BYTES, clean_path
 from tests.application import Caller, Satchel
 from tests.features.shelf.given import made, shelf_of, uploaded
 from tests.services import tool
@@ -91,7 +93,8 @@ async def test_bytes_that_were_lost_are_left_out(satchel: Satchel, ann: Caller) 
 
 async def test_an_archive_that_nobody_waits_for_is_given_up_and_never_held_whole(satchel: Satchel, ann: Caller) -> None:
     file = await uploaded(satchel, ann, "large.bin", bytes(8 * 1024 * 1024))
-    selection = await select(shelf_of(satchel), UserId(ann.user_id), [file.file_id], [])
+    shelf = shelf_of(satchel)
+    selection = await select(shelf, UserId(ann.user_id), [file.file_id], [])
     sizes: list[int] = []
 
     async def send(message: MutableMapping[str, Any]) -> None:
@@ -104,7 +107,8 @@ async def test_an_archive_that_nobody_waits_for_is_given_up_and_never_held_whole
 
     before = len(list(OPEN_FILES.iterdir()))
     with pytest.raises(ClientDisconnect):
-        await Archive(shelf_of(satchel), selection)({"method": "GET", "type": "http"}, receive, send)
+        answer = Archive(shelf.objects, selection.name, archived(shelf, selection))
+        await answer({"method": "GET", "type": "http"}, receive, send)
     assert len(sizes) == 4
     assert max(sizes) <= 1024 * 1024
     assert len(list(OPEN_FILES.iterdir())) == before

@@ -8,16 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from satchel.features.shelf.model import (
-    ROOT,
-    EntryId,
-    FileId,
-    FileName,
-    FolderId,
-    FolderInsideItself,
-    NameTaken,
-    UserId,
-)
+from satchel.features.shelf.model import ROOT, EntryId, FileId, FolderId, FolderInsideItself, NameTaken, UserId
 from satchel.features.shelf.records import FOLDER, FolderRow
 from satchel.features.shelf.service.arrivals import keep_upload
 from satchel.features.shelf.service.binned import delete_file, delete_folder, restore
@@ -27,6 +18,7 @@ from satchel.features.shelf.service.folders import Ways, change_folder, have_fol
 from satchel.features.shelf.service.purging import delete_for_good, empty_bin, sweep_due
 from satchel.features.shelf.service.sweep import sweep_shelves
 from satchel.kernel.errors import NotFound
+from satchel.kernel.names import FileName
 from tests.application import Caller, Satchel
 from tests.features.shelf.given import Killed, Meddling, check_shelf, kill, shelf_of, staged, uploaded
 

@@ -7,7 +7,8 @@ never hit the bytes of a later one (decision 7).
 What is in the bin, or below a folder that is, keeps its rows: only the one row that was deleted says so (decision 9).
 """
 
-from satchel.features.shelf.model import EntryId, FileId, FileName, FolderId, Kind, UserId
+from satchel.features.shelf.model import EntryId, FileId, FolderId, Kind, UserId
+from satchel.kernel.names import FileName
 from satchel.stores.schema import Record, Shape, attribute
 from satchel.tables import CATALOG, USER_TRANSFERS
 

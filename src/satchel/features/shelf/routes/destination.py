@@ -7,11 +7,12 @@ from datetime import datetime
 from satchel.edge import callers
 from satchel.edge.callers import Member
 from satchel.edge.uploads.destinations import Announced, Arrived
-from satchel.features.shelf.model import ROOT, FileId, FileName, FolderId, UserId, clean_path
+from satchel.features.shelf.model import ROOT, FileId, FolderId, UserId
 from satchel.features.shelf.service import arrivals, files, folders
 from satchel.features.shelf.service.context import Shelf
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import Invalid, Unauthenticated
+from satchel.kernel.names import FileName, clean_path
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ from typing import Literal
 
 import msgspec
 
+from satchel.edge.previews import Preview, preview_of
 from satchel.features.shelf.model import ROOT, Kind
-from satchel.features.shelf.previews import Preview, preview_of
 from satchel.features.shelf.records import FileRow, FolderRow
 from satchel.features.shelf.service.binned import Binned
 from satchel.features.shelf.service.places import Entry

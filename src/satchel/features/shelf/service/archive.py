@@ -1,20 +1,18 @@
-"""Several files and folders as one zip file, read from the store while it goes out."""
+"""Which files and folders go into an archive, and under which paths."""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
-from satchel.features.shelf.model import FileId, FileName, FolderId, UserId, numbered, sameness
-from satchel.features.shelf.records import FolderRow, object_key, place_of
+from satchel.features.shelf.model import FileId, FolderId, UserId
+from satchel.features.shelf.records import FolderRow, place_of
 from satchel.features.shelf.service.context import Shelf
 from satchel.features.shelf.service.files import find_file
 from satchel.features.shelf.service.folders import find_folder, find_way
 from satchel.features.shelf.service.places import Entry
 from satchel.features.shelf.service.walking import walk
-from satchel.features.shelf.zip_format import ZipWriter
-from satchel.kernel.clock import from_iso
 from satchel.kernel.errors import Invalid
-from satchel.stores.ports.objects import ObjectMissing
+from satchel.kernel.names import FileName, numbered, sameness
 
 NAME_OF_MANY = "Satchel"
 
@@ -42,45 +40,17 @@ async def select(
         together = {place_of(entry) for entry in entries}
         way = await find_way(shelf, user_id, together.pop()) if len(together) == 1 else []
         name = way[-1].name if way else NAME_OF_MANY
-    return Selection(_told_apart(entries), f"{name}.zip")
+    return Selection(_told_apart(entries), name)
 
 
-async def zipped(shelf: Shelf, selection: Selection) -> AsyncGenerator[bytes]:
-    """The bytes of the archive. What is deleted meanwhile is left out; what breaks off breaks the archive off."""
-    zip_file = ZipWriter()
+async def walk_selection(shelf: Shelf, selection: Selection) -> AsyncGenerator[tuple[str, Entry]]:
+    """Every chosen thing and all that is in it, each with its path in the archive."""
     for name, entry in selection.chosen:
-        async with aclosing(_below(shelf, name, entry)) as found:
-            async for path, each in found:
-                async with aclosing(_entry(shelf, zip_file, path, each)) as pieces:
-                    async for piece in pieces:
-                        yield piece
-    for piece in zip_file.finish():
-        yield piece
-
-
-async def _below(shelf: Shelf, name: FileName, entry: Entry) -> AsyncGenerator[tuple[str, Entry]]:
-    """The thing itself and all that is in it, each with its path in the archive."""
-    yield name, entry
-    if isinstance(entry, FolderRow):
-        async with aclosing(walk(shelf, entry.user_id, entry.folder_id)) as walked:
-            async for found in walked:
-                yield "/".join((name, *found.names, found.entry.name)), found.entry
-
-
-async def _entry(shelf: Shelf, zip_file: ZipWriter, path: str, entry: Entry) -> AsyncGenerator[bytes]:
-    modified = from_iso(entry.created_at)
-    if isinstance(entry, FolderRow):
-        yield zip_file.begin(f"{path}/", modified)
-        yield zip_file.end()
-        return
-    try:
-        async with shelf.objects.read(object_key(entry)) as reading:
-            yield zip_file.begin(path, modified, size_bytes=reading.length)
-            async for piece in reading:
-                yield zip_file.count(piece)
-            yield zip_file.end()
-    except ObjectMissing:
-        return
+        yield name, entry
+        if isinstance(entry, FolderRow):
+            async with aclosing(walk(shelf, entry.user_id, entry.folder_id)) as walked:
+                async for found in walked:
+                    yield "/".join((name, *found.names, found.entry.name)), found.entry
 
 
 def _told_apart(entries: Sequence[Entry]) -> list[tuple[FileName, Entry]]:

@@ -10,18 +10,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from satchel.features.shelf.model import (
-    MAX_DEPTH,
-    NAMELESS,
-    ROOT,
-    BytesGone,
-    FileId,
-    FileName,
-    FolderId,
-    QuotaReached,
-    UserId,
-    clean_name,
-)
+from satchel.features.shelf.model import MAX_DEPTH, ROOT, BytesGone, FileId, FolderId, QuotaReached, UserId
 from satchel.features.shelf.records import BLOB, FILE, BlobRow, FileRow, object_key
 from satchel.features.shelf.service.context import ATTEMPTS, Shelf
 from satchel.features.shelf.service.files import count_usage, due_at, read_usage
@@ -30,19 +19,24 @@ from satchel.features.shelf.service.places import NEW, entering, free_name, is_n
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import NotFound, Unavailable
 from satchel.kernel.ids import new_id
+from satchel.kernel.names import NAMELESS, FileName, clean_name
 from satchel.stores.object_rules import known_content_type
 from satchel.stores.ports.expressions import Condition, add, attr
-from satchel.stores.ports.objects import ObjectMissing
+from satchel.stores.ports.objects import ObjectMissing, SmallObject
 from satchel.stores.ports.table import ConditionFailed, TransactionCancelled, Write
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upload:
-    """Bytes that have arrived at `key` for somebody's shelf, the id that the file will have, and where it belongs."""
+    """Bytes that have arrived for somebody's shelf, the id that the file will have, and where it belongs.
+
+    They stand at `key`, or, where there is none, are few enough to be here as `data`.
+    """
 
     user_id: UserId
     file_id: FileId
-    key: str
+    key: str = ""
+    data: bytes = b""
     name: str
     content_type: str
     size_bytes: int
@@ -55,12 +49,12 @@ class Upload:
 
 async def keep_upload(shelf: Shelf, upload: Upload) -> FileRow:
     """Make a file of an upload and take the uploaded object away. Doing it again comes to the same file."""
-    wanted = clean_name(upload.name) or NAMELESS
+    wanted = wanted_name(upload)
     folder_id, name = None, wanted
     for _ in range(ATTEMPTS):
         kept = await FILE.get(shelf.tables, user_id=upload.user_id, file_id=upload.file_id)
         if kept is None and (blob := await _store_bytes(shelf, upload, wanted)) is not None:
-            folder_id = folder_id or await _have_place(shelf, upload)
+            folder_id = folder_id or await have_place(shelf, upload)
             try:
                 kept = await _enter(shelf, upload, blob, folder_id, name)
             except TransactionCancelled as cancelled:
@@ -70,9 +64,14 @@ async def keep_upload(shelf: Shelf, upload: Upload) -> FileRow:
                 elif folder_id != ROOT and cancelled.reasons[0] == "condition":
                     folder_id = None
         if kept is not None:
-            await shelf.objects.delete(upload.key)
+            if upload.key:
+                await shelf.objects.delete(upload.key)
             return kept
     raise Unavailable("Too many files of this name arrive at once. Try again in a moment.")
+
+
+def wanted_name(upload: Upload) -> FileName:
+    return clean_name(upload.name) or NAMELESS
 
 
 async def check_room(shelf: Shelf, user_id: UserId, size_bytes: int) -> None:
@@ -90,7 +89,7 @@ def _quota_reached(quota_bytes: int) -> QuotaReached:
     )
 
 
-async def _have_place(shelf: Shelf, upload: Upload) -> FolderId:
+async def have_place(shelf: Shelf, upload: Upload) -> FolderId:
     """The folder to put the file in; the top, if that was deleted while the bytes came, so that nothing is lost."""
     way = await Ways(shelf, upload.user_id).to(upload.folder_id)
     fits = way is not None and len(way) + len(upload.folders) <= MAX_DEPTH
@@ -108,7 +107,7 @@ async def _store_bytes(shelf: Shelf, upload: Upload, name: FileName) -> BlobRow 
     blob = await BLOB.get(shelf.tables, user_id=upload.user_id, sha256=upload.sha256)
     if blob is None:
         await check_room(shelf, upload.user_id, upload.size_bytes)
-        blob = _unreferenced(shelf, upload)
+        blob = unreferenced(shelf, upload)
         try:
             await shelf.tables.put(BLOB.table, BLOB.item(blob), when=NEW)
         except ConditionFailed:
@@ -118,7 +117,7 @@ async def _store_bytes(shelf: Shelf, upload: Upload, name: FileName) -> BlobRow 
             await shelf.objects.head(object_key(blob))
             return blob
     try:
-        await shelf.objects.copy(upload.key, object_key(blob), metadata={"original-name": name})
+        await _put_object(shelf, upload, object_key(blob), {"original-name": name})
     except ObjectMissing as error:
         # The same upload may have been taken over by another call at this moment.
         if await FILE.get(shelf.tables, user_id=upload.user_id, file_id=upload.file_id) is None:
@@ -127,31 +126,22 @@ async def _store_bytes(shelf: Shelf, upload: Upload, name: FileName) -> BlobRow 
     return blob
 
 
+async def _put_object(shelf: Shelf, upload: Upload, key: str, metadata: dict[str, str]) -> None:
+    if upload.key:
+        await shelf.objects.copy(upload.key, key, metadata=metadata)
+    else:
+        await shelf.objects.put_many([small_object(upload, key, metadata)])
+
+
 async def _enter(shelf: Shelf, upload: Upload, blob: BlobRow, folder_id: FolderId, name: FileName) -> FileRow:
     """The first writes fail when the folder is gone or the quota reached, the last two when the name is taken."""
-    file = FileRow(
-        user_id=upload.user_id,
-        file_id=upload.file_id,
-        folder_id=folder_id,
-        name=name,
-        size_bytes=upload.size_bytes,
-        content_type=known_content_type(upload.content_type),
-        sha256=upload.sha256,
-        object_id=blob.object_id,
-        created_at=iso(shelf.clock()),
-        expires_at=upload.expires_at,
-    )
-    # Whether these bytes are the first of their kind decides what they add to the usage, so it must still be true.
-    is_first = blob.references == 0
-    unchanged = (attr("objectId") == blob.object_id) & (attr("references") == 0 if is_first else attr("references") > 0)
-    added = file.size_bytes if is_first else 0
+    file = new_file(shelf, upload, blob, folder_id, name)
+    added = file.size_bytes if blob.references == 0 else 0
     writes: list[Write] = [
         *open_folder(file.user_id, folder_id),
-        count_usage(file.user_id, files=1, used_bytes=added, when=_fitting(shelf, added)),
-        FILE.put(file, when=NEW),
-        BLOB.update([add("references", 1)], when=unchanged, user_id=file.user_id, sha256=file.sha256),
-        *(due_at(file, file.expires_at) if file.expires_at else ()),
-        *entering(file),
+        count_usage(file.user_id, files=1, used_bytes=added, when=fitting(shelf, added)),
+        referring(blob, 1),
+        *adding(file),
     ]
     try:
         await shelf.tables.transact(writes)
@@ -165,14 +155,50 @@ async def _enter(shelf: Shelf, upload: Upload, blob: BlobRow, folder_id: FolderI
     return file
 
 
-def _fitting(shelf: Shelf, added: int) -> Condition | None:
+def small_object(upload: Upload, key: str, metadata: dict[str, str]) -> SmallObject:
+    return SmallObject(key, upload.data, upload.sha256, known_content_type(upload.content_type), metadata)
+
+
+def new_file(shelf: Shelf, upload: Upload, blob: BlobRow, folder_id: FolderId, name: FileName) -> FileRow:
+    return FileRow(
+        user_id=upload.user_id,
+        file_id=upload.file_id,
+        folder_id=folder_id,
+        name=name,
+        size_bytes=upload.size_bytes,
+        content_type=known_content_type(upload.content_type),
+        sha256=upload.sha256,
+        object_id=blob.object_id,
+        created_at=iso(shelf.clock()),
+        expires_at=upload.expires_at,
+    )
+
+
+def referring(blob: BlobRow, files: int) -> Write:
+    """Whether bytes are the first of their kind decides what they add to the usage, so it must still be true."""
+    as_read = attr("references") == 0 if blob.references == 0 else attr("references") > 0
+    return BLOB.update(
+        [add("references", files)],
+        when=(attr("objectId") == blob.object_id) & as_read,
+        user_id=blob.user_id,
+        sha256=blob.sha256,
+    )
+
+
+def adding(file: FileRow) -> list[Write]:
+    """Belongs at the end of a transaction, for `is_name_taken`."""
+    due = due_at(file, file.expires_at) if file.expires_at else ()
+    return [FILE.put(file, when=NEW), *due, *entering(file)]
+
+
+def fitting(shelf: Shelf, added: int) -> Condition | None:
     if shelf.quota_bytes is None or not added:
         return None
     room = attr("usedBytes") <= shelf.quota_bytes - added
     return room | attr("usedBytes").absent() if added <= shelf.quota_bytes else room
 
 
-def _unreferenced(shelf: Shelf, upload: Upload) -> BlobRow:
+def unreferenced(shelf: Shelf, upload: Upload) -> BlobRow:
     return BlobRow(
         user_id=upload.user_id,
         sha256=upload.sha256,

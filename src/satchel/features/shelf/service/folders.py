@@ -11,15 +11,12 @@ import msgspec
 from satchel.features.shelf.model import (
     MAX_DEPTH,
     ROOT,
-    FileName,
     FolderId,
     FolderInsideItself,
     NameTaken,
     NameUnusable,
     TooDeep,
     UserId,
-    clean_name,
-    numbered,
 )
 from satchel.features.shelf.records import FOLDER, RANKS, FolderRow
 from satchel.features.shelf.service.context import ATTEMPTS, CROSSED, MAX_ID_CHARACTERS, Shelf
@@ -27,6 +24,7 @@ from satchel.features.shelf.service.places import LIVE, changing, entering, find
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import Conflict, NotFound, Unavailable
 from satchel.kernel.ids import new_id
+from satchel.kernel.names import FileName, clean_name, numbered
 from satchel.stores.ports.expressions import Condition, attr
 from satchel.stores.ports.table import Check, TransactionCancelled, Write
 

@@ -4,7 +4,7 @@ A place is a name in a folder. Folders and files have separate rows there, which
 is used only once is a put on condition that it is absent together with a check that the other kind has it not either.
 """
 
-from satchel.features.shelf.model import ROOT, FileName, FolderId, Kind, UserId, numbered, sameness
+from satchel.features.shelf.model import ROOT, FolderId, Kind, UserId
 from satchel.features.shelf.records import (
     FOLDER,
     MOMENT,
@@ -19,6 +19,7 @@ from satchel.features.shelf.records import (
     place_of,
 )
 from satchel.features.shelf.service.context import Shelf
+from satchel.kernel.names import FileName, numbered, sameness
 from satchel.stores.ports.expressions import Condition, attr
 from satchel.stores.ports.table import Check, TransactionCancelled, Write
 

@@ -5,13 +5,14 @@ import binascii
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from satchel.features.shelf.model import FileName, UserId, folded
+from satchel.features.shelf.model import UserId
 from satchel.features.shelf.records import KINDS, NAME, NameRow, place_of
 from satchel.features.shelf.service.context import Shelf
 from satchel.features.shelf.service.files import entry_key, read_entries
 from satchel.features.shelf.service.folders import Ways
 from satchel.features.shelf.service.places import Entry
 from satchel.kernel.errors import Invalid
+from satchel.kernel.names import FileName, folded
 from satchel.stores.ports.table import MAX_PAGE_ITEMS, MAX_SORT_KEY_BYTES, Range
 
 # One request looks at so many names; whoever wants the rest follows the cursor.

@@ -4,11 +4,12 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass
 
-from satchel.features.shelf.model import FileName, FolderId, UserId
+from satchel.features.shelf.model import FolderId, UserId
 from satchel.features.shelf.records import FolderRow
 from satchel.features.shelf.service.context import Shelf
 from satchel.features.shelf.service.files import list_by_name
 from satchel.features.shelf.service.places import Entry
+from satchel.kernel.names import FileName
 
 PAGE = 100
 # So much of a folder is counted when it goes to the bin; more would make deleting slow.

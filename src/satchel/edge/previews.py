@@ -8,7 +8,11 @@ import mimetypes
 import re
 from typing import Literal
 
-from satchel.stores.ports.objects import DEFAULT_TYPE
+from starlette.responses import Response
+
+from satchel.edge.downloads import Download
+from satchel.kernel.errors import Invalid
+from satchel.stores.ports.objects import DEFAULT_TYPE, Objects
 
 Preview = Literal["image", "audio", "video", "pdf", "text"]
 
@@ -16,6 +20,14 @@ Preview = Literal["image", "audio", "video", "pdf", "text"]
 HEAD_BYTES = 4096
 MAX_TEXT_BYTES = 1024 * 1024
 TEXT_TYPE = "text/plain; charset=utf-8"
+# Sandboxed, a document has no origin, runs nothing and loads nothing. Only our own pages may put it into a frame.
+PREVIEW_POLICY = (
+    "sandbox; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'; frame-ancestors 'self'"
+)
+# Browsers refuse to start their PDF viewer in a sandbox. It is one itself, and the type is certain.
+PDF_POLICY = PREVIEW_POLICY.replace("sandbox; ", "").replace(
+    "default-src 'none'", "default-src 'none'; object-src 'self'"
+)
 
 # Without the lists of this machine, so that a file is of the same type on every server.
 _by_extension = mimetypes.MimeTypes(filenames=())
@@ -49,6 +61,36 @@ _MARKS: tuple[tuple[re.Pattern[bytes], str], ...] = tuple(
         (rb"\x1a\x45\xdf\xa3", "video/webm"),
     )
 )
+
+
+class NoPreview(Invalid):
+    """The file is of no kind that can be shown safely, or its bytes are not what its type says."""
+
+    slug = "no-preview"
+    title = "This file cannot be shown here"
+
+
+async def preview(objects: Objects, key: str, name: str, content_type: str) -> Response:
+    """An object to be looked at in the browser; whatever it is, it cannot run anything."""
+    wanted = preview_of(name, content_type)
+    if wanted is None:
+        raise NoPreview("Files of this type cannot be shown here. Download it instead.")
+    async with objects.read(key, length=MAX_TEXT_BYTES if wanted == "text" else HEAD_BYTES) as reading:
+        start = b"".join([piece async for piece in reading])
+    shown = shown_type(wanted, start[:HEAD_BYTES])
+    if shown is None:
+        raise NoPreview("The file is not what its type says. Download it instead.")
+    policy = PDF_POLICY if shown == "application/pdf" else PREVIEW_POLICY
+    if wanted != "text":
+        return Download(objects, key, disposition="inline", content_type=shown, policy=policy)
+    headers = {
+        "content-disposition": "inline",
+        "content-security-policy": policy,
+        "cache-control": "private, no-cache",
+        "content-type": shown,
+    }
+    # What is cut off in the middle of a letter shows as one mark, like every byte that is no text.
+    return Response(start.decode(errors="replace").encode(), headers=headers)
 
 
 def preview_of(name: str, content_type: str) -> Preview | None:

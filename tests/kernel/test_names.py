@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from satchel.features.shelf.model import MAX_NAME_BYTES, clean_name, clean_path, folded, numbered, sameness
+from satchel.kernel.names import MAX_NAME_BYTES, clean_name, clean_path, folded, numbered, sameness
 
 PIECES = ["/", "\\", ".", "..", " ", "con", "NUL", "COM1", ".tar", ".gz", "é", "e\u0301", "\u202e", "\u200d", "🏳️‍🌈"]
 pieces = st.one_of(st.sampled_from(PIECES), st.characters())
