@@ -3,6 +3,8 @@
 SHELL := /bin/sh
 BIN := .venv/bin
 PYTHON ?= python3
+# Most of a test run is waiting for servers and disks, so there are more workers than the two cores of a small machine.
+PYTEST := $(BIN)/pytest -n 3 --dist loadfile
 export PYTHONPATH := $(CURDIR)
 
 .PHONY: help install site run test quick check fix bench services clean
@@ -26,10 +28,10 @@ services: site ## Install the servers and the browser that the tests use
 	@tools/services
 
 test: services ## Run every test, against real services that the tests start themselves
-	@$(BIN)/pytest
+	@$(PYTEST)
 
 quick: site ## Run the tests that need no service, in under a minute
-	@$(BIN)/pytest -m "not services and not slow" -q
+	@$(PYTEST) -m "not services and not slow" -q
 
 check: .venv/ready ## Format, lint, types, import rules, generated documents, messages, the web app's own tests
 	@$(BIN)/ruff format --check .

@@ -277,7 +277,7 @@ def test_two_tabs_know_when_one_signs_out(open_page: OpenPage) -> None:
     second.goto("/account")
     expect(second.get_by_role("heading", name="Your account")).to_be_visible()
     first.goto("/account")
-    first.get_by_role("main").get_by_role("button", name="Sign out").click()
+    first.get_by_role("main").get_by_role("button", name="Sign out", exact=True).click()
     second.wait_for_url("**/sign-in?next=%2Faccount")
 
 

@@ -134,7 +134,6 @@ FAILING: list[Condition] = [
 @pytest.mark.parametrize(
     ("condition", "holds"),
     [*((condition, True) for condition in HOLDING), *((condition, False) for condition in FAILING)],
-    ids=repr,
 )
 async def test_a_condition_decides_every_kind_of_write(
     tables: Tables, owner: str, condition: Condition, holds: bool

@@ -62,7 +62,7 @@ UPDATES: list[tuple[Item, list[Action], Item]] = [
 ]
 
 
-@pytest.mark.parametrize(("before", "actions", "after"), UPDATES, ids=repr)
+@pytest.mark.parametrize(("before", "actions", "after"), UPDATES)
 def test_an_update_leaves_what_dynamodb_leaves(before: Item, actions: list[Action], after: Item) -> None:
     assert same(updated(before, *actions), after)
 
