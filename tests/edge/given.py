@@ -44,6 +44,7 @@ class Edge:
     exposure: Exposure = field(default_factory=Exposure)
     checks: Checks = field(default_factory=dict[str, Any])
     metrics: Metrics = field(default_factory=Metrics)
+    live: ASGIApp | None = None
     log_format: LogFormat = "json"
     log_level: str = "info"
     written: list[bytes] = field(default_factory=list[bytes])
@@ -58,6 +59,7 @@ class Edge:
             journal=journal,
             metrics=self.metrics,
             version="1.2.3",
+            live=self.live,
         )
 
     def router(self, *, prefix: str = "/api/v1") -> Router:

@@ -72,3 +72,15 @@ async def test_the_last_instant_of_a_window_still_says_one_second(throttle: Thro
 )
 def test_an_address_counts_as_its_household(address: str, subject: str) -> None:
     assert network_of(address) == subject
+
+
+async def test_to_check_is_no_attempt_and_is_refused_when_one_would_be(throttle: Throttle, clock: ManualClock) -> None:
+    for _ in range(3):
+        for _ in range(5):
+            await throttle.check("ann")
+        await throttle.count("ann")
+    with pytest.raises(TooMany, match="in 5 minutes"):
+        await throttle.check("ann")
+    await throttle.check("bob")
+    clock.advance(timedelta(minutes=5))
+    await throttle.check("ann")

@@ -32,11 +32,12 @@ def application(
     metrics: Metrics,
     version: str,
     site: "ASGIApp | None" = None,
+    live: "ASGIApp | None" = None,
 ) -> "ASGIApp":
     """The whole server as one ASGI application.
 
     `checks` are what `/readyz` asks. Operations below `/api/v1` are what the reference documents. `site` draws
-    whatever nobody else answers.
+    whatever nobody else answers; `live` is the websocket.
     """
     operations = [operation for router in routers for operation in router.operations]
     documented = [operation for operation in operations if operation.path.startswith(PREFIX)]
@@ -46,6 +47,8 @@ def application(
     routes.add("GET", "/metrics", numbers(metrics, Networks(exposure.metrics_from)))
     for operation in (*operations, *_own_pages(documented, version).operations):
         routes.add(operation.method, operation.path, Endpoint(operation, identity), operation.headers)
+    if live is not None:
+        routes.add("WEBSOCKET", f"{PREFIX}/live", live)
     return Guard(routes, exposure=exposure, journal=journal, metrics=metrics.requests)
 
 

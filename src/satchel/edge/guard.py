@@ -40,6 +40,8 @@ _ONLY_OVER_HTTPS = [(b"strict-transport-security", b"max-age=31536000")]
 _NAMES = frozenset(name for name, _ in SECURITY_HEADERS)
 # nginx's number for a client that went away before it had its answer; only ever seen in our log.
 CLIENT_LEFT = 499
+# The connection has become a websocket.
+SWITCHED = 101
 _QUIET_ROUTES = frozenset({"/healthz", "/readyz", "/metrics"})
 
 
@@ -69,7 +71,8 @@ class Guard:
         started = time.perf_counter()
         exchange = begin(scope, see_through(scope, self._proxies) if self._proxies else None)
         answer = _Answer(scope, send, exchange)
-        self._metrics.in_flight += 1
+        is_request = scope["type"] == "http"
+        self._metrics.in_flight += is_request
         try:
             self._origins.check(scope)
             await self._app(scope, receive, answer)
@@ -81,7 +84,7 @@ class Guard:
         except Exception as error:  # noqa: BLE001 -- whatever it is, the client gets an answer and the log the cause
             await answer.fail(error)
         finally:
-            self._metrics.in_flight -= 1
+            self._metrics.in_flight -= is_request
             self._note(scope, exchange, answer, time.perf_counter() - started)
 
     def _note(self, scope: "Scope", exchange: Exchange, answer: "_Answer", seconds: float) -> None:
@@ -122,6 +125,8 @@ class _Answer:
         kind = message["type"]
         if kind == "http.response.start":
             message["headers"] = self._completed(message.get("headers", ()))
+        elif kind == "websocket.accept":
+            message["headers"] = [*message.get("headers", ()), (b"x-request-id", self._exchange.id.encode("ascii"))]
         await self._send(message)
         if kind == "http.response.body":
             self.sent_bytes += len(message.get("body", b""))
@@ -130,13 +135,13 @@ class _Answer:
         elif kind == "http.response.zerocopysend":
             self.sent_bytes += message["count"]
         elif kind == "websocket.accept":
-            self.status = 101
+            self.status = SWITCHED
 
     def _completed(self, given: "list[tuple[bytes, bytes]]") -> "list[tuple[bytes, bytes]]":
         headers = [*given, *self._exchange.headers, (b"x-request-id", self._exchange.id.encode("ascii"))]
         own = _NAMES.intersection([name for name, _ in given])
         headers += SECURITY_HEADERS if not own else [each for each in SECURITY_HEADERS if each[0] not in own]
-        if self._scope["scheme"] == "https":
+        if self._scope["scheme"] in ("https", "wss"):
             headers += _ONLY_OVER_HTTPS
         return headers
 
@@ -144,6 +149,9 @@ class _Answer:
         if self.status:
             # Too late for another answer; leaving this one unfinished makes the server break the connection.
             _log.error("a request failed half-way", exc_info=error, extra={"request": self._exchange.id})
+            if self.status == SWITCHED:
+                with contextlib.suppress(OSError):
+                    await self._send({"type": "websocket.close", "code": 1011})
             return
         problem = problem_from(error, self._exchange.id)
         self.status = problem.status

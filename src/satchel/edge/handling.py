@@ -45,12 +45,12 @@ class Endpoint:
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
         arguments: dict[str, Any] = {**scope["path_params"]}
-        if self._converted:
-            self._convert(arguments)
         if self._caller is not None:
             caller = await self._identity.caller_of(scope)
             admit(caller, self._accepts)
             arguments[self._caller] = caller
+        if self._converted:
+            self._convert(arguments)
         if self._decode_query is not None:
             arguments["query"] = self._decode_query(scope["query_string"])
         if self._decode_body is not None:

@@ -15,7 +15,8 @@ from satchel.edge.exchange import exchange_of
 from satchel.kernel.clock import Clock, system_clock
 from satchel.kernel.errors import Unauthenticated
 from satchel.kernel.signing import BadSignature, Signer
-from satchel.stores.ports.ephemeral import Ephemeral, Exists, Put
+from satchel.live import session_channel
+from satchel.stores.ports.ephemeral import Ephemeral, Exists, Publish, Put
 
 if TYPE_CHECKING:
     from starlette.types import Scope
@@ -103,17 +104,20 @@ class Identity:
         return Token(self._signer.sign("guest", _encode(_GuestClaims(guest.id, guest.name, expires))), expires)
 
     async def revoke(self, session_id: str) -> None:
-        """Refuse the access tokens of this session from now on, for as long as one can be good."""
-        await self._ephemeral.run(Put(_revoked(session_id), b"1", ttl=self.access_lifetime))
+        """Refuse the access tokens of this session from now on, for as long as one can be good, and end its sockets."""
+        await self._ephemeral.together(
+            Put(_revoked(session_id), b"1", ttl=self.access_lifetime), Publish(session_channel(session_id), b"ended")
+        )
 
     async def caller_of(self, scope: "Scope") -> Caller:
         """Who sent this: a Stranger if nothing was shown. What is shown and not good is `Unauthenticated`."""
         exchange = exchange_of(scope)
         if exchange.caller is None:
-            exchange.caller = await self._identify(scope)
+            exchange.caller = await self.identify(scope)
         return exchange.caller
 
-    async def _identify(self, scope: "Scope") -> Caller:
+    async def identify(self, scope: "Scope") -> Caller:
+        """The same, looked at afresh: for what lasts long enough that a session can end meanwhile."""
         bearer, access, guest = _shown(scope)
         if bearer is not None:
             try:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 class Limits:
     """Every bound of a connection. The defaults suit a small machine on the open internet."""
 
+    # Websockets not counted: those who only listen leave the others their share.
     connections: int = 4096
     backlog: int = 1024
     address_bytes: int = 16 * 1024
@@ -20,4 +21,7 @@ class Limits:
     linger_bytes: int = 4 * 1024 * 1024
     linger_seconds: float = 5
     shutdown_seconds: int = 20
-    websocket_bytes: int = 1024 * 1024
+    # Nothing that a client says on a websocket is long.
+    websocket_bytes: int = 1024
+    # A client is asked so often whether it is still there, and has as long to answer.
+    ping_seconds: float = 20

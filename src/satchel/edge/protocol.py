@@ -5,6 +5,7 @@ is handed every request, pipelined ones as well, before the application sees it.
 """
 
 import asyncio
+from collections.abc import Collection
 from contextlib import suppress
 from typing import Any, ClassVar, cast
 
@@ -36,6 +37,8 @@ class Protocol(HttpToolsProtocol):
     """One connection."""
 
     limits: ClassVar[Limits] = Limits()
+    # The connections of this server that have become websockets.
+    upgraded: ClassVar[Collection[object]] = ()
     transport: asyncio.Transport
     _head_timer: asyncio.TimerHandle | None = None
     _head_bytes = 0
@@ -79,6 +82,8 @@ class Protocol(HttpToolsProtocol):
         if self._refusal is not None:
             # Caught by uvicorn as a parser's error, which ends in `send_400_response` below.
             raise ValueError
+        # uvicorn counts websockets among the connections.
+        self.limit_concurrency = self.limits.connections + len(self.upgraded)
         super().on_headers_complete()
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:

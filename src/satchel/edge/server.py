@@ -18,6 +18,7 @@ import uvloop
 
 from satchel.edge.limits import Limits
 from satchel.edge.protocol import Protocol
+from satchel.edge.upgraded import UpgradedProtocol
 from satchel.kernel.errors import SatchelError
 
 if TYPE_CHECKING:
@@ -124,13 +125,16 @@ class Server(uvicorn.Server):
     ) -> None:
         self._on_started = on_started
         self._on_stopping = on_stopping
+        upgraded: set[UpgradedProtocol] = set()
         super().__init__(
             uvicorn.Config(
                 application,
-                http=type("LimitedProtocol", (Protocol,), {"limits": limits}),
-                ws="websockets-sansio",
+                http=type("LimitedProtocol", (Protocol,), {"limits": limits, "upgraded": upgraded}),
+                ws=type("LimitedUpgradedProtocol", (UpgradedProtocol,), {"limits": limits, "upgraded": upgraded}),
                 ws_per_message_deflate=False,
                 ws_max_size=limits.websocket_bytes,
+                ws_ping_interval=limits.ping_seconds,
+                ws_ping_timeout=limits.ping_seconds,
                 # The application is opened around the server, so that it can refuse before anything listens.
                 lifespan="off",
                 interface="asgi3",

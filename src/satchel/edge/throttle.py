@@ -4,7 +4,7 @@ from datetime import timedelta
 from ipaddress import IPv6Address, ip_address
 
 from satchel.kernel.errors import TooMany
-from satchel.stores.ports.ephemeral import Delete, Ephemeral, Expire, Increment, TimeToLive
+from satchel.stores.ports.ephemeral import Delete, Ephemeral, Expire, Get, Increment, TimeToLive
 
 
 class Throttle:
@@ -27,6 +27,13 @@ class Throttle:
             Increment(key), Expire(key, self._window, only_if_unset=True), TimeToLive(key)
         )
         if attempts > self._limit:
+            raise self._refusal(left)
+
+    async def check(self, subject: str) -> None:
+        """Raises `TooMany` when one more attempt would be too many, and counts none."""
+        key = self._key(subject)
+        attempts, left = await self._ephemeral.together(Get(key), TimeToLive(key))
+        if int(attempts or 0) >= self._limit:
             raise self._refusal(left)
 
     async def forgive(self, subject: str) -> None:

@@ -1,0 +1,1 @@
+"""One websocket per browser tab, on which people are told what happens; the protocol is in docs/protocols/live.md."""

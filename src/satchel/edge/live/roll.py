@@ -1,0 +1,125 @@
+"""Keep the roll of who is connected to this server, and tell when somebody comes or has really gone."""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import islice
+from typing import Protocol
+
+from satchel.live import BELIEVED_FOR, Presence
+
+_log = logging.getLogger("satchel.edge")
+
+# A tunnel, a lift, a page that is loaded again: whoever is back within this time was never away.
+GRACE = timedelta(seconds=10)
+# Two refreshes may fail before anybody looks away.
+REFRESH_EVERY = BELIEVED_FOR / 3
+_REFRESHED_AT_ONCE = 100
+_LAST_ERRANDS_SECONDS = 5.0
+
+
+class Attendance(Protocol):
+    """Who wants to know that people come and go; what is told may be told twice."""
+
+    async def came(self, person_id: str) -> None: ...
+
+    async def went(self, person_id: str) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """An open connection of a person."""
+
+    id: str
+    person_id: str
+    device: str
+
+
+class Roll:
+    """The connections of this server. What it tells is told by tasks of its own, so that no socket's end loses it."""
+
+    def __init__(
+        self,
+        presence: Presence,
+        attendances: Sequence[Attendance] = (),
+        *,
+        grace: timedelta = GRACE,
+        refresh_every: timedelta = REFRESH_EVERY,
+    ) -> None:
+        self._presence = presence
+        self._attendances = attendances
+        self._grace = grace
+        self._refresh_every = refresh_every
+        self._connections: dict[str, Connection] = {}
+        self._errands: set[asyncio.Task[None]] = set()
+        self._stopping = asyncio.Event()
+
+    @asynccontextmanager
+    async def kept(self) -> AsyncGenerator[None]:
+        """Refresh what stands on the roll until the block ends, then finish what is being told."""
+        refreshing = asyncio.create_task(self._go_on_refreshing(), name="presence")
+        try:
+            yield
+        finally:
+            self.stop()
+            refreshing.cancel()
+            await asyncio.gather(refreshing, return_exceptions=True)
+            if self._errands:
+                await asyncio.wait(self._errands, timeout=_LAST_ERRANDS_SECONDS)
+
+    def stop(self) -> None:
+        """Announce nobody as gone any more: they are, because we are, and will be back within the grace."""
+        self._stopping.set()
+
+    async def enter(self, connection: Connection) -> None:
+        self._connections[connection.id] = connection
+        if await self._presence.enter(connection.person_id, connection.id, connection.device):
+            for attendance in self._attendances:
+                self._send_off(attendance.came(connection.person_id))
+
+    def leave(self, connection: Connection) -> None:
+        if self._connections.pop(connection.id, None):
+            self._send_off(self._see_off(connection))
+
+    async def _see_off(self, connection: Connection) -> None:
+        await self._presence.linger(connection.person_id, connection.id, connection.device, self._grace)
+        try:
+            async with asyncio.timeout(self._grace.total_seconds()):
+                await self._stopping.wait()
+        except TimeoutError:
+            if await self._presence.leave(connection.person_id, connection.id):
+                self._announce_went(connection.person_id)
+
+    async def _go_on_refreshing(self) -> None:
+        while True:
+            await asyncio.sleep(self._refresh_every.total_seconds())
+            every = iter(list(self._connections.values()))
+            while some := list(islice(every, _REFRESHED_AT_ONCE)):
+                # Those that ended while we were at it linger already, and must not be made to last.
+                here = [each for each in some if each.id in self._connections]
+                await _put_up_with(self._presence.refresh((each.person_id, each.id, each.device) for each in here))
+            await _put_up_with(self._see_who_lapsed())
+
+    async def _see_who_lapsed(self) -> None:
+        """Announce those whose server died or stopped, and who have not come to another."""
+        for person_id in await self._presence.lapsed():
+            self._announce_went(person_id)
+
+    def _announce_went(self, person_id: str) -> None:
+        for attendance in self._attendances:
+            self._send_off(attendance.went(person_id))
+
+    def _send_off(self, errand: Awaitable[None]) -> None:
+        task = asyncio.create_task(_put_up_with(errand))
+        self._errands.add(task)
+        task.add_done_callback(self._errands.discard)
+
+
+async def _put_up_with(errand: Awaitable[None]) -> None:
+    try:
+        await errand
+    except Exception as error:  # noqa: BLE001 -- presence is a courtesy; whatever keeps us from it ends nothing else
+        _log.warning("presence was not told", exc_info=error)

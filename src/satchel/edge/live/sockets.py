@@ -1,0 +1,175 @@
+"""`GET /api/v1/live`: let the right people listen, as many as can be borne, for as long as they may."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Coroutine, Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from starlette.requests import ClientDisconnect
+
+from satchel.edge.callers import Guest, Member, admit
+from satchel.edge.exchange import client_of
+from satchel.edge.identity import Identity
+from satchel.edge.live.devices import device_of
+from satchel.edge.live.roll import Connection, Roll
+from satchel.edge.live.socket import Closing, Overwhelmed, Socket
+from satchel.edge.problems import Busy, ShuttingDown
+from satchel.kernel.clock import Clock, iso
+from satchel.kernel.errors import TooMany, Unauthenticated, Unavailable
+from satchel.kernel.ids import new_id
+from satchel.live import LiveEvent, encode, person_channel, session_channel
+from satchel.stores.ports.ephemeral import Ephemeral, SubscriptionLost
+
+if TYPE_CHECKING:
+    from prometheus_client import Metric
+    from starlette.types import Receive, Scope, Send
+
+
+class Hello(LiveEvent, tag="hello", frozen=True):
+    """The first frame: from now on this person hears everything."""
+
+    person_id: str
+    at: str
+
+
+class Resync(LiveEvent, tag="resync", frozen=True):
+    """Events may have been missed: read everything again."""
+
+
+_RESYNC = encode(Resync())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """How much is borne."""
+
+    sockets: int = 10_000
+    sockets_per_person: int = 20
+    # A frame that is not taken within this time is the last.
+    patience: timedelta = timedelta(seconds=20)
+    # A session can end without a word, by running out; so everybody has to show now and then that theirs has not.
+    lasts: timedelta = timedelta(hours=12)
+
+
+class LiveSockets:
+    """The live connections of this server, as one ASGI application; a collector in prometheus-client's sense."""
+
+    def __init__(
+        self, identity: Identity, ephemeral: Ephemeral, roll: Roll, *, clock: Clock, bounds: Bounds | None = None
+    ) -> None:
+        self._identity = identity
+        self._ephemeral = ephemeral
+        self._clock = clock
+        self._bounds = bounds or Bounds()
+        self._open = 0
+        self._open_of: Counter[str] = Counter()
+        self._stopping = False
+        self.roll = roll
+
+    def stop(self) -> None:
+        """Take on nobody any more; the server itself closes what is open."""
+        self._stopping = True
+        self.roll.stop()
+
+    def collect(self) -> Iterator["Metric"]:
+        from prometheus_client.core import GaugeMetricFamily
+
+        yield GaugeMetricFamily("satchel_live_sockets", "Live connections open.", value=self._open)
+        yield GaugeMetricFamily("satchel_live_people", "People with a live connection here.", value=len(self._open_of))
+
+    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
+        await receive()
+        caller = await self._identity.caller_of(scope)
+        admit(caller, (Guest, Member))
+        assert isinstance(caller, Guest | Member)
+        connection = Connection(new_id(self._clock), _person_id(caller), device_of(client_of(scope).user_agent))
+        with self._place_for(connection.person_id):
+            socket = Socket(receive, send, patience=self._bounds.patience)
+            try:
+                code = await self._until_over(socket, self._speak(socket, scope, caller, connection))
+            finally:
+                self.roll.leave(connection)
+            if code is not None:
+                await socket.close(code)
+
+    @contextmanager
+    def _place_for(self, person_id: str) -> Generator[None]:
+        bounds = self._bounds
+        if self._stopping:
+            raise ShuttingDown("The server is being stopped. Try again in a moment.")
+        if self._open_of[person_id] >= bounds.sockets_per_person:
+            raise TooMany(
+                f"You have {bounds.sockets_per_person} live connections open already. Close some tabs.", retry_after=60
+            )
+        if self._open >= bounds.sockets:
+            raise Busy("This server has as many live connections as it can bear. Try again in a moment.")
+        self._open += 1
+        self._open_of[person_id] += 1
+        try:
+            yield
+        finally:
+            self._open -= 1
+            self._open_of[person_id] -= 1
+            if not self._open_of[person_id]:
+                del self._open_of[person_id]
+
+    async def _until_over(self, socket: Socket, speech: Coroutine[Any, Any, Closing]) -> Closing | None:
+        """What to close the socket with; None when nobody is there to be told."""
+        speaking = asyncio.create_task(speech)
+        leaving = asyncio.create_task(socket.left())
+        try:
+            both = (speaking, leaving)
+            await asyncio.wait(both, timeout=self._bounds.lasts.total_seconds(), return_when=asyncio.FIRST_COMPLETED)
+            if leaving.done():
+                if not socket.is_accepted:
+                    raise ClientDisconnect
+                return None
+            return speaking.result() if speaking.done() else Closing.COME_BACK
+        except (OSError, Overwhelmed):
+            return None
+        finally:
+            speaking.cancel()
+            leaving.cancel()
+            await asyncio.gather(speaking, leaving, return_exceptions=True)
+
+    async def _speak(self, socket: Socket, scope: "Scope", caller: Guest | Member, connection: Connection) -> Closing:
+        """Say everything until there is a reason to stop; before the socket is accepted the reason is raised."""
+        while True:
+            try:
+                return await self._pass_on(socket, scope, caller, connection)
+            except (Unauthenticated, Unavailable) as reason:
+                if not socket.is_accepted:
+                    raise
+                if isinstance(reason, Unauthenticated):
+                    return Closing.SESSION_ENDED
+                if not isinstance(reason, SubscriptionLost):
+                    return Closing.TRY_LATER
+
+    async def _pass_on(self, socket: Socket, scope: "Scope", caller: Guest | Member, connection: Connection) -> Closing:
+        channels = [person_channel(connection.person_id)]
+        if isinstance(caller, Member):
+            channels.append(session_channel(caller.session_id))
+        async with self._ephemeral.subscribe(*channels) as messages:
+            # The session may have ended before we listened for it, and after we had looked.
+            await self._identity.identify(scope)
+            await self._greet(socket, connection)
+            async for message in messages:
+                if message.channel != channels[0]:
+                    return Closing.SESSION_ENDED
+                await socket.say(message.body)
+        raise Unavailable("The subscription has ended.")
+
+    async def _greet(self, socket: Socket, connection: Connection) -> None:
+        if socket.is_accepted:
+            await socket.say(_RESYNC)
+            return
+        await socket.accept()
+        await self.roll.enter(connection)
+        await socket.say(encode(Hello(person_id=connection.person_id, at=iso(self._clock()))))
+
+
+def _person_id(caller: Guest | Member) -> str:
+    return caller.user_id if isinstance(caller, Member) else caller.id

@@ -1,0 +1,1 @@
+"""Live connections, over a real server."""
