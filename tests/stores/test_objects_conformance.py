@@ -105,7 +105,7 @@ async def broken(*chunks: bytes) -> AsyncIterator[bytes]:
 
 
 async def test_every_clause_and_method_of_the_contract_is_proven() -> None:
-    for module in ("reading", "transfers", "folder", "s3"):
+    for module in ("many", "reading", "transfers", "folder", "s3"):
         importlib.import_module(f"tests.stores.test_objects_{module}")
     assert unproven() == set()
     assert not_promised() == set()

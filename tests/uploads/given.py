@@ -2,22 +2,24 @@
 
 import base64
 import hashlib
-from collections.abc import AsyncGenerator, AsyncIterable
+from collections.abc import AsyncGenerator, AsyncIterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import httpx
+import msgspec
 
 from satchel.edge.callers import Guest, Member
 from satchel.edge.identity import Identity
+from satchel.edge.uploads.bundles import BUNDLE_TYPE
 from satchel.edge.uploads.context import Uploads
-from satchel.edge.uploads.destinations import Announced, Arrived
+from satchel.edge.uploads.destinations import Announced, Arrived, Small
 from satchel.edge.uploads.records import UPLOAD, UploadRow
 from satchel.edge.uploads.routes import routes
 from satchel.kernel.clock import ManualClock
-from satchel.kernel.errors import SatchelError
+from satchel.kernel.errors import Invalid, SatchelError
 from satchel.kernel.signing import Signer
 from satchel.stores.embedded.ephemeral_memory import MemoryEphemeral
 from satchel.stores.embedded.objects_folder import FolderObjects
@@ -56,6 +58,7 @@ class Desk:
     refusal: SatchelError | None = None
     trouble: SatchelError | None = None
     dies: Exception | None = None
+    bundles: list[Sequence[Small]] = field(default_factory=list[Sequence[Small]])
 
     async def admit(self, announced: Announced) -> None:
         self.admitted.append(announced)
@@ -74,6 +77,19 @@ class Desk:
         if self.dies is not None:
             raise self.dies
         return f"pile-{arrived.upload_id}"
+
+    async def receive_bundle(self, files: Sequence[Small]) -> Sequence[str | SatchelError]:
+        """Of a bundle, what is called "no" is refused."""
+        self.bundles.append(files)
+        if self.trouble is not None:
+            raise self.trouble
+        return [Invalid("No.") if file.name == "no" else f"pile-{file.upload_id}" for file in files]
+
+
+def a_bundle(*files: tuple[dict[str, Any], bytes], destination: str = "desk") -> bytes:
+    """Bodies as clients make them: what is said of each file, then the bytes of all."""
+    said = [{"size_bytes": len(data), **about} for about, data in files]
+    return msgspec.json.encode({"destination": destination, "files": said}) + b"\n" + b"".join(d for _, d in files)
 
 
 @dataclass
@@ -127,6 +143,10 @@ class Sender:
 
     async def send(self, url: str, offset: int, data: bytes | AsyncIterable[bytes], **headers: str) -> httpx.Response:
         return await self.http.patch(url, content=data, headers={**SENDS, "upload-offset": str(offset), **headers})
+
+    async def send_bundle(self, body: bytes | AsyncIterable[bytes], **headers: str) -> httpx.Response:
+        headers = {"content-type": BUNDLE_TYPE, **headers}
+        return await self.http.post("/api/v1/uploads/bundle", content=body, headers=headers)
 
     async def offset(self, url: str) -> int:
         answer = await self.http.head(url, headers=TUS)

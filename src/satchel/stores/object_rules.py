@@ -14,10 +14,12 @@ from satchel.stores.ports.objects import (
     MAX_METADATA_BYTES,
     MAX_PARTS,
     MAX_PUT_BYTES,
+    MAX_SMALL_BYTES,
     MIN_PART_BYTES,
     Corrupted,
     Part,
     RangeUnsatisfiable,
+    SmallObject,
 )
 
 MAX_LIFETIME = timedelta(days=7)
@@ -89,6 +91,18 @@ def encode_metadata(metadata: Mapping[str, str] | None) -> dict[str, str]:
 def decode_metadata(encoded: Mapping[str, str]) -> dict[str, str]:
     """The way back; names in lower case, because some servers send them capitalised."""
     return {name.lower(): unquote(value) for name, value in encoded.items()}
+
+
+def check_small_objects(objects: Sequence[SmallObject]) -> None:
+    """All that can be wrong with any of them, before the first is stored."""
+    for each in objects:
+        check_key(each.key)
+        check_content_type(each.content_type)
+        encode_metadata(each.metadata)
+        if len(each.data) > MAX_SMALL_BYTES:
+            raise TooLarge(f"An object among others may have at most {MAX_SMALL_BYTES} bytes.")
+    if len({each.key for each in objects}) != len(objects):
+        raise Invalid("Objects that are stored together have different keys.")
 
 
 def check_lifetime(lifetime: timedelta) -> int:

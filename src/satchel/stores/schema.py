@@ -17,12 +17,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 import msgspec
 
 from satchel.stores.ports.expressions import Action, Condition
 from satchel.stores.ports.table import Delete, Eq, Item, Put, Range, StartsWith, Tables, TableSpec, Update
+
+EphemeralKind = Literal["value", "hash", "set", "list"]
 
 _FIELD = re.compile(r"\{(\w+)\}")
 
@@ -72,6 +74,23 @@ class KeyTemplate:
             return False
         pairs = zip(self.segments, other.segments, strict=True)
         return all(mine == theirs or "{" in mine or "{" in theirs for mine, theirs in pairs)
+
+
+class EphemeralKey:
+    """A key of the ephemeral store such as `room:{room_id}:chat`, declared once; called with its fields, it is made."""
+
+    def __init__(self, pattern: str, kind: EphemeralKind, *, owner: str, about: str) -> None:
+        self.pattern = pattern
+        self.kind = kind
+        self.owner = owner
+        self.about = about
+        self.template = KeyTemplate(pattern, ":")
+
+    def __call__(self, **fields: str) -> str:
+        return self.template.render(fields)
+
+    def overlaps(self, other: "EphemeralKey") -> bool:
+        return self.template.overlaps(other.template)
 
 
 class Shape(Generic[R]):
@@ -179,3 +198,11 @@ def check_shapes(shapes: Sequence[Shape[Any]]) -> None:
                 raise ValueError(f"{one.table.name}: one separator for all records of a table")
             if all(one.keys[name].overlaps(other.keys[name]) for name in one.table.key_names):
                 raise ValueError(f"{one.record.__name__} and {other.record.__name__} could share a key")
+
+
+def check_ephemeral_keys(keys: Sequence[EphemeralKey]) -> None:
+    """Refuse two keys of the ephemeral store that could ever be the same."""
+    for position, one in enumerate(keys):
+        for other in keys[:position]:
+            if one.overlaps(other):
+                raise ValueError(f"{one.pattern} and {other.pattern} could be the same key")

@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
@@ -54,12 +55,25 @@ class Journal:
             ) from error
         self._steps = {step.source: step for step in _steps(lines)}
 
+    @property
+    def name(self) -> str:
+        """Says which errand it is, the same whenever it is gone on with: the day it was begun and a few letters."""
+        return self._token[:17].decode()
+
     def key_of(self, source: Source) -> str:
         """The same whenever this errand sends this version of the file, so that the server makes one file of it."""
-        return _digest(self._token.decode(), source.path, source.place, source.version)
+        return self.key_for(source.path, source.place, source.version)
+
+    def key_for(self, *parts: str) -> str:
+        """The same whenever this errand does the same."""
+        return _digest(self._token.decode(), *parts)
 
     def recall(self, source: Source) -> Step | None:
         return self._steps.get(_digest(source.path, source.place))
+
+    def upload_of(self, source: Source) -> str:
+        step = self.recall(source)
+        return step.upload_id if step else ""
 
     def is_done(self, source: Source) -> bool:
         step = self.recall(source)
@@ -77,7 +91,7 @@ class Journal:
         os.close(self._file)
 
     def _new_token(self) -> bytes:
-        token = secrets.token_hex(12).encode()
+        token = f"{datetime.now().astimezone():%Y-%m-%d} {secrets.token_hex(12)}".encode()
         os.write(self._file, token + b"\n")
         return token
 

@@ -1,17 +1,19 @@
-"""Send one file by the upload protocol: a small one in one request, a large one in pieces that can be resumed."""
+"""Send files by the upload protocol: many small ones in one request, a large one in pieces that can be resumed."""
 
 import os
 from base64 import b64encode
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Semaphore
+from threading import Event, Semaphore
 
-from satchel.cli.answers import UploadState
+import msgspec
+
+from satchel.cli.answers import KeptBundle, UploadState
 from satchel.cli.client import Client, Refused, Unreachable
 from satchel.cli.output import CommandFailed
-from satchel.cli.shelf.crew import Patience, Stopped
+from satchel.cli.shelf.crew import Patience, Stopped, is_passing
 from satchel.cli.shelf.journal import Journal
 from satchel.cli.shelf.sources import Source
 
@@ -21,9 +23,15 @@ SMALL_BYTES = 1024**2
 REQUEST_BYTES = 32 * 1024**2
 # More of them would only make each slower.
 LARGE_AT_ONCE = 4
+# What a bundle may hold, as the server has it; its first line takes some room as well.
+BUNDLE_FILES = 256
+BUNDLE_BYTES = 3 * 1024**2
+# One that the server works on, one on its way to the disk, one that is read here.
+BUNDLES_AT_ONCE = 3
 _READ_BYTES = 256 * 1024
 _TUS = {"tus-resumable": "1.0.0"}
 _BODY = {**_TUS, "content-type": "application/offset+octet-stream"}
+_BUNDLE = "application/vnd.satchel.bundle"
 _TRIES_OF_A_CHANGING_FILE = 3
 
 # Told how many bytes of a file the server has, as far as we know.
@@ -34,6 +42,23 @@ class Changed(Exception):
     """The file is not the one any more that was begun to be sent."""
 
 
+def bundled(sources: Iterable[Source]) -> Iterator[Sequence[Source]]:
+    """Small files in bundles, as they come, and each large one for itself."""
+    bundle: list[Source] = []
+    size_bytes = 0
+    for source in sources:
+        if source.size_bytes > SMALL_BYTES:
+            yield [source]
+            continue
+        if len(bundle) == BUNDLE_FILES or size_bytes + source.size_bytes > BUNDLE_BYTES:
+            yield bundle
+            bundle, size_bytes = [], 0
+        bundle.append(source)
+        size_bytes += source.size_bytes
+    if bundle:
+        yield bundle
+
+
 @dataclass(frozen=True, slots=True)
 class Sender:
     """Sends files of one errand; many threads use it at once."""
@@ -41,7 +66,53 @@ class Sender:
     client: Client
     journal: Journal
     is_stopped: Callable[[], bool]
+    # What the metadata of every upload say: its `destination`, and what that one wants to know.
+    destination: Mapping[str, str]
     _large: Semaphore = field(default_factory=lambda: Semaphore(LARGE_AT_ONCE))
+    _bundles: Semaphore = field(default_factory=lambda: Semaphore(BUNDLES_AT_ONCE))
+    _no_bundles: Event = field(default_factory=Event)
+
+    def send_bundle(self, sources: Sequence[Source], patience: Patience) -> dict[Source, str]:
+        """The ids of those files that the server has now; the others are to be sent alone, to learn why."""
+        with self._bundles:
+            if self.is_stopped():
+                raise Stopped
+            if self._no_bundles.is_set():
+                return {}
+            read = [(source, content) for source in sources if (content := _readable(source)) is not None]
+            line = msgspec.json.encode(
+                {
+                    "destination": self.destination["destination"],
+                    "files": [self._bundled(source) for source, _ in read],
+                }
+            )
+            answer = self._post_bundle(b"".join([line, b"\n", *(content for _, content in read)]), patience)
+        sent = {source: kept.became for (source, _), kept in zip(read, answer.files, strict=False) if kept.became}
+        for source, file_id in sent.items():
+            self.journal.note(source, "done", file_id)
+        return sent
+
+    def _post_bundle(self, content: bytes, patience: Patience) -> KeptBundle:
+        """An answer that is lost costs nothing: the server knows each file by its key."""
+        while True:
+            try:
+                return self.client.post_bytes("/uploads/bundle", _BUNDLE, content, KeptBundle)
+            except (Refused, Unreachable) as error:
+                if not is_passing(error):
+                    # The destination takes none, or the server is older than this command.
+                    self._no_bundles.set()
+                    return KeptBundle([])
+                patience.wait_after(error)
+
+    def _bundled(self, source: Source) -> dict[str, object]:
+        values = self._about(source)
+        return {
+            "size_bytes": source.size_bytes,
+            "filename": values.pop("filename"),
+            "filetype": values.pop("filetype", ""),
+            "key": self.journal.key_of(source),
+            "details": {name: value for name, value in values.items() if name != "destination"},
+        }
 
     def send(self, source: Source, patience: Patience, moved: Moved) -> str:
         """The id of the upload once the server has the file; `CommandFailed` says why it could not be."""
@@ -106,7 +177,7 @@ class Sender:
         headers = {
             **(_BODY if first else _TUS),
             "upload-length": str(source.size_bytes),
-            "upload-metadata": _described(source),
+            "upload-metadata": _encoded(self._about(source)),
             "idempotency-key": self.journal.key_of(source),
         }
         answered = self.client.post_small("/uploads", headers, first)
@@ -114,6 +185,15 @@ class Sender:
         if offset < source.size_bytes:
             self.journal.note(source, "begun", upload_id)
         return upload_id, offset
+
+    def _about(self, source: Source) -> dict[str, str]:
+        folder, _, name = source.place.rpartition("/")
+        about = {**self.destination, "filename": name}
+        if folder:
+            about["relativePath"] = source.place
+        if filetype := _type_of(name):
+            about["filetype"] = filetype
+        return about
 
     def _send_piece(self, source: Source, upload_id: str, offset: int, moved: Moved) -> int:
         length = min(REQUEST_BYTES, source.size_bytes - offset)
@@ -139,6 +219,13 @@ class Sender:
                 moved(start)
 
 
+def _readable(source: Source) -> bytes | None:
+    try:
+        return _whole(source)
+    except (Changed, OSError):
+        return None
+
+
 def _whole(source: Source) -> bytes:
     with Path(source.path).open("rb", buffering=0) as file:
         content = file.read(SMALL_BYTES + 1)
@@ -152,12 +239,8 @@ def _is_another(source: Source, descriptor: int) -> bool:
     return (now.st_size, now.st_mtime_ns) != (source.size_bytes, source.modified_ns)
 
 
-def _described(source: Source) -> str:
-    folder, _, name = source.place.rpartition("/")
-    values = {"destination": "shelf", "filename": name, **({"relativePath": source.place} if folder else {})}
-    if filetype := _type_of(name):
-        values["filetype"] = filetype
-    return ",".join(f"{key} {b64encode(value.encode()).decode()}" for key, value in values.items())
+def _encoded(metadata: Mapping[str, str]) -> str:
+    return ",".join(f"{key} {b64encode(value.encode()).decode()}" for key, value in metadata.items())
 
 
 def _type_of(name: str) -> str | None:

@@ -1,11 +1,12 @@
 """What a slice offers to receive uploads: a word before the first byte, and one after the last."""
 
-from collections.abc import Mapping
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from typing import Protocol, runtime_checkable
 
 import msgspec
 
 from satchel.edge.callers import Guest, Member
+from satchel.kernel.errors import SatchelError
 
 
 class Announced(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,6 +28,14 @@ class Arrived(Announced, frozen=True, kw_only=True):
     sha256: str
 
 
+class Small(Announced, frozen=True, kw_only=True):
+    """A file that came whole among others; its bytes are in memory and nowhere else."""
+
+    upload_id: str
+    data: bytes
+    sha256: str
+
+
 class Destination(Protocol):
     """Where uploads of one kind go. Clients choose it by the metadata `destination`."""
 
@@ -37,6 +46,20 @@ class Destination(Protocol):
     async def receive(self, arrived: Arrived) -> str:
         """Take over the bytes and answer the id of what they became.
 
-        After a crash it is called again for the same `upload_id`, and has to come to the same end.
+        After a crash it is called again for the same `upload_id`, and has to come to the same end. `UploadUnwanted`
+        says that there is no place for the bytes any more: the upload ends, and nobody tries again.
+        """
+        ...
+
+
+@runtime_checkable
+class BundleDestination(Destination, Protocol):
+    """A destination that also takes many small files at once."""
+
+    async def receive_bundle(self, files: Sequence[Small]) -> Sequence[str | SatchelError]:
+        """For each file, which nobody has admitted yet, the id of what it became, or why it was refused.
+
+        They have one owner. What it answers an id for is kept for good. When a client repeats a file, this is called
+        again with the same `upload_id`, and has to come to the same end.
         """
         ...

@@ -7,9 +7,10 @@ from datetime import timedelta
 
 from satchel.edge.uploads.context import Uploads
 from satchel.edge.uploads.destinations import Arrived
+from satchel.edge.uploads.ending import give_up
 from satchel.edge.uploads.incoming import Held
 from satchel.edge.uploads.records import UploadRow
-from satchel.edge.uploads.refusals import UploadEnded
+from satchel.edge.uploads.refusals import UploadEnded, UploadUnwanted
 from satchel.kernel.errors import Invalid, Unavailable
 from satchel.stores.ports.expressions import assign
 from satchel.stores.ports.objects import ObjectMissing, Part
@@ -21,7 +22,7 @@ FINISH_WITHIN = timedelta(minutes=10)
 async def settle(uploads: Uploads, row: UploadRow) -> UploadRow:
     """Finish an upload that has arrived whole, or go on with finishing it; any other is left alone.
 
-    What the destination raises comes through, and the next call tries again.
+    What the destination raises comes through, and the next call tries again; after `UploadUnwanted` there is none.
     """
     if not row.is_whole or row.became:
         return row
@@ -30,18 +31,21 @@ async def settle(uploads: Uploads, row: UploadRow) -> UploadRow:
         raise Unavailable(f"This server does not take uploads for {row.destination!r} any more.")
     if not row.sha256:
         row = await uploads.change(row, [assign("SHA256", await _sealed(uploads, row))], FINISH_WITHIN)
-    became = await destination.receive(
-        Arrived(
-            owner=row.owner,
-            name=row.name,
-            content_type=row.content_type,
-            size_bytes=row.size_bytes,
-            details=row.details,
-            upload_id=row.upload_id,
-            key=row.key,
-            sha256=row.sha256,
-        )
+    arrived = Arrived(
+        owner=row.owner,
+        name=row.name,
+        content_type=row.content_type,
+        size_bytes=row.size_bytes,
+        details=row.details,
+        upload_id=row.upload_id,
+        key=row.key,
+        sha256=row.sha256,
     )
+    try:
+        became = await destination.receive(arrived)
+    except UploadUnwanted:
+        await give_up(uploads, row)
+        raise
     return await uploads.change(row, [assign("Became", became)])
 
 

@@ -22,7 +22,7 @@ EXTENSIONS = "creation,creation-with-upload,checksum,expiration,termination"
 CHECKSUMS = ("sha1", "sha256", "md5")
 BODY_TYPE = "application/offset+octet-stream"
 MAX_METADATA_BYTES = 8 * 1024
-_KEY = re.compile(r"[A-Za-z0-9_-]{1,100}")
+REPETITION_KEY = "[A-Za-z0-9_-]{1,100}"
 _NUMBER = re.compile(r"[0-9]{1,18}")
 _METADATA_KEY = re.compile(r"[!-+\--~]{1,255}")
 
@@ -85,7 +85,7 @@ def whole_number(request: "Request", name: str) -> int:
 def repetition_key(request: "Request") -> str | None:
     """What a client sends to be sure that a request which it has to repeat is done once."""
     key = request.headers.get("idempotency-key")
-    if key is not None and not _KEY.fullmatch(key):
+    if key is not None and not re.fullmatch(REPETITION_KEY, key):
         raise bad_header("Idempotency-Key", "1 to 100 letters, digits, - and _")
     return key
 
@@ -106,7 +106,7 @@ def checksum(request: "Request") -> Checksum | None:
 def metadata(request: "Request") -> Metadata:
     values = _pairs(request.headers.get("upload-metadata", ""))
     name = values.pop("filename", "")
-    if any(unicodedata.category(character) == "Cc" for character in name):
+    if has_control_characters(name):
         raise bad_header("Upload-Metadata", "without control characters in the filename")
     return Metadata(
         destination=values.pop("destination", ""),
@@ -115,6 +115,10 @@ def metadata(request: "Request") -> Metadata:
         content_type=known_content_type(values.pop("filetype", "")),
         details=values,
     )
+
+
+def has_control_characters(name: str) -> bool:
+    return any(unicodedata.category(character) == "Cc" for character in name)
 
 
 def written(given: Metadata) -> str:

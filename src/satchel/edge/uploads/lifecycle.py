@@ -1,4 +1,4 @@
-"""Begin an upload, find it, give it up, and sweep away what nobody goes on with."""
+"""Begin an upload, find it, and sweep away what nobody goes on with."""
 
 import logging
 import re
@@ -7,6 +7,7 @@ from datetime import timedelta
 from satchel.edge.callers import Guest, Member
 from satchel.edge.uploads.context import LASTS_AT_MOST, RESUME_WITHIN, Uploads
 from satchel.edge.uploads.destinations import Announced
+from satchel.edge.uploads.ending import free
 from satchel.edge.uploads.finishing import settle
 from satchel.edge.uploads.headers import Metadata
 from satchel.edge.uploads.records import EXPIRY_INDEX, UPLOAD, UPLOAD_SORT, UploadRow
@@ -78,9 +79,14 @@ async def begin(
     return row, True
 
 
+def begun_by(owner: Member | Guest, key: str) -> str:
+    """Where it is kept what a client's key stands for."""
+    return ":".join(("upload-begun", *_identity_of(owner), key))
+
+
 async def _begun_before(uploads: Uploads, owner: Member | Guest, key: str, upload_id: str) -> UploadRow | None:
     """What the same key began earlier, if that can still be gone on with; else the key is for the new one."""
-    place = ":".join(("upload-begun", *_identity_of(owner), key))
+    place = begun_by(owner, key)
     value = upload_id.encode()
     if await uploads.ephemeral.run(Put(place, value, ttl=RESUME_WITHIN, only_if_absent=True)):
         return None
@@ -106,37 +112,31 @@ async def find(uploads: Uploads, upload_id: str, caller: Member | Guest) -> Uplo
     return row
 
 
-async def give_up(uploads: Uploads, row: UploadRow) -> None:
-    """End an upload and free its bytes; what it may have become is its destination's."""
-    await uploads.change(row, [assign("Ended", value=True)])
-    await _free(uploads, row)
-
-
 async def sweep_expired_uploads(uploads: Uploads) -> int:
-    """Free what has expired, and hand over what has arrived whole and was left lying; how many were looked at."""
+    """Free what has expired, and hand over what has arrived whole and was left lying; how many were freed."""
     page = await uploads.tables.query(UPLOAD.table, UPLOAD_SORT, Range(high=iso(uploads.clock())), index=EXPIRY_INDEX)
-    for item in await uploads.tables.get_many(UPLOAD.table, [UPLOAD.table.key_of(item) for item in page.items]):
-        if item is not None:
-            await _sweep(uploads, UPLOAD.read(item).upload_id)
-    return len(page.items)
+    items = await uploads.tables.get_many(UPLOAD.table, [UPLOAD.table.key_of(item) for item in page.items])
+    return sum([await _sweep(uploads, UPLOAD.read(item).upload_id) for item in items if item is not None])
 
 
-async def _sweep(uploads: Uploads, upload_id: str) -> None:
+async def _sweep(uploads: Uploads, upload_id: str) -> bool:
+    """Whether it has been freed."""
     try:
         async with uploads.turns.hold(upload_id):
             row = await UPLOAD.get(uploads.tables, upload_id=upload_id)
             if row is None or not _is_expired(uploads, row):
-                return
+                return False
             if _is_to_be_settled(row) and _is_young(uploads, row):
                 await _settle_later(uploads, row)
-            else:
-                if not row.ended:
-                    # From here on nobody goes on with it, whoever else thinks that it is theirs.
-                    row = await uploads.change(row, [assign("Ended", value=True)], timedelta(0))
-                await _free(uploads, row)
-                await uploads.tables.delete(UPLOAD.table, UPLOAD.key(upload_id=upload_id), when=attr("Ended").exists())
+                return False
+            if not row.ended:
+                # From here on nobody goes on with it, whoever else thinks that it is theirs.
+                row = await uploads.change(row, [assign("Ended", value=True)], timedelta(0))
+            await free(uploads, row)
+            await uploads.tables.delete(UPLOAD.table, UPLOAD.key(upload_id=upload_id), when=attr("Ended").exists())
+            return True
     except (UploadBusy, UploadTakenOver, ConditionFailed):
-        return
+        return False
 
 
 async def _settle_later(uploads: Uploads, row: UploadRow) -> None:
@@ -147,13 +147,6 @@ async def _settle_later(uploads: Uploads, row: UploadRow) -> None:
         current = await UPLOAD.get(uploads.tables, upload_id=row.upload_id)
         if current is not None:
             await uploads.change(current, [], TRY_AGAIN_AFTER)
-
-
-async def _free(uploads: Uploads, row: UploadRow) -> None:
-    if row.multipart:
-        await uploads.objects.abort(row.key, row.multipart)
-    while (listed := await uploads.objects.list(row.folder)).objects:
-        await uploads.objects.delete(*(info.key for info in listed.objects))
 
 
 def _owner_of(row: UploadRow) -> tuple[str, str]:

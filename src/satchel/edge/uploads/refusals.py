@@ -42,6 +42,13 @@ class UploadEnded(Gone):
     title = "This upload has ended"
 
 
+class UploadUnwanted(Gone):
+    """The place that the upload was for is not there any more, or not for its sender; the upload has ended."""
+
+    slug = "upload-unwanted"
+    title = "There is no place for this upload any more"
+
+
 class WrongOffset(Conflict):
     """The bytes sent do not follow those that are stored; ask for the offset and go on from there."""
 

@@ -8,12 +8,14 @@ from starlette.requests import ClientDisconnect, Request
 from satchel.edge.bodies import declared_length
 from satchel.edge.callers import Guest, Member
 from satchel.edge.endpoints import PREFIX, Reply, Router
-from satchel.edge.problems import MethodNotAllowed, WrongMediaType
+from satchel.edge.problems import Malformed, MethodNotAllowed, WrongMediaType
 from satchel.edge.uploads import headers
+from satchel.edge.uploads.bundles import BUNDLE_TYPE, Kept, keep_bundle
 from satchel.edge.uploads.context import Uploads
+from satchel.edge.uploads.ending import give_up
 from satchel.edge.uploads.finishing import settle
 from satchel.edge.uploads.headers import BODY_TYPE, Checksum
-from satchel.edge.uploads.lifecycle import begin, find, give_up
+from satchel.edge.uploads.lifecycle import begin, find
 from satchel.edge.uploads.records import UploadRow
 from satchel.edge.uploads.refusals import (
     BadUploadHeader,
@@ -24,18 +26,21 @@ from satchel.edge.uploads.refusals import (
     UploadMissing,
     UploadTakenOver,
     UploadTooLarge,
+    UploadUnwanted,
     WrongOffset,
     WrongProtocol,
 )
 from satchel.edge.uploads.writing import write
 from satchel.kernel.clock import from_iso
-from satchel.kernel.errors import OutOfSpace, SatchelError
+from satchel.kernel.errors import OutOfSpace, SatchelError, TooLarge
 
 VERSION_HEADER = {"Tus-Resumable": f"`{headers.VERSION}`"}
 CHECKSUM_HEADER = {"Upload-Checksum": "of this body: algorithm, space, digest in base64; optional"}
 STANDING = {"Upload-Offset": "how many bytes are stored", "Upload-Expires": "when the upload ends if nothing comes"}
 REFUSALS = (WrongProtocol, UploadMissing, UploadEnded, UploadBusy)
-SENDING = (BadUploadHeader, WrongMediaType, UploadTooLarge, UploadTakenOver, ChecksumMismatch, OutOfSpace)
+SENDING = (
+    *(BadUploadHeader, WrongMediaType, UploadTooLarge, UploadTakenOver, ChecksumMismatch, OutOfSpace, UploadUnwanted),
+)
 
 
 class UploadState(msgspec.Struct, frozen=True, kw_only=True):
@@ -106,6 +111,20 @@ def routes(uploads: Uploads) -> Router:
         elif has_body or not size_bytes:
             row = await _first_bytes(uploads, row, request, wanted)
         return Reply(None, headers={"Location": f"{PREFIX}/uploads/{row.upload_id}", **_standing(row)})
+
+    @router.post(
+        "/uploads/bundle",
+        status=200,
+        consumes=BUNDLE_TYPE,
+        raises=(Malformed, WrongMediaType, UnknownDestination, TooLarge, OutOfSpace),
+    )
+    async def send_bundle(request: Request, caller: Member | Guest) -> Kept:
+        """Send many small files whole, in one request.
+
+        The body is a line of JSON, then the bytes of all files one after the other. The answer says of each, in their
+        order, what became of it; a file that is refused does not stop the others.
+        """
+        return await keep_bundle(uploads, caller, request)
 
     @router.head(
         "/uploads/{upload_id}",
@@ -208,6 +227,8 @@ async def _first_bytes(uploads: Uploads, row: UploadRow, request: Request, wante
     async with uploads.turns.hold(row.upload_id) as turn:
         try:
             return await settle(uploads, await write(uploads, row, turn, request.receive, wanted))
+        except UploadUnwanted:
+            raise
         except (SatchelError, ClientDisconnect):
             await give_up(uploads, await find(uploads, row.upload_id, row.owner))
             raise

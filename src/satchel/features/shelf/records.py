@@ -33,6 +33,8 @@ class FileRow(Record, frozen=True, kw_only=True):
     created_at: str = attribute("createdAt")
     expires_at: str = attribute("expiresAt", default="")
     deleted_at: str = attribute("deletedAt", default="")
+    # The transfer by which it came from somebody else.
+    came_by: str = attribute("cameBy", default="")
 
 
 class FolderRow(Record, frozen=True, kw_only=True):

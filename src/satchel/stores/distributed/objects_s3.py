@@ -30,6 +30,7 @@ from satchel.stores.object_rules import (
     check_listing,
     check_part_number,
     check_parts,
+    check_small_objects,
     encode_metadata,
     resolve_range,
 )
@@ -41,12 +42,14 @@ from satchel.stores.ports.objects import (
     ObjectInfo,
     ObjectMissing,
     Part,
+    SmallObject,
     Stored,
 )
 
 # S3 copies up to 5 GiB in one request, but a request that takes minutes is cut off on the way.
 COPY_BYTES = 1024 * 1024 * 1024
 _DELETED_AT_ONCE = 1000
+_PUT_AT_ONCE = 32
 
 
 class S3Objects:
@@ -112,6 +115,20 @@ class S3Objects:
         digest = (await asyncio.to_thread(hashlib.sha256, first)).hexdigest()
         declared.check(len(first), digest)
         return Stored(len(first), digest, await self._put_whole(name, first, described))
+
+    async def put_many(self, objects: Sequence[SmallObject]) -> None:
+        check_small_objects(objects)
+        waiting = iter(objects)
+
+        async def put_some() -> None:
+            for each in waiting:
+                described = _described(each.content_type, encode_metadata(each.metadata))
+                await self._put_whole(self._name(each.key), each.data, described)
+
+        done = await asyncio.gather(*(put_some() for _ in range(_PUT_AT_ONCE)), return_exceptions=True)
+        for failure in done:
+            if failure is not None:
+                raise failure
 
     @asynccontextmanager
     async def read(self, key: str, *, start: int = 0, length: int | None = None) -> AsyncGenerator["S3Reading"]:

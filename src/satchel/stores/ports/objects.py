@@ -30,6 +30,7 @@ MAX_PARTS = 10_000
 MAX_PART_BYTES = 5 * 1024 * 1024 * 1024
 MAX_PUT_BYTES = MAX_PARTS * 8 * 1024 * 1024
 MAX_LIST = 1000
+MAX_SMALL_BYTES = 8 * 1024 * 1024
 DEFAULT_TYPE = "application/octet-stream"
 
 
@@ -71,6 +72,16 @@ class Stored:
     size_bytes: int
     sha256: str
     etag: str
+
+
+@dataclass(frozen=True, slots=True)
+class SmallObject:
+    """An object whose bytes are at hand, to be stored among others."""
+
+    key: str
+    data: bytes
+    content_type: str = DEFAULT_TYPE
+    metadata: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +145,13 @@ class Objects(Protocol):
         `sha256`, raise `Corrupted`; an error raised by `body` itself comes through unchanged.
 
         One put stores up to 10,000 parts of 8 MiB; more raises `TooLarge` and has to be uploaded in parts.
+        """
+        ...
+
+    async def put_many(self, objects: Sequence[SmallObject]) -> None:
+        """Store objects of up to 8 MiB under different keys, each as a put would, for less than as many puts cost.
+
+        When it raises, any number of them may be stored; none if one of them is not acceptable.
         """
         ...
 

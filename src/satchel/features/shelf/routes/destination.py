@@ -1,17 +1,17 @@
 """Where uploads for the shelf arrive: into a folder, with the folders that they bring along."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from satchel.edge import callers
 from satchel.edge.callers import Member
-from satchel.edge.uploads.destinations import Announced, Arrived
+from satchel.edge.uploads.destinations import Announced, Arrived, Small
 from satchel.features.shelf.model import ROOT, FileId, FolderId, UserId
-from satchel.features.shelf.service import arrivals, files, folders
+from satchel.features.shelf.service import arrivals, bundles, files, folders
 from satchel.features.shelf.service.context import Shelf
 from satchel.kernel.clock import iso
-from satchel.kernel.errors import Invalid, Unauthenticated
+from satchel.kernel.errors import Invalid, NotFound, SatchelError, Unauthenticated
 from satchel.kernel.names import FileName, clean_path
 
 
@@ -38,28 +38,56 @@ class ShelfDestination:
     async def admit(self, announced: Announced) -> None:
         callers.admit(announced.owner, (Member,))
         person = _person(announced)
-        wanted = _wanted(announced.name, announced.details)
-        folders.check_depth(await folders.find_way(self._shelf, person, wanted.folder_id), len(wanted.folders))
-        if wanted.expires is not None:
-            files.check_expiry(self._shelf, wanted.expires)
+        await self._check(folders.Ways(self._shelf, person), _wanted(announced.name, announced.details))
         await arrivals.check_room(self._shelf, person, announced.size_bytes)
 
     async def receive(self, arrived: Arrived) -> str:
-        wanted = _wanted(arrived.name, arrived.details)
-        upload = arrivals.Upload(
-            user_id=_person(arrived),
-            # Ids of uploads sort by time, too; to be the same id is the surest way to come to the same file again.
-            file_id=FileId(arrived.upload_id),
-            key=arrived.key,
-            name=wanted.name,
-            content_type=arrived.content_type,
-            size_bytes=arrived.size_bytes,
-            sha256=arrived.sha256,
-            folder_id=wanted.folder_id,
-            folders=wanted.folders,
-            expires_at="" if wanted.expires is None else iso(wanted.expires),
-        )
+        upload = _upload(arrived, _wanted(arrived.name, arrived.details))
         return (await arrivals.keep_upload(self._shelf, upload)).file_id
+
+    async def receive_bundle(self, files: Sequence[Small]) -> Sequence[str | SatchelError]:
+        callers.admit(files[0].owner, (Member,))
+        ways = folders.Ways(self._shelf, _person(files[0]))
+        refused: dict[str, SatchelError] = {}
+        uploads: list[arrivals.Upload] = []
+        for file in files:
+            try:
+                wanted = _wanted(file.name, file.details)
+                await self._check(ways, wanted)
+                uploads.append(_upload(file, wanted))
+            except SatchelError as error:
+                refused[file.upload_id] = error
+        outcomes = iter(await bundles.keep_uploads(self._shelf, uploads))
+        return [refused.get(file.upload_id) or _id_or_error(next(outcomes)) for file in files]
+
+    async def _check(self, ways: folders.Ways, wanted: _Wanted) -> None:
+        way = await ways.to(wanted.folder_id)
+        if way is None:
+            raise NotFound("There is no such folder on your shelf.")
+        folders.check_depth(way, len(wanted.folders))
+        if wanted.expires is not None:
+            files.check_expiry(self._shelf, wanted.expires)
+
+
+def _upload(arrived: Arrived | Small, wanted: _Wanted) -> arrivals.Upload:
+    return arrivals.Upload(
+        user_id=_person(arrived),
+        # Ids of uploads sort by time, too; to be the same id is the surest way to come to the same file again.
+        file_id=FileId(arrived.upload_id),
+        key=arrived.key if isinstance(arrived, Arrived) else "",
+        data=arrived.data if isinstance(arrived, Small) else b"",
+        name=wanted.name,
+        content_type=arrived.content_type,
+        size_bytes=arrived.size_bytes,
+        sha256=arrived.sha256,
+        folder_id=wanted.folder_id,
+        folders=wanted.folders,
+        expires_at="" if wanted.expires is None else iso(wanted.expires),
+    )
+
+
+def _id_or_error(outcome: bundles.Outcome) -> str | SatchelError:
+    return outcome if isinstance(outcome, SatchelError) else outcome.file_id
 
 
 def _person(announced: Announced) -> UserId:

@@ -25,6 +25,9 @@ from satchel.stores.ports.expressions import Condition, add, attr
 from satchel.stores.ports.objects import ObjectMissing, SmallObject
 from satchel.stores.ports.table import ConditionFailed, TransactionCancelled, Write
 
+# What the metadata of an object call the name that its first file had, for whoever looks into the store.
+ORIGINAL_NAME = "original-name"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upload:
@@ -45,6 +48,7 @@ class Upload:
     # Folders inside that one, from the top down; those that are missing are made.
     folders: Sequence[FileName] = ()
     expires_at: str = ""
+    came_by: str = ""
 
 
 async def keep_upload(shelf: Shelf, upload: Upload) -> FileRow:
@@ -117,7 +121,7 @@ async def _store_bytes(shelf: Shelf, upload: Upload, name: FileName) -> BlobRow 
             await shelf.objects.head(object_key(blob))
             return blob
     try:
-        await _put_object(shelf, upload, object_key(blob), {"original-name": name})
+        await _put_object(shelf, upload, object_key(blob), name)
     except ObjectMissing as error:
         # The same upload may have been taken over by another call at this moment.
         if await FILE.get(shelf.tables, user_id=upload.user_id, file_id=upload.file_id) is None:
@@ -126,11 +130,11 @@ async def _store_bytes(shelf: Shelf, upload: Upload, name: FileName) -> BlobRow 
     return blob
 
 
-async def _put_object(shelf: Shelf, upload: Upload, key: str, metadata: dict[str, str]) -> None:
+async def _put_object(shelf: Shelf, upload: Upload, key: str, name: FileName) -> None:
     if upload.key:
-        await shelf.objects.copy(upload.key, key, metadata=metadata)
+        await shelf.objects.copy(upload.key, key, metadata={ORIGINAL_NAME: name})
     else:
-        await shelf.objects.put_many([small_object(upload, key, metadata)])
+        await shelf.objects.put_many([small_object(upload, key, name)])
 
 
 async def _enter(shelf: Shelf, upload: Upload, blob: BlobRow, folder_id: FolderId, name: FileName) -> FileRow:
@@ -155,8 +159,8 @@ async def _enter(shelf: Shelf, upload: Upload, blob: BlobRow, folder_id: FolderI
     return file
 
 
-def small_object(upload: Upload, key: str, metadata: dict[str, str]) -> SmallObject:
-    return SmallObject(key, upload.data, upload.sha256, known_content_type(upload.content_type), metadata)
+def small_object(upload: Upload, key: str, name: FileName) -> SmallObject:
+    return SmallObject(key, upload.data, known_content_type(upload.content_type), {ORIGINAL_NAME: name})
 
 
 def new_file(shelf: Shelf, upload: Upload, blob: BlobRow, folder_id: FolderId, name: FileName) -> FileRow:
@@ -171,6 +175,7 @@ def new_file(shelf: Shelf, upload: Upload, blob: BlobRow, folder_id: FolderId, n
         object_id=blob.object_id,
         created_at=iso(shelf.clock()),
         expires_at=upload.expires_at,
+        came_by=upload.came_by,
     )
 
 

@@ -1,0 +1,201 @@
+"""Many small files in one request: what tus costs for each, a bundle costs once.
+
+The body is a line of JSON (`Bundle`), then the bytes of the files, one after the other. All of it is in memory until
+it is kept: nothing is stored of a bundle that breaks off.
+"""
+
+import asyncio
+import hashlib
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
+from typing import Annotated
+
+import msgspec
+from starlette.requests import Request
+
+from satchel.edge.bodies import declared_length
+from satchel.edge.callers import Guest, Member
+from satchel.edge.endpoints import Body
+from satchel.edge.problems import Malformed, TooSlow, WrongMediaType
+from satchel.edge.uploads.context import RESUME_WITHIN, Uploads
+from satchel.edge.uploads.destinations import BundleDestination, Small
+from satchel.edge.uploads.headers import MAX_METADATA_BYTES, REPETITION_KEY, has_control_characters
+from satchel.edge.uploads.incoming import BUFFER_BYTES, Held, Incoming
+from satchel.edge.uploads.lifecycle import begun_by
+from satchel.edge.uploads.refusals import UnknownDestination
+from satchel.edge.uploads.turns import Turn
+from satchel.edge.validation import json_decoder
+from satchel.kernel.errors import Invalid, SatchelError, TooLarge
+from satchel.kernel.ids import new_id
+from satchel.stores.object_rules import known_content_type
+from satchel.stores.ports.ephemeral import Delete, Get, Put
+
+BUNDLE_TYPE = "application/vnd.satchel.bundle"
+MAX_FILES = 256
+MAX_FILE_BYTES = 1024 * 1024
+# A bundle and the files cut out of it take the room of one buffer.
+MAX_BUNDLE_BYTES = BUFFER_BYTES // 2
+
+
+class BundledFile(Body, frozen=True, kw_only=True):
+    """What `Upload-Length`, `Upload-Metadata` and `Idempotency-Key` say of one file."""
+
+    size_bytes: Annotated[int, msgspec.Meta(ge=0, le=MAX_FILE_BYTES)]
+    filename: str = ""
+    filetype: str = ""
+    details: dict[str, str] = msgspec.field(default_factory=dict[str, str])
+    key: Annotated[str, msgspec.Meta(pattern=f"^{REPETITION_KEY}$")] | None = None
+
+
+class Bundle(Body, frozen=True, kw_only=True):
+    """The first line of the body."""
+
+    destination: str
+    files: Annotated[list[BundledFile], msgspec.Meta(min_length=1, max_length=MAX_FILES)]
+
+
+class Refusal(msgspec.Struct, frozen=True, kw_only=True):
+    """Why a file was not taken, in the words of a problem."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+
+
+class KeptFile(msgspec.Struct, frozen=True, kw_only=True):
+    """What a file became, or why it did not."""
+
+    became: str | None = None
+    problem: Refusal | None = None
+
+
+class Kept(msgspec.Struct, frozen=True, kw_only=True):
+    """One answer per file, in their order."""
+
+    files: list[KeptFile]
+
+
+_read_bundle = json_decoder(Bundle)
+
+
+async def keep_bundle(uploads: Uploads, owner: Member | Guest, request: Request) -> Kept:
+    """Take in a bundle and hand it over; when this returns, what it says has become something is kept for good."""
+    if request.headers.get("content-type", "").lower() != BUNDLE_TYPE:
+        raise WrongMediaType(f"Send the bundle with the header `Content-Type: {BUNDLE_TYPE}`.")
+    turn = Turn()
+    await uploads.buffers.take(turn)
+    try:
+        body = await _whole_body(uploads, turn, request)
+        content_at = body.find(b"\n") + 1 or len(body)
+        bundle: Bundle = _read_bundle(body[:content_at])
+        return Kept(files=await _keep(uploads, owner, bundle, memoryview(body)[content_at:]))
+    finally:
+        uploads.buffers.give_back()
+
+
+async def _whole_body(uploads: Uploads, turn: Turn, request: Request) -> bytes:
+    length = declared_length(request.scope)
+    if length is None:
+        raise Malformed("Say with the header `Content-Length` how long the bundle is.")
+    if length > MAX_BUNDLE_BYTES:
+        raise TooLarge(f"A bundle may have at most {MAX_BUNDLE_BYTES} bytes.", limit_bytes=MAX_BUNDLE_BYTES)
+    held = Held()
+    await Incoming(request.receive, turn, uploads.buffers).fill(held, length, last=True)
+    if held.size_bytes < length:
+        raise TooSlow("The bundle came so slowly that others needed its room. Send it again.")
+    return b"".join(held.chunks)
+
+
+async def _keep(uploads: Uploads, owner: Member | Guest, bundle: Bundle, content: memoryview) -> list[KeptFile]:
+    destination = uploads.destinations.get(bundle.destination)
+    if not isinstance(destination, BundleDestination):
+        taking = [name for name, each in uploads.destinations.items() if isinstance(each, BundleDestination)]
+        raise UnknownDestination("Name a `destination` that takes bundles.", destinations=sorted(taking))
+    keys = [file.key for file in bundle.files if file.key is not None]
+    if len(set(keys)) != len(keys):
+        raise Invalid("Every file of a bundle has a `key` of its own.", field="files")
+    if sum(file.size_bytes for file in bundle.files) != len(content):
+        raise Malformed("After the first line come the bytes of all files, as many as it says and no more.")
+    ids = await _ids(uploads, owner, bundle.files)
+    small = await asyncio.to_thread(_cut, owner, bundle.files, ids, content)
+    refused = {file.upload_id: error for file in small if (error := _fault(file)) is not None}
+    accepted = [file for file in small if file.upload_id not in refused]
+    became = iter(await destination.receive_bundle(accepted) if accepted else ())
+    outcomes = [refused.get(upload_id) or next(became) for upload_id in ids]
+    await _free_keys(uploads, owner, bundle.files, outcomes)
+    return [_told(outcome) for outcome in outcomes]
+
+
+async def _ids(uploads: Uploads, owner: Member | Guest, files: Sequence[BundledFile]) -> list[str]:
+    """An id for each file: the one it had before, if this is a repetition."""
+    ids = [new_id(uploads.clock) for _ in files]
+    keyed = {begun_by(owner, file.key): index for index, file in enumerate(files) if file.key is not None}
+    if not keyed:
+        return ids
+    new = await uploads.ephemeral.together(
+        *(Put(place, ids[index].encode(), ttl=RESUME_WITHIN, only_if_absent=True) for place, index in keyed.items())
+    )
+    repeated = [place for place, is_new in zip(keyed, new, strict=True) if not is_new]
+    if repeated:
+        earlier = await uploads.ephemeral.together(*(Get(place) for place in repeated))
+        for place, upload_id in zip(repeated, earlier, strict=True):
+            if upload_id is not None:
+                ids[keyed[place]] = upload_id.decode()
+    return ids
+
+
+async def _free_keys(
+    uploads: Uploads, owner: Member | Guest, files: Sequence[BundledFile], outcomes: Sequence[str | SatchelError]
+) -> None:
+    """A key whose file was refused stands for nothing, and the file may come again in another way."""
+    places = [
+        begun_by(owner, file.key)
+        for file, outcome in zip(files, outcomes, strict=True)
+        if file.key is not None and isinstance(outcome, SatchelError)
+    ]
+    if places:
+        await uploads.ephemeral.together(*(Delete(place) for place in places))
+
+
+def _cut(owner: Member | Guest, files: Sequence[BundledFile], ids: Sequence[str], content: memoryview) -> list[Small]:
+    ends = accumulate(file.size_bytes for file in files)
+    cut: list[Small] = []
+    for file, upload_id, end in zip(files, ids, ends, strict=True):
+        data = bytes(content[end - file.size_bytes : end])
+        cut.append(
+            Small(
+                owner=owner,
+                name=file.filename,
+                content_type=known_content_type(file.filetype),
+                size_bytes=file.size_bytes,
+                details=file.details,
+                upload_id=upload_id,
+                data=data,
+                sha256=hashlib.sha256(data).hexdigest(),
+            )
+        )
+    return cut
+
+
+def _fault(file: Small) -> SatchelError | None:
+    """What no destination takes, as with every other upload."""
+    if has_control_characters(file.name):
+        return Invalid("A `filename` has no control characters.", field="filename")
+    if _length({"": file.name, **file.details}) > MAX_METADATA_BYTES:
+        return Invalid(f"All that is said of a file has at most {MAX_METADATA_BYTES} bytes.", field="details")
+    return None
+
+
+def _length(said: Mapping[str, str]) -> int:
+    return sum(len(name.encode()) + len(value.encode()) for name, value in said.items())
+
+
+def _told(outcome: str | SatchelError) -> KeptFile:
+    if isinstance(outcome, str):
+        return KeptFile(became=outcome)
+    return KeptFile(
+        problem=Refusal(
+            type=f"/problems#{outcome.slug}", title=outcome.title, status=outcome.status, detail=outcome.detail
+        )
+    )

@@ -1,0 +1,206 @@
+"""Take over many small files at once, for what a few of them would cost alone.
+
+The order is that of `arrivals`: rows of the bytes, then their objects, then files and all that goes with them. Each
+step is done for all files together. What cannot go that way (a name is taken, room is short, somebody else came first)
+goes alone afterwards, so that every file has an outcome of its own.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from satchel.features.shelf.model import ROOT, FileId, FolderId, QuotaReached
+from satchel.features.shelf.records import BLOB, BlobRow, FileRow, object_key
+from satchel.features.shelf.service.arrivals import (
+    Upload,
+    adding,
+    check_room,
+    fitting,
+    have_place,
+    keep_upload,
+    new_file,
+    referring,
+    small_object,
+    unreferenced,
+    wanted_name,
+)
+from satchel.features.shelf.service.context import Shelf
+from satchel.features.shelf.service.files import count_usage
+from satchel.features.shelf.service.places import NEW, open_folder
+from satchel.kernel.errors import SatchelError
+from satchel.kernel.names import FileName, sameness
+from satchel.stores.ports.objects import ObjectMissing
+from satchel.stores.ports.table import MAX_TRANSACTION_ITEMS, TransactionCancelled, Write
+
+# Of a file, its two places and the check that a folder has not its name.
+_WRITES_PER_FILE = 4
+# How often those whose transaction only met another one try again together.
+_TRIES = 5
+
+Outcome = FileRow | SatchelError
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """An upload, the folder found or made for it, and the name it shall have there."""
+
+    upload: Upload
+    folder_id: FolderId
+    name: FileName
+
+
+async def keep_uploads(shelf: Shelf, uploads: Sequence[Upload]) -> list[Outcome]:
+    """What became of each, in their order. They are one person's, each with its bytes and an id of its own."""
+    kept: dict[FileId, Outcome] = {}
+    waiting = _first_of_each_name(await _placed(shelf, uploads, kept))
+    while waiting:
+        groups, waiting = _grouped(waiting)
+        blobs = await _stored(shelf, [placed for group in groups for placed in group])
+        # One after the other, since all of them change the usage; measured, it takes no longer.
+        for group in groups:
+            kept.update((file.file_id, file) for file in await _enter_together(shelf, group, blobs))
+    for upload in uploads:
+        if upload.file_id not in kept:
+            kept[upload.file_id] = await _kept_alone(shelf, upload)
+    return [kept[upload.file_id] for upload in uploads]
+
+
+async def _kept_alone(shelf: Shelf, upload: Upload) -> Outcome:
+    try:
+        return await keep_upload(shelf, upload)
+    except SatchelError as error:
+        return error
+
+
+async def _placed(shelf: Shelf, uploads: Sequence[Upload], outcomes: dict[FileId, Outcome]) -> list[_Placed]:
+    """Those whose folder could be had; each folder is looked for once."""
+    folders: dict[tuple[str, ...], FolderId | SatchelError] = {}
+    found: list[_Placed] = []
+    for upload in uploads:
+        way = (upload.folder_id, *upload.folders)
+        if way not in folders:
+            try:
+                folders[way] = await have_place(shelf, upload)
+            except SatchelError as error:
+                folders[way] = error
+        folder = folders[way]
+        if isinstance(folder, SatchelError):
+            outcomes[upload.file_id] = folder
+        else:
+            found.append(_Placed(upload, folder, wanted_name(upload)))
+    return found
+
+
+def _first_of_each_name(placed: Sequence[_Placed]) -> list[_Placed]:
+    """One that finds its name taken has to look for another, which it does alone."""
+    return list({(each.folder_id, sameness(each.name)): each for each in reversed(placed)}.values())[::-1]
+
+
+def _grouped(waiting: Sequence[_Placed]) -> tuple[list[list[_Placed]], list[_Placed]]:
+    """As many per group as a transaction has room for, and those that have to wait for the next round.
+
+    The row of the same bytes can be in one transaction at a time, so their files go in one group or wait.
+    """
+    groups: list[list[_Placed]] = []
+    group_of: dict[str, int] = {}
+    folders: set[FolderId] = set()
+    room = 0
+    later: list[_Placed] = []
+    for each in waiting:
+        sha256 = each.upload.sha256
+        is_new, has_to_be_checked = sha256 not in group_of, each.folder_id != ROOT and each.folder_id not in folders
+        needed = _WRITES_PER_FILE + is_new + has_to_be_checked + bool(each.upload.expires_at)
+        if is_new and needed > room:
+            groups.append([])
+            # One is for the usage, and the folder of the first may have been checked in another group only.
+            room = MAX_TRANSACTION_ITEMS - 2
+            folders.clear()
+        if needed > room or group_of.setdefault(sha256, len(groups) - 1) != len(groups) - 1:
+            later.append(each)
+            continue
+        groups[-1].append(each)
+        room -= needed
+        folders.add(each.folder_id)
+    return groups, later
+
+
+async def _stored(shelf: Shelf, placed: Sequence[_Placed]) -> dict[str, BlobRow]:
+    """The rows of bytes whose objects stand now, by digest; those that something came in the way of are left out."""
+    first = {each.upload.sha256: each for each in placed}
+    keys = [BLOB.key(user_id=each.upload.user_id, sha256=sha256) for sha256, each in first.items()]
+    found = [BLOB.read(item) for item in await shelf.tables.get_many(BLOB.table, keys) if item is not None]
+    there = {blob.sha256: blob for blob in found}
+    blobs = there | await _announced(shelf, [each.upload for sha256, each in first.items() if sha256 not in there])
+    standing = await asyncio.gather(*(_is_standing(shelf, blob) for blob in blobs.values()))
+    missing = [
+        small_object(first[sha256].upload, object_key(blob), first[sha256].name)
+        for (sha256, blob), stands in zip(blobs.items(), standing, strict=True)
+        if not stands
+    ]
+    await shelf.objects.put_many(missing)
+    return blobs
+
+
+async def _announced(shelf: Shelf, uploads: Sequence[Upload]) -> dict[str, BlobRow]:
+    """Rows for bytes that are new here."""
+    if not uploads:
+        return {}
+    try:
+        await check_room(shelf, uploads[0].user_id, sum(upload.size_bytes for upload in uploads))
+    except QuotaReached:
+        return {}
+    blobs = [unreferenced(shelf, upload) for upload in uploads]
+    chunks = [blobs[start : start + MAX_TRANSACTION_ITEMS] for start in range(0, len(blobs), MAX_TRANSACTION_ITEMS)]
+    announced = await asyncio.gather(
+        *(_transacted(shelf, [BLOB.put(blob, when=NEW) for blob in chunk]) for chunk in chunks)
+    )
+    return {blob.sha256: blob for chunk, done in zip(chunks, announced, strict=True) if done for blob in chunk}
+
+
+async def _is_standing(shelf: Shelf, blob: BlobRow) -> bool:
+    """Whether the object is there for sure: files refer to it, and it is not lost."""
+    if blob.references == 0:
+        return False
+    try:
+        await shelf.objects.head(object_key(blob))
+    except ObjectMissing:
+        return False
+    return True
+
+
+async def _enter_together(shelf: Shelf, group: Sequence[_Placed], blobs: dict[str, BlobRow]) -> list[FileRow]:
+    """The new files; none if anything was in the way of any."""
+    ready = [placed for placed in group if placed.upload.sha256 in blobs]
+    if not ready:
+        return []
+    files = [
+        new_file(shelf, placed.upload, blobs[placed.upload.sha256], placed.folder_id, placed.name) for placed in ready
+    ]
+    return files if await _transacted(shelf, list(_entering(shelf, files, blobs))) else []
+
+
+def _entering(shelf: Shelf, files: Sequence[FileRow], blobs: dict[str, BlobRow]) -> Iterator[Write]:
+    person = files[0].user_id
+    references = Counter(file.sha256 for file in files)
+    added = sum(blobs[sha256].size_bytes for sha256 in references if blobs[sha256].references == 0)
+    for folder_id in {file.folder_id for file in files}:
+        yield from open_folder(person, folder_id)
+    yield count_usage(person, files=len(files), used_bytes=added, when=fitting(shelf, added))
+    for sha256, count in references.items():
+        yield referring(blobs[sha256], count)
+    for file in files:
+        yield from adding(file)
+
+
+async def _transacted(shelf: Shelf, writes: Sequence[Write]) -> bool:
+    """Whether all of it was written; one that only met others at the same rows tries again."""
+    for _ in range(_TRIES):
+        try:
+            await shelf.tables.transact(writes)
+        except TransactionCancelled as cancelled:
+            if "condition" in cancelled.reasons:
+                return False
+        else:
+            return True
+    return False
