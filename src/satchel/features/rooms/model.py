@@ -1,0 +1,171 @@
+"""What rooms are made of as plain values: people, messages, files, letters of a code; and what can be refused."""
+
+import re
+import secrets
+import string
+import unicodedata
+from datetime import timedelta
+from typing import Literal, NewType
+
+import msgspec
+
+from satchel.kernel.errors import Conflict, Forbidden, Invalid, NotFound, OutOfSpace
+
+RoomId = NewType("RoomId", str)
+# The five letters that people tell each other. Never the id: the letters are given to another room some day.
+RoomCode = NewType("RoomCode", str)
+# A member's user id, or a guest's id.
+PersonId = NewType("PersonId", str)
+FileId = NewType("FileId", str)
+Kind = Literal["member", "guest"]
+Admits = Literal["anyone", "knock"]
+Ending = Literal["closed", "expired", "removed", "left"]
+Preview = Literal["image", "audio", "video", "pdf", "text"]
+
+CODE_LETTERS = 5
+MAX_PEOPLE = 500
+MAX_KNOCKS = 50
+MAX_FILES = 2000
+MAX_MESSAGES = 2000
+MAX_ROOMS_OF_ONE = 20
+MAX_TEXT_CHARACTERS = 4000
+MAX_TITLE_CHARACTERS = 80
+# Folders inside each other, as a path that fits into every system.
+MAX_PATH_BYTES = 1024
+LONGEST_LIFE = timedelta(days=7)
+DEFAULT_LIFE = timedelta(hours=8)
+
+_ID = re.compile(r"[0-9a-z]{26}")
+_MAX_ID_CHARACTERS = 64
+
+
+class NotInARoom(NotFound):
+    """The caller is in no room at the moment."""
+
+    slug = "not-in-a-room"
+    title = "You are in no room"
+
+
+class RoomUnknown(NotFound):
+    """No room has these letters; a room that has ended keeps its letters to nobody's use for a day."""
+
+    slug = "room-unknown"
+    title = "There is no room with these letters"
+
+
+class RoomLocked(Conflict):
+    """The owner lets nobody in at the moment."""
+
+    slug = "room-locked"
+    title = "The room is locked"
+
+
+class RoomFull(Conflict):
+    """As many people are in the room, or wait at its door, as fit."""
+
+    slug = "room-full"
+    title = "The room is full"
+
+
+class RemovedFromRoom(Forbidden):
+    """The owner has put this person out, and does not want them back."""
+
+    slug = "removed-from-room"
+    title = "You were put out of this room"
+
+
+class TooManyRooms(Conflict):
+    """One person owns as many open rooms as anybody may."""
+
+    slug = "too-many-rooms"
+    title = "You have too many rooms open"
+
+
+class RoomFullOfFiles(OutOfSpace):
+    """The room's files would be too many or take more than its quota; nothing was changed."""
+
+    slug = "room-full-of-files"
+    title = "The room has no space left"
+
+
+class PathTooLong(Invalid):
+    """The folders before a file's name are too long together."""
+
+    slug = "path-too-long"
+    title = "The path is too long"
+
+
+class Person(msgspec.Struct, frozen=True):
+    """Somebody who calls: an account, or a guest with the name they chose."""
+
+    person_id: PersonId
+    name: str
+    kind: Kind
+
+
+class Message(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that was said in a room, by whom and when; the name is the one they had then."""
+
+    message_id: str
+    person_id: str
+    name: str
+    text: str
+    at: str
+
+
+class FileView(msgspec.Struct, frozen=True, kw_only=True):
+    """A file in a room as people see it; `folder` is such as `a/b`. With `to` only two people see it at all.
+
+    What was handed over has the transfer that did it, and its place in there.
+    """
+
+    file_id: str
+    name: str
+    folder: str
+    size_bytes: int
+    content_type: str
+    sha256: str
+    by: str
+    by_name: str
+    at: str
+    previewable: Preview | None
+    to: str | None
+    transfer_id: str | None
+    place: int | None
+
+
+def draw_code() -> RoomCode:
+    return RoomCode("".join(secrets.choice(string.ascii_uppercase) for _ in range(CODE_LETTERS)))
+
+
+def read_code(written: str) -> RoomCode | None:
+    """The letters as they are stored, however they were typed; None if they cannot be a code."""
+    letters = "".join(written.split()).replace("-", "").upper()
+    right = len(letters) == CODE_LETTERS and all(letter in string.ascii_uppercase for letter in letters)
+    return RoomCode(letters) if right else None
+
+
+def is_room_id(written: str) -> bool:
+    return _ID.fullmatch(written) is not None
+
+
+def is_id(written: str) -> bool:
+    """Whether this could be the id of a person or a file; anything else is not even looked up."""
+    return 0 < len(written) <= _MAX_ID_CHARACTERS and written.isascii() and written.isprintable()
+
+
+def check_title(written: str) -> str:
+    """What a room is called: one line, without what cannot be seen."""
+    seen = "".join(letter for letter in written if letter.isspace() or unicodedata.category(letter)[0] != "C")
+    title = " ".join(unicodedata.normalize("NFC", seen).split())
+    if len(title) > MAX_TITLE_CHARACTERS:
+        raise Invalid(f"Give the room a name of up to {MAX_TITLE_CHARACTERS} characters.", field="name")
+    return title
+
+
+def check_text(written: str) -> str:
+    text = written.strip()
+    is_seen = any(not letter.isspace() and unicodedata.category(letter)[0] != "C" for letter in text)
+    if not is_seen or len(text) > MAX_TEXT_CHARACTERS:
+        raise Invalid(f"Write a message of 1 to {MAX_TEXT_CHARACTERS} characters.", field="text")
+    return text

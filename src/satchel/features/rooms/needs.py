@@ -1,0 +1,70 @@
+"""What rooms ask of the rest of the program."""
+
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+
+class Limit(Protocol):
+    """A bound on how often something may be done to one subject."""
+
+    async def count(self, subject: str) -> None:
+        """Once more; raises `TooMany` when that is too often."""
+        ...
+
+
+class CodeGuesses(Protocol):
+    """A bound on trying letters that no room has, from one address and from all together."""
+
+    async def count(self, address: str) -> None:
+        """One more wrong try; raises `TooMany` when there were too many."""
+        ...
+
+    async def check(self, address: str) -> None:
+        """Raises `TooMany` when there were too many wrong tries; a right one is none."""
+        ...
+
+
+class Named(Protocol):
+    """Somebody with an account."""
+
+    @property
+    def name(self) -> str: ...
+
+
+class People(Protocol):
+    """Who has an account."""
+
+    async def by_id(self, user_id: str) -> Named | None: ...
+
+
+class Attending(Protocol):
+    """Who has a page open at this moment."""
+
+    async def present(self, person_ids: Iterable[str]) -> dict[str, list[str]]:
+        """The devices of each; none for those who are away."""
+        ...
+
+
+class Source(Protocol):
+    """A file on somebody's shelf, and where its bytes are; `folder` is its path below what was asked for."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def folder(self) -> str: ...
+    @property
+    def key(self) -> str: ...
+    @property
+    def size_bytes(self) -> int: ...
+    @property
+    def sha256(self) -> str: ...
+    @property
+    def content_type(self) -> str: ...
+
+
+class Shelves(Protocol):
+    """People's own files."""
+
+    async def gather(self, user_id: str, entry_ids: Sequence[str], at_most: int) -> Sequence[Source]:
+        """These files and all that is in these folders; `NotFound` unless all are there, `Invalid` if too many."""
+        ...

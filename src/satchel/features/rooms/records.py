@@ -1,0 +1,162 @@
+"""What is stored of a room: every key of the ephemeral store, declared once, and where the bytes of its files stand.
+
+The keys `roomToken`, `userId` and `file` are the seed's. What stands in them for a room is its id, never its letters
+(decision 11). All of them are durable, and none ends by itself but the letters of a room that is over: whether a room
+is over is said by its row, and whoever tends it takes everything else away.
+
+The bytes stand at `room/<room id>/<sha256>.<object id>`. While `room:…:bytes:…` names an object, that object exists.
+Whoever wants to refer to it counts it in `refs` and reads the name in one step. Whoever brings a count back to 0 takes
+the name away and reads the count in one step: if it is still 0, nobody can ever refer to that object again, so deleting
+it, however late, hits nobody.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from satchel.features.rooms.model import Admits, Ending, FileId, Kind, Message, PersonId, RoomCode, RoomId
+from satchel.stores.schema import EphemeralKey, EphemeralKind, Shape
+
+OBJECTS_PREFIX = "room/"
+# All that begins with one of these outlives a restart.
+DURABLE_KEYS = ("roomToken:", "userId:", "roomCode:", "room:", "rooms", "file:")
+# Nothing of a room is in a table.
+SHAPES: tuple[Shape[Any], ...] = ()
+
+
+def _key(pattern: str, kind: EphemeralKind, about: str) -> EphemeralKey:
+    return EphemeralKey(pattern, kind, owner="rooms", about=about)
+
+
+MEMBERS = _key("roomToken:{room_id}", "set", "Who is in a room: ids of people")
+WHEREABOUTS = _key("userId:{person_id}", "value", "The room that a person is in; good only if that has them in its set")
+FILE_HASH = _key("file:{file_id}:hash", "value", "SHA-256 of a file in a room")
+FILE_NAME = _key("file:{file_id}:filename", "value", "Name of a file in a room")
+CODE = _key("roomCode:{code}", "value", "Five letters → room id; empty for a day after that room's end")
+ROOMS = _key("rooms", "hash", "Room id → when it ends; of one that has ended, when to look after it again")
+OWNED = _key("rooms:{person_id}", "set", "Ids of the rooms that a person has opened")
+ROOM = _key("room:{room_id}", "hash", "What a room is: code, name, owner, lock, used bytes, and whether it is closed")
+PEOPLE = _key("room:{room_id}:people", "hash", "Person id → name, kind, when they came")
+KNOCKS = _key("room:{room_id}:knocks", "hash", "Person id → who waits at the door, since when, coming from which room")
+REMOVED = _key("room:{room_id}:removed", "set", "Ids of people who were put out")
+CHAT = _key("room:{room_id}:chat", "list", "What was said, the last first")
+FILES = _key("room:{room_id}:files", "hash", "File id → what is known of it but its hash and name")
+NAMES = _key("room:{room_id}:names", "set", "Names in use, each with its folder and for whom it is")
+BYTES = _key("room:{room_id}:bytes:{sha256}", "value", "The object that has these bytes")
+REFS = _key("room:{room_id}:refs", "hash", "`<sha256>.<object id>` → how many files show that object")
+UNDERWAY = _key("room:{room_id}:underway", "hash", "What bringing or deleting a file holds while it lasts")
+MENDING = _key("room:{room_id}:mending", "value", "That a server puts right what a crash has left in a room; ends soon")
+EPHEMERAL_KEYS = (
+    *(MEMBERS, WHEREABOUTS, FILE_HASH, FILE_NAME, CODE, ROOMS, OWNED, ROOM),
+    *(PEOPLE, KNOCKS, REMOVED, CHAT, FILES, NAMES, BYTES, REFS, UNDERWAY, MENDING),
+)
+
+
+class RoomRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A room. Of one that is closed little more is left than since when and why."""
+
+    room_id: RoomId
+    code: RoomCode
+    name: str
+    owner_id: PersonId
+    opened_at: str
+    expires_at: str
+    admits: Admits = "anyone"
+    locked: bool = False
+    used_bytes: int = 0
+    closed_at: str = ""
+    ending: Ending = "closed"
+
+
+class PersonRow(msgspec.Struct, frozen=True, kw_only=True):
+    """Somebody in a room, by the name they had when they came."""
+
+    name: str
+    kind: Kind
+    joined_at: str
+
+
+class KnockRow(msgspec.Struct, frozen=True, kw_only=True):
+    """Somebody at the door, and the room they were in when they knocked."""
+
+    name: str
+    kind: Kind
+    at: str
+    came_from: str = ""
+
+
+class FileRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A file in a room but for its hash and name; with `to` only that person and who brought it see it."""
+
+    folder: str
+    size_bytes: int
+    content_type: str
+    object_id: str
+    by: PersonId
+    by_name: str
+    at: str
+    to: PersonId | None = None
+    transfer_id: str | None = None
+    place: int | None = None
+
+
+class NoteRow(msgspec.Struct, frozen=True, kw_only=True):
+    """What bringing or deleting a file is about: an object, which it `holds` or has let go of, and a name."""
+
+    file_id: FileId
+    at: str
+    sha256: str = ""
+    object_id: str = ""
+    size_bytes: int = 0
+    holds: bool = False
+    claim: str = ""
+
+
+class RoomFile(msgspec.Struct, frozen=True, kw_only=True):
+    """A file in a room, whole."""
+
+    room_id: RoomId
+    file_id: FileId
+    name: str
+    sha256: str
+    row: FileRow
+
+    @property
+    def key(self) -> str:
+        return object_key(self.room_id, object_name(self.sha256, self.row.object_id))
+
+    @property
+    def path(self) -> str:
+        return f"{self.row.folder}/{self.name}" if self.row.folder else self.name
+
+
+encode = msgspec.json.Encoder().encode
+decode_person = msgspec.json.Decoder(PersonRow).decode
+decode_knock = msgspec.json.Decoder(KnockRow).decode
+decode_file = msgspec.json.Decoder(FileRow).decode
+decode_note = msgspec.json.Decoder(NoteRow).decode
+decode_message = msgspec.json.Decoder(Message).decode
+
+
+def room_fields(**changes: str | bool) -> dict[str, bytes]:
+    """Fields of the hash of a room, as `read_room` reads them."""
+    return {name: (value if isinstance(value, str) else str(int(value))).encode() for name, value in changes.items()}
+
+
+def read_room(room_id: RoomId, fields: Mapping[str, bytes], due: bytes | None) -> RoomRow | None:
+    """None if there is no such room; what a change that came too late left behind is none either."""
+    if due is None or not fields.keys() >= {"owner_id", "opened_at"}:
+        return None
+    texts = {name: value.decode() for name, value in fields.items()}
+    return msgspec.convert(
+        {"code": "", "name": "", **texts, "room_id": room_id, "expires_at": due.decode()}, RoomRow, strict=False
+    )
+
+
+def object_name(sha256: str, object_id: str) -> str:
+    return f"{sha256}.{object_id}"
+
+
+def object_key(room_id: RoomId, name: str) -> str:
+    return f"{OBJECTS_PREFIX}{room_id}/{name}"

@@ -1,0 +1,20 @@
+"""Rooms over HTTP, one file per subject; and the place where uploads to them arrive."""
+
+from satchel.edge.endpoints import Router
+from satchel.features.rooms.routes import chat, door, files, rooms
+from satchel.features.rooms.routes.destination import RoomDestination
+from satchel.features.rooms.routes.views import Addresses
+from satchel.features.rooms.service.context import Rooms
+
+__all__ = ["RoomDestination", "routes"]
+
+
+def routes(context: Rooms, public_url: str = "") -> list[Router]:
+    """`public_url` is where people reach this server; else links lead to where each request came."""
+    addresses = Addresses(public_url)
+    return [
+        rooms.routes(context, addresses),
+        door.routes(context, addresses),
+        chat.routes(context),
+        files.routes(context),
+    ]

@@ -1,0 +1,68 @@
+"""Coming and going: join by letters, knock, let in, leave, put out."""
+
+from typing import Annotated
+
+import msgspec
+from starlette.requests import Request
+
+from satchel.edge.callers import Guest, Member
+from satchel.edge.endpoints import Body, Reply, Router
+from satchel.edge.exchange import Client
+from satchel.features.rooms.model import PersonId, RemovedFromRoom, RoomFull, RoomId, RoomLocked, RoomUnknown
+from satchel.features.rooms.routes.views import Addresses, RoomView, person_id_of, person_of, room_view
+from satchel.features.rooms.service import entering, showing
+from satchel.features.rooms.service.context import Rooms
+from satchel.kernel.errors import Conflict, Forbidden, TooMany
+
+
+class Letters(Body, frozen=True, kw_only=True):
+    """The letters of a room, in any case."""
+
+    code: Annotated[str, msgspec.Meta(max_length=64)]
+
+
+class JoinView(msgspec.Struct, frozen=True, kw_only=True):
+    """The room that you are in now; or `knocking`, and you are told when somebody has let you in."""
+
+    room: RoomView | None
+    knocking: bool
+
+
+def routes(rooms: Rooms, addresses: Addresses) -> Router:
+    router = Router("rooms")
+
+    @router.post("/rooms/join", also=(202,), raises=(RoomUnknown, RoomLocked, RoomFull, RemovedFromRoom, TooMany))
+    async def join_room(caller: Member | Guest, body: Letters, client: Client, request: Request) -> Reply[JoinView]:
+        """Come into a room by its letters; you leave the one you are in.
+
+        Where one has to knock, the answer has the status 202 and no room yet.
+        """
+        person = await person_of(rooms, caller)
+        joined = await entering.join(rooms, person, body.code, address=client.address)
+        if joined.is_knocking:
+            return Reply(JoinView(room=None, knocking=True), status=202)
+        shown = await showing.show_room(rooms, joined.room_id, person.person_id)
+        link = addresses.link_to(shown.room.code, request)
+        return Reply(JoinView(room=room_view(rooms, shown, person.person_id, link), knocking=False))
+
+    @router.post("/rooms/{room_id}/leave", status=204)
+    async def leave_room(caller: Member | Guest, room_id: str) -> None:
+        """Leave a room; one that is yours stays open."""
+        await entering.leave(rooms, RoomId(room_id), person_id_of(caller))
+
+    @router.post("/rooms/{room_id}/knocks/{person_id}/admit", status=204, raises=(Forbidden, RoomFull))
+    async def admit_to_room(member: Member, room_id: str, person_id: str) -> None:
+        """Let somebody in who knocked at a room of yours."""
+        await entering.admit(rooms, RoomId(room_id), person_id_of(member), PersonId(person_id))
+
+    @router.delete("/rooms/{room_id}/knocks/{person_id}", raises=(Forbidden,))
+    async def turn_away_from_room(member: Member, room_id: str, person_id: str) -> None:
+        """Do not let somebody in who knocked at a room of yours."""
+        await entering.turn_away(rooms, RoomId(room_id), person_id_of(member), PersonId(person_id))
+
+    @router.delete("/rooms/{room_id}/people/{person_id}", raises=(Forbidden, Conflict))
+    async def remove_from_room(member: Member, room_id: str, person_id: str) -> None:
+        """Put somebody out of a room of yours; they cannot come in again."""
+        await entering.remove(rooms, RoomId(room_id), person_id_of(member), PersonId(person_id))
+
+    return router

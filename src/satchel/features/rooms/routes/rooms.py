@@ -1,0 +1,140 @@
+"""Rooms themselves: open one, look at it, change it, close it."""
+
+import io
+from datetime import datetime, timedelta
+from typing import Annotated
+
+import msgspec
+import segno
+from starlette.requests import Request
+from starlette.responses import Response
+
+from satchel.edge.callers import Guest, Member
+from satchel.edge.endpoints import Body, Router
+from satchel.features.rooms.model import DEFAULT_LIFE, LONGEST_LIFE, Admits, NotInARoom, RoomId, TooManyRooms
+from satchel.features.rooms.routes.views import Addresses, RoomView, person_id_of, person_of, room_view
+from satchel.features.rooms.service import closing, entering, opening, showing
+from satchel.features.rooms.service.context import Rooms
+from satchel.kernel.errors import Forbidden, Invalid
+
+Title = Annotated[str, msgspec.Meta(max_length=200)]
+HOUR = timedelta(hours=1)
+# A page of ours shows it as an image; opened by itself it can do nothing either.
+_QR_HEADERS = {"cache-control": "private, no-cache", "content-security-policy": "sandbox; default-src 'none'"}
+
+
+class NewRoom(Body, frozen=True, kw_only=True):
+    """What the room shall be like. Without a name it is called by its letters."""
+
+    name: Title = ""
+    hours: Annotated[int, msgspec.Meta(ge=1, le=LONGEST_LIFE // HOUR)] = DEFAULT_LIFE // HOUR
+    admits: Admits = "anyone"
+
+
+class RoomPatch(Body, frozen=True, kw_only=True):
+    """What shall be different; the rest stays. `expires_at` may be up to 7 days from now."""
+
+    name: Title | None = None
+    locked: bool | None = None
+    admits: Admits | None = None
+    expires_at: Annotated[str, msgspec.Meta(max_length=64)] | None = None
+
+
+class OwnedRoom(msgspec.Struct, frozen=True, kw_only=True):
+    """A room of the caller's; `people` is how many are in it."""
+
+    room_id: str
+    code: str
+    name: str
+    expires_at: str
+    people: int
+
+
+class OwnedRooms(msgspec.Struct, frozen=True):
+    """The open rooms of the caller, the newest first."""
+
+    rooms: list[OwnedRoom]
+
+
+def routes(rooms: Rooms, addresses: Addresses) -> Router:
+    router = Router("rooms")
+
+    @router.post("/rooms", status=201, raises=(TooManyRooms,))
+    async def open_room(member: Member, body: NewRoom, request: Request) -> RoomView:
+        """Open a room and come into it; you leave the one you are in."""
+        owner = await person_of(rooms, member)
+        life = timedelta(hours=body.hours)
+        room_id = await opening.open_new_room(rooms, owner, name=body.name, life=life, admits=body.admits)
+        shown = await showing.show_room(rooms, room_id, owner.person_id)
+        return room_view(rooms, shown, owner.person_id, addresses.link_to(shown.room.code, request))
+
+    @router.get("/rooms/current", raises=(NotInARoom,))
+    async def read_current_room(caller: Member | Guest, request: Request) -> RoomView:
+        """See the room that you are in."""
+        you = person_id_of(caller)
+        shown = await showing.show_room(rooms, await entering.find_current(rooms, you), you)
+        return room_view(rooms, shown, you, addresses.link_to(shown.room.code, request))
+
+    @router.get("/rooms/mine")
+    async def list_my_rooms(member: Member) -> OwnedRooms:
+        """List the rooms that you have opened, whether you are in them or not."""
+        return OwnedRooms(
+            [
+                OwnedRoom(
+                    room_id=owned.room.room_id,
+                    code=owned.room.code,
+                    name=owned.room.name,
+                    expires_at=owned.room.expires_at,
+                    people=owned.people,
+                )
+                for owned in await opening.list_owned(rooms, person_id_of(member))
+            ]
+        )
+
+    @router.get("/rooms/{room_id}")
+    async def read_room(caller: Member | Guest, room_id: str, request: Request) -> RoomView:
+        """See a room that you are in: what it is like, who is in it and who is here."""
+        you = person_id_of(caller)
+        shown = await showing.show_room(rooms, RoomId(room_id), you)
+        return room_view(rooms, shown, you, addresses.link_to(shown.room.code, request))
+
+    @router.get("/rooms/{room_id}/qr", produces="image/svg+xml")
+    async def draw_room_link(caller: Member | Guest, room_id: str, request: Request) -> Response:
+        """See the link to a room that you are in as a QR code."""
+        shown = await showing.show_room(rooms, RoomId(room_id), person_id_of(caller))
+        drawn = io.BytesIO()
+        segno.make(addresses.link_to(shown.room.code, request), error="m", micro=False).save(
+            drawn, kind="svg", scale=8, border=4, dark="#000", light="#fff", xmldecl=False
+        )
+        return Response(drawn.getvalue(), media_type="image/svg+xml", headers=_QR_HEADERS)
+
+    @router.patch("/rooms/{room_id}", raises=(Forbidden,))
+    async def change_room(member: Member, room_id: str, body: RoomPatch, request: Request) -> RoomView:
+        """Rename a room of yours, lock it, choose how people come in, or when it ends."""
+        you = person_id_of(member)
+        change = opening.RoomChange(
+            name=body.name,
+            locked=body.locked,
+            admits=body.admits,
+            expires_at=None if body.expires_at is None else _moment(body.expires_at),
+        )
+        await opening.change_room(rooms, RoomId(room_id), you, change)
+        shown = await showing.show_owned(rooms, RoomId(room_id), you)
+        return room_view(rooms, shown, you, addresses.link_to(shown.room.code, request))
+
+    @router.delete("/rooms/{room_id}", raises=(Forbidden,))
+    async def close_room(member: Member, room_id: str) -> None:
+        """Close a room of yours: people, chat and files are gone."""
+        await closing.close_room(rooms, RoomId(room_id), person_id_of(member))
+
+    return router
+
+
+def _moment(written: str) -> float:
+    try:
+        moment = datetime.fromisoformat(written)
+    except ValueError:
+        moment = None
+    if moment is None or moment.tzinfo is None:
+        raise Invalid("`expires_at` has to be a time such as 2030-01-31T12:00:00Z.", field="expires_at")
+    return moment.timestamp()

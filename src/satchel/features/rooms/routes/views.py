@@ -1,0 +1,113 @@
+"""What clients see of rooms, and who they are to them."""
+
+from dataclasses import dataclass
+
+import msgspec
+from starlette.requests import Request
+
+from satchel.edge.callers import Guest, Member
+from satchel.features.rooms.model import Admits, Kind, Person, PersonId
+from satchel.features.rooms.service.context import Rooms
+from satchel.features.rooms.service.showing import Shown
+from satchel.kernel.errors import Unauthenticated
+
+
+class PersonView(msgspec.Struct, frozen=True, kw_only=True):
+    """Somebody in the room; `here` if they have it open, on these `devices`."""
+
+    person_id: str
+    name: str
+    kind: Kind
+    is_owner: bool
+    here: bool
+    devices: list[str]
+    joined_at: str
+
+
+class KnockView(msgspec.Struct, frozen=True, kw_only=True):
+    """Somebody who waits to be let in."""
+
+    person_id: str
+    name: str
+    kind: Kind
+    at: str
+
+
+class RoomView(msgspec.Struct, frozen=True, kw_only=True):
+    """A room as somebody in it sees it: `you` is the caller; only the owner sees `knocks`."""
+
+    room_id: str
+    code: str
+    link: str
+    name: str
+    owner_id: str
+    you: str
+    is_owner: bool
+    opened_at: str
+    expires_at: str
+    locked: bool
+    admits: Admits
+    used_bytes: int
+    quota_bytes: int | None
+    people: list[PersonView]
+    knocks: list[KnockView]
+
+
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """Where a room can be joined by a link."""
+
+    public_url: str
+
+    def link_to(self, code: str, request: Request) -> str:
+        base = self.public_url or f"{request.url.scheme}://{request.url.netloc}"
+        return f"{base}/join/{code}"
+
+
+def person_id_of(caller: Member | Guest) -> PersonId:
+    return PersonId(caller.user_id if isinstance(caller, Member) else caller.id)
+
+
+async def person_of(rooms: Rooms, caller: Member | Guest) -> Person:
+    """Who comes into a room, by the name that they have now."""
+    if isinstance(caller, Guest):
+        return Person(PersonId(caller.id), caller.name, "guest")
+    found = await rooms.people.by_id(caller.user_id)
+    if found is None:
+        raise Unauthenticated("This account can no longer be used. Sign in again.")
+    return Person(PersonId(caller.user_id), found.name, "member")
+
+
+def room_view(rooms: Rooms, shown: Shown, you: PersonId, link: str) -> RoomView:
+    room = shown.room
+    return RoomView(
+        room_id=room.room_id,
+        code=room.code,
+        link=link,
+        name=room.name,
+        owner_id=room.owner_id,
+        you=you,
+        is_owner=room.owner_id == you,
+        opened_at=room.opened_at,
+        expires_at=room.expires_at,
+        locked=room.locked,
+        admits=room.admits,
+        used_bytes=room.used_bytes,
+        quota_bytes=rooms.quota_bytes,
+        people=[
+            PersonView(
+                person_id=person_id,
+                name=row.name,
+                kind=row.kind,
+                is_owner=person_id == room.owner_id,
+                here=bool(shown.devices.get(person_id)),
+                devices=shown.devices.get(person_id, []),
+                joined_at=row.joined_at,
+            )
+            for person_id, row in shown.people.items()
+        ],
+        knocks=[
+            KnockView(person_id=person_id, name=row.name, kind=row.kind, at=row.at)
+            for person_id, row in shown.knocks.items()
+        ],
+    )

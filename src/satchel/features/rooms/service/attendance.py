@@ -1,0 +1,27 @@
+"""Tell a room when somebody in it comes to a page or has gone from the last: nobody is put out by a lost connection."""
+
+from satchel.features.rooms.model import NotInARoom, PersonId
+from satchel.features.rooms.service.context import Rooms
+from satchel.features.rooms.service.entering import find_current
+from satchel.features.rooms.service.events import RoomChanged
+from satchel.features.rooms.service.moving import tell_room
+
+
+class Attendance:
+    """Hears of people's connections and passes it on to the room that they are in."""
+
+    def __init__(self, rooms: Rooms) -> None:
+        self._rooms = rooms
+
+    async def came(self, person_id: str) -> None:
+        await self._changed(person_id)
+
+    async def went(self, person_id: str) -> None:
+        await self._changed(person_id)
+
+    async def _changed(self, person_id: str) -> None:
+        try:
+            room_id = await find_current(self._rooms, PersonId(person_id))
+        except NotInARoom:
+            return
+        await tell_room(self._rooms, room_id, RoomChanged(room_id=room_id))

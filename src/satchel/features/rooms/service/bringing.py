@@ -1,0 +1,203 @@
+"""Bring files into a room: what was uploaded for it, and copies from somebody's own shelf.
+
+The bytes are kept first, then a name is claimed, then the file itself comes in one step, in which it also shows whether
+the room is still open and its sender still in it; if not, all is undone.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import count
+
+from satchel.features.rooms.model import (
+    MAX_FILES,
+    MAX_PATH_BYTES,
+    FileId,
+    PathTooLong,
+    PersonId,
+    RoomId,
+    is_id,
+    is_room_id,
+)
+from satchel.features.rooms.records import (
+    FILE_HASH,
+    FILE_NAME,
+    FILES,
+    MEMBERS,
+    NAMES,
+    PEOPLE,
+    FileRow,
+    RoomFile,
+    decode_file,
+    decode_person,
+    encode,
+)
+from satchel.features.rooms.service.context import Rooms, find_room, missing, open_room, state_of
+from satchel.features.rooms.service.files import claim_of, complete, take_away, tell_of_file
+from satchel.features.rooms.service.mending import mend_file
+from satchel.features.rooms.service.storing import Content, hold, let_go_of, no_space
+from satchel.features.rooms.service.underway import Underway
+from satchel.kernel.errors import Conflict, NotFound, SatchelError
+from satchel.kernel.ids import new_id
+from satchel.kernel.names import NAMELESS, FileName, clean_name, clean_path, numbered
+from satchel.stores.object_rules import known_content_type
+from satchel.stores.ports.ephemeral import HashGet, HashPut, Put, SetAdd, SetAll, SetHas, SetRemove, SetSize
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Brought:
+    """A file on its way into a room: its id there, its bytes, and what is said of it."""
+
+    room_id: RoomId
+    file_id: FileId
+    by: PersonId
+    to: PersonId | None
+    folders: Sequence[FileName]
+    content: Content
+    content_type: str
+
+
+async def check_file(
+    rooms: Rooms, room_id: RoomId, by: PersonId, to: PersonId | None, folders: Sequence[FileName], size_bytes: int
+) -> None:
+    """Refuse what cannot come in before a byte of it is taken; what fits now shows again when it arrives."""
+    room = await find_room(rooms, room_id, by)
+    await _check_receiver(rooms, room_id, by, to)
+    _joined(folders)
+    if rooms.quota_bytes is not None and room.used_bytes + size_bytes > rooms.quota_bytes:
+        raise no_space(rooms)
+    if await rooms.ephemeral.run(SetSize(NAMES(room_id=room_id))) >= MAX_FILES:
+        raise no_space(rooms)
+
+
+async def keep_upload(rooms: Rooms, brought: Brought) -> RoomFile:
+    """Make a file of an upload and take the uploaded object away. Doing it again comes to the same file.
+
+    `NotFound`, of the room, its sender in it or the bytes, is final.
+    """
+    file = await _find_again(rooms, brought)
+    if file is None:
+        await mend_file(rooms, brought.room_id, brought.file_id)
+        file = await _bring(rooms, brought)
+    await rooms.objects.delete(brought.content.key)
+    return file
+
+
+async def share_from_shelf(
+    rooms: Rooms, room_id: RoomId, person_id: PersonId, entry_ids: Sequence[str], to: PersonId | None
+) -> list[RoomFile]:
+    """Copy files and folders from one's own shelf; all of them or none."""
+    await find_room(rooms, room_id, person_id)
+    await _check_receiver(rooms, room_id, person_id, to)
+    brought: list[RoomFile] = []
+    try:
+        for source in await rooms.shelves.gather(person_id, entry_ids, MAX_FILES):
+            folders = clean_path(source.folder)
+            _joined(folders)
+            file = Brought(
+                room_id=room_id,
+                file_id=FileId(new_id(rooms.clock)),
+                by=person_id,
+                to=to,
+                folders=folders,
+                content=Content(key=source.key, name=source.name, size_bytes=source.size_bytes, sha256=source.sha256),
+                content_type=source.content_type,
+            )
+            brought.append(await _bring(rooms, file))
+    except SatchelError:
+        for each in brought:
+            await take_away(rooms, each)
+        raise
+    return brought
+
+
+async def _bring(rooms: Rooms, brought: Brought) -> RoomFile:
+    sender = await _find_sender(rooms, brought)
+    content = brought.content
+    underway = Underway(rooms, brought.room_id, brought.file_id)
+    object_id = await hold(rooms, brought.room_id, content, underway)
+    row = FileRow(
+        folder=_joined(brought.folders),
+        size_bytes=content.size_bytes,
+        content_type=known_content_type(brought.content_type),
+        object_id=object_id,
+        by=brought.by,
+        by_name=sender,
+        at=rooms.now(),
+        to=brought.to,
+    )
+    try:
+        name = await _claim_name(rooms, brought.room_id, clean_name(content.name) or NAMELESS, row, underway)
+    except SatchelError:
+        await let_go_of(rooms, brought.room_id, content.sha256, object_id, content.size_bytes, underway)
+        raise
+    file = RoomFile(room_id=brought.room_id, file_id=brought.file_id, name=name, sha256=content.sha256, row=row)
+    await _enter(rooms, file, underway)
+    await tell_of_file(rooms, file)
+    return file
+
+
+async def _enter(rooms: Rooms, file: RoomFile, underway: Underway) -> None:
+    fields, due, is_in, *_ = await rooms.ephemeral.together(
+        *state_of(file.room_id),
+        SetHas(MEMBERS(room_id=file.room_id), file.row.by),
+        Put(FILE_HASH(file_id=file.file_id), file.sha256.encode()),
+        Put(FILE_NAME(file_id=file.file_id), file.name.encode()),
+        HashPut(FILES(room_id=file.room_id), {file.file_id: encode(file.row)}),
+        underway.over(),
+    )
+    if not is_in or open_room(rooms, file.room_id, fields, due) is None:
+        await take_away(rooms, file)
+        raise missing()
+
+
+async def _find_again(rooms: Rooms, brought: Brought) -> RoomFile | None:
+    found = await rooms.ephemeral.run(HashGet(FILES(room_id=brought.room_id), brought.file_id))
+    rows = {brought.file_id: decode_file(found)} if found is not None else {}
+    return next(iter(await complete(rooms, brought.room_id, rows)), None)
+
+
+async def _find_sender(rooms: Rooms, brought: Brought) -> str:
+    """The name of who brings a file, if they are in the room."""
+    if not is_room_id(brought.room_id):
+        raise missing()
+    fields, due, sender = await rooms.ephemeral.together(
+        *state_of(brought.room_id), HashGet(PEOPLE(room_id=brought.room_id), brought.by)
+    )
+    if sender is None or open_room(rooms, brought.room_id, fields, due) is None:
+        raise missing()
+    return decode_person(sender).name
+
+
+async def _claim_name(rooms: Rooms, room_id: RoomId, wanted: FileName, row: FileRow, underway: Underway) -> FileName:
+    """The name, or the first numbered one that nobody has; each file has one, so they also count the files."""
+    names = NAMES(room_id=room_id)
+    name = wanted
+    while True:
+        claim = claim_of(name, row)
+        is_new, size, _ = await rooms.ephemeral.together(
+            SetAdd(names, claim), SetSize(names), underway.noting(claim=claim)
+        )
+        if is_new and size > MAX_FILES:
+            await rooms.ephemeral.together(SetRemove(names, claim), underway.noting(claim=""))
+            raise no_space(rooms)
+        if is_new:
+            return name
+        taken = await rooms.ephemeral.run(SetAll(names))
+        free = (numbered(wanted, number) for number in count(1))
+        name = next(each for each in free if claim_of(each, row) not in taken)
+
+
+async def _check_receiver(rooms: Rooms, room_id: RoomId, by: PersonId, to: PersonId | None) -> None:
+    if to is None:
+        return
+    if to == by:
+        raise Conflict("This is yourself. Choose somebody else in the room.")
+    if not is_id(to) or not await rooms.ephemeral.run(SetHas(MEMBERS(room_id=room_id), to)):
+        raise NotFound("This person is not in the room.")
+
+
+def _joined(folders: Sequence[FileName]) -> str:
+    path = "/".join(folders)
+    if len(path.encode()) > MAX_PATH_BYTES:
+        raise PathTooLong(f"The folders of a file may have {MAX_PATH_BYTES} bytes together. Shorten them.")
+    return path

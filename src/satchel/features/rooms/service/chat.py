@@ -1,0 +1,67 @@
+"""Say something in a room, and read what was said, also before one came."""
+
+from dataclasses import dataclass
+
+from satchel.features.rooms.model import MAX_MESSAGES, Message, PersonId, RoomId, check_text, is_room_id
+from satchel.features.rooms.records import CHAT, MEMBERS, PEOPLE, decode_message, decode_person, encode
+from satchel.features.rooms.service.context import Rooms, find_room, missing, open_room, state_of
+from satchel.features.rooms.service.events import RoomChat
+from satchel.kernel.ids import new_id
+from satchel.live import tell
+from satchel.stores.ports.ephemeral import HashGet, ListPush, ListRange, ListTrim, SetAll
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """Some messages, the oldest first, and whether there are older ones."""
+
+    messages: list[Message]
+    more: bool
+
+
+async def say(rooms: Rooms, room_id: RoomId, person_id: PersonId, written: str) -> Message:
+    """Put the message behind all others and tell everybody, in one step: the order of the list is everybody's order."""
+    text = check_text(written)
+    if not is_room_id(room_id):
+        raise missing()
+    members = SetAll(MEMBERS(room_id=room_id))
+    fields, due, speaker, hearers = await rooms.ephemeral.together(
+        *state_of(room_id), HashGet(PEOPLE(room_id=room_id), person_id), members
+    )
+    if speaker is None or open_room(rooms, room_id, fields, due) is None:
+        raise missing()
+    await rooms.talking.count(person_id)
+    message = Message(
+        message_id=new_id(rooms.clock),
+        person_id=person_id,
+        name=decode_person(speaker).name,
+        text=text,
+        at=rooms.now(),
+    )
+    event = RoomChat(room_id=room_id, message=message)
+    chat = CHAT(room_id=room_id)
+    fields, due, present, *_ = await rooms.ephemeral.together(
+        *state_of(room_id),
+        members,
+        ListPush(chat, encode(message)),
+        ListTrim(chat, 0, MAX_MESSAGES - 1),
+        *tell(hearers, event),
+    )
+    if open_room(rooms, room_id, fields, due) is None:
+        raise missing()
+    if newcomers := present - hearers:
+        # They came between the two steps, and may have read the chat before this message was in it.
+        await rooms.ephemeral.together(*tell(newcomers, event))
+    return message
+
+
+async def read_chat(rooms: Rooms, room_id: RoomId, person_id: PersonId, limit: int, before: str | None) -> Said:
+    """The last messages, or those before one; of a message that is no longer kept, nothing is before."""
+    await find_room(rooms, room_id, person_id)
+    # Positions move on with every message that comes, so what is before one has to be found in one read.
+    stop = -1 if before else limit
+    said = [decode_message(each) for each in await rooms.ephemeral.run(ListRange(CHAT(room_id=room_id), 0, stop))]
+    if before:
+        place = next((place for place, each in enumerate(said) if each.message_id == before), len(said))
+        said = said[place + 1 :]
+    return Said(said[:limit][::-1], more=len(said) > limit)

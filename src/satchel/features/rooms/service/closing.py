@@ -1,0 +1,134 @@
+"""End a room: by its owner or by time, in steps that can be repeated, until nothing of it is left.
+
+A room is marked closed before anything is taken away. Whatever is done in it at that moment either sees the mark and
+undoes itself, or came before it and is taken away here. What a crash leaves of the former is why a room is looked after
+once more an hour later; only then does its row go.
+"""
+
+from datetime import timedelta
+
+from satchel.features.rooms.model import Ending, PersonId, RoomId
+from satchel.features.rooms.records import (
+    BYTES,
+    CHAT,
+    CODE,
+    FILE_HASH,
+    FILE_NAME,
+    FILES,
+    KNOCKS,
+    MEMBERS,
+    NAMES,
+    OBJECTS_PREFIX,
+    OWNED,
+    PEOPLE,
+    REFS,
+    REMOVED,
+    ROOM,
+    ROOMS,
+    UNDERWAY,
+    RoomRow,
+    read_room,
+    room_fields,
+)
+from satchel.features.rooms.service.context import Rooms, find_owned, state_of
+from satchel.features.rooms.service.events import RoomClosed, RoomTurnedAway
+from satchel.features.rooms.service.moving import let_go, tell_people
+from satchel.kernel.clock import from_iso, iso
+from satchel.stores.ports.ephemeral import Delete, Get, HashAll, HashDelete, HashPut, Put, SetAll, SetRemove
+
+# So long a link or a note with the letters of a room that is over cannot lead into somebody else's new one.
+LETTERS_REST = timedelta(hours=24)
+LOOK_AGAIN_AFTER = timedelta(hours=1)
+_TOGETHER = 500
+
+
+async def close_room(rooms: Rooms, room_id: RoomId, person_id: PersonId) -> None:
+    await find_owned(rooms, room_id, person_id)
+    await _mark_closed(rooms, room_id, "closed")
+    await _tend(rooms, room_id)
+
+
+async def keep_rooms(rooms: Rooms) -> int:
+    """End the rooms whose time is over, and go on where ending one broke off; how many there were."""
+    now = rooms.now()
+    known = await rooms.ephemeral.run(HashAll(ROOMS()))
+    due = [RoomId(room_id) for room_id, when in known.items() if when.decode() <= now]
+    for room_id in due:
+        await _tend(rooms, room_id)
+    return len(due)
+
+
+async def _mark_closed(rooms: Rooms, room_id: RoomId, ending: Ending) -> None:
+    now = rooms.now()
+    await rooms.ephemeral.together(
+        HashPut(ROOM(room_id=room_id), room_fields(closed_at=now, ending=ending)),
+        HashPut(ROOMS(), {room_id: now.encode()}),
+    )
+
+
+async def _tend(rooms: Rooms, room_id: RoomId) -> None:
+    room = await _read(rooms, room_id)
+    if room is not None and not room.closed_at:
+        if room.expires_at > rooms.now():
+            return
+        await _mark_closed(rooms, room_id, "expired")
+        room = await _read(rooms, room_id)
+    if room is not None:
+        await _rest_letters(rooms, room)
+    await _clear_people(rooms, room_id, room.ending if room else "closed")
+    await _clear_files(rooms, room_id)
+    await _clear_bytes(rooms, room_id)
+    await _put_to_rest(rooms, room_id, room)
+
+
+async def _put_to_rest(rooms: Rooms, room_id: RoomId, room: RoomRow | None) -> None:
+    row = ROOM(room_id=room_id)
+    if room is None:
+        await rooms.ephemeral.together(Delete(row), HashDelete(ROOMS(), room_id))
+        return
+    owned = SetRemove(OWNED(person_id=room.owner_id), room_id)
+    again = from_iso(room.closed_at) + LOOK_AGAIN_AFTER.total_seconds()
+    if again <= rooms.clock():
+        await rooms.ephemeral.together(owned, Delete(row), HashDelete(ROOMS(), room_id))
+        return
+    left = room_fields(owner_id=room.owner_id, opened_at=room.opened_at, closed_at=room.closed_at, ending=room.ending)
+    await rooms.ephemeral.together(
+        owned, Delete(row), HashPut(row, left), HashPut(ROOMS(), {room_id: iso(again).encode()})
+    )
+
+
+async def _rest_letters(rooms: Rooms, room: RoomRow) -> None:
+    """Letters that are this room's own can be changed by nobody else, so looking first is safe."""
+    if room.code and await rooms.ephemeral.run(Get(CODE(code=room.code))) == room.room_id.encode():
+        await rooms.ephemeral.run(Put(CODE(code=room.code), b"", ttl=LETTERS_REST))
+
+
+async def _clear_people(rooms: Rooms, room_id: RoomId, ending: Ending) -> None:
+    members, knocks = await rooms.ephemeral.together(SetAll(MEMBERS(room_id=room_id)), HashAll(KNOCKS(room_id=room_id)))
+    await tell_people(rooms, members, RoomClosed(room_id=room_id, reason=ending))
+    await tell_people(rooms, knocks, RoomTurnedAway(room_id=room_id))
+    await let_go(rooms, room_id, members)
+    await rooms.ephemeral.together(*(Delete(key(room_id=room_id)) for key in (MEMBERS, PEOPLE, KNOCKS, REMOVED, CHAT)))
+
+
+async def _clear_files(rooms: Rooms, room_id: RoomId) -> None:
+    """The keys of each file first, then what says which there are."""
+    files, refs = await rooms.ephemeral.together(HashAll(FILES(room_id=room_id)), HashAll(REFS(room_id=room_id)))
+    hashes = {name.partition(".")[0] for name in refs}
+    keys = [
+        *(key(file_id=file_id) for file_id in files for key in (FILE_HASH, FILE_NAME)),
+        *(BYTES(room_id=room_id, sha256=sha256) for sha256 in hashes),
+    ]
+    for start in range(0, len(keys), _TOGETHER):
+        await rooms.ephemeral.together(*map(Delete, keys[start : start + _TOGETHER]))
+    await rooms.ephemeral.together(*(Delete(key(room_id=room_id)) for key in (FILES, NAMES, REFS, UNDERWAY)))
+
+
+async def _clear_bytes(rooms: Rooms, room_id: RoomId) -> None:
+    while (listed := await rooms.objects.list(f"{OBJECTS_PREFIX}{room_id}/")).objects:
+        await rooms.objects.delete(*(info.key for info in listed.objects))
+
+
+async def _read(rooms: Rooms, room_id: RoomId) -> RoomRow | None:
+    fields, due = await rooms.ephemeral.together(*state_of(room_id))
+    return read_room(room_id, fields, due)

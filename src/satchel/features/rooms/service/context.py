@@ -1,0 +1,79 @@
+"""What every use case of rooms works with, and how each finds the room that it is about."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from satchel.features.rooms.model import PersonId, Preview, RoomId, is_room_id
+from satchel.features.rooms.needs import Attending, CodeGuesses, Limit, People, Shelves
+from satchel.features.rooms.records import MEMBERS, ROOM, ROOMS, RoomRow, read_room
+from satchel.kernel.clock import Clock, iso
+from satchel.kernel.errors import Forbidden, NotFound
+from satchel.stores.ports.ephemeral import Command, Ephemeral, HashAll, HashGet, SetHas
+from satchel.stores.ports.objects import Objects
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rooms:
+    """The stores, time, how much a room may keep (None: no limit), and what others know."""
+
+    ephemeral: Ephemeral
+    objects: Objects
+    clock: Clock
+    quota_bytes: int | None
+    guesses: CodeGuesses
+    knocking: Limit
+    talking: Limit
+    people: People
+    attending: Attending
+    shelves: Shelves
+    preview_of: Callable[[str, str], Preview | None]
+
+    def now(self) -> str:
+        return iso(self.clock())
+
+
+def state_of(room_id: RoomId) -> tuple[Command[dict[str, bytes]], Command[bytes | None]]:
+    """What to read, together with a change, to know whether the room was open at that very moment.
+
+    Nothing can be made to depend on it in one step, so a change is made first and undone if this says that it came too
+    late. What closes a room marks it closed before it takes anything away, and comes back later for whatever a change
+    left that was cut off before it could undo itself.
+    """
+    return HashAll(ROOM(room_id=room_id)), HashGet(ROOMS(), room_id)
+
+
+def open_room(rooms: Rooms, room_id: RoomId, fields: Mapping[str, bytes], due: bytes | None) -> RoomRow | None:
+    """The room that `state_of` has read, unless it is over or never was."""
+    room = read_room(room_id, fields, due)
+    return None if room is None or room.closed_at or room.expires_at <= rooms.now() else room
+
+
+async def find_room(rooms: Rooms, room_id: RoomId, person_id: PersonId) -> RoomRow:
+    """The room, for somebody who is in it; for everybody else it is not there."""
+    room, is_in = await _look(rooms, room_id, person_id)
+    if not is_in:
+        raise missing()
+    return room
+
+
+async def find_owned(rooms: Rooms, room_id: RoomId, person_id: PersonId) -> RoomRow:
+    """The room, for its owner, in it or not."""
+    room, is_in = await _look(rooms, room_id, person_id)
+    if room.owner_id == person_id:
+        return room
+    raise Forbidden("Only the owner of the room can do this.") if is_in else missing()
+
+
+async def _look(rooms: Rooms, room_id: RoomId, person_id: PersonId) -> tuple[RoomRow, bool]:
+    """An open room, and whether this person is in it."""
+    if not is_room_id(room_id):
+        raise missing()
+    fields, due, is_in = await rooms.ephemeral.together(*state_of(room_id), SetHas(MEMBERS(room_id=room_id), person_id))
+    room = open_room(rooms, room_id, fields, due)
+    if room is None:
+        raise missing()
+    return room, is_in
+
+
+def missing() -> NotFound:
+    return NotFound("There is no such room, or you are not in it.")

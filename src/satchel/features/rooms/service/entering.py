@@ -1,0 +1,167 @@
+"""Come into a room by its letters, knock and be let in, leave, and put somebody out."""
+
+from dataclasses import dataclass
+
+from satchel.features.rooms.model import (
+    MAX_KNOCKS,
+    NotInARoom,
+    Person,
+    PersonId,
+    RoomFull,
+    RoomId,
+    RoomUnknown,
+    is_id,
+    read_code,
+)
+from satchel.features.rooms.records import (
+    CODE,
+    KNOCKS,
+    PEOPLE,
+    REMOVED,
+    WHEREABOUTS,
+    KnockRow,
+    RoomRow,
+    decode_knock,
+    decode_person,
+    encode,
+)
+from satchel.features.rooms.service.context import Rooms, find_owned, find_room, open_room, state_of
+from satchel.features.rooms.service.events import RoomAdmitted, RoomChanged, RoomTurnedAway
+from satchel.features.rooms.service.moving import (
+    enter,
+    make_current,
+    take_out,
+    tell_of_leaving,
+    tell_people,
+    why_not,
+)
+from satchel.kernel.errors import Conflict, NotFound
+from satchel.stores.ports.ephemeral import Get, HashAll, HashDelete, HashGet, HashPut, SetAdd, SetHas
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """The room that somebody is in now, or at whose door they wait."""
+
+    room_id: RoomId
+    is_knocking: bool
+
+
+async def join(rooms: Rooms, person: Person, written: str, *, address: str) -> Joined:
+    room = await _find_by_letters(rooms, written, address)
+    present, is_removed = await rooms.ephemeral.together(
+        HashGet(PEOPLE(room_id=room.room_id), person.person_id),
+        SetHas(REMOVED(room_id=room.room_id), person.person_id),
+    )
+    if present is not None:
+        await make_current(rooms, room.room_id, person.person_id, decode_person(present))
+        return Joined(room.room_id, is_knocking=False)
+    refusal = why_not(room, person.person_id, is_removed=is_removed)
+    if refusal is not None:
+        raise refusal
+    if room.admits == "knock" and room.owner_id != person.person_id:
+        await _knock(rooms, room, person)
+        return Joined(room.room_id, is_knocking=True)
+    await enter(rooms, room.room_id, person)
+    return Joined(room.room_id, is_knocking=False)
+
+
+async def find_current(rooms: Rooms, person_id: PersonId) -> RoomId:
+    """The room that somebody is in."""
+    where = await rooms.ephemeral.run(Get(WHEREABOUTS(person_id=person_id)))
+    try:
+        room = await find_room(rooms, RoomId((where or b"").decode()), person_id)
+    except NotFound:
+        raise NotInARoom("You are in no room. Open one, or join one by its letters.") from None
+    return room.room_id
+
+
+async def leave(rooms: Rooms, room_id: RoomId, person_id: PersonId) -> None:
+    """An owner who leaves still owns the room, and comes back by its letters."""
+    await find_room(rooms, room_id, person_id)
+    await take_out(rooms, room_id, person_id)
+    await tell_of_leaving(rooms, room_id, person_id, "left")
+
+
+async def remove(rooms: Rooms, room_id: RoomId, owner_id: PersonId, person_id: PersonId) -> None:
+    """Put somebody out, for good: by the time that they are out they cannot come in."""
+    await find_owned(rooms, room_id, owner_id)
+    if person_id == owner_id:
+        raise Conflict("You own this room. Leave it or close it instead.")
+    people, knocks = PEOPLE(room_id=room_id), KNOCKS(room_id=room_id)
+    if not is_id(person_id) or await rooms.ephemeral.run(HashGet(people, person_id)) is None:
+        raise NotFound("This person is not in the room.")
+    await take_out(
+        rooms, room_id, person_id, SetAdd(REMOVED(room_id=room_id), person_id), HashDelete(knocks, person_id)
+    )
+    await tell_of_leaving(rooms, room_id, person_id, "removed")
+
+
+async def admit(rooms: Rooms, room_id: RoomId, owner_id: PersonId, person_id: PersonId) -> None:
+    """Let somebody in who knocked, unless they have gone elsewhere since."""
+    await find_owned(rooms, room_id, owner_id)
+    knock = await _find_knock(rooms, room_id, person_id)
+    where = (await rooms.ephemeral.run(Get(WHEREABOUTS(person_id=person_id))) or b"").decode()
+    if where not in ("", room_id, knock.came_from):
+        await rooms.ephemeral.run(HashDelete(KNOCKS(room_id=room_id), person_id))
+        raise NotFound("This person has gone to another room.")
+    await enter(rooms, room_id, Person(person_id, knock.name, knock.kind), is_admitted=True)
+    await tell_people(rooms, [person_id], RoomAdmitted(room_id=room_id))
+
+
+async def turn_away(rooms: Rooms, room_id: RoomId, owner_id: PersonId, person_id: PersonId) -> None:
+    await find_owned(rooms, room_id, owner_id)
+    await _find_knock(rooms, room_id, person_id)
+    await rooms.ephemeral.run(HashDelete(KNOCKS(room_id=room_id), person_id))
+    await tell_people(rooms, [person_id], RoomTurnedAway(room_id=room_id))
+    await tell_people(rooms, [owner_id], RoomChanged(room_id=room_id))
+
+
+async def _find_by_letters(rooms: Rooms, written: str, address: str) -> RoomRow:
+    """Only wrong letters count, so that a class can come in from behind one address at once.
+
+    After too many of them right ones are refused as well, so that guessing on finds nothing.
+    """
+    code = read_code(written)
+    found = await rooms.ephemeral.run(Get(CODE(code=code))) if code else None
+    # The letters of a room that has ended stand there empty.
+    room_id = RoomId((found or b"").decode())
+    room = open_room(rooms, room_id, *await rooms.ephemeral.together(*state_of(room_id))) if room_id else None
+    if room is None:
+        await rooms.guesses.count(address)
+        raise RoomUnknown("No room has these letters. Ask for the right ones.")
+    await rooms.guesses.check(address)
+    return room
+
+
+async def _knock(rooms: Rooms, room: RoomRow, person: Person) -> None:
+    knocks = KNOCKS(room_id=room.room_id)
+    where, earlier = await rooms.ephemeral.together(
+        Get(WHEREABOUTS(person_id=person.person_id)), HashGet(knocks, person.person_id)
+    )
+    # A page that is loaded again while somebody waits takes nobody's turn, and tells the owner nothing new.
+    if earlier is None:
+        await rooms.knocking.count(room.room_id)
+    row = KnockRow(name=person.name, kind=person.kind, at=rooms.now(), came_from=(where or b"").decode())
+    fields, due, is_removed, _, waiting = await rooms.ephemeral.together(
+        *state_of(room.room_id),
+        SetHas(REMOVED(room_id=room.room_id), person.person_id),
+        HashPut(knocks, {person.person_id: encode(row)}),
+        HashAll(knocks),
+    )
+    current = open_room(rooms, room.room_id, fields, due)
+    refusal = why_not(current, person.person_id, is_removed=is_removed)
+    if refusal is None and len(waiting) > MAX_KNOCKS:
+        refusal = RoomFull("Too many people wait at the door of this room. Try again later.")
+    if refusal is not None:
+        await rooms.ephemeral.run(HashDelete(knocks, person.person_id))
+        raise refusal
+    if earlier is None:
+        await tell_people(rooms, [room.owner_id], RoomChanged(room_id=room.room_id))
+
+
+async def _find_knock(rooms: Rooms, room_id: RoomId, person_id: PersonId) -> KnockRow:
+    found = await rooms.ephemeral.run(HashGet(KNOCKS(room_id=room_id), person_id)) if is_id(person_id) else None
+    if found is None:
+        raise NotFound("Nobody of this id waits at the door.")
+    return decode_knock(found)

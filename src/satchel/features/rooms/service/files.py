@@ -1,0 +1,134 @@
+"""Find, list and take away the files of a room, as far as somebody may see them."""
+
+from collections.abc import Mapping, Sequence
+
+from satchel.features.rooms.model import FileId, FileView, PersonId, RoomId, is_id, is_room_id
+from satchel.features.rooms.records import (
+    FILE_HASH,
+    FILE_NAME,
+    FILES,
+    MEMBERS,
+    NAMES,
+    FileRow,
+    RoomFile,
+    decode_file,
+)
+from satchel.features.rooms.service.context import Rooms, find_room, missing, open_room, state_of
+from satchel.features.rooms.service.events import RoomFileCame, RoomFileGone
+from satchel.features.rooms.service.moving import tell_people
+from satchel.features.rooms.service.storing import let_go_of
+from satchel.features.rooms.service.underway import Underway
+from satchel.kernel.errors import Forbidden, NotFound
+from satchel.kernel.names import FileName, sameness
+from satchel.stores.ports.ephemeral import Delete, Get, HashAll, HashDelete, HashGet, SetAll, SetHas, SetRemove
+
+_TOGETHER = 500
+
+
+async def list_files(rooms: Rooms, room_id: RoomId, person_id: PersonId) -> list[RoomFile]:
+    """What this person may see, the oldest first."""
+    await find_room(rooms, room_id, person_id)
+    rows = await rooms.ephemeral.run(HashAll(FILES(room_id=room_id)))
+    visible = {FileId(file_id): row for file_id, each in rows.items() if is_for(row := decode_file(each), person_id)}
+    found = await complete(rooms, room_id, visible)
+    return sorted(found, key=lambda file: (file.row.at, file.file_id))
+
+
+async def find_file(rooms: Rooms, room_id: RoomId, person_id: PersonId, file_id: FileId) -> RoomFile:
+    """A file for somebody who may see it; for everybody else it is not there."""
+    if not is_room_id(room_id) or not is_id(file_id):
+        raise missing()
+    fields, due, is_in, found, sha256, name = await rooms.ephemeral.together(
+        *state_of(room_id),
+        SetHas(MEMBERS(room_id=room_id), person_id),
+        HashGet(FILES(room_id=room_id), file_id),
+        Get(FILE_HASH(file_id=file_id)),
+        Get(FILE_NAME(file_id=file_id)),
+    )
+    if not is_in or open_room(rooms, room_id, fields, due) is None:
+        raise missing()
+    if found is None or sha256 is None or name is None or not is_for(row := decode_file(found), person_id):
+        raise NotFound("There is no such file in this room.")
+    return RoomFile(room_id=room_id, file_id=file_id, name=name.decode(), sha256=sha256.decode(), row=row)
+
+
+async def delete_file(rooms: Rooms, room_id: RoomId, person_id: PersonId, file_id: FileId) -> None:
+    """For who brought it, and for the owner of the room."""
+    room = await find_room(rooms, room_id, person_id)
+    file = await find_file(rooms, room_id, person_id, file_id)
+    if person_id not in (file.row.by, room.owner_id):
+        raise Forbidden("Only who brought this file, or the owner of the room, can delete it.")
+    await take_away(rooms, file)
+
+
+async def take_away(rooms: Rooms, file: RoomFile) -> None:
+    """Of several who do this at once, one finds the file and lets go of its bytes."""
+    underway = Underway(rooms, file.room_id, file.file_id)
+    was_there, *_ = await rooms.ephemeral.together(
+        HashDelete(FILES(room_id=file.room_id), file.file_id),
+        Delete(FILE_HASH(file_id=file.file_id)),
+        Delete(FILE_NAME(file_id=file.file_id)),
+        SetRemove(NAMES(room_id=file.room_id), claim_of(FileName(file.name), file.row)),
+        underway.noting(sha256=file.sha256, object_id=file.row.object_id, size_bytes=file.row.size_bytes, holds=True),
+    )
+    if not was_there:
+        await rooms.ephemeral.run(underway.over())
+    else:
+        await let_go_of(rooms, file.room_id, file.sha256, file.row.object_id, file.row.size_bytes, underway)
+        await tell_people(rooms, await _viewers(rooms, file), RoomFileGone(room_id=file.room_id, file_id=file.file_id))
+
+
+async def complete(rooms: Rooms, room_id: RoomId, rows: Mapping[FileId, FileRow]) -> list[RoomFile]:
+    """The files with their names and hashes; one that is taken away meanwhile is left out."""
+    found: list[RoomFile] = []
+    wanted = list(rows.items())
+    for start in range(0, len(wanted), _TOGETHER):
+        part = wanted[start : start + _TOGETHER]
+        hashes = [Get(FILE_HASH(file_id=file_id)) for file_id, _ in part]
+        names = [Get(FILE_NAME(file_id=file_id)) for file_id, _ in part]
+        answers: Sequence[bytes | None] = await rooms.ephemeral.together(*hashes, *names)
+        for (file_id, row), sha256, name in zip(part, answers[: len(part)], answers[len(part) :], strict=True):
+            if sha256 is not None and name is not None:
+                found.append(
+                    RoomFile(room_id=room_id, file_id=file_id, name=name.decode(), sha256=sha256.decode(), row=row)
+                )
+    return found
+
+
+async def tell_of_file(rooms: Rooms, file: RoomFile) -> None:
+    event = RoomFileCame(room_id=file.room_id, file=file_view(rooms, file))
+    await tell_people(rooms, await _viewers(rooms, file), event)
+
+
+def file_view(rooms: Rooms, file: RoomFile) -> FileView:
+    row = file.row
+    return FileView(
+        file_id=file.file_id,
+        name=file.name,
+        folder=row.folder,
+        size_bytes=row.size_bytes,
+        content_type=row.content_type,
+        sha256=file.sha256,
+        by=row.by,
+        by_name=row.by_name,
+        at=row.at,
+        previewable=rooms.preview_of(file.name, row.content_type),
+        to=row.to,
+        transfer_id=row.transfer_id,
+        place=row.place,
+    )
+
+
+def is_for(row: FileRow, person_id: PersonId) -> bool:
+    return row.to is None or person_id in (row.to, row.by)
+
+
+def claim_of(name: FileName, row: FileRow) -> str:
+    """What stands for a name in use. What two people share is theirs alone, so it takes no name from the others."""
+    between = f"{row.by} {row.to}" if row.to else ""
+    return "/".join((between, sameness(FileName(row.folder)), sameness(name)))
+
+
+async def _viewers(rooms: Rooms, file: RoomFile) -> frozenset[str]:
+    members = await rooms.ephemeral.run(SetAll(MEMBERS(room_id=file.room_id)))
+    return members if file.row.to is None else members & {file.row.by, file.row.to}

@@ -1,0 +1,126 @@
+"""Put right what a crash left in a room: bytes counted for no file, a name that none has, people who are elsewhere.
+
+Nothing is believed of what an operation on a file noted but which object and which name it was about. How many there
+should be of either is counted anew, in one step, so it does not matter how far it got, and mending can be cut off, too.
+"""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+from satchel.features.rooms.model import FileId, PersonId, RoomId
+from satchel.features.rooms.records import (
+    FILES,
+    MEMBERS,
+    MENDING,
+    NAMES,
+    PEOPLE,
+    REFS,
+    ROOMS,
+    UNDERWAY,
+    WHEREABOUTS,
+    NoteRow,
+    decode_file,
+    decode_note,
+    decode_person,
+    object_name,
+)
+from satchel.features.rooms.service.context import Rooms
+from satchel.features.rooms.service.files import claim_of, complete
+from satchel.features.rooms.service.moving import stepping_out
+from satchel.features.rooms.service.storing import free_unless_counted
+from satchel.kernel.clock import iso
+from satchel.kernel.names import FileName
+from satchel.stores.ports.ephemeral import (
+    Delete,
+    Get,
+    HashAll,
+    HashDelete,
+    HashIncrement,
+    HashPut,
+    Put,
+    SetAdd,
+    SetRemove,
+)
+
+# Much longer than it takes to copy an object, which is the one step that takes any time.
+CUT_OFF_AFTER = timedelta(hours=1)
+_ALONE_FOR = timedelta(minutes=1)
+
+
+async def mend_rooms(rooms: Rooms) -> int:
+    """What was cut off so long ago that it is not under way any more; how many times that was."""
+    long_ago = iso(rooms.clock() - CUT_OFF_AFTER.total_seconds())
+    mended = 0
+    for room_id in map(RoomId, await rooms.ephemeral.run(HashAll(ROOMS()))):
+        mended += await _mend(rooms, room_id, lambda note: note.at <= long_ago)
+        mended += await _put_out_who_is_elsewhere(rooms, room_id, long_ago)
+    return mended
+
+
+async def mend_file(rooms: Rooms, room_id: RoomId, file_id: FileId) -> None:
+    """What was cut off of bringing this file, for whoever alone is about to bring it again."""
+    await _mend(rooms, room_id, lambda note: note.file_id == file_id)
+
+
+async def _mend(rooms: Rooms, room_id: RoomId, is_cut_off: Callable[[NoteRow], bool]) -> int:
+    noted = await rooms.ephemeral.run(HashAll(UNDERWAY(room_id=room_id)))
+    if not any(is_cut_off(decode_note(each)) for each in noted.values()):
+        return 0
+    alone = MENDING(room_id=room_id)
+    if not await rooms.ephemeral.run(Put(alone, b"", ttl=_ALONE_FOR, only_if_absent=True)):
+        return 0
+    try:
+        return await _mend_alone(rooms, room_id, is_cut_off)
+    finally:
+        await rooms.ephemeral.run(Delete(alone))
+
+
+async def _mend_alone(rooms: Rooms, room_id: RoomId, is_cut_off: Callable[[NoteRow], bool]) -> int:
+    rows = await rooms.ephemeral.run(HashAll(FILES(room_id=room_id)))
+    files = await complete(rooms, room_id, {FileId(file_id): decode_file(row) for file_id, row in rows.items()})
+    noted, found, counts = await rooms.ephemeral.together(
+        HashAll(UNDERWAY(room_id=room_id)), HashAll(FILES(room_id=room_id)), HashAll(REFS(room_id=room_id))
+    )
+    if found.keys() != {file.file_id for file in files}:
+        return 0  # changed while we looked: next time
+    notes = {note_id: decode_note(each) for note_id, each in noted.items()}
+    cut_off = {note_id: note for note_id, note in notes.items() if is_cut_off(note)}
+    living = [note for note_id, note in notes.items() if note_id not in cut_off]
+    held = [file.row.object_id for file in files] + [note.object_id for note in living if note.holds]
+    for note in cut_off.values():
+        count = counts.pop(object_name(note.sha256, note.object_id), None)
+        if count is not None:
+            await _count_anew(rooms, room_id, note, int(count) - held.count(note.object_id))
+    used = {claim_of(FileName(file.name), file.row) for file in files} | {note.claim for note in living}
+    await rooms.ephemeral.together(
+        *(SetRemove(NAMES(room_id=room_id), claim) for claim in {note.claim for note in cut_off.values()} - used),
+        *(HashDelete(UNDERWAY(room_id=room_id), note_id) for note_id in cut_off),
+    )
+    return len(cut_off)
+
+
+async def _count_anew(rooms: Rooms, room_id: RoomId, note: NoteRow, too_many: int) -> None:
+    """Others may count meanwhile: so what is too many is taken off, whatever the count has become."""
+    name = object_name(note.sha256, note.object_id)
+    await rooms.ephemeral.run(HashIncrement(REFS(room_id=room_id), name, -too_many))
+    await free_unless_counted(rooms, room_id, note.sha256, note.object_id, note.size_bytes)
+
+
+async def _put_out_who_is_elsewhere(rooms: Rooms, room_id: RoomId, long_ago: str) -> int:
+    """Somebody comes into a room before they go out of the one before; cut off in between, they never came."""
+    people = await rooms.ephemeral.run(HashAll(PEOPLE(room_id=room_id)))
+    settled = [person_id for person_id, row in people.items() if decode_person(row).joined_at <= long_ago]
+    places = [Get(WHEREABOUTS(person_id=person_id)) for person_id in settled]
+    found = await rooms.ephemeral.together(*places) if places else ()
+    elsewhere = [person_id for person_id, where in zip(settled, found, strict=True) if where != room_id.encode()]
+    for person_id in map(PersonId, elsewhere):
+        where, *_ = await rooms.ephemeral.together(
+            Get(WHEREABOUTS(person_id=person_id)), *stepping_out(room_id, person_id)
+        )
+        if where == room_id.encode():
+            # They have come in a moment ago, for good.
+            await rooms.ephemeral.together(
+                SetAdd(MEMBERS(room_id=room_id), person_id),
+                HashPut(PEOPLE(room_id=room_id), {person_id: people[person_id]}),
+            )
+    return len(elsewhere)

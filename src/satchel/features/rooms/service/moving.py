@@ -1,0 +1,185 @@
+"""Put people into a room and out of it, so that whatever else happens at the same moment they end in one room or none.
+
+Three things say who is where: the set of the room, its hash of names, and the person's `userId`. Set and hash always
+change in one step. The set decides; `userId` only says where to look, and is believed if the set agrees.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from satchel.features.rooms.model import (
+    MAX_PEOPLE,
+    Ending,
+    Person,
+    PersonId,
+    RemovedFromRoom,
+    RoomFull,
+    RoomId,
+    RoomLocked,
+    RoomUnknown,
+)
+from satchel.features.rooms.records import (
+    KNOCKS,
+    MEMBERS,
+    PEOPLE,
+    REMOVED,
+    WHEREABOUTS,
+    PersonRow,
+    RoomRow,
+    encode,
+)
+from satchel.features.rooms.service.context import Rooms, open_room, state_of
+from satchel.features.rooms.service.events import RoomChanged, RoomClosed
+from satchel.kernel.errors import SatchelError
+from satchel.live import LiveEvent, tell
+from satchel.stores.ports.ephemeral import (
+    Command,
+    Delete,
+    Get,
+    HashDelete,
+    HashPut,
+    Put,
+    SetAdd,
+    SetAll,
+    SetHas,
+    SetRemove,
+    SetSize,
+)
+
+_TOGETHER = 500
+
+
+async def enter(rooms: Rooms, room_id: RoomId, person: Person, *, is_admitted: bool = False) -> None:
+    """Put somebody in, and out of the room they were in; they are in first, so a refusal leaves them where they are.
+
+    A lock, a removal or the end of the room may have come since anybody looked, so what counts is read in the step that
+    puts them in.
+    """
+    members, person_id = MEMBERS(room_id=room_id), person.person_id
+    row = PersonRow(name=person.name, kind=person.kind, joined_at=rooms.now())
+    fields, due, is_removed, is_new, _, size = await rooms.ephemeral.together(
+        *state_of(room_id),
+        SetHas(REMOVED(room_id=room_id), person_id),
+        SetAdd(members, person_id),
+        HashPut(PEOPLE(room_id=room_id), {person_id: encode(row)}),
+        SetSize(members),
+    )
+    room = open_room(rooms, room_id, fields, due)
+    refusal = why_not(room, person_id, is_removed=is_removed, is_admitted=is_admitted)
+    if refusal is None and size > MAX_PEOPLE:
+        refusal = RoomFull(f"{MAX_PEOPLE} people are in this room. Wait until somebody leaves.")
+    if refusal is not None:
+        if is_new:
+            await rooms.ephemeral.together(*stepping_out(room_id, person_id))
+        raise refusal
+    await make_current(rooms, room_id, person_id, row)
+
+
+def why_not(
+    room: RoomRow | None, person_id: PersonId, *, is_removed: bool, is_admitted: bool = False
+) -> SatchelError | None:
+    """What keeps this person out of the room; never its owner."""
+    if room is None:
+        return RoomUnknown("No room has these letters. Ask for the right ones.")
+    if room.owner_id == person_id:
+        return None
+    if is_removed:
+        return RemovedFromRoom("The owner of this room has put you out.")
+    if room.locked and not is_admitted:
+        return RoomLocked("This room is locked. Ask its owner to open it.")
+    return None
+
+
+async def make_current(rooms: Rooms, room_id: RoomId, person_id: PersonId, row: PersonRow) -> None:
+    """Make a room that somebody is in, or was let into a moment ago, their one room.
+
+    They come in, and go out of the room that they are thought to be in, in one step. If they turn out to have been in
+    another, it is done again for that: so whoever is last moves them from where they really are.
+    """
+    whereabouts = WHEREABOUTS(person_id=person_id)
+    where = await rooms.ephemeral.run(Get(whereabouts))
+    left: set[RoomId] = set()
+    while True:
+        expected = _other_room(where, room_id)
+        found, fields, due, is_removed, *_ = await rooms.ephemeral.together(
+            Get(whereabouts),
+            *state_of(room_id),
+            SetHas(REMOVED(room_id=room_id), person_id),
+            Put(whereabouts, room_id.encode()),
+            SetAdd(MEMBERS(room_id=room_id), person_id),
+            HashPut(PEOPLE(room_id=room_id), {person_id: encode(row)}),
+            HashDelete(KNOCKS(room_id=room_id), person_id),
+            *(stepping_out(expected, person_id) if expected else ()),
+        )
+        left |= {expected} if expected else set()
+        if _other_room(found, room_id) in (None, expected):
+            break
+        where = found
+    for each in left:
+        await tell_of_leaving(rooms, each, person_id, "left")
+    refusal = why_not(open_room(rooms, room_id, fields, due), person_id, is_removed=is_removed, is_admitted=True)
+    if refusal is not None:
+        await take_out(rooms, room_id, person_id)
+        raise refusal
+    await tell_room(rooms, room_id, RoomChanged(room_id=room_id))
+
+
+async def take_out(rooms: Rooms, room_id: RoomId, person_id: PersonId, *more: Command[Any]) -> None:
+    """Out of the room and nowhere, in one step; who has moved on meanwhile is given back where they are."""
+    whereabouts = WHEREABOUTS(person_id=person_id)
+    where, *_ = await rooms.ephemeral.together(
+        Get(whereabouts), Delete(whereabouts), *stepping_out(room_id, person_id), *more
+    )
+    await _give_back(rooms, room_id, {person_id: where})
+
+
+def stepping_out(room_id: RoomId, person_id: PersonId) -> tuple[Command[Any], Command[Any]]:
+    return SetRemove(MEMBERS(room_id=room_id), person_id), HashDelete(PEOPLE(room_id=room_id), person_id)
+
+
+async def let_go(rooms: Rooms, room_id: RoomId, person_ids: Iterable[str]) -> None:
+    """Forget that these people are in the room."""
+    wanted = list(person_ids)
+    for start in range(0, len(wanted), _TOGETHER):
+        part = wanted[start : start + _TOGETHER]
+        keys = [WHEREABOUTS(person_id=person_id) for person_id in part]
+        taken = await rooms.ephemeral.together(*map(Get, keys), *map(Delete, keys))
+        await _give_back(rooms, room_id, dict(zip(part, taken, strict=False)))
+
+
+async def _give_back(rooms: Rooms, room_id: RoomId, taken: Mapping[str, bytes | None]) -> None:
+    """There is no deleting only what has a certain value. So what stood there is taken, whatever it was, and what was
+    not this room is put back unless something newer stands there."""
+    for person_id, where in taken.items():
+        if where and where != room_id.encode():
+            await rooms.ephemeral.run(Put(WHEREABOUTS(person_id=person_id), where, only_if_absent=True))
+
+
+async def tell_of_leaving(rooms: Rooms, room_id: RoomId, person_id: PersonId, why: Ending) -> None:
+    """The one who left learns it in every window; the others, that somebody is missing."""
+    left = await rooms.ephemeral.run(SetAll(MEMBERS(room_id=room_id)))
+    await _publish(
+        rooms,
+        [
+            *tell([person_id], RoomClosed(room_id=room_id, reason=why)),
+            *tell(left - {person_id}, RoomChanged(room_id=room_id)),
+        ],
+    )
+
+
+async def tell_room(rooms: Rooms, room_id: RoomId, event: LiveEvent) -> None:
+    await _publish(rooms, tell(await rooms.ephemeral.run(SetAll(MEMBERS(room_id=room_id))), event))
+
+
+async def tell_people(rooms: Rooms, person_ids: Iterable[str], event: LiveEvent) -> None:
+    await _publish(rooms, tell(person_ids, event))
+
+
+async def _publish(rooms: Rooms, commands: Sequence[Command[Any]]) -> None:
+    if commands:
+        await rooms.ephemeral.together(*commands)
+
+
+def _other_room(whereabouts: bytes | None, room_id: RoomId) -> RoomId | None:
+    other = RoomId((whereabouts or b"").decode())
+    return other if other and other != room_id else None

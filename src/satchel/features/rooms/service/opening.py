@@ -1,0 +1,132 @@
+"""Open a room with letters of its own, see the rooms that one owns, and change what they are like."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from satchel.features.rooms.model import (
+    DEFAULT_LIFE,
+    LONGEST_LIFE,
+    MAX_ROOMS_OF_ONE,
+    Admits,
+    Person,
+    PersonId,
+    RoomId,
+    TooManyRooms,
+    check_title,
+    draw_code,
+)
+from satchel.features.rooms.records import CODE, MEMBERS, OWNED, ROOM, ROOMS, RoomRow, room_fields
+from satchel.features.rooms.service.context import Rooms, find_owned, missing, open_room, state_of
+from satchel.features.rooms.service.events import RoomChanged
+from satchel.features.rooms.service.moving import enter, tell_people
+from satchel.kernel.clock import iso
+from satchel.kernel.errors import Invalid, Unavailable
+from satchel.kernel.ids import new_id
+from satchel.stores.ports.ephemeral import (
+    Command,
+    Delete,
+    HashDelete,
+    HashPut,
+    Put,
+    SetAdd,
+    SetAll,
+    SetRemove,
+    SetSize,
+)
+
+# Of nearly twelve million codes; to find none of so many free, most would have to be in use.
+_DRAWS = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoomChange:
+    """What is to become of a room; None leaves a thing as it is."""
+
+    name: str | None = None
+    locked: bool | None = None
+    admits: Admits | None = None
+    expires_at: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Owned:
+    """A room that somebody owns, and how many people are in it."""
+
+    room: RoomRow
+    people: int
+
+
+async def open_new_room(
+    rooms: Rooms, owner: Person, *, name: str = "", life: timedelta = DEFAULT_LIFE, admits: Admits = "anyone"
+) -> RoomId:
+    """The row comes before the letters: what a crash leaves in between ends like any other room."""
+    title = check_title(name)
+    room_id = RoomId(new_id(rooms.clock))
+    owned = OWNED(person_id=owner.person_id)
+    fields = room_fields(owner_id=owner.person_id, opened_at=rooms.now(), admits=admits)
+    _, _, _, count = await rooms.ephemeral.together(
+        HashPut(ROOM(room_id=room_id), fields),
+        HashPut(ROOMS(), {room_id: iso(rooms.clock() + life.total_seconds()).encode()}),
+        SetAdd(owned, room_id),
+        SetSize(owned),
+    )
+    if count > MAX_ROOMS_OF_ONE:
+        await rooms.ephemeral.together(
+            SetRemove(owned, room_id), HashDelete(ROOMS(), room_id), Delete(ROOM(room_id=room_id))
+        )
+        raise TooManyRooms(f"You have {MAX_ROOMS_OF_ONE} rooms open. Close one first.")
+    await _take_letters(rooms, room_id, title)
+    await enter(rooms, room_id, owner)
+    return room_id
+
+
+async def _take_letters(rooms: Rooms, room_id: RoomId, title: str) -> None:
+    """Noted in the row first, so that whoever closes the room knows which letters may be its own."""
+    for _ in range(_DRAWS):
+        code = draw_code()
+        await rooms.ephemeral.run(HashPut(ROOM(room_id=room_id), room_fields(code=code, name=title or code)))
+        if await rooms.ephemeral.run(Put(CODE(code=code), room_id.encode(), only_if_absent=True)):
+            return
+    raise Unavailable("No letters are free for a room. Try again.")
+
+
+async def list_owned(rooms: Rooms, person_id: PersonId) -> list[Owned]:
+    """The open ones, the newest first."""
+    found: list[Owned] = []
+    for room_id in sorted(map(RoomId, await rooms.ephemeral.run(SetAll(OWNED(person_id=person_id)))), reverse=True):
+        fields, due, people = await rooms.ephemeral.together(*state_of(room_id), SetSize(MEMBERS(room_id=room_id)))
+        room = open_room(rooms, room_id, fields, due)
+        # One without letters broke off while it was opened, and ends by itself.
+        if room is not None and room.code:
+            found.append(Owned(room, people))
+    return found
+
+
+async def change_room(rooms: Rooms, room_id: RoomId, person_id: PersonId, change: RoomChange) -> None:
+    room = await find_owned(rooms, room_id, person_id)
+    fields: dict[str, bytes] = {}
+    if change.name is not None:
+        fields |= room_fields(name=check_title(change.name) or room.code)
+    if change.locked is not None:
+        fields |= room_fields(locked=change.locked)
+    if change.admits is not None:
+        fields |= room_fields(admits=change.admits)
+    writes: list[Command[Any]] = [HashPut(ROOM(room_id=room_id), fields)] if fields else []
+    if change.expires_at is not None:
+        writes.append(HashPut(ROOMS(), {room_id: _end(rooms, change.expires_at).encode()}))
+    before, due, people, *_ = await rooms.ephemeral.together(
+        *state_of(room_id), SetAll(MEMBERS(room_id=room_id)), *writes
+    )
+    if open_room(rooms, room_id, before, due) is None:
+        # It ended just before: when it is to be looked after must not be put off by us.
+        await rooms.ephemeral.run(HashPut(ROOMS(), {room_id: due or rooms.now().encode()}))
+        raise missing()
+    await tell_people(rooms, people | {person_id}, RoomChanged(room_id=room_id))
+
+
+def _end(rooms: Rooms, moment: float) -> str:
+    now = rooms.clock()
+    if not now < moment <= now + LONGEST_LIFE.total_seconds():
+        raise Invalid(f"Choose a time within the next {LONGEST_LIFE.days} days.", field="expires_at")
+    return iso(moment)

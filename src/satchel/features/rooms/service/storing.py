@@ -1,0 +1,115 @@
+"""Keep the bytes of a room once each, however many of its files show them, and let them go with the last.
+
+How counting and names of objects work together stands in `records.py`. A crash can leave a count that is too high or an
+object that no count knows: the former is mended (`mending.py`), the latter a sweep finds.
+"""
+
+from dataclasses import dataclass
+
+from satchel.features.rooms.model import MAX_FILES, RoomFullOfFiles, RoomId
+from satchel.features.rooms.records import BYTES, REFS, ROOM, object_key, object_name
+from satchel.features.rooms.service.context import Rooms
+from satchel.features.rooms.service.underway import Underway
+from satchel.kernel.ids import new_id
+from satchel.stores.ports.ephemeral import Command, Delete, Get, HashDelete, HashGet, HashIncrement, Put
+
+USED_BYTES = "used_bytes"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Content:
+    """Bytes that stand at `key` and shall be in a room, too."""
+
+    key: str
+    name: str
+    size_bytes: int
+    sha256: str
+
+
+async def hold(rooms: Rooms, room_id: RoomId, content: Content, underway: Underway) -> str:
+    """The object of the room that has these bytes, counted once more; stored first if there is none."""
+    while (object_id := await _hold_stored(rooms, room_id, content, underway)) is None:
+        object_id = await _store(rooms, room_id, content, underway)
+        place = BYTES(room_id=room_id, sha256=content.sha256)
+        if await rooms.ephemeral.run(Put(place, object_id.encode(), only_if_absent=True)):
+            return object_id
+        # The same bytes came from somebody else at the same time, and theirs were there first.
+        await let_go_of(rooms, room_id, content.sha256, object_id, content.size_bytes, underway)
+    return object_id
+
+
+async def let_go_of(
+    rooms: Rooms, room_id: RoomId, sha256: str, object_id: str, size_bytes: int, underway: Underway
+) -> None:
+    """Count the object once less, and delete it if nobody else shows it."""
+    name = object_name(sha256, object_id)
+    left, _ = await rooms.ephemeral.together(
+        HashIncrement(REFS(room_id=room_id), name, -1), underway.noting(holds=False)
+    )
+    # Of several who let go at once, one brings the count to 0, and only that one frees the space.
+    if left <= 0:
+        await free_unless_counted(rooms, room_id, sha256, object_id, size_bytes)
+    await rooms.ephemeral.run(underway.over())
+
+
+async def free_unless_counted(rooms: Rooms, room_id: RoomId, sha256: str, object_id: str, size_bytes: int) -> None:
+    """Delete the object, if it is counted for nobody and nobody else has deleted it."""
+    refs, name = REFS(room_id=room_id), object_name(sha256, object_id)
+    place = BYTES(room_id=room_id, sha256=sha256)
+    count, named = await rooms.ephemeral.together(HashGet(refs, name), Get(place))
+    if count is None or int(count) > 0:
+        return
+    if named == object_id.encode():
+        _, left = await rooms.ephemeral.together(Delete(place), HashIncrement(refs, name, 0))
+        if left > 0:
+            return
+    await rooms.objects.delete(object_key(room_id, name))
+    await rooms.ephemeral.together(
+        HashDelete(refs, name), HashIncrement(ROOM(room_id=room_id), USED_BYTES, -size_bytes)
+    )
+
+
+async def _hold_stored(rooms: Rooms, room_id: RoomId, content: Content, underway: Underway) -> str | None:
+    place = BYTES(room_id=room_id, sha256=content.sha256)
+    while (found := await rooms.ephemeral.run(Get(place))) is not None:
+        object_id = found.decode()
+        refs, name = REFS(room_id=room_id), object_name(content.sha256, object_id)
+        named, count, _ = await rooms.ephemeral.together(
+            Get(place), HashIncrement(refs, name), _holding(underway, content, object_id)
+        )
+        if named == found:
+            return object_id
+        # Whoever let go of it last has seen to the space that it took, unless that is us now.
+        size_bytes = content.size_bytes if count > 1 else 0
+        await let_go_of(rooms, room_id, content.sha256, object_id, size_bytes, underway)
+    return None
+
+
+async def _store(rooms: Rooms, room_id: RoomId, content: Content, underway: Underway) -> str:
+    object_id = new_id(rooms.clock)
+    name = object_name(content.sha256, object_id)
+    used, *_ = await rooms.ephemeral.together(
+        HashIncrement(ROOM(room_id=room_id), USED_BYTES, content.size_bytes),
+        HashIncrement(REFS(room_id=room_id), name),
+        _holding(underway, content, object_id),
+    )
+    try:
+        if rooms.quota_bytes is not None and used > rooms.quota_bytes:
+            raise no_space(rooms)
+        await rooms.objects.copy(content.key, object_key(room_id, name), metadata={"original-name": content.name})
+    except BaseException:
+        await let_go_of(rooms, room_id, content.sha256, object_id, content.size_bytes, underway)
+        raise
+    return object_id
+
+
+def _holding(underway: Underway, content: Content, object_id: str) -> Command[int]:
+    return underway.noting(sha256=content.sha256, object_id=object_id, size_bytes=content.size_bytes, holds=True)
+
+
+def no_space(rooms: Rooms) -> RoomFullOfFiles:
+    return RoomFullOfFiles(
+        "There is no space left in this room. Ask somebody to delete a file.",
+        quota_bytes=rooms.quota_bytes,
+        max_files=MAX_FILES,
+    )
