@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from satchel.kernel.clock import ManualClock, from_iso, iso
-from satchel.kernel.ids import new_id, new_secret
+from satchel.kernel.ids import derived_id, new_id, new_secret
 from satchel.kernel.signing import BadSignature, Signer
 
 SIGNER = Signer(b"s" * 32)
@@ -63,3 +63,12 @@ def test_stored_times_keep_milliseconds_and_sort_as_text(milliseconds: int) -> N
     assert round(from_iso(iso(moment)) * 1000) == milliseconds
     assert len(iso(moment)) == 24
     assert (iso(moment) < iso(moment + 0.001)) is True
+
+
+def test_the_id_of_a_part_follows_from_the_whole_and_is_as_old() -> None:
+    whole, other = new_id(ManualClock()), new_id(ManualClock())
+    ids = [derived_id(each, part) for each in (whole, other) for part in ("0", "1")]
+    assert ids == [derived_id(each, part) for each in (whole, other) for part in ("0", "1")]
+    assert len(set(ids)) == 4
+    assert {(each[:10], len(each)) for each in ids} == {(whole[:10], 26)}
+    assert set("".join(ids)) <= set("0123456789abcdefghjkmnpqrstvwxyz")

@@ -1,6 +1,7 @@
 """Send a stored object: whole or in part, only if it has changed, by the kernel where it can, never as our own page."""
 
 import re
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Protocol
 
@@ -40,7 +41,8 @@ class Download(Response):
 
     `disposition` is how browsers treat it; make it with `attached_as`. `cache` is the Cache-Control. A `content_type`
     takes the place of the stored one, which bytes that several files share have from the first of them. `policy` is the
-    Content-Security-Policy.
+    Content-Security-Policy. `finished` is awaited once the last byte of the object, in a whole answer or in the part
+    that ends it, has gone to the connection and the client was there to the end.
     """
 
     def __init__(
@@ -52,8 +54,10 @@ class Download(Response):
         cache: str = "private, no-cache",
         content_type: str | None = None,
         policy: str = USER_CONTENT_POLICY,
+        finished: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         super().__init__()
+        self._finished = finished
         self._objects = objects
         self._key = key
         self._content_type = content_type
@@ -85,6 +89,7 @@ class Download(Response):
         async with self._objects.read(self._key) as reading:
             await self._start(send, 200, reading.info, reading.length)
             await _send_bytes(scope, send, reading)
+        await self._finish()
 
     async def _send_part(self, scope: "Scope", send: "Send", info: ObjectInfo, start: int, length: int) -> None:
         if length == 0:
@@ -95,9 +100,15 @@ class Download(Response):
                 shown = (b"content-range", b"bytes %d-%d/%d" % (reading.start, last, info.size_bytes))
                 await self._start(send, 206, reading.info, reading.length, shown)
                 await _send_bytes(scope, send, reading)
+                if last == info.size_bytes - 1:
+                    await self._finish()
                 return
         # Replaced between the two looks: a part of the new one would be glued to the old one.
         await self._send_whole(scope, send)
+
+    async def _finish(self) -> None:
+        if self._finished is not None:
+            await self._finished()
 
     async def _start(
         self,

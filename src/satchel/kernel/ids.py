@@ -1,5 +1,6 @@
 """Names that the server makes: identifiers that sort by the time they were made, and secrets nobody can guess."""
 
+import hashlib
 import secrets
 
 from satchel.kernel.clock import Clock
@@ -17,3 +18,9 @@ def new_id(clock: Clock) -> str:
 def new_secret() -> str:
     """43 URL-safe characters holding 256 random bits."""
     return secrets.token_urlsafe(32)
+
+
+def derived_id(parent: str, part: str) -> str:
+    """The id of a part of something: the same whenever it is asked for, as old as the id that it is derived from."""
+    number = int.from_bytes(hashlib.sha256(f"{parent}/{part}".encode()).digest()[:10])
+    return parent[:10] + "".join(_ALPHABET[(number >> shift) & 31] for shift in range(75, -1, -5))

@@ -32,7 +32,10 @@ class ArchiveQuery(Query, frozen=True, kw_only=True):
 async def archived(shelf: Shelf, selection: archive.Selection) -> AsyncGenerator[ArchiveEntry]:
     async with aclosing(archive.walk_selection(shelf, selection)) as found:
         async for path, entry in found:
-            key = object_key(entry) if isinstance(entry, FileRow) else None
+            key = None
+            if isinstance(entry, FileRow):
+                key = object_key(entry)
+                await files.note_opening(shelf, entry)
             yield ArchiveEntry(path, from_iso(entry.created_at), key)
 
 
@@ -46,6 +49,7 @@ def routes(shelf: Shelf) -> Router:
         Ranges and conditional requests are answered. The bytes come as an attachment, under the file's name.
         """
         file = await files.find_file(shelf, UserId(member.user_id), FileId(file_id))
+        await files.note_opening(shelf, file)
         return Download(
             shelf.objects,
             object_key(file),
@@ -61,6 +65,7 @@ def routes(shelf: Shelf) -> Router:
         first mebibyte. Whatever it is, it cannot run anything.
         """
         file = await files.find_file(shelf, UserId(member.user_id), FileId(file_id))
+        await files.note_opening(shelf, file)
         return await preview(shelf.objects, object_key(file), file.name, file.content_type)
 
     @router.get("/shelf/archive", produces="application/zip", raises=(NotFound,))

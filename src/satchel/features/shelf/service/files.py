@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import msgspec
 
-from satchel.features.shelf.model import EntryId, FileId, FolderId, NameTaken, UserId
+from satchel.features.shelf.model import EntryId, FileId, FolderId, HandedFileOpened, NameTaken, UserId
 from satchel.features.shelf.records import (
     DUE,
     FILE,
@@ -96,6 +96,12 @@ async def find_file(shelf: Shelf, user_id: UserId, file_id: FileId) -> FileRow:
     return file
 
 
+async def note_opening(shelf: Shelf, file: FileRow) -> None:
+    """Whoever handed the file over learns that it has been opened."""
+    if file.came_by:
+        await shelf.events.publish(HandedFileOpened(file.user_id, file.came_by))
+
+
 async def change_file(shelf: Shelf, user_id: UserId, file_id: FileId, change: FileChange) -> FileRow:
     """Rename a file, move it, say when it goes: all of it in one step."""
     for _ in range(ATTEMPTS):
@@ -119,6 +125,7 @@ async def change_file(shelf: Shelf, user_id: UserId, file_id: FileId, change: Fi
             if is_name_taken(cancelled):
                 raise NameTaken(NAME_TAKEN, field="name") from cancelled
             continue
+        await note_opening(shelf, new)
         return new
     raise Conflict(CROSSED)
 

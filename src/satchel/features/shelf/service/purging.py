@@ -11,7 +11,7 @@ from datetime import timedelta
 
 import msgspec
 
-from satchel.features.shelf.model import EntryId, UserId
+from satchel.features.shelf.model import EntryId, FileId, UserId
 from satchel.features.shelf.records import (
     BIN,
     BLOB,
@@ -51,6 +51,15 @@ async def delete_for_good(shelf: Shelf, user_id: UserId, entry_id: EntryId) -> N
     """Out of the bin. Of a large folder the rest goes with the next sweeps; nobody sees it any more."""
     for _ in range(ATTEMPTS):
         if await _remove_binned(shelf, await find_in_bin(shelf, user_id, entry_id)):
+            return
+    raise Conflict(CROSSED)
+
+
+async def take_away(shelf: Shelf, user_id: UserId, file_id: FileId) -> None:
+    """A file at once, from the shelf, the bin, or a folder in the bin; one that is not there is no error."""
+    for _ in range(ATTEMPTS):
+        file = await FILE.get(shelf.tables, user_id=user_id, file_id=file_id)
+        if file is None or await _purge_file(shelf, file):
             return
     raise Conflict(CROSSED)
 

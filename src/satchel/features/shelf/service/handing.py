@@ -1,0 +1,228 @@
+"""What leaves a shelf for other people and comes from them: chosen files with their folders, and copies that are kept.
+
+A copy goes through the same steps as an upload, which end by taking the uploaded object away; the source has to stay,
+so it is first copied beside the person's own bytes (on a folder store that is a link). No row names that object, so
+what a crash leaves of it is what the sweep of shelves takes away anyway.
+"""
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing, suppress
+from dataclasses import dataclass
+from typing import Protocol
+
+from satchel.features.shelf.model import ROOT, BytesGone, EntryId, FileId, FolderId, UserId
+from satchel.features.shelf.records import FILE, OBJECTS_PREFIX, FileRow, FolderRow, object_key
+from satchel.features.shelf.service import arrivals, binned, purging
+from satchel.features.shelf.service.context import MAX_ID_CHARACTERS, Shelf
+from satchel.features.shelf.service.files import entry_key, note_opening, read_entries
+from satchel.features.shelf.service.folders import Ways, check_depth, find_way
+from satchel.features.shelf.service.places import Entry
+from satchel.features.shelf.service.walking import walk
+from satchel.kernel.errors import NotFound, TooLarge
+from satchel.kernel.ids import new_id
+from satchel.kernel.names import FileName, clean_path
+from satchel.stores.ports.objects import ObjectMissing
+
+# A sweep can come by between the two copies; it hardly does so twice.
+_ATTEMPTS = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A file that somebody chose, and where its bytes stand. `folder` is "a/b" below what was chosen, or empty."""
+
+    file_id: str
+    name: str
+    folder: str
+    key: str
+    size_bytes: int
+    sha256: str
+    content_type: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Copy:
+    """Bytes that stay where they are, what shall become of a copy of them, and the id that it will have."""
+
+    file_id: FileId
+    source_key: str
+    name: str
+    size_bytes: int
+    sha256: str
+    content_type: str
+    folder_id: FolderId = ROOT
+    folders: Sequence[FileName] = ()
+    came_by: str = ""
+
+
+async def gather(shelf: Shelf, user_id: UserId, entry_ids: Sequence[str], at_most: int) -> list[Source]:
+    """The chosen files, and those in the chosen folders, each once; all that was chosen has to be there."""
+    found: dict[str, Source] = {}
+    one_of_each_transfer: dict[str, FileRow] = {}
+    ways = Ways(shelf, user_id)
+    for entry_id in dict.fromkeys(entry_ids):
+        entry = await _find(shelf, user_id, ways, entry_id)
+        async with aclosing(_files_of(shelf, entry)) as files:
+            async for folder, file in files:
+                found.setdefault(file.file_id, _source(file, folder))
+                one_of_each_transfer.setdefault(file.came_by, file)
+                if len(found) > at_most:
+                    raise TooLarge(f"At most {at_most:,} files can be handed over at once.", limit=at_most)
+    # Whoever hands on what they were given has looked at it.
+    for file in one_of_each_transfer.values():
+        await note_opening(shelf, file)
+    return list(found.values())
+
+
+async def locate(shelf: Shelf, user_id: UserId, file_ids: Sequence[str]) -> dict[str, str]:
+    """Where the bytes of those files stand that are still on the shelf, by file id."""
+    keys = [entry_key(user_id, "file", EntryId(file_id)) for file_id in file_ids]
+    ways = Ways(shelf, user_id)
+    return {
+        entry.file_id: object_key(entry)
+        for entry in await read_entries(shelf, keys)
+        if isinstance(entry, FileRow) and await ways.to(entry.folder_id) is not None
+    }
+
+
+async def admit(shelf: Shelf, user_id: UserId, folder_id: FolderId, size_bytes: int) -> None:
+    """Refuse copies that would not fit, or a folder that is not there, before the first of them."""
+    check_depth(await find_way(shelf, user_id, folder_id), 1)
+    await arrivals.check_room(shelf, user_id, size_bytes)
+
+
+async def keep(shelf: Shelf, user_id: UserId, copy: Copy) -> FileRow:
+    """Make a file of a copy. Doing it again comes to the same file, out of the bin if it was put there."""
+    kept = await FILE.get(shelf.tables, user_id=user_id, file_id=copy.file_id)
+    if kept is not None and kept.deleted_at:
+        await binned.restore(shelf, user_id, EntryId(copy.file_id))
+    if kept is not None:
+        return kept
+    for _ in range(_ATTEMPTS):
+        with suppress(BytesGone):
+            return await _keep_staged(shelf, user_id, copy)
+    raise BytesGone("The bytes are not there any more.")
+
+
+async def discard(shelf: Shelf, user_id: UserId, file_ids: Sequence[str]) -> None:
+    """Take copies away again that somebody turned out not to be meant to have."""
+    for file_id in file_ids:
+        await purging.take_away(shelf, user_id, FileId(file_id))
+
+
+async def _keep_staged(shelf: Shelf, user_id: UserId, copy: Copy) -> FileRow:
+    staged = f"{OBJECTS_PREFIX}{user_id}/{copy.sha256}.{new_id(shelf.clock)}"
+    try:
+        await shelf.objects.copy(copy.source_key, staged)
+    except ObjectMissing as error:
+        raise BytesGone("The bytes are not there any more.") from error
+    upload = arrivals.Upload(
+        user_id=user_id,
+        file_id=copy.file_id,
+        key=staged,
+        name=copy.name,
+        content_type=copy.content_type,
+        size_bytes=copy.size_bytes,
+        sha256=copy.sha256,
+        folder_id=copy.folder_id,
+        folders=copy.folders,
+        came_by=copy.came_by,
+    )
+    try:
+        return await arrivals.keep_upload(shelf, upload)
+    finally:
+        await shelf.objects.delete(staged)
+
+
+async def _find(shelf: Shelf, user_id: UserId, ways: Ways, entry_id: str) -> Entry:
+    known = 0 < len(entry_id) <= MAX_ID_CHARACTERS
+    keys = [entry_key(user_id, kind, EntryId(entry_id)) for kind in ("file", "folder")] if known else []
+    for entry in await read_entries(shelf, keys):
+        if await ways.to(entry.folder_id) is not None:
+            return entry
+    raise NotFound("There is no such file or folder on your shelf.")
+
+
+async def _files_of(shelf: Shelf, entry: Entry) -> AsyncGenerator[tuple[str, FileRow]]:
+    """The file itself, or every file below the folder, with the folders that it is in."""
+    if isinstance(entry, FileRow):
+        yield "", entry
+        return
+    async with aclosing(walk(shelf, entry.user_id, entry.folder_id)) as walked:
+        async for found in walked:
+            if not isinstance(found.entry, FolderRow):
+                yield "/".join((entry.name, *found.names)), found.entry
+
+
+def _source(file: FileRow, folder: str) -> Source:
+    return Source(
+        file_id=file.file_id,
+        name=file.name,
+        folder=folder,
+        key=object_key(file),
+        size_bytes=file.size_bytes,
+        sha256=file.sha256,
+        content_type=file.content_type,
+    )
+
+
+class Handed(Protocol):
+    """A file that comes from somebody else, with the folders that it was in."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def folder(self) -> str: ...
+
+    @property
+    def size_bytes(self) -> int: ...
+
+    @property
+    def sha256(self) -> str: ...
+
+    @property
+    def content_type(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Handing:
+    """All of this for slices that know people, folders and files by plain text."""
+
+    shelf: Shelf
+
+    async def gather(self, user_id: str, entry_ids: Sequence[str], at_most: int) -> list[Source]:
+        return await gather(self.shelf, UserId(user_id), entry_ids, at_most)
+
+    async def locate(self, user_id: str, file_ids: Sequence[str]) -> dict[str, str]:
+        return await locate(self.shelf, UserId(user_id), file_ids)
+
+    async def admit(self, user_id: str, folder_id: str | None, size_bytes: int) -> None:
+        await admit(self.shelf, UserId(user_id), FolderId(folder_id or ROOT), size_bytes)
+
+    async def keep(
+        self,
+        user_id: str,
+        source_key: str,
+        source: Handed,
+        *,
+        file_id: str,
+        folder_id: str | None,
+        top: str,
+        came_by: str,
+    ) -> None:
+        copy = Copy(
+            file_id=FileId(file_id),
+            source_key=source_key,
+            name=source.name,
+            size_bytes=source.size_bytes,
+            sha256=source.sha256,
+            content_type=source.content_type,
+            folder_id=FolderId(folder_id or ROOT),
+            folders=clean_path(source.folder if folder_id else f"{top}/{source.folder}"),
+            came_by=came_by,
+        )
+        await keep(self.shelf, UserId(user_id), copy)
+
+    async def discard(self, user_id: str, file_ids: Sequence[str]) -> None:
+        await discard(self.shelf, UserId(user_id), file_ids)

@@ -1,0 +1,142 @@
+"""What a transfer is made of, how far it can have come with a receiver, and the errors of this slice."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Literal, NewType, TypeAlias
+
+import msgspec
+
+from satchel.kernel.errors import Conflict, Invalid, NotFound
+
+TransferId = NewType("TransferId", str)
+# Of a member or of a guest.
+PersonId = NewType("PersonId", str)
+RoomId = NewType("RoomId", str)
+# Where files are that are in no room.
+NOWHERE = RoomId("")
+
+PersonKind = Literal["member", "guest"]
+Direction = Literal["sent", "received"]
+State = Literal["offered", "opened", "downloaded", "verified", "declined", "withdrawn"]
+
+# How a receipt goes on; it may leave out a step but never goes back.
+STEPS: tuple[State, ...] = ("offered", "opened", "downloaded", "verified")
+# Until then it can be declined and withdrawn; what has ended so stays so.
+UNTAKEN: tuple[State, ...] = ("offered", "opened")
+ENDED: tuple[State, ...] = ("declined", "withdrawn")
+
+MAX_FILES = 1000
+MAX_NOTE_CHARACTERS = 500
+MAX_ID_CHARACTERS = 64
+# Where the files of others come to stand on a shelf.
+RECEIVED_FOLDER = "Received"
+
+Id = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_ID_CHARACTERS)]
+
+
+class ReceiverUnknown(NotFound):
+    """Nobody has this e-mail address, or the person is not in the room."""
+
+    slug = "receiver-unknown"
+    title = "There is nobody to receive this"
+
+
+class ToYourself(Conflict):
+    """Sender and receiver are the same person."""
+
+    slug = "to-yourself"
+    title = "You cannot send to yourself"
+
+
+class AlreadyTaken(Conflict):
+    """The files have been downloaded or saved, so they can be neither withdrawn nor declined any more."""
+
+    slug = "already-taken"
+    title = "This has been taken already"
+
+
+class NotOffered(Conflict):
+    """The transfer was withdrawn by its sender, or declined by the caller."""
+
+    slug = "not-offered"
+    title = "This is not offered any more"
+
+
+class FilesGone(Conflict):
+    """The bytes were deleted, or the room that held them is not there for the caller any more."""
+
+    slug = "files-gone"
+    title = "The files are not there any more"
+
+
+class HashDiffers(Invalid):
+    """The receiver's bytes are not those that were sent; download the file again."""
+
+    slug = "hash-differs"
+    title = "These are not the bytes that were sent"
+
+
+class NoAnswersWanted(Conflict):
+    """The transfer was not one that asks for answers."""
+
+    slug = "no-answers-wanted"
+    title = "No answers are wanted"
+
+
+@dataclass(frozen=True, slots=True)
+class Party:
+    """Somebody who sends or receives."""
+
+    person_id: PersonId
+    name: str
+    kind: PersonKind
+
+
+class TransferFile(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """One of the files of a transfer: `file_id` is what it is on the sender's shelf or in the room."""
+
+    place: int
+    file_id: str
+    name: str
+    size_bytes: int
+    content_type: str
+    sha256: str
+    folder: str = ""
+
+
+class _To(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", forbid_unknown_fields=True):
+    """Who shall receive something."""
+
+
+class ToEmail(_To, frozen=True, kw_only=True, tag="email"):
+    """The account with this address: files come from the sender's shelf and go onto the receiver's."""
+
+    email: Annotated[str, msgspec.Meta(max_length=1000)]
+
+
+class ToPerson(_To, frozen=True, kw_only=True, tag="person"):
+    """Somebody in a room, with files of that room."""
+
+    room_id: Id
+    person_id: Id
+
+
+class ToRoom(_To, frozen=True, kw_only=True, tag="room"):
+    """Everybody in a room, those who come later too, with files of that room."""
+
+    room_id: Id
+
+
+To: TypeAlias = ToEmail | ToPerson | ToRoom
+
+
+def furthest(one: State, other: State) -> State:
+    return one if STEPS.index(one) >= STEPS.index(other) else other
+
+
+def least_advanced(counts: Mapping[State, int]) -> State:
+    """How far all of them have come: those who declined or from whom it was withdrawn hold nobody up."""
+    for state in (*STEPS, *ENDED):
+        if counts[state]:
+            return state
+    return "offered"

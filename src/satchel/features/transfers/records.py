@@ -1,0 +1,211 @@
+"""What is stored of transfers: the transfer itself, its files, a receipt for each receiver, and pointers to find it by.
+
+Ids sort by time, so a person's pointers are their history. The transfer's own row is written last and alone makes it
+visible: a pointer without one is passed over. The counts in it change only together with the receipts that they count.
+"""
+
+from collections.abc import Sequence
+
+from satchel.features.transfers.model import (
+    NOWHERE,
+    Direction,
+    Party,
+    PersonId,
+    PersonKind,
+    RoomId,
+    State,
+    TransferFile,
+    TransferId,
+)
+from satchel.stores.schema import Record, Shape, attribute
+from satchel.tables import CATALOG, USER_TRANSFERS
+
+OWNER = "transfers"
+# So many names and so many whole descriptions stand in the transfer's own row: enough to show it in a list.
+NAMES_SHOWN = 100
+FILES_SHOWN = 10
+FILES_PER_ROW = 100
+# What was cut off is found through this index, as expired sessions and uploads are.
+POSTING_INDEX = "RefreshTokenExpiration"
+POSTING_SORT = "#POSTING"
+_PERSON, _ROOM = "User#", "Room#"
+
+
+class TransferRow(Record, frozen=True, kw_only=True):
+    """Who handed what to whom. `roomId` is where the files are; without it they are the sender's own."""
+
+    transfer_id: TransferId = attribute("transferId")
+    sender: str
+    receiver: str
+    timestamp: str
+    file_names: list[str] = attribute("fileName")
+    file_count: int = attribute("fileCount")
+    size_bytes: int = attribute("sizeBytes")
+    first_files: list[TransferFile] = attribute("firstFiles")
+    sender_name: str = attribute("senderName")
+    sender_kind: PersonKind = attribute("senderKind", default="member")
+    receiver_name: str = attribute("receiverName")
+    room_id: RoomId = attribute("roomId", default=NOWHERE)
+    note: str = ""
+    wants_answers: bool = attribute("wantsAnswers", default=False)
+    answers: str = ""
+    withdrawn_at: str = attribute("withdrawnAt", default="")
+    offered: int = attribute("offeredCount", default=0)
+    opened: int = attribute("openedCount", default=0)
+    downloaded: int = attribute("downloadedCount", default=0)
+    verified: int = attribute("verifiedCount", default=0)
+    declined: int = attribute("declinedCount", default=0)
+    withdrawn: int = attribute("withdrawnCount", default=0)
+
+    @property
+    def sent_by(self) -> Party:
+        return Party(PersonId(self.sender.removeprefix(_PERSON)), self.sender_name, self.sender_kind)
+
+    @property
+    def is_to_room(self) -> bool:
+        return self.receiver.startswith(_ROOM)
+
+    @property
+    def receiver_id(self) -> str:
+        return self.receiver.partition("#")[2]
+
+    @property
+    def counts(self) -> dict[State, int]:
+        return {
+            "offered": self.offered,
+            "opened": self.opened,
+            "downloaded": self.downloaded,
+            "verified": self.verified,
+            "declined": self.declined,
+            "withdrawn": self.withdrawn,
+        }
+
+
+class FilesRow(Record, frozen=True, kw_only=True):
+    """Some of the files of a transfer that has more than its own row shows."""
+
+    transfer_id: TransferId = attribute("transferId")
+    chunk: str
+    files: list[TransferFile]
+
+
+class ReceiptRow(Record, frozen=True, kw_only=True):
+    """How far a transfer has come with one receiver, as a whole and file by file.
+
+    `version` changes with every change, which is how none of them is lost; 0 is a receipt that is not stored yet.
+    """
+
+    transfer_id: TransferId = attribute("transferId")
+    person_id: PersonId = attribute("personId")
+    name: str = attribute("personName")
+    kind: PersonKind = attribute("personKind", default="member")
+    state: State
+    offered_at: str = attribute("offeredAt")
+    opened_at: str = attribute("openedAt", default="")
+    downloaded_at: str = attribute("downloadedAt", default="")
+    verified_at: str = attribute("verifiedAt", default="")
+    declined_at: str = attribute("declinedAt", default="")
+    withdrawn_at: str = attribute("withdrawnAt", default="")
+    saved_at: str = attribute("savedAt", default="")
+    downloaded: frozenset[int] = frozenset()
+    verified: frozenset[int] = frozenset()
+    answer: str = ""
+    version: int = 0
+
+
+class PointerRow(Record, frozen=True, kw_only=True):
+    """That a transfer concerns a person, and from which side."""
+
+    person_id: PersonId = attribute("personId")
+    transfer_id: TransferId = attribute("transferId")
+    direction: Direction
+    timestamp: str
+
+
+class PostingRow(Record, frozen=True, kw_only=True):
+    """That a transfer is being made, and whom it concerns; `due` is when it has to have been made."""
+
+    transfer_id: TransferId = attribute("TransferId")
+    sender_id: PersonId = attribute("SenderId")
+    receiver_ids: list[PersonId] = attribute("ReceiverIds")
+    due: str = attribute("AbsoluteExpiryTime")
+
+
+TRANSFER = Shape(
+    TransferRow,
+    USER_TRANSFERS,
+    {"PK": "Transfer#{transfer_id}", "SK": "Transfer#{transfer_id}"},
+    owner=OWNER,
+    about="What was handed to whom, and how many receivers have come how far",
+)
+FILES = Shape(
+    FilesRow,
+    USER_TRANSFERS,
+    {"PK": "Transfer#{transfer_id}", "SK": "Files#{chunk}"},
+    owner=OWNER,
+    about="The files past the first ten, a hundred in a row",
+)
+RECEIPT = Shape(
+    ReceiptRow,
+    USER_TRANSFERS,
+    {"PK": "Transfer#{transfer_id}", "SK": "Receipt#{person_id}"},
+    owner=OWNER,
+    about="How far a transfer has come with one receiver",
+)
+POINTER = Shape(
+    PointerRow,
+    USER_TRANSFERS,
+    {"PK": "User#{person_id}", "SK": "Transfer#{transfer_id}"},
+    owner=OWNER,
+    about="A person's history, both directions; ids sort by time",
+)
+SENT = Shape(
+    PointerRow,
+    USER_TRANSFERS,
+    {"PK": "User#{person_id}", "SK": "Sent#{transfer_id}"},
+    owner=OWNER,
+    about="What a person has sent",
+)
+RECEIVED = Shape(
+    PointerRow,
+    USER_TRANSFERS,
+    {"PK": "User#{person_id}", "SK": "Received#{transfer_id}"},
+    owner=OWNER,
+    about="What a person was given",
+)
+WAITING = Shape(
+    PointerRow,
+    USER_TRANSFERS,
+    {"PK": "User#{person_id}", "SK": "Waiting#{transfer_id}"},
+    owner=OWNER,
+    about="What a person was given and has not looked at yet",
+)
+POSTING = Shape(
+    PostingRow,
+    CATALOG,
+    {"PK": "TRANSFER#{transfer_id}", "SK": POSTING_SORT},
+    owner=OWNER,
+    about="A transfer that is being made; what was cut off through RefreshTokenExpiration",
+)
+SHAPES = (TRANSFER, FILES, RECEIPT, POINTER, SENT, RECEIVED, WAITING, POSTING)
+
+
+def as_person(person_id: str) -> str:
+    return _PERSON + person_id
+
+
+def as_room(room_id: str) -> str:
+    return _ROOM + room_id
+
+
+def chunk_of(place: int) -> str:
+    """Which row has the file of this place, if the transfer's own does not."""
+    return f"{(place - FILES_SHOWN) // FILES_PER_ROW:02}"
+
+
+def rows_of_files(transfer_id: TransferId, files: Sequence[TransferFile]) -> list[FilesRow]:
+    """Those that the transfer's own row does not show."""
+    return [
+        FilesRow(transfer_id=transfer_id, chunk=chunk_of(start), files=list(files[start : start + FILES_PER_ROW]))
+        for start in range(FILES_SHOWN, len(files), FILES_PER_ROW)
+    ]

@@ -1,0 +1,89 @@
+"""Open, decline, download, verify and save what one was given."""
+
+from functools import partial
+from typing import Annotated
+
+import msgspec
+from starlette.responses import Response
+
+from satchel.edge.callers import Guest, Member
+from satchel.edge.downloads import Download, attached_as
+from satchel.edge.endpoints import Body, Router
+from satchel.features.transfers.model import AlreadyTaken, FilesGone, HashDiffers, Id, NotOffered, TransferId
+from satchel.features.transfers.routes.showing import person_of, show
+from satchel.features.transfers.routes.views import SavedView, TransferView
+from satchel.features.transfers.service import receiving
+from satchel.features.transfers.service.context import Transfers
+from satchel.kernel.errors import Forbidden, NotFound, OutOfSpace
+
+
+class Saving(Body, frozen=True, kw_only=True):
+    """The folder on your shelf to save into; without one it is "Received"."""
+
+    folder_id: Id | None = None
+
+
+class Verification(Body, frozen=True, kw_only=True):
+    """The SHA-256 of what has arrived, as 64 hexadecimal digits."""
+
+    sha256: Annotated[str, msgspec.Meta(pattern="^[0-9a-fA-F]{64}$")]
+
+
+def routes(transfers: Transfers) -> Router:
+    router = Router("transfers")
+
+    @router.post("/transfers/{transfer_id}/opened", raises=(NotFound, Forbidden))
+    async def open_transfer(caller: Member | Guest, transfer_id: str) -> TransferView:
+        """Say that you have seen a transfer: it waits for you no longer, and the sender can see that."""
+        person_id = person_of(caller)
+        await receiving.open_transfer(transfers, person_id, TransferId(transfer_id))
+        return await show(transfers, person_id, transfer_id)
+
+    @router.post("/transfers/{transfer_id}/decline", raises=(NotFound, AlreadyTaken, NotOffered, Forbidden))
+    async def decline_transfer(caller: Member | Guest, transfer_id: str) -> TransferView:
+        """Decline what you were offered and have not taken."""
+        person_id = person_of(caller)
+        await receiving.decline(transfers, person_id, TransferId(transfer_id))
+        return await show(transfers, person_id, transfer_id)
+
+    @router.post("/transfers/{transfer_id}/save", raises=(NotFound, NotOffered, FilesGone, OutOfSpace, Forbidden))
+    async def save_transfer(member: Member, transfer_id: str, body: Saving) -> SavedView:
+        """Save all files of a transfer on your shelf.
+
+        They are copied and read back; saving again comes to the same files.
+        """
+        person_id = person_of(member)
+        files = await receiving.save(transfers, person_id, TransferId(transfer_id), body.folder_id)
+        return SavedView(await show(transfers, person_id, transfer_id), files)
+
+    @router.get(
+        "/transfers/{transfer_id}/files/{place}/content",
+        produces="application/octet-stream",
+        raises=(NotFound, NotOffered, FilesGone),
+    )
+    async def download_transferred(caller: Member | Guest, transfer_id: str, place: int) -> Response:
+        """Download a file of a transfer.
+
+        Ranges and conditional requests are answered. A file counts as downloaded once its last byte was delivered.
+        """
+        involved, file, key = await receiving.find_content(transfers, person_of(caller), TransferId(transfer_id), place)
+        return Download(
+            transfers.objects,
+            key,
+            disposition=attached_as(file.name),
+            content_type=file.content_type,
+            finished=partial(receiving.count_download, transfers, involved, place),
+        )
+
+    @router.post(
+        "/transfers/{transfer_id}/files/{place}/verified", raises=(NotFound, NotOffered, HashDiffers, Forbidden)
+    )
+    async def verify_transferred(
+        caller: Member | Guest, transfer_id: str, place: int, body: Verification
+    ) -> TransferView:
+        """Say which SHA-256 the bytes have that arrived; if it is that of what was sent, the file is verified."""
+        person_id = person_of(caller)
+        await receiving.verify(transfers, person_id, TransferId(transfer_id), place, body.sha256)
+        return await show(transfers, person_id, transfer_id)
+
+    return router

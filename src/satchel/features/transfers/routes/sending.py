@@ -1,0 +1,127 @@
+"""Send, look back, withdraw and send again."""
+
+from typing import Annotated
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from satchel.edge.callers import Guest, Member
+from satchel.edge.downloads import attached_as
+from satchel.edge.endpoints import Body, Query, Router
+from satchel.edge.uploads.headers import repetition_key
+from satchel.features.transfers.model import (
+    MAX_FILES,
+    MAX_NOTE_CHARACTERS,
+    AlreadyTaken,
+    FilesGone,
+    Id,
+    NoAnswersWanted,
+    ReceiverUnknown,
+    To,
+    ToYourself,
+    TransferId,
+)
+from satchel.features.transfers.routes.showing import person_of, show, show_all, visible_receipts
+from satchel.features.transfers.routes.spreadsheet import receipts_csv
+from satchel.features.transfers.routes.views import TransferList, TransferView, WaitingList
+from satchel.features.transfers.service import history, sending
+from satchel.features.transfers.service.context import Transfers
+from satchel.features.transfers.service.history import Which
+from satchel.kernel.errors import Forbidden, NotFound, TooLarge, TooMany
+
+
+class NewTransfer(Body, frozen=True, kw_only=True):
+    """What goes to whom: ids of files and folders on the shelf for an e-mail address, else of files in the room.
+
+    `wants_answers` asks everybody in a room for an answer. An answer names in `answers` what it answers, and goes to
+    the person who asked even if `to` does not say so; its files have to be in the room for that person only.
+    """
+
+    to: To | None = None
+    files: Annotated[list[Id], msgspec.Meta(min_length=1, max_length=MAX_FILES)]
+    note: Annotated[str, msgspec.Meta(max_length=MAX_NOTE_CHARACTERS)] = ""
+    wants_answers: bool = False
+    answers: Id | None = None
+
+
+class HistoryQuery(Query, frozen=True, kw_only=True):
+    """Which transfers, and which part of them; `cursor` comes from the answer before."""
+
+    direction: Which = "all"
+    limit: Annotated[int, msgspec.Meta(ge=1, le=200)] = 50
+    cursor: Annotated[str, msgspec.Meta(max_length=4096)] | None = None
+
+
+def routes(transfers: Transfers) -> Router:
+    router = Router("transfers")
+
+    @router.post(
+        "/transfers",
+        status=201,
+        raises=(NotFound, ReceiverUnknown, ToYourself, NoAnswersWanted, TooLarge, TooMany),
+        sends={"Idempotency-Key": "any letters, digits, - and _: asked again with the same, it is the same transfer"},
+    )
+    async def send_files(caller: Member | Guest, body: NewTransfer, request: Request) -> TransferView:
+        """Hand files to an account, to somebody in a room, or to everybody in it.
+
+        What goes to an e-mail address is put onto the receiver's shelf at once, into the folder "Received". If that is
+        full, the offer stands, and the receiver can save it later.
+        """
+        person_id = person_of(caller)
+        order = sending.Order(
+            to=body.to,
+            files=body.files,
+            note=body.note.strip(),
+            wants_answers=body.wants_answers,
+            answers=None if body.answers is None else TransferId(body.answers),
+            repeats=repetition_key(request),
+        )
+        transfer_id = await sending.send(transfers, person_id, order, is_member=isinstance(caller, Member))
+        return await show(transfers, person_id, transfer_id)
+
+    @router.get("/transfers")
+    async def list_transfers(caller: Member | Guest, query: HistoryQuery) -> TransferList:
+        """List what you have sent and received, the newest first."""
+        page = await history.list_history(transfers, person_of(caller), query.direction, query.limit, query.cursor)
+        return TransferList(await show_all(transfers, page.transfers), page.cursor)
+
+    @router.get("/transfers/waiting")
+    async def list_waiting(caller: Member | Guest) -> WaitingList:
+        """List what you were given and have not opened yet."""
+        page = await history.list_waiting(transfers, person_of(caller))
+        return WaitingList(await show_all(transfers, page.transfers), page.cursor is not None)
+
+    @router.get("/transfers/{transfer_id}", raises=(NotFound,))
+    async def read_transfer(caller: Member | Guest, transfer_id: str) -> TransferView:
+        """Read a transfer that you sent or received."""
+        return await show(transfers, person_of(caller), transfer_id)
+
+    @router.get("/transfers/{transfer_id}/receipts.csv", produces="text/csv", raises=(NotFound,))
+    async def export_receipts(caller: Member | Guest, transfer_id: str) -> Response:
+        """Download the receipts of a transfer for a spreadsheet: all that you sent it to, or your own."""
+        involved = await history.find(transfers, person_of(caller), TransferId(transfer_id))
+        table = receipts_csv(await visible_receipts(transfers, involved))
+        headers = {
+            "content-disposition": attached_as(f"receipts {involved.transfer.timestamp[:10]}.csv"),
+            "cache-control": "private, no-store",
+        }
+        return Response(table, media_type="text/csv; charset=utf-8", headers=headers)
+
+    @router.post("/transfers/{transfer_id}/withdraw", raises=(NotFound, AlreadyTaken, Forbidden))
+    async def withdraw_transfer(caller: Member | Guest, transfer_id: str) -> TransferView:
+        """Take a transfer back from everybody who has not taken it yet."""
+        person_id = person_of(caller)
+        await sending.withdraw(transfers, person_id, TransferId(transfer_id))
+        return await show(transfers, person_id, transfer_id)
+
+    @router.post(
+        "/transfers/{transfer_id}/resend", status=201, raises=(NotFound, FilesGone, ReceiverUnknown, Forbidden)
+    )
+    async def resend_transfer(caller: Member | Guest, transfer_id: str) -> TransferView:
+        """Send the same files to the same people once more."""
+        person_id = person_of(caller)
+        new_id = await sending.resend(transfers, person_id, TransferId(transfer_id))
+        return await show(transfers, person_id, new_id)
+
+    return router

@@ -1,0 +1,45 @@
+"""Turn what the use cases find into what clients see; both sides answer with it."""
+
+from collections.abc import Sequence
+
+from satchel.edge.callers import Guest, Member
+from satchel.features.transfers.model import PersonId, TransferId
+from satchel.features.transfers.records import ReceiptRow
+from satchel.features.transfers.routes.views import TransferView, transfer_view
+from satchel.features.transfers.service import contents, history
+from satchel.features.transfers.service.context import Transfers
+from satchel.features.transfers.service.history import Involved
+
+
+def person_of(caller: Member | Guest) -> PersonId:
+    return PersonId(caller.user_id if isinstance(caller, Member) else caller.id)
+
+
+async def show(transfers: Transfers, person_id: PersonId, transfer_id: str) -> TransferView:
+    """One transfer with everything that this person may know of it."""
+    involved = await history.find(transfers, person_id, TransferId(transfer_id))
+    files = await history.files_of(transfers, involved.transfer)
+    receipts = await visible_receipts(transfers, involved)
+    found = await contents.keys_of(transfers, involved, files)
+    return transfer_view(involved, files, receipts, is_available=len(found) == len(files))
+
+
+async def visible_receipts(transfers: Transfers, involved: Involved) -> list[ReceiptRow]:
+    """All of them for the sender, their own for a receiver."""
+    if involved.receipt is not None:
+        return [involved.receipt]
+    return await history.receipts_of(transfers, involved.transfer)
+
+
+async def show_all(transfers: Transfers, page: Sequence[Involved]) -> list[TransferView]:
+    """What lists show of each."""
+    available = await contents.are_available(transfers, page)
+    return [
+        transfer_view(
+            each,
+            each.transfer.first_files,
+            [] if each.receipt is None else [each.receipt],
+            is_available=is_available,
+        )
+        for each, is_available in zip(page, available, strict=True)
+    ]

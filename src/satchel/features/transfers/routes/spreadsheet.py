@@ -1,0 +1,36 @@
+"""Receipts as a table that spreadsheets open, without giving anybody's name the chance to be run as a formula."""
+
+import csv
+import io
+from collections.abc import Sequence
+
+from satchel.features.transfers.records import ReceiptRow
+
+_HEADINGS = (
+    "name",
+    "person_id",
+    "state",
+    "offered_at",
+    "opened_at",
+    "downloaded_at",
+    "verified_at",
+    "declined_at",
+    "answer",
+)
+# What makes spreadsheets compute a cell instead of showing it.
+_BEGINS_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+# Without it, some of them read UTF-8 as something else.
+_MARK = "\ufeff"
+
+
+def receipts_csv(receipts: Sequence[ReceiptRow]) -> bytes:
+    written = io.StringIO()
+    table = csv.writer(written)
+    table.writerow(_HEADINGS)
+    for receipt in sorted(receipts, key=lambda each: (each.name.casefold(), each.person_id)):
+        table.writerow([_harmless(getattr(receipt, heading)) for heading in _HEADINGS])
+    return (_MARK + written.getvalue()).encode()
+
+
+def _harmless(cell: str) -> str:
+    return f"'{cell}" if cell.lstrip(" ").startswith(_BEGINS_FORMULA) else cell

@@ -1,0 +1,193 @@
+"""What clients see of transfers."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import msgspec
+
+from satchel.features.transfers.model import Direction, PersonKind, State, TransferFile, least_advanced
+from satchel.features.transfers.records import ReceiptRow
+from satchel.features.transfers.service.history import Involved
+
+
+class SenderView(msgspec.Struct, frozen=True, kw_only=True):
+    """Who sent something."""
+
+    person_id: str
+    name: str
+    kind: PersonKind
+
+
+class ReceiverView(msgspec.Struct, frozen=True, kw_only=True):
+    """Whom something was sent to: a person, or everybody in a room."""
+
+    kind: Literal["person", "room"]
+    id: str
+    name: str
+
+
+class TransferFileView(msgspec.Struct, frozen=True, kw_only=True):
+    """One of the files. `folder` is "a/b" or empty; `state` is how far the caller has come with it, if they receive."""
+
+    place: int
+    name: str
+    folder: str
+    size_bytes: int
+    content_type: str
+    sha256: str
+    state: State | None
+
+
+class ReceiptView(msgspec.Struct, frozen=True, kw_only=True):
+    """How far a transfer has come with one receiver. `answer` is the transfer by which they answered."""
+
+    person_id: str
+    name: str
+    state: State
+    offered_at: str
+    opened_at: str | None
+    downloaded_at: str | None
+    verified_at: str | None
+    declined_at: str | None
+    answer: str | None
+
+
+class CountsView(msgspec.Struct, frozen=True, kw_only=True):
+    """How many receivers stand at which step."""
+
+    offered: int
+    opened: int
+    downloaded: int
+    verified: int
+    declined: int
+    withdrawn: int
+
+
+class MissingView(msgspec.Struct, frozen=True, kw_only=True):
+    """Somebody who was asked for an answer and has not given one."""
+
+    person_id: str
+    name: str
+
+
+class TransferView(msgspec.Struct, frozen=True, kw_only=True):
+    """A transfer as the caller sees it.
+
+    In lists, `files` are the first ten and `receipts` at most the caller's own; asked for by itself, a transfer has all
+    of its files, and the sender sees all receipts and who has not answered. `state` is the receiver's own, to the
+    sender that of whoever has come least far. `is_available` says whether the files can be had still; in lists as far
+    as is known without looking for each.
+    """
+
+    transfer_id: str
+    direction: Direction
+    sender: SenderView
+    receiver: ReceiverView
+    sent_at: str
+    note: str
+    file_count: int
+    size_bytes: int
+    files: list[TransferFileView]
+    receipts: list[ReceiptView]
+    counts: CountsView
+    state: State
+    is_available: bool
+    wants_answers: bool
+    answers: str | None
+    missing: list[MissingView]
+
+
+class TransferList(msgspec.Struct, frozen=True):
+    """Some transfers, the newest first, and where to go on."""
+
+    transfers: list[TransferView]
+    cursor: str | None
+
+
+class WaitingList(msgspec.Struct, frozen=True):
+    """What the caller was given and has not opened, the newest first, and whether there is more of it."""
+
+    transfers: list[TransferView]
+    more: bool
+
+
+class SavedView(msgspec.Struct, frozen=True):
+    """A transfer that was saved, and the ids of its files on the caller's shelf, by place."""
+
+    transfer: TransferView
+    files: list[str]
+
+
+def transfer_view(
+    involved: Involved,
+    files: Sequence[TransferFile],
+    receipts: Sequence[ReceiptRow],
+    *,
+    is_available: bool,
+) -> TransferView:
+    transfer, own = involved.transfer, involved.receipt
+    sender = transfer.sent_by
+    return TransferView(
+        transfer_id=transfer.transfer_id,
+        direction=involved.direction,
+        sender=SenderView(person_id=sender.person_id, name=sender.name, kind=sender.kind),
+        receiver=ReceiverView(
+            kind="room" if transfer.is_to_room else "person",
+            id=transfer.receiver_id,
+            name=transfer.receiver_name,
+        ),
+        sent_at=transfer.timestamp,
+        note=transfer.note,
+        file_count=transfer.file_count,
+        size_bytes=transfer.size_bytes,
+        files=[_file_view(file, own) for file in files],
+        receipts=[_receipt_view(each) for each in receipts],
+        counts=CountsView(**transfer.counts),
+        state=least_advanced(transfer.counts) if own is None else own.state,
+        is_available=is_available,
+        wants_answers=transfer.wants_answers,
+        answers=transfer.answers or None,
+        missing=_missing(involved, receipts),
+    )
+
+
+def _file_view(file: TransferFile, own: ReceiptRow | None) -> TransferFileView:
+    return TransferFileView(
+        place=file.place,
+        name=file.name,
+        folder=file.folder,
+        size_bytes=file.size_bytes,
+        content_type=file.content_type,
+        sha256=file.sha256,
+        state=None if own is None else _state_of(file, own),
+    )
+
+
+def _state_of(file: TransferFile, own: ReceiptRow) -> State:
+    if file.place in own.verified:
+        return "verified"
+    return "downloaded" if file.place in own.downloaded else own.state
+
+
+def _receipt_view(receipt: ReceiptRow) -> ReceiptView:
+    return ReceiptView(
+        person_id=receipt.person_id,
+        name=receipt.name,
+        state=receipt.state,
+        offered_at=receipt.offered_at,
+        opened_at=receipt.opened_at or None,
+        downloaded_at=receipt.downloaded_at or None,
+        verified_at=receipt.verified_at or None,
+        declined_at=receipt.declined_at or None,
+        answer=receipt.answer or None,
+    )
+
+
+def _missing(involved: Involved, receipts: Sequence[ReceiptRow]) -> list[MissingView]:
+    if involved.receipt is not None or not involved.transfer.wants_answers:
+        return []
+    return [
+        MissingView(person_id=each.person_id, name=each.name)
+        for each in receipts
+        if not each.answer and each.state != "withdrawn"
+    ]

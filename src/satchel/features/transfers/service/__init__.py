@@ -1,0 +1,1 @@
+"""What can be done with transfers, one file per subject."""

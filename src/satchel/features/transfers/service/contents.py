@@ -1,0 +1,103 @@
+"""Where the bytes of a transfer are for one of its parties, which is also who may read them.
+
+In a room they are the room's, for as long as it lasts and one is in it. By e-mail they are on the sender's shelf until
+they have come to the receiver's; from then on each has their own.
+"""
+
+import asyncio
+import hashlib
+from collections.abc import Sequence
+
+from satchel.features.transfers.model import ENDED, FilesGone, PersonId, RoomId, TransferFile, TransferId
+from satchel.features.transfers.service.context import Transfers
+from satchel.features.transfers.service.history import Involved
+from satchel.kernel.errors import NotFound
+from satchel.kernel.ids import derived_id
+from satchel.stores.ports.objects import ObjectMissing
+
+WORTH_A_THREAD_BYTES = 256 * 1024
+GONE = "The files are not there any more. Ask the sender to send them again."
+
+
+def saved_id(transfer_id: TransferId, place: int) -> str:
+    """What a file of a transfer is called on the shelf of whoever saves it, so that it is saved once."""
+    return derived_id(transfer_id, str(place))
+
+
+async def keys_of(transfers: Transfers, involved: Involved, files: Sequence[TransferFile]) -> dict[int, str]:
+    """The objects that hold these files, by place; those that are gone, or not for this person, are left out."""
+    transfer, receipt = involved.transfer, involved.receipt
+    own: dict[int, str] = {}
+    if receipt is not None and receipt.saved_at:
+        own = await saved_keys(transfers, involved, files)
+        if not transfer.room_id:
+            return own
+    if receipt is not None and receipt.state in ENDED:
+        return own
+    missing = [file for file in files if file.place not in own]
+    if transfer.room_id:
+        found = await _keys_in_room(transfers, transfer.room_id, involved.person_id, missing)
+    else:
+        shelf = await transfers.shelf.locate(transfer.sent_by.person_id, [file.file_id for file in missing])
+        found = {file.place: shelf[file.file_id] for file in missing if file.file_id in shelf}
+    return own | found
+
+
+async def saved_keys(transfers: Transfers, involved: Involved, files: Sequence[TransferFile]) -> dict[int, str]:
+    """The same, of those that the receiver has on their own shelf."""
+    ids = {saved_id(involved.transfer.transfer_id, file.place): file.place for file in files}
+    located = await transfers.shelf.locate(involved.person_id, list(ids))
+    return {ids[file_id]: key for file_id, key in located.items()}
+
+
+async def key_of(transfers: Transfers, involved: Involved, file: TransferFile) -> str:
+    found = await keys_of(transfers, involved, [file])
+    if file.place not in found:
+        raise FilesGone(GONE)
+    return found[file.place]
+
+
+async def is_in_room(transfers: Transfers, room_id: RoomId, person_id: PersonId) -> bool:
+    try:
+        await transfers.rooms.audience(room_id, person_id)
+    except NotFound:
+        return False
+    return True
+
+
+async def are_available(transfers: Transfers, page: Sequence[Involved]) -> list[bool]:
+    """Whether the files may be had still, as far as the receipts and the rooms say; one look for each room."""
+    rooms = {each.transfer.room_id: each.person_id for each in page if each.transfer.room_id}
+    entered = await asyncio.gather(*(is_in_room(transfers, *each) for each in rooms.items()))
+    open_to_us = {room_id for room_id, is_open in zip(rooms, entered, strict=True) if is_open}
+    return [not _is_over(each) and (not (room := each.transfer.room_id) or room in open_to_us) for each in page]
+
+
+async def holds(transfers: Transfers, key: str, sha256: str) -> bool:
+    """Whether the stored bytes are what they should be, by reading them."""
+    digest = hashlib.sha256()
+    try:
+        async with transfers.objects.read(key) as reading:
+            async for piece in reading:
+                if len(piece) < WORTH_A_THREAD_BYTES:
+                    digest.update(piece)
+                else:
+                    await asyncio.to_thread(digest.update, piece)
+    except ObjectMissing:
+        return False
+    return digest.hexdigest() == sha256
+
+
+async def _keys_in_room(
+    transfers: Transfers, room_id: RoomId, person_id: PersonId, files: Sequence[TransferFile]
+) -> dict[int, str]:
+    if not files or not await is_in_room(transfers, room_id, person_id):
+        return {}
+    keys = await transfers.rooms.keys_of(room_id, [file.file_id for file in files])
+    return {file.place: keys[file.file_id] for file in files if file.file_id in keys}
+
+
+def _is_over(involved: Involved) -> bool:
+    if involved.receipt is not None:
+        return involved.receipt.state in ENDED
+    return bool(involved.transfer.withdrawn_at)

@@ -1,0 +1,32 @@
+"""What every use case of transfers works with, put together once by the wiring."""
+
+from dataclasses import dataclass
+
+from satchel.features.transfers.needs import Limit, People, Rooms, Shelf
+from satchel.kernel.clock import Clock, iso
+from satchel.stores.ports.ephemeral import Ephemeral
+from satchel.stores.ports.expressions import attr
+from satchel.stores.ports.objects import Objects
+from satchel.stores.ports.table import Tables
+
+# How often a change starts anew when another came first.
+ATTEMPTS = 100
+CROSSED = "This is being changed elsewhere. Try again."
+NEW = attr("PK").absent()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transfers:
+    """Stores, time, the people, shelves and rooms of the other slices, and what limits trying e-mail addresses."""
+
+    tables: Tables
+    objects: Objects
+    ephemeral: Ephemeral
+    clock: Clock
+    people: People
+    shelf: Shelf
+    rooms: Rooms
+    receivers_tried: Limit
+
+    def now(self) -> str:
+        return iso(self.clock())

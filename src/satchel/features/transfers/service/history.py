@@ -1,0 +1,169 @@
+"""Find a transfer for somebody whom it concerns, and look back on all of theirs, the newest first."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Literal
+
+from satchel.features.transfers.model import (
+    MAX_ID_CHARACTERS,
+    Direction,
+    Party,
+    PersonId,
+    TransferFile,
+    TransferId,
+)
+from satchel.features.transfers.records import (
+    FILES,
+    FILES_SHOWN,
+    POINTER,
+    RECEIPT,
+    RECEIVED,
+    SENT,
+    TRANSFER,
+    WAITING,
+    PointerRow,
+    ReceiptRow,
+    TransferRow,
+    chunk_of,
+)
+from satchel.features.transfers.service.context import Transfers
+from satchel.features.transfers.service.receipts import first_receipt
+from satchel.kernel.clock import iso
+from satchel.kernel.errors import NotFound
+from satchel.stores.schema import Shape
+
+Which = Literal["all", "sent", "received"]
+WAITING_SHOWN = 20
+# Whoever sends writes pointers first; so long nobody takes.
+ABANDONED_AFTER = timedelta(days=1)
+_POINTERS: dict[Which, Shape[PointerRow]] = {"all": POINTER, "sent": SENT, "received": RECEIVED}
+_UNKNOWN = "There is no such transfer."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Involved:
+    """A transfer as one of its parties sees it: the sender, or a receiver with a receipt."""
+
+    transfer: TransferRow
+    person_id: PersonId
+    receipt: ReceiptRow | None = None
+
+    @property
+    def direction(self) -> Direction:
+        return "sent" if self.receipt is None else "received"
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """Some transfers, and where to go on."""
+
+    transfers: list[Involved]
+    cursor: str | None
+
+
+async def find(transfers: Transfers, person_id: PersonId, transfer_id: TransferId) -> Involved:
+    """Whoever is in the room that something was handed to receives it, though they came later."""
+    if not 0 < len(transfer_id) <= MAX_ID_CHARACTERS:
+        raise NotFound(_UNKNOWN)
+    keys = [TRANSFER.key(transfer_id=transfer_id), RECEIPT.key(transfer_id=transfer_id, person_id=person_id)]
+    item, receipt = await transfers.tables.get_many(TRANSFER.table, keys)
+    if item is None:
+        raise NotFound(_UNKNOWN)
+    transfer = TRANSFER.read(item)
+    if transfer.sent_by.person_id == person_id:
+        return Involved(transfer=transfer, person_id=person_id)
+    if receipt is not None:
+        return Involved(transfer=transfer, person_id=person_id, receipt=RECEIPT.read(receipt))
+    return Involved(transfer=transfer, person_id=person_id, receipt=await _late_receipt(transfers, transfer, person_id))
+
+
+async def list_history(
+    transfers: Transfers, person_id: PersonId, which: Which, limit: int, cursor: str | None
+) -> Listed:
+    """One query and one batch, whatever the number of transfers; a filtered page is as full as any."""
+    page = await _POINTERS[which].list(
+        transfers.tables, person_id=person_id, descending=True, limit=limit, cursor=cursor
+    )
+    return Listed(await _read(transfers, page.records), page.cursor)
+
+
+async def list_waiting(transfers: Transfers, person_id: PersonId) -> Listed:
+    """What somebody was given and has not looked at, the newest first."""
+    page = await WAITING.list(transfers.tables, person_id=person_id, descending=True, limit=WAITING_SHOWN)
+    return Listed(await _read(transfers, page.records), page.cursor)
+
+
+async def files_of(transfers: Transfers, transfer: TransferRow) -> list[TransferFile]:
+    """All of them, in the order of their places."""
+    files = list(transfer.first_files)
+    cursor: str | None = None
+    while len(files) < transfer.file_count:
+        page = await FILES.list(transfers.tables, transfer_id=transfer.transfer_id, cursor=cursor)
+        files += [file for row in page.records for file in row.files]
+        if (cursor := page.cursor) is None:
+            break
+    return files
+
+
+async def file_at(transfers: Transfers, transfer: TransferRow, place: int) -> TransferFile:
+    files = transfer.first_files
+    if FILES_SHOWN <= place < transfer.file_count:
+        row = await FILES.get(transfers.tables, transfer_id=transfer.transfer_id, chunk=chunk_of(place))
+        files = [] if row is None else row.files
+    for file in files:
+        if file.place == place:
+            return file
+    raise NotFound("There is no such file in this transfer.")
+
+
+async def receipts_of(transfers: Transfers, transfer: TransferRow) -> list[ReceiptRow]:
+    receipts: list[ReceiptRow] = []
+    cursor: str | None = None
+    while True:
+        page = await RECEIPT.list(transfers.tables, transfer_id=transfer.transfer_id, limit=1000, cursor=cursor)
+        receipts += page.records
+        if (cursor := page.cursor) is None:
+            return receipts
+
+
+async def _late_receipt(transfers: Transfers, transfer: TransferRow, person_id: PersonId) -> ReceiptRow:
+    """What is stored of it begins with the first thing that they do with the transfer."""
+    if not transfer.is_to_room or transfer.withdrawn_at:
+        raise NotFound(_UNKNOWN)
+    audience = await transfers.rooms.audience(transfer.room_id, person_id)
+    for each in audience.people:
+        if each.person_id == person_id:
+            return first_receipt(transfer, Party(person_id, each.name, each.kind), transfers.now())
+    raise NotFound(_UNKNOWN)
+
+
+async def _read(transfers: Transfers, pointers: Sequence[PointerRow]) -> list[Involved]:
+    keys = [TRANSFER.key(transfer_id=each.transfer_id) for each in pointers]
+    keys += [
+        RECEIPT.key(transfer_id=each.transfer_id, person_id=each.person_id)
+        for each in pointers
+        if each.direction == "received"
+    ]
+    items = await transfers.tables.get_many(TRANSFER.table, keys)
+    rows = [None if item is None else TRANSFER.read(item) for item in items[: len(pointers)]]
+    receipts = {row.transfer_id: row for item in items[len(pointers) :] if item for row in [RECEIPT.read(item)]}
+    await _clear_away(transfers, [each for each, row in zip(pointers, rows, strict=True) if row is None])
+    return [
+        Involved(transfer=row, person_id=each.person_id, receipt=receipts.get(each.transfer_id))
+        for each, row in zip(pointers, rows, strict=True)
+        if row is not None and (each.direction == "sent" or each.transfer_id in receipts)
+    ]
+
+
+async def _clear_away(transfers: Transfers, pointers: Sequence[PointerRow]) -> None:
+    """Sending broke off before the transfer itself was written: what leads to it is nobody's, and goes when met."""
+    before = iso(transfers.clock() - ABANDONED_AFTER.total_seconds())
+    abandoned = [each for each in pointers if each.timestamp < before]
+    if abandoned:
+        keys = [
+            shape.key(person_id=each.person_id, transfer_id=each.transfer_id)
+            for each in abandoned
+            for shape in (POINTER, SENT, RECEIVED, WAITING)
+        ]
+        await transfers.tables.write_many(POINTER.table, delete=keys)

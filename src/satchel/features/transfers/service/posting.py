@@ -1,0 +1,162 @@
+"""Write a transfer down so that it is there as a whole or not at all, then bring it to its receivers.
+
+A note that it is being made comes first and goes last, for who finishes it if we are cut off (`unfinished.py`).
+"""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
+
+import msgspec
+
+from satchel.features.transfers.model import NOWHERE, NotOffered, Party, RoomId, TransferFile, TransferId
+from satchel.features.transfers.records import (
+    FILES,
+    FILES_SHOWN,
+    NAMES_SHOWN,
+    POINTER,
+    POSTING,
+    RECEIPT,
+    RECEIVED,
+    SENT,
+    TRANSFER,
+    WAITING,
+    PointerRow,
+    PostingRow,
+    ReceiptRow,
+    TransferRow,
+    as_person,
+    as_room,
+    rows_of_files,
+)
+from satchel.features.transfers.service import history
+from satchel.features.transfers.service.context import NEW, Transfers
+from satchel.features.transfers.service.receipts import answered, change, first_receipt, pointer_to
+from satchel.features.transfers.service.receiving import land
+from satchel.features.transfers.service.telling import tell_changed, tell_offered
+from satchel.kernel.clock import iso
+from satchel.kernel.errors import NotFound
+from satchel.stores.ports.table import Item
+
+# Much longer than it takes to copy as many files as may be handed over at once.
+POSTED_WITHIN = timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parcel:
+    """What goes from whom to whom; `receiver` is one person or a room, `receivers` those who get a receipt now."""
+
+    sender: Party
+    receiver: str
+    receiver_name: str
+    receivers: Sequence[Party]
+    files: Sequence[TransferFile]
+    room_id: RoomId = NOWHERE
+    note: str = ""
+    wants_answers: bool = False
+    answers: str = ""
+
+    @property
+    def is_to_room(self) -> bool:
+        return self.receiver == as_room(self.room_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """A transfer that is written down and has to be brought to its receivers."""
+
+    transfer: TransferRow
+    receipts: Sequence[ReceiptRow]
+    files: Sequence[TransferFile]
+
+
+async def write_down(transfers: Transfers, transfer_id: TransferId, parcel: Parcel) -> Posted:
+    """From here on the transfer is there, whatever happens."""
+    transfer = _transfer(transfers, transfer_id, parcel)
+    receipts = [
+        msgspec.structs.replace(first_receipt(transfer, receiver, transfer.timestamp), version=1)
+        for receiver in parcel.receivers
+    ]
+    await transfers.tables.put(POSTING.table, POSTING.item(_posting(transfers, transfer, parcel)))
+    await transfers.tables.write_many(TRANSFER.table, put=_around(transfer, parcel, receipts))
+    # Last, because it alone makes the transfer visible.
+    await transfers.tables.put(TRANSFER.table, TRANSFER.item(transfer), when=NEW)
+    return Posted(transfer, receipts, parcel.files)
+
+
+async def deliver(transfers: Transfers, posted: Posted) -> None:
+    await bring(transfers, posted.transfer, posted.receipts, posted.files)
+    await transfers.tables.delete(POSTING.table, POSTING.key(transfer_id=posted.transfer.transfer_id))
+
+
+async def bring(
+    transfers: Transfers, transfer: TransferRow, receipts: Sequence[ReceiptRow], files: Sequence[TransferFile]
+) -> None:
+    """All that has to be done once a transfer is there; doing it again is safe."""
+    if transfer.room_id:
+        await transfers.rooms.mark_handed(transfer.room_id, [file.file_id for file in files], transfer.transfer_id)
+    else:
+        for receipt in receipts:
+            await land(transfers, transfer, receipt, files)
+    await tell_offered(transfers, [receipt.person_id for receipt in receipts], transfer.transfer_id)
+    await tell_changed(transfers, [transfer.sent_by.person_id], transfer.transfer_id)
+    if transfer.answers:
+        await _note_answer(transfers, transfer)
+
+
+async def _note_answer(transfers: Transfers, transfer: TransferRow) -> None:
+    """Tell whoever asked that this is the answer, unless what they asked is gone by now."""
+    with suppress(NotFound, NotOffered):
+        asked = await history.find(transfers, transfer.sent_by.person_id, TransferId(transfer.answers))
+        if asked.receipt is not None:
+            step = answered(transfers.now(), transfer.transfer_id)
+            await change(transfers, asked.transfer, asked.receipt, step)
+
+
+def _posting(transfers: Transfers, transfer: TransferRow, parcel: Parcel) -> PostingRow:
+    return PostingRow(
+        transfer_id=transfer.transfer_id,
+        sender_id=parcel.sender.person_id,
+        receiver_ids=[receiver.person_id for receiver in parcel.receivers],
+        due=iso(transfers.clock() + POSTED_WITHIN.total_seconds()),
+    )
+
+
+def _transfer(transfers: Transfers, transfer_id: TransferId, parcel: Parcel) -> TransferRow:
+    return TransferRow(
+        transfer_id=transfer_id,
+        sender=as_person(parcel.sender.person_id),
+        sender_name=parcel.sender.name,
+        sender_kind=parcel.sender.kind,
+        receiver=parcel.receiver,
+        receiver_name=parcel.receiver_name,
+        timestamp=transfers.now(),
+        file_names=[file.name for file in parcel.files[:NAMES_SHOWN]],
+        file_count=len(parcel.files),
+        size_bytes=sum(file.size_bytes for file in parcel.files),
+        first_files=list(parcel.files[:FILES_SHOWN]),
+        room_id=parcel.room_id,
+        note=parcel.note,
+        wants_answers=parcel.wants_answers,
+        answers=parcel.answers,
+        offered=len(parcel.receivers),
+    )
+
+
+def _around(transfer: TransferRow, parcel: Parcel, receipts: Sequence[ReceiptRow]) -> list[Item]:
+    """All that belongs to a transfer besides its own row."""
+    sent = PointerRow(
+        person_id=parcel.sender.person_id,
+        transfer_id=transfer.transfer_id,
+        direction="sent",
+        timestamp=transfer.timestamp,
+    )
+    received = [pointer_to(transfer, receiver) for receiver in parcel.receivers]
+    return [
+        *map(FILES.item, rows_of_files(transfer.transfer_id, parcel.files)),
+        *map(RECEIPT.item, receipts),
+        POINTER.item(sent),
+        SENT.item(sent),
+        *(shape.item(pointer) for pointer in received for shape in (POINTER, RECEIVED, WAITING)),
+    ]

@@ -1,0 +1,194 @@
+"""Move receipts on: each change is made from what is stored at that instant, in one transaction with what counts it.
+
+A step is a pure function from the receipt as it is to the receipt as it shall be. When another change came first, the
+step is taken again from there, so a download that ends twice counts once, and whoever declines, withdraws or finishes
+first is the one who did.
+"""
+
+from collections.abc import Callable
+from collections.abc import Set as AbstractSet
+
+import msgspec
+
+from satchel.features.transfers.model import ENDED, UNTAKEN, AlreadyTaken, NotOffered, Party, State, furthest
+from satchel.features.transfers.records import (
+    POINTER,
+    RECEIPT,
+    RECEIVED,
+    TRANSFER,
+    WAITING,
+    PointerRow,
+    ReceiptRow,
+    TransferRow,
+)
+from satchel.features.transfers.service.context import ATTEMPTS, CROSSED, NEW, Transfers
+from satchel.features.transfers.service.telling import tell_changed
+from satchel.kernel.errors import Conflict
+from satchel.stores.ports.expressions import Action, add, attr
+from satchel.stores.ports.table import TransactionCancelled, Write
+
+Step = Callable[[ReceiptRow], ReceiptRow]
+
+_replace = msgspec.structs.replace
+
+
+async def change(transfers: Transfers, transfer: TransferRow, receipt: ReceiptRow, step: Step) -> ReceiptRow:
+    """Take the step from wherever the receipt stands, and tell whom it concerns; what the step raises comes through."""
+    for _ in range(ATTEMPTS):
+        new = step(receipt)
+        if new == receipt:
+            return receipt
+        new = _replace(new, version=receipt.version + 1)
+        try:
+            await transfers.tables.transact(_writes(transfer, receipt, new))
+        except TransactionCancelled:
+            stored = await RECEIPT.get(transfers.tables, transfer_id=receipt.transfer_id, person_id=receipt.person_id)
+            if stored is None:
+                await _check_not_withdrawn(transfers, transfer)
+            receipt = stored or receipt
+            continue
+        # The sender sees how far a receiver has come, not with which of the files.
+        progress = _replace(receipt, downloaded=new.downloaded, verified=new.verified, version=new.version)
+        concerned = [new.person_id] if progress == new else [new.person_id, transfer.sent_by.person_id]
+        await tell_changed(transfers, concerned, transfer.transfer_id)
+        return new
+    raise Conflict(CROSSED)
+
+
+def first_receipt(transfer: TransferRow, receiver: Party, now: str) -> ReceiptRow:
+    """Not stored yet."""
+    return ReceiptRow(
+        transfer_id=transfer.transfer_id,
+        person_id=receiver.person_id,
+        name=receiver.name,
+        kind=receiver.kind,
+        state="offered",
+        offered_at=now,
+    )
+
+
+def pointer_to(transfer: TransferRow, receiver: Party) -> PointerRow:
+    return PointerRow(
+        person_id=receiver.person_id,
+        transfer_id=transfer.transfer_id,
+        direction="received",
+        timestamp=transfer.timestamp,
+    )
+
+
+def opened(now: str) -> Step:
+    """What has come to the receiver's shelf before they looked has been taken with that; what has ended stays so."""
+
+    def step(receipt: ReceiptRow) -> ReceiptRow:
+        if receipt.opened_at or receipt.state in ENDED:
+            return receipt
+        reached: State = "verified" if receipt.verified_at else "downloaded" if receipt.downloaded_at else "opened"
+        return _replace(receipt, state=furthest(receipt.state, reached), opened_at=now)
+
+    return step
+
+
+def declined(now: str) -> Step:
+    def step(receipt: ReceiptRow) -> ReceiptRow:
+        if receipt.state == "declined":
+            return receipt
+        if receipt.state == "withdrawn":
+            raise NotOffered("The sender has withdrawn this.")
+        if receipt.state not in UNTAKEN:
+            raise AlreadyTaken("You have taken this already. Delete the files instead.")
+        return _replace(receipt, state="declined", declined_at=now)
+
+    return step
+
+
+def withdrawn(now: str) -> Step:
+    """From whoever has not taken it; nothing changes for the others."""
+
+    def step(receipt: ReceiptRow) -> ReceiptRow:
+        if receipt.state not in UNTAKEN:
+            return receipt
+        return _replace(receipt, state="withdrawn", withdrawn_at=now)
+
+    return step
+
+
+def progressed(
+    now: str,
+    *,
+    file_count: int,
+    downloaded: AbstractSet[int] = frozenset(),
+    verified: AbstractSet[int] = frozenset(),
+    saved: bool = False,
+) -> Step:
+    """Some of the files have arrived, some are known to be right; what has ended before that stays ended.
+
+    What arrives before the receiver has looked is still only offered.
+    """
+
+    def step(receipt: ReceiptRow) -> ReceiptRow:
+        if receipt.state in ENDED:
+            return receipt
+        got = receipt.downloaded | downloaded | verified
+        right = receipt.verified | verified
+        reached: State = receipt.state
+        if len(right) == file_count:
+            reached = "verified"
+        elif len(got) == file_count:
+            reached = furthest(reached, "downloaded")
+        return _replace(
+            receipt,
+            state=reached if receipt.opened_at else receipt.state,
+            downloaded=got,
+            verified=right,
+            downloaded_at=receipt.downloaded_at or (now if len(got) == file_count else ""),
+            verified_at=receipt.verified_at or (now if len(right) == file_count else ""),
+            saved_at=receipt.saved_at or (now if saved else ""),
+        )
+
+    return step
+
+
+def answered(now: str, answer: str) -> Step:
+    """The latest answer counts."""
+    look = opened(now)
+    return lambda receipt: _replace(look(receipt), answer=max(receipt.answer, answer))
+
+
+def in_order(*steps: Step) -> Step:
+    def step(receipt: ReceiptRow) -> ReceiptRow:
+        for each in steps:
+            receipt = each(receipt)
+        return receipt
+
+    return step
+
+
+def check_offered(receipt: ReceiptRow) -> None:
+    if receipt.state in ENDED:
+        who = "The sender has withdrawn" if receipt.state == "withdrawn" else "You have declined"
+        raise NotOffered(f"{who} this. Ask the sender to send it again.")
+
+
+async def _check_not_withdrawn(transfers: Transfers, transfer: TransferRow) -> None:
+    """A receipt that was never stored can be refused for ever only because there is nothing to receive any more."""
+    current = await TRANSFER.get(transfers.tables, transfer_id=transfer.transfer_id)
+    if current is None or current.withdrawn_at:
+        raise NotOffered("The sender has withdrawn this.")
+
+
+def _writes(transfer: TransferRow, old: ReceiptRow, new: ReceiptRow) -> list[Write]:
+    is_first = old.version == 0
+    writes: list[Write] = [RECEIPT.put(new, when=NEW if is_first else attr("version") == old.version)]
+    counted: list[Action] = [add(f"{new.state}Count", 1)]
+    if not is_first:
+        counted.append(add(f"{old.state}Count", -1))
+    if is_first or new.state != old.state:
+        standing = attr("PK").exists()
+        when = standing & attr("withdrawnAt").absent() if is_first else standing
+        writes.append(TRANSFER.update(counted, when=when, transfer_id=transfer.transfer_id))
+    if is_first:
+        pointer = pointer_to(transfer, Party(new.person_id, new.name, new.kind))
+        writes += [POINTER.put(pointer), RECEIVED.put(pointer)]
+    elif (new.opened_at and not old.opened_at) or (new.state in ENDED and old.state not in ENDED):
+        writes.append(WAITING.delete(person_id=new.person_id, transfer_id=new.transfer_id))
+    return writes

@@ -1,0 +1,183 @@
+"""What a receiver does with a transfer: look at it, decline it, take it file by file or onto their shelf, verify it."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+
+from satchel.features.transfers.model import (
+    ENDED,
+    RECEIVED_FOLDER,
+    FilesGone,
+    HashDiffers,
+    NotOffered,
+    PersonId,
+    TransferFile,
+    TransferId,
+)
+from satchel.features.transfers.records import RECEIPT, ReceiptRow, TransferRow
+from satchel.features.transfers.service import contents, history, receipts
+from satchel.features.transfers.service.abreast import abreast
+from satchel.features.transfers.service.context import Transfers
+from satchel.features.transfers.service.history import Involved
+from satchel.kernel.errors import Forbidden, Gone, NotFound, SatchelError
+
+_log = logging.getLogger("satchel.transfers")
+
+
+async def open_transfer(transfers: Transfers, person_id: PersonId, transfer_id: TransferId) -> None:
+    involved, receipt = await _received(transfers, person_id, transfer_id)
+    await receipts.change(transfers, involved.transfer, receipt, receipts.opened(transfers.now()))
+
+
+async def decline(transfers: Transfers, person_id: PersonId, transfer_id: TransferId) -> None:
+    involved, receipt = await _received(transfers, person_id, transfer_id)
+    await receipts.change(transfers, involved.transfer, receipt, receipts.declined(transfers.now()))
+    await take_from_shelf(transfers, involved.transfer, person_id)
+
+
+async def note_opening(transfers: Transfers, person_id: PersonId, transfer_id: TransferId) -> None:
+    """The receiver has found it on their shelf, and needs not to be told of it any more."""
+    with suppress(NotFound, Forbidden):
+        await open_transfer(transfers, person_id, transfer_id)
+
+
+async def take_from_shelf(transfers: Transfers, transfer: TransferRow, person_id: PersonId) -> None:
+    """What came by e-mail stands on the receiver's shelf unseen; what is declined or withdrawn goes from there."""
+    if not transfer.room_id:
+        files = await history.files_of(transfers, transfer)
+        await transfers.shelf.discard(
+            person_id, [contents.saved_id(transfer.transfer_id, file.place) for file in files]
+        )
+
+
+async def find_content(
+    transfers: Transfers, person_id: PersonId, transfer_id: TransferId, place: int
+) -> tuple[Involved, TransferFile, str]:
+    """A file of a transfer, and the key of its bytes."""
+    involved = await history.find(transfers, person_id, transfer_id)
+    file = await history.file_at(transfers, involved.transfer, place)
+    if involved.receipt is not None:
+        receipts.check_offered(involved.receipt)
+    return involved, file, await contents.key_of(transfers, involved, file)
+
+
+async def count_download(transfers: Transfers, involved: Involved, place: int) -> None:
+    """The last byte has gone to the receiver. Senders who download what they sent are not counted."""
+    if involved.receipt is None:
+        return
+    now, count = transfers.now(), involved.transfer.file_count
+    step = receipts.in_order(receipts.opened(now), receipts.progressed(now, file_count=count, downloaded={place}))
+    # Withdrawn while the bytes were under way, from somebody who had no receipt yet: there is nothing to count.
+    with suppress(NotOffered):
+        await receipts.change(transfers, involved.transfer, involved.receipt, step)
+
+
+async def verify(transfers: Transfers, person_id: PersonId, transfer_id: TransferId, place: int, sha256: str) -> None:
+    """The receiver's side has read what it got, and says what it found."""
+    involved, receipt = await _received(transfers, person_id, transfer_id)
+    file = await history.file_at(transfers, involved.transfer, place)
+    receipts.check_offered(receipt)
+    if sha256.lower() != file.sha256:
+        raise HashDiffers("What arrived is not what was sent. Download the file again.", field="sha256")
+    now, count = transfers.now(), involved.transfer.file_count
+    step = receipts.in_order(receipts.opened(now), receipts.progressed(now, file_count=count, verified={place}))
+    await receipts.change(transfers, involved.transfer, receipt, step)
+
+
+async def save(transfers: Transfers, person_id: PersonId, transfer_id: TransferId, folder_id: str | None) -> list[str]:
+    """Copy everything onto the receiver's shelf and answer the ids there; doing it again comes to the same files."""
+    involved, receipt = await _received(transfers, person_id, transfer_id)
+    receipts.check_offered(receipt)
+    receipt = await receipts.change(transfers, involved.transfer, receipt, receipts.opened(transfers.now()))
+    opened = Involved(transfer=involved.transfer, person_id=person_id, receipt=receipt)
+    return await _take(transfers, opened, receipt, await history.files_of(transfers, involved.transfer), folder_id)
+
+
+async def land(transfers: Transfers, transfer: TransferRow, receipt: ReceiptRow, files: Sequence[TransferFile]) -> None:
+    """Put what comes by e-mail onto the receiver's shelf at once. Where that is full, the offer stands."""
+    involved = Involved(transfer=transfer, person_id=receipt.person_id, receipt=receipt)
+    try:
+        await _take(transfers, involved, receipt, files, None)
+    except SatchelError as error:
+        # The transfer is made: failing now would make the sender send it twice.
+        _log.info("transfer %s waits for its receiver: %s", transfer.transfer_id, error.detail)
+
+
+async def _take(
+    transfers: Transfers,
+    involved: Involved,
+    receipt: ReceiptRow,
+    files: Sequence[TransferFile],
+    folder_id: str | None,
+) -> list[str]:
+    """Copy what is missing, read all of it back, and count what is there and what is right."""
+    transfer = involved.transfer
+    kept = await contents.saved_keys(transfers, involved, files)
+    missing = [file for file in files if file.place not in kept]
+    if missing:
+        try:
+            await _copy(transfers, involved, missing, folder_id)
+        except SatchelError:
+            current = await RECEIPT.get(
+                transfers.tables, transfer_id=transfer.transfer_id, person_id=involved.person_id
+            )
+            await _give_back_if_ended(transfers, current or receipt, missing)
+            raise
+        kept = await contents.saved_keys(transfers, involved, files)
+    right = await _right_ones(transfers, files, kept)
+    step = receipts.progressed(
+        transfers.now(), file_count=transfer.file_count, downloaded=kept.keys(), verified=right, saved=True
+    )
+    await _give_back_if_ended(transfers, await receipts.change(transfers, transfer, receipt, step), missing)
+    return _saved_ids(transfer.transfer_id, files)
+
+
+async def _give_back_if_ended(transfers: Transfers, receipt: ReceiptRow, copied: Sequence[TransferFile]) -> None:
+    """Whoever is told that something was withdrawn has nothing of it."""
+    if receipt.state in ENDED:
+        await transfers.shelf.discard(receipt.person_id, _saved_ids(receipt.transfer_id, copied))
+        receipts.check_offered(receipt)
+
+
+async def _copy(transfers: Transfers, involved: Involved, files: Sequence[TransferFile], folder_id: str | None) -> None:
+    keys = await contents.keys_of(transfers, involved, files)
+    if len(keys) < len(files):
+        raise FilesGone(contents.GONE)
+    await transfers.shelf.admit(involved.person_id, folder_id, sum(file.size_bytes for file in files))
+
+    async def keep(file: TransferFile) -> None:
+        await transfers.shelf.keep(
+            involved.person_id,
+            keys[file.place],
+            file,
+            file_id=contents.saved_id(involved.transfer.transfer_id, file.place),
+            folder_id=folder_id,
+            top=RECEIVED_FOLDER,
+            came_by=involved.transfer.transfer_id,
+        )
+
+    try:
+        await abreast(files, keep)
+    except Gone as error:
+        raise FilesGone(contents.GONE) from error
+
+
+async def _right_ones(transfers: Transfers, files: Sequence[TransferFile], keys: Mapping[int, str]) -> set[int]:
+    """The places of those files that are stored as they were sent, which is found out by reading them."""
+
+    async def is_right(file: TransferFile) -> bool:
+        return file.place in keys and await contents.holds(transfers, keys[file.place], file.sha256)
+
+    answers = await abreast(files, is_right)
+    return {file.place for file, is_so in zip(files, answers, strict=True) if is_so}
+
+
+async def _received(transfers: Transfers, person_id: PersonId, transfer_id: TransferId) -> tuple[Involved, ReceiptRow]:
+    involved = await history.find(transfers, person_id, transfer_id)
+    if involved.receipt is None:
+        raise Forbidden("You sent this. Only those who receive it can do this.")
+    return involved, involved.receipt
+
+
+def _saved_ids(transfer_id: TransferId, files: Sequence[TransferFile]) -> list[str]:
+    return [contents.saved_id(transfer_id, file.place) for file in files]

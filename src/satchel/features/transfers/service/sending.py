@@ -1,0 +1,252 @@
+"""Hand files to somebody: from a shelf to an account, or from a room to one or all of those in it; again, and back."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from satchel.features.transfers.model import (
+    MAX_FILES,
+    UNTAKEN,
+    AlreadyTaken,
+    FilesGone,
+    NoAnswersWanted,
+    Party,
+    PersonId,
+    ReceiverUnknown,
+    RoomId,
+    To,
+    ToEmail,
+    ToPerson,
+    ToRoom,
+    ToYourself,
+    TransferFile,
+    TransferId,
+)
+from satchel.features.transfers.needs import Audience, Known, Lent, Source
+from satchel.features.transfers.records import TRANSFER, TransferRow, as_person, as_room
+from satchel.features.transfers.service import contents, history, receipts, receiving
+from satchel.features.transfers.service.context import Transfers
+from satchel.features.transfers.service.history import Involved
+from satchel.features.transfers.service.posting import Parcel, deliver, write_down
+from satchel.features.transfers.service.repeating import Repetition
+from satchel.features.transfers.service.telling import tell_changed
+from satchel.kernel.errors import Forbidden, Invalid, Unauthenticated
+from satchel.kernel.ids import new_id
+from satchel.stores.ports.expressions import assign, attr
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """What shall be sent to whom. An answer (`answers` is what it answers) goes to whoever asked for it.
+
+    Given the same key in `repeats` again, it is the same transfer.
+    """
+
+    to: To | None
+    files: Sequence[str]
+    note: str = ""
+    wants_answers: bool = False
+    answers: TransferId | None = None
+    repeats: str | None = None
+
+
+async def send(transfers: Transfers, sender_id: PersonId, order: Order, *, is_member: bool) -> TransferId:
+    repetition = None if order.repeats is None else Repetition(transfers, sender_id, order.repeats)
+    if repetition is not None and (earlier := await repetition.find()) is not None:
+        return earlier
+    asked = None if order.answers is None else await _asked(transfers, sender_id, order.answers)
+    to = order.to or (None if asked is None else _back_to(asked.transfer))
+    match to:
+        case None:
+            raise Invalid("Say who shall receive this.", field="to")
+        case ToEmail():
+            if not is_member:
+                raise Unauthenticated("Sign in to send files from a shelf.")
+            parcel = await _from_shelf(transfers, sender_id, order, to.email)
+        case ToPerson() | ToRoom():
+            parcel = await _from_room(transfers, sender_id, order, to)
+    if asked is not None and parcel.receiver != asked.transfer.sender:
+        raise Invalid("An answer goes to the person who asked for it.", field="to")
+    if order.wants_answers and not parcel.is_to_room:
+        raise Invalid("Answers can be asked of everybody in a room.", field="wants_answers")
+    transfer_id = TransferId(new_id(transfers.clock))
+    if repetition is not None:
+        await repetition.begin(transfer_id)
+    posted = await write_down(transfers, transfer_id, parcel)
+    if repetition is not None:
+        await repetition.settle(transfer_id)
+    await deliver(transfers, posted)
+    return transfer_id
+
+
+async def resend(transfers: Transfers, person_id: PersonId, transfer_id: TransferId) -> TransferId:
+    """The same files to the same people, those who are in the room now; all of the files have to be there."""
+    involved = await _sent(transfers, person_id, transfer_id)
+    old = involved.transfer
+    files = await history.files_of(transfers, old)
+    if len(await contents.keys_of(transfers, involved, files)) < len(files):
+        raise FilesGone("Some of the files are not there any more, so they cannot be sent again.")
+    room = await transfers.rooms.audience(old.room_id, person_id) if old.room_id else None
+    if old.is_to_room:
+        receivers = [] if room is None else _others(room, person_id)
+    else:
+        receivers = [await _same_receiver(transfers, old, room)]
+    parcel = Parcel(
+        sender=old.sent_by,
+        receiver=old.receiver,
+        receiver_name=old.receiver_name,
+        receivers=receivers,
+        files=files,
+        room_id=old.room_id,
+        note=old.note,
+        wants_answers=old.wants_answers,
+        answers=old.answers,
+    )
+    new = TransferId(new_id(transfers.clock))
+    await deliver(transfers, await write_down(transfers, new, parcel))
+    return new
+
+
+async def withdraw(transfers: Transfers, person_id: PersonId, transfer_id: TransferId) -> None:
+    """From everybody who has not taken it; whoever comes later finds nothing."""
+    transfer = (await _sent(transfers, person_id, transfer_id)).transfer
+    before = await history.receipts_of(transfers, transfer)
+    if before and not any(each.state in (*UNTAKEN, "withdrawn") for each in before):
+        raise AlreadyTaken("Everybody has taken or declined this already.")
+    now = transfers.now()
+    ended = TRANSFER.update(
+        [assign("withdrawnAt", now, only_if_absent=True)], when=attr("PK").exists(), transfer_id=transfer_id
+    )
+    await transfers.tables.update(ended.table, ended.key, ended.actions, when=ended.when)
+    after = [
+        await receipts.change(transfers, transfer, each, receipts.withdrawn(now))
+        for each in await history.receipts_of(transfers, transfer)
+    ]
+    for each in after:
+        if each.state == "withdrawn":
+            await receiving.take_from_shelf(transfers, transfer, each.person_id)
+    if transfer.room_id:
+        files = await history.files_of(transfers, transfer)
+        file_ids = [file.file_id for file in files]
+        await transfers.rooms.take_back(transfer.room_id, file_ids, by=person_id, transfer_id=transfer_id)
+    if after and not any(each.state == "withdrawn" for each in after):
+        raise AlreadyTaken("Everybody has taken this already.")
+    await tell_changed(transfers, [person_id], transfer_id)
+
+
+async def _from_shelf(transfers: Transfers, sender_id: PersonId, order: Order, email: str) -> Parcel:
+    sender = await transfers.people.by_id(sender_id)
+    receiver = await transfers.people.by_email(email)
+    if receiver is None or sender is None:
+        await transfers.receivers_tried.count(sender_id)
+        raise ReceiverUnknown("Nobody here has this e-mail address.", field="to")
+    # Only now: of many that are tried at once, the right ones must not stand out once it is too often.
+    await transfers.receivers_tried.check(sender_id)
+    _check_other(sender_id, receiver.person_id)
+    files = await transfers.shelf.gather(sender_id, order.files, MAX_FILES)
+    return Parcel(
+        sender=_party(sender),
+        receiver=as_person(receiver.person_id),
+        receiver_name=receiver.name,
+        receivers=[_party(receiver)],
+        files=_numbered(files),
+        note=order.note,
+        answers=order.answers or "",
+    )
+
+
+async def _from_room(transfers: Transfers, sender_id: PersonId, order: Order, to: ToPerson | ToRoom) -> Parcel:
+    room = await transfers.rooms.audience(to.room_id, sender_id)
+    sender = _in_room(room, sender_id)
+    if isinstance(to, ToPerson):
+        _check_other(sender_id, to.person_id)
+        only = _in_room(room, to.person_id)
+        receiver, name, receivers = as_person(only.person_id), only.name, [only]
+    else:
+        only = None
+        receiver, name, receivers = as_room(to.room_id), room.name, _others(room, sender_id)
+    lent = await transfers.rooms.lend(to.room_id, sender_id, list(dict.fromkeys(order.files)))
+    _check_privacy(lent, only, is_answer=order.answers is not None)
+    return Parcel(
+        sender=sender,
+        receiver=receiver,
+        receiver_name=name,
+        receivers=receivers,
+        files=_numbered(lent),
+        room_id=RoomId(to.room_id),
+        note=order.note,
+        wants_answers=order.wants_answers,
+        answers=order.answers or "",
+    )
+
+
+def _check_privacy(lent: Sequence[Lent], only: Party | None, *, is_answer: bool) -> None:
+    """A file that was brought for one person goes to nobody else; an answer is for one person."""
+    person_id = None if only is None else only.person_id
+    if any(file.to not in (None, person_id) for file in lent):
+        raise Invalid("One of the files was brought for somebody else.", field="files")
+    if is_answer and any(file.to != person_id for file in lent):
+        raise Invalid("Bring the files of an answer for the person who asked, not for everybody.", field="files")
+
+
+async def _asked(transfers: Transfers, person_id: PersonId, transfer_id: TransferId) -> Involved:
+    asked = await history.find(transfers, person_id, transfer_id)
+    if asked.receipt is None or not asked.transfer.wants_answers:
+        raise NoAnswersWanted("This transfer does not ask you for an answer.")
+    return asked
+
+
+def _back_to(asked: TransferRow) -> ToPerson:
+    return ToPerson(room_id=asked.room_id, person_id=asked.sent_by.person_id)
+
+
+async def _sent(transfers: Transfers, person_id: PersonId, transfer_id: TransferId) -> Involved:
+    involved = await history.find(transfers, person_id, transfer_id)
+    if involved.receipt is not None:
+        raise Forbidden("Only the person who sent this can do this.")
+    return involved
+
+
+async def _same_receiver(transfers: Transfers, transfer: TransferRow, room: Audience | None) -> Party:
+    if room is not None:
+        return _in_room(room, transfer.receiver_id)
+    receiver = await transfers.people.by_id(transfer.receiver_id)
+    if receiver is None:
+        raise ReceiverUnknown("The receiver has no account here any more.")
+    return _party(receiver)
+
+
+def _in_room(room: Audience, person_id: str) -> Party:
+    for each in room.people:
+        if each.person_id == person_id:
+            return _party(each)
+    raise ReceiverUnknown("This person is not in the room.", field="to")
+
+
+def _others(room: Audience, person_id: PersonId) -> list[Party]:
+    return [_party(each) for each in room.people if each.person_id != person_id]
+
+
+def _check_other(sender_id: str, receiver_id: str) -> None:
+    if sender_id == receiver_id:
+        raise ToYourself("Choose somebody else: these files are yours already.", field="to")
+
+
+def _party(known: Known) -> Party:
+    return Party(PersonId(known.person_id), known.name, known.kind)
+
+
+def _numbered(sources: Sequence[Source]) -> list[TransferFile]:
+    if not sources:
+        raise Invalid("There is no file in what you chose.", field="files")
+    return [
+        TransferFile(
+            place=place,
+            file_id=source.file_id,
+            name=source.name,
+            folder=source.folder,
+            size_bytes=source.size_bytes,
+            content_type=source.content_type,
+            sha256=source.sha256,
+        )
+        for place, source in enumerate(sources)
+    ]

@@ -1,0 +1,59 @@
+"""Finish what a crash cut off between the first row of a transfer and its arrival; else it would lie about for ever.
+
+Whatever is written of a transfer comes after a note that it is being made, and the note goes last. A transfer whose own
+row is there is brought to its receivers by whoever finds the note later; of any other, all rows are taken away.
+"""
+
+from satchel.features.transfers.model import MAX_FILES
+from satchel.features.transfers.records import (
+    FILES,
+    FILES_PER_ROW,
+    FILES_SHOWN,
+    POINTER,
+    POSTING,
+    POSTING_INDEX,
+    POSTING_SORT,
+    RECEIPT,
+    RECEIVED,
+    SENT,
+    TRANSFER,
+    WAITING,
+    PostingRow,
+    chunk_of,
+)
+from satchel.features.transfers.service import history
+from satchel.features.transfers.service.context import Transfers
+from satchel.features.transfers.service.posting import bring
+from satchel.stores.ports.table import Key, Range
+
+
+async def sweep_unfinished(transfers: Transfers) -> int:
+    """Those that were begun long ago; how many there were."""
+    page = await transfers.tables.query(POSTING.table, POSTING_SORT, Range(high=transfers.now()), index=POSTING_INDEX)
+    for item in await transfers.tables.get_many(POSTING.table, [POSTING.table.key_of(item) for item in page.items]):
+        if item is not None:
+            await _finish(transfers, POSTING.read(item))
+    return len(page.items)
+
+
+async def _finish(transfers: Transfers, posting: PostingRow) -> None:
+    transfer = await TRANSFER.get(transfers.tables, transfer_id=posting.transfer_id)
+    if transfer is None:
+        await _take_away(transfers, posting)
+    elif not transfer.withdrawn_at:
+        unsaved = [receipt for receipt in await history.receipts_of(transfers, transfer) if not receipt.saved_at]
+        await bring(transfers, transfer, unsaved, await history.files_of(transfers, transfer))
+    await transfers.tables.delete(POSTING.table, POSTING.key(transfer_id=posting.transfer_id))
+
+
+async def _take_away(transfers: Transfers, posting: PostingRow) -> None:
+    transfer_id, sender_id = posting.transfer_id, posting.sender_id
+    keys: list[Key] = [
+        FILES.key(transfer_id=transfer_id, chunk=chunk_of(place))
+        for place in range(FILES_SHOWN, MAX_FILES, FILES_PER_ROW)
+    ]
+    keys += [shape.key(person_id=sender_id, transfer_id=transfer_id) for shape in (POINTER, SENT)]
+    for person_id in posting.receiver_ids:
+        keys.append(RECEIPT.key(person_id=person_id, transfer_id=transfer_id))
+        keys += [shape.key(person_id=person_id, transfer_id=transfer_id) for shape in (POINTER, RECEIVED, WAITING)]
+    await transfers.tables.write_many(TRANSFER.table, delete=keys)

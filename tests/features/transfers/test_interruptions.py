@@ -1,0 +1,70 @@
+"""The power goes out before each write of sending and saving: nothing is half there, lost or left behind."""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from satchel.features.shelf.records import object_key
+from tests.application import Caller, Satchel, running_satchel
+from tests.features.shelf.given import Killed, check_shelf, stored_keys, uploaded
+from tests.features.transfers.given import by_email, counts, history, seen
+from tests.features.transfers.meddling import Before, lose_power
+
+Pair = tuple[Satchel, Caller, Caller]
+
+
+@pytest.fixture
+async def pair(tmp_path: Path, before: Before) -> AsyncGenerator[Pair]:
+    async with running_satchel(tmp_path, sign_up="open", through=before.through) as satchel:
+        ann, bob = satchel.caller(), satchel.caller()
+        await ann.sign_up("ann@example.org")
+        await bob.sign_up("bob@example.org")
+        yield satchel, ann, bob
+
+
+async def survived(before: Before, number: int, act: Callable[[], Awaitable[object]]) -> bool:
+    """Whether it was done before the power went out."""
+    before.the_write(number, lose_power, for_good=True)
+    try:
+        await act()
+    except BaseExceptionGroup as failed:
+        assert failed.split(Killed)[1] is None
+        return False
+    except Killed:
+        return False
+    else:
+        return True
+    finally:
+        before.no_write()
+
+
+async def test_sending_happens_for_both_or_for_nobody_and_can_be_completed(pair: Pair, before: Before) -> None:
+    satchel, ann, bob = pair
+    number, done, seen_before = 0, False, 0
+    while not done:
+        number += 1
+        files = [await uploaded(satchel, ann, f"{number} {each}.txt", b"%d" % number + each) for each in (b"a", b"b")]
+        done = await survived(before, number, lambda ids=files: by_email(ann, *(str(file.file_id) for file in ids)))
+        ids = await history(ann)
+        assert await history(bob) == ids
+        assert await history(bob, direction="received") == await history(ann, direction="sent") == ids
+        if len(ids) > seen_before:
+            assert (await bob("POST", f"/transfers/{ids[0]}/save", json={})).status_code == 200
+            assert (await seen(ann, ids[0]))["counts"] == counts(verified=1)
+        seen_before = len(ids)
+        assert len(await check_shelf(satchel, bob, leftovers=True)) == 2 * len(ids)
+        satchel.clock.advance(1)
+    assert seen_before > 5
+    await left_clean(satchel, ann, bob)
+
+
+async def left_clean(satchel: Satchel, *people: Caller) -> None:
+    """A day later nothing is stored that no file shows."""
+    satchel.clock.advance(24 * 3600 + 1)
+    await satchel.housekeep()
+    for person in people:
+        await person.refresh()
+        await history(person)
+        files = await check_shelf(satchel, person, leftovers=True)
+        assert set(await stored_keys(satchel, f"user/{person.user_id}/")) == {object_key(file) for file in files}
