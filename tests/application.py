@@ -11,6 +11,7 @@ from starlette.types import ASGIApp
 
 from satchel.app import application
 from satchel.config import Settings
+from satchel.housekeeping import Sweep
 from satchel.kernel.clock import ManualClock
 from satchel.stores.connect import Stores
 
@@ -60,7 +61,11 @@ class Satchel:
     stores: Stores
     clock: ManualClock
     settings: Settings
-    housekeep: Callable[[], Awaitable[None]]
+    sweep: Callable[[], Awaitable[Sweep]]
+
+    async def housekeep(self) -> None:
+        """One round of every chore, none of which may fail."""
+        assert not [chore.name for chore in (await self.sweep()).chores if chore.failed]
 
     def caller(self, address: str = "127.0.0.1") -> Caller:
         transport = httpx.ASGITransport(self.app, client=(address, 50000))
@@ -68,8 +73,13 @@ class Satchel:
 
 
 @asynccontextmanager
-async def running_satchel(data: Path, clock: ManualClock | None = None, **chosen: Any) -> AsyncGenerator[Satchel]:
+async def running_satchel(
+    data: Path,
+    clock: ManualClock | None = None,
+    through: Callable[[Stores], Stores] = lambda stores: stores,
+    **chosen: Any,
+) -> AsyncGenerator[Satchel]:
     clock = clock or ManualClock()
     settings = Settings(data=data, **chosen)
-    async with application(settings, clock) as running:
+    async with application(settings, clock, through=through) as running:
         yield Satchel(running.app, running.stores, clock, settings, running.housekeep)

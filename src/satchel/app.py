@@ -1,7 +1,6 @@
 """The only wiring: settings in, a running application out."""
 
 import asyncio
-import logging
 import os
 import secrets
 import shutil
@@ -21,9 +20,12 @@ from satchel.edge import object_links, server
 from satchel.edge.endpoints import Router
 from satchel.edge.guard import Exposure
 from satchel.edge.identity import Guest, Identity, Member, Token
+from satchel.edge.live.roll import Attendance, Roll
+from satchel.edge.live.sockets import LiveSockets
 from satchel.edge.logs import Journal, start_journal
 from satchel.edge.metrics import Metrics
 from satchel.edge.object_links import LinkedObjects
+from satchel.edge.previews import preview_of
 from satchel.edge.site import Site
 from satchel.edge.throttle import Throttle, network_of
 from satchel.edge.uploads.context import LASTS_AT_MOST, Uploads
@@ -33,30 +35,49 @@ from satchel.edge.uploads.routes import routes as upload_routes
 from satchel.features.accounts.model import StoreKinds
 from satchel.features.accounts.routes import routes as account_routes
 from satchel.features.accounts.service.context import Accounts
+from satchel.features.accounts.service.finding import Finder
 from satchel.features.accounts.service.invitations import sweep_expired_invitations
 from satchel.features.accounts.service.password_resets import sweep_expired_resets
 from satchel.features.accounts.service.passwords import Passwords
 from satchel.features.accounts.service.sessions import sweep_expired_sessions
-from satchel.features.shelf.model import UserId
+from satchel.features.rooms.records import DURABLE_KEYS as ROOM_KEYS
+from satchel.features.rooms.routes import RoomDestination
+from satchel.features.rooms.routes import routes as room_routes
+from satchel.features.rooms.service.attendance import Attendance as RoomAttendance
+from satchel.features.rooms.service.closing import keep_rooms
+from satchel.features.rooms.service.context import Rooms
+from satchel.features.rooms.service.lending import Lending
+from satchel.features.rooms.service.mending import mend_rooms
+from satchel.features.rooms.service.sweep import sweep_room_bytes
+from satchel.features.shelf.model import HandedFileOpened, UserId
 from satchel.features.shelf.records import UsageRow
 from satchel.features.shelf.routes import ShelfDestination
 from satchel.features.shelf.routes import routes as shelf_routes
 from satchel.features.shelf.service.context import Shelf
 from satchel.features.shelf.service.files import read_usage
+from satchel.features.shelf.service.handing import Handing
 from satchel.features.shelf.service.purging import sweep_due
 from satchel.features.shelf.service.sweep import sweep_shelves
+from satchel.features.transfers.model import PersonId, TransferId
+from satchel.features.transfers.needs import Rooms as RoomsOfTransfers
+from satchel.features.transfers.routes import routes as transfer_routes
+from satchel.features.transfers.service.context import Transfers
+from satchel.features.transfers.service.receiving import note_opening
+from satchel.features.transfers.service.unfinished import sweep_unfinished
+from satchel.housekeeping import Chore, Housekeeper, Sweep, repeat
 from satchel.kernel.clock import Clock, system_clock
 from satchel.kernel.errors import Unavailable
 from satchel.kernel.signing import MIN_SECRET_BYTES, Signer
+from satchel.live import Presence
 from satchel.stores.connect import Stores, open_stores, prepare_folder
 from satchel.stores.ports.ephemeral import Ephemeral, Exists
 from satchel.tables import ALL_TABLES, SELF_TEST
 
-_log = logging.getLogger("satchel")
-
-# Short-lived state that a restart must not forget: a session that was ended stays ended.
-DURABLE_KEYS = ("revoked:", "upload-begun:")
+# Short-lived state that a restart must not forget: a session that was ended stays ended, a room stays open.
+DURABLE_KEYS = ("revoked:", "upload-begun:", "transfer-begun:", "housekeeping:", *ROOM_KEYS)
 HOUSEKEEPING_EVERY = timedelta(minutes=10)
+# How late a room ends at most, after its time is over for everybody in it.
+ROOMS_KEPT_EVERY = timedelta(seconds=5)
 # The store counts from the beginning of an upload, so it has to wait for as long as one can last.
 BROKEN_OFF_AFTER = LASTS_AT_MOST + timedelta(days=1)
 GUESSING_WINDOW = timedelta(minutes=15)
@@ -67,6 +88,15 @@ ATTEMPTS_PER_ADDRESS = 60
 SIGN_UPS_PER_ADDRESS = 60
 GUESTS_PER_ADDRESS = 300
 PASSWORD_RESETS_PER_ADDRESS = 60
+# Letters that no room has: one address cannot find a room, and all together hardly one in a day.
+WRONG_CODES_PER_ADDRESS = 30
+WRONG_CODES_OVERALL = 600
+KNOCKS_PER_ROOM = 100
+# Faster than anybody types; a program that floods a room would push out of it what others have said.
+MESSAGES_PER_PERSON = 60
+TALKING_WINDOW = timedelta(seconds=10)
+# Somebody who sends by e-mail could find out who has an account here.
+RECEIVERS_TRIED_PER_SENDER = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +105,7 @@ class Running:
 
     app: ASGIApp
     stores: Stores
-    housekeep: Callable[[], Awaitable[None]]
+    housekeep: Callable[[], Awaitable[Sweep]]
     # Called when the server is told to stop, before it waits for requests to end.
     prepare_to_stop: Callable[[], None]
 
@@ -152,25 +182,62 @@ class _Storage:
         return _Room(disk.total, disk.free)
 
 
+class _CodeGuesses:
+    """Letters that no room has: from one network, and from all."""
+
+    def __init__(self, ephemeral: Ephemeral) -> None:
+        self._per_address = Throttle(ephemeral, "room-code", WRONG_CODES_PER_ADDRESS, GUESSING_WINDOW)
+        self._overall = Throttle(ephemeral, "room-codes", WRONG_CODES_OVERALL, GUESSING_WINDOW)
+
+    async def count(self, address: str) -> None:
+        await self._per_address.count(network_of(address))
+        await self._overall.count("all")
+
+    async def check(self, address: str) -> None:
+        await self._per_address.check(network_of(address))
+        await self._overall.check("all")
+
+
 def _pair(account: str, address: str) -> str:
     return f"{network_of(address)} {account}"
 
 
 @asynccontextmanager
 async def application(
-    settings: Settings, clock: Clock = system_clock, journal: Journal | None = None
+    settings: Settings,
+    clock: Clock = system_clock,
+    journal: Journal | None = None,
+    through: Callable[[Stores], Stores] = lambda stores: stores,
 ) -> AsyncGenerator[Running]:
-    """Open the stores, put the slices on them, and keep house until the block ends."""
+    """Open the stores, put the slices on them, and keep house until the block ends.
+
+    Whatever the slices do with the stores goes `through` this, which lets a test come in between.
+    """
     journal = journal or Journal(settings.log_format, settings.log_level)
     signer = open_signer(settings)
-    async with open_stores(settings, clock, signer, durable_keys=DURABLE_KEYS) as stores:
+    async with open_stores(settings, clock, signer, durable_keys=DURABLE_KEYS) as opened:
+        stores = through(opened)
         await _have_tables(settings, stores)
         identity = Identity(signer, stores.ephemeral, clock=clock)
+        housekeeper = Housekeeper(stores.ephemeral, clock, HOUSEKEEPING_EVERY)
         shelf = _shelf(settings, stores, clock)
-        accounts = _accounts(settings, stores, clock, signer, identity, _Storage(settings, shelf))
-        uploads = _uploads(settings, stores, clock, {"shelf": ShelfDestination(shelf)})
+        accounts = _accounts(settings, stores, clock, signer, identity, _Storage(settings, shelf), housekeeper)
+        rooms = _rooms(settings, stores, clock, accounts, shelf)
+        destinations = {"shelf": ShelfDestination(shelf), "room": RoomDestination(rooms)}
+        uploads = _uploads(settings, stores, clock, destinations)
+        transfers = _transfers(stores, clock, accounts, shelf, Lending(rooms))
+        _connect(shelf, transfers)
+        metrics = Metrics()
+        live = _live(stores, clock, identity, metrics, attendances=[RoomAttendance(rooms)])
         app = edge.application(
-            [*account_routes(accounts), *shelf_routes(shelf), upload_routes(uploads), *_link_routes(settings, stores)],
+            [
+                *account_routes(accounts),
+                *shelf_routes(shelf),
+                *room_routes(rooms, settings.public_url),
+                *transfer_routes(transfers),
+                upload_routes(uploads),
+                *_link_routes(settings, stores),
+            ],
             identity=identity,
             exposure=Exposure(
                 trusted_proxies=settings.trusted_proxies,
@@ -178,9 +245,10 @@ async def application(
                 metrics_from=settings.metrics_from,
             ),
             journal=journal,
-            metrics=Metrics(),
+            metrics=metrics,
             version=version("satchel"),
             site=Site(Path(__file__).with_name("site")),
+            live=live,
             checks={
                 "table": lambda: stores.tables.get(SELF_TEST, {"probe": "ready"}),
                 "ephemeral": lambda: stores.ephemeral.run(Exists("ready")),
@@ -188,27 +256,36 @@ async def application(
             },
         )
 
-        chores: list[Callable[[], Awaitable[object]]] = [
-            stores.tables.sweep,
-            lambda: sweep_expired_uploads(uploads),
-            lambda: stores.objects.clean(BROKEN_OFF_AFTER),
-            lambda: sweep_expired_sessions(accounts),
-            lambda: sweep_expired_invitations(accounts),
-            lambda: sweep_expired_resets(accounts),
-            lambda: sweep_due(shelf),
-            lambda: sweep_shelves(shelf),
+        chores = [
+            Chore("expired records", stores.tables.sweep),
+            Chore("expired uploads", lambda: sweep_expired_uploads(uploads)),
+            Chore("broken-off uploads", lambda: stores.objects.clean(BROKEN_OFF_AFTER)),
+            Chore("expired sessions", lambda: sweep_expired_sessions(accounts)),
+            Chore("expired invitations", lambda: sweep_expired_invitations(accounts)),
+            Chore("expired password resets", lambda: sweep_expired_resets(accounts)),
+            Chore("binned and expired files", lambda: sweep_due(shelf)),
+            Chore("orphaned shelf bytes", lambda: sweep_shelves(shelf)),
+            Chore("ended rooms", lambda: keep_rooms(rooms)),
+            Chore("interrupted in rooms", lambda: mend_rooms(rooms)),
+            Chore("orphaned room bytes", lambda: sweep_room_bytes(rooms)),
+            Chore("interrupted transfers", lambda: sweep_unfinished(transfers)),
+        ]
+        keepers = [
+            asyncio.create_task(housekeeper.keep_house(chores), name="housekeeping"),
+            asyncio.create_task(repeat(lambda: keep_rooms(rooms), ROOMS_KEPT_EVERY), name="rooms"),
         ]
 
-        async def housekeep() -> None:
-            for chore in chores:
-                await chore()
+        def prepare_to_stop() -> None:
+            live.stop()
+            uploads.turns.stop_all()
 
-        keeper = asyncio.create_task(_repeat(chores), name="housekeeping")
         try:
-            yield Running(app, stores, housekeep, uploads.turns.stop_all)
+            async with live.roll.kept():
+                yield Running(app, stores, lambda: housekeeper.sweep(chores), prepare_to_stop)
         finally:
-            keeper.cancel()
-            await asyncio.gather(keeper, return_exceptions=True)
+            for keeper in keepers:
+                keeper.cancel()
+            await asyncio.gather(*keepers, return_exceptions=True)
 
 
 def serve(settings: Settings) -> int:
@@ -237,7 +314,13 @@ def serve(settings: Settings) -> int:
 
 
 def _accounts(
-    settings: Settings, stores: Stores, clock: Clock, signer: Signer, identity: Identity, storage: "_Storage"
+    settings: Settings,
+    stores: Stores,
+    clock: Clock,
+    signer: Signer,
+    identity: Identity,
+    storage: _Storage,
+    housekeeper: Housekeeper,
 ) -> Accounts:
     ephemeral = stores.ephemeral
     return Accounts(
@@ -253,6 +336,7 @@ def _accounts(
             Throttle(ephemeral, "password-reset", PASSWORD_RESETS_PER_ADDRESS, GUESSING_WINDOW)
         ),
         storage=storage,
+        housekeeping=housekeeper,
         default_sign_up=settings.sign_up,
     )
 
@@ -267,6 +351,45 @@ def _shelf(settings: Settings, stores: Stores, clock: Clock) -> Shelf:
     )
 
 
+def _rooms(settings: Settings, stores: Stores, clock: Clock, accounts: Accounts, shelf: Shelf) -> Rooms:
+    ephemeral = stores.ephemeral
+    return Rooms(
+        ephemeral=ephemeral,
+        objects=stores.objects,
+        clock=clock,
+        quota_bytes=settings.room_quota or None,
+        guesses=_CodeGuesses(ephemeral),
+        knocking=Throttle(ephemeral, "knock", KNOCKS_PER_ROOM, GUESSING_WINDOW),
+        talking=Throttle(ephemeral, "chat", MESSAGES_PER_PERSON, TALKING_WINDOW),
+        people=Finder(accounts),
+        attending=Presence(ephemeral, clock),
+        shelves=Handing(shelf),
+        preview_of=preview_of,
+    )
+
+
+def _connect(shelf: Shelf, transfers: Transfers) -> None:
+    """Let slices hear what others state."""
+
+    async def note(opened: HandedFileOpened) -> None:
+        await note_opening(transfers, PersonId(opened.user_id), TransferId(opened.transfer_id))
+
+    shelf.events.on(HandedFileOpened, note)
+
+
+def _transfers(stores: Stores, clock: Clock, accounts: Accounts, shelf: Shelf, rooms: RoomsOfTransfers) -> Transfers:
+    return Transfers(
+        tables=stores.tables,
+        objects=stores.objects,
+        ephemeral=stores.ephemeral,
+        clock=clock,
+        people=Finder(accounts),
+        shelf=Handing(shelf),
+        rooms=rooms,
+        receivers_tried=Throttle(stores.ephemeral, "receiver", RECEIVERS_TRIED_PER_SENDER, GUESSING_WINDOW),
+    )
+
+
 def _uploads(settings: Settings, stores: Stores, clock: Clock, destinations: Mapping[str, Destination]) -> Uploads:
     return Uploads(
         tables=stores.tables,
@@ -276,6 +399,15 @@ def _uploads(settings: Settings, stores: Stores, clock: Clock, destinations: Map
         destinations=destinations,
         max_bytes=settings.upload_limit,
     )
+
+
+def _live(
+    stores: Stores, clock: Clock, identity: Identity, metrics: Metrics, attendances: Sequence[Attendance]
+) -> LiveSockets:
+    roll = Roll(Presence(stores.ephemeral, clock), attendances)
+    live = LiveSockets(identity, stores.ephemeral, roll, clock=clock)
+    metrics.add(live)
+    return live
 
 
 def _link_routes(settings: Settings, stores: Stores) -> list[Router]:
@@ -290,16 +422,6 @@ async def _have_tables(settings: Settings, stores: Stores) -> None:
         await stores.tables.create(*ALL_TABLES)
     elif missing := await stores.tables.missing(*ALL_TABLES):
         raise Unavailable(f"Run `satchel tables create` first. Missing: {', '.join(missing)}.")
-
-
-async def _repeat(chores: Sequence[Callable[[], Awaitable[object]]]) -> None:
-    while True:
-        for chore in chores:
-            try:
-                await chore()
-            except Exception as error:  # noqa: BLE001 -- one that fails must not keep the others from being done
-                _log.warning("housekeeping was put off", exc_info=error)
-        await asyncio.sleep(HOUSEKEEPING_EVERY.total_seconds())
 
 
 def open_signer(settings: Settings) -> Signer:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
 _SHELL = "/index.html"
-# Runs beside the pages under a policy of its own: it may fetch what it keeps for them, and nothing else.
-_WORKER = "/service-worker.js"
+# Run beside the pages under a policy of their own: they may fetch for them, and nothing else.
+_WORKERS = ("/service-worker.js", "/_app/immutable/workers/")
 # Names in here change with their content.
 _IMMUTABLE = "/_app/immutable/"
 _ENCODINGS = ((b"br", ".br"), (b"gzip", ".gz"))
@@ -115,7 +115,7 @@ def _load(path: Path, folder: Path, policy: str) -> _File:
     ]
     if path.suffix == ".html":
         headers.append((b"content-security-policy", policy.encode("ascii")))
-    if address == _WORKER:
+    if address.startswith(_WORKERS):
         headers.append((b"content-security-policy", b"default-src 'none'; connect-src 'self'"))
     return _File(bodies, headers, hashlib.sha256(bodies[b""]).hexdigest()[:20].encode())
 

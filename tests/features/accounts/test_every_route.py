@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+from satchel.edge.uploads.bundles import BUNDLE_TYPE
 from tests.application import Caller, Satchel
-from tests.uploads.given import SENDS, TUS
+from tests.uploads.given import SENDS, TUS, a_bundle
 
 STRANGER, GUEST, MEMBER, FORMER, ADMIN = "stranger", "guest", "member", "former member", "administrator"
 EVERYBODY = {STRANGER, GUEST, MEMBER, ADMIN}
@@ -15,6 +16,7 @@ GUESTS_TOO = MEMBERS | {GUEST}
 SCOPE = {"granted_to": "c@example.org", "type": "album:visitor", "resource_id": "x"}
 
 # A session that has ended is refused wherever a token is looked at, even where strangers are welcome.
+BUNDLE = a_bundle(({}, b"x"), destination="x")
 ACCESS: dict[tuple[str, str], tuple[set[str], dict[str, Any]]] = {
     ("POST", "/accounts"): (EVERYBODY | {FORMER}, {"json": {"email": "bad", "name": "n", "password": "12345678"}}),
     ("GET", "/accounts/me"): (MEMBERS, {}),
@@ -40,6 +42,7 @@ ACCESS: dict[tuple[str, str], tuple[set[str], dict[str, Any]]] = {
     ("DELETE", "/invitations/{invitation_id}"): ({ADMIN}, {}),
     ("OPTIONS", "/uploads"): (EVERYBODY | {FORMER}, {}),
     ("POST", "/uploads"): (GUESTS_TOO, {"headers": {**TUS, "upload-length": "1"}}),
+    ("POST", "/uploads/bundle"): (GUESTS_TOO, {"headers": {"content-type": BUNDLE_TYPE}, "content": BUNDLE}),
     ("POST", "/uploads/{upload_id}"): (GUESTS_TOO, {"headers": {**TUS, "x-http-method-override": "HEAD"}}),
     ("GET", "/uploads/{upload_id}"): (GUESTS_TOO, {}),
     ("HEAD", "/uploads/{upload_id}"): (GUESTS_TOO, {"headers": TUS}),
@@ -61,11 +64,44 @@ ACCESS: dict[tuple[str, str], tuple[set[str], dict[str, Any]]] = {
     ("DELETE", "/shelf/bin/{entry_id}"): (MEMBERS, {}),
     ("GET", "/shelf/archive"): (MEMBERS, {"params": {"file": "x"}}),
     ("GET", "/shelf/usage"): (MEMBERS, {}),
+    ("POST", "/transfers"): (GUESTS_TOO, {"json": {"to": {"kind": "room", "room_id": "x"}, "files": ["x"]}}),
+    ("GET", "/transfers"): (GUESTS_TOO, {}),
+    ("GET", "/transfers/waiting"): (GUESTS_TOO, {}),
+    ("GET", "/transfers/{transfer_id}"): (GUESTS_TOO, {}),
+    ("GET", "/transfers/{transfer_id}/receipts.csv"): (GUESTS_TOO, {}),
+    ("POST", "/transfers/{transfer_id}/opened"): (GUESTS_TOO, {}),
+    ("POST", "/transfers/{transfer_id}/decline"): (GUESTS_TOO, {}),
+    ("POST", "/transfers/{transfer_id}/save"): (MEMBERS, {"json": {}}),
+    ("POST", "/transfers/{transfer_id}/withdraw"): (GUESTS_TOO, {}),
+    ("POST", "/transfers/{transfer_id}/resend"): (GUESTS_TOO, {}),
+    ("GET", "/transfers/{transfer_id}/files/{place}/content"): (GUESTS_TOO, {}),
+    ("POST", "/transfers/{transfer_id}/files/{place}/verified"): (GUESTS_TOO, {"json": {"sha256": "0" * 64}}),
+    ("POST", "/rooms"): (MEMBERS, {"json": {"hours": 0}}),
+    ("GET", "/rooms/current"): (GUESTS_TOO, {}),
+    ("GET", "/rooms/mine"): (MEMBERS, {}),
+    ("POST", "/rooms/join"): (GUESTS_TOO, {"json": {"code": "x"}}),
+    ("GET", "/rooms/{room_id}"): (GUESTS_TOO, {}),
+    ("GET", "/rooms/{room_id}/qr"): (GUESTS_TOO, {}),
+    ("PATCH", "/rooms/{room_id}"): (MEMBERS, {"json": {"locked": True}}),
+    ("DELETE", "/rooms/{room_id}"): (MEMBERS, {}),
+    ("POST", "/rooms/{room_id}/leave"): (GUESTS_TOO, {}),
+    ("POST", "/rooms/{room_id}/knocks/{person_id}/admit"): (MEMBERS, {}),
+    ("DELETE", "/rooms/{room_id}/knocks/{person_id}"): (MEMBERS, {}),
+    ("DELETE", "/rooms/{room_id}/people/{person_id}"): (MEMBERS, {}),
+    ("POST", "/rooms/{room_id}/chat"): (GUESTS_TOO, {"json": {"text": "x"}}),
+    ("GET", "/rooms/{room_id}/chat"): (GUESTS_TOO, {}),
+    ("GET", "/rooms/{room_id}/files"): (GUESTS_TOO, {}),
+    ("POST", "/rooms/{room_id}/files"): (MEMBERS, {"json": {"shelf": ["x"]}}),
+    ("GET", "/rooms/{room_id}/files/{file_id}/content"): (GUESTS_TOO, {}),
+    ("GET", "/rooms/{room_id}/files/{file_id}/preview"): (GUESTS_TOO, {}),
+    ("GET", "/rooms/{room_id}/archive"): (GUESTS_TOO, {}),
+    ("DELETE", "/rooms/{room_id}/files/{file_id}"): (GUESTS_TOO, {}),
     ("GET", "/people"): ({ADMIN}, {}),
     ("PATCH", "/people/{user_id}"): ({ADMIN}, {"json": {}}),
     ("POST", "/people/{user_id}/password-reset"): ({ADMIN}, {}),
     ("POST", "/password-resets"): (EVERYBODY | {FORMER}, {"json": {"token": "x", "password": "12345678"}}),
     ("GET", "/storage"): ({ADMIN}, {}),
+    ("GET", "/administration/housekeeping"): ({ADMIN}, {}),
 }
 
 

@@ -1,6 +1,7 @@
 """What accounts ask of the rest of the program."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Protocol
 
 from satchel.features.accounts.model import StoreKinds
@@ -80,4 +81,41 @@ class Storage(Protocol):
 
     async def room(self) -> Room | None:
         """None where bytes are not kept on a disk of this machine."""
+        ...
+
+
+class ChoreDone(Protocol):
+    """How one chore of housekeeping went."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def removed(self) -> int: ...
+
+    @property
+    def failed(self) -> bool: ...
+
+
+class Sweep(Protocol):
+    """One round of housekeeping."""
+
+    @property
+    def started_at(self) -> str: ...
+
+    @property
+    def ended_at(self) -> str: ...
+
+    @property
+    def chores(self) -> Sequence[ChoreDone]: ...
+
+
+class Housekeeping(Protocol):
+    """What takes away everything that is over."""
+
+    @property
+    def every(self) -> timedelta: ...
+
+    async def last(self) -> Sweep | None:
+        """The last round that any server has finished; None before the first."""
         ...

@@ -1,10 +1,11 @@
-"""Administration over HTTP: who may sign up, invitations, and how much is stored where."""
+"""Administration over HTTP: who may sign up, invitations, how much is stored where, and whether house is kept."""
 
 import msgspec
 
 from satchel.edge.endpoints import Body, PageQuery, Router
 from satchel.edge.identity import Admin
 from satchel.features.accounts.model import SignUpMode, UserId
+from satchel.features.accounts.needs import Sweep
 from satchel.features.accounts.records import InvitationRow
 from satchel.features.accounts.routes.signing_in import Text
 from satchel.features.accounts.service import directory, invitations
@@ -72,6 +73,29 @@ class StorageView(msgspec.Struct, frozen=True, kw_only=True):
     stores: StoresView
 
 
+class ChoreView(msgspec.Struct, frozen=True, kw_only=True):
+    """How one chore went: how many things it took away, or that it failed and is tried again in the next round."""
+
+    name: str
+    removed: int
+    failed: bool
+
+
+class SweepView(msgspec.Struct, frozen=True, kw_only=True):
+    """One round of housekeeping."""
+
+    started_at: str
+    ended_at: str
+    chores: list[ChoreView]
+
+
+class HousekeepingView(msgspec.Struct, frozen=True, kw_only=True):
+    """The last finished round, of whichever server; `every_seconds` lie between one round and the next."""
+
+    last: SweepView | None
+    every_seconds: int
+
+
 def administration_routes(accounts: Accounts) -> Router:
     router = Router("administration")
 
@@ -125,7 +149,24 @@ def administration_routes(accounts: Accounts) -> Router:
             stores=StoresView(table=kinds.table, ephemeral=kinds.ephemeral, objects=kinds.objects),
         )
 
+    @router.get("/administration/housekeeping")
+    async def read_housekeeping(_admin: Admin) -> HousekeepingView:
+        """Read when expired and orphaned things were last taken away, and how many."""
+        last = await accounts.housekeeping.last()
+        return HousekeepingView(
+            last=None if last is None else _sweep(last),
+            every_seconds=int(accounts.housekeeping.every.total_seconds()),
+        )
+
     return router
+
+
+def _sweep(sweep: Sweep) -> SweepView:
+    return SweepView(
+        started_at=sweep.started_at,
+        ended_at=sweep.ended_at,
+        chores=[ChoreView(name=chore.name, removed=chore.removed, failed=chore.failed) for chore in sweep.chores],
+    )
 
 
 def _invitation(row: InvitationRow, token: str | None = None) -> InvitationView:

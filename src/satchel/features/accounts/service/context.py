@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from satchel.features.accounts.model import SignUpMode
-from satchel.features.accounts.needs import AccessTokens, GuessLimits, Limit, Storage
+from satchel.features.accounts.needs import AccessTokens, GuessLimits, Housekeeping, Limit, Storage
 from satchel.features.accounts.service.passwords import Passwords
 from satchel.kernel.clock import Clock, iso
 from satchel.kernel.signing import Signer
@@ -32,6 +32,7 @@ class Accounts:
     guest_entries: Limit
     password_resets: Limit
     storage: Storage
+    housekeeping: Housekeeping
     default_sign_up: SignUpMode
 
 

@@ -1,0 +1,83 @@
+"""Do what has to be done again and again, and remember how the last round went, so that it can be seen to be done."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+import msgspec
+
+from satchel.kernel.clock import Clock, iso
+from satchel.stores.ports.ephemeral import Ephemeral, Get, Put
+
+# Servers that share a store share this too: whichever swept last is what one sees.
+LAST_SWEEP = "housekeeping:last"
+
+_log = logging.getLogger("satchel")
+
+
+@dataclass(frozen=True, slots=True)
+class Chore:
+    """Something to be done in every round, which answers how many things it took away."""
+
+    name: str
+    do: Callable[[], Awaitable[int]]
+
+
+class ChoreDone(msgspec.Struct, frozen=True, kw_only=True):
+    """How one chore went."""
+
+    name: str
+    removed: int
+    failed: bool
+
+
+class Sweep(msgspec.Struct, frozen=True, kw_only=True):
+    """One round of all chores."""
+
+    started_at: str
+    ended_at: str
+    chores: list[ChoreDone]
+
+
+class Housekeeper:
+    """Does the chores one after another; one that fails does not keep the others from being done."""
+
+    def __init__(self, ephemeral: Ephemeral, clock: Clock, every: timedelta) -> None:
+        self._ephemeral = ephemeral
+        self._clock = clock
+        self.every = every
+
+    async def last(self) -> Sweep | None:
+        kept = await self._ephemeral.run(Get(LAST_SWEEP))
+        return None if kept is None else msgspec.json.decode(kept, type=Sweep)
+
+    async def sweep(self, chores: Sequence[Chore]) -> Sweep:
+        started_at = iso(self._clock())
+        done = [await _do(chore) for chore in chores]
+        sweep = Sweep(started_at=started_at, ended_at=iso(self._clock()), chores=done)
+        await self._ephemeral.run(Put(LAST_SWEEP, msgspec.json.encode(sweep)))
+        return sweep
+
+    async def keep_house(self, chores: Sequence[Chore]) -> None:
+        """Until cancelled."""
+        await repeat(lambda: self.sweep(chores), self.every)
+
+
+async def repeat(do: Callable[[], Awaitable[object]], every: timedelta) -> None:
+    """Until cancelled, however often it fails."""
+    while True:
+        try:
+            await do()
+        except Exception as error:  # noqa: BLE001 -- whatever went wrong, it is tried again
+            _log.warning("housekeeping was put off", exc_info=error)
+        await asyncio.sleep(every.total_seconds())
+
+
+async def _do(chore: Chore) -> ChoreDone:
+    try:
+        return ChoreDone(name=chore.name, removed=await chore.do(), failed=False)
+    except Exception as error:  # noqa: BLE001 -- one that fails must not keep the others from being done
+        _log.warning("housekeeping was put off: %s", chore.name, exc_info=error)
+        return ChoreDone(name=chore.name, removed=0, failed=True)

@@ -1,0 +1,384 @@
+"""A server that is killed at a chosen step of what it does, and a look at what is left after it was started again.
+
+A scene is prepared once. Then a copy of its data folder is played in a process of its own, on the real application,
+which kills itself at the n-th call that the scene makes to a store; for n = 1, 2, 3, … until it comes through alive.
+"""
+
+import asyncio
+import inspect
+import json
+import multiprocessing
+import os
+import re
+import shutil
+import signal
+import sqlite3
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import closing
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, cast
+
+from satchel.app import DURABLE_KEYS
+from satchel.housekeeping import LAST_SWEEP
+from satchel.kernel.clock import ManualClock, iso
+from satchel.stores.connect import Stores
+from satchel.stores.embedded.documents import decode
+from satchel.stores.embedded.ephemeral_memory import MemoryEphemeral
+from satchel.stores.embedded.memory_entries import NEVER, Content
+from satchel.stores.ports.ephemeral import Ephemeral, Get
+from satchel.stores.ports.objects import Objects
+from satchel.stores.ports.table import Tables
+from tests.application import Caller, Satchel, running_satchel
+
+# "during" kills in the middle of those calls that may be done by half.
+Moment: TypeAlias = Literal["before", "during", "after"]
+# Everything that is stored, at the end of each pause.
+States: TypeAlias = list[Counter[str]]
+
+# So that a scene which never ends is a failure and not a long night.
+MOST_STEPS = 200
+PATIENCE_SECONDS = 120
+ROUNDS, BETWEEN_ROUNDS = 3, timedelta(hours=1)
+
+_processes = multiprocessing.get_context("forkserver")
+# Loaded once, so that a process costs milliseconds.
+_processes.set_forkserver_preload([f"tests.faults.test_{name}_killed" for name in ("shelf", "rooms", "transfers")])
+_is_watched: ContextVar[bool] = ContextVar("is_watched", default=False)
+
+
+@dataclass
+class World:
+    """A running server, those who call it, and what they know."""
+
+    satchel: Satchel
+    callers: dict[str, Caller]
+    known: dict[str, str]
+    diary: Path
+    # After so many answers the one who asks is content; the server is killed then.
+    content_with: int | None = None
+
+    def __getitem__(self, name: str) -> Caller:
+        return self.callers[name]
+
+    @property
+    def answered(self) -> list[str]:
+        """What clients have been told, over all lives of the server."""
+        return self.diary.read_text().splitlines() if self.diary.exists() else []
+
+    def acknowledge(self, what: str) -> None:
+        """A client has its answer; a kill does not take that back."""
+        with self.diary.open("a") as diary:
+            diary.write(f"{what}\n")
+        if len(self.answered) == self.content_with:
+            _die()
+
+    async def keep_house(self, after: timedelta) -> None:
+        """Let time pass and everything be swept that the sweeps can reach."""
+        self.satchel.clock.advance(after)
+        for _ in range(ROUNDS):
+            await self.satchel.housekeep()
+            self.satchel.clock.advance(BETWEEN_ROUNDS)
+
+
+class Scene(ABC):
+    """Something that people ask for, or that the server does by itself."""
+
+    # When to look, one after the other. After the first of these what nobody goes on with is over; after the second the
+    # bin, too, and what the store itself keeps.
+    pauses: Sequence[timedelta] = (timedelta(days=9), timedelta(days=32))
+    # How much time passes in it.
+    lasts = timedelta(seconds=1)
+    # Whether one request may be found half done, if whoever sent it never comes back.
+    can_be_half_done = False
+
+    @abstractmethod
+    async def prepare(self, world: World) -> None:
+        """What is there before; whoever calls later signs up here."""
+
+    @abstractmethod
+    async def act(self, world: World) -> None:
+        """What is cut off. It has to be what a client would do again, from the start, that has had no answer."""
+
+    @abstractmethod
+    async def check(self, world: World) -> None:
+        """What has to hold once house was kept, whatever was cut off."""
+
+    @property
+    def name(self) -> str:
+        return type(self).__name__
+
+
+@dataclass
+class Blade:
+    """Kills the process at the n-th call that the scene, and nobody else, makes to any of the stores."""
+
+    moment: Moment
+    number: int
+    calls: int = 0
+
+    def through(self, stores: Stores) -> Stores:
+        return Stores(
+            cast("Tables", _Watched(stores.tables, self)),
+            cast("Ephemeral", _Watched(stores.ephemeral, self)),
+            cast("Objects", _Watched(stores.objects, self)),
+        )
+
+    def falls(self, moment: Moment) -> bool:
+        return _is_watched.get() and moment == self.moment and self.calls == self.number
+
+    def count(self, half: Callable[[], Awaitable[Any]] | None) -> None:
+        if _is_watched.get() and (self.moment != "during" or half is not None):
+            self.calls += 1
+
+    async def around(self, name: str, call: Callable[..., Awaitable[Any]], *given: Any, **named: Any) -> Any:
+        half = _half_of(name, call, *given, **named)
+        self.count(half)
+        if self.falls("before"):
+            _die()
+        if half is not None and self.falls("during"):
+            await half()
+            _die()
+        answer = await call(*given, **named)
+        if self.falls("after"):
+            _die()
+        return answer
+
+    def beside(self, call: Callable[..., Any], *given: Any, **named: Any) -> Any:
+        """A call that only opens something: nothing has happened when it returns."""
+        self.count(None)
+        if self.falls("before") or self.falls("after"):
+            _die()
+        return call(*given, **named)
+
+
+class _Watched:
+    def __init__(self, store: Any, blade: Blade) -> None:
+        self._store = store
+        self._blade = blade
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._store, name)
+        if inspect.iscoroutinefunction(found):
+            return partial(self._blade.around, name, found)
+        return partial(self._blade.beside, found) if callable(found) else found
+
+
+def _half_of(
+    name: str, call: Callable[..., Awaitable[Any]], *given: Any, **named: Any
+) -> Callable[[], Awaitable[Any]] | None:
+    """The first half of a call that the contract does not promise to be done as one."""
+    if name == "delete" and len(given) > 1 and all(isinstance(each, str) for each in given):
+        return partial(call, *given[: len(given) // 2])
+    if name == "write_many":
+        put, delete = list(named.get("put", ())), list(named.get("delete", ()))
+        if len(put) + len(delete) > 1:
+            return partial(call, *given, put=put[: (len(put) + 1) // 2], delete=delete[: len(delete) // 2])
+    return None
+
+
+def _die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@dataclass
+class Stage:
+    """A prepared scene, of which every run gets a copy."""
+
+    scene: Scene
+    folder: Path
+    known: dict[str, str] = field(default_factory=dict[str, str])
+    callers: dict[str, tuple[dict[str, Any], str]] = field(default_factory=dict[str, tuple[dict[str, Any], str]])
+    now: float = 0.0
+
+    def prepare(self) -> None:
+        asyncio.run(self._prepare())
+
+    def play(self, blade: Blade | None = None, content_with: int | None = None) -> "Run":
+        """One life of the server."""
+        data = self.folder / "played"
+        _copy_files(self.folder / "prepared", data)
+        run = Run(self, data)
+        run.diary.unlink(missing_ok=True)
+        if content_with != 0:  # else nobody asks for anything
+            process = _processes.Process(target=_perform, args=(self, data, blade, content_with))
+            process.start()
+            process.join(PATIENCE_SECONDS)
+            assert process.exitcode in (0, -signal.SIGKILL), f"{self.scene.name}: {process.exitcode}"
+            run.killed = process.exitcode != 0
+            process.close()
+        run.answered = run.diary.read_text().splitlines() if run.diary.exists() else []
+        return run
+
+    def cut_off(self, moment: Moment) -> Iterator["Run"]:
+        """A run for each step at which it can be killed."""
+        for number in range(1, MOST_STEPS):
+            run = self.play(Blade(moment, number))
+            if not run.killed:
+                return
+            yield run
+        raise AssertionError("there are more steps than were tried")
+
+    def world(self, satchel: Satchel, data: Path, content_with: int | None = None) -> World:
+        callers = {name: satchel.caller() for name in self.callers}
+        for name, (tokens, user_id) in self.callers.items():
+            callers[name].tokens, callers[name].user_id = tokens, user_id
+        return World(satchel, callers, dict(self.known), data.with_suffix(".diary"), content_with)
+
+    async def _prepare(self) -> None:
+        data = self.folder / "prepared"
+        async with running_satchel(data, sign_up="open") as satchel:
+            await _first_sweep(satchel)
+            world = self.world(satchel, data)
+            await self.scene.prepare(world)
+            self.known, self.now = world.known, satchel.clock()
+            self.callers = {name: (caller.tokens, caller.user_id) for name, caller in world.callers.items()}
+
+
+@dataclass
+class Run:
+    """What one life of the server has left; good until the next."""
+
+    stage: Stage
+    data: Path
+    killed: bool = False
+    answered: list[str] = field(default_factory=list[str])
+
+    @property
+    def diary(self) -> Path:
+        return self.data.with_suffix(".diary")
+
+    def end(self, *, comes_back: bool) -> States:
+        """Start the server again, let whoever was cut off try again or not, keep house, check, and say what is left."""
+        return asyncio.run(self._end(comes_back=comes_back))
+
+    async def _end(self, *, comes_back: bool) -> States:
+        scene = self.stage.scene
+        states: States = []
+        clock = ManualClock(self.stage.now + 1 + scene.lasts.total_seconds())
+        async with running_satchel(self.data, clock, sign_up="open") as satchel:
+            await _first_sweep(satchel)
+            world = self.stage.world(satchel, self.data)
+            if comes_back:
+                await scene.act(world)
+            for pause in scene.pauses:
+                await world.keep_house(pause)
+                await scene.check(world)
+                states.append(await _state_of(satchel))
+            assert await satchel.stores.objects.clean(timedelta(0)) == 0
+        # Uploads may wait for somebody to go on with them, but not for ever.
+        assert not [each for each in states[-1] if _is_upload(each)]
+        return [Counter({each: n for each, n in state.items() if not _is_upload(each)}) for state in states]
+
+
+def check_when_asked_again(scene: Scene, folder: Path, moment: Moment) -> None:
+    """Whoever was cut off does it again, and all ends as if nothing had happened."""
+    stage = Stage(scene, folder)
+    stage.prepare()
+    wanted = stage.play().end(comes_back=False)
+    for number, run in enumerate(stage.cut_off(moment), start=1):
+        states = run.end(comes_back=True)
+        assert states == wanted, f"{scene.name}, killed {moment} {number}: {_difference(states, wanted)}"
+
+
+def check_when_abandoned(scene: Scene, folder: Path, moment: Moment) -> None:
+    """Nobody comes back, and what was asked for last is done or not; all before it is, and nothing else is left."""
+    stage = Stage(scene, folder)
+    stage.prepare()
+    answers = len(stage.play().answered)
+    endings = [stage.play(content_with=content).end(comes_back=False) for content in range(answers + 1)]
+    for number, run in enumerate(stage.cut_off(moment), start=1):
+        possible = endings[len(run.answered) :][:2]
+        states = run.end(comes_back=False)
+        if not scene.can_be_half_done:
+            differences = [_difference(states, each) for each in possible]
+            assert states in possible, f"{scene.name}, killed {moment} {number}: {differences}"
+
+
+def _copy_files(source: Path, target: Path) -> None:
+    """Make the files of one folder those of another; hundreds of folders of the object store stay where they are."""
+    for file in (file for file in target.rglob("*") if file.is_file()):
+        file.unlink()
+    shutil.copytree(source, target, dirs_exist_ok=True)
+
+
+def _difference(states: States, wanted: States) -> str:
+    return "; ".join(
+        f"in pause {number} too much: {list(state - other)}, too little: {list(other - state)}"
+        for number, (state, other) in enumerate(zip(states, wanted, strict=True), start=1)
+        if state != other
+    )
+
+
+def _perform(stage: Stage, data: Path, blade: Blade | None, content_with: int | None) -> None:
+    asyncio.run(_play(stage, data, blade, content_with))
+
+
+async def _play(stage: Stage, data: Path, blade: Blade | None, content_with: int | None) -> None:
+    blade = blade or Blade("before", 0)
+    async with running_satchel(data, ManualClock(stage.now + 1), blade.through, sign_up="open") as satchel:
+        # What the server does by itself when it starts is not the scene.
+        await _first_sweep(satchel)
+        world = stage.world(satchel, data, content_with)
+        _is_watched.set(True)
+        await stage.scene.act(world)
+
+
+async def _first_sweep(satchel: Satchel) -> None:
+    now = iso(satchel.clock())
+    while True:
+        last = await satchel.stores.ephemeral.run(Get(LAST_SWEEP))
+        if last is not None and json.loads(last)["started_at"] == now:
+            return
+        await asyncio.sleep(0.001)
+
+
+# What differs from run to run: ids, moments, and the letters of a room.
+_VARYING = re.compile(
+    r"\b[0-9a-hjkmnp-tv-z]{26}\b|\b\d{4}-\d\d-\d\dT[\d:.]+Z|\b[12]\d{9}(\.\d+)?\b|\b[12]\d{12}\b"
+    r"|(?<=roomCode:)[A-Z]{5}|(?<='code', b')[A-Z]{5}"
+)
+
+
+async def _state_of(satchel: Satchel) -> Counter[str]:
+    """Everything that is stored, whatever it is, but for what differs from run to run."""
+    found = [f"object {info.key} {info.size_bytes}" for info in (await satchel.stores.objects.list()).objects]
+    found += _lasting_keys(cast("MemoryEphemeral", satchel.stores.ephemeral))
+    found += _items(Path(satchel.settings.table_url.removeprefix("sqlite://")))
+    return Counter(_VARYING.sub("*", each) for each in found)
+
+
+def _is_upload(each: str) -> bool:
+    return each.startswith("object uploads/") or "'UPLOAD#" in each
+
+
+def _lasting_keys(ephemeral: MemoryEphemeral) -> Iterator[str]:
+    """Those that do not end by themselves."""
+    assert ephemeral._kept is not None
+    for key, entry in ephemeral._kept.keys._entries.items():
+        assert key.startswith(DURABLE_KEYS)
+        if entry.ends == NEVER and key != LAST_SWEEP:
+            yield f"key {key} {_in_order(entry.content)}"
+
+
+def _in_order(content: Content) -> object:
+    match content:
+        case dict():
+            return sorted(content.items())
+        case set():
+            return sorted(content)
+        case _:
+            return content
+
+
+def _items(file: Path) -> Iterator[str]:
+    with closing(sqlite3.connect(file)) as connection:
+        tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE '%doc BLOB%'")
+        for (table,) in tables.fetchall():
+            for (document,) in connection.execute(f'SELECT doc FROM "{table}"').fetchall():
+                yield f"item {table} {sorted(decode(document).items(), key=repr)}"
