@@ -21,8 +21,10 @@ def test_help_says_what_this_is_groups_the_verbs_and_shows_how_to_begin(ann: Per
 
 def test_every_line_of_help_fits_a_narrow_terminal(ann: Person) -> None:
     account = ("signup", "login", "whoami", "logout", "people", "reset-password")
-    for verb in ("", "serve", "doctor", "tables", *account, "put", "get", "ls", "rm"):
-        ran = ann.run_in_terminal(*filter(None, [verb]), "--help")
+    room = [f"room {verb}" for verb in ("", "open", "join", "watch", "say", "ls", "admit", "leave", "close")]
+    transfers = [f"transfers {verb}" for verb in ("", "show", "decline", "withdraw", "resend")]
+    for verb in ("", "serve", "doctor", "tables", *account, "put", "get", "ls", "rm", *room, *transfers):
+        ran = ann.run_in_terminal(*verb.split(), "--help")
         assert ran.code == 0
         assert max(map(len, ran.out.splitlines())) <= 80, verb
 

@@ -15,7 +15,6 @@ import pytest
 from hypothesis import example, given
 from hypothesis.strategies import binary, text
 
-from satchel.cli.answers import Entry
 from satchel.cli.output import CommandFailed
 from satchel.cli.shelf.errands import refuse_if_full
 from satchel.cli.shelf.fetching import Wanted, local_name
@@ -351,11 +350,9 @@ def test_what_is_removed_is_in_the_bin(someone: Person) -> None:
 
 
 def test_nothing_is_begun_without_room_for_it(tmp_path: Path) -> None:
-    huge = Entry(kind="file", id="1", name="huge", size_bytes=10**18, sha256="", created_at="")
     with pytest.raises(CommandFailed, match="1000 PB are wanted"):
-        refuse_if_full(tmp_path, [Wanted(huge, tmp_path / "huge")])
-    small = msgspec.structs.replace(huge, size_bytes=1)
-    refuse_if_full(tmp_path, [Wanted(small, tmp_path / "small")])
+        refuse_if_full(tmp_path, [Wanted("/huge", 10**18, "", tmp_path / "huge")])
+    refuse_if_full(tmp_path, [Wanted("/small", 1, "", tmp_path / "small")])
 
 
 def test_a_folder_that_cannot_be_made_is_explained(someone: Person) -> None:

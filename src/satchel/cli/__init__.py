@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from satchel.cli import account, doctor, options, people, serve, shelf, tables
+from satchel.cli import account, doctor, moving, options, people, rooms, serve, shelf, tables, transfers
 from satchel.cli.output import CommandFailed, Misused, complain
 from satchel.cli.verbs import GroupedVerbs, Verb
 from satchel.config import BadSetting
@@ -63,7 +63,9 @@ def _add(heading: str, *verbs: Callable[..., None], epilog: str | None = None) -
 
 _add("Run a server", serve.serve, doctor.doctor, tables.tables, epilog=options.ELSEWHERE)
 _add("Use a server", account.signup, account.login, account.whoami, account.logout)
-_add("Keep files on a server", shelf.put, shelf.get, shelf.ls, shelf.rm)
+_add("Keep files and pass them on", moving.put, moving.get, shelf.ls, shelf.rm)
+for group in (transfers.transfers, rooms.room):
+    app.add_typer(group, rich_help_panel="Keep files and pass them on")
 _add("Administer a server", account.invite, people.people, people.reset_password)
 
 

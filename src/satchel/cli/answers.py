@@ -4,7 +4,7 @@ from typing import Literal
 
 import msgspec
 
-from satchel.cli.credentials import Session
+from satchel.cli.credentials import GuestPass, Session
 
 
 class Tokens(msgspec.Struct, frozen=True):
@@ -26,6 +26,18 @@ class SignedIn(msgspec.Struct, frozen=True):
             access_token=self.tokens.access_token,
             refresh_token=self.tokens.refresh_token,
         )
+
+
+class GuestEntered(msgspec.Struct, frozen=True):
+    """The answer to coming in as a guest."""
+
+    guest_id: str
+    name: str
+    expires_at: str
+    token: str
+
+    def guest_pass(self) -> GuestPass:
+        return GuestPass(guest_id=self.guest_id, name=self.name, access_token=self.token, expires_at=self.expires_at)
 
 
 class Person(msgspec.Struct, frozen=True):
@@ -77,6 +89,18 @@ class UploadState(msgspec.Struct, frozen=True):
     size_bytes: int
     offset_bytes: int
     became: str | None
+
+
+class KeptFile(msgspec.Struct, frozen=True):
+    """What a file of a bundle became, if it did."""
+
+    became: str | None = None
+
+
+class KeptBundle(msgspec.Struct, frozen=True):
+    """One answer per file, in their order."""
+
+    files: list[KeptFile]
 
 
 class Entry(msgspec.Struct, frozen=True):

@@ -5,18 +5,22 @@ import socket
 import ssl
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from functools import cached_property
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar
 from urllib.parse import urlsplit
 
 import httpx
 import msgspec
 
-from satchel.cli.answers import Problem, SignedIn
-from satchel.cli.credentials import CredentialsFile, Session
+from satchel.cli.answers import GuestEntered, Problem, SignedIn
+from satchel.cli.credentials import CredentialsFile, GuestPass, Session
 from satchel.cli.output import CommandFailed, Misused
 from satchel.cli.wire import Wire
+
+if TYPE_CHECKING:
+    from websockets.sync.client import ClientConnection
 
 DEFAULT_SERVER = "http://127.0.0.1:8400"
 API = "/api/v1"
@@ -27,6 +31,7 @@ _PATIENCE_WITH_BYTES = httpx.Timeout(120, connect=10)
 SIGN_IN_AGAIN = {"unauthenticated", "session-ended"}
 
 T = TypeVar("T")
+Proof: TypeAlias = Session | GuestPass
 
 
 class Refused(CommandFailed):
@@ -44,12 +49,14 @@ class Unreachable(CommandFailed):
 
 
 class Client:
-    """One server, as whoever is signed in to it. Use it in a `with` block."""
+    """One server, as whoever is signed in to it, else as the guest whom it let in. Use it in a `with` block."""
 
     def __init__(self, server: str, credentials: CredentialsFile) -> None:
         self.server = server
         self.credentials = credentials
-        self._session = credentials.read().sessions.get(server)
+        kept = credentials.read()
+        self._session = kept.sessions.get(server)
+        self._guest = _unexpired(kept.guests.get(server))
         self._http = httpx.Client(
             base_url=server,
             timeout=_PATIENCE,
@@ -73,20 +80,34 @@ class Client:
     def session(self) -> Session | None:
         return self._session
 
+    @property
+    def guest(self) -> GuestPass | None:
+        """Who we are here while we are not signed in."""
+        return None if self._session else self._guest
+
     def call(
-        self, method: str, path: str, answer: type[T], body: Mapping[str, object] | None = None, *, as_self: bool = True
+        self,
+        method: str,
+        path: str,
+        answer: type[T],
+        body: Mapping[str, object] | None = None,
+        *,
+        headers: Mapping[str, str] | None = None,
+        as_self: bool = True,
     ) -> T:
         """Send a request below `/api/v1` and read the answer; `as_self` with our token, renewed if it has run out."""
         if not as_self:
-            return self._read(self._send(method, path, body, None), answer)
-        return self._as_self(lambda session: self._read(self._send(method, path, body, session), answer))
+            return self._read(self._send(method, path, body, headers or {}), answer)
+        return self._as_self(
+            lambda session: self._read(self._send(method, path, body, {**(headers or {}), **_proof(session)}), answer)
+        )
 
     def send_bytes(
         self, method: str, path: str, headers: Mapping[str, str], content: Callable[[], bytes | Iterator[bytes]]
     ) -> httpx.Headers:
         """Send a body as it is and answer the headers; `content` is asked for it again if the token has run out."""
 
-        def send(session: Session) -> httpx.Headers:
+        def send(session: Proof) -> httpx.Headers:
             with self._explained():
                 response = self._http.request(
                     method,
@@ -106,7 +127,7 @@ class Client:
         if not wire.is_direct:
             return self.send_bytes("POST", path, headers, lambda: content)
 
-        def post(session: Session) -> httpx.Headers:
+        def post(session: Proof) -> httpx.Headers:
             with self._explained():
                 response = wire.post(API + path, {**headers, **_proof(session), "user-agent": "satchel"}, content)
             self._read(response, object)
@@ -114,11 +135,22 @@ class Client:
 
         return self._as_self(post)
 
+    def post_bytes(self, path: str, content_type: str, content: bytes, answer: type[T]) -> T:
+        """Send a body as it is and read the answer."""
+
+        def post(session: Proof) -> T:
+            headers = {"content-type": content_type, **_proof(session)}
+            with self._explained():
+                response = self._http.post(API + path, content=content, headers=headers, timeout=_PATIENCE_WITH_BYTES)
+            return self._read(response, answer)
+
+        return self._as_self(post)
+
     @contextmanager
     def receive_bytes(self, path: str, headers: Mapping[str, str]) -> Generator[httpx.Response]:
         """An answer whose body the block reads as it arrives."""
 
-        def ask(session: Session) -> httpx.Response:
+        def ask(session: Proof) -> httpx.Response:
             asked = self._http.build_request("GET", API + path, headers={**headers, **_proof(session)})
             response = self._http.send(asked, stream=True)
             if not response.is_success:
@@ -133,28 +165,66 @@ class Client:
             finally:
                 response.close()
 
+    def listen(self, path: str) -> "ClientConnection":
+        """A websocket, to be closed by whoever asked for it."""
+
+        def connect(proof: Proof) -> "ClientConnection":
+            from websockets.exceptions import InvalidHandshake, InvalidStatus
+            from websockets.sync.client import connect
+
+            address = "ws" + self.server.removeprefix("http") + API + path
+            trust = httpx.create_ssl_context() if address.startswith("wss:") else None
+            try:
+                return connect(
+                    address,
+                    ssl=trust,
+                    additional_headers=_proof(proof),
+                    user_agent_header="satchel",
+                    compression=None,
+                    close_timeout=2,
+                    legacy=True,  # the connection itself, and not one that reconnects without telling
+                )
+            except InvalidStatus as error:
+                answer = error.response
+                content = bytes(answer.body or b"")
+                response = httpx.Response(answer.status_code, headers=[*answer.headers.raw_items()], content=content)
+                self._read(response, object)
+                raise self._no_satchel(response) from error
+            except (InvalidHandshake, OSError) as error:
+                raise Unreachable(_explain(error, self.server)) from error
+
+        return self._as_self(connect)
+
     def keep(self, session: Session) -> None:
         """Be signed in with this from now on, also in later commands."""
         with self.credentials.changing() as kept:
             kept.server = self.server
             kept.sessions[self.server] = session
+            kept.guests.pop(self.server, None)
         self._session = session
+
+    def enter_as_guest(self, name: str) -> None:
+        """Be a new guest from now on, also in later commands."""
+        entered = self.call("POST", "/guests", GuestEntered, {"name": name}, as_self=False)
+        with self.credentials.changing() as kept:
+            kept.server = kept.server or self.server
+            kept.guests[self.server] = self._guest = entered.guest_pass()
 
     def forget(self) -> None:
         with self.credentials.changing() as kept:
             kept.sessions.pop(self.server, None)
         self._session = None
 
-    def _as_self(self, ask: Callable[[Session], T]) -> T:
-        session = self._session
-        if session is None:
+    def _as_self(self, ask: Callable[[Proof], T]) -> T:
+        proof = self._session or self._guest
+        if proof is None:
             raise self._not_signed_in()
         try:
-            return ask(session)
+            return ask(proof)
         except Refused as refusal:
-            if refusal.slug != "token-expired":
+            if refusal.slug != "token-expired" or isinstance(proof, GuestPass):
                 raise
-        return ask(self._renew(session))
+        return ask(self._renew(proof))
 
     def _renew(self, old: Session) -> Session:
         """Trade the refresh token. It works once, so that only one command may try, and the others take what it got."""
@@ -164,16 +234,16 @@ class Client:
                 raise self._not_signed_in()
             if session.access_token == old.access_token:
                 body = {"refresh_token": session.refresh_token}
-                session = self._read(self._send("POST", "/sessions/refresh", body, None), SignedIn).session()
+                session = self._read(self._send("POST", "/sessions/refresh", body, {}), SignedIn).session()
                 kept.sessions[self.server] = session
         self._session = session
         return session
 
     def _send(
-        self, method: str, path: str, body: Mapping[str, object] | None, session: Session | None
+        self, method: str, path: str, body: Mapping[str, object] | None, headers: Mapping[str, str]
     ) -> httpx.Response:
         with self._explained():
-            return self._http.request(method, API + path, json=body, headers=_proof(session) if session else {})
+            return self._http.request(method, API + path, json=body, headers=headers)
 
     @contextmanager
     def _explained(self) -> Generator[None]:
@@ -227,8 +297,12 @@ def _address(written: str) -> str:
     return f"{url.scheme}://{parts.netloc.lower()}{parts.path.rstrip('/')}"
 
 
-def _proof(session: Session) -> dict[str, str]:
+def _proof(session: Proof) -> dict[str, str]:
     return {"authorization": f"Bearer {session.access_token}"}
+
+
+def _unexpired(guest: GuestPass | None) -> GuestPass | None:
+    return guest if guest and datetime.fromisoformat(guest.expires_at) > datetime.now(UTC) else None
 
 
 def _refusal(problem: Problem, response: httpx.Response) -> Refused:
@@ -237,7 +311,7 @@ def _refusal(problem: Problem, response: httpx.Response) -> Refused:
     return Refused(problem.detail + hint, problem.slug, response.status_code, int(after) if after.isdecimal() else 0)
 
 
-def _explain(error: httpx.TransportError, server: str) -> str:
+def _explain(error: Exception, server: str) -> str:
     for cause in _causes(error):
         match cause:
             case ssl.SSLCertVerificationError():
@@ -256,7 +330,7 @@ def _explain(error: httpx.TransportError, server: str) -> str:
                 )
             case _:
                 continue
-    if isinstance(error, httpx.TimeoutException):
+    if isinstance(error, httpx.TimeoutException | TimeoutError):
         return f"{server} does not answer. Check the address and the network, then try again."
     if isinstance(error, httpx.RemoteProtocolError):
         return f"What answers at {server} is not a Satchel server. Check the address."

@@ -21,11 +21,21 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
     refresh_token: str
 
 
+class GuestPass(msgspec.Struct, frozen=True, kw_only=True):
+    """What proves to one server that we are the guest whom it let in; good until it expires."""
+
+    guest_id: str
+    name: str
+    access_token: str
+    expires_at: str
+
+
 class Kept(msgspec.Struct, kw_only=True):
-    """All that is in the file: the server signed in to last, and the sessions by the address of their server."""
+    """All that is in the file: the server used last, and what proves who we are by the address of each server."""
 
     server: str = ""
     sessions: dict[str, Session] = {}
+    guests: dict[str, GuestPass] = {}
 
 
 class CredentialsFile:

@@ -8,6 +8,8 @@ import textwrap
 from typing import Any, TextIO
 from urllib.parse import urlsplit
 
+# Not printable by Python's rules, and harmless: without a break, narrow, and as wide as a Japanese letter.
+_SPACES = "\u00a0\u202f\u3000"
 _STYLES = {"good": "32", "bad": "31", "strong": "1", "quiet": "2"}
 
 
@@ -74,7 +76,7 @@ def without_password(url: str) -> str:
 
 def printable(text: str) -> str:
     """What others wrote, without characters that would steer the terminal."""
-    return "".join(letter if letter.isprintable() else "�" for letter in text)
+    return "".join(letter if letter.isprintable() else " " if letter in _SPACES else "�" for letter in text)
 
 
 def _shows_colour(stream: TextIO) -> bool:

@@ -1,92 +1,16 @@
-"""`satchel put`, `get`, `ls` and `rm`: one's shelf, from a terminal."""
+"""`satchel ls` and `rm`: one's shelf, from a terminal; and how files come there and back."""
 
-import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from satchel.cli.account import Json, Server
-from satchel.cli.output import CommandFailed, note, print_json, printable
+from satchel.cli.output import CommandFailed, print_json, printable
 
 if TYPE_CHECKING:
     from satchel.cli.answers import Entry
 
 # As in `account`, what takes long to load is imported inside the verbs.
-
-Folder = Annotated[
-    str, typer.Option("--folder", metavar="PATH", help="The folder of the shelf to put them in; made if missing.")
-]
-Quiet = Annotated[bool, typer.Option("--quiet", help="Say only what went wrong.")]
-JsonLines = Annotated[bool, typer.Option("--json", help="Print a line of JSON per file, for machines.")]
-
-
-def put(
-    files: Annotated[list[str], typer.Argument(metavar="FILE", help="Files, and folders with all that is in them.")],
-    folder: Folder = "",
-    quiet: Quiet = False,
-    json: JsonLines = False,
-    server: Server = None,
-) -> None:
-    """Put files and folders on your shelf.
-
-    If it is stopped in the middle, the same command goes on where it was.
-    """
-    from satchel.cli.answers import Person
-    from satchel.cli.client import open_client
-    from satchel.cli.shelf.errands import send_all
-    from satchel.cli.shelf.journal import Journal
-    from satchel.cli.shelf.sources import gather
-
-    with open_client(server) as client:
-        person = client.call("GET", "/accounts/me", Person)
-        found = gather(files, folder)
-        errand = [client.server, person.user_id, folder.strip("/"), *sorted(set(map(os.path.abspath, files)))]
-        journal = Journal(client.credentials.path.parent / "uploads", errand)
-        finished = False
-        try:
-            finished = send_all(client, journal, found, as_json=json, quiet=quiet)
-        except KeyboardInterrupt:
-            note("Stopped. The same command goes on from here.")
-            raise
-        finally:
-            journal.close(finished=finished)
-        if not finished:
-            raise CommandFailed("Not everything was sent. The same command tries again what is missing.")
-
-
-def get(
-    names: Annotated[list[str], typer.Argument(metavar="NAME", help="Names, or paths from the top of the shelf.")],
-    into: Annotated[str, typer.Option("-o", "--into", metavar="FOLDER", help="Where to put them; else here.")] = ".",
-    quiet: Quiet = False,
-    json: JsonLines = False,
-    server: Server = None,
-) -> None:
-    """Get files and folders from your shelf.
-
-    Nothing is overwritten. If it is stopped in the middle, the same command goes on where it was.
-    """
-    from satchel.cli.client import open_client
-    from satchel.cli.shelf.errands import fetch_all, refuse_if_full
-    from satchel.cli.shelf.fetching import plan
-    from satchel.cli.shelf.places import Places
-
-    with open_client(server) as client:
-        places, target = Places(client), Path(into)
-        entries = [places.wanted(name) for name in names]
-        try:
-            target.mkdir(parents=True, exist_ok=True)
-            wanted = [each for entry in entries for each in plan(places, entry, target)]
-        except OSError as error:
-            raise CommandFailed(f"The folder {into} cannot be used: {error.strerror}.") from error
-        refuse_if_full(target, wanted)
-        try:
-            whole = fetch_all(client, wanted, as_json=json, quiet=quiet)
-        except KeyboardInterrupt:
-            note("Stopped. The same command goes on from here.")
-            raise
-        if not whole:
-            raise CommandFailed("Not everything was fetched. The same command tries again what is missing.")
 
 
 def ls(

@@ -2,7 +2,7 @@
 
 import shutil
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -13,7 +13,7 @@ from satchel.cli.output import CommandFailed
 from satchel.cli.shelf.crew import Crew, Patience
 from satchel.cli.shelf.fetching import Fetcher, Wanted
 from satchel.cli.shelf.journal import Journal
-from satchel.cli.shelf.sending import Sender
+from satchel.cli.shelf.sending import Sender, bundled
 from satchel.cli.shelf.showing import Lines, showing
 from satchel.cli.shelf.sizes import shown_bytes
 from satchel.cli.shelf.sources import Gathered, Source, near
@@ -46,21 +46,26 @@ class _Errand:
     started: float = field(default_factory=time.monotonic)
 
     def move_all(self, things: Sequence[T], name_of: Callable[[T], str], move: Move[T]) -> None:
-        def move_one(thing: T) -> None:
-            name = name_of(thing)
-            moved = self.view.begin(name, thing.size_bytes)
-            try:
-                facts = move(thing, Patience(self.crew.stop, self.view.say), moved)
-            except (CommandFailed, OSError) as error:
-                if _concerns_all(error):
-                    raise
-                self.fail(name, _reason(error))
-            else:
-                self.done += 1
-                self.done_bytes += thing.size_bytes
-                self.view.done(name, thing.size_bytes, facts)
+        self.crew.do_all(things, lambda thing: self.move_one(thing, name_of(thing), move))
 
-        self.crew.do_all(things, move_one)
+    def move_one(self, thing: T, name: str, move: Move[T]) -> None:
+        moved = self.view.begin(name, thing.size_bytes)
+        try:
+            facts = move(thing, self.patience(), moved)
+        except (CommandFailed, OSError) as error:
+            if _concerns_all(error):
+                raise
+            self.fail(name, _reason(error))
+        else:
+            self.has_moved(name, thing.size_bytes, facts)
+
+    def has_moved(self, name: str, size_bytes: int, facts: dict[str, Any]) -> None:
+        self.done += 1
+        self.done_bytes += size_bytes
+        self.view.done(name, size_bytes, facts)
+
+    def patience(self) -> Patience:
+        return Patience(self.crew.stop, self.view.say)
 
     def fail(self, name: str, why: str) -> None:
         self.failures += 1
@@ -72,18 +77,51 @@ class _Errand:
         return not self.failures
 
 
-def send_all(client: Client, journal: Journal, found: Gathered, *, as_json: bool, quiet: bool) -> bool:
-    """Whether everything is on the shelf now."""
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """Whether everything is on the server now, and by which upload each file came there."""
+
+    is_whole: bool
+    uploads: dict[Source, str]
+
+    def file_ids(self, client: Client, known: Collection[str]) -> list[str]:
+        """What became of the uploads. The journal keeps of a file that came in a bundle only that; `known` tells it."""
+        became = {upload_id: upload_id for upload_id in self.uploads.values() if upload_id in known}
+
+        def ask(upload_id: str) -> None:
+            became[upload_id] = _became(client, upload_id)
+
+        Crew(SENDING_AT_ONCE).do_all(set(self.uploads.values()) - became.keys(), ask)
+        return [became[upload_id] for upload_id in self.uploads.values()]
+
+
+def send_all(
+    client: Client,
+    journal: Journal,
+    found: Gathered,
+    *,
+    as_json: bool,
+    quiet: bool,
+    destination: Mapping[str, str],
+) -> Sent:
     waiting = [source for source in found.sources if not journal.is_done(source)]
+    uploads = {source: journal.upload_of(source) for source in found.sources}
     crew = Crew(SENDING_AT_ONCE)
-    sender = Sender(client, journal, crew.stop.is_set)
+    sender = Sender(client, journal, crew.stop.is_set, destination)
 
     def send(source: Source, patience: Patience, moved: Callable[[int], None]) -> dict[str, Any]:
-        upload_id = sender.send(source, patience, moved)
-        if not as_json:
-            return {}
-        state = client.call("GET", f"/uploads/{upload_id}", UploadState)
-        return {"place": source.place, "file_id": state.became}
+        upload_id = uploads[source] = sender.send(source, patience, moved)
+        return {"place": source.place, "file_id": _became(client, upload_id)} if as_json else {}
+
+    def send_some(sources: Sequence[Source]) -> None:
+        sent = sender.send_bundle(sources, errand.patience()) if len(sources) > 1 else {}
+        for source in sources:
+            name, file_id = near(source.path), sent.get(source)
+            if file_id is None:
+                errand.move_one(source, name, send)
+            else:
+                uploads[source] = file_id
+                errand.has_moved(name, source.size_bytes, {"place": source.place, "file_id": file_id})
 
     view = showing("sent", len(waiting), _bytes_of(waiting), as_json=as_json, quiet=quiet)
     errand = _Errand(crew, view)
@@ -92,17 +130,26 @@ def send_all(client: Client, journal: Journal, found: Gathered, *, as_json: bool
             view.left_out(near(path), why)
         for path, why in found.failed:
             errand.fail(near(path), why)
-        errand.move_all(waiting, lambda source: near(source.path), send)
-    return errand.sum_up(before=len(found.sources) - len(waiting))
+        crew.do_all(bundled(waiting), send_some)
+    return Sent(errand.sum_up(before=len(found.sources) - len(waiting)), uploads)
 
 
-def fetch_all(client: Client, wanted: Sequence[Wanted], *, as_json: bool, quiet: bool) -> bool:
-    """Whether everything is here now."""
+def fetch_all(
+    client: Client,
+    wanted: Sequence[Wanted],
+    *,
+    as_json: bool,
+    quiet: bool,
+    then: Callable[[Wanted], None] = lambda _: None,
+) -> bool:
+    """Whether everything is here now. `then` is told of every file that is."""
     crew = Crew(FETCHING_AT_ONCE)
     fetcher = Fetcher(client, client.credentials.path.parent / "downloads", crew.stop.is_set)
 
     def fetch(each: Wanted, patience: Patience, moved: Callable[[int], None]) -> dict[str, Any]:
-        return {"saved_as": str(fetcher.fetch(each, patience, moved)), "file_id": each.entry.id}
+        saved_as = fetcher.fetch(each, patience, moved)
+        then(each)
+        return {"saved_as": str(saved_as), **each.facts}
 
     view = showing("fetched", len(wanted), _bytes_of(wanted), as_json=as_json, quiet=quiet)
     errand = _Errand(crew, view)
@@ -117,6 +164,10 @@ def refuse_if_full(folder: Path, wanted: Sequence[Wanted]) -> None:
         raise CommandFailed(
             f"There is not enough room in {folder}: {shown_bytes(needed)} are wanted and {shown_bytes(free)} are free."
         )
+
+
+def _became(client: Client, upload_id: str) -> str:
+    return client.call("GET", f"/uploads/{upload_id}", UploadState).became or ""
 
 
 def _bytes_of(things: Sequence[Sized]) -> int:

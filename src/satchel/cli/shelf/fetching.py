@@ -1,12 +1,13 @@
-"""Bring files from a shelf to this machine: what is half here is taken up again, what is here is never overwritten."""
+"""Bring files from a server to this machine: what is half here is taken up again, what is here is never overwritten."""
 
 import hashlib
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import msgspec
 
@@ -24,14 +25,13 @@ _READ_BYTES = 1024**2
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A file of the shelf, and under which name it shall stand here."""
+    """A file of a server, where the API has its bytes, and under which name it shall stand here."""
 
-    entry: Entry
+    content: str
+    size_bytes: int
+    sha256: str
     target: Path
-
-    @property
-    def size_bytes(self) -> int:
-        return self.entry.size_bytes or 0
+    facts: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     @property
     def missing_bytes(self) -> int:
@@ -54,7 +54,8 @@ def plan(places: Places, entry: Entry, folder: Path) -> list[Wanted]:
     while waiting:
         each, target = waiting.pop()
         if each.kind == "file":
-            wanted.append(Wanted(each, target))
+            content, size_bytes = f"/shelf/files/{each.id}/content", each.size_bytes or 0
+            wanted.append(Wanted(content, size_bytes, each.sha256 or "", target, {"file_id": each.id}))
         else:
             target.mkdir(parents=True, exist_ok=True)
             waiting += [(child, target / local_name(child.name)) for child in reversed(places.entries(each.id))]
@@ -71,6 +72,11 @@ def local_name(name: str) -> str:
     # Room for a number and for `.part`.
     room = _MAX_NAME_BYTES - 16 - len(extension.encode(errors="replace"))
     return stem.encode(errors="replace")[: max(room, 1)].decode(errors="ignore") + extension
+
+
+def local_path(path: str) -> Path:
+    """The same for a name with the folders above it."""
+    return Path(*([local_name(part) for part in path.split("/") if part] or [local_name("")]))
 
 
 def numbered(target: Path, number: int) -> Path:
@@ -91,7 +97,7 @@ class Fetcher:
             return here
         part, record = self._part_of(wanted)
         for _ in range(2):
-            if self._fill(wanted, part, record, patience, moved) == wanted.entry.sha256:
+            if self._fill(wanted, part, record, patience, moved) == wanted.sha256:
                 placed = _place(part, wanted.target)
                 record.unlink(missing_ok=True)
                 return placed
@@ -106,7 +112,7 @@ class Fetcher:
             target = numbered(wanted.target, number)
             part = target.with_name(f"{target.name}.part")
             record = self.memory / hashlib.blake2b(os.fsencode(part.absolute()), digest_size=12).hexdigest()
-            if not part.exists() or _begun(record).sha256 == wanted.entry.sha256:
+            if not part.exists() or _begun(record).sha256 == wanted.sha256:
                 return part, record
             number += 1
 
@@ -121,11 +127,11 @@ class Fetcher:
                 moved(file.tell())
                 headers = {"range": f"bytes={file.tell()}-", "if-range": _begun(record).etag} if file.tell() else {}
                 try:
-                    with self.client.receive_bytes(f"/shelf/files/{wanted.entry.id}/content", headers) as response:
+                    with self.client.receive_bytes(wanted.content, headers) as response:
                         if response.status_code != 206:
                             file.truncate(0)
                             digest = hashlib.sha256()
-                        _remember(record, _Begun(wanted.entry.sha256 or "", response.headers.get("etag", "")))
+                        _remember(record, _Begun(wanted.sha256, response.headers.get("etag", "")))
                         for chunk in response.iter_raw(_READ_BYTES):
                             if self.is_stopped():
                                 raise Stopped
@@ -140,11 +146,15 @@ class Fetcher:
 
 
 def _here_already(wanted: Wanted) -> Path | None:
-    if not wanted.target.is_file() or wanted.target.stat().st_size != wanted.size_bytes:
-        return None
-    with wanted.target.open("rb") as file:
-        same = hashlib.file_digest(file, "sha256").hexdigest() == wanted.entry.sha256
-    return wanted.target if same else None
+    """Under its name, or under one with a number if others had taken it."""
+    number = 0
+    while (target := numbered(wanted.target, number)).exists():
+        if _size_of(target) == wanted.size_bytes:
+            with target.open("rb") as file:
+                if hashlib.file_digest(file, "sha256").hexdigest() == wanted.sha256:
+                    return target
+        number += 1
+    return None
 
 
 def _place(part: Path, target: Path) -> Path:

@@ -1,11 +1,9 @@
-"""A folder of the shelf in columns that stand under each other, whatever letters the names are made of."""
+"""A folder of the shelf in columns."""
 
-import shutil
-import sys
-import unicodedata
 from collections.abc import Iterator, Sequence
 
 from satchel.cli.answers import Entry
+from satchel.cli.columns import fitted, room_for, shown_width
 from satchel.cli.output import paint, printable
 from satchel.cli.shelf.sizes import shown_bytes, shown_moment
 
@@ -16,31 +14,10 @@ _GAP = 2
 
 def lines(entries: Sequence[Entry]) -> Iterator[str]:
     names = [printable(entry.name) + ("/" if entry.kind == "folder" else "") for entry in entries]
-    widest = max(map(_width, names), default=0)
-    if sys.stdout.isatty():
-        widest = min(widest, max(16, shutil.get_terminal_size().columns - _SIZE_WIDTH - _MOMENT_WIDTH - 2 * _GAP))
+    widest = room_for(max(map(shown_width, names), default=0), _SIZE_WIDTH + _MOMENT_WIDTH + 2 * _GAP)
     for entry, name in zip(entries, names, strict=True):
-        shown = _fitted(name, widest)
         size = "" if entry.size_bytes is None else shown_bytes(entry.size_bytes)
+        shown = fitted(name, widest)
         name_column = paint(shown, "strong") if entry.kind == "folder" else shown
-        padding = " " * (widest - _width(shown) + _GAP)
         moment = paint(shown_moment(entry.created_at), "quiet")
-        yield f"{name_column}{padding}{size:>{_SIZE_WIDTH}}{' ' * _GAP}{moment}"
-
-
-def _fitted(name: str, width: int) -> str:
-    if _width(name) <= width:
-        return name
-    while _width(name) > width - 1:
-        name = name[:-1]
-    return name + "…"
-
-
-def _width(text: str) -> int:
-    return sum(map(_cells, text))
-
-
-def _cells(letter: str) -> int:
-    if unicodedata.combining(letter) or unicodedata.category(letter) in ("Mn", "Me", "Cf"):
-        return 0
-    return 2 if unicodedata.east_asian_width(letter) in "WF" else 1
+        yield f"{name_column}{' ' * _GAP}{size:>{_SIZE_WIDTH}}{' ' * _GAP}{moment}"

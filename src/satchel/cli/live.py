@@ -1,0 +1,77 @@
+"""Hear what happens on a server while it happens, and go on hearing after the connection was lost."""
+
+import time
+from collections.abc import Callable, Generator
+from contextlib import closing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from satchel.cli.client import Client, Refused, Unreachable
+from satchel.cli.shelf.crew import is_passing
+
+if TYPE_CHECKING:
+    from websockets.sync.client import ClientConnection
+
+_FIRST_PAUSE_SECONDS = 0.5
+_LONGEST_PAUSE_SECONDS = 10.0
+
+
+class Told(msgspec.Struct, frozen=True):
+    """One thing that happened; which of the fields it has depends on its type."""
+
+    type: str
+    room_id: str = ""
+    message: msgspec.Raw = msgspec.Raw()
+    file: msgspec.Raw = msgspec.Raw()
+    file_id: str = ""
+    reason: str = ""
+    transfer_id: str = ""
+
+    @property
+    def says_to_read_everything(self) -> bool:
+        """At the beginning, after a lost connection, and when the server had more to say than it could keep."""
+        return self.type in ("hello", "resync")
+
+
+@dataclass(slots=True)
+class Live:
+    """What one server tells us. `say` hears of connections that are lost and found."""
+
+    client: Client
+    say: Callable[[str], None]
+
+    def events(self, every_seconds: float = 60) -> Generator[Told | None]:
+        """Without end: what is told, and None whenever nothing was for so long."""
+        was_connected, is_lost, pause_seconds = False, False, _FIRST_PAUSE_SECONDS
+        while True:
+            try:
+                with closing(self.client.listen("/live")) as connection:
+                    if is_lost:
+                        self.say("Connected again.")
+                    was_connected, is_lost, pause_seconds = True, False, _FIRST_PAUSE_SECONDS
+                    yield from _heard(connection, every_seconds)
+            except (Refused, Unreachable) as error:
+                if not was_connected or not is_passing(error):
+                    raise
+            if not is_lost:
+                self.say("The connection is lost. Trying again until the server is back.")
+            is_lost = True
+            time.sleep(pause_seconds)
+            pause_seconds = min(2 * pause_seconds, _LONGEST_PAUSE_SECONDS)
+
+
+def _heard(connection: "ClientConnection", every_seconds: float) -> Generator[Told | None]:
+    """Until the connection ends, for whatever reason: the attempt at the next one finds out which."""
+    from websockets.exceptions import ConnectionClosed
+
+    while True:
+        try:
+            yield msgspec.json.decode(connection.recv(every_seconds), type=Told)
+        except TimeoutError:
+            yield None
+        except msgspec.DecodeError:  # of a server that is newer than this command
+            continue
+        except ConnectionClosed:
+            return

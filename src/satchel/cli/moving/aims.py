@@ -1,0 +1,68 @@
+"""Where `satchel put` brings files: to one's shelf, from there to somebody by e-mail, or into a room."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from satchel.cli.answers import Person
+from satchel.cli.client import Client
+from satchel.cli.output import CommandFailed, Misused
+from satchel.cli.rooms.answers import Room
+from satchel.cli.rooms.entering import enter
+
+SHELF = {"destination": "shelf"}
+# The folder of the shelf for what was handed on from it.
+SENT = "Sent"
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """Where files are uploaded to, and to whom they are handed over then; `errand` tells one aim from another."""
+
+    folder: str
+    errand: list[str]
+    destination: Mapping[str, str] = field(default_factory=lambda: SHELF)
+    receiver: Mapping[str, str] | None = None
+    receiver_name: str = ""
+
+    def folder_for(self, errand_name: str) -> str:
+        """Where the files go: from a shelf they are handed over as the only ones of a folder of their own."""
+        is_handed_from_shelf = self.receiver is not None and self.destination is SHELF
+        return f"{self.folder.strip('/')}/{errand_name}" if is_handed_from_shelf else self.folder
+
+
+def take_aim(
+    client: Client, *, folder: str, email: str | None, code: str | None, person: str | None, name: str | None
+) -> Aim:
+    if email and code:
+        raise Misused("Files go to a person with --to or to a room with --room, not to both.")
+    if code:
+        return _at_room(enter(client, code, name), folder, person)
+    if person or name:
+        raise Misused("--for and --name are about a room: name it with --room.")
+    user_id = client.call("GET", "/accounts/me", Person).user_id
+    if not email:
+        return Aim(folder, [user_id, folder.strip("/")])
+    # Not whom it is for: with an address corrected, what is on the shelf already is not sent again.
+    folder = folder or SENT
+    return Aim(folder, [user_id, "to", folder.strip("/")], SHELF, {"kind": "email", "email": email}, email)
+
+
+def _at_room(room: Room, folder: str, wanted: str | None) -> Aim:
+    destination = {"destination": "room", "room": room.room_id}
+    if wanted is None:
+        receiver = {"kind": "room", "room_id": room.room_id}
+        return Aim(folder, [room.you, room.room_id, folder], destination, receiver, room.name or room.code)
+    person_id = person_in(room, wanted)
+    receiver = {"kind": "person", "room_id": room.room_id, "person_id": person_id}
+    return Aim(folder, [room.you, room.room_id, person_id, folder], {**destination, "to": person_id}, receiver, wanted)
+
+
+def person_in(room: Room, wanted: str) -> str:
+    others = [person for person in room.people if person.person_id != room.you]
+    found = [person for person in others if person.name.casefold() == wanted.strip().casefold()]
+    if len(found) > 1:
+        raise CommandFailed(f"There are several people called {wanted} in the room, so that it is not clear for whom.")
+    if not found:
+        names = ", ".join(person.name for person in others) or "nobody else"
+        raise CommandFailed(f"There is no {wanted} in the room. In it: {names}.")
+    return found[0].person_id

@@ -1,0 +1,38 @@
+"""Bring to this machine what is on one's shelf, or what one was handed."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from satchel.cli.client import Client
+from satchel.cli.output import CommandFailed
+from satchel.cli.shelf.errands import fetch_all, refuse_if_full
+from satchel.cli.shelf.fetching import Wanted, plan
+from satchel.cli.shelf.places import Places
+from satchel.cli.transfers import receiving
+from satchel.cli.transfers.finding import find
+
+
+def from_shelf(client: Client, names: Sequence[str], folder: Path, *, as_json: bool, quiet: bool) -> bool:
+    """Whether everything is here now."""
+    places = Places(client)
+    entries = [places.wanted(name) for name in names]
+    folder.mkdir(parents=True, exist_ok=True)
+    wanted = [each for entry in entries for each in plan(places, entry, folder)]
+    refuse_if_full(folder, wanted)
+    return fetch_all(client, wanted, as_json=as_json, quiet=quiet)
+
+
+def from_transfer(client: Client, typed: str, folder: Path, *, as_json: bool, quiet: bool) -> bool:
+    """Whether everything is here now, and its sender knows."""
+    transfer = find(client, typed)
+    if not transfer.is_available:
+        raise CommandFailed("These files are not to be had any more.")
+    folder.mkdir(parents=True, exist_ok=True)
+    wanted = receiving.plan(transfer, folder)
+    refuse_if_full(folder, wanted)
+    receiving.open_offer(client, transfer)
+
+    def report(each: Wanted) -> None:
+        receiving.report_verified(client, transfer, each.facts["place"])
+
+    return fetch_all(client, wanted, as_json=as_json, quiet=quiet, then=report)

@@ -1,0 +1,97 @@
+"""Send what one `satchel put` was asked for, hand it over where it has a receiver, and follow the receipts."""
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from msgspec import to_builtins
+
+from satchel.cli.client import Client
+from satchel.cli.moving.aims import Aim
+from satchel.cli.output import CommandFailed, printable
+from satchel.cli.rooms.answers import RoomFiles
+from satchel.cli.shelf.errands import Sent, send_all
+from satchel.cli.shelf.journal import Journal
+from satchel.cli.shelf.places import TOP, Places
+from satchel.cli.shelf.sizes import shown_moment
+from satchel.cli.shelf.sources import gather
+from satchel.cli.transfers.answers import Receipt, Transfer
+from satchel.cli.transfers.handing import follow, hand_over, refuse_if_declined, refuse_if_too_many
+from satchel.cli.transfers.listing import moment_of, short_id
+
+
+@dataclass(frozen=True, slots=True)
+class Putting:
+    """One errand, and how it speaks."""
+
+    client: Client
+    aim: Aim
+    as_json: bool
+    quiet: bool
+
+    def put(self, files: Sequence[str], words: str) -> Transfer | None:
+        """Answers the transfer, if it was to be one. What is left over, the same command goes on with."""
+        errand = [self.client.server, *self.aim.errand, *sorted(set(map(os.path.abspath, files)))]
+        journal = Journal(self.client.credentials.path.parent / "uploads", errand)
+        finished = False
+        try:
+            handed = self._send(journal, files, words)
+            finished = True
+        finally:
+            journal.close(finished=finished)
+        return handed
+
+    def _send(self, journal: Journal, files: Sequence[str], words: str) -> Transfer | None:
+        folder = self.aim.folder_for(journal.name)
+        found = gather(files, folder)
+        if self.aim.receiver:
+            refuse_if_too_many(len(found.sources))
+        sent = send_all(
+            self.client,
+            journal,
+            found,
+            as_json=self.as_json,
+            quiet=self.quiet,
+            destination=self.aim.destination,
+        )
+        if not sent.is_whole:
+            raise CommandFailed("Not everything was sent. The same command tries again what is missing.")
+        if self.aim.receiver is None or not found.sources:
+            return None
+        key = journal.key_for(*self.aim.receiver.values(), words)
+        transfer = hand_over(self.client, self.aim.receiver, self._ids(sent, folder), words, key)
+        self._tell_handed(transfer)
+        return transfer
+
+    def _ids(self, sent: Sent, folder: str) -> list[str]:
+        """What the server calls that which is to be handed over."""
+        if room_id := self.aim.destination.get("room"):
+            known = self.client.call("GET", f"/rooms/{room_id}/files", RoomFiles).files
+            return sent.file_ids(self.client, {file.file_id for file in known})
+        # Whole folders, so that their structure goes along: nothing but this errand is in there.
+        places = Places(self.client)
+        top = places.at(folder)
+        return [entry.id for entry in places.entries(top.id if top else TOP)]
+
+    def wait_for_receipts(self, transfer: Transfer) -> None:
+        refuse_if_declined(follow(self.client, transfer, self._tell_receipt))
+
+    def _tell_handed(self, transfer: Transfer) -> None:
+        if self.as_json:
+            self._print_object("handed over", transfer=to_builtins(transfer))
+        elif not self.quiet:
+            print(printable(f"Handed to {self.aim.receiver_name}: transfer {short_id(transfer)}."))
+
+    def _tell_receipt(self, receipt: Receipt) -> None:
+        if self.as_json:
+            self._print_object("receipt", receipt=to_builtins(receipt))
+        elif not self.quiet:
+            moment = moment_of(receipt)
+            print(printable(f"{receipt.name}: {receipt.state}" + (f" at {shown_moment(moment)}" if moment else "")))
+        sys.stdout.flush()
+
+    def _print_object(self, result: str, **facts: object) -> None:
+        print(json.dumps({"result": result, **facts}))
+        sys.stdout.flush()

@@ -1,0 +1,245 @@
+"""`satchel room`: open a room, come into one, and be there with others, from a terminal."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from satchel.cli.account import Json, Server
+from satchel.cli.output import CommandFailed, Misused, note, print_json, printable
+from satchel.cli.verbs import GroupedVerbs, Verb
+
+if TYPE_CHECKING:
+    from satchel.cli.client import Client
+    from satchel.cli.rooms.answers import Room
+
+# As in `account`, what takes long to load is imported inside the verbs.
+
+room = typer.Typer(
+    cls=GroupedVerbs,
+    name="room",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Meet others in a room, and pass files round in it.",
+)
+AsGuest = Annotated[
+    str | None, typer.Option("--name", metavar="NAME", help="What to call you as a guest, if you are not signed in.")
+]
+Save = Annotated[
+    str | None,
+    typer.Option("--save", metavar="FOLDER", help="Save there, verified, what others have brought and still bring."),
+]
+JsonLines = Annotated[bool, typer.Option("--json", help="Print JSON for machines, an object per line.")]
+
+
+@room.command("open", cls=Verb)
+def open_room(
+    name: Annotated[str, typer.Option("--name", metavar="NAME", help="What to call the room.")] = "",
+    hours: Annotated[str, typer.Option("--hours", metavar="NUMBER", help="How long it stays open.")] = "8",
+    knock: Annotated[bool, typer.Option("--knock", help="Let people in one by one, as they knock.")] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Stay, and see what happens in it.")] = False,
+    save: Save = None,
+    json: JsonLines = False,
+    server: Server = None,
+) -> None:
+    """Open a room, and show the code and the link by which others come in."""
+    from satchel.cli.client import open_client
+    from satchel.cli.rooms.answers import Room
+    from satchel.cli.rooms.showing import headline, invitation
+
+    if not hours.isdecimal():
+        raise Misused(f"--hours takes a whole number, not {hours!r}.")
+    body = {"name": name, "hours": int(hours), "admits": "knock" if knock else "anyone"}
+    with open_client(server) as client:
+        opened = client.call("POST", "/rooms", Room, {key: value for key, value in body.items() if value})
+        if not json:
+            print(headline(opened))
+            print("\n".join(["", *invitation(opened), ""]))
+        elif not watch:
+            _print_room(opened)
+        if watch or save:
+            _watch(client, opened, save, json=json)
+
+
+@room.command(cls=Verb)
+def join(
+    code: Annotated[str, typer.Argument(metavar="CODE", help="The five letters of the room.")],
+    name: AsGuest = None,
+    json: Json = False,
+    server: Server = None,
+) -> None:
+    """Come into a room, and see who and what is in it.
+
+    One is in one room at a time: coming into another leaves the one before.
+    """
+    from satchel.cli.client import open_client
+    from satchel.cli.rooms.entering import enter
+
+    with open_client(server) as client:
+        entered = enter(client, code, name)
+        if json:
+            _print_room(entered)
+        else:
+            _show(client, entered)
+
+
+@room.command(cls=Verb)
+def watch(
+    code: Annotated[str | None, typer.Argument(metavar="CODE", help="Else the room that you are in.")] = None,
+    save: Save = None,
+    name: AsGuest = None,
+    json: JsonLines = False,
+    server: Server = None,
+) -> None:
+    """See what happens in a room while it happens, until Ctrl-C.
+
+    Who stops watching is still in the room; `satchel room leave` leaves it.
+    """
+    from satchel.cli.client import open_client
+    from satchel.cli.rooms.entering import current_room, enter
+
+    with open_client(server) as client:
+        watched = enter(client, code, name) if code else current_room(client)
+        if not json:
+            _show(client, watched)
+        _watch(client, watched, save, json=json)
+
+
+@room.command(cls=Verb)
+def say(
+    words: Annotated[list[str], typer.Argument(metavar="TEXT", help="What to say.")],
+    json: Json = False,
+    server: Server = None,
+) -> None:
+    """Say something to everybody in the room that you are in."""
+    from msgspec import to_builtins
+
+    from satchel.cli.client import open_client
+    from satchel.cli.rooms.answers import Message
+    from satchel.cli.rooms.entering import current_room
+
+    with open_client(server) as client:
+        path = f"/rooms/{current_room(client).room_id}/chat"
+        said = client.call("POST", path, Message, {"text": " ".join(words)})
+        if json:
+            print_json(to_builtins(said))
+
+
+@room.command(cls=Verb)
+def ls(json: Json = False, server: Server = None) -> None:
+    """List who and what is in the room that you are in."""
+    from msgspec import to_builtins
+
+    from satchel.cli.client import open_client
+    from satchel.cli.rooms.answers import RoomFiles
+    from satchel.cli.rooms.entering import current_room
+
+    with open_client(server) as client:
+        current = current_room(client)
+        if json:
+            found = client.call("GET", f"/rooms/{current.room_id}/files", RoomFiles)
+            print_json({"room": to_builtins(current), **to_builtins(found)})
+        else:
+            _show(client, current)
+
+
+@room.command(cls=Verb)
+def admit(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Who knocks.")], server: Server = None, json: Json = False
+) -> None:
+    """Let somebody in who knocks at your room."""
+    from satchel.cli.client import open_client
+    from satchel.cli.rooms.entering import current_room
+
+    with open_client(server) as client:
+        current = current_room(client)
+        knocks = [each for each in current.knocks if each.name.casefold() == name.strip().casefold()]
+        if not knocks:
+            raise CommandFailed(f"Nobody called {name} knocks at this room.")
+        for each in knocks:
+            client.call("POST", f"/rooms/{current.room_id}/knocks/{each.person_id}/admit", type(None))
+            if not json:
+                print(printable(f"{each.name} is in."))
+        if json:
+            print_json({"admitted": [each.person_id for each in knocks]})
+
+
+@room.command(cls=Verb)
+def leave(json: Json = False, server: Server = None) -> None:
+    """Leave the room that you are in."""
+    from satchel.cli.client import open_client
+    from satchel.cli.rooms.entering import current_room
+
+    with open_client(server) as client:
+        current = current_room(client)
+        client.call("POST", f"/rooms/{current.room_id}/leave", type(None))
+        if json:
+            print_json({"left": current.room_id})
+        else:
+            print(printable(f"You left {current.name or current.code}."))
+
+
+@room.command(cls=Verb)
+def close(
+    code: Annotated[str | None, typer.Argument(metavar="CODE", help="Else the room that you are in.")] = None,
+    json: Json = False,
+    server: Server = None,
+) -> None:
+    """Close a room of yours, and delete what is in it."""
+    from satchel.cli.client import open_client
+    from satchel.cli.rooms.answers import OwnRooms
+    from satchel.cli.rooms.entering import current_room, letters_of
+
+    with open_client(server) as client:
+        if code:
+            own = client.call("GET", "/rooms/mine", OwnRooms).rooms
+            wanted = next((each for each in own if each.code == letters_of(code)), None)
+            if wanted is None:
+                raise CommandFailed(f"You have no room {code}.")
+        else:
+            wanted = current_room(client)
+        client.call("DELETE", f"/rooms/{wanted.room_id}", type(None))
+        if json:
+            print_json({"closed": wanted.room_id})
+        else:
+            print(f"{wanted.code} is closed, and what was in it is gone.")
+
+
+def _print_room(shown: "Room") -> None:
+    from msgspec import to_builtins
+
+    print_json(to_builtins(shown))
+
+
+def _show(client: "Client", shown: "Room") -> None:
+    from satchel.cli.rooms.answers import RoomFiles
+    from satchel.cli.rooms.showing import files, headline, people
+
+    found = client.call("GET", f"/rooms/{shown.room_id}/files", RoomFiles).files
+    print("\n".join([headline(shown), *people(shown)]))
+    if found:
+        print("\n".join(["", *files(found, shown)]))
+
+
+def _watch(client: "Client", watched: "Room", save: str | None, *, json: bool) -> None:
+    from satchel.cli.rooms.narrating import Narrator
+    from satchel.cli.rooms.saving import Saver
+    from satchel.cli.rooms.watching import Watch
+
+    narrator = Narrator(as_json=json)
+    saver = Saver(client, Path(save), narrator) if save else None
+    if saver:
+        try:
+            saver.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise CommandFailed(f"The folder {save} cannot be used: {error.strerror}.") from error
+    elif not json:
+        note("Ctrl-C stops watching; you stay in the room until `satchel room leave`.")
+    try:
+        Watch(client, watched, narrator, saver).follow()
+    except KeyboardInterrupt:
+        # How one ends it, so that nothing has failed.
+        note("")
+    finally:
+        if saver:
+            saver.finish()

@@ -1,0 +1,68 @@
+"""What has become different in a room, in words: servers only say that something has."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from msgspec import to_builtins
+
+from satchel.cli.rooms.answers import Room, RoomPerson
+from satchel.cli.rooms.showing import shown_until
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A sentence for people; a kind and facts for machines."""
+
+    kind: str
+    sentence: str
+    facts: dict[str, Any]
+
+
+def changes(before: Room, now: Room) -> Iterator[Change]:
+    yield from _comings_and_goings(before, now)
+    knocked = {knock.person_id for knock in before.knocks}
+    for knock in now.knocks:
+        if knock.person_id not in knocked:
+            hint = f"Let them in with `satchel room admit {knock.name}`."
+            yield Change("knock", f"{knock.name} knocks. {hint}", {"knock": to_builtins(knock)})
+    yield from _settings(before, now)
+
+
+def _comings_and_goings(before: Room, now: Room) -> Iterator[Change]:
+    earlier = {person.person_id: person for person in before.people}
+    present = {person.person_id: person for person in now.people}
+    for person_id, person in present.items():
+        if person_id == now.you:
+            continue
+        if person_id not in earlier:
+            yield _of(person, "came", "came in")
+        elif person.here and not earlier[person_id].here:
+            yield _of(person, "back", "is here")
+        elif not person.here and earlier[person_id].here:
+            yield _of(person, "away", "is away")
+    for person_id, person in earlier.items():
+        if person_id not in present:
+            yield Change("left", f"{person.name} is not in the room any more.", {"person": to_builtins(person)})
+
+
+def _settings(before: Room, now: Room) -> Iterator[Change]:
+    def changed(sentence: str, **facts: Any) -> Change:
+        return Change("settings", sentence, facts)
+
+    if now.name != before.name:
+        yield changed(f"The room is called {now.name} now.", name=now.name)
+    if now.expires_at != before.expires_at:
+        yield changed(f"The room is open until {shown_until(now.expires_at)} now.", expires_at=now.expires_at)
+    if now.locked != before.locked:
+        yield changed(
+            "The room is locked now." if now.locked else "The room is not locked any more.", locked=now.locked
+        )
+    if now.admits != before.admits:
+        how = "one has to knock" if now.admits == "knock" else "anyone with the code comes in"
+        yield changed(f"From now on {how}.", admits=now.admits)
+
+
+def _of(person: RoomPerson, kind: str, what: str) -> Change:
+    devices = f" ({', '.join(person.devices)})" if person.here and person.devices else ""
+    return Change(kind, f"{person.name} {what}{devices}.", {"person": to_builtins(person)})

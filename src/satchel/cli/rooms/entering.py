@@ -1,0 +1,76 @@
+"""Get into a room by its code: as whoever is signed in, else as a guest; waiting at the door where one has to knock."""
+
+from contextlib import closing
+
+from satchel.cli.client import Client, Refused
+from satchel.cli.live import Live
+from satchel.cli.output import CommandFailed, Misused, note
+from satchel.cli.rooms.answers import Joined, Room
+
+
+def enter(client: Client, code: str, name: str | None) -> Room:
+    """The room of this code, which we are in from now on. `name` is what a guest wants to be called."""
+    _be_somebody(client, name)
+    try:
+        joined = _join(client, code)
+    except Refused as refusal:
+        if client.guest is None or refusal.status != 401:
+            raise
+        # The pass was for an earlier life of the server.
+        client.enter_as_guest(client.guest.name)
+        joined = _join(client, code)
+    return joined.room or _wait_at_the_door(client, code)
+
+
+def current_room(client: Client) -> Room:
+    try:
+        return client.call("GET", "/rooms/current", Room)
+    except Refused as refusal:
+        if refusal.slug != "not-in-a-room":
+            raise
+        raise CommandFailed(
+            "You are in no room. Use `satchel room join CODE`, or open one with `satchel room open`."
+        ) from refusal
+
+
+def _be_somebody(client: Client, name: str | None) -> None:
+    if client.session is not None:
+        if name:
+            note("You are signed in, so that the room sees the name of your account; --name is for guests.")
+    elif name and (client.guest is None or client.guest.name != name):
+        client.enter_as_guest(name)
+    elif client.guest is None:
+        raise Misused(f"You are not signed in to {client.server}. Use `satchel login`, or be a guest with --name.")
+
+
+def letters_of(code: str) -> str:
+    """The five letters, however they were typed; also from the end of a link."""
+    return "".join(code.rpartition("/")[2].split()).replace("-", "").upper()
+
+
+def _join(client: Client, code: str) -> Joined:
+    return client.call("POST", "/rooms/join", Joined, {"code": letters_of(code)})
+
+
+def _wait_at_the_door(client: Client, code: str) -> Room:
+    note("You knocked, and wait for the owner to let you in. Ctrl-C gives up.")
+    with closing(Live(client, note).events()) as events:
+        for event in events:
+            if event is None:
+                continue
+            if event.type == "room.turned-away":
+                raise CommandFailed("You were not let in.")
+            if event.says_to_read_everything or event.type == "room.admitted":
+                room = _room_if_in(client)
+                if room and room.code == letters_of(code):
+                    return room
+    raise AssertionError("what happens on a server never ends")
+
+
+def _room_if_in(client: Client) -> Room | None:
+    try:
+        return client.call("GET", "/rooms/current", Room)
+    except Refused as refusal:
+        if refusal.slug != "not-in-a-room":
+            raise
+        return None

@@ -1,0 +1,96 @@
+"""How a room looks in a terminal: its code to be read across a table, a QR code for phones, who is in it and what."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from io import StringIO
+
+from satchel.cli.columns import fitted, room_for, shown_width
+from satchel.cli.output import paint, printable
+from satchel.cli.rooms.answers import Room, RoomFile, RoomPerson
+from satchel.cli.shelf.sizes import shown_bytes, shown_moment
+
+
+def invitation(room: Room) -> Iterator[str]:
+    """What others need to come in."""
+    if not sys.stdout.isatty():
+        yield from (room.code, room.link)
+        return
+    yield from (f"  {line}" for line in _tiles(room.code))
+    yield ""
+    yield from _qr(room.link)
+    yield ""
+    yield f"  {room.link}"
+
+
+def headline(room: Room) -> str:
+    name = printable(room.name)
+    title = f"{name} ({room.code})" if name and name != room.code else f"Room {room.code}"
+    remarks = [
+        f"open until {shown_until(room.expires_at)}",
+        *(["locked"] if room.locked else []),
+        *(["entered by knocking"] if room.admits == "knock" else []),
+        shown_bytes(room.used_bytes) + (f" of {shown_bytes(room.quota_bytes)}" if room.quota_bytes else "") + " used",
+    ]
+    return f"{paint(title, 'strong')}, {', '.join(remarks)}"
+
+
+def people(room: Room) -> Iterator[str]:
+    """Those who are here first."""
+    for person in sorted(room.people, key=lambda each: not each.here):
+        yield f"  {_described(person, room)}"
+    for knock in room.knocks:
+        yield printable(f"  {knock.name} knocks. Let them in with `satchel room admit {knock.name}`.")
+
+
+def files(found: Sequence[RoomFile], room: Room) -> Iterator[str]:
+    names = [printable(file.path) for file in found]
+    bringers = [printable(_bringer(file, room)) for file in found]
+    by_width = min(20, max(map(shown_width, bringers), default=0))
+    widest = room_for(max(map(shown_width, names), default=0), 2 + 7 + 2 + by_width + 2 + 16)
+    for file, name, bringer in zip(found, names, bringers, strict=True):
+        moment = paint(shown_moment(file.at), "quiet")
+        yield f"{fitted(name, widest)}  {shown_bytes(file.size_bytes):>7}  {fitted(bringer, by_width)}  {moment}"
+
+
+def time_left(room: Room) -> timedelta:
+    return datetime.fromisoformat(room.expires_at) - datetime.now(UTC)
+
+
+def shown_until(iso: str) -> str:
+    moment = datetime.fromisoformat(iso).astimezone()
+    is_today = moment.date() == datetime.now().astimezone().date()
+    return moment.strftime("%H:%M" if is_today else "%Y-%m-%d %H:%M")
+
+
+def _described(person: RoomPerson, room: Room) -> str:
+    remarks = [
+        *(["you"] if person.person_id == room.you else []),
+        *(["owner"] if person.is_owner else []),
+        *(["guest"] if person.kind == "guest" else []),
+        *(person.devices if person.here else ["away"] if person.person_id != room.you else []),
+    ]
+    mark = paint("●", "good") if person.here else paint("○", "quiet")
+    return f"{mark} {printable(person.name)}" + (f" ({printable(', '.join(remarks))})" if remarks else "")
+
+
+def _bringer(file: RoomFile, room: Room) -> str:
+    called = {person.person_id: person.name for person in room.people} | {room.you: "you"}
+    bringer = called.get(file.by, file.by_name)
+    return f"{bringer}, for {called.get(file.to, 'somebody who left')}" if file.to else bringer
+
+
+def _tiles(code: str) -> Iterator[str]:
+    yield "┌" + "┬".join(["───"] * len(code)) + "┐"
+    yield "│" + "│".join(f" {paint(letter, 'strong')} " for letter in code) + "│"
+    yield "└" + "┴".join(["───"] * len(code)) + "┘"
+
+
+def _qr(link: str) -> Iterator[str]:
+    import segno
+
+    drawn = StringIO()
+    segno.make(link, error="m", micro=False).terminal(drawn, compact=True, border=2)
+    for line in drawn.getvalue().splitlines():
+        # White on black whatever the colours of the terminal are: turned round, some phones cannot read it.
+        yield f"  \x1b[97;40m{line}\x1b[0m"

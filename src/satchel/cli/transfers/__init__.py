@@ -1,0 +1,101 @@
+"""`satchel transfers`: what one handed over and was handed, how far it has come, and what to do about it."""
+
+from itertools import islice
+from typing import Annotated
+
+import typer
+
+from satchel.cli.account import Json, Server
+from satchel.cli.output import Misused, print_json, printable
+from satchel.cli.verbs import GroupedVerbs, Verb
+
+# As in `account`, what takes long to load is imported inside the verbs.
+
+transfers = typer.Typer(
+    cls=GroupedVerbs, name="transfers", invoke_without_command=True, rich_markup_mode=None, add_completion=False
+)
+Id = Annotated[str, typer.Argument(metavar="ID", help="The id of the transfer, or the end of it as the list shows it.")]
+
+
+@transfers.callback()
+def history(
+    context: typer.Context,
+    sent: Annotated[bool, typer.Option("--sent", help="Only what you handed over.")] = False,
+    received: Annotated[bool, typer.Option("--received", help="Only what you were handed.")] = False,
+    limit: Annotated[str, typer.Option("--limit", metavar="NUMBER", help="How many at most.")] = "25",
+    json: Json = False,
+    server: Server = None,
+) -> None:
+    """List what you handed over and were handed, newest first."""
+    if context.invoked_subcommand is not None:
+        return
+    if sent and received:
+        raise Misused("Give --sent or --received, or neither for both.")
+    if not limit.isdecimal():
+        raise Misused(f"--limit takes a whole number, not {limit!r}.")
+    from msgspec import to_builtins
+
+    from satchel.cli.client import open_client
+    from satchel.cli.transfers.finding import history as every_transfer
+    from satchel.cli.transfers.listing import history as lines
+
+    direction = "sent" if sent else "received" if received else "all"
+    with open_client(server) as client:
+        found = list(islice(every_transfer(client, direction), int(limit)))
+    if json:
+        print_json({"transfers": to_builtins(found)})
+        return
+    for line in lines(found):
+        print(line)
+
+
+@transfers.command(cls=Verb)
+def show(transfer: Id, json: Json = False, server: Server = None) -> None:
+    """Show one transfer, with its files and receipts."""
+    from msgspec import to_builtins
+
+    from satchel.cli.client import open_client
+    from satchel.cli.transfers.finding import find
+    from satchel.cli.transfers.listing import details
+
+    with open_client(server) as client:
+        found = find(client, transfer)
+    if json:
+        print_json(to_builtins(found))
+    else:
+        print("\n".join(details(found)))
+
+
+@transfers.command(cls=Verb)
+def decline(transfer: Id, json: Json = False, server: Server = None) -> None:
+    """Say that you do not want what you were handed."""
+    _do(transfer, "decline", "You declined {summary} of {sender}.", server, as_json=json)
+
+
+@transfers.command(cls=Verb)
+def withdraw(transfer: Id, json: Json = False, server: Server = None) -> None:
+    """Take back what you handed over, from those who have not taken it."""
+    _do(transfer, "withdraw", "You took back {summary}.", server, as_json=json)
+
+
+@transfers.command(cls=Verb)
+def resend(transfer: Id, json: Json = False, server: Server = None) -> None:
+    """Hand over once more what you handed over before."""
+    _do(transfer, "resend", "Handed over again: {summary}. Transfer {short_id}.", server, as_json=json)
+
+
+def _do(typed: str, verb: str, sentence: str, server: str | None, *, as_json: bool) -> None:
+    from msgspec import to_builtins
+
+    from satchel.cli.client import open_client
+    from satchel.cli.transfers.answers import Transfer
+    from satchel.cli.transfers.finding import find_id
+    from satchel.cli.transfers.listing import short_id, summary
+
+    with open_client(server) as client:
+        now = client.call("POST", f"/transfers/{find_id(client, typed)}/{verb}", Transfer)
+    if as_json:
+        print_json(to_builtins(now))
+    else:
+        words = {"summary": summary(now), "sender": now.sender.name, "short_id": short_id(now)}
+        print(printable(sentence.format(**words)))

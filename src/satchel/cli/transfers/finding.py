@@ -1,0 +1,44 @@
+"""Find transfers by what people type: an id, or the end of one as the history shows it."""
+
+from collections.abc import Iterator
+from itertools import islice
+from urllib.parse import quote
+
+from satchel.cli.client import Client
+from satchel.cli.output import CommandFailed
+from satchel.cli.transfers.answers import Transfer, Transfers
+
+_ID_LENGTH = 26
+_PAGE = 100
+# Whoever means an older one gives the whole id.
+_LOOKED_AT = 1000
+
+
+def find(client: Client, typed: str) -> Transfer:
+    """The transfer with all its files and receipts; `CommandFailed` if there is none, or several."""
+    return client.call("GET", f"/transfers/{find_id(client, typed)}", Transfer)
+
+
+def find_id(client: Client, typed: str) -> str:
+    wanted = typed.strip().lower()
+    if len(wanted) == _ID_LENGTH:
+        return quote(wanted, safe="")
+    recent = islice(history(client, "all"), _LOOKED_AT)
+    found = {each.transfer_id for each in recent if wanted and each.transfer_id.endswith(wanted)}
+    if len(found) > 1:
+        raise CommandFailed(f"Several transfers end with {typed}. Give more of the id.")
+    if not found:
+        raise CommandFailed(f"There is no transfer {typed}. See `satchel transfers`.")
+    return found.pop()
+
+
+def history(client: Client, direction: str) -> Iterator[Transfer]:
+    """Newest first."""
+    where = f"/transfers?direction={direction}&limit={_PAGE}"
+    cursor = ""
+    while True:
+        page = client.call("GET", where + cursor, Transfers)
+        yield from page.transfers
+        if page.cursor is None:
+            return
+        cursor = f"&cursor={quote(page.cursor, safe='')}"

@@ -1,0 +1,52 @@
+"""Hand over what was uploaded, and follow how far those who get it have come."""
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing
+
+from satchel.cli.client import Client
+from satchel.cli.live import Live
+from satchel.cli.output import CommandFailed, Misused, note
+from satchel.cli.transfers.answers import FINAL_STATES, Receipt, Transfer
+
+MAX_FILES = 1000
+
+
+def refuse_if_too_many(files: int) -> None:
+    if files > MAX_FILES:
+        raise Misused(
+            f"At most {MAX_FILES:,} files can be handed over at once, and these are {files:,}. Hand over fewer, "
+            "or an archive of them."
+        )
+
+
+def hand_over(client: Client, to: Mapping[str, str], file_ids: Sequence[str], words: str, key: str) -> Transfer:
+    """With the same key once more it is the same transfer."""
+    body = {"to": to, "files": list(file_ids), "note": words}
+    return client.call("POST", "/transfers", Transfer, body, headers={"idempotency-key": key})
+
+
+def follow(client: Client, transfer: Transfer, tell: Callable[[Receipt], None]) -> Transfer:
+    """Tell every step of every receipt until nothing more will happen to any of them."""
+    told: dict[str, str] = {}
+    with closing(_versions(client, transfer.transfer_id)) as versions:
+        for now in versions:
+            for receipt in now.receipts:
+                if told.get(receipt.person_id) != receipt.state:
+                    told[receipt.person_id] = receipt.state
+                    tell(receipt)
+            if all(receipt.state in FINAL_STATES for receipt in now.receipts):
+                return now
+    raise AssertionError("what happens on a server never ends")
+
+
+def _versions(client: Client, transfer_id: str) -> Generator[Transfer]:
+    with closing(Live(client, note).events()) as events:
+        for event in events:
+            if event and (event.says_to_read_everything or event.transfer_id == transfer_id):
+                yield client.call("GET", f"/transfers/{transfer_id}", Transfer)
+
+
+def refuse_if_declined(transfer: Transfer) -> None:
+    declined = [receipt.name for receipt in transfer.receipts if receipt.state == "declined"]
+    if declined:
+        raise CommandFailed(f"{', '.join(declined)} did not want it.")

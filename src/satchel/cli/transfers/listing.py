@@ -1,0 +1,103 @@
+"""Transfers as people read them: a history in columns, and one of them with its receipts."""
+
+from collections.abc import Iterator, Sequence
+
+from satchel.cli.columns import fitted, room_for, shown_width
+from satchel.cli.output import paint, printable
+from satchel.cli.shelf.sizes import shown_bytes, shown_moment
+from satchel.cli.transfers.answers import Receipt, Transfer
+
+# Ids begin with the time, so that those of one day differ only towards the end.
+SHORT_ID = 8
+_STATE_WIDTH = 10
+_STYLES = {"verified": "good", "declined": "bad", "withdrawn": "quiet"}
+_TAKEN = SHORT_ID + 16 + _STATE_WIDTH + 4 * 2
+
+
+def history(transfers: Sequence[Transfer]) -> Iterator[str]:
+    others = [_other_side(each) for each in transfers]
+    contents = [f"{_first_names(each)}, {shown_bytes(each.size_bytes)}" for each in transfers]
+    other_width = room_for(_widest(others), _TAKEN + 20, least=8)
+    content_width = room_for(_widest(contents), _TAKEN + other_width, least=12)
+    for each, other, content in zip(transfers, others, contents, strict=True):
+        columns = [
+            paint(shown_moment(each.sent_at), "quiet"),
+            fitted(other, other_width),
+            fitted(content, content_width),
+            _shown_state(each.state, _STATE_WIDTH),
+            short_id(each),
+        ]
+        yield "  ".join(columns)
+
+
+def details(transfer: Transfer) -> Iterator[str]:
+    yield paint(f"{_other_side(transfer)}, {shown_moment(transfer.sent_at)}", "strong")
+    if transfer.note:
+        yield from (f"  “{printable(line)}”" for line in transfer.note.splitlines())
+    yield f"  {shown_count(transfer.file_count)}, {shown_bytes(transfer.size_bytes)}"
+    widest = room_for(max((shown_width(printable(file.path)) for file in transfer.files), default=0), 26)
+    for file in transfer.files:
+        state = f"  {_shown_state(file.state)}" if file.state else ""
+        yield f"    {fitted(printable(file.path), widest)}  {shown_bytes(file.size_bytes):>7}{state}"
+    if transfer.receipts:
+        yield ""
+        names = room_for(max(shown_width(printable(each.name)) for each in transfer.receipts), 32)
+        for receipt in transfer.receipts:
+            moment = moment_of(receipt)
+            columns = [
+                fitted(printable(receipt.name), names),
+                _shown_state(receipt.state, _STATE_WIDTH),
+                shown_moment(moment) if moment else "",
+            ]
+            yield f"  {'  '.join(columns)}".rstrip()
+    if transfer.missing:
+        yield "  No answer yet from " + printable(", ".join(each.name for each in transfer.missing)) + "."
+    if not transfer.is_available:
+        yield "  The files are not to be had any more."
+
+
+def summary(transfer: Transfer) -> str:
+    """What it is in a few words."""
+    return f"{_first_names(transfer)}, {shown_bytes(transfer.size_bytes)}"
+
+
+def short_id(transfer: Transfer) -> str:
+    """As much of the id as it takes to name the transfer; see `finding.find`."""
+    return transfer.transfer_id[-SHORT_ID:]
+
+
+def moment_of(receipt: Receipt) -> str | None:
+    """When the receipt came to be in its state; of a withdrawn one that is not kept."""
+    return {
+        "offered": receipt.offered_at,
+        "opened": receipt.opened_at,
+        "downloaded": receipt.downloaded_at,
+        "verified": receipt.verified_at,
+        "declined": receipt.declined_at,
+    }.get(receipt.state)
+
+
+def shown_count(files: int) -> str:
+    return f"{files:,} {'file' if files == 1 else 'files'}"
+
+
+def _other_side(transfer: Transfer) -> str:
+    if transfer.direction == "received":
+        return printable(f"from {transfer.sender.name}")
+    return printable(f"to {transfer.receiver.name}")
+
+
+def _first_names(transfer: Transfer) -> str:
+    if not transfer.files:
+        return shown_count(transfer.file_count)
+    more = transfer.file_count - 1
+    return printable(transfer.files[0].name) + (f" and {more:,} more" if more else "")
+
+
+def _shown_state(state: str, width: int = 0) -> str:
+    padded = state.ljust(width)
+    return paint(padded, _STYLES[state]) if state in _STYLES else padded
+
+
+def _widest(texts: Sequence[str]) -> int:
+    return max(map(shown_width, texts), default=0)

@@ -1,0 +1,32 @@
+"""Take what was handed over: every file with its folders, checked against its SHA-256, and the sender told so."""
+
+from pathlib import Path
+
+from satchel.cli.client import Client
+from satchel.cli.shelf.fetching import Wanted, local_path
+from satchel.cli.transfers.answers import Transfer
+
+
+def plan(transfer: Transfer, folder: Path) -> list[Wanted]:
+    """What to fetch. Makes the folders in which the files will stand."""
+    wanted: list[Wanted] = []
+    for file in transfer.files:
+        target = folder / local_path(file.path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        content = f"/transfers/{transfer.transfer_id}/files/{file.place}/content"
+        wanted.append(Wanted(content, file.size_bytes, file.sha256, target, {"place": file.place}))
+    return wanted
+
+
+def open_offer(client: Client, transfer: Transfer) -> None:
+    """Tell the sender that we have seen it."""
+    if transfer.direction == "received":
+        client.call("POST", f"/transfers/{transfer.transfer_id}/opened", object)
+
+
+def report_verified(client: Client, transfer: Transfer, place: int) -> None:
+    """Tell the sender that the file arrived as it was sent."""
+    if transfer.direction == "received":
+        sha256 = next(file.sha256 for file in transfer.files if file.place == place)
+        path = f"/transfers/{transfer.transfer_id}/files/{place}/verified"
+        client.call("POST", path, object, {"sha256": sha256})
