@@ -96,7 +96,8 @@ def let_the_session_run_out(page: Page, data: Path) -> str:
     past = Identity(signer, MemoryEphemeral(time.time, max_bytes=0), clock=lambda: time.time() - 3600)
     member = Member(me["id"], me["email"], me["session_id"], me["administrator"])
     stale = past.issue_access(member).value
-    page.context.add_cookies([{"name": ACCESS_COOKIE, "value": stale, "url": page.url, "httpOnly": True}])
+    whole_site = page.evaluate("location.origin")
+    page.context.add_cookies([{"name": ACCESS_COOKIE, "value": stale, "url": whole_site, "httpOnly": True}])
     return stale
 
 

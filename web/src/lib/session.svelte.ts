@@ -1,8 +1,8 @@
 // Who is using the app: asked of the server once, kept right by everything that changes it, in this tab and in others.
 import { ask, http, onSessionEnded, Problem, renew } from '$lib/api/client';
-import type { components } from '$lib/api/schema';
+import type { paths } from '$lib/api/schema';
 
-export type Person = components['schemas']['PersonView'];
+export type Person = paths['/api/v1/accounts/me']['get']['responses'][200]['content']['application/json'];
 export type Visitor =
   { kind: 'stranger' } | { kind: 'guest'; id: string; name: string } | ({ kind: 'member' } & Person);
 
@@ -12,6 +12,13 @@ const otherTabs = 'BroadcastChannel' in globalThis ? new BroadcastChannel('satch
 class Session {
   visitor = $state<Visitor>(STRANGER);
   #known = false;
+
+  /** By which rooms, transfers and uploads know whoever is here, with an account or as a guest. */
+  get personId(): string | undefined {
+    const { visitor } = this;
+    if (visitor.kind === 'stranger') return undefined;
+    return visitor.kind === 'member' ? visitor.user_id : visitor.id;
+  }
 
   /** Ask the server, unless it was asked before. */
   async load(): Promise<Visitor> {

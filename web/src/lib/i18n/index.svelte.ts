@@ -135,6 +135,14 @@ export function date(moment: string): string {
   );
 }
 
+/** The time of day; of another day, with that day. */
+export function clock(moment: string, now = Date.now()): string {
+  const then = Date.parse(moment);
+  const day = new Intl.DateTimeFormat(locale, { dateStyle: 'short' });
+  if (day.format(then) !== day.format(now)) return date(moment);
+  return new Intl.DateTimeFormat(locale, { timeStyle: 'short' }).format(then);
+}
+
 const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
   ['day', 86_400],
   ['hour', 3_600],

@@ -7,8 +7,8 @@ export function folderAddress(folder: string): string {
   return folder === ROOT ? '/shelf' : `/shelf/${folder}`;
 }
 
-/** This address with one of its questions changed: what is searched for, or which file is looked at. */
-export function addressWith(url: URL, name: 'q' | 'view', value: string): string {
+/** This address with one of its questions changed: what is searched for, or which file or folder is looked at. */
+export function addressWith(url: URL, name: 'q' | 'view' | 'folder', value: string): string {
   const query = new URLSearchParams(url.searchParams);
   if (value) query.set(name, value);
   else query.delete(name);

@@ -1,6 +1,6 @@
 // Pictures and films cannot renew a session that has run out: something that can is asked for, then they try once more.
 import { Problem } from '$lib/api/client';
-import { readEntry, type Entry } from './entries';
+import { renewSession } from './entries';
 
 const MOST = 2;
 
@@ -12,9 +12,9 @@ export class Attempts {
     return this.failed >= MOST;
   }
 
-  async again(file: Entry): Promise<void> {
+  async again(): Promise<void> {
     try {
-      if (!this.failed) await readEntry(file.id);
+      if (!this.failed) await renewSession();
       this.failed += 1;
     } catch (problem) {
       if (!(problem instanceof Problem)) throw problem;

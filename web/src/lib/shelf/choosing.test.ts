@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { addressWith } from './addresses';
-import { daysUntil } from './days';
+import { dayAfter, daysUntil, endOfDay } from './days';
 import { indexAfter } from './keys';
 import { merged, orderOf, placed, without } from './order';
 import { Selection } from './selection.svelte';
@@ -100,6 +100,15 @@ describe('days left', () => {
     expect(daysUntil('2026-01-01T00:00:01Z', now)).toBe(1);
     expect(daysUntil('2026-01-03T00:00:00Z', now)).toBe(2);
     expect(daysUntil('2025-12-01T00:00:00Z', now)).toBe(0);
+  });
+});
+
+describe('a day', () => {
+  it('ends at its last second where the reader is, whatever the hour is now', () => {
+    const late = new Date(2026, 1, 27, 23, 59).getTime();
+    expect(dayAfter(0, late)).toBe('2026-02-27');
+    expect(dayAfter(2, late)).toBe('2026-03-01');
+    expect(Date.parse(endOfDay('2026-03-01'))).toBe(new Date(2026, 2, 1, 23, 59, 59).getTime());
   });
 });
 

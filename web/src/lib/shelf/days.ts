@@ -1,7 +1,23 @@
-// How many days something has left, counted so that the last one is the first.
+// Days as people count them: how many are left, which one comes later, and when one ends.
 
 const DAY_MS = 86_400_000;
 
+/** Counted so that the last day is the first. */
 export function daysUntil(moment: string, now = Date.now()): number {
   return Math.max(0, Math.ceil((Date.parse(moment) - now) / DAY_MS));
+}
+
+/** The day so many days later as a date field writes it, where the reader is. */
+export function dayAfter(days: number, now = Date.now()): string {
+  const moment = new Date(now);
+  moment.setDate(moment.getDate() + days);
+  const [year, month, day] = [moment.getFullYear(), moment.getMonth() + 1, moment.getDate()];
+  return [String(year).padStart(4, '0'), ...[month, day].map((part) => String(part).padStart(2, '0'))].join(
+    '-',
+  );
+}
+
+/** The last second of a day where the reader is. */
+export function endOfDay(day: string): string {
+  return new Date(`${day}T23:59:59`).toISOString();
 }

@@ -3,7 +3,7 @@ import { Problem } from '$lib/api/client';
 import { t } from '$lib/i18n/index.svelte';
 import { act } from '$lib/shell/acting';
 import { toasts } from '$lib/ui/toasts.svelte';
-import { downloadPath, readUsage, type Entry } from './entries';
+import { downloadPath, renewSession, type Entry } from './entries';
 
 // Enough to be quick, few enough to leave the line to others.
 const AT_ONCE = 4;
@@ -41,7 +41,7 @@ export async function download(entries: readonly Entry[]): Promise<void> {
     return;
   }
   await act(async () => {
-    await readUsage();
+    await renewSession();
     const link = document.createElement('a');
     link.href = downloadPath(entries);
     link.download = '';

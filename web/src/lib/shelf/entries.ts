@@ -9,7 +9,8 @@ type Answer<Path extends keyof paths> = paths[Path] extends {
   : never;
 
 type Contents = Answer<'/api/v1/shelf/entries'>;
-export type Entry = Contents['entries'][number];
+/** `at` is where its bytes are, for what is shown in the same way but stands elsewhere, such as in a room. */
+export type Entry = Contents['entries'][number] & { at?: string };
 export type Place = Contents['folder'];
 export type FoundEntry = Answer<'/api/v1/shelf/search'>['entries'][number];
 export type BinnedEntry = Answer<'/api/v1/shelf/bin'>['entries'][number];
@@ -51,6 +52,16 @@ export function change({ kind, id }: Entry, body: { name?: string; folder_id?: s
     : ask(http.PATCH('/api/v1/shelf/files/{file_id}', { params: { path: { file_id: id } }, body }));
 }
 
+/** When a file goes by itself; null keeps it for good. */
+export function keepUntil(file: Entry, expires_at: string | null): Promise<Entry> {
+  return ask(
+    http.PATCH('/api/v1/shelf/files/{file_id}', {
+      params: { path: { file_id: file.id } },
+      body: { expires_at },
+    }),
+  );
+}
+
 /** Into the bin. */
 export async function remove({ kind, id }: Entry): Promise<void> {
   await unlessGone(
@@ -74,19 +85,28 @@ export async function emptyBin(): Promise<void> {
 }
 
 /** The text of a file; of a long one, the server gives the beginning. */
-export async function readText({ id }: Entry): Promise<string> {
+export async function readText(entry: Entry): Promise<string> {
   const text: unknown = await ask(
-    http.GET('/api/v1/shelf/files/{file_id}/preview', { params: { path: { file_id: id } }, parseAs: 'text' }),
+    // Files of every place are read alike.
+    http.GET(previewPath(entry) as '/api/v1/shelf/files/{file_id}/preview', {
+      params: { path: { file_id: entry.id } },
+      parseAs: 'text',
+    }),
   );
   return String(text);
 }
 
-export function contentPath({ id }: Entry): string {
-  return `/api/v1/shelf/files/${id}/content`;
+/** Frames, films and downloads cannot renew a session that has run out; asking this before does. */
+export async function renewSession(): Promise<void> {
+  await ask(http.GET('/api/v1/whoami'));
 }
 
-export function previewPath({ id }: Entry): string {
-  return `/api/v1/shelf/files/${id}/preview`;
+export function contentPath(entry: Entry): string {
+  return `${addressOf(entry)}/content`;
+}
+
+export function previewPath(entry: Entry): string {
+  return `${addressOf(entry)}/preview`;
 }
 
 /** One file as it is; anything else as an archive. */
@@ -94,6 +114,10 @@ export function downloadPath(entries: readonly Entry[]): string {
   const [first] = entries;
   if (first?.kind === 'file' && entries.length === 1) return contentPath(first);
   return `/api/v1/shelf/archive?${new URLSearchParams(entries.map(({ kind, id }) => [kind, id]))}`;
+}
+
+function addressOf({ id, at }: Entry): string {
+  return at ?? `/api/v1/shelf/files/${id}`;
 }
 
 function paging(cursor: Cursor): { limit: number; cursor?: string } {

@@ -55,7 +55,7 @@ export function trunk(): Branch {
 }
 
 /** By name, folders come first, so what follows the last of them need not be read. */
-async function foldersIn(folder: string): Promise<Entry[]> {
+export async function foldersIn(folder: string): Promise<Entry[]> {
   const found: Entry[] = [];
   let cursor: Cursor = null;
   do {

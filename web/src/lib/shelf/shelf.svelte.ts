@@ -5,6 +5,7 @@ import { act } from '$lib/shell/acting';
 import { each } from './doing';
 import {
   change,
+  keepUntil,
   makeFolder,
   readEntry,
   readFolder,
@@ -72,6 +73,10 @@ export class FolderView {
       label: t('shelf.undo'),
       run: async () => this.#settle(await each(moved, ({ now, from }) => change(now, { folder_id: from }))),
     });
+  }
+
+  async keepUntil(files: readonly Entry[], moment: string | null): Promise<void> {
+    for (const file of await each(files, (entry) => keepUntil(entry, moment))) this.listing.put(file);
   }
 
   /** Into the bin, from which a word brings it back. */

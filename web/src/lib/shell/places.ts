@@ -1,19 +1,24 @@
 // Where one can go: the one list behind the sidebar, the tab bar and the command palette.
-import { Backpack, CircleUser, Settings2 } from '@lucide/svelte';
+import { ArrowLeftRight, Backpack, CircleUser, DoorOpen, Settings2 } from '@lucide/svelte';
 import type { Component } from 'svelte';
 import type { Key } from '$lib/i18n/index.svelte';
 import type { Visitor } from '$lib/session.svelte';
+import { waiting } from '$lib/transfers/waiting.svelte';
 
 export type Place = {
   path: string;
   label: Key;
   icon: Component<{ size?: number; 'aria-hidden'?: 'true' }>;
+  /** How much waits there to be looked at. */
+  waiting?: string;
 };
 
 export function placesFor(visitor: Visitor): Place[] {
   if (visitor.kind !== 'member') return [];
   const places: Place[] = [
     { path: '/shelf', label: 'nav.shelf', icon: Backpack },
+    { path: '/rooms', label: 'nav.rooms', icon: DoorOpen },
+    { path: '/transfers', label: 'nav.transfers', icon: ArrowLeftRight, waiting: waiting.badge },
     { path: '/account', label: 'nav.account', icon: CircleUser },
   ];
   if (visitor.administrator)

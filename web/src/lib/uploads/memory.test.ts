@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fingerprintOf, Memory, type Remembered, type Shelter } from './memory';
+import { fingerprintOf, Memory, placeOf, type Remembered, type Shelter } from './memory';
 
 class Drawer implements Shelter {
   #items = new Map<string, string>();
@@ -98,4 +98,13 @@ describe('a fingerprint', () => {
     ];
     expect(new Set(prints).size).toBe(prints.length);
   });
+});
+
+describe('where an upload goes', () => {
+  it.each([
+    [{ destination: 'shelf', folder: 'root' }, 'shelf'],
+    [{ destination: 'shelf', folder: 'f1' }, 'shelf/f1'],
+    [{ destination: 'room', room: 'r1' }, 'room/r1'],
+    [{ destination: 'room', room: 'r1', to: 'ben' }, 'room/r1/ben'],
+  ])('is one text: %j', (whereto, place) => expect(placeOf(whereto)).toBe(place));
 });

@@ -11,8 +11,8 @@ export type Remembered = {
   since: string;
 };
 
-/** Where an upload goes. */
-export type Whereto = { destination: string; folder: string };
+/** Where an upload goes: a folder of the shelf; or a room, there to everybody or to one person. */
+export type Whereto = { destination: string; folder?: string; room?: string; to?: string };
 
 /** The part of `Storage` that is needed. */
 export type Shelter = Pick<Storage, 'getItem' | 'setItem' | 'removeItem' | 'key' | 'length'>;
@@ -21,8 +21,8 @@ const PREFIX = 'upload:';
 export const TOP = 'root';
 
 /** One text for where an upload goes. */
-export function placeOf({ destination, folder }: Whereto): string {
-  return folder === TOP ? destination : `${destination}/${folder}`;
+export function placeOf({ destination, folder, room, to }: Whereto): string {
+  return [destination, folder === TOP ? '' : folder, room, to].filter(Boolean).join('/');
 }
 
 /** The same for the same file, in this place, by this person; another as soon as the file has changed. */

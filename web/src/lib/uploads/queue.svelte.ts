@@ -43,10 +43,13 @@ class Queue {
     ),
   );
 
-  /** Send these; a file that is in the line already, but does not move, goes on with what was chosen now. */
-  add(picked: readonly Picked[], whereto: Whereto): void {
+  /**
+   * Send these, which are given back as uploads; a file that is in the line already, but does not move, goes on with what
+   * was chosen now.
+   */
+  add(picked: readonly Picked[], whereto: Whereto): Upload[] {
     const owner = this.#owner;
-    if (owner === undefined || !picked.length) return;
+    if (owner === undefined || !picked.length) return [];
     // What is done stays in sight until the next comes, what failed until somebody has seen to it.
     const before = this.left.length ? this.uploads : this.failed;
     const known = new Map(
@@ -55,19 +58,17 @@ class Queue {
     const wanted = new Map(
       picked.map((each) => [fingerprintOf(owner, placeOf(whereto), each.path, each.file), each]),
     );
-    const added: Upload[] = [];
-    for (const [fingerprint, each] of wanted) {
+    const uploads = [...wanted].map(([fingerprint, each]) => {
       const upload = known.get(fingerprint);
-      if (upload) {
-        upload.file = each.file;
-        interrupt(upload, 'resume');
-      } else {
-        added.push(new Upload(each, whereto, fingerprint));
-      }
-    }
-    this.uploads = [...before, ...added];
+      if (!upload) return new Upload(each, whereto, fingerprint);
+      upload.file = each.file;
+      interrupt(upload, 'resume');
+      return upload;
+    });
+    this.uploads = [...before, ...uploads.filter(({ fingerprint }) => !known.has(fingerprint))];
     this.news = t('uploads.news.added', { count: wanted.size });
     this.#pump();
+    return uploads;
   }
 
   pause(uploads: readonly Upload[]): void {
@@ -165,7 +166,7 @@ class Queue {
   }
 
   async #send(upload: Upload, way: Way, signal: AbortSignal): Promise<void> {
-    const { key, file, path, destination, folder, uploadId } = upload;
+    const { key, file, path, whereto, uploadId } = upload;
     let isFirst = true;
     const listener = {
       begun: (id: string) => this.#begun(upload, id),
@@ -179,7 +180,7 @@ class Queue {
     };
     const chunkBytes = CHUNK_BYTES[way.chunk] ?? CHUNK_BYTES[0];
     await send(
-      { key, file, path, destination, folder, uploadId, chunkBytes, overriding: way.overriding },
+      { key, file, path, whereto, uploadId, chunkBytes, overriding: way.overriding },
       listener,
       signal,
     );
@@ -194,7 +195,7 @@ class Queue {
     this.memory.keep({
       fingerprint,
       owner: this.#owner ?? '',
-      place: placeOf(upload),
+      place: placeOf(upload.whereto),
       uploadId,
       name,
       sizeBytes: size,
@@ -204,9 +205,10 @@ class Queue {
 
   #arrived(upload: Upload, became: string | undefined): void {
     this.memory.forget(upload.fingerprint);
+    upload.became = became;
     upload.move('arrive');
     for (const { destination, callback } of this.#arrivals) {
-      if (became && destination === upload.destination) callback(became);
+      if (became && destination === upload.whereto.destination) callback(became);
     }
     if (!this.left.length) this.news = t('uploads.news.done', { count: this.done.length });
     this.#pump();

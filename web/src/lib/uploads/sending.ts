@@ -1,6 +1,7 @@
 // One attempt to send a file, or the rest of it, over tus 1.0.
 import { ask, http } from '$lib/api/client';
 import { refused, silence, UploadFailure } from './failure';
+import type { Whereto } from './memory';
 import { Requests } from './requests';
 
 export type Parcel = {
@@ -8,8 +9,7 @@ export type Parcel = {
   key: string;
   file: File;
   path: string;
-  destination: string;
-  folder: string;
+  whereto: Whereto;
   /** What was begun before and is to go on. */
   uploadId: string | undefined;
   chunkBytes: number;
@@ -86,10 +86,9 @@ async function protocol(): Promise<typeof import('tus-js-client')> {
   }
 }
 
-function metadataOf({ file, path, destination, folder }: Parcel): Record<string, string> {
+function metadataOf({ file, path, whereto }: Parcel): Record<string, string> {
   const metadata = {
-    destination,
-    folder,
+    ...whereto,
     filename: readable(file.name),
     filetype: file.type,
     relativePath: readable(path),

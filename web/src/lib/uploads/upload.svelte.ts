@@ -22,9 +22,7 @@ export class Upload {
   file: File;
   /** Where it was in its folder, if it came in one. */
   readonly path: string;
-  readonly destination: string;
-  /** Which folder of the destination it goes into. */
-  readonly folder: string;
+  readonly whereto: Whereto;
   readonly fingerprint: string;
   /** As it is shown. */
   readonly name: string;
@@ -38,6 +36,8 @@ export class Upload {
   sentence = $state('');
   retryAt = $state(0);
   uploadId: string | undefined;
+  /** The id of what it became at its destination. */
+  became: string | undefined;
   /** How many attempts in a row have not brought it further. */
   fruitless = 0;
 
@@ -47,11 +47,10 @@ export class Upload {
   #stop: AbortController | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor({ file, path }: Picked, { destination, folder }: Whereto, fingerprint: string) {
+  constructor({ file, path }: Picked, whereto: Whereto, fingerprint: string) {
     this.file = file;
     this.path = path;
-    this.destination = destination;
-    this.folder = folder;
+    this.whereto = whereto;
     this.fingerprint = fingerprint;
     this.name = shown(path || file.name);
     this.size = file.size;

@@ -1,0 +1,135 @@
+// One connection that is kept: opened, listened to, and opened again after whatever broke it, without hurry.
+import { read, type LiveEvent } from './events';
+
+export type State = 'off' | 'connecting' | 'connected' | 'lost';
+
+/** The part of `WebSocket` that is needed. */
+export type Socket = {
+  onopen: (() => void) | null;
+  onmessage: ((event: { data: unknown }) => void) | null;
+  onclose: (() => void) | null;
+  readonly readyState: number;
+  close(): void;
+};
+
+/** What the connection asks of the world around it. */
+export type Surroundings = {
+  dial(): Socket;
+  /** Whether the server still takes us for the same person; thrown if it does not answer. */
+  isRecognised(): Promise<boolean>;
+  random(): number;
+};
+
+const OPENING = 0;
+const FIRST_WAIT_MS = 500;
+const LONGEST_WAIT_MS = 30_000;
+// A line that takes longer to say hello is none.
+const PATIENCE_MS = 15_000;
+
+/** Longer from attempt to attempt, and never the same for all whom a restarted server has lost at once. */
+export function waitBefore(attempt: number, random: number): number {
+  const longest = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(attempt, 10));
+  return longest / 2 + (longest / 2) * random;
+}
+
+export class Connection {
+  #around: Surroundings;
+  #heard: (event: LiveEvent) => void;
+  #turned: (state: State) => void;
+  #state: State = 'off';
+  #socket: Socket | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #attempt = 0;
+  #knocking = false;
+  #wasConnected = false;
+
+  constructor(around: Surroundings, heard: (event: LiveEvent) => void, turned: (state: State) => void) {
+    this.#around = around;
+    this.#heard = heard;
+    this.#turned = turned;
+  }
+
+  start(): void {
+    if (this.#state !== 'off') return;
+    this.#attempt = 0;
+    this.#wasConnected = false;
+    this.#become('connecting');
+    this.#dial();
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#hangUp();
+    this.#become('off');
+  }
+
+  /** The line may be dead without anybody having said so: begin anew. */
+  suspect(): void {
+    if (this.#socket) this.#lost();
+  }
+
+  /** There is reason to believe that it works again. */
+  hurry(): void {
+    if (this.#state !== 'lost' || this.#socket) return;
+    clearTimeout(this.#timer);
+    void this.#again();
+  }
+
+  #dial(): void {
+    const socket = this.#around.dial();
+    this.#socket = socket;
+    socket.onmessage = ({ data }) => this.#frame(data);
+    socket.onclose = () => this.#lost();
+    this.#timer = setTimeout(() => this.#lost(), PATIENCE_MS);
+  }
+
+  #frame(data: unknown): void {
+    const said = read(data);
+    if (said?.type === 'hello') this.#greeted();
+    else if (said) this.#heard(said);
+  }
+
+  #greeted(): void {
+    clearTimeout(this.#timer);
+    this.#attempt = 0;
+    this.#become('connected');
+    // Whatever was said while we were away was said to nobody.
+    if (this.#wasConnected) this.#heard({ type: 'resync' });
+    this.#wasConnected = true;
+  }
+
+  #lost(): void {
+    clearTimeout(this.#timer);
+    this.#hangUp();
+    this.#become('lost');
+    this.#timer = setTimeout(() => void this.#again(), waitBefore(this.#attempt++, this.#around.random()));
+  }
+
+  /** A browser never learns why a socket was refused, so a request that can tell, and renew the session, goes first. */
+  async #again(): Promise<void> {
+    if (this.#knocking) return;
+    this.#knocking = true;
+    const recognised = await this.#around.isRecognised().catch(() => undefined);
+    this.#knocking = false;
+    if (this.#state !== 'lost' || this.#socket) return;
+    if (recognised === undefined) this.#lost();
+    else if (recognised) this.#dial();
+    else this.stop();
+  }
+
+  #hangUp(): void {
+    const socket = this.#socket;
+    this.#socket = undefined;
+    if (!socket) return;
+    socket.onmessage = socket.onclose = null;
+    // Browsers complain of a socket that is closed before it is open.
+    if (socket.readyState === OPENING) socket.onopen = () => socket.close();
+    else socket.close();
+  }
+
+  #become(state: State): void {
+    if (state === this.#state) return;
+    this.#state = state;
+    this.#turned(state);
+  }
+}

@@ -1,0 +1,13 @@
+// What kind of device somebody is here with, as far as its name tells.
+
+export type DeviceKind = 'phone' | 'tablet' | 'computer' | 'terminal';
+
+const KINDS: [RegExp, DeviceKind][] = [
+  [/ipad|tablet/i, 'tablet'],
+  [/android|iphone|phone|mobile/i, 'phone'],
+  [/satchel|command|curl|httpx|python/i, 'terminal'],
+];
+
+export function deviceKind(device: string): DeviceKind {
+  return KINDS.find(([pattern]) => pattern.test(device))?.[1] ?? 'computer';
+}

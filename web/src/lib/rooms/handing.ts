@@ -1,0 +1,81 @@
+// Handing files over in a room: uploaded or copied there, and, once all of them have arrived, offered in one piece.
+import { t } from '$lib/i18n/index.svelte';
+import { act } from '$lib/shell/acting';
+import { handOver, type Options, type Receiver } from '$lib/transfers/handing';
+import { toasts } from '$lib/ui/toasts.svelte';
+import { whenArrived } from '$lib/uploads/gesture.svelte';
+import type { Whereto } from '$lib/uploads/memory';
+import type { Picked } from '$lib/uploads/picking';
+import { queue } from '$lib/uploads/queue.svelte';
+import { bring } from './rooms';
+
+/** To whom: one person, or everybody in the room if none is named. */
+export type Target = { roomId: string; person?: { person_id: string; name: string } | undefined };
+
+/** What somebody is about to send, before it is known which files. */
+export type Errand = {
+  /** None means everybody. */
+  person?: Target['person'];
+  /** The hand-out that this is handed in for. */
+  answers?: string;
+  /** Show one's own shelf at once. */
+  fromShelf?: boolean;
+  /** Where in the room's shelf it goes. */
+  folder?: string;
+};
+
+// So much can be one transfer; more becomes several.
+const MOST_FILES = 1000;
+
+/** Send what was picked; `folder` is where in the room's shelf it goes. */
+export async function send(
+  target: Target,
+  picked: readonly Picked[],
+  options: Options & { folder?: string } = {},
+): Promise<void> {
+  const { folder, ...rest } = options;
+  const uploads = queue.add(folder ? picked.map((each) => within(folder, each)) : picked, wheretoOf(target));
+  if (uploads.length) await offer(target, await whenArrived(uploads), rest);
+}
+
+/** Copy from the shelf of whoever sends. */
+export async function sendFromShelf(
+  target: Target,
+  entries: readonly string[],
+  options: Options = {},
+): Promise<boolean> {
+  return act(async () => {
+    const files = await bring(target.roomId, entries, target.person?.person_id);
+    await offer(
+      target,
+      files.map(({ file_id }) => file_id),
+      options,
+    );
+  });
+}
+
+export function wheretoOf({ roomId, person }: Target): Whereto {
+  return { destination: 'room', room: roomId, ...(person && { to: person.person_id }) };
+}
+
+async function offer(target: Target, fileIds: readonly string[], options: Options): Promise<void> {
+  const { roomId: room_id, person } = target;
+  const to: Receiver = person
+    ? { kind: 'person', room_id, person_id: person.person_id }
+    : { kind: 'room', room_id };
+  for (let at = 0; at < fileIds.length; at += MOST_FILES) {
+    const offered = await act(async () => {
+      await handOver(to, fileIds.slice(at, at + MOST_FILES), options);
+    });
+    if (!offered) return;
+  }
+  if (!fileIds.length) return;
+  const count = fileIds.length;
+  toasts.good(
+    person ? t('rooms.sent.toPerson', { count, name: person.name }) : t('rooms.sent.toAll', { count }),
+  );
+}
+
+function within(folder: string, { file, path }: Picked): Picked {
+  return { file, path: `${folder}/${path || file.name}` };
+}

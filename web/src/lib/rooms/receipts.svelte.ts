@@ -1,0 +1,45 @@
+// How far what one has handed over in a room has come with those who receive it.
+import { SvelteMap } from 'svelte/reactivity';
+import { Problem } from '$lib/api/client';
+import { live } from '$lib/live/live.svelte';
+import { readTransfer, type Transfer } from '$lib/transfers/transfers';
+
+// Older ones stand in the history; a room is for what happens now.
+const MOST_FOLLOWED = 20;
+
+export class Receipts {
+  readonly transfers = new SvelteMap<string, Transfer>();
+  #wanted: string[] = [];
+
+  /** Follow what happens to them until the function that is given back is called. */
+  follow(): () => void {
+    const heard = [
+      live.on('transfer.changed', ({ transfer_id }) => {
+        if (this.#wanted.includes(transfer_id)) void this.#read(transfer_id);
+      }),
+      live.on('resync', () => this.#wanted.forEach((id) => void this.#read(id))),
+    ];
+    return () => heard.forEach((stop) => stop());
+  }
+
+  /** Of these transfers, the newest last. */
+  want(transferIds: readonly string[]): void {
+    this.#wanted = transferIds.slice(-MOST_FOLLOWED);
+    for (const id of this.#wanted) if (!this.transfers.has(id)) void this.#read(id);
+  }
+
+  async #read(transferId: string): Promise<void> {
+    try {
+      this.transfers.set(transferId, await readTransfer(transferId));
+    } catch (problem) {
+      // Nobody asked for it, so nobody misses it.
+      if (!(problem instanceof Problem)) throw problem;
+    }
+  }
+}
+
+/** How many have it whole, of all to whom it was offered. */
+export function arrivalOf({ counts }: Transfer): { count: number; all: number } {
+  const all = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  return { count: counts.verified, all: all - counts.withdrawn };
+}

@@ -1,0 +1,134 @@
+// A room as somebody in it sees it: read once, then kept right by what the server tells, and read again after a silence.
+import { Problem } from '$lib/api/client';
+import type { News } from '$lib/live/events';
+import { live } from '$lib/live/live.svelte';
+import { withFile } from './contents';
+import { readChat, readFiles, readRoom, say, type ChatMessage, type RoomFile, type RoomView } from './rooms';
+import { joined } from './talk';
+
+export type Ending = News['room.closed']['reason'] | 'unknown';
+
+export class Room {
+  readonly id: string;
+  view = $state.raw<RoomView>();
+  files = $state.raw<RoomFile[]>([]);
+  messages = $state.raw<ChatMessage[]>([]);
+  /** Whether more was said before what is shown. */
+  hasEarlier = $state(false);
+  problem = $state.raw<Problem>();
+  /** Why one is not in it any more. */
+  ended = $state<Ending>();
+  #reading: Promise<void> | undefined;
+  #looking: Promise<void> | undefined;
+  #lookAgain = false;
+  /** What was told of files while they were being read, and may be newer than what was read. */
+  #meanwhile: ((files: RoomFile[]) => RoomFile[])[] = [];
+
+  constructor(id: string) {
+    this.id = id;
+  }
+
+  /** Hear what happens in it, until the function that is given back is called. */
+  follow(): () => void {
+    const ours =
+      <Told extends { room_id: string }>(handle: (told: Told) => void) =>
+      (told: Told): void => {
+        if (told.room_id === this.id && !this.ended) handle(told);
+      };
+    const heard = [
+      live.on('resync', () => void this.read()),
+      live.on(
+        'room.changed',
+        ours(() => void this.look()),
+      ),
+      live.on(
+        'room.chat',
+        ours(({ message }) => this.#hear([message])),
+      ),
+      live.on(
+        'room.file',
+        ours(({ file }) => this.#sort((files) => withFile(files, file))),
+      ),
+      live.on(
+        'room.file-gone',
+        ours(({ file_id }) => this.forget(file_id)),
+      ),
+      live.on(
+        'room.closed',
+        ours(({ reason }) => (this.ended = reason)),
+      ),
+    ];
+    void this.read();
+    return () => heard.forEach((stop) => stop());
+  }
+
+  /** Everything of it; what was there stays until the new is. */
+  read = (): Promise<void> => {
+    this.#reading ??= this.#attempt(() => this.#readAll()).finally(() => (this.#reading = undefined));
+    return this.#reading;
+  };
+
+  /** Who is here, and by which rules; asked once more if something changes while the answer is on its way. */
+  look(): Promise<void> {
+    this.#lookAgain = true;
+    this.#looking ??= this.#attempt(async () => {
+      while (this.#lookAgain) {
+        this.#lookAgain = false;
+        this.view = await readRoom(this.id);
+      }
+    }).finally(() => (this.#looking = undefined));
+    return this.#looking;
+  }
+
+  async readEarlier(): Promise<void> {
+    await this.#attempt(async () => {
+      const page = await readChat(this.id, this.messages[0]?.message_id);
+      this.messages = joined(page.messages, this.messages);
+      this.hasEarlier = page.more;
+    });
+  }
+
+  async say(text: string): Promise<void> {
+    this.#hear([await say(this.id, text)]);
+  }
+
+  forget(fileId: string): void {
+    this.#sort((files) => files.filter(({ file_id }) => file_id !== fileId));
+  }
+
+  async #readAll(): Promise<void> {
+    this.#meanwhile = [];
+    const [view, files, chat] = await Promise.all([readRoom(this.id), readFiles(this.id), readChat(this.id)]);
+    this.view = view;
+    this.files = this.#meanwhile.reduce((sorted, sort) => sort(sorted), files);
+    // So much was said meanwhile that what is known and what was read do not meet.
+    const hasGap = chat.more && !chat.messages.some(({ message_id }) => this.#knows(message_id));
+    if (hasGap || !this.messages.length) this.hasEarlier = chat.more;
+    this.messages = joined(hasGap ? [] : this.messages, chat.messages);
+  }
+
+  #knows(messageId: string): boolean {
+    return this.messages.some(({ message_id }) => message_id === messageId);
+  }
+
+  #hear(messages: ChatMessage[]): void {
+    this.messages = joined(this.messages, messages);
+  }
+
+  #sort(change: (files: RoomFile[]) => RoomFile[]): void {
+    if (this.#reading) this.#meanwhile.push(change);
+    this.files = change(this.files);
+  }
+
+  async #attempt(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+      this.problem = undefined;
+    } catch (failure) {
+      if (!(failure instanceof Problem)) throw failure;
+      // Whoever was put out while the line was down hears of it here.
+      if (failure.status === 404) this.ended ??= 'unknown';
+      else this.problem = failure;
+    }
+  }
+}

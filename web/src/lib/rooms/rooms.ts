@@ -1,0 +1,118 @@
+// Rooms as the server tells of them, and everything that can be asked of the server about them.
+import { ask, http, Problem } from '$lib/api/client';
+import type { components, paths } from '$lib/api/schema';
+import type { ChatMessage, RoomFile } from '$lib/live/events';
+
+export type { ChatMessage, RoomFile };
+export type RoomView =
+  paths['/api/v1/rooms/{room_id}']['get']['responses'][200]['content']['application/json'];
+export type Person = RoomView['people'][number];
+export type Knock = RoomView['knocks'][number];
+export type OwnRoom = components['schemas']['OwnedRoom'];
+type Changes = components['schemas']['RoomPatch'];
+
+const MESSAGES_AT_ONCE = 100;
+
+export function openRoom(body: components['schemas']['NewRoom']): Promise<RoomView> {
+  return ask(http.POST('/api/v1/rooms', { body }));
+}
+
+/** Nothing comes back as long as the owner has not opened the door. */
+export async function join(code: string): Promise<RoomView | undefined> {
+  const { room } = await ask(http.POST('/api/v1/rooms/join', { body: { code } }));
+  return room ?? undefined;
+}
+
+/** The room that one is in, if it is one. */
+export async function readCurrent(): Promise<RoomView | undefined> {
+  try {
+    return await ask(http.GET('/api/v1/rooms/current'));
+  } catch (problem) {
+    if (problem instanceof Problem && problem.slug === 'not-in-a-room') return undefined;
+    throw problem;
+  }
+}
+
+export async function readMine(): Promise<OwnRoom[]> {
+  return (await ask(http.GET('/api/v1/rooms/mine'))).rooms;
+}
+
+export function readRoom(roomId: string): Promise<RoomView> {
+  return ask(http.GET('/api/v1/rooms/{room_id}', at(roomId)));
+}
+
+export async function readFiles(roomId: string): Promise<RoomFile[]> {
+  return (await ask(http.GET('/api/v1/rooms/{room_id}/files', at(roomId)))).files;
+}
+
+export function readChat(
+  roomId: string,
+  before?: string,
+): Promise<{ messages: ChatMessage[]; more: boolean }> {
+  const query = { limit: MESSAGES_AT_ONCE, ...(before !== undefined && { before }) };
+  return ask(http.GET('/api/v1/rooms/{room_id}/chat', { params: { path: { room_id: roomId }, query } }));
+}
+
+export function say(roomId: string, text: string): Promise<ChatMessage> {
+  return ask(http.POST('/api/v1/rooms/{room_id}/chat', { ...at(roomId), body: { text } }));
+}
+
+export function change(roomId: string, body: Changes): Promise<RoomView> {
+  return ask(http.PATCH('/api/v1/rooms/{room_id}', { ...at(roomId), body }));
+}
+
+export async function close(roomId: string): Promise<void> {
+  await ask(http.DELETE('/api/v1/rooms/{room_id}', at(roomId)));
+}
+
+export async function leave(roomId: string): Promise<void> {
+  await ask(http.POST('/api/v1/rooms/{room_id}/leave', at(roomId)));
+}
+
+export async function admit(roomId: string, personId: string): Promise<void> {
+  await ask(http.POST('/api/v1/rooms/{room_id}/knocks/{person_id}/admit', whom(roomId, personId)));
+}
+
+export async function turnAway(roomId: string, personId: string): Promise<void> {
+  await ask(http.DELETE('/api/v1/rooms/{room_id}/knocks/{person_id}', whom(roomId, personId)));
+}
+
+export async function putOut(roomId: string, personId: string): Promise<void> {
+  await ask(http.DELETE('/api/v1/rooms/{room_id}/people/{person_id}', whom(roomId, personId)));
+}
+
+/** Copies of what stands on the shelf of whoever asks; everybody sees them, or one person. */
+export async function bring(roomId: string, shelf: readonly string[], to?: string): Promise<RoomFile[]> {
+  const body = { shelf: [...shelf], ...(to !== undefined && { to }) };
+  return (await ask(http.POST('/api/v1/rooms/{room_id}/files', { ...at(roomId), body }))).files;
+}
+
+export async function removeFile(roomId: string, fileId: string): Promise<void> {
+  const params = { path: { room_id: roomId, file_id: fileId } };
+  await ask(http.DELETE('/api/v1/rooms/{room_id}/files/{file_id}', { params }));
+}
+
+export function qrPath(roomId: string): string {
+  return `/api/v1/rooms/${roomId}/qr`;
+}
+
+export function filePath(roomId: string, fileId: string): string {
+  return `/api/v1/rooms/${roomId}/files/${fileId}`;
+}
+
+/** These files in one archive, or all of them. */
+export function archivePath(roomId: string, fileIds: readonly string[]): string {
+  const query = new URLSearchParams(fileIds.map((id) => ['file', id]));
+  return `/api/v1/rooms/${roomId}/archive${query.size ? `?${query}` : ''}`;
+}
+
+function at(roomId: string): { params: { path: { room_id: string } } } {
+  return { params: { path: { room_id: roomId } } };
+}
+
+function whom(
+  roomId: string,
+  personId: string,
+): { params: { path: { room_id: string; person_id: string } } } {
+  return { params: { path: { room_id: roomId, person_id: personId } } };
+}

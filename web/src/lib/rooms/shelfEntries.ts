@@ -1,0 +1,49 @@
+// Files and folders of a room in the shape in which the shelf is shown, so that both are looked through in the same way.
+import type { Entry } from '$lib/shelf/entries';
+import { contentsOf } from './contents';
+import { filePath, type RoomFile } from './rooms';
+
+/** What the room knows of an entry beyond what a shelf does. */
+export type RoomEntry = Entry & { files: RoomFile[] };
+
+export function entriesIn(roomId: string, all: readonly RoomFile[], folder: string): RoomEntry[] {
+  const { folders, files } = contentsOf(all, folder);
+  return [
+    ...folders.map(({ path, name, files, sizeBytes }) => ({
+      ...NOTHING,
+      kind: 'folder' as const,
+      id: `folder:${path}`,
+      name,
+      folder_id: folder,
+      size_bytes: sizeBytes,
+      created_at: files.reduce((latest, { at }) => (at > latest ? at : latest), ''),
+      files,
+    })),
+    ...files.map((file) => fileEntry(roomId, file)),
+  ];
+}
+
+export function fileEntry(roomId: string, file: RoomFile): RoomEntry {
+  const { file_id, name, folder, size_bytes, content_type, sha256, at, previewable } = file;
+  return {
+    kind: 'file',
+    id: file_id,
+    name,
+    folder_id: folder,
+    size_bytes,
+    content_type,
+    sha256,
+    created_at: at,
+    expires_at: null,
+    previewable,
+    at: filePath(roomId, file_id),
+    files: [file],
+  };
+}
+
+/** Where a folder leads to. */
+export function pathOf({ id }: RoomEntry): string {
+  return id.slice('folder:'.length);
+}
+
+const NOTHING = { content_type: null, sha256: null, expires_at: null, previewable: null };

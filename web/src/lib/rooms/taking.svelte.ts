@@ -1,0 +1,85 @@
+// Taking files out of a room: to this device, checked on the way where they were handed over, or onto one's own shelf.
+import { SvelteMap } from 'svelte/reactivity';
+import { t } from '$lib/i18n/index.svelte';
+import { renewSession } from '$lib/shelf/entries';
+import { act } from '$lib/shell/acting';
+import { canBeHeld, receive, receiveUnchecked } from '$lib/transfers/receiving';
+import { readTransfer, saveToShelf } from '$lib/transfers/transfers';
+import { toasts } from '$lib/ui/toasts.svelte';
+import { archivePath, filePath, type RoomFile } from './rooms';
+
+// So many names the server takes in one address.
+const MOST_IN_ARCHIVE = 100;
+
+export class Taking {
+  /** How much of a file has come, by its id. */
+  readonly shares = new SvelteMap<string, number>();
+  busy = $state(false);
+  #roomId: string;
+  #you: () => string;
+
+  constructor(roomId: string, you: () => string) {
+    this.#roomId = roomId;
+    this.#you = you;
+  }
+
+  /** One file as it is, several as an archive; `isAll` of what the room holds. */
+  async download(files: readonly RoomFile[], isAll: boolean): Promise<void> {
+    const [first] = files;
+    if (!first) return;
+    if (files.length === 1) return this.#fetch(first);
+    if (!isAll && files.length > MOST_IN_ARCHIVE) {
+      toasts.bad(t('rooms.tooManyToDownload', { most: MOST_IN_ARCHIVE }));
+      return;
+    }
+    const ids = isAll ? [] : files.map(({ file_id }) => file_id);
+    await act(() => follow(archivePath(this.#roomId, ids)));
+  }
+
+  /** Onto the shelf goes what was handed over together. */
+  async save(files: readonly RoomFile[]): Promise<void> {
+    const handed = files.filter((file) => this.canBeSaved(file)).map(({ transfer_id }) => transfer_id);
+    const transfers = handed.filter((id, index) => handed.indexOf(id) === index);
+    this.busy = true;
+    let count = 0;
+    for (const id of transfers) {
+      await act(async () => {
+        count += (await saveToShelf(id ?? '')).files.length;
+      });
+    }
+    this.busy = false;
+    if (count) toasts.good(t('rooms.saved', { count }));
+  }
+
+  canBeSaved({ transfer_id, by }: RoomFile): boolean {
+    return transfer_id !== null && by !== this.#you();
+  }
+
+  async #fetch(file: RoomFile): Promise<void> {
+    const { transfer_id, place, by, file_id } = file;
+    if (transfer_id === null || place === null || by === this.#you()) {
+      await act(() => follow(`${filePath(this.#roomId, file_id)}/content`));
+      return;
+    }
+    if (this.shares.has(file_id)) return;
+    this.shares.set(file_id, 0);
+    // Its receipt moves on as the bytes arrive, and once they are known to be the right ones.
+    await act(async () => {
+      const transfer = await readTransfer(transfer_id);
+      const handed = transfer.files.find((each) => each.place === place);
+      if (!handed) return follow(`${filePath(this.#roomId, file_id)}/content`);
+      if (!canBeHeld([handed])) return receiveUnchecked(transfer, handed);
+      const told = (share: number): void => void this.shares.set(file_id, share);
+      await receive(transfer, [handed], told, new AbortController().signal);
+    });
+    this.shares.delete(file_id);
+  }
+}
+
+async function follow(path: string): Promise<void> {
+  await renewSession();
+  const link = document.createElement('a');
+  link.href = path;
+  link.download = '';
+  link.click();
+}

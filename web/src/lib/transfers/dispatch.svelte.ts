@@ -1,0 +1,123 @@
+// Files from this device that are to be handed over: they go onto the shelf first, into a folder of their own, and are
+// handed over once all of them are there, wherever in the app one is by then.
+import { Problem } from '$lib/api/client';
+import { t } from '$lib/i18n/index.svelte';
+import { ROOT } from '$lib/shelf/addresses';
+import { makeFolder, readFolder, type Cursor } from '$lib/shelf/entries';
+import { foldersIn } from '$lib/shelf/folderTree.svelte';
+import { whenArrived } from '$lib/uploads/gesture.svelte';
+import type { Picked } from '$lib/uploads/picking';
+import { queue } from '$lib/uploads/queue.svelte';
+import type { Upload } from '$lib/uploads/upload.svelte';
+import { handOver } from './handing';
+import type { Transfer } from './transfers';
+
+export class Dispatch {
+  email = $state('');
+  readonly note: string;
+  readonly names: string[];
+  /** Why it could not be handed over, though it is on the shelf. */
+  problem = $state.raw<Problem>();
+  /** Whether it is being handed over just now. */
+  busy = $state(false);
+  readonly #folder: string;
+  readonly #uploads: Upload[];
+
+  constructor(email: string, note: string, folder: string, uploads: Upload[]) {
+    this.email = email;
+    this.note = note;
+    this.names = uploads.map(({ name }) => name);
+    this.#folder = folder;
+    this.#uploads = uploads;
+  }
+
+  /** How much of it is on the shelf. */
+  readonly share = $derived.by(() => {
+    const whole = this.#uploads.reduce((sum, { size }) => sum + size + 1, 0);
+    const sent = this.#uploads.reduce((sum, { sent, state }) => sum + sent + Number(state === 'done'), 0);
+    return whole ? sent / whole : 0;
+  });
+
+  /** What lies in its folder, with the folders that came along. */
+  async handOver(): Promise<Transfer | undefined> {
+    this.busy = true;
+    this.problem = undefined;
+    try {
+      const ids = await everythingIn(this.#folder);
+      return await handOver({ kind: 'email', email: this.email }, ids, { note: this.note });
+    } catch (failure) {
+      if (!(failure instanceof Problem)) throw failure;
+      this.problem = failure;
+      return undefined;
+    } finally {
+      this.busy = false;
+    }
+  }
+}
+
+class Dispatches {
+  open = $state.raw<Dispatch[]>([]);
+
+  /** `onsent` hears of it when it is handed over. */
+  async begin(
+    picked: readonly Picked[],
+    email: string,
+    note: string,
+    onsent: (transfer: Transfer) => void,
+  ): Promise<void> {
+    const folder = await makeFolder(nameNow(), await sentFolder());
+    const uploads = queue.add(picked, { destination: 'shelf', folder: folder.id });
+    const dispatch = new Dispatch(email, note, folder.id, uploads);
+    this.open = [dispatch, ...this.open];
+    void this.#sendWhenThere(dispatch, uploads, onsent);
+  }
+
+  async #sendWhenThere(
+    dispatch: Dispatch,
+    uploads: Upload[],
+    onsent: (transfer: Transfer) => void,
+  ): Promise<void> {
+    const arrived = await whenArrived(uploads);
+    // All of them were cancelled.
+    if (!arrived.length) this.forget(dispatch);
+    else await this.sendAgain(dispatch, onsent);
+  }
+
+  /** After a problem, perhaps to another address. */
+  async sendAgain(dispatch: Dispatch, onsent: (transfer: Transfer) => void): Promise<void> {
+    const transfer = await dispatch.handOver();
+    if (!transfer) return;
+    this.forget(dispatch);
+    onsent(transfer);
+  }
+
+  /** What is on the shelf by then stays there. */
+  forget(dispatch: Dispatch): void {
+    this.open = this.open.filter((each) => each !== dispatch);
+  }
+}
+
+async function sentFolder(): Promise<string> {
+  const name = t('transfers.sentFolder');
+  const known = (await foldersIn(ROOT)).find((folder) => folder.name === name);
+  return (known ?? (await makeFolder(name, ROOT))).id;
+}
+
+async function everythingIn(folder: string): Promise<string[]> {
+  const ids: string[] = [];
+  let cursor: Cursor = null;
+  do {
+    const page = await readFolder(folder, 'name', cursor);
+    ids.push(...page.entries.map(({ id }) => id));
+    cursor = page.cursor;
+  } while (cursor !== null);
+  return ids;
+}
+
+function nameNow(): string {
+  const now = new Date();
+  const local = new Date(now.getTime() - now.getTimezoneOffset() * 60_000).toISOString();
+  return local.slice(0, 19).replace('T', ' ').replaceAll(':', '.');
+}
+
+export const dispatches = new Dispatches();

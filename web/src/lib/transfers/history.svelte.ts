@@ -1,0 +1,40 @@
+// What was handed over to and fro, newest first, in pages, and kept right by live news.
+import { Problem } from '$lib/api/client';
+import { live } from '$lib/live/live.svelte';
+import { PagedReading } from '$lib/shell/reading.svelte';
+import { placed } from './placing';
+import { readTransfer, readTransfers, type Direction } from './transfers';
+
+export class History {
+  readonly direction: Direction;
+  readonly pages: PagedReading<Awaited<ReturnType<typeof readTransfer>>>;
+
+  constructor(direction: Direction) {
+    this.direction = direction;
+    this.pages = new PagedReading(async (cursor) => {
+      const { transfers, cursor: next } = await readTransfers(direction, cursor);
+      return { items: transfers, cursor: next };
+    });
+  }
+
+  /** Until the function that is given back is called. */
+  watch(): () => void {
+    const look = ({ transfer_id }: { transfer_id: string }): void => void this.#look(transfer_id);
+    const ends = [
+      live.on('transfer.offered', look),
+      live.on('transfer.changed', look),
+      live.on('resync', () => void this.pages.restart()),
+    ];
+    return () => ends.forEach((end) => end());
+  }
+
+  async #look(transferId: string): Promise<void> {
+    try {
+      const transfer = await readTransfer(transferId);
+      this.pages.items = placed(this.pages.items ?? [], transfer, this.direction, !this.pages.more);
+    } catch (problem) {
+      // It shows up when the list is read the next time.
+      if (!(problem instanceof Problem)) throw problem;
+    }
+  }
+}

@@ -1,0 +1,139 @@
+// Taking what was handed over: fetched and hashed at once, given to the browser to keep only if it is what was sent,
+// and reported, so that both sides know that it arrived whole.
+import { Problem, problemFrom, unreachable } from '$lib/api/problems';
+import { t } from '$lib/i18n/index.svelte';
+import { archiveOf, type ArchiveFile } from './archive';
+import type { News, Task } from './digest.worker';
+import { contentPath, readTransfer, reportVerified, type Transfer, type TransferFile } from './transfers';
+
+/** More than this should not be held until it is complete; it goes straight to the disk, and is checked there. */
+export const MOST_HELD_BYTES = 512 * 2 ** 20;
+
+type Digested = Extract<News, { kind: 'done' }>;
+type Progress = (share: number) => void;
+
+/** Whether it can be checked on its way. */
+export function canBeHeld(files: readonly TransferFile[]): boolean {
+  return bytesIn(files) <= MOST_HELD_BYTES;
+}
+
+/** Fetch, check, save and report; several files come as one archive. The transfer as it is then. */
+export async function receive(
+  transfer: Transfer,
+  files: readonly TransferFile[],
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<Transfer> {
+  const { transfer_id } = transfer;
+  // A worker cannot renew a session that has run out; this can.
+  let now = await readTransfer(transfer_id);
+  const taken = await beside((worker) => take(worker, transfer_id, files, progress, signal));
+  const [first] = taken;
+  if (first && taken.length === 1) save(first.bytes, files[0]?.name ?? first.path);
+  else save(archiveOf(taken), `${nameOf(transfer)}.zip`);
+  for (const file of files) now = await reportVerified(transfer_id, file.place, file.sha256);
+  return now;
+}
+
+async function take(
+  worker: Worker,
+  transferId: string,
+  files: readonly TransferFile[],
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<ArchiveFile[]> {
+  const whole = bytesIn(files) || 1;
+  const taken: ArchiveFile[] = [];
+  let before = 0;
+  for (const file of files) {
+    const told = (bytes: number): void => progress((before + bytes) / whole);
+    const digested = await digest(worker, { url: contentPath(transferId, file) }, told, signal);
+    if (digested.sha256 !== file.sha256) throw differs(file);
+    taken.push({ path: pathOf(file), bytes: digested.bytes, crc32: digested.crc32 });
+    before += file.size_bytes;
+  }
+  return taken;
+}
+
+/** Large files: the browser takes them by itself, and nobody knows but the server that the last byte went out. */
+export async function receiveUnchecked({ transfer_id }: Transfer, file: TransferFile): Promise<void> {
+  await readTransfer(transfer_id);
+  follow(contentPath(transfer_id, file), file.name);
+}
+
+/** Compare what lies on the device with what was sent. */
+export async function checkCopy(
+  { transfer_id }: Transfer,
+  file: TransferFile,
+  copy: File,
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<Transfer> {
+  const told = (bytes: number): void => progress(bytes / (copy.size || 1));
+  const { sha256 } = await beside((worker) => digest(worker, { file: copy }, told, signal));
+  if (sha256 !== file.sha256) throw differs(file);
+  return reportVerified(transfer_id, file.place, sha256);
+}
+
+/** One worker for all files of a download. */
+async function beside<Result>(work: (worker: Worker) => Promise<Result>): Promise<Result> {
+  const worker = new Worker(new URL('./digest.worker.ts', import.meta.url), { type: 'module' });
+  try {
+    return await work(worker);
+  } finally {
+    worker.terminate();
+  }
+}
+
+function digest(
+  worker: Worker,
+  task: Task,
+  told: (bytes: number) => void,
+  signal: AbortSignal,
+): Promise<Digested> {
+  return new Promise<Digested>((resolve, reject) => {
+    signal.throwIfAborted();
+    signal.addEventListener('abort', () => reject(signal.reason as Error));
+    worker.onerror = () => reject(unreachable());
+    worker.onmessage = ({ data }: MessageEvent<News>) => {
+      if (data.kind === 'progress') told(data.bytes);
+      else if (data.kind === 'done') resolve(data);
+      else if (data.kind === 'broken') reject(unreachable());
+      else reject(problemFrom(data.status, data.contentType, data.body));
+    };
+    worker.postMessage(task);
+  });
+}
+
+function save(bytes: Blob, name: string): void {
+  const address = URL.createObjectURL(bytes);
+  follow(address, name);
+  // Not at once: the browser may still be asking where to put it.
+  setTimeout(() => URL.revokeObjectURL(address), 60_000);
+}
+
+function follow(address: string, name: string): void {
+  const link = document.createElement('a');
+  link.href = address;
+  link.download = name;
+  link.click();
+}
+
+function differs({ name }: TransferFile): Problem {
+  return new Problem('hash-differs', 422, t('transfers.differs', { name }));
+}
+
+function bytesIn(files: readonly TransferFile[]): number {
+  return files.reduce((sum, { size_bytes }) => sum + size_bytes, 0);
+}
+
+function pathOf({ folder, name }: TransferFile): string {
+  return folder ? `${folder}/${name}` : name;
+}
+
+/** What an archive of it is called: by the folder if there is one, else by who sent it. */
+function nameOf({ files, sender }: Transfer): string {
+  const folders = new Set(files.map(({ folder }) => folder.split('/')[0]));
+  const [only] = folders;
+  return folders.size === 1 && only ? only : t('transfers.archiveName', { name: sender.name });
+}

@@ -1,0 +1,27 @@
+// Where on the shelf something lies that was received.
+import { goto } from '$app/navigation';
+import { t } from '$lib/i18n/index.svelte';
+import { folderAddress } from '$lib/shelf/addresses';
+import { readEntry } from '$lib/shelf/entries';
+import { act } from '$lib/shell/acting';
+import { toasts } from '$lib/ui/toasts.svelte';
+import type { Transfer } from './transfers';
+
+/** `saved` are the ids on the shelf, by place. */
+export function tellSaved(transfer: Transfer, saved: readonly string[]): void {
+  toasts.good(t('transfers.saved'), {
+    label: t('transfers.show'),
+    run: () => act(() => showOnShelf(transfer, saved)),
+  });
+}
+
+/** The folder of whatever lies highest: the rest is beside it or below. */
+export async function showOnShelf({ files }: Transfer, saved: readonly string[]): Promise<void> {
+  const [highest] = files.toSorted((one, other) => depth(one.folder) - depth(other.folder));
+  const id = highest && saved[highest.place];
+  if (id !== undefined) await goto(folderAddress((await readEntry(id)).folder_id));
+}
+
+function depth(folder: string): number {
+  return folder ? folder.split('/').length : 0;
+}

@@ -1,0 +1,28 @@
+// Handing over by e-mail address, and saying so with the way to where the receipt can be followed.
+import { goto } from '$app/navigation';
+import { t } from '$lib/i18n/index.svelte';
+import { toasts } from '$lib/ui/toasts.svelte';
+import { handOver } from './handing';
+import type { Transfer } from './transfers';
+
+/** Files and folders of one's own shelf. */
+export async function handOverByEmail(
+  email: string,
+  note: string,
+  entries: readonly { id: string }[],
+): Promise<void> {
+  tellHandedOver(
+    await handOver(
+      { kind: 'email', email },
+      entries.map(({ id }) => id),
+      { note },
+    ),
+  );
+}
+
+export function tellHandedOver({ transfer_id, receiver }: Transfer): void {
+  toasts.good(t('transfers.handedOver', { name: receiver.name }), {
+    label: t('transfers.show'),
+    run: () => goto(`/transfers/${transfer_id}`),
+  });
+}

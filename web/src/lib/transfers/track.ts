@@ -1,0 +1,48 @@
+// How far something that was handed over has come, for one receiver and for many.
+import type { Receipt, State, Transfer } from './transfers';
+
+/** In the order in which they are reached; nothing leads back. */
+export const STEPS = ['offered', 'opened', 'downloaded', 'verified'] as const;
+export type Step = (typeof STEPS)[number];
+
+export function isStep(state: State): state is Step {
+  return (STEPS as readonly State[]).includes(state);
+}
+
+/** How many of the steps are behind it. */
+export function reached(state: State): number {
+  return isStep(state) ? STEPS.indexOf(state) + 1 : 0;
+}
+
+export type Summary = { step: Step; count: number; of: number; declined: number };
+
+/** Of many receivers: the furthest step that somebody has reached, and how many have; what was withdrawn counts no more. */
+export function summaryOf(counts: Transfer['counts']): Summary {
+  const of = STEPS.reduce((sum, step) => sum + counts[step], counts.declined);
+  let count = 0;
+  for (const step of [...STEPS].reverse()) {
+    count += counts[step];
+    if (count) return { step, count, of, declined: counts.declined };
+  }
+  return { step: 'offered', count: 0, of, declined: counts.declined };
+}
+
+/** Whether the receiver can still take it. */
+export function canBeTaken({ direction, state, is_available }: Transfer): boolean {
+  return direction === 'received' && is_available && isStep(state);
+}
+
+/** Whether the sender can still take it back from somebody. */
+export function canBeWithdrawn({ direction, counts }: Transfer): boolean {
+  return direction === 'sent' && counts.offered + counts.opened > 0;
+}
+
+/** Whether the receiver has not looked at it yet, wherever its files are by then. */
+export function isUnopened({ direction, receipts, state }: Transfer): boolean {
+  return direction === 'received' && isStep(state) && receipts[0]?.opened_at === null;
+}
+
+/** Whether it came to the receiver's shelf by itself, before they have seen it. */
+export function hasLanded({ opened_at, downloaded_at }: Receipt): boolean {
+  return downloaded_at !== null && (opened_at === null || downloaded_at < opened_at);
+}

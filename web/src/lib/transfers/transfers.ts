@@ -1,0 +1,65 @@
+// What was handed over, as the server tells it, and everything that can be asked of the server about it.
+import { ask, http } from '$lib/api/client';
+import type { components } from '$lib/api/schema';
+
+export type Transfer = components['schemas']['TransferView'];
+export type TransferFile = Transfer['files'][number];
+export type Receipt = Transfer['receipts'][number];
+export type State = Transfer['state'];
+export type Direction = 'all' | Transfer['direction'];
+
+const PAGE = 30;
+
+export function readTransfers(
+  direction: Direction,
+  cursor: string | null,
+): Promise<{ transfers: Transfer[]; cursor: string | null }> {
+  const query = { direction, limit: PAGE, ...(cursor !== null && { cursor }) };
+  return ask(http.GET('/api/v1/transfers', { params: { query } }));
+}
+
+export function readWaiting(): Promise<{ transfers: Transfer[]; more: boolean }> {
+  return ask(http.GET('/api/v1/transfers/waiting'));
+}
+
+export function readTransfer(transferId: string): Promise<Transfer> {
+  return ask(http.GET('/api/v1/transfers/{transfer_id}', which(transferId)));
+}
+
+export function markOpened(transferId: string): Promise<Transfer> {
+  return ask(http.POST('/api/v1/transfers/{transfer_id}/opened', which(transferId)));
+}
+
+export function decline(transferId: string): Promise<Transfer> {
+  return ask(http.POST('/api/v1/transfers/{transfer_id}/decline', which(transferId)));
+}
+
+/** Onto the shelf of whoever received it; the ids there, by place. */
+export function saveToShelf(transferId: string): Promise<{ transfer: Transfer; files: string[] }> {
+  return ask(http.POST('/api/v1/transfers/{transfer_id}/save', { ...which(transferId), body: {} }));
+}
+
+/** From everybody who has not taken it yet. */
+export function withdraw(transferId: string): Promise<Transfer> {
+  return ask(http.POST('/api/v1/transfers/{transfer_id}/withdraw', which(transferId)));
+}
+
+/** The same once more, as a transfer of its own. */
+export function resend(transferId: string): Promise<Transfer> {
+  return ask(http.POST('/api/v1/transfers/{transfer_id}/resend', which(transferId)));
+}
+
+export function reportVerified(transferId: string, place: number, sha256: string): Promise<Transfer> {
+  const params = { path: { transfer_id: transferId, place } };
+  return ask(
+    http.POST('/api/v1/transfers/{transfer_id}/files/{place}/verified', { params, body: { sha256 } }),
+  );
+}
+
+export function contentPath(transferId: string, { place }: TransferFile): string {
+  return `/api/v1/transfers/${transferId}/files/${place}/content`;
+}
+
+function which(transferId: string): { params: { path: { transfer_id: string } } } {
+  return { params: { path: { transfer_id: transferId } } };
+}

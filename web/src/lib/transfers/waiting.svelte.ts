@@ -1,0 +1,66 @@
+// What was handed to whoever is here and not looked at yet: the number beside the navigation, and the notice above the page.
+import { Problem } from '$lib/api/client';
+import { live } from '$lib/live/live.svelte';
+import { readWaiting, type Transfer } from './transfers';
+
+class Waiting {
+  transfers = $state.raw<Transfer[]>([]);
+  /** There are more than are told at once. */
+  more = $state(false);
+  /** Put aside until the page is loaded anew. */
+  #later = $state.raw<ReadonlySet<string>>(new Set());
+  #isStale = false;
+  #reading: Promise<void> | undefined;
+
+  /** For a badge: nothing, a number, or that there are more than so many. */
+  readonly badge = $derived(this.more ? `${this.transfers.length}+` : String(this.transfers.length || ''));
+  readonly told = $derived(this.transfers.filter(({ transfer_id }) => !this.#later.has(transfer_id)));
+
+  /** Follow what comes for one person until the function that is given back is called. */
+  watch = (): (() => void) => {
+    void this.refresh();
+    const ends = [
+      live.on('transfer.offered', () => void this.refresh()),
+      live.on('transfer.changed', ({ transfer_id }) => {
+        if (this.transfers.some((each) => each.transfer_id === transfer_id)) void this.refresh();
+      }),
+      live.on('resync', () => void this.refresh()),
+    ];
+    return () => {
+      ends.forEach((end) => end());
+      this.transfers = [];
+      this.#later = new Set();
+    };
+  };
+
+  putAside(): void {
+    this.#later = new Set(this.transfers.map(({ transfer_id }) => transfer_id));
+  }
+
+  /** Somebody looks at it just now. */
+  opened(transferId: string): void {
+    this.transfers = this.transfers.filter(({ transfer_id }) => transfer_id !== transferId);
+  }
+
+  refresh(): Promise<void> {
+    this.#isStale = true;
+    this.#reading ??= this.#read().finally(() => (this.#reading = undefined));
+    return this.#reading;
+  }
+
+  async #read(): Promise<void> {
+    while (this.#isStale) {
+      this.#isStale = false;
+      try {
+        const { transfers, more } = await readWaiting();
+        this.transfers = transfers;
+        this.more = more;
+      } catch (problem) {
+        // Nobody asked for it, so nobody misses it; the next news asks again.
+        if (!(problem instanceof Problem)) throw problem;
+      }
+    }
+  }
+}
+
+export const waiting = new Waiting();
