@@ -43,7 +43,7 @@ class Since(Query, frozen=True):
 def documented(edge: Edge) -> Edge:
     router = edge.router()
 
-    @router.post("/rooms", status=201, raises=(RoomTaken,))
+    @router.post("/rooms", status=201, also=(202,), raises=(RoomTaken,))
     async def open_room(member: Member, body: Open) -> Reply[Room]:
         """Open a room.
 
@@ -86,6 +86,7 @@ async def test_every_operation_is_described_from_its_signature(documented: Edge)
     assert opening["tags"] == ["things"]
     assert opening["requestBody"]["content"]["application/json"]["schema"] == {"$ref": "#/components/schemas/Open"}
     assert opening["responses"]["201"]["content"]["application/json"]["schema"] == {"$ref": "#/components/schemas/Room"}
+    assert opening["responses"]["202"] == {**opening["responses"]["201"], "description": "Accepted"}
     assert opening["security"] == [{"bearer": []}, {"session": []}]
     assert document["components"]["schemas"]["Open"]["additionalProperties"] is False
 
@@ -106,6 +107,7 @@ async def test_problems_are_listed_by_what_can_happen(documented: Edge) -> None:
     answers = paths["/api/v1/rooms"]["post"]["responses"]
     assert {status: answer["description"] for status, answer in answers.items()} == {
         "201": "Created",
+        "202": "Accepted",
         "400": "`malformed`",
         "401": "`unauthenticated`",
         "409": "`room-taken`",

@@ -116,6 +116,7 @@ class Operation:
     tag: str
     handler: Handler
     status: int
+    also: tuple[int, ...]
     raises: tuple[type[SatchelError], ...]
     max_body_bytes: int
     consumes: str | None
@@ -141,11 +142,13 @@ class Operation:
 class Options(TypedDict, total=False):
     """What a signature cannot say: the status of success, the slice's own errors, the limit of a JSON body.
 
+    `also` names other statuses of success, which a `Reply` has with the same type of body.
     `consumes` and `produces` name the types of raw bodies, `sends` and `answers` the headers that a request and the
     answer to it carry, each with a few words, for the reference alone.
     """
 
     status: int
+    also: Sequence[int]
     raises: Sequence[type[SatchelError]]
     max_body_bytes: int
     consumes: str
@@ -197,6 +200,7 @@ class Router:
                     tag=self.tag,
                     handler=handler,
                     status=options.get("status", 204 if needs.returns is NoneType else 200),
+                    also=tuple(options.get("also", ())),
                     raises=tuple(options.get("raises", ())),
                     max_body_bytes=options.get("max_body_bytes", MAX_JSON_BYTES),
                     consumes=options.get("consumes"),

@@ -113,7 +113,7 @@ def _query_parameters(schema: Json, components: Json) -> list[Json]:
 
 
 def _responses(operation: Operation, by_type: dict[str, Json]) -> Json:
-    success: Json = {"description": HTTPStatus(operation.status).phrase}
+    success: Json = {}
     if operation.produces is not None:
         success["content"] = {operation.produces: {}}
     elif operation.needs.returns is not NoneType and not _is_raw(operation.needs.returns):
@@ -126,7 +126,10 @@ def _responses(operation: Operation, by_type: dict[str, Json]) -> Json:
     by_status: dict[int, list[str]] = {}
     for error in possible_errors(operation):
         by_status.setdefault(error.status, []).append(error.slug)
-    responses: Json = {str(operation.status): success}
+    responses: Json = {
+        str(status): {"description": HTTPStatus(status).phrase, **success}
+        for status in (operation.status, *operation.also)
+    }
     for status, slugs in sorted(by_status.items()):
         responses[str(status)] = {"description": ", ".join(f"`{slug}`" for slug in slugs), "content": problem}
     responses["default"] = {"description": "Any other problem", "content": problem}

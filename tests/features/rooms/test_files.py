@@ -4,9 +4,11 @@ import asyncio
 import hashlib
 import io
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from starlette.types import Message, Receive, Scope, Send
 
 from satchel.features.rooms.records import NAMES
 from satchel.stores.ports.ephemeral import SetAdd
@@ -196,6 +198,29 @@ async def test_an_archive_has_what_one_may_see_each_under_its_own_path(
     }
     one = await bob("GET", f"/rooms/{room['room_id']}/archive?file={first}")
     assert zipfile.ZipFile(io.BytesIO(one.content)).namelist() == ["a"]
+
+
+async def test_an_archive_breaks_off_when_the_room_ends(satchel: Satchel, ann: Caller, bob: Caller) -> None:
+    room = await opened(ann)
+    await joined(bob, room)
+    for name in ("one.txt", "two.txt"):
+        await sent(ann, room, name, name.encode())
+    answered: list[Message] = []
+
+    async def ending(scope: Scope, receive: Receive, send: Send) -> None:
+        async def watched(message: Message) -> None:
+            answered.append(message)
+            await send(message)
+            if len(answered) == 2:
+                assert (await ann("DELETE", f"/rooms/{room['room_id']}")).status_code == 204
+
+        await satchel.app(scope, receive, watched)
+        await send({"type": "http.response.body"})
+
+    in_between = replace(satchel, app=ending).caller()
+    in_between.tokens = bob.tokens
+    assert (await in_between("GET", f"/rooms/{room['room_id']}/archive")).status_code == 200
+    assert answered[-1]["more_body"]
 
 
 async def test_who_brought_a_file_and_the_owner_delete_it_and_nobody_else(

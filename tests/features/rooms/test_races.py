@@ -57,6 +57,31 @@ async def test_bytes_that_come_while_their_last_file_goes_are_there(satchel: Sat
         assert (await ann("GET", "/rooms/current")).json()["used_bytes"] == 0
 
 
+async def test_a_name_that_is_taken_anew_while_its_old_file_goes_twice_stays_taken(
+    satchel: Satchel, ann: Caller
+) -> None:
+    rooms, room = rooms_of(satchel), await opened(ann)
+    for number in count(1):
+        old = await sent(ann, room, "name", b"old")
+
+        async def delete(mine: Rooms, old: str = old) -> None:
+            await delete_file(mine, RoomId(room["room_id"]), PersonId(ann.user_id), FileId(old))
+
+        async def renew(delete: Callable[[Rooms], Awaitable[None]] = delete) -> None:
+            with suppress(SatchelError):
+                await delete(rooms)
+            await sent(ann, room, "name", b"new")
+
+        was_crossed = await crossed(rooms, number, delete, renew)
+        await sent(ann, room, "name", b"newer")
+        names = [file["name"] for file in await files(ann, room)]
+        assert len(set(names)) == len(names)
+        for file in await files(ann, room):
+            await ann("DELETE", f"/rooms/{room['room_id']}/files/{file['file_id']}")
+        if not was_crossed:
+            break
+
+
 @pytest.mark.parametrize("how", ["removed", "closed"])
 async def test_a_file_that_comes_while_its_sender_goes_is_whole_or_not_there(
     satchel: Satchel, ann: Caller, how: str

@@ -154,6 +154,15 @@ async def test_joining_another_room_leaves_the_present_one(satchel: Satchel, ann
     assert (await gus("GET", f"/rooms/{first['room_id']}")).status_code == 404
 
 
+async def test_who_joins_the_room_that_they_are_in_disturbs_nobody(satchel: Satchel, ann: Caller, bob: Caller) -> None:
+    room = await opened(ann)
+    await joined(bob, room)
+    async with hearing(satchel.stores.ephemeral, ann) as heard:
+        await joined(bob, room)
+        await bob("POST", f"/rooms/{room['room_id']}/chat", json={"text": "back"})
+        assert (await heard.next())["type"] == "room.chat"
+
+
 async def test_two_windows_that_join_two_rooms_at_once_end_in_one(satchel: Satchel, ann: Caller, bob: Caller) -> None:
     first, second = await opened(ann), await opened(bob)
     gus = await guest(satchel)

@@ -62,7 +62,10 @@ def routes(rooms: Rooms, addresses: Addresses) -> Router:
 
     @router.delete("/rooms/{room_id}/people/{person_id}", raises=(Forbidden, Conflict))
     async def remove_from_room(member: Member, room_id: str, person_id: str) -> None:
-        """Put somebody out of a room of yours; they cannot come in again."""
+        """Put somebody out of a room of yours; they cannot come in again.
+
+        A guest can still come as another guest: to keep strangers out, lock the room or let people knock.
+        """
         await entering.remove(rooms, RoomId(room_id), person_id_of(member), PersonId(person_id))
 
     return router

@@ -75,7 +75,10 @@ def routes(rooms: Rooms) -> Router:
 
     @router.get("/rooms/{room_id}/archive", produces="application/zip")
     async def download_room_archive(caller: Member | Guest, room_id: str, query: RoomArchiveQuery) -> Response:
-        """Download files of a room as one zip file, which is made on the way."""
+        """Download files of a room as one zip file, which is made on the way.
+
+        It breaks off if the room ends or you leave it meanwhile; a file that is deleted meanwhile is left out.
+        """
         you = person_id_of(caller)
         room = await find_room(rooms, RoomId(room_id), you)
         found = await files.list_files(rooms, room.room_id, you)
@@ -84,7 +87,7 @@ def routes(rooms: Rooms) -> Router:
             found = [file for file in found if file.file_id in wanted]
             if len(found) != len(wanted):
                 raise NotFound("There is no such file in this room.")
-        return Archive(rooms.objects, room.name, _entries(found))
+        return Archive(rooms.objects, room.name, _entries(rooms, room.room_id, you, found))
 
     @router.delete("/rooms/{room_id}/files/{file_id}", raises=(Forbidden,))
     async def delete_room_file(caller: Member | Guest, room_id: str, file_id: str) -> None:
@@ -94,8 +97,14 @@ def routes(rooms: Rooms) -> Router:
     return router
 
 
-async def _entries(found: Sequence[RoomFile]) -> AsyncGenerator[ArchiveEntry]:
-    """Each under a path of its own: private files can have the names of others, and a file that of a folder."""
+async def _entries(
+    rooms: Rooms, room_id: RoomId, you: PersonId, found: Sequence[RoomFile]
+) -> AsyncGenerator[ArchiveEntry]:
+    """Each under a path of its own: private files can have the names of others, and a file that of a folder.
+
+    What is deleted meanwhile is left out of an archive. Once the room is over that would be all the rest of it, so the
+    archive breaks off: nobody shall take it for whole.
+    """
     taken = {sameness(FileName(folder)) for file in found for folder in _folders_of(file)}
     for file in found:
         name, number = FileName(file.name), 0
@@ -104,6 +113,7 @@ async def _entries(found: Sequence[RoomFile]) -> AsyncGenerator[ArchiveEntry]:
             name = numbered(FileName(file.name), number)
         taken.add(sameness(path))
         yield ArchiveEntry(path, from_iso(file.row.at), file.key)
+        await find_room(rooms, room_id, you)
 
 
 def _folders_of(file: RoomFile) -> list[str]:

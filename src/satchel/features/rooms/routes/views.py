@@ -12,7 +12,7 @@ from satchel.features.rooms.service.showing import Shown
 from satchel.kernel.errors import Unauthenticated
 
 
-class PersonView(msgspec.Struct, frozen=True, kw_only=True):
+class OccupantView(msgspec.Struct, frozen=True, kw_only=True):
     """Somebody in the room; `here` if they have it open, on these `devices`."""
 
     person_id: str
@@ -49,7 +49,7 @@ class RoomView(msgspec.Struct, frozen=True, kw_only=True):
     admits: Admits
     used_bytes: int
     quota_bytes: int | None
-    people: list[PersonView]
+    people: list[OccupantView]
     knocks: list[KnockView]
 
 
@@ -95,7 +95,7 @@ def room_view(rooms: Rooms, shown: Shown, you: PersonId, link: str) -> RoomView:
         used_bytes=room.used_bytes,
         quota_bytes=rooms.quota_bytes,
         people=[
-            PersonView(
+            OccupantView(
                 person_id=person_id,
                 name=row.name,
                 kind=row.kind,

@@ -24,13 +24,13 @@ async def say(rooms: Rooms, room_id: RoomId, person_id: PersonId, written: str) 
     text = check_text(written)
     if not is_room_id(room_id):
         raise missing()
+    await rooms.talking.count(person_id)
     members = SetAll(MEMBERS(room_id=room_id))
     fields, due, speaker, hearers = await rooms.ephemeral.together(
         *state_of(room_id), HashGet(PEOPLE(room_id=room_id), person_id), members
     )
     if speaker is None or open_room(rooms, room_id, fields, due) is None:
         raise missing()
-    await rooms.talking.count(person_id)
     message = Message(
         message_id=new_id(rooms.clock),
         person_id=person_id,

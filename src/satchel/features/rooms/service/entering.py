@@ -49,12 +49,15 @@ class Joined:
 
 async def join(rooms: Rooms, person: Person, written: str, *, address: str) -> Joined:
     room = await _find_by_letters(rooms, written, address)
-    present, is_removed = await rooms.ephemeral.together(
+    present, is_removed, where = await rooms.ephemeral.together(
         HashGet(PEOPLE(room_id=room.room_id), person.person_id),
         SetHas(REMOVED(room_id=room.room_id), person.person_id),
+        Get(WHEREABOUTS(person_id=person.person_id)),
     )
     if present is not None:
-        await make_current(rooms, room.room_id, person.person_id, decode_person(present))
+        # Whoever comes in by the same link again is where they were: nobody has to hear of it.
+        if where != room.room_id.encode():
+            await make_current(rooms, room.room_id, person.person_id, decode_person(present))
         return Joined(room.room_id, is_knocking=False)
     refusal = why_not(room, person.person_id, is_removed=is_removed)
     if refusal is not None:

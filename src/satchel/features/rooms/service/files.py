@@ -64,18 +64,22 @@ async def delete_file(rooms: Rooms, room_id: RoomId, person_id: PersonId, file_i
 async def take_away(rooms: Rooms, file: RoomFile) -> None:
     """Of several who do this at once, one finds the file and lets go of its bytes."""
     underway = Underway(rooms, file.room_id, file.file_id)
+    row, claim = file.row, claim_of(FileName(file.name), file.row)
     was_there, *_ = await rooms.ephemeral.together(
         HashDelete(FILES(room_id=file.room_id), file.file_id),
         Delete(FILE_HASH(file_id=file.file_id)),
         Delete(FILE_NAME(file_id=file.file_id)),
-        SetRemove(NAMES(room_id=file.room_id), claim_of(FileName(file.name), file.row)),
-        underway.noting(sha256=file.sha256, object_id=file.row.object_id, size_bytes=file.row.size_bytes, holds=True),
+        underway.noting(
+            sha256=file.sha256, object_id=row.object_id, size_bytes=row.size_bytes, holds=True, claim=claim
+        ),
     )
     if not was_there:
         await rooms.ephemeral.run(underway.over())
-    else:
-        await let_go_of(rooms, file.room_id, file.sha256, file.row.object_id, file.row.size_bytes, underway)
-        await tell_people(rooms, await _viewers(rooms, file), RoomFileGone(room_id=file.room_id, file_id=file.file_id))
+        return
+    # Only now: to the others the name may already be that of a newer file.
+    await rooms.ephemeral.together(SetRemove(NAMES(room_id=file.room_id), claim), underway.noting(claim=""))
+    await let_go_of(rooms, file.room_id, file.sha256, row.object_id, row.size_bytes, underway)
+    await tell_people(rooms, await _viewers(rooms, file), RoomFileGone(room_id=file.room_id, file_id=file.file_id))
 
 
 async def complete(rooms: Rooms, room_id: RoomId, rows: Mapping[FileId, FileRow]) -> list[RoomFile]:
