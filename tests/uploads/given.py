@@ -60,6 +60,9 @@ class Desk:
     dies: Exception | None = None
     bundles: list[Sequence[Small]] = field(default_factory=list[Sequence[Small]])
 
+    def place_of(self, announced: Announced) -> str:
+        return announced.details.get("place", "")
+
     async def admit(self, announced: Announced) -> None:
         self.admitted.append(announced)
         if self.refusal is not None:

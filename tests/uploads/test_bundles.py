@@ -24,6 +24,9 @@ AB = (({"filename": "a.txt", "key": "a"}, b"first"), ({"filename": "b.txt", "key
 class OneByOne:
     """A destination that takes no bundles."""
 
+    def place_of(self, announced: Announced) -> str:
+        return announced.name
+
     async def admit(self, announced: Announced) -> None:
         pass
 

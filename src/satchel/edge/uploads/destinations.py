@@ -18,6 +18,8 @@ class Announced(msgspec.Struct, frozen=True, kw_only=True):
     size_bytes: int
     # The rest of the client's `Upload-Metadata`, for the destination to check.
     details: Mapping[str, str]
+    # What unfinished uploads to the same place will take, besides this one.
+    promised_bytes: int = 0
 
 
 class Arrived(Announced, frozen=True, kw_only=True):
@@ -38,6 +40,10 @@ class Small(Announced, frozen=True, kw_only=True):
 
 class Destination(Protocol):
     """Where uploads of one kind go. Clients choose it by the metadata `destination`."""
+
+    def place_of(self, announced: Announced) -> str:
+        """Whose room an upload will take: those of one place count against one quota. Nothing is checked yet."""
+        ...
 
     async def admit(self, announced: Announced) -> None:
         """Raise what is wrong with this upload, before any byte of it is taken."""

@@ -9,6 +9,7 @@ from satchel.edge.uploads.context import Uploads
 from satchel.edge.uploads.destinations import Arrived
 from satchel.edge.uploads.ending import give_up
 from satchel.edge.uploads.incoming import Held
+from satchel.edge.uploads.promises import redeem
 from satchel.edge.uploads.records import UploadRow
 from satchel.edge.uploads.refusals import UploadEnded, UploadUnwanted
 from satchel.kernel.errors import Invalid, Unavailable
@@ -46,6 +47,7 @@ async def settle(uploads: Uploads, row: UploadRow) -> UploadRow:
     except UploadUnwanted:
         await give_up(uploads, row)
         raise
+    await redeem(uploads.ephemeral, row.place, row.upload_id)
     return await uploads.change(row, [assign("Became", became)])
 
 

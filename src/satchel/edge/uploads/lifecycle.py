@@ -4,12 +4,15 @@ import logging
 import re
 from datetime import timedelta
 
+import msgspec
+
 from satchel.edge.callers import Guest, Member
 from satchel.edge.uploads.context import LASTS_AT_MOST, RESUME_WITHIN, Uploads
 from satchel.edge.uploads.destinations import Announced
 from satchel.edge.uploads.ending import free
 from satchel.edge.uploads.finishing import settle
 from satchel.edge.uploads.headers import Metadata
+from satchel.edge.uploads.promises import promise, redeem
 from satchel.edge.uploads.records import EXPIRY_INDEX, UPLOAD, UPLOAD_SORT, UploadRow
 from satchel.edge.uploads.refusals import (
     UnknownDestination,
@@ -22,7 +25,7 @@ from satchel.edge.uploads.refusals import (
 from satchel.kernel.clock import from_iso, iso
 from satchel.kernel.errors import SatchelError
 from satchel.kernel.ids import new_id
-from satchel.stores.ports.ephemeral import Expire, Get, Put
+from satchel.stores.ports.ephemeral import Delete, Expire, Get, Put
 from satchel.stores.ports.expressions import assign, attr
 from satchel.stores.ports.table import ConditionFailed, Range
 
@@ -54,29 +57,42 @@ async def begin(
         size_bytes=size_bytes,
         details=metadata.details,
     )
-    await destination.admit(announced)
-    now = uploads.clock()
     upload_id = new_id(uploads.clock)
+    place = f"{metadata.destination}:{destination.place_of(announced)}"
+    row = _new_row(uploads, upload_id, announced, metadata.destination, place)
     if repeats is not None and (earlier := await _begun_before(uploads, owner, repeats, upload_id)) is not None:
         return earlier, False
-    row = UploadRow(
+    promised_bytes = await promise(uploads.ephemeral, place, upload_id, size_bytes)
+    try:
+        await destination.admit(msgspec.structs.replace(announced, promised_bytes=promised_bytes))
+    except SatchelError:
+        await redeem(uploads.ephemeral, place, upload_id)
+        if repeats is not None:
+            await uploads.ephemeral.run(Delete(begun_by(owner, repeats)))
+        raise
+    await uploads.tables.put(UPLOAD.table, UPLOAD.item(row))
+    return row, True
+
+
+def _new_row(uploads: Uploads, upload_id: str, announced: Announced, destination: str, place: str) -> UploadRow:
+    now, owner = uploads.clock(), announced.owner
+    return UploadRow(
         upload_id=upload_id,
         owner_kind="member" if isinstance(owner, Member) else "guest",
         owner_id=owner.user_id if isinstance(owner, Member) else owner.id,
         owner_name=owner.email if isinstance(owner, Member) else owner.name,
         session_id=owner.session_id if isinstance(owner, Member) else "",
-        destination=metadata.destination,
-        name=metadata.name,
-        content_type=metadata.content_type,
-        details=metadata.details,
-        size_bytes=size_bytes,
-        part_bytes=uploads.part_bytes_for(size_bytes),
+        destination=destination,
+        place=place,
+        name=announced.name,
+        content_type=announced.content_type,
+        details=dict(announced.details),
+        size_bytes=announced.size_bytes,
+        part_bytes=uploads.part_bytes_for(announced.size_bytes),
         offset_bytes=0,
         created_at=iso(now),
         absolute_expiry=uploads.expiry_of(now),
     )
-    await uploads.tables.put(UPLOAD.table, UPLOAD.item(row))
-    return row, True
 
 
 def begun_by(owner: Member | Guest, key: str) -> str:

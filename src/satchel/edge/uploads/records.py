@@ -28,6 +28,8 @@ class UploadRow(Record, frozen=True, kw_only=True):
     owner_name: str = attribute("OwnerName")
     session_id: str = attribute("SessionId", default="")
     destination: str = attribute("Destination")
+    # Whose room it takes, as long as it is not whole.
+    place: str = attribute("Place", default="")
     name: str = attribute("Name", default="")
     content_type: str = attribute("ContentType")
     details: dict[str, str] = attribute("Details", default={})

@@ -23,6 +23,9 @@ class RoomDestination:
     def __init__(self, rooms: Rooms) -> None:
         self._rooms = rooms
 
+    def place_of(self, announced: Announced) -> str:
+        return _room(announced)
+
     async def admit(self, announced: Announced) -> None:
         folders, _ = _path(announced.name, announced.details)
         await bringing.check_file(
@@ -31,7 +34,7 @@ class RoomDestination:
             person_id_of(announced.owner),
             _receiver(announced),
             folders,
-            announced.size_bytes,
+            announced.size_bytes + announced.promised_bytes,
         )
 
     async def receive(self, arrived: Arrived) -> str:

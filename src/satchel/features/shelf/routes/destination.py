@@ -35,11 +35,14 @@ class ShelfDestination:
     def __init__(self, shelf: Shelf) -> None:
         self._shelf = shelf
 
+    def place_of(self, announced: Announced) -> str:
+        return announced.owner.user_id if isinstance(announced.owner, Member) else ""
+
     async def admit(self, announced: Announced) -> None:
         callers.admit(announced.owner, (Member,))
         person = _person(announced)
         await self._check(folders.Ways(self._shelf, person), _wanted(announced.name, announced.details))
-        await arrivals.check_room(self._shelf, person, announced.size_bytes)
+        await arrivals.check_room(self._shelf, person, announced.size_bytes + announced.promised_bytes)
 
     async def receive(self, arrived: Arrived) -> str:
         upload = _upload(arrived, _wanted(arrived.name, arrived.details))
