@@ -6,7 +6,7 @@ import hashlib
 import io
 
 from tests.application import Caller, Satchel
-from tests.features.shelf.given import names
+from tests.features.shelf.given import check_shelf, names
 from tests.features.transfers.given import Room, a_guest, counts, fetched, history, seen, slug, waiting
 
 
@@ -172,3 +172,13 @@ async def test_receipts_can_be_taken_away_as_a_table_in_which_no_name_is_a_formu
     ]
     theirs = (await room.bob("GET", f"/transfers/{transfer_id}/receipts.csv")).content.decode("utf-8-sig")
     assert len(theirs.splitlines()) == 2
+
+
+async def test_what_was_binned_with_its_folder_can_be_saved_again(room: Room) -> None:
+    file_id = await room.bring(room.ann, "a.txt", b"one")
+    path = f"/transfers/{(await room.handed(room.ann, file_id))['transfer_id']}/save"
+    await room.bob("POST", path, json={})
+    (first,) = await check_shelf(room.satchel, room.bob)
+    await room.bob("DELETE", f"/shelf/folders/{first.folder_id}")
+    saved = (await room.bob("POST", path, json={})).json()["files"]
+    assert [file.file_id for file in await check_shelf(room.satchel, room.bob)] == saved

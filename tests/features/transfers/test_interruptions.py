@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from satchel.features.shelf.records import object_key
+from satchel.features.transfers.records import POINTER, RECEIVED, SENT, WAITING
 from tests.application import Caller, Satchel, running_satchel
 from tests.features.shelf.given import Killed, check_shelf, stored_keys, uploaded
 from tests.features.transfers.given import by_email, counts, history, seen
@@ -59,12 +60,38 @@ async def test_sending_happens_for_both_or_for_nobody_and_can_be_completed(pair:
     await left_clean(satchel, ann, bob)
 
 
+@pytest.mark.parametrize("what", ["withdraw", "decline"])
+async def test_what_is_withdrawn_or_declined_goes_from_the_shelf_though_the_power_went_out(
+    pair: Pair, before: Before, what: str
+) -> None:
+    satchel, ann, bob = pair
+    number, done, ended = 0, False, 0
+    while not done:
+        number += 1
+        files = [await uploaded(satchel, ann, f"{number} {each}.txt", b"%d" % number + each) for each in (b"a", b"b")]
+        transfer_id = (await by_email(ann, *(str(file.file_id) for file in files)))["transfer_id"]
+        caller, path = ann if what == "withdraw" else bob, f"/transfers/{transfer_id}/{what}"
+        done = await survived(before, number, lambda call=caller, path=path: call("POST", path))
+        satchel.clock.advance(3600 + 1)
+        await satchel.housekeep()
+        await ann.refresh()
+        await bob.refresh()
+        state = (await seen(bob, transfer_id))["state"]
+        assert state in ("offered", "withdrawn", "declined")
+        ended += state != "offered"
+        assert len(await check_shelf(satchel, bob, leftovers=True)) == 2 * (number - ended)
+    assert ended > 3
+    await left_clean(satchel, ann, bob)
+
+
 async def left_clean(satchel: Satchel, *people: Caller) -> None:
     """A day later nothing is stored that no file shows."""
     satchel.clock.advance(24 * 3600 + 1)
     await satchel.housekeep()
     for person in people:
         await person.refresh()
-        await history(person)
+        for shape in (POINTER, SENT, RECEIVED, WAITING):
+            for row in (await shape.list(satchel.stores.tables, person_id=person.user_id, limit=1000)).records:
+                assert (await person("GET", f"/transfers/{row.transfer_id}")).status_code == 200
         files = await check_shelf(satchel, person, leftovers=True)
         assert set(await stored_keys(satchel, f"user/{person.user_id}/")) == {object_key(file) for file in files}

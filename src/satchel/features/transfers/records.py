@@ -123,7 +123,7 @@ class PointerRow(Record, frozen=True, kw_only=True):
 
 
 class PostingRow(Record, frozen=True, kw_only=True):
-    """That a transfer is being made, and whom it concerns; `due` is when it has to have been made."""
+    """That a transfer is being made or ended, and whom it concerns; `due` is when that has to be done."""
 
     transfer_id: TransferId = attribute("TransferId")
     sender_id: PersonId = attribute("SenderId")
@@ -185,7 +185,7 @@ POSTING = Shape(
     CATALOG,
     {"PK": "TRANSFER#{transfer_id}", "SK": POSTING_SORT},
     owner=OWNER,
-    about="A transfer that is being made; what was cut off through RefreshTokenExpiration",
+    about="A transfer that is being made or ended; what was cut off through RefreshTokenExpiration",
 )
 SHAPES = (TRANSFER, FILES, RECEIPT, POINTER, SENT, RECEIVED, WAITING, POSTING)
 

@@ -96,6 +96,10 @@ async def keep(shelf: Shelf, user_id: UserId, copy: Copy) -> FileRow:
     kept = await FILE.get(shelf.tables, user_id=user_id, file_id=copy.file_id)
     if kept is not None and kept.deleted_at:
         await binned.restore(shelf, user_id, EntryId(copy.file_id))
+    elif kept is not None and await Ways(shelf, user_id).to(kept.folder_id) is None:
+        # It went to the bin with its folder, which stays there.
+        await purging.take_away(shelf, user_id, copy.file_id)
+        kept = None
     if kept is not None:
         return kept
     for _ in range(_ATTEMPTS):

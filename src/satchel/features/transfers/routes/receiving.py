@@ -34,14 +34,17 @@ def routes(transfers: Transfers) -> Router:
 
     @router.post("/transfers/{transfer_id}/opened", raises=(NotFound, Forbidden))
     async def open_transfer(caller: Member | Guest, transfer_id: str) -> TransferView:
-        """Say that you have seen a transfer: it waits for you no longer, and the sender can see that."""
+        """Say that you have seen a transfer: it waits for you no longer, and the sender can see that.
+
+        What has come to your shelf by e-mail is taken with that.
+        """
         person_id = person_of(caller)
         await receiving.open_transfer(transfers, person_id, TransferId(transfer_id))
         return await show(transfers, person_id, transfer_id)
 
     @router.post("/transfers/{transfer_id}/decline", raises=(NotFound, AlreadyTaken, NotOffered, Forbidden))
     async def decline_transfer(caller: Member | Guest, transfer_id: str) -> TransferView:
-        """Decline what you were offered and have not taken."""
+        """Decline what you were offered and have not taken; what of it is on your shelf goes."""
         person_id = person_of(caller)
         await receiving.decline(transfers, person_id, TransferId(transfer_id))
         return await show(transfers, person_id, transfer_id)

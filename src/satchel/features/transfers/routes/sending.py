@@ -65,8 +65,9 @@ def routes(transfers: Transfers) -> Router:
     async def send_files(caller: Member | Guest, body: NewTransfer, request: Request) -> TransferView:
         """Hand files to an account, to somebody in a room, or to everybody in it.
 
-        What goes to an e-mail address is put onto the receiver's shelf at once, into the folder "Received". If that is
-        full, the offer stands, and the receiver can save it later.
+        What goes to an e-mail address is put onto the receiver's shelf at once, into the folder "Received", and stays
+        offered until they look at it: until they open the transfer, or open, download, change or hand on one of the
+        files. If the shelf is full, the offer stands, and the receiver can save it later.
         """
         person_id = person_of(caller)
         order = sending.Order(
@@ -110,7 +111,10 @@ def routes(transfers: Transfers) -> Router:
 
     @router.post("/transfers/{transfer_id}/withdraw", raises=(NotFound, AlreadyTaken, Forbidden))
     async def withdraw_transfer(caller: Member | Guest, transfer_id: str) -> TransferView:
-        """Take a transfer back from everybody who has not taken it yet."""
+        """Take a transfer back from everybody who has not taken it yet.
+
+        What came to their shelf by e-mail and was not looked at goes from there.
+        """
         person_id = person_of(caller)
         await sending.withdraw(transfers, person_id, TransferId(transfer_id))
         return await show(transfers, person_id, transfer_id)

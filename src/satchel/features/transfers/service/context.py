@@ -1,6 +1,7 @@
 """What every use case of transfers works with, put together once by the wiring."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 
 from satchel.features.transfers.needs import Limit, People, Rooms, Shelf
 from satchel.kernel.clock import Clock, iso
@@ -11,6 +12,8 @@ from satchel.stores.ports.table import Tables
 
 # How often a change starts anew when another came first.
 ATTEMPTS = 100
+# Much longer than it takes to copy or discard as many files as may be handed over at once.
+FINISHED_WITHIN = timedelta(hours=1)
 CROSSED = "This is being changed elsewhere. Try again."
 NEW = attr("PK").absent()
 

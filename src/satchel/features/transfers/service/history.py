@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Literal
 
 from satchel.features.transfers.model import (
@@ -29,14 +28,11 @@ from satchel.features.transfers.records import (
 )
 from satchel.features.transfers.service.context import Transfers
 from satchel.features.transfers.service.receipts import first_receipt
-from satchel.kernel.clock import iso
 from satchel.kernel.errors import NotFound
 from satchel.stores.schema import Shape
 
 Which = Literal["all", "sent", "received"]
 WAITING_SHOWN = 20
-# Whoever sends writes pointers first; so long nobody takes.
-ABANDONED_AFTER = timedelta(days=1)
 _POINTERS: dict[Which, Shape[PointerRow]] = {"all": POINTER, "sent": SENT, "received": RECEIVED}
 _UNKNOWN = "There is no such transfer."
 
@@ -139,6 +135,7 @@ async def _late_receipt(transfers: Transfers, transfer: TransferRow, person_id: 
 
 
 async def _read(transfers: Transfers, pointers: Sequence[PointerRow]) -> list[Involved]:
+    """Without those that are only being sent, or broke off while they were."""
     keys = [TRANSFER.key(transfer_id=each.transfer_id) for each in pointers]
     keys += [
         RECEIPT.key(transfer_id=each.transfer_id, person_id=each.person_id)
@@ -148,22 +145,8 @@ async def _read(transfers: Transfers, pointers: Sequence[PointerRow]) -> list[In
     items = await transfers.tables.get_many(TRANSFER.table, keys)
     rows = [None if item is None else TRANSFER.read(item) for item in items[: len(pointers)]]
     receipts = {row.transfer_id: row for item in items[len(pointers) :] if item for row in [RECEIPT.read(item)]}
-    await _clear_away(transfers, [each for each, row in zip(pointers, rows, strict=True) if row is None])
     return [
         Involved(transfer=row, person_id=each.person_id, receipt=receipts.get(each.transfer_id))
         for each, row in zip(pointers, rows, strict=True)
         if row is not None and (each.direction == "sent" or each.transfer_id in receipts)
     ]
-
-
-async def _clear_away(transfers: Transfers, pointers: Sequence[PointerRow]) -> None:
-    """Sending broke off before the transfer itself was written: what leads to it is nobody's, and goes when met."""
-    before = iso(transfers.clock() - ABANDONED_AFTER.total_seconds())
-    abandoned = [each for each in pointers if each.timestamp < before]
-    if abandoned:
-        keys = [
-            shape.key(person_id=each.person_id, transfer_id=each.transfer_id)
-            for each in abandoned
-            for shape in (POINTER, SENT, RECEIVED, WAITING)
-        ]
-        await transfers.tables.write_many(POINTER.table, delete=keys)

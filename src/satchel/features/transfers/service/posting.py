@@ -6,7 +6,6 @@ A note that it is being made comes first and goes last, for who finishes it if w
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import timedelta
 
 import msgspec
 
@@ -31,16 +30,13 @@ from satchel.features.transfers.records import (
     rows_of_files,
 )
 from satchel.features.transfers.service import history
-from satchel.features.transfers.service.context import NEW, Transfers
+from satchel.features.transfers.service.context import FINISHED_WITHIN, NEW, Transfers
 from satchel.features.transfers.service.receipts import answered, change, first_receipt, pointer_to
 from satchel.features.transfers.service.receiving import land
 from satchel.features.transfers.service.telling import tell_changed, tell_offered
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import NotFound
 from satchel.stores.ports.table import Item
-
-# Much longer than it takes to copy as many files as may be handed over at once.
-POSTED_WITHIN = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +115,7 @@ def _posting(transfers: Transfers, transfer: TransferRow, parcel: Parcel) -> Pos
         transfer_id=transfer.transfer_id,
         sender_id=parcel.sender.person_id,
         receiver_ids=[receiver.person_id for receiver in parcel.receivers],
-        due=iso(transfers.clock() + POSTED_WITHIN.total_seconds()),
+        due=iso(transfers.clock() + FINISHED_WITHIN.total_seconds()),
     )
 
 

@@ -18,6 +18,7 @@ from satchel.features.transfers.records import RECEIPT, ReceiptRow, TransferRow
 from satchel.features.transfers.service import contents, history, receipts
 from satchel.features.transfers.service.abreast import abreast
 from satchel.features.transfers.service.context import Transfers
+from satchel.features.transfers.service.ending import noted, take_from_shelf
 from satchel.features.transfers.service.history import Involved
 from satchel.kernel.errors import Forbidden, Gone, NotFound, SatchelError
 
@@ -31,23 +32,15 @@ async def open_transfer(transfers: Transfers, person_id: PersonId, transfer_id: 
 
 async def decline(transfers: Transfers, person_id: PersonId, transfer_id: TransferId) -> None:
     involved, receipt = await _received(transfers, person_id, transfer_id)
-    await receipts.change(transfers, involved.transfer, receipt, receipts.declined(transfers.now()))
-    await take_from_shelf(transfers, involved.transfer, person_id)
+    async with noted(transfers, involved.transfer):
+        await receipts.change(transfers, involved.transfer, receipt, receipts.declined(transfers.now()))
+        await take_from_shelf(transfers, involved.transfer, person_id)
 
 
 async def note_opening(transfers: Transfers, person_id: PersonId, transfer_id: TransferId) -> None:
     """The receiver has found it on their shelf, and needs not to be told of it any more."""
     with suppress(NotFound, Forbidden):
         await open_transfer(transfers, person_id, transfer_id)
-
-
-async def take_from_shelf(transfers: Transfers, transfer: TransferRow, person_id: PersonId) -> None:
-    """What came by e-mail stands on the receiver's shelf unseen; what is declined or withdrawn goes from there."""
-    if not transfer.room_id:
-        files = await history.files_of(transfers, transfer)
-        await transfers.shelf.discard(
-            person_id, [contents.saved_id(transfer.transfer_id, file.place) for file in files]
-        )
 
 
 async def find_content(

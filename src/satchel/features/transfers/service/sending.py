@@ -23,8 +23,9 @@ from satchel.features.transfers.model import (
 )
 from satchel.features.transfers.needs import Audience, Known, Lent, Source
 from satchel.features.transfers.records import TRANSFER, TransferRow, as_person, as_room
-from satchel.features.transfers.service import contents, history, receipts, receiving
+from satchel.features.transfers.service import contents, history
 from satchel.features.transfers.service.context import Transfers
+from satchel.features.transfers.service.ending import noted, withdraw_from_all
 from satchel.features.transfers.service.history import Involved
 from satchel.features.transfers.service.posting import Parcel, deliver, write_down
 from satchel.features.transfers.service.repeating import Repetition
@@ -112,18 +113,14 @@ async def withdraw(transfers: Transfers, person_id: PersonId, transfer_id: Trans
     before = await history.receipts_of(transfers, transfer)
     if before and not any(each.state in (*UNTAKEN, "withdrawn") for each in before):
         raise AlreadyTaken("Everybody has taken or declined this already.")
-    now = transfers.now()
     ended = TRANSFER.update(
-        [assign("withdrawnAt", now, only_if_absent=True)], when=attr("PK").exists(), transfer_id=transfer_id
+        [assign("withdrawnAt", transfers.now(), only_if_absent=True)],
+        when=attr("PK").exists(),
+        transfer_id=transfer_id,
     )
-    await transfers.tables.update(ended.table, ended.key, ended.actions, when=ended.when)
-    after = [
-        await receipts.change(transfers, transfer, each, receipts.withdrawn(now))
-        for each in await history.receipts_of(transfers, transfer)
-    ]
-    for each in after:
-        if each.state == "withdrawn":
-            await receiving.take_from_shelf(transfers, transfer, each.person_id)
+    async with noted(transfers, transfer):
+        await transfers.tables.update(ended.table, ended.key, ended.actions, when=ended.when)
+        after = await withdraw_from_all(transfers, transfer)
     if transfer.room_id:
         files = await history.files_of(transfers, transfer)
         file_ids = [file.file_id for file in files]

@@ -1,10 +1,11 @@
-"""Finish what a crash cut off between the first row of a transfer and its arrival; else it would lie about for ever.
+"""Finish what a crash cut off while a transfer was made or ended; else it would lie about for ever.
 
 Whatever is written of a transfer comes after a note that it is being made, and the note goes last. A transfer whose own
-row is there is brought to its receivers by whoever finds the note later; of any other, all rows are taken away.
+row is there is brought to its receivers by whoever finds the note later; of any other, all rows are taken away. A note
+stands while a transfer is withdrawn or declined, too, so that what was said to be gone goes from the shelf.
 """
 
-from satchel.features.transfers.model import MAX_FILES
+from satchel.features.transfers.model import ENDED, MAX_FILES
 from satchel.features.transfers.records import (
     FILES,
     FILES_PER_ROW,
@@ -23,6 +24,7 @@ from satchel.features.transfers.records import (
 )
 from satchel.features.transfers.service import history
 from satchel.features.transfers.service.context import Transfers
+from satchel.features.transfers.service.ending import take_from_shelf, withdraw_from_all
 from satchel.features.transfers.service.posting import bring
 from satchel.stores.ports.table import Key, Range
 
@@ -40,8 +42,14 @@ async def _finish(transfers: Transfers, posting: PostingRow) -> None:
     transfer = await TRANSFER.get(transfers.tables, transfer_id=posting.transfer_id)
     if transfer is None:
         await _take_away(transfers, posting)
-    elif not transfer.withdrawn_at:
-        unsaved = [receipt for receipt in await history.receipts_of(transfers, transfer) if not receipt.saved_at]
+    elif transfer.withdrawn_at:
+        await withdraw_from_all(transfers, transfer)
+    else:
+        receipts = await history.receipts_of(transfers, transfer)
+        for receipt in receipts:
+            if receipt.state in ENDED:
+                await take_from_shelf(transfers, transfer, receipt.person_id)
+        unsaved = [each for each in receipts if not each.saved_at and each.state not in ENDED]
         await bring(transfers, transfer, unsaved, await history.files_of(transfers, transfer))
     await transfers.tables.delete(POSTING.table, POSTING.key(transfer_id=posting.transfer_id))
 
