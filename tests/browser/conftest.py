@@ -25,7 +25,13 @@ class OpenPage(Protocol):
     """A new browser profile with one page in it."""
 
     def __call__(
-        self, *, locale: str = ..., dark: bool = ..., size: ViewportSize = ..., may_fail: bool = ...
+        self,
+        *,
+        locale: str = ...,
+        dark: bool = ...,
+        size: ViewportSize = ...,
+        may_fail: bool = ...,
+        intercepted: bool = ...,
     ) -> Page: ...
 
 
@@ -53,22 +59,35 @@ def chromium() -> Generator[Browser]:
 
 @pytest.fixture
 def open_page(chromium: Browser, server: ServerProcess) -> Generator[OpenPage]:
-    """Pages whose console stays silent; `may_fail` lets the server's refusals be, which Chromium logs as well."""
+    """Pages whose console stays silent; `may_fail` lets the server's refusals be, which Chromium logs as well.
+
+    Requests of `intercepted` pages can be played with: past a service worker, Playwright does not see all of them.
+    """
     contexts: list[BrowserContext] = []
     complaints: list[str] = []
 
     def open_one(
-        *, locale: str = "en", dark: bool = False, size: ViewportSize = DESKTOP, may_fail: bool = False
+        *,
+        locale: str = "en",
+        dark: bool = False,
+        size: ViewportSize = DESKTOP,
+        may_fail: bool = False,
+        intercepted: bool = False,
     ) -> Page:
         context = chromium.new_context(
-            base_url=server.url, locale=locale, color_scheme="dark" if dark else "light", viewport=size
+            base_url=server.url,
+            locale=locale,
+            color_scheme="dark" if dark else "light",
+            viewport=size,
+            service_workers="block" if intercepted else "allow",
         )
         contexts.append(context)
         page = context.new_page()
 
         def note(message: ConsoleMessage) -> None:
             refused = may_fail and message.text.startswith("Failed to load resource")
-            if message.type in ("error", "warning") and not refused:
+            blocked = intercepted and message.text == "Service Worker registration blocked by Playwright"
+            if message.type in ("error", "warning") and not (refused or blocked):
                 complaints.append(f"{page.url}: {message.text}")
 
         page.on("console", note)

@@ -260,7 +260,7 @@ def test_somebody_made_an_administrator_sees_the_page_at_once(
 
 
 def test_a_choice_that_could_not_be_made_goes_back(open_page: OpenPage) -> None:
-    page = open_page(may_fail=True)
+    page = open_page(may_fail=True, intercepted=True)
     sign_in(page, "ann@example.org")
     page.goto("/administration")
     expect(page.get_by_role("radio", name="By invitation")).to_be_checked()

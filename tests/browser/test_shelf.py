@@ -450,7 +450,7 @@ def test_a_long_folder_loads_while_one_goes_down_and_can_be_chosen_whole(page: P
 def test_a_folder_that_cannot_be_read_says_so_and_is_tried_again(open_page: OpenPage, shelf: Shelf) -> None:
     here = shelf.folder("Trouble")
     shelf.put("there.txt", b"", here)
-    page = open_page(may_fail=True)
+    page = open_page(may_fail=True, intercepted=True)
     sign_in(page, EMAIL)
     page.route("**/api/v1/shelf/entries?*", lambda route: route.abort())
     page.goto(f"/shelf/{here}")

@@ -150,7 +150,7 @@ def test_bytes_that_were_damaged_on_the_way_are_not_handed_to_anybody(
 ) -> None:
     sender, receiver = Holder(server, "Edda"), Holder(server, "Finn").fill_the_shelf()
     transfer_id = sender.send(receiver, sender.put("plan.txt", b"at eight"))
-    page = open_page()
+    page = open_page(intercepted=True)
     sign_in(page, receiver.email)
     open_transfer(page, transfer_id)
 
@@ -199,7 +199,7 @@ def test_what_is_too_large_to_be_held_goes_straight_to_the_disk_and_is_checked_t
         transfer["files"][0]["size_bytes"] = 600 * 2**20
         route.fulfill(json=transfer)
 
-    page = open_page()
+    page = open_page(intercepted=True)
     sign_in(page, receiver.email)
     page.route(f"**/api/v1/transfers/{transfer_id}*", call_it_large)
     page.route(f"**/api/v1/transfers/{transfer_id}/opened", call_it_large)

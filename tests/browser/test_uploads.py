@@ -60,6 +60,14 @@ def page(open_page: OpenPage, ann: dict[str, str]) -> Page:
     return opened
 
 
+@pytest.fixture
+def proxied(open_page: OpenPage, ann: dict[str, str]) -> Page:
+    """A page whose requests a proxy can meddle with."""
+    opened = open_page(may_fail=True, intercepted=True)
+    sign_in(opened, EMAIL)
+    return opened
+
+
 def test_files_are_chosen_and_stand_on_the_shelf_at_once_whatever_their_names(page: Page, tmp_path: Path) -> None:
     names = [
         "plain.txt",
@@ -289,7 +297,7 @@ def test_two_tabs_that_send_one_file_make_one_file_of_it(page: Page, tmp_path: P
     assert [name for name in stored(page) if name.startswith("twice")] == [file.name]
 
 
-def test_a_proxy_that_takes_only_little_at_a_time_gets_little_at_a_time(page: Page, tmp_path: Path) -> None:
+def test_a_proxy_that_takes_only_little_at_a_time_gets_little_at_a_time(proxied: Page, tmp_path: Path) -> None:
     file = written(tmp_path / "in pieces.bin", 2_000_000)
     sizes: list[int] = []
 
@@ -301,15 +309,15 @@ def test_a_proxy_that_takes_only_little_at_a_time_gets_little_at_a_time(page: Pa
         else:
             route.continue_()
 
-    page.route(ONE_ADDRESS, refuse_large)
-    choose(page, file)
-    expect(shelf(page).get_by_text(file.name)).to_be_visible()
+    proxied.route(ONE_ADDRESS, refuse_large)
+    choose(proxied, file)
+    expect(shelf(proxied).get_by_text(file.name)).to_be_visible()
     assert sizes[0] == 2_000_000
     assert sizes.count(512 * 1024) == 3
-    assert stored(page)[file.name] == digest(file)
+    assert stored(proxied)[file.name] == digest(file)
 
 
-def test_where_no_patch_passes_the_bytes_come_by_post(page: Page, tmp_path: Path) -> None:
+def test_where_no_patch_passes_the_bytes_come_by_post(proxied: Page, tmp_path: Path) -> None:
     file = written(tmp_path / "by post.bin", 2_000_000)
 
     def refuse_patch(route: Route) -> None:
@@ -318,20 +326,20 @@ def test_where_no_patch_passes_the_bytes_come_by_post(page: Page, tmp_path: Path
         else:
             route.continue_()
 
-    page.route(ONE_ADDRESS, refuse_patch)
-    choose(page, file)
-    expect(shelf(page).get_by_text(file.name)).to_be_visible()
-    assert stored(page)[file.name] == digest(file)
+    proxied.route(ONE_ADDRESS, refuse_patch)
+    choose(proxied, file)
+    expect(shelf(proxied).get_by_text(file.name)).to_be_visible()
+    assert stored(proxied)[file.name] == digest(file)
 
 
-def test_a_proxy_that_answers_instead_of_the_server_is_said_to_be_in_the_way(page: Page, tmp_path: Path) -> None:
+def test_a_proxy_that_answers_instead_of_the_server_is_said_to_be_in_the_way(proxied: Page, tmp_path: Path) -> None:
     file = written(tmp_path / "stopped.bin", 2_000_000)
-    page.route(ONE_ADDRESS, lambda route: route.fulfill(status=403, content_type="text/html", body="<h1>No</h1>"))
-    choose(page, file)
-    expect(tray(page)).to_contain_text("Something between you and Satchel answered instead of it (status 403).")
-    page.unroute(ONE_ADDRESS)
-    page.get_by_role("button", name=f"Try {file.name} again now").click()
-    expect(shelf(page).get_by_text(file.name)).to_be_visible()
+    proxied.route(ONE_ADDRESS, lambda route: route.fulfill(status=403, content_type="text/html", body="<h1>No</h1>"))
+    choose(proxied, file)
+    expect(tray(proxied)).to_contain_text("Something between you and Satchel answered instead of it (status 403).")
+    proxied.unroute(ONE_ADDRESS)
+    proxied.get_by_role("button", name=f"Try {file.name} again now").click()
+    expect(shelf(proxied).get_by_text(file.name)).to_be_visible()
 
 
 def test_the_tray_fits_on_a_narrow_screen(open_page: OpenPage, ann: dict[str, str], tmp_path: Path) -> None:

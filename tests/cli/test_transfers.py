@@ -11,6 +11,7 @@ from tests.application import PASSWORD
 from tests.cli.terminal import Person, explains
 from tests.cli.test_account import let_the_access_token_expire
 from tests.cli.test_shelf import contents, fill, listed, objects
+from tests.cli.watcher import watching
 from tests.server.process import ServerProcess
 
 pytestmark = pytest.mark.slow
@@ -143,3 +144,16 @@ def test_the_wait_for_a_receipt_renews_a_token_that_ran_out(pair: Pair, server: 
     last = msgspec.json.decode(sent_and_waited_for(pair, "notes.txt", "--json").splitlines()[-1])
     assert last["result"] == "receipt"
     assert last["receipt"]["state"] == "verified"
+
+
+def test_who_watches_a_room_hears_of_what_came_by_e_mail_and_it_still_waits_to_be_looked_at(pair: Pair) -> None:
+    code = pair.bob.run("room", "open", "--json").json["code"]
+    fill(pair.ann.home / "letter.txt", 10)
+    with watching(pair.bob, code, "--save", "saved") as watcher:
+        watcher.sees("room")
+        transfer = sent(pair, "letter.txt")
+        watcher.sees("offer")
+        assert pair.bob.run("room", "say", "done").code == 0
+        watcher.sees("chat")
+    assert not (pair.bob.home / "saved/letter.txt").exists()
+    assert pair.ann.run("transfers", "withdraw", transfer["transfer_id"]).code == 0

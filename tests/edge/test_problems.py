@@ -7,12 +7,12 @@ from satchel.kernel.errors import Conflict, Invalid, SatchelError, TooMany, Unav
 from tests.edge.given import Edge, slug
 
 
-class RoomFull(Conflict):
+class BoatFull(Conflict):
     """Nobody else fits into
-    this room."""
+    this boat."""
 
-    slug = "room-full"
-    title = "The room is full"
+    slug = "boat-full"
+    title = "The boat is full"
 
 
 def raising(edge: Edge, error: BaseException) -> None:
@@ -24,14 +24,14 @@ def raising(edge: Edge, error: BaseException) -> None:
 
 
 async def test_an_error_of_ours_has_slug_title_detail_facts_and_the_request(edge: Edge) -> None:
-    raising(edge, RoomFull("Ask somebody to leave.", seats=4, status="not this", when=(1, 2)))
+    raising(edge, BoatFull("Ask somebody to leave.", seats=4, status="not this", when=(1, 2)))
     answer = await edge.client().get("/api/v1/fail/x")
     assert answer.status_code == 409
     assert answer.headers["content-type"] == "application/problem+json"
     assert answer.headers["cache-control"] == "no-store"
     assert answer.json() == {
-        "type": "/problems#room-full",
-        "title": "The room is full",
+        "type": "/problems#boat-full",
+        "title": "The boat is full",
         "status": 409,
         "detail": "Ask somebody to leave.",
         "instance": f"urn:satchel:request:{answer.headers['x-request-id']}",
@@ -78,10 +78,10 @@ def test_every_kind_is_listed_once_with_its_explanation() -> None:
     kinds = kinds_of_problem()
     slugs = [kind.slug for kind in kinds]
     assert slugs == sorted(set(slugs))
-    assert {"internal", "invalid", "token-expired", "malformed", "room-full"} <= set(slugs)
-    [room_full] = [kind for kind in kinds if kind.slug == "room-full"]
-    assert (room_full.status, room_full.title) == (409, "The room is full")
-    assert room_full.about == "Nobody else fits into this room."
+    assert {"internal", "invalid", "token-expired", "malformed", "boat-full"} <= set(slugs)
+    [boat_full] = [kind for kind in kinds if kind.slug == "boat-full"]
+    assert (boat_full.status, boat_full.title) == (409, "The boat is full")
+    assert boat_full.about == "Nobody else fits into this boat."
     assert all(kind.about and kind.title for kind in kinds)
 
 

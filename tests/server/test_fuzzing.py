@@ -32,7 +32,7 @@ CHECKS = [
 EXAMPLES = 25
 
 
-@schemathesis.serializer("application/offset+octet-stream")
+@schemathesis.serializer("application/offset+octet-stream", "application/vnd.satchel.bundle")
 def as_bytes(_context: Any, value: Any) -> bytes:
     """Whatever comes to mind, as the body of an upload."""
     return value if isinstance(value, bytes) else str(value).encode(errors="replace")

@@ -41,8 +41,8 @@ class Offers:
         if offer.transfer_id in self._told or offer.state in ("declined", "withdrawn"):
             return
         self._told.add(offer.transfer_id)
-        # What came by e-mail was put there by the server itself.
-        is_on_shelf = offer.state in ("downloaded", "verified")
+        # What came by e-mail was put there by the server itself, though nobody has looked at it yet.
+        is_on_shelf = all(file.state in ("downloaded", "verified") for file in offer.files)
         whom = "the room" if offer.receiver.kind == "room" else "you"
         words = f": “{offer.note}”" if offer.note else ""
         if is_on_shelf:

@@ -1,16 +1,18 @@
 // Handing files over in a room: uploaded or copied there, and, once all of them have arrived, offered in one piece.
 import { t } from '$lib/i18n/index.svelte';
+import { session } from '$lib/session.svelte';
 import { act } from '$lib/shell/acting';
 import { handOver, type Options, type Receiver } from '$lib/transfers/handing';
 import { toasts } from '$lib/ui/toasts.svelte';
 import { whenArrived } from '$lib/uploads/gesture.svelte';
 import type { Whereto } from '$lib/uploads/memory';
 import type { Picked } from '$lib/uploads/picking';
-import { queue } from '$lib/uploads/queue.svelte';
-import { bring } from './rooms';
+import { queue, shelter } from '$lib/uploads/queue.svelte';
+import { randomKey } from '$lib/uploads/upload.svelte';
+import { filesOf, HandOvers, type HandOver, type Target } from './handOvers.svelte';
+import { bring, type RoomFile } from './rooms';
 
-/** To whom: one person, or everybody in the room if none is named. */
-export type Target = { roomId: string; person?: { person_id: string; name: string } | undefined };
+export const handOvers = new HandOvers(shelter());
 
 /** What somebody is about to send, before it is known which files. */
 export type Errand = {
@@ -35,7 +37,16 @@ export async function send(
 ): Promise<void> {
   const { folder, ...rest } = options;
   const uploads = queue.add(folder ? picked.map((each) => within(folder, each)) : picked, wheretoOf(target));
-  if (uploads.length) await offer(target, await whenArrived(uploads), rest);
+  if (!uploads.length) return;
+  const handOver = { key: randomKey(), owner: session.personId ?? '', target: plain(target), options: rest };
+  await handOvers.carry(handOver, async () => offer(target, await whenArrived(uploads), rest));
+}
+
+/** Hand over what a closed page has left behind in the room. */
+export async function sendLeftBehind(handOver: HandOver, files: readonly RoomFile[]): Promise<void> {
+  const { target, options } = handOver;
+  const ids = filesOf(handOver, files).map(({ file_id }) => file_id);
+  await handOvers.carry(handOver, () => offer(target, ids, options));
 }
 
 /** Copy from the shelf of whoever sends. */
@@ -58,7 +69,8 @@ export function wheretoOf({ roomId, person }: Target): Whereto {
   return { destination: 'room', room: roomId, ...(person && { to: person.person_id }) };
 }
 
-async function offer(target: Target, fileIds: readonly string[], options: Options): Promise<void> {
+/** Whether nothing is left to be told. */
+async function offer(target: Target, fileIds: readonly string[], options: Options): Promise<boolean> {
   const { roomId: room_id, person } = target;
   const to: Receiver = person
     ? { kind: 'person', room_id, person_id: person.person_id }
@@ -67,13 +79,19 @@ async function offer(target: Target, fileIds: readonly string[], options: Option
     const offered = await act(async () => {
       await handOver(to, fileIds.slice(at, at + MOST_FILES), options);
     });
-    if (!offered) return;
+    if (!offered) return false;
   }
-  if (!fileIds.length) return;
+  if (!fileIds.length) return true;
   const count = fileIds.length;
   toasts.good(
     person ? t('rooms.sent.toPerson', { count, name: person.name }) : t('rooms.sent.toAll', { count }),
   );
+  return true;
+}
+
+/** No more of a person than is needed to name them. */
+function plain({ roomId, person }: Target): Target {
+  return { roomId, ...(person && { person: { person_id: person.person_id, name: person.name } }) };
 }
 
 function within(folder: string, { file, path }: Picked): Picked {

@@ -1,4 +1,4 @@
-// How far what one has handed over in a room has come with those who receive it.
+// What was handed over in a room: how far one's own has come with those who receive it, and who wants answers to theirs.
 import { SvelteMap } from 'svelte/reactivity';
 import { Problem } from '$lib/api/client';
 import { live } from '$lib/live/live.svelte';
@@ -42,4 +42,10 @@ export class Receipts {
 export function arrivalOf({ counts }: Transfer): { count: number; all: number } {
   const all = Object.values(counts).reduce((sum, count) => sum + count, 0);
   return { count: counts.verified, all: all - counts.withdrawn };
+}
+
+/** How many have handed something in, of all who were asked to. */
+export function answersOf({ receipts, missing }: Transfer): { count: number; all: number } {
+  const count = receipts.filter(({ answer }) => answer).length;
+  return { count, all: count + missing.length };
 }

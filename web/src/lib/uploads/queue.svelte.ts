@@ -289,7 +289,8 @@ function shareOf(uploads: readonly Upload[]): number {
   return size ? sent / size : 0;
 }
 
-function shelter(): Shelter | undefined {
+/** Where what outlives the page is kept, unless storage is switched off. */
+export function shelter(): Shelter | undefined {
   try {
     return globalThis.localStorage;
   } catch {

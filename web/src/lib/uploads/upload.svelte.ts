@@ -9,7 +9,7 @@ const SHOWN_EVERY_SECONDS = 0.2;
 let last = 0;
 
 /** `crypto.randomUUID` is not there over plain http. */
-function randomKey(): string {
+export function randomKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
     byte.toString(16).padStart(2, '0'),
   ).join('');
