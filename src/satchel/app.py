@@ -1,11 +1,9 @@
 """The only wiring: settings in, a running application out."""
 
 import asyncio
-import os
-import secrets
 import shutil
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from importlib.metadata import version
@@ -14,7 +12,7 @@ from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp
 
-from satchel.config import BadSetting, Settings
+from satchel.config import Settings
 from satchel.edge import application as edge
 from satchel.edge import object_links, server
 from satchel.edge.endpoints import Router
@@ -27,7 +25,6 @@ from satchel.edge.metrics import Metrics
 from satchel.edge.object_links import LinkedObjects
 from satchel.edge.previews import preview_of
 from satchel.edge.site import Site
-from satchel.edge.throttle import Throttle, network_of
 from satchel.edge.uploads.context import LASTS_AT_MOST, Uploads
 from satchel.edge.uploads.destinations import Destination
 from satchel.edge.uploads.lifecycle import sweep_expired_uploads
@@ -67,11 +64,13 @@ from satchel.features.transfers.service.unfinished import sweep_unfinished
 from satchel.housekeeping import Chore, Housekeeper, Sweep, repeat
 from satchel.kernel.clock import Clock, system_clock
 from satchel.kernel.errors import Unavailable
-from satchel.kernel.signing import MIN_SECRET_BYTES, Signer
+from satchel.kernel.signing import Signer
 from satchel.live import Presence
-from satchel.stores.connect import Stores, open_stores, prepare_folder
-from satchel.stores.ports.ephemeral import Ephemeral, Exists
+from satchel.secret import open_signer
+from satchel.stores.connect import Stores, open_stores
+from satchel.stores.ports.ephemeral import Exists
 from satchel.tables import ALL_TABLES, SELF_TEST
+from satchel.throttles import Throttles
 
 # Short-lived state that a restart must not forget: a session that was ended stays ended, a room stays open.
 DURABLE_KEYS = ("revoked:", "upload-begun:", "transfer-begun:", "housekeeping:", *ROOM_KEYS)
@@ -80,23 +79,6 @@ HOUSEKEEPING_EVERY = timedelta(minutes=10)
 ROOMS_KEPT_EVERY = timedelta(seconds=5)
 # The store counts from the beginning of an upload, so it has to wait for as long as one can last.
 BROKEN_OFF_AFTER = LASTS_AT_MOST + timedelta(days=1)
-GUESSING_WINDOW = timedelta(minutes=15)
-ATTEMPTS_PER_ACCOUNT_AND_ADDRESS = 10
-ATTEMPTS_PER_ACCOUNT = 100
-# An office signs in, or a class comes in as guests, behind one address; somebody who guesses needs far more.
-ATTEMPTS_PER_ADDRESS = 60
-SIGN_UPS_PER_ADDRESS = 60
-GUESTS_PER_ADDRESS = 300
-PASSWORD_RESETS_PER_ADDRESS = 60
-# Letters that no room has: one address cannot find a room, and all together hardly one in a day.
-WRONG_CODES_PER_ADDRESS = 30
-WRONG_CODES_OVERALL = 600
-KNOCKS_PER_ROOM = 100
-# Faster than anybody types; a program that floods a room would push out of it what others have said.
-MESSAGES_PER_PERSON = 60
-TALKING_WINDOW = timedelta(seconds=10)
-# Somebody who sends by e-mail could find out who has an account here.
-RECEIVERS_TRIED_PER_SENDER = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,33 +104,6 @@ class _Tokens:
 
     def issue_guest(self, *, guest_id: str, name: str) -> Token:
         return self._identity.issue_guest(Guest(guest_id, name))
-
-
-class _PerAddress:
-    """A limit by the network that an address belongs to."""
-
-    def __init__(self, throttle: Throttle) -> None:
-        self._throttle = throttle
-
-    async def count(self, address: str) -> None:
-        await self._throttle.count(network_of(address))
-
-
-class _GuessLimits:
-    """Tight for one account from one network, so that a stranger elsewhere cannot lock its owner out; wider for all."""
-
-    def __init__(self, ephemeral: Ephemeral) -> None:
-        self._per_address = _PerAddress(Throttle(ephemeral, "address", ATTEMPTS_PER_ADDRESS, GUESSING_WINDOW))
-        self._per_account = Throttle(ephemeral, "account", ATTEMPTS_PER_ACCOUNT, GUESSING_WINDOW)
-        self._per_pair = Throttle(ephemeral, "pair", ATTEMPTS_PER_ACCOUNT_AND_ADDRESS, GUESSING_WINDOW)
-
-    async def count(self, account: str, address: str) -> None:
-        await self._per_address.count(address)
-        await self._per_pair.count(_pair(account, address))
-        await self._per_account.count(account)
-
-    async def forgive(self, account: str, address: str) -> None:
-        await self._per_pair.forgive(_pair(account, address))
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,26 +137,6 @@ class _Storage:
         return _Room(disk.total, disk.free)
 
 
-class _CodeGuesses:
-    """Letters that no room has: from one network, and from all."""
-
-    def __init__(self, ephemeral: Ephemeral) -> None:
-        self._per_address = Throttle(ephemeral, "room-code", WRONG_CODES_PER_ADDRESS, GUESSING_WINDOW)
-        self._overall = Throttle(ephemeral, "room-codes", WRONG_CODES_OVERALL, GUESSING_WINDOW)
-
-    async def count(self, address: str) -> None:
-        await self._per_address.count(network_of(address))
-        await self._overall.count("all")
-
-    async def check(self, address: str) -> None:
-        await self._per_address.check(network_of(address))
-        await self._overall.check("all")
-
-
-def _pair(account: str, address: str) -> str:
-    return f"{network_of(address)} {account}"
-
-
 @asynccontextmanager
 async def application(
     settings: Settings,
@@ -219,13 +154,15 @@ async def application(
         stores = through(opened)
         await _have_tables(settings, stores)
         identity = Identity(signer, stores.ephemeral, clock=clock)
+        throttles = Throttles(stores.ephemeral)
         housekeeper = Housekeeper(stores.ephemeral, clock, HOUSEKEEPING_EVERY)
         shelf = _shelf(settings, stores, clock)
-        accounts = _accounts(settings, stores, clock, signer, identity, _Storage(settings, shelf), housekeeper)
-        rooms = _rooms(settings, stores, clock, accounts, shelf)
+        storage = _Storage(settings, shelf)
+        accounts = _accounts(settings, stores, clock, signer, identity, throttles, storage, housekeeper)
+        rooms = _rooms(settings, stores, clock, throttles, accounts, shelf)
         destinations = {"shelf": ShelfDestination(shelf), "room": RoomDestination(rooms)}
         uploads = _uploads(settings, stores, clock, destinations)
-        transfers = _transfers(stores, clock, accounts, shelf, Lending(rooms))
+        transfers = _transfers(stores, clock, throttles, accounts, shelf, Lending(rooms))
         _connect(shelf, transfers)
         metrics = Metrics()
         live = _live(stores, clock, identity, metrics, attendances=[RoomAttendance(rooms)])
@@ -319,22 +256,20 @@ def _accounts(
     clock: Clock,
     signer: Signer,
     identity: Identity,
+    throttles: Throttles,
     storage: _Storage,
     housekeeper: Housekeeper,
 ) -> Accounts:
-    ephemeral = stores.ephemeral
     return Accounts(
         tables=stores.tables,
         clock=clock,
         signer=signer,
         access=_Tokens(identity),
         passwords=Passwords(),
-        guesses=_GuessLimits(ephemeral),
-        sign_ups=_PerAddress(Throttle(ephemeral, "sign-up", SIGN_UPS_PER_ADDRESS, GUESSING_WINDOW)),
-        guest_entries=_PerAddress(Throttle(ephemeral, "guest", GUESTS_PER_ADDRESS, GUESSING_WINDOW)),
-        password_resets=_PerAddress(
-            Throttle(ephemeral, "password-reset", PASSWORD_RESETS_PER_ADDRESS, GUESSING_WINDOW)
-        ),
+        guesses=throttles.sign_ins,
+        sign_ups=throttles.sign_ups,
+        guest_entries=throttles.guest_entries,
+        password_resets=throttles.password_resets,
         storage=storage,
         housekeeping=housekeeper,
         default_sign_up=settings.sign_up,
@@ -351,18 +286,19 @@ def _shelf(settings: Settings, stores: Stores, clock: Clock) -> Shelf:
     )
 
 
-def _rooms(settings: Settings, stores: Stores, clock: Clock, accounts: Accounts, shelf: Shelf) -> Rooms:
-    ephemeral = stores.ephemeral
+def _rooms(
+    settings: Settings, stores: Stores, clock: Clock, throttles: Throttles, accounts: Accounts, shelf: Shelf
+) -> Rooms:
     return Rooms(
-        ephemeral=ephemeral,
+        ephemeral=stores.ephemeral,
         objects=stores.objects,
         clock=clock,
         quota_bytes=settings.room_quota or None,
-        guesses=_CodeGuesses(ephemeral),
-        knocking=Throttle(ephemeral, "knock", KNOCKS_PER_ROOM, GUESSING_WINDOW),
-        talking=Throttle(ephemeral, "chat", MESSAGES_PER_PERSON, TALKING_WINDOW),
+        guesses=throttles.room_codes,
+        knocking=throttles.knocks,
+        talking=throttles.messages,
         people=Finder(accounts),
-        attending=Presence(ephemeral, clock),
+        attending=Presence(stores.ephemeral, clock),
         shelves=Handing(shelf),
         preview_of=preview_of,
     )
@@ -377,7 +313,9 @@ def _connect(shelf: Shelf, transfers: Transfers) -> None:
     shelf.events.on(HandedFileOpened, note)
 
 
-def _transfers(stores: Stores, clock: Clock, accounts: Accounts, shelf: Shelf, rooms: RoomsOfTransfers) -> Transfers:
+def _transfers(
+    stores: Stores, clock: Clock, throttles: Throttles, accounts: Accounts, shelf: Shelf, rooms: RoomsOfTransfers
+) -> Transfers:
     return Transfers(
         tables=stores.tables,
         objects=stores.objects,
@@ -386,7 +324,7 @@ def _transfers(stores: Stores, clock: Clock, accounts: Accounts, shelf: Shelf, r
         people=Finder(accounts),
         shelf=Handing(shelf),
         rooms=rooms,
-        receivers_tried=Throttle(stores.ephemeral, "receiver", RECEIVERS_TRIED_PER_SENDER, GUESSING_WINDOW),
+        receivers_tried=throttles.receivers,
     )
 
 
@@ -422,42 +360,3 @@ async def _have_tables(settings: Settings, stores: Stores) -> None:
         await stores.tables.create(*ALL_TABLES)
     elif missing := await stores.tables.missing(*ALL_TABLES):
         raise Unavailable(f"Run `satchel tables create` first. Missing: {', '.join(missing)}.")
-
-
-def open_signer(settings: Settings) -> Signer:
-    """What signs tokens and links: the secret of the settings, or one made once and kept in the data folder."""
-    if settings.secret:
-        return Signer(settings.secret.encode())
-    if not settings.table_url.startswith("sqlite:"):
-        raise BadSetting(
-            "Several servers can share these tables, so they have to share a secret too: set SATCHEL_SECRET to the"
-            " same 32 characters or more on each, such as `openssl rand -hex 32` prints."
-        )
-    prepare_folder(settings.data)
-    return Signer(_kept_secret(settings.data / "secret"))
-
-
-def _kept_secret(file: Path) -> bytes:
-    try:
-        if not file.exists():
-            _make_secret(file)
-        secret = file.read_bytes().strip()
-    except OSError as error:
-        raise Unavailable(
-            f"The secret in {file} cannot be read or made ({error.strerror}). Change the rights of the data folder."
-        ) from error
-    if len(secret) < MIN_SECRET_BYTES:
-        raise Unavailable(f"The secret in {file} is damaged. Restore it, or delete it: everybody then signs in anew.")
-    return secret
-
-
-def _make_secret(file: Path) -> None:
-    """Whole and on disk before it has its name; of two servers that begin at once, the first one's secret counts."""
-    draft = file.with_name(f"secret.{secrets.token_hex(8)}")
-    with open(draft, "x", encoding="ascii", opener=lambda path, flags: os.open(path, flags, 0o600)) as opened:
-        opened.write(secrets.token_hex(32))
-        opened.flush()
-        os.fsync(opened.fileno())
-    with suppress(FileExistsError):
-        file.hardlink_to(draft)
-    draft.unlink()

@@ -76,7 +76,7 @@ def _nearest(path: Path) -> Path:
 
 
 async def examine_secret(settings: Settings, report: Report) -> Signer | None:
-    from satchel.app import open_signer
+    from satchel.secret import open_signer
 
     opened: list[Signer] = []
 
