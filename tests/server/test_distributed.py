@@ -1,0 +1,128 @@
+"""Rooms and transfers on DynamoDB, Redis and S3: two servers, a person at each, nothing between them but these."""
+
+import hashlib
+import json
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from websockets.sync.client import ClientConnection
+
+from tests.application import PASSWORD
+from tests.server.process import ServerProcess, serving
+from tests.server.test_live import bearer, listen
+from tests.server.test_running import SECRET, make_tables
+from tests.services import dynamodb_local, rclone_s3, redis_server
+from tests.uploads.given import SENDS, a_bundle, pairs
+
+pytestmark = pytest.mark.services
+
+
+class Person:
+    """Somebody with an account, at one of the servers."""
+
+    def __init__(self, server: ServerProcess, name: str) -> None:
+        self.server = server
+        self.email = f"{name}@example.org"
+        body = {"email": self.email, "name": name, "password": PASSWORD}
+        signed_up = server.client.post("/api/v1/accounts", json=body).raise_for_status().json()
+        self.person_id: str = signed_up["user_id"]
+        self.headers = bearer(signed_up)
+
+    def ask(self, method: str, path: str, **request: Any) -> httpx.Response:
+        headers = {**self.headers, **request.pop("headers", {})}
+        answer = self.server.client.request(method, f"/api/v1{path}", headers=headers, **request)
+        assert answer.is_success, answer.text
+        return answer
+
+    def upload(self, content: bytes, **metadata: str) -> str:
+        headers = {**SENDS, "upload-length": str(len(content)), "upload-metadata": pairs(**metadata)}
+        where = self.ask("POST", "/uploads", headers=headers, content=content).headers["location"]
+        return self.ask("GET", where.partition("/api/v1")[2]).json()["became"]
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Generator[tuple[Person, Person]]:
+    folder = tmp_path_factory.mktemp("servers")
+    with dynamodb_local() as dynamodb, redis_server() as redis, rclone_s3() as s3:
+        shared = {
+            "SATCHEL_TABLE": f"dynamodb://us-east-1?endpoint={dynamodb}",
+            "SATCHEL_EPHEMERAL": redis,
+            "SATCHEL_OBJECTS": f"s3://{s3.bucket}?endpoint={s3.endpoint}",
+            "SATCHEL_SECRET": SECRET,
+            "SATCHEL_SIGN_UP": "open",
+            **s3.environment(),
+        }
+        make_tables(shared)
+        with serving(folder / "one", environment=shared) as one, serving(folder / "two", environment=shared) as two:
+            yield Person(one, "ann"), Person(two, "bob")
+
+
+def heard(connection: ClientConnection, kind: str) -> Any:
+    """The next event of a kind."""
+    while True:
+        event = json.loads(connection.recv(timeout=30))
+        if event["type"] == kind:
+            return event
+
+
+def test_a_room_is_one_wherever_its_people_are(pair: tuple[Person, Person]) -> None:
+    ann, bob = pair
+    room = ann.ask("POST", "/rooms", json={"name": "Practice"}).json()
+    room_id = room["room_id"]
+    with listen(bob.server, bob.headers) as ears:
+        heard(ears, "hello")
+        assert bob.ask("POST", "/rooms/join", json={"code": room["code"]}).json()["room"]["room_id"] == room_id
+        ann.ask("POST", f"/rooms/{room_id}/chat", json={"text": "from bar 12"})
+        assert heard(ears, "room.chat")["message"]["text"] == "from bar 12"
+        file_id = ann.upload(b"do re mi", destination="room", room=room_id, filename="part.txt")
+        assert heard(ears, "room.file")["file"]["file_id"] == file_id
+        to = {"kind": "person", "room_id": room_id, "person_id": bob.person_id}
+        transfer_id = ann.ask("POST", "/transfers", json={"to": to, "files": [file_id]}).json()["transfer_id"]
+        assert heard(ears, "transfer.offered")["transfer_id"] == transfer_id
+    content = bob.ask("GET", f"/transfers/{transfer_id}/files/0/content").content
+    assert content == b"do re mi"
+    proof = {"sha256": hashlib.sha256(content).hexdigest()}
+    bob.ask("POST", f"/transfers/{transfer_id}/files/0/verified", json=proof)
+    assert ann.ask("GET", f"/transfers/{transfer_id}").json()["state"] == "verified"
+    ann.ask("DELETE", f"/rooms/{room_id}")
+    assert bob.server.client.get(f"/api/v1/rooms/{room_id}", headers=bob.headers).status_code == 404
+    assert not bob.ask("GET", f"/transfers/{transfer_id}").json()["is_available"]
+
+
+def test_what_is_sent_by_e_mail_at_one_server_is_received_at_the_other(pair: tuple[Person, Person]) -> None:
+    ann, bob = pair
+    contents = {"a.txt": b"first", "b.txt": b"second"}
+    ids = [ann.upload(content, destination="shelf", filename=name) for name, content in contents.items()]
+    sent = ann.ask("POST", "/transfers", json={"to": {"kind": "email", "email": bob.email}, "files": ids}).json()
+    (waiting,) = bob.ask("GET", "/transfers/waiting").json()["transfers"]
+    assert waiting["transfer_id"] == sent["transfer_id"]
+    bob.ask("POST", f"/transfers/{sent['transfer_id']}/opened")
+    (line,) = ann.ask("GET", "/transfers?direction=sent&limit=1").json()["transfers"]
+    assert line["counts"]["verified"] == 1
+    (received,) = bob.ask("GET", "/shelf/entries").json()["entries"]
+    files = bob.ask("GET", f"/shelf/entries?folder={received['id']}").json()["entries"]
+    fetched = {file["name"]: bob.ask("GET", f"/shelf/files/{file['id']}/content").content for file in files}
+    assert fetched == contents
+
+
+def test_small_files_are_kept_together_on_dynamodb(tmp_path: Path, moto_endpoint: str) -> None:
+    # DynamoDB Local as it is installed here has room for 10 writes in a transaction; DynamoDB and moto have for 100.
+    environment = {
+        "SATCHEL_TABLE": f"dynamodb://us-east-1?endpoint={moto_endpoint}",
+        "SATCHEL_SECRET": SECRET,
+        "AWS_ACCESS_KEY_ID": "test",
+        "AWS_SECRET_ACCESS_KEY": "test",
+    }
+    make_tables(environment)
+    with serving(tmp_path / "data", environment=environment) as server:
+        ann = Person(server, "ann")
+        contents = {f"{number}.txt": b"%d" % number for number in range(50)}
+        bundle = a_bundle(*(({"filename": name}, data) for name, data in contents.items()), destination="shelf")
+        ann.ask("POST", "/uploads/bundle", content=bundle, headers={"content-type": "application/vnd.satchel.bundle"})
+        files = ann.ask("GET", "/shelf/entries").json()["entries"]
+        fetched = {file["name"]: ann.ask("GET", f"/shelf/files/{file['id']}/content").content for file in files}
+        assert fetched == contents
+        assert ann.ask("GET", "/shelf/usage").json()["files"] == 50
