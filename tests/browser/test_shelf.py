@@ -245,6 +245,24 @@ def test_an_entry_is_renamed_and_a_name_that_is_taken_is_told_where_it_is_typed(
     assert shelf.names(here) == ["final.txt", "taken.txt"]
 
 
+def test_a_file_gets_an_end_that_everybody_can_read_and_loses_it_again(page: Page, shelf: Shelf) -> None:
+    here = shelf.folder("Ending")
+    shelf.put("draft.txt", b"draft", here)
+    page.goto(f"/shelf/{here}")
+    for choice, left in (("30 days", "30 days left"), ("1 day", "1 day left")):
+        page.get_by_role("checkbox", name="Select draft.txt").check()
+        page.get_by_role("toolbar").get_by_role("button", name="Expiry").click()
+        page.get_by_role("radio", name=choice, exact=True).check()
+        page.get_by_role("dialog").get_by_role("button", name="Save").click()
+        expect(page.get_by_text(left, exact=True)).to_be_visible()
+        page.reload()
+    page.get_by_role("checkbox", name="Select draft.txt").check()
+    page.get_by_role("toolbar").get_by_role("button", name="Expiry").click()
+    page.get_by_role("radio", name="For good").check()
+    page.get_by_role("dialog").get_by_role("button", name="Save").click()
+    expect(page.get_by_text("1 day left")).to_have_count(0)
+
+
 def test_what_is_deleted_comes_back_by_a_word_or_from_the_bin_until_it_is_gone_for_good(
     page: Page, shelf: Shelf
 ) -> None:

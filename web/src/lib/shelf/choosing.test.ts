@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { addressWith } from './addresses';
-import { dayAfter, daysUntil, endOfDay } from './days';
+import { dayAfter, daysUntil, endOfDay, momentAfter } from './days';
 import { indexAfter } from './keys';
 import { merged, orderOf, placed, without } from './order';
 import { Selection } from './selection.svelte';
@@ -100,6 +100,7 @@ describe('days left', () => {
     expect(daysUntil('2026-01-01T00:00:01Z', now)).toBe(1);
     expect(daysUntil('2026-01-03T00:00:00Z', now)).toBe(2);
     expect(daysUntil('2025-12-01T00:00:00Z', now)).toBe(0);
+    expect(daysUntil(momentAfter(30, now), now)).toBe(30);
   });
 });
 

@@ -17,6 +17,11 @@ export function dayAfter(days: number, now = Date.now()): string {
   );
 }
 
+/** The moment so many days later. */
+export function momentAfter(days: number, now = Date.now()): string {
+  return new Date(now + days * DAY_MS).toISOString();
+}
+
 /** The last second of a day where the reader is. */
 export function endOfDay(day: string): string {
   return new Date(`${day}T23:59:59`).toISOString();
