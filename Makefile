@@ -4,7 +4,7 @@ SHELL := /bin/sh
 BIN := .venv/bin
 PYTHON ?= python3
 # Most of a test run is waiting for servers and disks, so there are more workers than the two cores of a small machine.
-PYTEST := $(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder
+PYTEST := $(BIN)/pytest -n 3 --dist loadfile
 export PYTHONPATH := $(CURDIR)
 
 .PHONY: help install site run test quick check fix bench services clean

@@ -44,22 +44,8 @@ _SLOW_FILES = {
 }
 
 
-# Few tests, but minutes of them: begun first, so that no worker is left alone with one at the end.
-_LONGEST_FILES = {
-    "test_table_differential.py",
-    "test_objects_differential.py",
-    "test_fuzzing.py",
-    "test_wheel.py",
-    "test_transfers_killed.py",
-    "test_shelf_killed.py",
-    "test_rooms_killed.py",
-    "test_running.py",
-}
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What uses a service, or takes its time, is marked so, and `make quick` leaves it out."""
-    items.sort(key=lambda item: item.path.name not in _LONGEST_FILES)
     for item in items:
         if _SERVICE_FIXTURES & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.services)
