@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
+from satchel.kernel.handed_file import HandedFile
+
 
 class Limit(Protocol):
     """A bound on how often something may be done to one subject."""
@@ -45,26 +47,9 @@ class Attending(Protocol):
         ...
 
 
-class Source(Protocol):
-    """A file on somebody's shelf, and where its bytes are; `folder` is its path below what was asked for."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def folder(self) -> str: ...
-    @property
-    def key(self) -> str: ...
-    @property
-    def size_bytes(self) -> int: ...
-    @property
-    def sha256(self) -> str: ...
-    @property
-    def content_type(self) -> str: ...
-
-
 class Shelves(Protocol):
     """People's own files."""
 
-    async def gather(self, user_id: str, entry_ids: Sequence[str], at_most: int) -> Sequence[Source]:
+    async def gather(self, user_id: str, entry_ids: Sequence[str], at_most: int) -> Sequence[HandedFile]:
         """These files and all that is in these folders; `NotFound` unless all are there, `Invalid` if too many."""
         ...

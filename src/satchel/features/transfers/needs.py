@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from satchel.features.transfers.model import PersonKind
+from satchel.kernel.handed_file import HandedFile
 
 
 class Known(Protocol):
@@ -29,32 +30,10 @@ class People(Protocol):
     async def by_id(self, user_id: str) -> Known | None: ...
 
 
-class Source(Protocol):
-    """A file that can be handed on. `folder` is "a/b", or empty."""
-
-    @property
-    def file_id(self) -> str: ...
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def folder(self) -> str: ...
-
-    @property
-    def size_bytes(self) -> int: ...
-
-    @property
-    def sha256(self) -> str: ...
-
-    @property
-    def content_type(self) -> str: ...
-
-
 class Shelf(Protocol):
     """The shelves of members."""
 
-    async def gather(self, user_id: str, entry_ids: Sequence[str], at_most: int) -> Sequence[Source]:
+    async def gather(self, user_id: str, entry_ids: Sequence[str], at_most: int) -> Sequence[HandedFile]:
         """The chosen files and those in chosen folders; `NotFound` if one is not there, `TooLarge` if too many."""
         ...
 
@@ -69,28 +48,20 @@ class Shelf(Protocol):
     async def keep(
         self,
         user_id: str,
-        source_key: str,
-        source: Source,
+        file: HandedFile,
         *,
         file_id: str,
         folder_id: str | None,
         top: str,
         came_by: str,
     ) -> None:
-        """Copy an object onto the shelf as the file of this id, in the folders of the source, below `top` if no folder
+        """Copy a file onto the shelf under this id, in its own folders, below `top` if no folder
         is named. Doing it again changes nothing. Raises `OutOfSpace`; `Gone` if there is no such object."""
         ...
 
     async def discard(self, user_id: str, file_ids: Sequence[str]) -> None:
         """Take copies away for good; those that are not there are no error."""
         ...
-
-
-class Lent(Source, Protocol):
-    """A file of a room: `to` is the only person, besides who brought it, who may see it."""
-
-    @property
-    def to(self) -> str | None: ...
 
 
 class Audience(Protocol):
@@ -108,7 +79,7 @@ class Rooms(Protocol):
 
     async def audience(self, room_id: str, person_id: str) -> Audience: ...
 
-    async def lend(self, room_id: str, person_id: str, file_ids: Sequence[str]) -> Sequence[Lent]:
+    async def lend(self, room_id: str, person_id: str, file_ids: Sequence[str]) -> Sequence[HandedFile]:
         """These files in this order; `NotFound` if one is not there or not for this person to see."""
         ...
 

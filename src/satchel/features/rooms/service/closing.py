@@ -32,14 +32,13 @@ from satchel.features.rooms.records import (
 )
 from satchel.features.rooms.service.context import Rooms, find_owned, state_of
 from satchel.features.rooms.service.events import RoomClosed, RoomTurnedAway
-from satchel.features.rooms.service.moving import let_go, tell_people
+from satchel.features.rooms.service.moving import TOGETHER, let_go, tell_people
 from satchel.kernel.clock import from_iso, iso
 from satchel.stores.ports.ephemeral import Delete, Get, HashAll, HashDelete, HashPut, Put, SetAll, SetRemove
 
 # So long a link or a note with the letters of a room that is over cannot lead into somebody else's new one.
 LETTERS_REST = timedelta(hours=24)
 LOOK_AGAIN_AFTER = timedelta(hours=1)
-_TOGETHER = 500
 
 
 async def close_room(rooms: Rooms, room_id: RoomId, person_id: PersonId) -> None:
@@ -119,8 +118,8 @@ async def _clear_files(rooms: Rooms, room_id: RoomId) -> None:
         *(key(file_id=file_id) for file_id in files for key in (FILE_HASH, FILE_NAME)),
         *(BYTES(room_id=room_id, sha256=sha256) for sha256 in hashes),
     ]
-    for start in range(0, len(keys), _TOGETHER):
-        await rooms.ephemeral.together(*map(Delete, keys[start : start + _TOGETHER]))
+    for start in range(0, len(keys), TOGETHER):
+        await rooms.ephemeral.together(*map(Delete, keys[start : start + TOGETHER]))
     await rooms.ephemeral.together(*(Delete(key(room_id=room_id)) for key in (FILES, NAMES, REFS, UNDERWAY)))
 
 

@@ -18,6 +18,7 @@ from satchel.features.rooms.records import (
 )
 from satchel.features.rooms.service.context import Rooms, find_room, open_room, state_of
 from satchel.features.rooms.service.files import complete, find_file, take_away, tell_of_file
+from satchel.kernel.handed_file import HandedFile
 from satchel.stores.ports.ephemeral import Get, HashAll, HashDelete, HashGet, HashPut
 
 
@@ -39,21 +40,6 @@ class Audience:
     people: list[Party]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lent:
-    """A file of a room that is handed over: it stays where it is, at `key`."""
-
-    file_id: str
-    name: str
-    folder: str
-    size_bytes: int
-    sha256: str
-    content_type: str
-    key: str
-    by: str
-    to: str | None
-
-
 async def audience(rooms: Rooms, room_id: str, person_id: str) -> Audience:
     """Who is in a room, for somebody who is."""
     room = await find_room(rooms, RoomId(room_id), PersonId(person_id))
@@ -62,14 +48,14 @@ async def audience(rooms: Rooms, room_id: str, person_id: str) -> Audience:
     return Audience(room.name, room.owner_id, [Party(each, row.name, row.kind) for each, row in rows.items()])
 
 
-async def lend(rooms: Rooms, room_id: str, person_id: str, file_ids: Sequence[str]) -> list[Lent]:
+async def lend(rooms: Rooms, room_id: str, person_id: str, file_ids: Sequence[str]) -> list[HandedFile]:
     """The files in the order asked, each once; `NotFound` unless this person sees all of them."""
     found = [
         await find_file(rooms, RoomId(room_id), PersonId(person_id), FileId(file_id))
         for file_id in dict.fromkeys(file_ids)
     ]
     return [
-        Lent(
+        HandedFile(
             file_id=file.file_id,
             name=file.name,
             folder=file.row.folder,
@@ -77,7 +63,6 @@ async def lend(rooms: Rooms, room_id: str, person_id: str, file_ids: Sequence[st
             sha256=file.sha256,
             content_type=file.row.content_type,
             key=file.key,
-            by=file.row.by,
             to=file.row.to,
         )
         for file in found
@@ -137,7 +122,7 @@ class Lending:
     async def audience(self, room_id: str, person_id: str) -> Audience:
         return await audience(self.rooms, room_id, person_id)
 
-    async def lend(self, room_id: str, person_id: str, file_ids: Sequence[str]) -> list[Lent]:
+    async def lend(self, room_id: str, person_id: str, file_ids: Sequence[str]) -> list[HandedFile]:
         return await lend(self.rooms, room_id, person_id, file_ids)
 
     async def mark_handed(self, room_id: str, file_ids: Sequence[str], transfer_id: str) -> None:

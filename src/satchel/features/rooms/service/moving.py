@@ -46,7 +46,8 @@ from satchel.stores.ports.ephemeral import (
     SetSize,
 )
 
-_TOGETHER = 500
+# How many keys one step is about at most: nobody else gets a turn while it lasts.
+TOGETHER = 500
 
 
 async def enter(rooms: Rooms, room_id: RoomId, person: Person, *, is_admitted: bool = False) -> None:
@@ -140,8 +141,8 @@ def stepping_out(room_id: RoomId, person_id: PersonId) -> tuple[Command[Any], Co
 async def let_go(rooms: Rooms, room_id: RoomId, person_ids: Iterable[str]) -> None:
     """Forget that these people are in the room."""
     wanted = list(person_ids)
-    for start in range(0, len(wanted), _TOGETHER):
-        part = wanted[start : start + _TOGETHER]
+    for start in range(0, len(wanted), TOGETHER):
+        part = wanted[start : start + TOGETHER]
         keys = [WHEREABOUTS(person_id=person_id) for person_id in part]
         taken = await rooms.ephemeral.together(*map(Get, keys), *map(Delete, keys))
         await _give_back(rooms, room_id, dict(zip(part, taken, strict=False)))

@@ -8,7 +8,6 @@ what a crash leaves of it is what the sweep of shelves takes away anyway.
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
-from typing import Protocol
 
 from satchel.features.shelf.model import ROOT, BytesGone, EntryId, FileId, FolderId, UserId
 from satchel.features.shelf.records import FILE, OBJECTS_PREFIX, FileRow, FolderRow, object_key
@@ -19,25 +18,13 @@ from satchel.features.shelf.service.folders import Ways, check_depth, find_way
 from satchel.features.shelf.service.places import Entry
 from satchel.features.shelf.service.walking import walk
 from satchel.kernel.errors import NotFound, TooLarge
+from satchel.kernel.handed_file import HandedFile
 from satchel.kernel.ids import new_id
 from satchel.kernel.names import FileName, clean_path
 from satchel.stores.ports.objects import ObjectMissing
 
 # A sweep can come by between the two copies; it hardly does so twice.
 _ATTEMPTS = 3
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
-    """A file that somebody chose, and where its bytes stand. `folder` is "a/b" below what was chosen, or empty."""
-
-    file_id: str
-    name: str
-    folder: str
-    key: str
-    size_bytes: int
-    sha256: str
-    content_type: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,9 +42,9 @@ class Copy:
     came_by: str = ""
 
 
-async def gather(shelf: Shelf, user_id: UserId, entry_ids: Sequence[str], at_most: int) -> list[Source]:
+async def gather(shelf: Shelf, user_id: UserId, entry_ids: Sequence[str], at_most: int) -> list[HandedFile]:
     """The chosen files, and those in the chosen folders, each once; all that was chosen has to be there."""
-    found: dict[str, Source] = {}
+    found: dict[str, HandedFile] = {}
     one_of_each_transfer: dict[str, FileRow] = {}
     ways = Ways(shelf, user_id)
     for entry_id in dict.fromkeys(entry_ids):
@@ -158,8 +145,8 @@ async def _files_of(shelf: Shelf, entry: Entry) -> AsyncGenerator[tuple[str, Fil
                 yield "/".join((entry.name, *found.names)), found.entry
 
 
-def _source(file: FileRow, folder: str) -> Source:
-    return Source(
+def _source(file: FileRow, folder: str) -> HandedFile:
+    return HandedFile(
         file_id=file.file_id,
         name=file.name,
         folder=folder,
@@ -170,32 +157,13 @@ def _source(file: FileRow, folder: str) -> Source:
     )
 
 
-class Handed(Protocol):
-    """A file that comes from somebody else, with the folders that it was in."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def folder(self) -> str: ...
-
-    @property
-    def size_bytes(self) -> int: ...
-
-    @property
-    def sha256(self) -> str: ...
-
-    @property
-    def content_type(self) -> str: ...
-
-
 @dataclass(frozen=True, slots=True)
 class Handing:
     """All of this for slices that know people, folders and files by plain text."""
 
     shelf: Shelf
 
-    async def gather(self, user_id: str, entry_ids: Sequence[str], at_most: int) -> list[Source]:
+    async def gather(self, user_id: str, entry_ids: Sequence[str], at_most: int) -> list[HandedFile]:
         return await gather(self.shelf, UserId(user_id), entry_ids, at_most)
 
     async def locate(self, user_id: str, file_ids: Sequence[str]) -> dict[str, str]:
@@ -207,8 +175,7 @@ class Handing:
     async def keep(
         self,
         user_id: str,
-        source_key: str,
-        source: Handed,
+        file: HandedFile,
         *,
         file_id: str,
         folder_id: str | None,
@@ -217,13 +184,13 @@ class Handing:
     ) -> None:
         copy = Copy(
             file_id=FileId(file_id),
-            source_key=source_key,
-            name=source.name,
-            size_bytes=source.size_bytes,
-            sha256=source.sha256,
-            content_type=source.content_type,
+            source_key=file.key,
+            name=file.name,
+            size_bytes=file.size_bytes,
+            sha256=file.sha256,
+            content_type=file.content_type,
             folder_id=FolderId(folder_id or ROOT),
-            folders=clean_path(source.folder if folder_id else f"{top}/{source.folder}"),
+            folders=clean_path(file.folder if folder_id else f"{top}/{file.folder}"),
             came_by=came_by,
         )
         await keep(self.shelf, UserId(user_id), copy)

@@ -12,6 +12,7 @@ from satchel.features.transfers.model import ENDED, FilesGone, PersonId, RoomId,
 from satchel.features.transfers.service.context import Transfers
 from satchel.features.transfers.service.history import Involved
 from satchel.kernel.errors import NotFound
+from satchel.kernel.handed_file import HandedFile
 from satchel.kernel.ids import derived_id
 from satchel.stores.ports.objects import ObjectMissing
 
@@ -22,6 +23,18 @@ GONE = "The files are not there any more. Ask the sender to send them again."
 def saved_id(transfer_id: TransferId, place: int) -> str:
     """What a file of a transfer is called on the shelf of whoever saves it, so that it is saved once."""
     return derived_id(transfer_id, str(place))
+
+
+def handed(file: TransferFile, key: str) -> HandedFile:
+    return HandedFile(
+        file_id=file.file_id,
+        name=file.name,
+        folder=file.folder,
+        key=key,
+        size_bytes=file.size_bytes,
+        sha256=file.sha256,
+        content_type=file.content_type,
+    )
 
 
 async def keys_of(transfers: Transfers, involved: Involved, files: Sequence[TransferFile]) -> dict[int, str]:

@@ -141,8 +141,7 @@ async def _copy(transfers: Transfers, involved: Involved, files: Sequence[Transf
     async def keep(file: TransferFile) -> None:
         await transfers.shelf.keep(
             involved.person_id,
-            keys[file.place],
-            file,
+            contents.handed(file, keys[file.place]),
             file_id=contents.saved_id(involved.transfer.transfer_id, file.place),
             folder_id=folder_id,
             top=RECEIVED_FOLDER,

@@ -21,7 +21,7 @@ from satchel.features.transfers.model import (
     TransferFile,
     TransferId,
 )
-from satchel.features.transfers.needs import Audience, Known, Lent, Source
+from satchel.features.transfers.needs import Audience, Known
 from satchel.features.transfers.records import TRANSFER, TransferRow, as_person, as_room
 from satchel.features.transfers.service import contents, history
 from satchel.features.transfers.service.context import Transfers
@@ -31,6 +31,7 @@ from satchel.features.transfers.service.posting import Parcel, deliver, write_do
 from satchel.features.transfers.service.repeating import Repetition
 from satchel.features.transfers.service.telling import tell_changed
 from satchel.kernel.errors import Forbidden, Invalid, Unauthenticated
+from satchel.kernel.handed_file import HandedFile
 from satchel.kernel.ids import new_id
 from satchel.stores.ports.expressions import assign, attr
 
@@ -176,7 +177,7 @@ async def _from_room(transfers: Transfers, sender_id: PersonId, order: Order, to
     )
 
 
-def _check_privacy(lent: Sequence[Lent], only: Party | None, *, is_answer: bool) -> None:
+def _check_privacy(lent: Sequence[HandedFile], only: Party | None, *, is_answer: bool) -> None:
     """A file that was brought for one person goes to nobody else; an answer is for one person."""
     person_id = None if only is None else only.person_id
     if any(file.to not in (None, person_id) for file in lent):
@@ -232,7 +233,7 @@ def _party(known: Known) -> Party:
     return Party(PersonId(known.person_id), known.name, known.kind)
 
 
-def _numbered(sources: Sequence[Source]) -> list[TransferFile]:
+def _numbered(sources: Sequence[HandedFile]) -> list[TransferFile]:
     if not sources:
         raise Invalid("There is no file in what you chose.", field="files")
     return [
