@@ -1,0 +1,325 @@
+"""Whatever the members of a drop session share and the server must not know: without it the server could read along.
+
+    keys = Keys(Secret.new(), session_id)
+    asked = keys.ask(file_id, receiver_id, owner_id, have=None)                      # the receiver
+    answer = keys.acknowledge(asked.request, length=5, chunk=CHUNK, first=0)         # the owner: answer.stream
+    stream = asked.accept(answer.public_key, answer.sealed)                          # the receiver: the same stream
+
+The formats are those of docs/protocols/drop.md. Ids are 32 hexadecimal digits here, and 16 bytes in what is computed.
+Chance is a parameter (`draw`) only so that test vectors can be computed: give none.
+"""
+
+import base64
+import binascii
+import hashlib
+import hmac
+import re
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Literal, Self, TypedDict, TypeVar
+
+import msgspec
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from satchel.cli.output import CommandFailed, Misused
+
+SUITE = 1
+CHUNK = 256 * 1024
+MAX_CHUNK = 1024 * 1024
+
+_SECRET_BYTES = 16
+_NONCE_BYTES = 12
+_PADDED_TO = 256
+_ID = re.compile(r"[0-9a-f]{32}")
+
+Draw = Callable[[int], bytes]
+Text = TypeVar("Text")
+Count = Annotated[int, msgspec.Meta(ge=0)]
+
+
+class Tampered(CommandFailed):
+    """Something came otherwise than a member of the session sent it."""
+
+
+class UnknownSuite(CommandFailed):
+    """The other side computes in a way that this program does not know."""
+
+
+class Introduction(TypedDict):
+    """What a member says of itself."""
+
+    name: str
+    device: str
+
+
+class Description(msgspec.Struct, frozen=True):
+    """What is announced: a folder is one thing, whose size and files are those inside; a pipe's size is not known."""
+
+    kind: Literal["file", "folder", "text"]
+    name: str
+    size: Count | None
+    files: Count
+    modified: str | None
+    type: str
+
+
+class Have(msgspec.Struct, frozen=True):
+    """How many whole chunks of which size a receiver has already, and their chain digest."""
+
+    chunk: Annotated[int, msgspec.Meta(ge=1, le=MAX_CHUNK)]
+    chunks: Annotated[int, msgspec.Meta(ge=1)]
+    digest: str
+
+    @classmethod
+    def of(cls, chunk: int, chunks: int, digest: bytes) -> Self:
+        return cls(chunk=chunk, chunks=chunks, digest=b64(digest))
+
+
+class _Asking(msgspec.Struct, frozen=True):
+    have: Have | None
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """What an owner says with its yes: how long the content is, how it is cut, and from which chunk on it comes."""
+
+    length: Count | None
+    chunk: Annotated[int, msgspec.Meta(ge=1, le=MAX_CHUNK)]
+    first: Count
+    commit: str
+
+
+@dataclass(frozen=True)
+class Secret:
+    """What a session rests on: whoever has it is in."""
+
+    value: bytes = field(repr=False)
+
+    @classmethod
+    def new(cls) -> Self:
+        return cls(secrets.token_bytes(_SECRET_BYTES))
+
+    @classmethod
+    def of_fragment(cls, fragment: str) -> Self:
+        """Of what stands behind the `#` of a link."""
+        return cls.of_packed(from_b64(fragment) or b"")
+
+    @classmethod
+    def of_packed(cls, packed: bytes) -> Self:
+        if packed and packed[0] != SUITE:
+            raise UnknownSuite("The other side speaks a newer version of drop; update satchel and try again.")
+        if len(packed) != 1 + _SECRET_BYTES:
+            raise Misused("The secret is not whole; of a link, copy everything behind its # too.")
+        return cls(packed[1:])
+
+    @property
+    def packed(self) -> bytes:
+        """With the byte in front that says how everything is computed."""
+        return bytes([SUITE]) + self.value
+
+    @property
+    def fragment(self) -> str:
+        return b64(self.packed)
+
+
+@dataclass(frozen=True)
+class Request:
+    """A request as everybody in the session sees it; nothing in it can be trusted before it was opened."""
+
+    request_id: str
+    file_id: str
+    receiver_id: str
+    owner_id: str
+    public_key: bytes
+    sealed: bytes
+
+    def named(self) -> bytes:
+        """Which file goes from whom to whom, and the receiver's key."""
+        return id_bytes(self.file_id, self.request_id, self.receiver_id, self.owner_id) + self.public_key
+
+
+@dataclass(frozen=True)
+class Stream:
+    """What both ends of one stream have agreed on, each with the other and not with the server."""
+
+    key: bytes = field(repr=False)
+    receipt_key: bytes = field(repr=False)
+    chunk: int
+    first: int
+    length: int | None
+
+    def receipt(self, digest: bytes) -> bytes:
+        return hmac.digest(self.receipt_key, b"drop/1 received" + digest, "sha256")
+
+    def check_receipt(self, receipt: bytes, digest: bytes) -> None:
+        if not hmac.compare_digest(receipt, self.receipt(digest)):
+            raise Tampered("The receipt is not the receiver's: what arrived is not known to be what was sent.")
+
+
+@dataclass(frozen=True)
+class Acknowledged:
+    """The owner's yes, and the stream that it begins."""
+
+    public_key: bytes
+    sealed: bytes
+    stream: Stream
+
+
+class Keys:
+    """Everything that members say to each other is sealed with keys that follow from the session's secret."""
+
+    def __init__(self, secret: Secret, session_id: str, draw: Draw = secrets.token_bytes) -> None:
+        self.session = id_bytes(session_id)
+        self.admission = hkdf(secret.value, self.session, b"drop/1 admission", 32)
+        self.meta = hkdf(secret.value, self.session, b"drop/1 meta", 32)
+        self.auth = hkdf(secret.value, self.session, b"drop/1 auth", 32)
+        self.psk = hkdf(secret.value, self.session, b"drop/1 psk", 32)
+        self.draw = draw
+
+    @property
+    def admission_digest(self) -> bytes:
+        """All that the server may have of the admission before somebody comes with it."""
+        return hashlib.sha256(self.admission).digest()
+
+    def introduce(self, member_id: str, introduction: Introduction) -> bytes:
+        return seal(self.meta, self._member(member_id), introduction, self.draw)
+
+    def open_introduction(self, member_id: str, sealed: bytes) -> Introduction:
+        return unseal(self.meta, self._member(member_id), sealed, Introduction)
+
+    def announce(self, file_id: str, owner_id: str, description: Description) -> bytes:
+        return seal(self.meta, self._file(file_id, owner_id), description, self.draw)
+
+    def open_announcement(self, file_id: str, owner_id: str, sealed: bytes) -> Description:
+        return unseal(self.meta, self._file(file_id, owner_id), sealed, Description)
+
+    def ask(self, file_id: str, receiver_id: str, owner_id: str, have: Have | None) -> "Asked":
+        request_id = self.draw(16).hex()
+        private_key = X25519PrivateKey.from_private_bytes(self.draw(32))
+        unsealed = Request(request_id, file_id, receiver_id, owner_id, private_key.public_key().public_bytes_raw(), b"")
+        sealed = seal(self.auth, self._request(unsealed), _Asking(have), self.draw)
+        return Asked(self, private_key, have, replace(unsealed, sealed=sealed))
+
+    def open_request(self, request: Request) -> Have | None:
+        return unseal(self.auth, self._request(request), request.sealed, _Asking).have
+
+    def acknowledge(self, request: Request, *, length: int | None, chunk: int, first: int) -> Acknowledged:
+        """Yes to a request, of which this makes sure that a member of the session made it."""
+        self.open_request(request)
+        private_key = X25519PrivateKey.from_private_bytes(self.draw(32))
+        public_key = private_key.public_key().public_bytes_raw()
+        key, commit, receipt_key = self.stream_keys(request, public_key, _shared(private_key, request.public_key))
+        answer = Answer(length=length, chunk=chunk, first=first, commit=b64(commit))
+        sealed = seal(self.auth, self._acknowledgement(request, public_key), answer, self.draw)
+        return Acknowledged(public_key, sealed, Stream(key, receipt_key, chunk, first, length))
+
+    def open_acknowledgement(self, request: Request, public_key: bytes, sealed: bytes) -> Answer:
+        return unseal(self.auth, self._acknowledgement(request, public_key), sealed, Answer)
+
+    def stream_keys(self, request: Request, owner_key: bytes, shared: bytes) -> tuple[bytes, bytes, bytes]:
+        """The key of a stream, the commitment to it, and the key of its receipt."""
+        request_digest = hashlib.sha256(request.sealed).digest()
+        transcript = b"drop/1" + self.session + request.named() + owner_key + request_digest
+        made = hkdf(shared, self.psk, b"drop/1 stream" + hashlib.sha256(transcript).digest(), 96)
+        return made[:32], made[32:64], made[64:]
+
+    def _member(self, member_id: str) -> bytes:
+        return b"drop/1 member" + self.session + id_bytes(member_id)
+
+    def _file(self, file_id: str, owner_id: str) -> bytes:
+        return b"drop/1 file" + self.session + id_bytes(file_id, owner_id)
+
+    def _request(self, request: Request) -> bytes:
+        return b"drop/1 request" + self.session + request.named()
+
+    def _acknowledgement(self, request: Request, owner_key: bytes) -> bytes:
+        return b"drop/1 acknowledge" + self.session + request.named() + owner_key
+
+
+class Asked:
+    """A request that waits for its acknowledgement, and the private key that nobody else has."""
+
+    def __init__(self, keys: Keys, private_key: X25519PrivateKey, have: Have | None, request: Request) -> None:
+        self.request = request
+        self._keys = keys
+        self._private_key = private_key
+        self._have = have
+
+    @property
+    def request_id(self) -> str:
+        return self.request.request_id
+
+    @property
+    def public_key(self) -> bytes:
+        return self.request.public_key
+
+    @property
+    def sealed(self) -> bytes:
+        return self.request.sealed
+
+    def accept(self, public_key: bytes, sealed: bytes) -> Stream:
+        answer = self._keys.open_acknowledgement(self.request, public_key, sealed)
+        shared = _shared(self._private_key, public_key)
+        key, commit, receipt_key = self._keys.stream_keys(self.request, public_key, shared)
+        if not hmac.compare_digest(commit, from_b64(answer.commit) or b"") or not self._fits(answer):
+            raise Tampered("The answer to the request is not one that its owner could have given.")
+        return Stream(key, receipt_key, answer.chunk, answer.first, answer.length)
+
+    def _fits(self, answer: Answer) -> bool:
+        """An owner begins at the beginning, or where the receiver said that it was."""
+        if answer.first == 0:
+            return True
+        have = self._have
+        is_where_we_are = have is not None and (answer.chunk, answer.first) == (have.chunk, have.chunks)
+        return is_where_we_are and (answer.length is None or answer.first * answer.chunk <= answer.length)
+
+
+def id_bytes(*ids: str) -> bytes:
+    """As they are computed with; whoever names something by anything else is not an honest server."""
+    if not all(_ID.fullmatch(an_id) for an_id in ids):
+        raise Tampered("The server names something by what is not an id.")
+    return bytes.fromhex("".join(ids))
+
+
+def hkdf(material: bytes, salt: bytes, info: bytes, length: int) -> bytes:
+    return HKDF(algorithm=SHA256(), length=length, salt=salt, info=info).derive(material)
+
+
+def seal(key: bytes, about: bytes, text: object, draw: Draw = secrets.token_bytes) -> bytes:
+    """The text as JSON that only members can read, and that says `about` what it is; its length tells little."""
+    plain = msgspec.json.encode(text)
+    padded = plain.ljust(-(-len(plain) // _PADDED_TO) * _PADDED_TO)
+    nonce = draw(_NONCE_BYTES)
+    return nonce + AESGCM(key).encrypt(nonce, padded, about)
+
+
+def unseal(key: bytes, about: bytes, sealed: bytes, form: type[Text]) -> Text:
+    try:
+        plain = AESGCM(key).decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], about)
+        return msgspec.json.decode(plain, type=form)
+    except (InvalidTag, ValueError) as error:  # too short is a ValueError, and so is what is not of this form
+        raise Tampered("What the server passed on was not sealed by a member of this session.") from error
+
+
+def b64(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+def from_b64(text: str) -> bytes | None:
+    """The bytes, or nothing if this is not exactly how they are written."""
+    try:
+        data = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
+    except (binascii.Error, ValueError):
+        return None
+    return data if b64(data) == text else None
+
+
+def _shared(private_key: X25519PrivateKey, public_key: bytes) -> bytes:
+    try:
+        return private_key.exchange(X25519PublicKey.from_public_bytes(public_key))
+    except ValueError as error:  # not 32 bytes, or a point with which every key makes zero
+        raise Tampered("The other side's key is not one that an honest program makes.") from error
