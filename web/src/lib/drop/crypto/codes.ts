@@ -1,0 +1,91 @@
+// How an invitation is said, typed and pasted: without it people would have to spell it the way a machine does.
+//
+// Mirrors src/satchel/cli/drop/codes.py.
+import { Unreadable } from './errors';
+import { Secret } from './keys';
+import { randomBytes } from './sealing';
+import words from './words.json';
+
+/** A way into a session: by its secret if it is a link, else by a code, which may still have to be asked for. */
+export type Invitation = { name: string; code: string | null; secret: Secret | null; server: string | null };
+
+const DIGITS = 6;
+const WORDS = 3;
+const MOST_DIGITS_IN_A_NAME = 4;
+const CODES = 10 ** DIGITS;
+
+export function newCode(kind: 'digits' | 'words'): string {
+  if (kind === 'words') return Array.from(randomBytes(WORDS), (byte) => words[byte]).join('-');
+  // Numbers of 32 bits do not divide evenly into codes: those above the last whole share are drawn again.
+  const fair = 2 ** 32 - (2 ** 32 % CODES);
+  let drawn: number;
+  do drawn = new DataView(randomBytes(4).buffer).getUint32(0);
+  while (drawn >= fair);
+  return String(drawn % CODES).padStart(DIGITS, '0');
+}
+
+/** The one spelling of a code; a slip that can be seen here (Unreadable) does not cost one of the three guesses. */
+export function normalised(code: string): string {
+  return joined(piecesOf(code));
+}
+
+export function spoken(name: string, code: string): string {
+  return `${name}-${code}`;
+}
+
+/** Of a link, or of a name with or without its code in any spelling; raises Unreadable, and UnknownSuite for a link. */
+export function readInvitation(said: string): Invitation {
+  const trimmed = said.trim();
+  return trimmed.includes('://') ? readLink(trimmed) : readSpoken(trimmed);
+}
+
+function readLink(link: string): Invitation {
+  const address = URL.canParse(link) ? new URL(link) : null;
+  const path = /^(.*)\/drop\/([a-z0-9-]+)\/?$/.exec(address?.pathname ?? '');
+  if (!address || !path || !/^https?:$/.test(address.protocol))
+    throw new Unreadable('This is no link to a drop.');
+  const [, before, name] = path as unknown as [string, string, string];
+  const secret = Secret.ofFragment(address.hash);
+  return { name, code: null, secret, server: `${address.origin}${before}` };
+}
+
+function readSpoken(said: string): Invitation {
+  const [first, second, third, ...rest] = piecesOf(said);
+  if (!first || !second || !third || isNumber(first) || isNumber(second) || !isNumber(third)) {
+    throw new Unreadable('A code begins with the two words and the number of its session.');
+  }
+  const isInOneGo = rest.length === 0 && third.length > MOST_DIGITS_IN_A_NAME;
+  const number = isInOneGo ? third.slice(0, -DIGITS) : third;
+  const code = isInOneGo ? [third.slice(-DIGITS)] : rest;
+  if (number.length < 1 || number.length > MOST_DIGITS_IN_A_NAME) {
+    throw new Unreadable('Behind the name of the session there are six digits or three words.');
+  }
+  const name = [first, second, number].join('-');
+  return { name, code: code.length ? joined(code) : null, secret: null, server: null };
+}
+
+/** The words and numbers of it, whatever stands between them. */
+function piecesOf(said: string): string[] {
+  return (
+    said
+      .normalize('NFKC')
+      .toLowerCase()
+      .match(/[a-z]+|[0-9]+/g) ?? []
+  );
+}
+
+function joined(pieces: string[]): string {
+  if (pieces.every(isNumber)) {
+    const digits = pieces.join('');
+    if (digits.length !== DIGITS) throw new Unreadable('A code has six digits or three words.');
+    return digits;
+  }
+  const unknown = pieces.find((piece) => !words.includes(piece));
+  if (unknown) throw new Unreadable(`${unknown} is not a word of any code.`);
+  if (pieces.length !== WORDS) throw new Unreadable('A code has six digits or three words.');
+  return pieces.join('-');
+}
+
+function isNumber(piece: string): boolean {
+  return /^[0-9]+$/.test(piece);
+}

@@ -1,0 +1,231 @@
+// A content cut into sealed records, so that nothing of it can be changed, cut off or moved without being noticed.
+//
+//     sealer = new Sealer(stream, digest)             digest.chunks is stream.first
+//     await Promise.all(chunks.map((chunk) => sealer.seal(chunk)))    in order, as many at once as one likes
+//     await sealer.final()
+//
+//     for await (const { chunk, chunks, digest } of new Opener(stream, chain).open(answer.body)) …
+//
+// Buffers that are passed in may be used again as soon as the call returns: WebCrypto takes its copy before.
+import { concat, isEqual, u64, type Bytes } from './bytes';
+import { BrokenOff, Tampered } from './errors';
+import type { Stream } from './keys';
+import { decrypt, encrypt, sha256 } from './sealing';
+
+const TAG_BYTES = 16;
+const LAST_RECORD_BYTES = 64;
+const NO_AAD = new Uint8Array();
+// While one chunk is being written, so many more are read and opened.
+const AHEAD = 4;
+
+/** How many bytes the stream has, or null while nobody knows how long the content is. */
+export function sealedBytes({
+  length,
+  chunk,
+  first,
+}: Pick<Stream, 'length' | 'chunk' | 'first'>): number | null {
+  if (length === null) return null;
+  const records = Math.ceil(length / chunk) - first;
+  return length - first * chunk + records * TAG_BYTES + LAST_RECORD_BYTES;
+}
+
+/** The digest of a content chunk by chunk, which can be taken up at any chunk. */
+export class ChainDigest {
+  #chunks: number;
+  #value: Promise<Bytes>;
+
+  constructor(chunks = 0, value: Bytes = new Uint8Array(32)) {
+    this.#chunks = chunks;
+    this.#value = Promise.resolve(value);
+  }
+
+  get chunks(): number {
+    return this.#chunks;
+  }
+
+  get value(): Promise<Bytes> {
+    return this.#value;
+  }
+
+  /** The digest up to and with this chunk; calls need not wait for each other. */
+  add(chunk: Bytes | Promise<Bytes>): Promise<Bytes> {
+    const own = chunk instanceof Promise ? chunk.then(sha256) : sha256(chunk);
+    this.#chunks += 1;
+    this.#value = Promise.all([this.#value, own]).then((both) => sha256(concat(...both)));
+    // Who has given the chunk, or waits for the value, is told; that nobody waits for it is no fault.
+    this.#value.catch(() => undefined);
+    return this.#value;
+  }
+}
+
+export class Sealer {
+  readonly #stream: Stream;
+  readonly #digest: ChainDigest;
+  #length: number;
+
+  constructor(stream: Stream, digest: ChainDigest) {
+    if (digest.chunks !== stream.first) throw new RangeError('The digest is that of another beginning.');
+    this.#stream = stream;
+    this.#digest = digest;
+    this.#length = stream.first * stream.chunk;
+  }
+
+  /** The next record. All chunks are whole but the last, which is not empty. */
+  async seal(chunk: Bytes): Promise<Bytes> {
+    const { key, chunk: whole } = this.#stream;
+    if (this.#length % whole || chunk.length < 1 || chunk.length > whole) {
+      throw new RangeError('Only the last chunk may be short, and none empty.');
+    }
+    const nonce = nonceOf(this.#digest.chunks, false);
+    this.#length += chunk.length;
+    const digested = this.#digest.add(chunk);
+    const [record] = await Promise.all([encrypt(key, nonce, NO_AAD, chunk), digested]);
+    return record;
+  }
+
+  /** The last record, which says that nothing is missing. */
+  async final(): Promise<Bytes> {
+    const { key, length } = this.#stream;
+    if (length !== null && length !== this.#length) throw new RangeError('The content has another length.');
+    const { chunks } = this.#digest;
+    const summary = summaryOf(this.#length, chunks, await this.#digest.value);
+    return encrypt(key, nonceOf(chunks, true), NO_AAD, summary);
+  }
+}
+
+/** A chunk of the content, and what the receiver `has` once it is written. */
+export type Opened = { chunk: Bytes; chunks: number; digest: Bytes };
+
+export class Opener {
+  readonly #stream: Stream;
+  readonly #digest: ChainDigest;
+  readonly #pending = new Pending();
+  #length: number;
+
+  constructor(stream: Stream, digest: ChainDigest) {
+    if (digest.chunks !== stream.first) throw new RangeError('The digest is that of another beginning.');
+    this.#stream = stream;
+    this.#digest = digest;
+    this.#length = stream.first * stream.chunk;
+  }
+
+  /**
+   * The chunks, in order. Ends only behind a right last record: raises BrokenOff if the stream ends too early, and
+   * Tampered if something is not what the owner sealed.
+   */
+  async *open(body: ReadableStream<Bytes>): AsyncGenerator<Opened, void> {
+    const reader = body.pipeThrough(this.#opening()).getReader();
+    try {
+      for (let read = await reader.read(); !read.done; read = await reader.read()) yield await read.value;
+      yield* this.#end();
+    } finally {
+      // Whoever wants no more of it, or must not have it, ends what sends it; what has ended cannot be ended.
+      reader.cancel().catch(() => undefined);
+    }
+  }
+
+  #opening(): TransformStream<Bytes, Promise<Opened>> {
+    const transform = (piece: Bytes, out: TransformStreamDefaultController<Promise<Opened>>): void => {
+      this.#pending.add(piece);
+      for (const record of this.#whole()) out.enqueue(this.#next(record));
+    };
+    return new TransformStream({ transform }, undefined, { highWaterMark: AHEAD });
+  }
+
+  /** The records of whole chunks that have come: only what is followed by as much as a last record is one for sure. */
+  *#whole(): Generator<Bytes, void> {
+    const bytes = this.#stream.chunk + TAG_BYTES;
+    while (this.#pending.length >= bytes + LAST_RECORD_BYTES) yield this.#pending.take(bytes);
+  }
+
+  /** The last chunk is given out only when it is known to be the last. */
+  async *#end(): AsyncGenerator<Opened, void> {
+    const short = this.#pending.length - LAST_RECORD_BYTES;
+    if (short < 0 || (short > 0 && short <= TAG_BYTES)) throw this.#tooShort();
+    const record = this.#pending.take(short);
+    const summary = await this.#summary(this.#digest.chunks + (short ? 1 : 0));
+    const last = short ? await this.#next(record) : undefined;
+    const right = summaryOf(this.#length, this.#digest.chunks, await this.#digest.value);
+    const { length } = this.#stream;
+    if (!isEqual(summary, right) || (length !== null && length !== this.#length)) {
+      throw new Tampered('What came is not what the owner sent.');
+    }
+    if (last) yield last;
+  }
+
+  async #summary(chunks: number): Promise<Bytes> {
+    try {
+      return await decrypt(
+        this.#stream.key,
+        nonceOf(chunks, true),
+        NO_AAD,
+        this.#pending.take(LAST_RECORD_BYTES),
+      );
+    } catch (error) {
+      throw error instanceof Tampered ? this.#tooShort(error) : error;
+    }
+  }
+
+  /** A stream that was cut looks the same at its end as one that was changed there. */
+  #tooShort(cause?: Tampered): BrokenOff | Tampered {
+    const wanted = sealedBytes(this.#stream);
+    if (cause && wanted === this.#pending.taken) return cause;
+    return new BrokenOff('The stream ended before its last record.', { cause });
+  }
+
+  #next(record: Bytes): Promise<Opened> {
+    const { key, length } = this.#stream;
+    this.#length += record.length - TAG_BYTES;
+    if (length !== null && length < this.#length) throw new Tampered('More comes than was agreed on.');
+    const opened = decrypt(key, nonceOf(this.#digest.chunks, false), NO_AAD, record);
+    const digest = this.#digest.add(opened);
+    const { chunks } = this.#digest;
+    const next = Promise.all([opened, digest]).then(([chunk, value]) => ({ chunk, chunks, digest: value }));
+    // Raised when its turn comes; if one before it is raised, nobody waits for this one.
+    next.catch(() => undefined);
+    return next;
+  }
+}
+
+/** What has come and is not yet opened. */
+class Pending {
+  length = 0;
+  taken = 0;
+  #pieces: Bytes[] = [];
+
+  add(piece: Bytes): void {
+    this.#pieces.push(piece);
+    this.length += piece.length;
+  }
+
+  take(length: number): Bytes {
+    this.length -= length;
+    this.taken += length;
+    const [first] = this.#pieces;
+    if (first && first.length >= length) {
+      this.#pieces[0] = first.subarray(length);
+      return first.subarray(0, length);
+    }
+    return this.#gathered(length);
+  }
+
+  #gathered(length: number): Bytes {
+    const whole = new Uint8Array(length);
+    for (let at = 0; at < length;) {
+      const piece = this.#pieces.shift() as Bytes;
+      whole.set(piece.subarray(0, length - at), at);
+      if (piece.length > length - at) this.#pieces.unshift(piece.subarray(length - at));
+      at += piece.length;
+    }
+    return whole;
+  }
+}
+
+/** u88(index) and a byte that says whether it is the last. */
+function nonceOf(index: number, isLast: boolean): Bytes {
+  return concat(new Uint8Array(3), u64(index), Uint8Array.of(isLast ? 1 : 0));
+}
+
+function summaryOf(length: number, chunks: number, digest: Bytes): Bytes {
+  return concat(u64(length), u64(chunks), digest);
+}
