@@ -11,6 +11,7 @@ from starlette.requests import ClientDisconnect
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
 
 from satchel.edge.limits import Limits
+from satchel.edge.pouring import BREAK_OFF, POUR, BodyBroken, next_piece, pour_socket
 from satchel.edge.problems import TooSlow
 from satchel.edge.sendfile import send_file
 
@@ -29,6 +30,8 @@ class Connection(Protocol):
 
     def linger(self) -> None: ...
 
+    def body_taken(self) -> None: ...
+
 
 class Cycle(RequestResponseCycle):
     """One request and its answer, on a connection that may carry many."""
@@ -37,9 +40,12 @@ class Cycle(RequestResponseCycle):
     _head = b""
     _without_body = False
     _lingers = False
+    _was_read = False
+    _was_tapped = False
 
     async def receive(self) -> Any:
         """uvicorn's, but silence in the middle of a body ends, and what came before a connection broke is told."""
+        self._was_read = True
         if self.disconnected and self.body and not self.response_complete:
             body, self.body = self.body, b""
             return {"type": "http.request", "body": bytes(body), "more_body": True}
@@ -63,8 +69,13 @@ class Cycle(RequestResponseCycle):
         if kind == "http.response.start":
             self._begin(message["status"], message.get("headers", ()))
             return
+        if kind == BREAK_OFF:
+            self._break_off()
+            return
         if kind == ZERO_COPY:
             await self._send_file(message)
+        elif kind == POUR:
+            message["count"] = await self._pour(message["receive"])
         else:
             self._write(message.get("body", b""), last=not message.get("more_body", False))
         if not message.get("more_body", False):
@@ -118,16 +129,22 @@ class Cycle(RequestResponseCycle):
         elif self.chunked_encoding:
             body = b"%x\r\n%b\r\n" % (len(body), body) if body else b""
             body += b"0\r\n\r\n" if last else b""
-        elif self.expected_content_length >= 0:
-            self.expected_content_length -= len(body)
-            if self.expected_content_length < 0:
-                raise RuntimeError("the answer is longer than it said")
+        else:
+            self._use_up(len(body))
         head, self._head = self._head, b""
         # Joining costs a copy, which pays for small bodies only.
         if head and len(body) > 64 * 1024:
             self.transport.write(head)
             head = b""
         self.transport.write(head + body if head else body)
+
+    def _use_up(self, count: int) -> None:
+        """Of the length that the answer has said, if it has."""
+        if self.expected_content_length < 0:
+            return
+        if count > self.expected_content_length:
+            raise RuntimeError("the answer is longer than it said")
+        self.expected_content_length -= count
 
     def _finish(self) -> None:
         if self.expected_content_length > 0:
@@ -141,19 +158,75 @@ class Cycle(RequestResponseCycle):
             self.transport.close()
         self.on_response()
 
+    def _break_off(self) -> None:
+        self._flush_head()
+        self.disconnected = True
+        self.transport.close()
+        self.connection.loop.call_later(self.connection.limits.linger_seconds, self.transport.abort)
+
     def _much_to_come(self) -> bool:
-        for name, value in self.scope["headers"]:
-            if name == b"content-length":
-                return int(value) > _WORTH_READING_BYTES
-        return True
+        length = self._declared_length()
+        # Of a body that was taken past the parser, only the connection's end can tell where it would have ended.
+        return length is None or length > _WORTH_READING_BYTES or self._was_tapped
+
+    def _declared_length(self) -> int | None:
+        return next((int(value) for name, value in self.scope["headers"] if name == b"content-length"), None)
+
+    async def _pour(self, receive: Any) -> int:
+        """Pass on the body of another request on a connection of this server; how many bytes it had."""
+        source: Cycle = receive.__self__
+        count = source._declared_length()
+        if count is None or source._was_read or self.chunked_encoding or self._without_body:
+            return await self._pour_pieces(receive)
+        first, left = source._tap(count)
+        self._write(first, last=False)
+        if left:
+            await self._flush_transport()
+            self._use_up(left)
+            await self._pour_socket(source, left)
+        return count
+
+    async def _pour_pieces(self, receive: Any) -> int:
+        count, more = 0, True
+        while more:
+            piece, more = await next_piece(receive)
+            count += len(piece)
+            if self.flow.write_paused:
+                await self._drain()
+            if self.disconnected:
+                raise ClientDisconnect
+            self._write(piece, last=False)
+        return count
+
+    async def _pour_socket(self, source: "Cycle", left: int) -> None:
+        try:
+            await pour_socket(source.transport, self.transport, left, patience=self.connection.limits.stalled_seconds)
+        except ClientDisconnect:
+            self.transport.abort()
+            raise
+        source.connection.body_taken()
+
+    def _tap(self, count: int) -> tuple[bytes, int]:
+        """Leave the rest of the body in the socket: what of it has come already, and how much has not."""
+        first, self.body = bytes(self.body), bytearray()
+        left = count - len(first) if self.more_body else 0
+        if left:
+            if self.disconnected:
+                raise BodyBroken
+            self.flow.pause_reading()
+            self._was_tapped = True
+            if self.waiting_for_100_continue:
+                self.waiting_for_100_continue = False
+                self.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        return first, left
 
     async def _send_file(self, message: Any) -> None:
         count: int = message["count"]
         if self._without_body:
             return
-        self.expected_content_length -= count
-        if self.chunked_encoding or self.expected_content_length < 0:
-            raise RuntimeError("the answer is longer than it said")
+        if self.chunked_encoding:
+            raise RuntimeError("a file is sent only where its length was said")
+        self._use_up(count)
         self._flush_head()
         await self._flush_transport()
         offset, patience = message.get("offset", 0), self.connection.limits.stalled_seconds

@@ -47,6 +47,8 @@ def application(
     routes.add("GET", "/metrics", numbers(metrics, Networks(exposure.metrics_from)))
     for operation in (*operations, *_own_pages(documented, version).operations):
         routes.add(operation.method, operation.path, Endpoint(operation, identity), operation.headers)
+    for path, app in (each for router in routers for each in router.websockets.items()):
+        routes.add("WEBSOCKET", path, app)
     if live is not None:
         routes.add("WEBSOCKET", f"{PREFIX}/live", live)
     return Guard(routes, exposure=exposure, journal=journal, metrics=metrics.requests)

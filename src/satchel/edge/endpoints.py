@@ -32,6 +32,7 @@ from typing import (
 
 import msgspec
 from starlette.requests import Request
+from starlette.types import ASGIApp
 
 from satchel.edge.callers import KINDS
 from satchel.edge.exchange import Client
@@ -168,6 +169,11 @@ class Router:
         self.prefix = prefix
         self.headers = [(name.lower().encode(), value.encode()) for name, value in (headers or {}).items()]
         self.operations: list[Operation] = []
+        self.websockets: dict[str, ASGIApp] = {}
+
+    def websocket(self, path: str, app: ASGIApp) -> None:
+        """Declare what speaks on a websocket at this path; it admits its callers itself."""
+        self.websockets[self.prefix + path] = app
 
     def get(self, path: str, **options: Unpack[Options]) -> Callable[[H], H]:
         return self.route("GET", path, **options)

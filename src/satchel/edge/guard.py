@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING
 
 from starlette.requests import ClientDisconnect
 
+from satchel.edge.answering import ZERO_COPY
 from satchel.edge.callers import Admin, Guest, Member
 from satchel.edge.exchange import Exchange, begin
 from satchel.edge.logs import Journal, RequestLine, Timestamps
 from satchel.edge.metrics import RequestMetrics
 from satchel.edge.origins import Origins
+from satchel.edge.pouring import POUR
 from satchel.edge.problems import Problem, ShuttingDown, problem_from
 from satchel.edge.proxies import LOOPBACK, Network, Networks, see_through
 
@@ -132,7 +134,7 @@ class _Answer:
             self.sent_bytes += len(message.get("body", b""))
         elif kind == "http.response.start":
             self.status = message["status"]
-        elif kind == "http.response.zerocopysend":
+        elif kind in (ZERO_COPY, POUR):
             self.sent_bytes += message["count"]
         elif kind == "websocket.accept":
             self.status = SWITCHED

@@ -21,7 +21,7 @@ class Limits:
     linger_bytes: int = 4 * 1024 * 1024
     linger_seconds: float = 5
     shutdown_seconds: int = 20
-    # Nothing that a client says on a websocket is long.
-    websocket_bytes: int = 1024
+    # What flows on a websocket comes in frames of up to this size; those who only listen allow themselves less.
+    websocket_bytes: int = 1024 * 1024
     # A client is asked so often whether it is still there, and has as long to answer.
     ping_seconds: float = 20

@@ -9,6 +9,7 @@ from collections.abc import Collection
 from contextlib import suppress
 from typing import Any, ClassVar, cast
 
+import httptools
 from starlette.requests import ClientDisconnect
 from uvicorn.protocols.http.flow_control import service_unavailable
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
@@ -17,10 +18,11 @@ from satchel.edge.answering import ZERO_COPY, Cycle
 from satchel.edge.exchange import new_request_id
 from satchel.edge.guard import SECURITY_HEADERS
 from satchel.edge.limits import Limits
+from satchel.edge.pouring import POUR
 from satchel.edge.problems import AddressTooLong, Busy, HeadersTooLarge, Malformed, TooSlow, problem_from
 from satchel.kernel.errors import SatchelError
 
-_EXTENSIONS: dict[str, dict[str, Any]] = {ZERO_COPY: {}}
+_EXTENSIONS: dict[str, dict[str, Any]] = {ZERO_COPY: {}, POUR: {}}
 
 
 async def _busy(_scope: Any, _receive: Any, send: Any) -> None:
@@ -93,6 +95,14 @@ class Protocol(HttpToolsProtocol):
             cast("dict[str, Any]", cycle.scope)["extensions"] = _EXTENSIONS
         super()._start_asgi_task(cycle, _busy if app is service_unavailable else app)
 
+    def body_taken(self) -> None:
+        """Go on behind a body whose end was taken from the socket past the parser, which still waits for it."""
+        if self.transport.is_closing():
+            return
+        self.parser = httptools.HttpRequestParser(self)
+        self.on_message_complete()
+        self.flow.resume_reading()
+
     def handle_websocket_upgrade(self) -> None:
         # From here on the connection belongs to another protocol.
         self._upgraded = True
@@ -126,7 +136,9 @@ class Protocol(HttpToolsProtocol):
         self._unwatch_head()
         self._lingering_bytes = 0
         if not self.transport.is_closing():
-            self.transport.write_eof()
+            # While nothing is read from a connection, nobody notices that it has gone.
+            with suppress(OSError):
+                self.transport.write_eof()
             self.flow.resume_reading()
             self._head_timer = self.loop.call_later(self.limits.linger_seconds, self.transport.abort)
 

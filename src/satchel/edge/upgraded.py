@@ -33,6 +33,11 @@ class UpgradedProtocol(WebSocketsSansIOProtocol):
         self._abort_soon()
 
     def keepalive_timeout(self) -> None:
+        if self.read_paused:
+            # Whom nobody listens to at the moment cannot be heard to answer.
+            self.pong_timer = None
+            self.schedule_ping()
+            return
         super().keepalive_timeout()
         self._abort_soon()
 

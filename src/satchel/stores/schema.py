@@ -77,20 +77,33 @@ class KeyTemplate:
 
 
 class EphemeralKey:
-    """A key of the ephemeral store such as `room:{room_id}:chat`, declared once; called with its fields, it is made."""
+    """A key of the ephemeral store such as `room:{room_id}:chat`, declared once; called with its fields, it is made.
 
-    def __init__(self, pattern: str, kind: EphemeralKind, *, owner: str, about: str) -> None:
+    It may look like those that it is `apart_from`, of which its owner knows that their fields have no value in common.
+    """
+
+    def __init__(
+        self,
+        pattern: str,
+        kind: EphemeralKind,
+        *,
+        owner: str,
+        about: str,
+        apart_from: "Sequence[EphemeralKey]" = (),
+    ) -> None:
         self.pattern = pattern
         self.kind = kind
         self.owner = owner
         self.about = about
         self.template = KeyTemplate(pattern, ":")
+        self.apart_from = apart_from
 
     def __call__(self, **fields: str) -> str:
         return self.template.render(fields)
 
     def overlaps(self, other: "EphemeralKey") -> bool:
-        return self.template.overlaps(other.template)
+        known_apart = other in self.apart_from or self in other.apart_from
+        return not known_apart and self.template.overlaps(other.template)
 
 
 class Shape(Generic[R]):

@@ -13,6 +13,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from satchel.edge.callers import Guest, Member
 from satchel.edge.limits import Limits
+from satchel.edge.live.listeners import SignedIn
 from satchel.edge.live.roll import Attendance, Roll
 from satchel.edge.live.sockets import Bounds, LiveSockets
 from satchel.kernel.clock import ManualClock
@@ -69,10 +70,8 @@ class LiveEdge:
         send_buffer: int | None = None,
     ) -> AsyncGenerator["LiveServer"]:
         roll = Roll(self.presence, [*also, self.attendances], grace=grace, refresh_every=refresh_every)
-        sockets = LiveSockets(
-            self.edge.identity, through or self.ephemeral, roll, clock=self.clock, bounds=bounds or Bounds()
-        )
-        self.edge.live = sockets
+        sockets = LiveSockets(through or self.ephemeral, roll, clock=self.clock, bounds=bounds or Bounds())
+        self.edge.live = sockets.open_to(SignedIn(self.edge.identity))
         self.edge.metrics.add(sockets)
         async with roll.kept(), serving(self.edge.app(), limits, send_buffer=send_buffer) as port:
             yield LiveServer(self.edge, sockets, port)

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 class Closing(IntEnum):
     """What the number that a socket is closed with tells the client."""
 
+    # More was said than is listened to.
+    TOO_LONG = 1009
     # Come back: this server ends, or has kept the socket for long enough.
     COME_BACK = 1012
     # Come back, but not at once.
@@ -25,6 +27,10 @@ class Overwhelmed(Exception):
     """The client takes nothing of what it is sent."""
 
 
+# Nothing that a client says here is long.
+MAX_FRAME_BYTES = 1024
+
+
 class Socket:
     """A websocket; what a client says on it is not listened to."""
 
@@ -34,8 +40,8 @@ class Socket:
         self._patience_seconds = patience.total_seconds()
         self.is_accepted = False
 
-    async def accept(self) -> None:
-        await self._send({"type": "websocket.accept"})
+    async def accept(self, subprotocol: str | None = None) -> None:
+        await self._send({"type": "websocket.accept", "subprotocol": subprotocol})
         self.is_accepted = True
 
     async def say(self, frame: bytes) -> None:
@@ -46,10 +52,13 @@ class Socket:
         except TimeoutError:
             raise Overwhelmed("This client takes nothing of what it is sent.") from None
 
-    async def left(self) -> None:
-        """Returns once the client has gone."""
-        while (await self._receive())["type"] != "websocket.disconnect":
-            pass
+    async def left(self) -> Closing | None:
+        """Returns once the client has gone, or why it has to."""
+        while (message := await self._receive())["type"] != "websocket.disconnect":
+            said: str | bytes = message.get("text") or message.get("bytes") or b""
+            if len(said) > MAX_FRAME_BYTES:
+                return Closing.TOO_LONG
+        return None
 
     async def close(self, code: Closing) -> None:
         with suppress(OSError, TimeoutError):

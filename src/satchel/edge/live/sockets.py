@@ -1,31 +1,33 @@
-"""`GET /api/v1/live`: let the right people listen, as many as can be borne, for as long as they may."""
+"""Websockets on which people are told what happens: let the right ones listen, as many as can be borne, for as long as
+they may.
+"""
 
 import asyncio
 from collections import Counter
-from collections.abc import Coroutine, Generator, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from starlette.requests import ClientDisconnect
 
-from satchel.edge.callers import Guest, Member, admit
 from satchel.edge.exchange import client_of
-from satchel.edge.identity import Identity
 from satchel.edge.live.devices import device_of
+from satchel.edge.live.listeners import Listener, Listeners
 from satchel.edge.live.roll import Connection, Roll
 from satchel.edge.live.socket import Closing, Overwhelmed, Socket
 from satchel.edge.problems import Busy, ShuttingDown
 from satchel.kernel.clock import Clock, iso
-from satchel.kernel.errors import TooMany, Unauthenticated, Unavailable
+from satchel.kernel.errors import NotFound, TooMany, Unauthenticated, Unavailable
 from satchel.kernel.ids import new_id
-from satchel.live import LiveEvent, encode, person_channel, session_channel
+from satchel.live import LiveEvent, encode, person_channel
 from satchel.stores.ports.ephemeral import Ephemeral, SubscriptionLost
 
 if TYPE_CHECKING:
     from prometheus_client import Metric
-    from starlette.types import Receive, Scope, Send
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
 
 class Hello(LiveEvent, tag="hello", frozen=True):
@@ -40,6 +42,7 @@ class Resync(LiveEvent, tag="resync", frozen=True):
 
 
 _RESYNC = encode(Resync())
+Admit = Callable[[], Awaitable[Listener]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,12 +58,9 @@ class Bounds:
 
 
 class LiveSockets:
-    """The live connections of this server, as one ASGI application; a collector in prometheus-client's sense."""
+    """The live connections of this server, wherever it offers some; a collector in prometheus-client's sense."""
 
-    def __init__(
-        self, identity: Identity, ephemeral: Ephemeral, roll: Roll, *, clock: Clock, bounds: Bounds | None = None
-    ) -> None:
-        self._identity = identity
+    def __init__(self, ephemeral: Ephemeral, roll: Roll, *, clock: Clock, bounds: Bounds | None = None) -> None:
         self._ephemeral = ephemeral
         self._clock = clock
         self._bounds = bounds or Bounds()
@@ -80,16 +80,22 @@ class LiveSockets:
         yield GaugeMetricFamily("satchel_live_sockets", "Live connections open.", value=self._open)
         yield GaugeMetricFamily("satchel_live_people", "People with a live connection here.", value=len(self._open_of))
 
-    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
-        await receive()
-        caller = await self._identity.caller_of(scope)
-        admit(caller, (Guest, Member))
-        assert isinstance(caller, Guest | Member)
-        connection = Connection(new_id(self._clock), _person_id(caller), device_of(client_of(scope).user_agent))
+    def open_to(self, listeners: Listeners) -> "ASGIApp":
+        """An ASGI application that lets these people listen."""
+
+        async def serve(scope: "Scope", receive: "Receive", send: "Send") -> None:
+            await receive()
+            await self._serve(scope, Socket(receive, send, patience=self._bounds.patience), listeners)
+
+        return serve
+
+    async def _serve(self, scope: "Scope", socket: Socket, listeners: Listeners) -> None:
+        admit = partial(listeners.admit, scope)
+        listener = await admit()
+        connection = Connection(new_id(self._clock), listener.person_id, device_of(client_of(scope).user_agent))
         with self._place_for(connection.person_id):
-            socket = Socket(receive, send, patience=self._bounds.patience)
             try:
-                code = await self._until_over(socket, self._speak(socket, scope, caller, connection))
+                code = await self._until_over(socket, self._speak(socket, listener, connection, admit))
             finally:
                 self.roll.leave(connection)
             if code is not None:
@@ -126,7 +132,7 @@ class LiveSockets:
             if leaving.done():
                 if not socket.is_accepted:
                     raise ClientDisconnect
-                return None
+                return leaving.result()
             return speaking.result() if speaking.done() else Closing.COME_BACK
         except (OSError, Overwhelmed):
             return None
@@ -135,41 +141,36 @@ class LiveSockets:
             leaving.cancel()
             await asyncio.gather(speaking, leaving, return_exceptions=True)
 
-    async def _speak(self, socket: Socket, scope: "Scope", caller: Guest | Member, connection: Connection) -> Closing:
+    async def _speak(self, socket: Socket, listener: Listener, connection: Connection, admit: Admit) -> Closing:
         """Say everything until there is a reason to stop; before the socket is accepted the reason is raised."""
         while True:
             try:
-                return await self._pass_on(socket, scope, caller, connection)
-            except (Unauthenticated, Unavailable) as reason:
+                return await self._pass_on(socket, listener, connection, admit)
+            except (Unauthenticated, NotFound, Unavailable) as reason:
                 if not socket.is_accepted:
                     raise
-                if isinstance(reason, Unauthenticated):
+                if not isinstance(reason, Unavailable):
                     return Closing.SESSION_ENDED
                 if not isinstance(reason, SubscriptionLost):
                     return Closing.TRY_LATER
 
-    async def _pass_on(self, socket: Socket, scope: "Scope", caller: Guest | Member, connection: Connection) -> Closing:
-        channels = [person_channel(connection.person_id)]
-        if isinstance(caller, Member):
-            channels.append(session_channel(caller.session_id))
+    async def _pass_on(self, socket: Socket, listener: Listener, connection: Connection, admit: Admit) -> Closing:
+        told = person_channel(listener.person_id)
+        channels = [told] if listener.ending is None else [told, listener.ending]
         async with self._ephemeral.subscribe(*channels) as messages:
             # The session may have ended before we listened for it, and after we had looked.
-            await self._identity.identify(scope)
-            await self._greet(socket, connection)
+            await admit()
+            await self._greet(socket, listener, connection)
             async for message in messages:
-                if message.channel != channels[0]:
+                if message.channel != told:
                     return Closing.SESSION_ENDED
                 await socket.say(message.body)
         raise Unavailable("The subscription has ended.")
 
-    async def _greet(self, socket: Socket, connection: Connection) -> None:
+    async def _greet(self, socket: Socket, listener: Listener, connection: Connection) -> None:
         if socket.is_accepted:
             await socket.say(_RESYNC)
             return
-        await socket.accept()
+        await socket.accept(listener.subprotocol)
         await self.roll.enter(connection)
         await socket.say(encode(Hello(person_id=connection.person_id, at=iso(self._clock()))))
-
-
-def _person_id(caller: Guest | Member) -> str:
-    return caller.user_id if isinstance(caller, Member) else caller.id
