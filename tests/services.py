@@ -25,7 +25,8 @@ def free_port() -> int:
 def tool(name: str) -> str:
     """A program of this environment or of the machine; its absence is a failure, never a skipped test."""
     beside_python = Path(sys.executable).parent / name
-    found = str(beside_python) if beside_python.exists() else shutil.which(name)
+    # Debian keeps some where only root looks.
+    found = str(beside_python) if beside_python.exists() else shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin")
     if found is None:
         raise RuntimeError(f"{name} is not installed; `make test` installs it")
     return found

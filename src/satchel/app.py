@@ -18,6 +18,7 @@ from satchel.edge import object_links, server
 from satchel.edge.endpoints import Router
 from satchel.edge.guard import Exposure
 from satchel.edge.identity import Guest, Identity, Member, Token
+from satchel.edge.live.listeners import SignedIn
 from satchel.edge.live.roll import Attendance, Roll
 from satchel.edge.live.sockets import LiveSockets
 from satchel.edge.logs import Journal, start_journal
@@ -37,6 +38,11 @@ from satchel.features.accounts.service.invitations import sweep_expired_invitati
 from satchel.features.accounts.service.password_resets import sweep_expired_resets
 from satchel.features.accounts.service.passwords import Passwords
 from satchel.features.accounts.service.sessions import sweep_expired_sessions
+from satchel.features.drop.records import DURABLE_KEYS as DROP_KEYS
+from satchel.features.drop.relay.relay import Relay
+from satchel.features.drop.routes import routes as drop_routes
+from satchel.features.drop.service.attendance import Attendance as DropAttendance
+from satchel.features.drop.service.context import Drop
 from satchel.features.rooms.records import DURABLE_KEYS as ROOM_KEYS
 from satchel.features.rooms.routes import RoomDestination
 from satchel.features.rooms.routes import routes as room_routes
@@ -64,16 +70,17 @@ from satchel.features.transfers.service.unfinished import sweep_unfinished
 from satchel.housekeeping import Chore, Housekeeper, Sweep, repeat
 from satchel.kernel.clock import Clock, system_clock
 from satchel.kernel.errors import Unavailable
+from satchel.kernel.ids import new_id
 from satchel.kernel.signing import Signer
 from satchel.live import Presence
 from satchel.secret import open_signer
 from satchel.stores.connect import Stores, open_stores
 from satchel.stores.ports.ephemeral import Exists
 from satchel.tables import ALL_TABLES, SELF_TEST
-from satchel.throttles import Throttles
+from satchel.throttles import DROP_SESSIONS_PER_NETWORK, Throttles
 
 # Short-lived state that a restart must not forget: a session that was ended stays ended, a room stays open.
-DURABLE_KEYS = ("revoked:", "upload-begun:", "transfer-begun:", "housekeeping:", *ROOM_KEYS)
+DURABLE_KEYS = ("revoked:", "upload-begun:", "transfer-begun:", "housekeeping:", *ROOM_KEYS, *DROP_KEYS)
 HOUSEKEEPING_EVERY = timedelta(minutes=10)
 # How late a room ends at most, after its time is over for everybody in it.
 ROOMS_KEPT_EVERY = timedelta(seconds=5)
@@ -165,13 +172,16 @@ async def application(
         transfers = _transfers(stores, clock, throttles, accounts, shelf, Lending(rooms))
         _connect(shelf, transfers)
         metrics = Metrics()
-        live = _live(stores, clock, identity, metrics, attendances=[RoomAttendance(rooms)])
+        drop = _drop(settings, stores, clock, throttles)
+        relay = _relay(settings, stores, clock, metrics)
+        live = _live(stores, clock, metrics, attendances=[RoomAttendance(rooms), DropAttendance(drop)])
         app = edge.application(
             [
                 *account_routes(accounts),
                 *shelf_routes(shelf),
                 *room_routes(rooms, settings.public_url),
                 *transfer_routes(transfers),
+                *drop_routes(drop, relay, live, settings.public_url),
                 upload_routes(uploads),
                 *_link_routes(settings, stores),
             ],
@@ -185,7 +195,7 @@ async def application(
             metrics=metrics,
             version=version("satchel"),
             site=Site(Path(__file__).with_name("site")),
-            live=live,
+            live=live.open_to(SignedIn(identity)),
             checks={
                 "table": lambda: stores.tables.get(SELF_TEST, {"probe": "ready"}),
                 "ephemeral": lambda: stores.ephemeral.run(Exists("ready")),
@@ -214,6 +224,7 @@ async def application(
 
         def prepare_to_stop() -> None:
             live.stop()
+            relay.stop()
             uploads.turns.stop_all()
 
         try:
@@ -339,11 +350,28 @@ def _uploads(settings: Settings, stores: Stores, clock: Clock, destinations: Map
     )
 
 
-def _live(
-    stores: Stores, clock: Clock, identity: Identity, metrics: Metrics, attendances: Sequence[Attendance]
-) -> LiveSockets:
+def _drop(settings: Settings, stores: Stores, clock: Clock, throttles: Throttles) -> Drop:
+    return Drop(
+        ephemeral=stores.ephemeral,
+        clock=clock,
+        attending=Presence(stores.ephemeral, clock),
+        limits=throttles.drop,
+        max_sessions_of_a_network=DROP_SESSIONS_PER_NETWORK,
+        daily_limit_bytes=settings.drop_daily_limit or None,
+    )
+
+
+def _relay(settings: Settings, stores: Stores, clock: Clock, metrics: Metrics) -> Relay:
+    # Only with a store that others can reach can the other side of a stream be at another server.
+    shared = not settings.ephemeral.startswith("memory:")
+    relay = Relay(stores.ephemeral, clock, server_id=new_id(clock), shared=shared)
+    metrics.add(relay)
+    return relay
+
+
+def _live(stores: Stores, clock: Clock, metrics: Metrics, attendances: Sequence[Attendance]) -> LiveSockets:
     roll = Roll(Presence(stores.ephemeral, clock), attendances)
-    live = LiveSockets(identity, stores.ephemeral, roll, clock=clock)
+    live = LiveSockets(stores.ephemeral, roll, clock=clock)
     metrics.add(live)
     return live
 

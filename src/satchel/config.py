@@ -51,6 +51,7 @@ class Settings:
     upload_limit: int = setting(64 * 1024**3, "The largest single upload, in bytes.")
     quota: int = setting(0, "How many bytes each person may keep on their shelf; 0 for no limit.")
     room_quota: int = setting(10 * 1024**3, "How many bytes the files of a room may take; 0 for no limit.")
+    drop_daily_limit: int = setting(0, "How many bytes a network may hand over by drop in a day; 0 for no limit.")
     log_format: LogFormat = setting("text", "`text` for people, `json` for machines.")
     log_level: str = setting("info", "`debug`, `info`, `warning` or `error`.")
 
@@ -117,7 +118,7 @@ def _parse(name: str, value: Any, where: str) -> Any:
     match name:
         case "data":
             return Path(str(value)).expanduser()
-        case "port" | "upload_limit" | "quota" | "room_quota":
+        case "port" | "upload_limit" | "quota" | "room_quota" | "drop_daily_limit":
             return _whole_number(value, where, most=65535 if name == "port" else None)
         case "trusted_proxies" | "metrics_from":
             return _networks(value, where)

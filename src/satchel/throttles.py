@@ -1,9 +1,13 @@
 """How often people may try what could be guessed or flooded: every such limit of this server on one page."""
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from datetime import timedelta
 
 from satchel.edge.throttle import Throttle, network_of
-from satchel.stores.ports.ephemeral import Ephemeral
+from satchel.features.drop.records import ATTEMPTS, CALLS
+from satchel.kernel.errors import TooMany
+from satchel.stores.ports.ephemeral import Ephemeral, Expire, Get, HashIncrement, Increment, TimeToLive
 
 GUESSING_WINDOW = timedelta(minutes=15)
 ATTEMPTS_PER_ACCOUNT_AND_ADDRESS = 10
@@ -22,6 +26,12 @@ MESSAGES_PER_PERSON = 60
 TALKING_WINDOW = timedelta(seconds=10)
 # Somebody who sends by e-mail could find out who has an account here.
 RECEIVERS_TRIED_PER_SENDER = 60
+# A class that comes into a drop session at once makes a few calls each; bytes and progress are not counted.
+DROP_CALLS_PER_SECOND = 200
+DROP_SESSIONS_PER_NETWORK = 60
+# Only those count who do not get in, or are still at the door.
+DROP_FAILURES_PER_SESSION = 30
+WRONG_DROP_NAMES_PER_NETWORK = 60
 
 
 class PerAddress:
@@ -67,6 +77,56 @@ class CodeGuesses:
         await self._overall.check("all")
 
 
+class DropLimits:
+    """What one network may do in drop sessions; every refusal says which limit it was."""
+
+    def __init__(self, ephemeral: Ephemeral) -> None:
+        self._ephemeral = ephemeral
+        self._names = Throttle(ephemeral, "drop-name", WRONG_DROP_NAMES_PER_NETWORK, GUESSING_WINDOW)
+
+    async def count_call(self, network: str) -> None:
+        calls, _ = await self._ephemeral.together(
+            HashIncrement(CALLS(), network), Expire(CALLS(), timedelta(seconds=1), only_if_unset=True)
+        )
+        if calls > DROP_CALLS_PER_SECOND:
+            raise TooMany(
+                f"Your network has made {DROP_CALLS_PER_SECOND} calls within a second, which is as many as it may. "
+                "Try again in a second.",
+                retry_after=1,
+                limit="calls",
+            )
+
+    async def check_attempts(self, session_id: str, network: str) -> None:
+        key = ATTEMPTS(session_id=session_id, network=network)
+        attempts, left = await self._ephemeral.together(Get(key), TimeToLive(key))
+        if int(attempts or 0) >= DROP_FAILURES_PER_SESSION:
+            seconds = max(1, -(-(left or GUESSING_WINDOW) // timedelta(seconds=1)))
+            raise TooMany(
+                f"{DROP_FAILURES_PER_SESSION} attempts to get into this session have failed in your network, which is "
+                f"as many as may. Try again in {-(-seconds // 60)} minutes.",
+                retry_after=seconds,
+                limit="access.attempts",
+            )
+
+    async def count_attempt(self, session_id: str, network: str) -> None:
+        await self._add_attempts(session_id, network, 1)
+
+    async def forgive_attempt(self, session_id: str, network: str) -> None:
+        await self._add_attempts(session_id, network, -1)
+
+    async def check_names(self, network: str) -> None:
+        with _about_names():
+            await self._names.check(network)
+
+    async def count_name(self, network: str) -> None:
+        with _about_names():
+            await self._names.count(network)
+
+    async def _add_attempts(self, session_id: str, network: str, number: int) -> None:
+        key = ATTEMPTS(session_id=session_id, network=network)
+        await self._ephemeral.together(Increment(key, number), Expire(key, GUESSING_WINDOW, only_if_unset=True))
+
+
 class Throttles:
     """All of them, counted in one store."""
 
@@ -82,6 +142,21 @@ class Throttles:
         self.knocks = Throttle(ephemeral, "knock", KNOCKS_PER_ROOM, GUESSING_WINDOW)
         self.messages = Throttle(ephemeral, "chat", MESSAGES_PER_PERSON, TALKING_WINDOW)
         self.receivers = Throttle(ephemeral, "receiver", RECEIVERS_TRIED_PER_SENDER, GUESSING_WINDOW)
+        self.drop = DropLimits(ephemeral)
+
+
+@contextmanager
+def _about_names() -> Generator[None]:
+    try:
+        yield
+    except TooMany as refusal:
+        minutes = -(-refusal.retry_after // 60)
+        raise TooMany(
+            f"{WRONG_DROP_NAMES_PER_NETWORK} names of sessions were wrong in your network, which is as many as may. "
+            f"Try again in {minutes} minutes.",
+            retry_after=refusal.retry_after,
+            limit="names",
+        ) from None
 
 
 def _pair(account: str, address: str) -> str:

@@ -17,6 +17,9 @@ SCOPE = {"granted_to": "c@example.org", "type": "album:visitor", "resource_id": 
 
 # A session that has ended is refused wherever a token is looked at, even where strangers are welcome.
 BUNDLE = a_bundle(({}, b"x"), destination="x")
+# Drops know nothing of accounts: who is nobody there is told that there is no such session.
+DROP = EVERYBODY | {FORMER}
+KEY, SEALED, ID = {"public_key": "k" * 43}, {"sealed": "s"}, "0" * 32
 ACCESS: dict[tuple[str, str], tuple[set[str], dict[str, Any]]] = {
     ("POST", "/accounts"): (EVERYBODY | {FORMER}, {"json": {"email": "bad", "name": "n", "password": "12345678"}}),
     ("GET", "/accounts/me"): (MEMBERS, {}),
@@ -96,6 +99,34 @@ ACCESS: dict[tuple[str, str], tuple[set[str], dict[str, Any]]] = {
     ("GET", "/rooms/{room_id}/files/{file_id}/preview"): (GUESTS_TOO, {}),
     ("GET", "/rooms/{room_id}/archive"): (GUESTS_TOO, {}),
     ("DELETE", "/rooms/{room_id}/files/{file_id}"): (GUESTS_TOO, {}),
+    ("POST", "/drop/sessions"): (DROP, {"json": {}}),
+    ("GET", "/drop/names/{name}"): (DROP, {}),
+    ("GET", "/drop/sessions/{session_id}"): (DROP, {}),
+    ("DELETE", "/drop/sessions/{session_id}"): (DROP, {}),
+    ("POST", "/drop/sessions/{session_id}/members"): (DROP, {"json": {}}),
+    ("DELETE", "/drop/sessions/{session_id}/members/{member_id}"): (DROP, {}),
+    ("PUT", "/drop/sessions/{session_id}/door"): (DROP, {}),
+    ("DELETE", "/drop/sessions/{session_id}/door"): (DROP, {}),
+    ("POST", "/drop/sessions/{session_id}/knocks"): (DROP, {"json": {}}),
+    ("POST", "/drop/sessions/{session_id}/knocks/{knock_id}/tag"): (DROP, {"json": {"tag": "t" * 86}}),
+    ("POST", "/drop/sessions/{session_id}/knocks/{knock_id}/share"): (DROP, {"json": {"share": "k" * 43}}),
+    ("POST", "/drop/sessions/{session_id}/knocks/{knock_id}/verdict"): (DROP, {"json": {"refused": "code-dead"}}),
+    ("POST", "/drop/sessions/{session_id}/files"): (DROP, {"json": {"files": [{"file_id": ID, **SEALED}]}}),
+    ("DELETE", "/drop/sessions/{session_id}/files/{file_id}"): (DROP, {}),
+    ("POST", "/drop/sessions/{session_id}/requests"): (
+        DROP,
+        {"json": {"request_id": ID, "file_id": ID, **KEY, **SEALED}},
+    ),
+    ("POST", "/drop/sessions/{session_id}/requests/{request_id}/acknowledge"): (
+        DROP,
+        {"json": {**KEY, **SEALED, "chunks": 1, "bytes": 1}},
+    ),
+    ("POST", "/drop/sessions/{session_id}/requests/{request_id}/decline"): (DROP, {"json": {"reason": "gone"}}),
+    ("POST", "/drop/sessions/{session_id}/requests/{request_id}/progress"): (DROP, {"json": {"chunks": 1}}),
+    ("POST", "/drop/sessions/{session_id}/requests/{request_id}/done"): (DROP, {"json": {"receipt": "k" * 43}}),
+    ("DELETE", "/drop/sessions/{session_id}/requests/{request_id}"): (DROP, {}),
+    ("GET", "/drop/sessions/{session_id}/requests/{request_id}/bytes"): (DROP, {}),
+    ("PUT", "/drop/sessions/{session_id}/requests/{request_id}/bytes/{offset}"): (DROP, {"content": b"x"}),
     ("GET", "/people"): ({ADMIN}, {}),
     ("PATCH", "/people/{user_id}"): ({ADMIN}, {"json": {}}),
     ("POST", "/people/{user_id}/password-reset"): ({ADMIN}, {}),

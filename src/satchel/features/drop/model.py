@@ -1,0 +1,211 @@
+"""What a drop session is made of as plain values, how much of each it bears, and what can be refused."""
+
+import re
+from datetime import timedelta
+from typing import Literal, NewType
+
+import msgspec
+
+from satchel.kernel.errors import Conflict, Forbidden, Gone, NotFound
+
+# All of these but the name are drawn by clients: 16 random bytes as 32 hexadecimal digits.
+SessionId = NewType("SessionId", str)
+MemberId = NewType("MemberId", str)
+FileId = NewType("FileId", str)
+RequestId = NewType("RequestId", str)
+KnockId = NewType("KnockId", str)
+# Two words and a number, by which people find a session.
+SessionName = NewType("SessionName", str)
+
+Declining = Literal["declined", "changed", "gone"]
+Refusal = Literal["code-wrong", "code-dead"]
+Closing = Literal["closed", "removed", "left"]
+
+MAX_MEMBERS = 100
+MAX_FILES = 1000
+MAX_REQUESTS_OF_ONE = 64
+# Of one owner; as many as there are announcements, since a whole session may be taken while its owner is away.
+MAX_RECEIPTS = 1000
+MAX_SEALED_BYTES = 16 * 1024
+# Of what is sealed for a request, of which there can be thousands in a session.
+MAX_SEALED_REQUEST_BYTES = 4 * 1024
+# Of all announcements of a session together: strangers must not fill the store that everybody shares.
+MAX_ANNOUNCED_BYTES = 2 * 1024 * 1024
+# After the last sign of any of its members a session is over; a member is out of it after as long a silence.
+LASTS = timedelta(hours=24)
+# A door has so long to answer a knock, and the guest to say their tag.
+KNOCK_LASTS = timedelta(seconds=30)
+
+_ID = re.compile(r"[0-9a-f]{32}")
+
+
+class SessionUnknown(NotFound):
+    """There is no such session, or the caller is not in it: the two look alike on purpose."""
+
+    slug = "session-unknown"
+    title = "There is no such drop session"
+
+
+class SessionExists(Conflict):
+    """A session with this id is open already; draw another id."""
+
+    slug = "session-exists"
+    title = "This session exists already"
+
+
+class SessionFull(Conflict):
+    """As many members are in the session as fit."""
+
+    slug = "session-full"
+    title = "The session is full"
+
+
+class TooManySessions(Conflict):
+    """As many sessions are open from one network as may be."""
+
+    slug = "too-many-sessions"
+    title = "Too many sessions are open"
+
+
+class AdmissionRefused(Forbidden):
+    """What was shown to be let in does not belong to this session: the link is incomplete or of another session."""
+
+    slug = "admission-refused"
+    title = "This link does not open the session"
+
+
+class DoorClosed(Conflict):
+    """Nobody who could let people in by a code is connected at the moment."""
+
+    slug = "door-closed"
+    title = "Nobody is at the door"
+
+
+class DoorBusy(Conflict):
+    """Somebody else is being let in; trying again in a moment will help."""
+
+    slug = "door-busy"
+    title = "Somebody else is at the door"
+    retry_after = 1
+
+
+class CodeWrong(Forbidden):
+    """The code is not the one that the door shows; only a few wrong ones are borne."""
+
+    slug = "code-wrong"
+    title = "The code is wrong"
+
+
+class CodeDead(Gone):
+    """The code was guessed wrongly too often and opens nothing any more; the door shows another."""
+
+    slug = "code-dead"
+    title = "The code is no longer good"
+
+
+class KnockUnanswered(Conflict):
+    """The door did not answer in time; whoever shows the code may have gone."""
+
+    slug = "knock-unanswered"
+    title = "Nobody answered"
+
+
+class FileUnknown(NotFound):
+    """No such file is announced, or no longer."""
+
+    slug = "file-unknown"
+    title = "This file is no longer offered"
+
+
+class OwnFile(Conflict):
+    """The file is announced by the caller, who has it already."""
+
+    slug = "own-file"
+    title = "This file is your own"
+
+
+class TooManyFiles(Conflict):
+    """As many files are announced in the session, or as much is said of them, as may be; nothing was changed."""
+
+    slug = "too-many-files"
+    title = "Too many files are announced"
+
+
+class RequestUnknown(NotFound):
+    """There is no such request, or it is over, or not the caller's to deal with."""
+
+    slug = "request-unknown"
+    title = "This request is over"
+
+
+class TooManyRequestsOpen(Conflict):
+    """One member waits for as many files as anybody may at once."""
+
+    slug = "too-many-requests-open"
+    title = "Too many requests are open"
+
+
+class MemberView(msgspec.Struct, frozen=True, kw_only=True):
+    """A member; what they say of themselves is sealed. `here` if they are connected."""
+
+    member_id: str
+    sealed: str
+    here: bool
+    joined_at: str
+
+
+class FileView(msgspec.Struct, frozen=True, kw_only=True):
+    """An announced file; its name, size and kind are sealed."""
+
+    file_id: str
+    owner_id: str
+    sealed: str
+
+
+class AcknowledgementView(msgspec.Struct, frozen=True, kw_only=True):
+    """The owner's yes: `chunks` and `bytes` of the sealed stream, null where the owner does not know."""
+
+    public_key: str
+    sealed: str
+    chunks: int | None
+    bytes: int | None
+
+
+class RequestView(msgspec.Struct, frozen=True, kw_only=True):
+    """Somebody's wish for a file: `chunks` have arrived so far, `is_flowing` while the receiver is being sent more."""
+
+    request_id: str
+    file_id: str
+    receiver_id: str
+    owner_id: str
+    public_key: str
+    sealed: str
+    acknowledged: AcknowledgementView | None
+    chunks: int
+    is_flowing: bool
+
+
+class ReceiptView(msgspec.Struct, frozen=True, kw_only=True):
+    """What the receiver of a request that is over has proved to its owner."""
+
+    request_id: str
+    receipt: str
+
+
+class SessionView(msgspec.Struct, frozen=True, kw_only=True):
+    """A session as its members see it; `door_id` is who lets people in by the spoken code, `receipts` are the latest
+    for what the caller has handed over."""
+
+    session_id: str
+    name: str
+    host_id: str
+    door_id: str | None
+    created_at: str
+    members: list[MemberView]
+    files: list[FileView]
+    requests: list[RequestView]
+    receipts: list[ReceiptView]
+
+
+def is_id(written: str) -> bool:
+    return _ID.fullmatch(written) is not None

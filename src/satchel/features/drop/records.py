@@ -1,0 +1,196 @@
+"""What is kept of a drop session, all of it short-lived: every key of the ephemeral store, declared once.
+
+The keys are the seed's but for the last few, which are ours. Where the seed has a file's name, there is the file's id;
+where it has a user, the id of a member (decision 12 says what else has changed, and why). Every key ends by itself, so
+that what a crash leaves behind is gone within a day.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from satchel.features.drop.model import FileId, KnockId, MemberId, RequestId, SessionId, SessionName
+from satchel.stores.schema import EphemeralKey, EphemeralKind, Shape
+
+# A restart forgets neither sessions nor requests; only what flows, and what is counted by the second.
+DURABLE_KEYS = (
+    *("session:", "files:", "members:", "member:", "seen:", "created.sessions:"),
+    *("file.reqs:", "file.req:", "file.req.ackn:", "file.req.users:", "file.req.prep:"),
+    *("file.reqs.sender:", "file.reqs.receiver:", "file.req.receipts:"),
+)
+# Nothing of a drop is in a table.
+SHAPES: tuple[Shape[Any], ...] = ()
+
+
+def _key(pattern: str, kind: EphemeralKind, about: str) -> EphemeralKey:
+    return EphemeralKey(pattern, kind, owner="drop", about=about)
+
+
+SESSION = _key("session:{session_id}", "hash", "`name`; `code`: SHA-256 of the admission; host, door, times")
+NAME = EphemeralKey("session:{name}", "value", owner="drop", about="Name of a session → its id", apart_from=(SESSION,))
+FILES = _key("files:{session_id}", "set", "Ids of the files that are announced in a session")
+FILE = _key("files:{session_id}:{file_id}", "hash", "`name`: the sealed announcement, size included; `owner.id`")
+CREATED = _key("created.sessions:{network}", "set", "Ids of sessions that were opened from a network")
+ATTEMPTS = _key("access.attempts:{session_id}:{network}", "value", "How often a network failed to get in; ends soon")
+CALLS = _key("calls", "hash", "Network → calls within this second")
+REQUESTED = _key("file.reqs:{session_id}", "set", "Ids of files that somebody has asked for")
+REQUESTERS = _key("file.reqs:{session_id}:{file_id}", "set", "Members who have asked for a file")
+REQUEST = _key(
+    "file.req:{session_id}:{file_id}:{member_id}",
+    "value",
+    "`<request id>@<public key>` of the request that a member has open for a file",
+)
+ACKNOWLEDGED = _key(
+    "file.req.ackn:{session_id}:{file_id}:{member_id}",
+    "value",
+    "Id of that request, once its owner has acknowledged it",
+)
+PARTIES = _key("file.req.users:{request_id}", "set", "Receiver and owner of a request")
+SENDING = _key("file.reqs.sender:{member_id}", "set", "Ids of the requests that a member is asked to serve")
+RECEIVING = _key("file.reqs.receiver:{member_id}", "set", "Ids of the requests that a member has made")
+DETAILS = _key(
+    "file.req.prep:{request_id}",
+    "hash",
+    "All of a request: `filename`, who, sealed texts; `public.key` and `amount.of.chunks` once acknowledged",
+)
+READY = _key("file.req.ready:{request_id}", "value", "That the receiver of a stream is there to take it")
+CHUNKS = _key(
+    "file.req.chunks:{request_id}", "list", "`<nr>@@<bytes>` of a stream, at most 16, only between two servers"
+)
+LAST_CHUNK = _key("file.req.last.chunk:{request_id}", "value", "How many chunks the receiver says it has written")
+MEMBERS = _key("members:{session_id}", "hash", "Member id → SHA-256 of the token, sealed introduction, when they came")
+MEMBER = _key("member:{member_id}", "value", "The session that a member is in, so that no id is used twice")
+SEEN = _key("seen:{session_id}", "hash", "Member id → when they were last heard of")
+KNOCK = _key(
+    "knock:{session_id}", "value", "`<knock id>@<stage>` of the one knock that is open at the door of a session"
+)
+RECEIPTS = _key(
+    "file.req.receipts:{member_id}", "list", "`<request id>@<receipt>` of what was taken from a member, latest first"
+)
+OFFERS = _key(
+    "file.req.offers:{request_id}", "list", "Segments of a stream that wait at other servers than its receiver"
+)
+ANSWERS = _key(
+    "file.req.answers:{offer_id}", "list", "What the receiver's server says to one of them: go on, how it ended"
+)
+PASSED = _key(
+    "drop.passed:{network}:{day}", "value", "Bytes that a network has handed over in a day, if there is a limit"
+)
+EPHEMERAL_KEYS = (
+    *(SESSION, NAME, FILES, FILE, CREATED, ATTEMPTS, CALLS, REQUESTED, REQUESTERS, REQUEST, ACKNOWLEDGED, PARTIES),
+    *(SENDING, RECEIVING, DETAILS, READY, CHUNKS, LAST_CHUNK, MEMBERS, MEMBER, SEEN, KNOCK),
+    *(RECEIPTS, OFFERS, ANSWERS, PASSED),
+)
+
+
+class SessionRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A session; `code` is SHA-256 of what lets people in, `renewed_at` when its keys were last made to last."""
+
+    session_id: SessionId
+    name: SessionName
+    code: str
+    host_id: MemberId
+    created_at: str
+    renewed_at: str
+    door_id: MemberId | None = None
+
+
+class MemberRow(msgspec.Struct, frozen=True, kw_only=True):
+    """Somebody in a session."""
+
+    token_sha256: str
+    sealed: str
+    joined_at: str
+
+
+class AcknowledgementRow(msgspec.Struct, frozen=True, kw_only=True):
+    """The owner's yes to a request."""
+
+    public_key: str
+    sealed: str
+    chunks: int | None
+    bytes: int | None
+
+
+class RequestRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A request that is open."""
+
+    request_id: RequestId
+    session_id: SessionId
+    file_id: FileId
+    receiver_id: MemberId
+    owner_id: MemberId
+    public_key: str
+    sealed: str
+    acknowledged: AcknowledgementRow | None = None
+
+
+encode_member = msgspec.json.Encoder().encode
+decode_member = msgspec.json.Decoder(MemberRow).decode
+
+
+def read_session(session_id: SessionId, fields: Mapping[str, bytes]) -> SessionRow | None:
+    """None if there is no such session; what a change that came too late left behind is none either."""
+    if not fields.keys() >= {"name", "code", "host_id", "created_at", "renewed_at"}:
+        return None
+    texts = {name: value.decode() for name, value in fields.items() if value}
+    return msgspec.convert({**texts, "session_id": session_id}, SessionRow)
+
+
+def request_fields(row: RequestRow) -> dict[str, bytes]:
+    return {
+        "session_id": row.session_id.encode(),
+        "filename": row.file_id.encode(),
+        "receiver_id": row.receiver_id.encode(),
+        "owner_id": row.owner_id.encode(),
+        "receiver_public_key": row.public_key.encode(),
+        "sealed": row.sealed.encode(),
+    }
+
+
+def acknowledgement_fields(row: AcknowledgementRow) -> dict[str, bytes]:
+    return {
+        "public.key": row.public_key.encode(),
+        "sealed_acknowledgement": row.sealed.encode(),
+        "amount.of.chunks": _number(row.chunks),
+        "bytes": _number(row.bytes),
+    }
+
+
+def read_request(request_id: RequestId, fields: Mapping[str, bytes]) -> RequestRow | None:
+    if not fields.keys() >= {"session_id", "filename", "receiver_id", "owner_id", "receiver_public_key", "sealed"}:
+        return None
+    texts = {name: value.decode() for name, value in fields.items()}
+    acknowledged = None
+    if "public.key" in texts:
+        acknowledged = AcknowledgementRow(
+            public_key=texts["public.key"],
+            sealed=texts["sealed_acknowledgement"],
+            chunks=int(texts["amount.of.chunks"]) if texts["amount.of.chunks"] else None,
+            bytes=int(texts["bytes"]) if texts["bytes"] else None,
+        )
+    return RequestRow(
+        request_id=request_id,
+        session_id=SessionId(texts["session_id"]),
+        file_id=FileId(texts["filename"]),
+        receiver_id=MemberId(texts["receiver_id"]),
+        owner_id=MemberId(texts["owner_id"]),
+        public_key=texts["receiver_public_key"],
+        sealed=texts["sealed"],
+        acknowledged=acknowledged,
+    )
+
+
+def request_channel(request_id: RequestId) -> str:
+    """Where it is told that a request has ended, so that its stream ends with it."""
+    return f"drop-request:{request_id}"
+
+
+def knock_channel(session_id: SessionId, knock_id: KnockId) -> str:
+    """Where the guest's side waits for what the door answers."""
+    return f"drop-knock:{session_id}:{knock_id}"
+
+
+def _number(value: int | None) -> bytes:
+    return b"" if value is None else str(value).encode()

@@ -1,0 +1,211 @@
+"""One stream: segments that come in any order, taken one by one in the right one, by one receiver.
+
+It stands at the server of the receiver, whose task drives it. Nothing is read of a segment before its turn, so what a
+stream holds is what is on its way between two sockets.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from satchel.features.drop.relay.ends import Inlet, Outlet, ReceiverLeft
+from satchel.features.drop.relay.refusals import OtherSideMissing, ReceiverGone, SegmentOutOfPlace, StreamOver
+from satchel.kernel.errors import SatchelError
+
+MAX_WAITING = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long a side waits for the other, and a segment for those before it, which may have another way to come."""
+
+    seconds: float = 60
+    gap_seconds: float = 2
+
+
+@dataclass(slots=True, eq=False)
+class Segment:
+    """A part of a stream; without an offset it goes on wherever the stream is."""
+
+    inlet: Inlet
+    offset: int | None
+    last: bool
+    # Done when the receiver has got all of it, or with what keeps them from it.
+    taken: asyncio.Future[None] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+
+    def end_from(self, start: int) -> int | None:
+        return None if self.inlet.length is None else start + self.inlet.length
+
+    def accept(self) -> None:
+        if not self.taken.done():
+            self.taken.set_result(None)
+
+    def refuse(self, why: SatchelError) -> None:
+        """Unless it was decided before."""
+        if not self.taken.done():
+            self.taken.set_exception(why)
+
+
+class Stream:
+    """What flows for one request; `total` bytes in all, if that is known."""
+
+    def __init__(self, total: int | None, patience: Patience) -> None:
+        self._total = total
+        self._patience = patience
+        self._position = 0
+        self._line: dict[int, Segment] = {}
+        self._current: Segment | None = None
+        self._arrival = asyncio.Event()
+        self._why_over: SatchelError | None = None
+        self._has_begun = False
+        self.over = asyncio.Event()
+        self.has_receiver = False
+        # How many are at it in any way.
+        self.users = 0
+
+    async def give(self, segment: Segment) -> None:
+        """Wait until the receiver has got all of a segment; raises why not."""
+        start = self._admit(segment)
+        loop = asyncio.get_running_loop()
+        timers = [
+            loop.call_later(self._patience.seconds, self._check_receiver, segment),
+            loop.call_later(self._patience.gap_seconds, self._check_place, segment, start),
+        ]
+        try:
+            await segment.taken
+        finally:
+            for timer in timers:
+                timer.cancel()
+            if self._line.get(start) is segment:
+                del self._line[start]
+            elif self._current is segment:
+                # Its request was given up while its bytes were on their way.
+                self.end(StreamOver("The owner's side was given up. Ask for the file again."))
+
+    async def take(self, outlet: Outlet, count: Callable[[int], None]) -> None:
+        """Let everything flow into the outlet, up to the last segment. `count` is told of bytes that have passed."""
+        segment = None
+        while segment is None or not segment.last:
+            segment = self._current = await self._next()
+            try:
+                await self._pass_on(segment, outlet, count)
+                segment.accept()
+            except SatchelError as error:
+                segment.refuse(error)
+                over = StreamOver("The owner's side has broken off. Ask for the file again.")
+                self.end(over)
+                raise over from error
+            finally:
+                self._current = None
+                segment.refuse(self._why_over or receiver_gone())
+        self.end(StreamOver("Everything has been taken."))
+
+    def enter(self) -> None:
+        """Take the receiver's place, which nobody else has or had."""
+        if self.has_receiver:
+            raise StreamOver("This stream is being taken already. Ask for the file again.")
+        self.has_receiver = True
+
+    def leave(self) -> None:
+        """Give the receiver's place up; whoever has begun to send loses what they sent."""
+        self.has_receiver = False
+        if self._has_begun or self._line:
+            self.end(receiver_gone())
+
+    def end(self, why: SatchelError) -> None:
+        """Let nothing more pass; those who wait are told why.
+
+        The one whose bytes are on their way is told when nothing is read of them any more.
+        """
+        self._why_over = why = self._why_over or why
+        self.over.set()
+        for segment in self._line.values():
+            segment.refuse(why)
+        self._line.clear()
+
+    def check_open(self) -> None:
+        if self._why_over is not None:
+            raise type(self._why_over)(self._why_over.detail)
+
+    def _admit(self, segment: Segment) -> int:
+        self.check_open()
+        next_start = self._current.end_from(self._position) if self._current else self._position
+        start = next_start if segment.offset is None else segment.offset
+        end = None if start is None else segment.end_from(start)
+        if start is None or start < (next_start or self._position):
+            raise self._out_of_place()
+        if self._total is not None and end is not None and (end > self._total or (segment.last and end < self._total)):
+            raise SegmentOutOfPlace(f"The stream was announced with {self._total} bytes.", position=self._position)
+        if start in self._line:
+            # A client that sends again knows nothing of its old connection, which may be dead without a sign.
+            self._line.pop(start).refuse(self._out_of_place())
+        if len(self._line) >= MAX_WAITING:
+            raise self._out_of_place()
+        self._line[start] = segment
+        self._arrival.set()
+        return start
+
+    def _check_receiver(self, segment: Segment) -> None:
+        if not self.has_receiver:
+            segment.refuse(receiver_missing())
+
+    def _check_place(self, segment: Segment, start: int) -> None:
+        """Refuse a segment that nothing leads to."""
+        reached: int | None = self._current.end_from(self._position) if self._current else self._position
+        while reached is not None and reached != start and (before := self._line.get(reached)) is not None:
+            reached = before.end_from(reached)
+        if reached is not None and reached != start and self._line.get(start) is segment:
+            segment.refuse(self._out_of_place())
+
+    def _out_of_place(self) -> SegmentOutOfPlace:
+        position = self._position
+        return SegmentOutOfPlace(f"{position} bytes of the stream have passed. Go on from there.", position=position)
+
+    async def _next(self) -> Segment:
+        try:
+            async with asyncio.timeout(self._patience.seconds):
+                while self._position not in self._line:
+                    self._arrival.clear()
+                    await self._arrival.wait()
+        except TimeoutError:
+            raise OtherSideMissing("The owner did not come to send the bytes. Ask for the file again.") from None
+        return self._line.pop(self._position)
+
+    async def _pass_on(self, segment: Segment, outlet: Outlet, count: Callable[[int], None]) -> None:
+        if not self._has_begun:
+            self._has_begun = True
+            await outlet.begin(self._total)
+        if segment.inlet.length is not None:
+            passed = await outlet.pour(segment.inlet)
+            self._position += passed
+            count(passed)
+        else:
+            async for piece in segment.inlet.pieces():
+                self._position += len(piece)
+                if self._total is not None and self._position > self._total:
+                    raise self._wrong_length()
+                await outlet.write(piece)
+                count(len(piece))
+        if segment.last:
+            if self._total not in (None, self._position):
+                raise self._wrong_length()
+            await self._finish(outlet)
+
+    async def _finish(self, outlet: Outlet) -> None:
+        try:
+            await outlet.finish()
+        except ReceiverLeft:
+            # Whoever has as many bytes as were announced does not have to wait for a last word.
+            if self._total is None:
+                raise
+
+    def _wrong_length(self) -> SegmentOutOfPlace:
+        return SegmentOutOfPlace(f"The stream was announced with {self._total} bytes.", position=self._position)
+
+
+def receiver_gone() -> ReceiverGone:
+    return ReceiverGone("The receiver has broken off. If they still want the file, they will ask again.")
+
+
+def receiver_missing() -> OtherSideMissing:
+    return OtherSideMissing("The receiver did not come to take the bytes. Wait until they ask again.")

@@ -1,0 +1,123 @@
+"""The door: who lets people in by a spoken code, and what guests and the door say to each other."""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+from starlette.requests import ClientDisconnect, Request
+
+from satchel.edge.endpoints import Router
+from satchel.features.drop.model import (
+    CodeDead,
+    CodeWrong,
+    DoorBusy,
+    DoorClosed,
+    KnockId,
+    KnockUnanswered,
+    SessionId,
+    SessionUnknown,
+)
+from satchel.features.drop.routes.views import (
+    DoorVerdict,
+    GuestTag,
+    NewKnock,
+    Share,
+    ShareView,
+    VerdictView,
+    caller_of,
+    count_call,
+    network,
+)
+from satchel.features.drop.service import door, knocking
+from satchel.features.drop.service.context import Drop
+from satchel.kernel.errors import Conflict, Forbidden, Invalid, TooMany
+
+T = TypeVar("T")
+
+_REFUSED = (SessionUnknown, DoorClosed, DoorBusy, CodeWrong, CodeDead, KnockUnanswered, TooMany)
+
+
+def routes(drop: Drop) -> Router:
+    router = Router("drop")
+
+    @router.put("/drop/sessions/{session_id}/door", status=204, raises=(SessionUnknown, Conflict, TooMany))
+    async def become_drop_door(session_id: str, request: Request) -> None:
+        """Be the one who lets people in by a code, if nobody who is here is, or as host."""
+        await door.become_door(drop, await caller_of(drop, session_id, request))
+
+    @router.delete("/drop/sessions/{session_id}/door", raises=(SessionUnknown, TooMany))
+    async def give_up_drop_door(session_id: str, request: Request) -> None:
+        """Let nobody in by a code any more."""
+        await door.give_up_door(drop, await caller_of(drop, session_id, request))
+
+    @router.post("/drop/sessions/{session_id}/knocks", raises=_REFUSED)
+    async def knock_at_drop_door(session_id: str, body: NewKnock, request: Request) -> ShareView:
+        """Knock, knowing the spoken code; the answer is the door's and takes up to 30 seconds."""
+        await count_call(drop, request)
+        knock = knocking.knock(
+            drop,
+            SessionId(session_id),
+            KnockId(body.knock_id),
+            suite=body.suite,
+            share=body.share,
+            network=network(request),
+        )
+        return ShareView(share=(await _while_there(request, knock)).share)
+
+    @router.post("/drop/sessions/{session_id}/knocks/{knock_id}/tag", raises=_REFUSED)
+    async def prove_drop_code(session_id: str, knock_id: str, body: GuestTag, request: Request) -> VerdictView:
+        """Prove to the door that you know the code; the answer has the sealed secret and takes up to 30 seconds."""
+        await count_call(drop, request)
+        proof = knocking.present_tag(
+            drop, SessionId(session_id), KnockId(knock_id), tag=body.tag, network=network(request)
+        )
+        verdict = await _while_there(request, proof)
+        return VerdictView(tag=verdict.tag, sealed=verdict.sealed)
+
+    @router.post(
+        "/drop/sessions/{session_id}/knocks/{knock_id}/share", status=204, raises=(SessionUnknown, Forbidden, TooMany)
+    )
+    async def answer_drop_knock(session_id: str, knock_id: str, body: Share, request: Request) -> None:
+        """Answer a knock, as the door."""
+        caller = await caller_of(drop, session_id, request)
+        await knocking.answer_knock(drop, caller, KnockId(knock_id), knocking.Shared(body.share))
+
+    @router.post(
+        "/drop/sessions/{session_id}/knocks/{knock_id}/verdict", status=204, raises=(SessionUnknown, Forbidden, TooMany)
+    )
+    async def judge_drop_knock(session_id: str, knock_id: str, body: DoorVerdict, request: Request) -> None:
+        """Let a guest in, or refuse them, as the door."""
+        caller = await caller_of(drop, session_id, request)
+        await knocking.answer_knock(drop, caller, KnockId(knock_id), _verdict(body))
+
+    return router
+
+
+def _verdict(body: DoorVerdict) -> knocking.Verdict | knocking.Refused:
+    match body:
+        case DoorVerdict(tag=str() as tag, sealed=str() as sealed, refused=None):
+            return knocking.Verdict(tag, sealed)
+        case DoorVerdict(tag=None, sealed=None, refused=refused) if refused is not None:
+            return knocking.Refused(refused)
+        case _:
+            raise Invalid("Send either `tag` and `sealed`, or `refused`.", field="refused")
+
+
+async def _while_there(request: Request, work: Coroutine[Any, Any, T]) -> T:
+    """Wait for something as long as the client does."""
+    working = asyncio.create_task(work)
+    leaving = asyncio.create_task(_left(request))
+    try:
+        await asyncio.wait((working, leaving), return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            raise ClientDisconnect
+        return working.result()
+    finally:
+        working.cancel()
+        leaving.cancel()
+        await asyncio.gather(working, leaving, return_exceptions=True)
+
+
+async def _left(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass

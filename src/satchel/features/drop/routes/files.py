@@ -1,0 +1,32 @@
+"""What can be had in a session: announce files and take announcements back."""
+
+from starlette.requests import Request
+
+from satchel.edge.endpoints import Router
+from satchel.features.drop.model import FileId, FileUnknown, SessionUnknown, TooManyFiles
+from satchel.features.drop.routes.views import NewFiles, caller_of
+from satchel.features.drop.service import files
+from satchel.features.drop.service.context import Drop
+from satchel.features.drop.service.files import Announcement
+from satchel.kernel.errors import Conflict, Forbidden, TooMany
+
+
+def routes(drop: Drop) -> Router:
+    router = Router("drop")
+
+    @router.post(
+        "/drop/sessions/{session_id}/files", status=204, raises=(SessionUnknown, TooManyFiles, Conflict, TooMany)
+    )
+    async def announce_drop_files(session_id: str, body: NewFiles, request: Request) -> None:
+        """Tell the members of a session that files can be had from you; announcing one again describes it anew."""
+        caller = await caller_of(drop, session_id, request)
+        await files.announce(drop, caller, [Announcement(FileId(each.file_id), each.sealed) for each in body.files])
+
+    @router.delete(
+        "/drop/sessions/{session_id}/files/{file_id}", raises=(SessionUnknown, FileUnknown, Forbidden, TooMany)
+    )
+    async def withdraw_drop_file(session_id: str, file_id: str, request: Request) -> None:
+        """Take back a file that you have announced, or as host anybody's; requests for it end."""
+        await files.withdraw_file(drop, await caller_of(drop, session_id, request), FileId(file_id))
+
+    return router

@@ -1,0 +1,102 @@
+"""Sessions themselves: open one, find it by its name, come in, look at it, leave it, close it."""
+
+from starlette.requests import Request
+
+from satchel.edge.endpoints import Router
+from satchel.features.drop.model import (
+    AdmissionRefused,
+    MemberId,
+    SessionExists,
+    SessionFull,
+    SessionId,
+    SessionUnknown,
+    SessionView,
+    TooManySessions,
+)
+from satchel.features.drop.routes.views import (
+    Addresses,
+    NameView,
+    NewMember,
+    NewSession,
+    SessionJoined,
+    SessionOpened,
+    bytes_of,
+    caller_of,
+    count_call,
+    network,
+)
+from satchel.features.drop.service import joining, leaving, opening, showing
+from satchel.features.drop.service.context import Drop
+from satchel.kernel.errors import Conflict, Forbidden, TooMany
+
+
+def routes(drop: Drop, addresses: Addresses) -> Router:
+    router = Router("drop")
+
+    @router.post("/drop/sessions", status=201, raises=(SessionExists, TooManySessions, Conflict, TooMany))
+    async def open_drop_session(body: NewSession, request: Request) -> SessionOpened:
+        """Open a session and be its host. No account is needed.
+
+        All ids are 16 random bytes, drawn by the client.
+        """
+        await count_call(drop, request)
+        opened = await opening.open_session(
+            drop,
+            SessionId(body.session_id),
+            code=bytes_of(body.admission).hex(),
+            member_id=MemberId(body.member_id),
+            sealed=body.sealed,
+            network=network(request),
+        )
+        return SessionOpened(
+            session_id=body.session_id,
+            name=opened.name,
+            token=opened.token,
+            link_base=addresses.link_base(opened.name, request),
+        )
+
+    @router.get("/drop/names/{name}", raises=(SessionUnknown, TooMany))
+    async def find_drop_session(name: str, request: Request) -> NameView:
+        """Find a session by its name, which alone lets nobody in."""
+        await count_call(drop, request)
+        return NameView(session_id=await opening.find_by_name(drop, name, network(request)))
+
+    @router.post(
+        "/drop/sessions/{session_id}/members",
+        status=201,
+        raises=(SessionUnknown, AdmissionRefused, SessionFull, Conflict, TooMany),
+    )
+    async def join_drop_session(session_id: str, body: NewMember, request: Request) -> SessionJoined:
+        """Come into a session, knowing its secret: the admission is derived from it."""
+        await count_call(drop, request)
+        joined = await joining.join(
+            drop,
+            SessionId(session_id),
+            admission=bytes_of(body.admission),
+            member_id=MemberId(body.member_id),
+            sealed=body.sealed,
+            network=network(request),
+        )
+        return SessionJoined(session_id=session_id, name=joined.name, token=joined.token)
+
+    @router.get("/drop/sessions/{session_id}", raises=(SessionUnknown, TooMany))
+    async def read_drop_session(session_id: str, request: Request) -> SessionView:
+        """See a session that you are in: its members, what can be had, and who takes what."""
+        return await showing.show_session(drop, await caller_of(drop, session_id, request))
+
+    @router.delete("/drop/sessions/{session_id}", raises=(SessionUnknown, Forbidden, TooMany))
+    async def close_drop_session(session_id: str, request: Request) -> None:
+        """Close a session whose host you are: nothing of it is left."""
+        await opening.close_session(drop, await caller_of(drop, session_id, request), network(request))
+
+    @router.delete("/drop/sessions/{session_id}/members/{member_id}", raises=(SessionUnknown, Forbidden, TooMany))
+    async def leave_drop_session(session_id: str, member_id: str, request: Request) -> None:
+        """Leave a session; or, as its host, put somebody out of it.
+
+        Who leaves takes their files along, and the last one the session. After the host the one who has been there
+        longest is host. Whoever knows the secret can come in again.
+        """
+        caller = await caller_of(drop, session_id, request)
+        await leaving.leave(drop, caller, MemberId(member_id))
+
+    return router

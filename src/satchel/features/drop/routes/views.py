@@ -1,0 +1,206 @@
+"""What clients send to a drop and get from it, and how a member's token is shown."""
+
+from base64 import urlsafe_b64decode
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+from starlette.requests import Request
+
+from satchel.edge.endpoints import Body
+from satchel.edge.exchange import client_of
+from satchel.edge.throttle import network_of
+from satchel.features.drop.model import MAX_SEALED_BYTES, MAX_SEALED_REQUEST_BYTES, Declining, Refusal, SessionId
+from satchel.features.drop.service.context import Caller, Drop, missing
+from satchel.features.drop.service.membership import recognise
+
+if TYPE_CHECKING:
+    from starlette.types import Scope
+
+SUBPROTOCOL = "satchel.drop.1"
+
+Id = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{32}$", max_length=32)]
+# base64url without `=`, of 32 bytes, of 64, and of what members seal for each other.
+Key = Annotated[str, msgspec.Meta(pattern="^[A-Za-z0-9_-]{43}$", max_length=43)]
+Tag = Annotated[str, msgspec.Meta(pattern="^[A-Za-z0-9_-]{86}$", max_length=86)]
+Sealed = Annotated[str, msgspec.Meta(pattern="^[A-Za-z0-9_-]+$", max_length=-(-MAX_SEALED_BYTES * 4 // 3))]
+SealedBriefly = Annotated[
+    str, msgspec.Meta(pattern="^[A-Za-z0-9_-]+$", max_length=-(-MAX_SEALED_REQUEST_BYTES * 4 // 3))
+]
+Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
+
+
+class NewSession(Body, frozen=True, kw_only=True):
+    """A session to open; `admission` is SHA-256 of what whoever joins will show."""
+
+    session_id: Id
+    admission: Key
+    member_id: Id
+    sealed: Sealed
+
+
+class SessionOpened(msgspec.Struct, frozen=True, kw_only=True):
+    """A session of yours: the link is `link_base`, `#` and the secret, which only clients know."""
+
+    session_id: str
+    name: str
+    token: str
+    link_base: str
+
+
+class NewMember(Body, frozen=True, kw_only=True):
+    """Somebody who comes in by what the session's secret is known by."""
+
+    member_id: Id
+    admission: Key
+    sealed: Sealed
+
+
+class SessionJoined(msgspec.Struct, frozen=True, kw_only=True):
+    """A session that you are in now."""
+
+    session_id: str
+    name: str
+    token: str
+
+
+class NameView(msgspec.Struct, frozen=True, kw_only=True):
+    """The session that has a name."""
+
+    session_id: str
+
+
+class NewKnock(Body, frozen=True, kw_only=True):
+    """A guest's public value."""
+
+    knock_id: Id
+    suite: Annotated[int, msgspec.Meta(ge=0, le=255)]
+    share: Key
+
+
+class Share(Body, frozen=True, kw_only=True):
+    """The door's public value."""
+
+    share: Key
+
+
+class GuestTag(Body, frozen=True, kw_only=True):
+    """A guest's proof of knowing the code."""
+
+    tag: Tag
+
+
+class DoorVerdict(Body, frozen=True, kw_only=True):
+    """The door's proof of knowing it, with the sealed secret; or why the guest is refused."""
+
+    tag: Tag | None = None
+    sealed: Sealed | None = None
+    refused: Refusal | None = None
+
+
+class VerdictView(msgspec.Struct, frozen=True, kw_only=True):
+    """The door's proof, and the secret in a box that only the right code opens."""
+
+    tag: str
+    sealed: str
+
+
+class ShareView(msgspec.Struct, frozen=True, kw_only=True):
+    """The door's public value."""
+
+    share: str
+
+
+class NewFile(Body, frozen=True, kw_only=True):
+    """A file that can be had from the caller."""
+
+    file_id: Id
+    sealed: Sealed
+
+
+class NewFiles(Body, frozen=True, kw_only=True):
+    """Files that can be had from the caller."""
+
+    files: Annotated[list[NewFile], msgspec.Meta(min_length=1, max_length=1000)]
+
+
+class NewRequest(Body, frozen=True, kw_only=True):
+    """A file that the caller would like to have."""
+
+    request_id: Id
+    file_id: Id
+    public_key: Key
+    sealed: SealedBriefly
+
+
+class Acknowledgement(Body, frozen=True, kw_only=True):
+    """The owner's yes; `chunks` and `bytes` of the sealed stream, null if not known."""
+
+    public_key: Key
+    sealed: SealedBriefly
+    chunks: Count | None
+    bytes: Count | None
+
+
+class Decline(Body, frozen=True, kw_only=True):
+    """The owner's no."""
+
+    reason: Declining
+
+
+class Progress(Body, frozen=True, kw_only=True):
+    """How many chunks the receiver has written."""
+
+    chunks: Count
+
+
+class Done(Body, frozen=True, kw_only=True):
+    """The receiver's proof of having everything."""
+
+    receipt: Key
+
+
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """Where a session can be joined by a link."""
+
+    public_url: str
+
+    def link_base(self, name: str, request: Request) -> str:
+        base = self.public_url or f"{request.url.scheme}://{request.url.netloc}"
+        return f"{base}/drop/{name}"
+
+
+def network(request: Request) -> str:
+    return network_of(client_of(request.scope).address)
+
+
+def token_of(scope: "Scope") -> str:
+    """The token that a member shows: in a header, or as a subprotocol where browsers can set none."""
+    if scope["type"] == "websocket":
+        offered: list[str] = scope.get("subprotocols") or []
+        if SUBPROTOCOL in offered:
+            return next((each for each in offered if each != SUBPROTOCOL), "")
+    for name, value in scope["headers"]:
+        if name == b"authorization":
+            scheme, _, token = value.decode("latin-1").partition(" ")
+            return token.strip() if scheme.lower() == "bearer" else ""
+    return ""
+
+
+async def count_call(drop: Drop, request: Request) -> None:
+    await drop.limits.count_call(network(request))
+
+
+async def caller_of(drop: Drop, session_id: str, request: Request, *, counted: bool = True) -> Caller:
+    """The member who calls; everybody else is told that there is no such session."""
+    if counted:
+        await count_call(drop, request)
+    token = token_of(request.scope)
+    if not token:
+        raise missing()
+    return await recognise(drop, SessionId(session_id), token)
+
+
+def bytes_of(written: str) -> bytes:
+    return urlsafe_b64decode(written + "=" * (-len(written) % 4))

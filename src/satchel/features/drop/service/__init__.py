@@ -1,0 +1,1 @@
+"""What people do in a drop session: open, join, knock, announce, ask, hand over, leave."""

@@ -1,0 +1,44 @@
+"""Who lets people in by a spoken code: one member at a time, who has to be here."""
+
+from satchel.features.drop.model import MemberId
+from satchel.features.drop.records import SESSION
+from satchel.features.drop.service.context import Caller, Drop, member_ids_of, missing, still_there
+from satchel.features.drop.service.events import DoorChanged
+from satchel.features.drop.service.leaving import change_session
+from satchel.kernel.errors import Conflict
+from satchel.live import tell
+from satchel.stores.ports.ephemeral import Delete, HashPut
+
+
+async def become_door(drop: Drop, caller: Caller) -> None:
+    """If nobody who is here is the door; the host can take it over from anybody."""
+    door_id = caller.session.door_id
+    if door_id not in (None, caller.member_id) and not caller.is_host and await is_here(drop, door_id):
+        raise Conflict("Somebody else lets people in already. Ask them for their code.")
+    await _put_at_door(drop, caller, caller.member_id)
+
+
+async def give_up_door(drop: Drop, caller: Caller) -> None:
+    if caller.session.door_id == caller.member_id:
+        await _put_at_door(drop, caller, None)
+
+
+async def is_here(drop: Drop, member_id: MemberId) -> bool:
+    return bool((await drop.attending.present([member_id]))[member_id])
+
+
+async def _put_at_door(drop: Drop, caller: Caller, door_id: MemberId | None) -> None:
+    """Told in the step that does it, so that of two who become the door at once, everybody hears the right one last."""
+    session = SESSION(session_id=caller.session_id)
+    everybody = await member_ids_of(drop, caller.session_id)
+    found, member, *_ = await drop.ephemeral.together(
+        *still_there(caller),
+        HashPut(session, {"door_id": (door_id or "").encode()}),
+        *tell(everybody, DoorChanged(door_id=door_id)),
+    )
+    if found is None:
+        await drop.ephemeral.run(Delete(session))
+        raise missing()
+    if member is None:
+        await change_session(drop, caller.session_id, door_id=b"")
+        raise missing()

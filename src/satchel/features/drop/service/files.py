@@ -1,0 +1,105 @@
+"""Announce files, whose bytes stay with their owner, and take announcements back."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from satchel.features.drop.model import (
+    MAX_ANNOUNCED_BYTES,
+    MAX_FILES,
+    MAX_SEALED_BYTES,
+    FileId,
+    FileUnknown,
+    FileView,
+    TooManyFiles,
+    is_id,
+)
+from satchel.features.drop.records import FILE, FILES
+from satchel.features.drop.service.context import Caller, Drop, in_parts, missing, still_there, tell_members
+from satchel.features.drop.service.events import FilesAnnounced
+from satchel.features.drop.service.lasting import KEPT
+from satchel.features.drop.service.leaving import withdraw
+from satchel.kernel.errors import Conflict, Forbidden
+from satchel.stores.ports.ephemeral import Delete, Expire, HashGet, HashPut, SetAdd, SetAll, SetRemove, SetSize
+
+# A sealed text as it is kept, in base64.
+_LONGEST = -(-MAX_SEALED_BYTES * 4 // 3)
+
+
+@dataclass(frozen=True, slots=True)
+class Announcement:
+    """A file to be announced; what it is called and how large it is was sealed by its owner."""
+
+    file_id: FileId
+    sealed: str
+
+
+async def announce(drop: Drop, caller: Caller, announcements: list[Announcement]) -> None:
+    """All of these, or none; what the caller has announced before is described anew."""
+    session_id, owner_id = caller.session_id, caller.member_id
+    latest = {each.file_id: each for each in announcements}
+    new = await _claim(drop, caller, list(latest))
+    await _check_size(drop, caller, latest, new)
+    keys = {file_id: FILE(session_id=session_id, file_id=file_id) for file_id in latest}
+    owned = {"owner.id": owner_id.encode()}
+    writes = [HashPut(keys[each.file_id], {"name": each.sealed.encode(), **owned}) for each in latest.values()]
+    await in_parts(drop, [command for write in writes for command in (write, Expire(write.key, KEPT))])
+    found, member, _ = await drop.ephemeral.together(*still_there(caller), Expire(FILES(session_id=session_id), KEPT))
+    if found is None or member is None:
+        await in_parts(drop, [Delete(key) for key in keys.values()])
+        await _let_go(drop, caller, new)
+        raise missing()
+    views = [FileView(file_id=each.file_id, owner_id=owner_id, sealed=each.sealed) for each in latest.values()]
+    await tell_members(drop, session_id, FilesAnnounced(files=views))
+
+
+async def withdraw_file(drop: Drop, caller: Caller, file_id: FileId) -> None:
+    """For whoever announced it, and for the host."""
+    session_id = caller.session_id
+    key = FILE(session_id=session_id, file_id=file_id)
+    owner = await drop.ephemeral.run(HashGet(key, "owner.id")) if is_id(file_id) else None
+    if owner is None:
+        raise FileUnknown("This file is no longer offered.")
+    if owner != caller.member_id.encode() and not caller.is_host:
+        raise Forbidden("Only whoever offers this file, or the host of the session, can withdraw it.")
+    await tell_members(drop, session_id, *await withdraw(drop, session_id, [file_id]))
+
+
+async def _claim(drop: Drop, caller: Caller, file_ids: list[FileId]) -> list[FileId]:
+    """Make sure that these ids are the caller's, or raise and leave everything as it was; those that are new."""
+    session_id = caller.session_id
+    files = FILES(session_id=session_id)
+    added: list[bool] = await in_parts(drop, [SetAdd(files, file_id) for file_id in file_ids])
+    new = [file_id for file_id, is_new in zip(file_ids, added, strict=True) if is_new]
+    old = [file_id for file_id, is_new in zip(file_ids, added, strict=True) if not is_new]
+    owners = await in_parts(drop, [HashGet(FILE(session_id=session_id, file_id=each), "owner.id") for each in old])
+    if any(owner != caller.member_id.encode() for owner in owners):
+        await _let_go(drop, caller, new)
+        raise Conflict("A file with this id is announced by somebody else. Draw another id.")
+    if await drop.ephemeral.run(SetSize(files)) > MAX_FILES:
+        await _let_go(drop, caller, new)
+        raise TooManyFiles(
+            f"A session has room for {MAX_FILES} announcements. Withdraw some, or announce a folder as one.",
+            limit=MAX_FILES,
+        )
+    return new
+
+
+async def _check_size(drop: Drop, caller: Caller, latest: Mapping[FileId, Announcement], new: list[FileId]) -> None:
+    """Refuse announcements that are too much together, and leave everything as it was."""
+    session_id = caller.session_id
+    others = await drop.ephemeral.run(SetAll(FILES(session_id=session_id))) - latest.keys()
+    size = sum(len(each.sealed) for each in latest.values())
+    if size + len(others) * _LONGEST > MAX_ANNOUNCED_BYTES:
+        keys = [FILE(session_id=session_id, file_id=each) for each in others]
+        size += sum(len(text or b"") for text in await in_parts(drop, [HashGet(key, "name") for key in keys]))
+    if size > MAX_ANNOUNCED_BYTES:
+        await _let_go(drop, caller, new)
+        raise TooManyFiles(
+            f"A session has room for {MAX_ANNOUNCED_BYTES} bytes of announcements. Withdraw some first.",
+            limit_bytes=MAX_ANNOUNCED_BYTES,
+        )
+
+
+async def _let_go(drop: Drop, caller: Caller, file_ids: list[FileId]) -> None:
+    files = FILES(session_id=caller.session_id)
+    await in_parts(drop, [SetRemove(files, file_id) for file_id in file_ids])

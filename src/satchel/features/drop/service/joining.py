@@ -1,0 +1,49 @@
+"""Come into a session by what its secret is known by: the admission, of which the server keeps only a hash."""
+
+import hashlib
+import hmac
+
+from satchel.features.drop.model import MAX_MEMBERS, AdmissionRefused, MemberId, SessionFull, SessionId, is_id
+from satchel.features.drop.records import MEMBER, MEMBERS, SEEN, SESSION, MemberRow, SessionRow, read_session
+from satchel.features.drop.service.context import Drop, is_open, missing, tell_members
+from satchel.features.drop.service.events import MemberChanged
+from satchel.features.drop.service.membership import new_token, token_digest
+from satchel.features.drop.service.opening import Opened, claim_member, member_writes
+from satchel.features.drop.service.showing import show_members
+from satchel.stores.ports.ephemeral import Delete, HashAll, HashDelete
+
+
+async def join(
+    drop: Drop, session_id: SessionId, *, admission: bytes, member_id: MemberId, sealed: str, network: str
+) -> Opened:
+    session = await find_session(drop, session_id)
+    await drop.limits.check_attempts(session_id, network)
+    if not hmac.compare_digest(hashlib.sha256(admission).hexdigest(), session.code):
+        await drop.limits.count_attempt(session_id, network)
+        raise AdmissionRefused("This does not open the session. Use the whole link, or ask for the code.")
+    await claim_member(drop, session_id, member_id)
+    token = new_token(member_id)
+    row = MemberRow(token_sha256=token_digest(token), sealed=sealed, joined_at=drop.now())
+    seen = SEEN(session_id=session_id)
+    found, *_, everybody = await drop.ephemeral.together(
+        is_open(session_id), *member_writes(session_id, member_id, row), HashAll(seen)
+    )
+    if found is None or len(everybody) > MAX_MEMBERS:
+        await drop.ephemeral.together(
+            HashDelete(MEMBERS(session_id=session_id), member_id),
+            HashDelete(seen, member_id),
+            Delete(MEMBER(member_id=member_id)),
+        )
+        raise SessionFull(f"{MAX_MEMBERS} members are in this session, as many as fit.") if found else missing()
+    (view,) = await show_members(drop, {member_id: row})
+    await tell_members(drop, session_id, MemberChanged(member=view))
+    return Opened(session.name, token)
+
+
+async def find_session(drop: Drop, session_id: SessionId) -> SessionRow:
+    """A session, for somebody who is not in it yet."""
+    fields = await drop.ephemeral.run(HashAll(SESSION(session_id=session_id))) if is_id(session_id) else {}
+    session = read_session(session_id, fields)
+    if session is None:
+        raise missing()
+    return session

@@ -1,0 +1,179 @@
+"""Carry what a guest and the door say to each other until the guest has the secret: the server understands none of it.
+
+The guest's call waits for the door's answer. It listens before it tells the door, so that no answer can be missed, and
+it listens in the store, so that the door may be connected to another server. Who counts wrong guesses is the door's
+client; here only those are counted who fail so often that they keep others from the door.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Literal, TypeVar
+
+import msgspec
+
+from satchel.features.drop.model import (
+    CodeDead,
+    CodeWrong,
+    DoorBusy,
+    DoorClosed,
+    KnockId,
+    KnockUnanswered,
+    MemberId,
+    Refusal,
+    SessionId,
+    is_id,
+)
+from satchel.features.drop.records import KNOCK, knock_channel
+from satchel.features.drop.service.context import Caller, Drop
+from satchel.features.drop.service.door import is_here
+from satchel.features.drop.service.events import Knocked, Tagged
+from satchel.features.drop.service.joining import find_session
+from satchel.kernel.errors import Forbidden, NotFound, SatchelError
+from satchel.live import LiveEvent, tell
+from satchel.stores.ports.ephemeral import Delete, Get, Message, Publish, Put
+
+# A door that has gone while somebody waits for it is noticed so soon.
+_LOOK_EVERY_SECONDS = 2.0
+
+# What the door has been asked last, and what may therefore come next.
+Stage = Literal["asked", "answered", "tagged"]
+
+
+class Shared(msgspec.Struct, frozen=True, tag="share"):
+    """The door's public value."""
+
+    share: str
+
+
+class Verdict(msgspec.Struct, frozen=True, tag="verdict"):
+    """The door's tag, and the secret in a box that only somebody with the right code can open."""
+
+    tag: str
+    sealed: str
+
+
+class Refused(msgspec.Struct, frozen=True, tag="refused"):
+    """The door's no."""
+
+    refused: Refusal
+
+
+Answer = Shared | Verdict | Refused
+A = TypeVar("A", Shared, Verdict)
+
+_encode = msgspec.json.Encoder().encode
+_decode: "msgspec.json.Decoder[Answer]" = msgspec.json.Decoder(Answer)
+_ANSWERS: dict[type[Answer], tuple[Stage, ...]] = {
+    Shared: ("asked",),
+    Verdict: ("tagged",),
+    Refused: ("asked", "tagged"),
+}
+
+
+async def knock(
+    drop: Drop, session_id: SessionId, knock_id: KnockId, *, suite: int, share: str, network: str
+) -> Shared:
+    """The guest's public value for the door's. It counts as a failure until the guest turns out to be right."""
+    door_id = await _find_door(drop, session_id, network)
+    key, note = KNOCK(session_id=session_id), _note(knock_id, "asked")
+    if not await drop.ephemeral.run(Put(key, note, ttl=drop.patience, only_if_absent=True)):
+        raise DoorBusy("Somebody else is being let in. Try again in a moment.")
+    async with _over_if_it_fails(drop, session_id):
+        await drop.limits.count_attempt(session_id, network)
+        told = Knocked(knock_id=knock_id, suite=suite, share=share)
+        answer = await _ask_door(drop, session_id, knock_id, door_id, told, Shared)
+        await drop.ephemeral.run(Put(key, _note(knock_id, "answered"), ttl=drop.patience))
+    return answer
+
+
+async def present_tag(drop: Drop, session_id: SessionId, knock_id: KnockId, *, tag: str, network: str) -> Verdict:
+    """The guest's tag for the door's verdict; one for each knock."""
+    door_id = await _find_door(drop, session_id, network)
+    await _check_stage(drop, session_id, knock_id, "answered")
+    key = KNOCK(session_id=session_id)
+    async with _over_if_it_fails(drop, session_id):
+        await drop.ephemeral.run(Put(key, _note(knock_id, "tagged"), ttl=drop.patience))
+        told = Tagged(knock_id=knock_id, tag=tag)
+        verdict = await _ask_door(drop, session_id, knock_id, door_id, told, Verdict)
+    await drop.ephemeral.run(Delete(key))
+    await drop.limits.forgive_attempt(session_id, network)
+    return verdict
+
+
+async def answer_knock(drop: Drop, caller: Caller, knock_id: KnockId, answer: Answer) -> None:
+    """For the door alone."""
+    if caller.session.door_id != caller.member_id:
+        raise Forbidden("Only whoever is the door can answer a knock.")
+    await _check_stage(drop, caller.session_id, knock_id, *_ANSWERS[type(answer)])
+    await drop.ephemeral.run(Publish(knock_channel(caller.session_id, knock_id), _encode(answer)))
+
+
+async def _ask_door(
+    drop: Drop, session_id: SessionId, knock_id: KnockId, door_id: MemberId, told: LiveEvent, wanted: type[A]
+) -> A:
+    async with drop.ephemeral.subscribe(knock_channel(session_id, knock_id)) as messages:
+        await drop.ephemeral.together(*tell([door_id], told))
+        answering = asyncio.create_task(_first_answer(messages, wanted))
+        try:
+            async with asyncio.timeout(drop.patience.total_seconds()):
+                while not (await asyncio.wait({answering}, timeout=_LOOK_EVERY_SECONDS))[0]:
+                    await _refuse_if_gone(drop, door_id)
+            return answering.result()
+        except TimeoutError as error:
+            raise KnockUnanswered(
+                "Nobody answered. Ask whoever gave you the code whether they are still there."
+            ) from error
+        finally:
+            answering.cancel()
+            await asyncio.wait({answering})
+
+
+async def _first_answer(messages: AsyncIterator[Message], wanted: type[A]) -> A:
+    async for message in messages:
+        answer = _decode.decode(message.body)
+        if isinstance(answer, wanted):
+            return answer
+        if isinstance(answer, Refused):
+            raise _refusal(answer.refused)
+    raise TimeoutError
+
+
+@asynccontextmanager
+async def _over_if_it_fails(drop: Drop, session_id: SessionId) -> AsyncGenerator[None]:
+    """Leave the door to others when this fails, or when the guest goes away in the middle of it."""
+    has_failed = True
+    try:
+        yield
+        has_failed = False
+    finally:
+        if has_failed:
+            await drop.ephemeral.run(Delete(KNOCK(session_id=session_id)))
+
+
+async def _find_door(drop: Drop, session_id: SessionId, network: str) -> MemberId:
+    session = await find_session(drop, session_id)
+    await drop.limits.check_attempts(session_id, network)
+    return await _refuse_if_gone(drop, session.door_id)
+
+
+async def _refuse_if_gone(drop: Drop, door_id: MemberId | None) -> MemberId:
+    if door_id is None or not await is_here(drop, door_id):
+        raise DoorClosed("Nobody is there to let you in by a code. Ask for a link, or for somebody to show a code.")
+    return door_id
+
+
+async def _check_stage(drop: Drop, session_id: SessionId, knock_id: KnockId, *stages: Stage) -> None:
+    noted = await drop.ephemeral.run(Get(KNOCK(session_id=session_id))) if is_id(knock_id) else None
+    if noted not in [_note(knock_id, stage) for stage in stages]:
+        raise NotFound("This knock is over, or it is not its turn. Knock again.")
+
+
+def _note(knock_id: KnockId, stage: Stage) -> bytes:
+    return f"{knock_id}@{stage}".encode()
+
+
+def _refusal(said: Refusal) -> SatchelError:
+    if said == "code-wrong":
+        return CodeWrong("The code is wrong. Look at it again; after a few wrong ones it is no longer good.")
+    return CodeDead("The code was wrong too often and is no longer good. Ask for the new one.")

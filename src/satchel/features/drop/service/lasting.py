@@ -1,0 +1,69 @@
+"""How long a session lasts: every sign of a member makes all of its keys last for another day."""
+
+from datetime import timedelta
+
+from satchel.features.drop.model import LASTS, FileId, MemberId
+from satchel.features.drop.records import (
+    CHUNKS,
+    FILE,
+    FILES,
+    KNOCK,
+    MEMBER,
+    MEMBERS,
+    NAME,
+    READY,
+    RECEIPTS,
+    RECEIVING,
+    REQUESTED,
+    REQUESTERS,
+    SEEN,
+    SENDING,
+    SESSION,
+    SessionRow,
+)
+from satchel.features.drop.service.context import Drop, in_parts, member_ids_of
+from satchel.features.drop.service.open_requests import keys_of_request, requests_of
+from satchel.kernel.clock import from_iso
+from satchel.stores.ports.ephemeral import Expire, SetAll
+
+# Signs are noted no more often than this, since each costs a write for every key of the session.
+NOTED_EVERY = timedelta(minutes=10)
+# What is noted may be so much older than the last sign, and is kept for so much longer.
+KEPT = LASTS + NOTED_EVERY
+# A receiver counts as there only while its server says so again and again.
+_WITH_OWN_TIMES = tuple(key.pattern.partition("{")[0] for key in (KNOCK, READY, CHUNKS))
+
+
+def is_due(drop: Drop, noted_at: str) -> bool:
+    """Whether a sign has to be noted again."""
+    return drop.clock() - from_iso(noted_at) >= NOTED_EVERY.total_seconds()
+
+
+def has_lapsed(drop: Drop, seen_at: str) -> bool:
+    """Whether somebody who was last seen then is out of the session."""
+    return drop.clock() - from_iso(seen_at) > KEPT.total_seconds()
+
+
+async def keys_of_session(drop: Drop, session: SessionRow, gone: MemberId | None = None) -> list[str]:
+    """Every key that holds anything of a session; `gone` is somebody who has just left it."""
+    session_id = session.session_id
+    member_ids = [*await member_ids_of(drop, session_id), *([gone] if gone else [])]
+    files, requested = await drop.ephemeral.together(
+        SetAll(FILES(session_id=session_id)), SetAll(REQUESTED(session_id=session_id))
+    )
+    requests = await requests_of(drop, member_ids)
+    return [
+        SESSION(session_id=session_id),
+        NAME(name=session.name),
+        *(key(session_id=session_id) for key in (MEMBERS, SEEN, FILES, REQUESTED, KNOCK)),
+        *(key(member_id=member_id) for member_id in member_ids for key in (MEMBER, SENDING, RECEIVING, RECEIPTS)),
+        *(FILE(session_id=session_id, file_id=FileId(each)) for each in files),
+        *(REQUESTERS(session_id=session_id, file_id=FileId(each)) for each in requested),
+        *(key for row in requests for key in keys_of_request(row)),
+    ]
+
+
+async def make_last(drop: Drop, session: SessionRow) -> None:
+    """Let every key of a session last from now on, but for a knock and what flows, which have their own times."""
+    keys = await keys_of_session(drop, session)
+    await in_parts(drop, [Expire(key, KEPT) for key in keys if not key.startswith(_WITH_OWN_TIMES)])

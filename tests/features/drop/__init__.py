@@ -1,0 +1,1 @@
+"""Tests of the drop's control plane, over HTTP."""
