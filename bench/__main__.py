@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import uvloop
 
-from bench import ephemeral, history, objects, requests, rooms, shelf, sign_in, startup, tables, transfers
+from bench import drop, ephemeral, history, objects, requests, rooms, shelf, sign_in, startup, tables, transfers
 from bench.figures import Figure, Group
 from bench.processes import Watch
 from bench.report import for_machines, for_people, report_of
@@ -26,6 +26,7 @@ GROUPS: dict[str, tuple[str, Measurement]] = {
     "shelf": ("many small files with `satchel put` against copyparty's u2c, each to its own server", shelf.measure),
     "rooms": ("a thousand people in a hundred rooms, 50 messages a second, on embedded stores", rooms.measure),
     "history": ("the first page of a long history against that of a short one", history.measure),
+    "drop": ("files from command line to command line against magic-wormhole through its relay", drop.measure),
     "start": ("`satchel serve` on an empty folder, until it answers", startup.measure),
     "ephemeral": ("short-lived state in memory against Redis, both through the port", ephemeral.measure),
     "objects": ("objects of 4 KiB in a folder, durable, 32 tasks at once", objects.measure),

@@ -1,0 +1,168 @@
+"""Chromium at one end: what the page of the drop takes and sends, beside a bare `fetch` of as many bytes."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+from playwright.async_api import BrowserContext, Page, async_playwright
+
+from bench.drop.commands import Goods, receiving, sending
+from bench.drop.relay import Pair, Relay, upload_zeros
+from bench.figures import Figure, Sample, at_least, compare
+from bench.processes import output_of
+from bench.rounds import Effort, Measure, in_turn
+from bench.satchel_server import SatchelServer
+from tests.services import tool
+
+_SEGMENT_BYTES = 8 * 1024**2
+_PATIENCE_MS = 200_000
+# Without it, files go to the browser's private disk, as in every browser but Chromium.
+_NO_PICKER = "delete window.showSaveFilePicker"
+_FETCH = """async ([url, token]) => {
+    const started = performance.now();
+    const answer = await fetch(url, { headers: { authorization: `Bearer ${token}` }, credentials: 'omit' });
+    const reader = answer.body.getReader();
+    while (!(await reader.read()).done);
+    return (performance.now() - started) / 1000;
+}"""
+_UPLOAD = """async ([url, token, size, segment]) => {
+    const bytes = new Uint8Array(segment);
+    for (let at = 0; at < segment; at += 65536) crypto.getRandomValues(bytes.subarray(at, at + 65536));
+    const started = performance.now();
+    const underWay = [];
+    for (let at = 0; at < size; at += segment) {
+        if (underWay.length > 1) await underWay.shift();
+        const last = at + segment >= size ? '?last=true' : '';
+        const headers = { authorization: `Bearer ${token}` };
+        const body = new Blob([bytes]);
+        underWay.push(fetch(`${url}/${at}${last}`, { method: 'PUT', body, headers, credentials: 'omit' }));
+    }
+    await Promise.all(underWay);
+    return (performance.now() - started) / 1000;
+}"""
+
+
+async def measure(satchel: SatchelServer, relay: Relay, goods: Goods, folder: Path, effort: Effort) -> list[Figure]:
+    size = goods.path.stat().st_size
+    async with _browser(satchel, folder / "profile") as context:
+        samples = await in_turn(
+            "drop, Chromium",
+            effort.rounds,
+            {
+                "taking": _taking(satchel, context, goods, folder),
+                "bare fetch": _bare_fetch(relay, context, size),
+                "sending": _sending(satchel, context, goods, folder),
+                "bare upload": _bare_upload(relay, context, size),
+            },
+        )
+    megabytes = f"{size // 1024**2} MiB"
+    return [
+        compare(
+            f"{megabytes} into Chromium's disk",
+            "MB/s",
+            samples,
+            ours="taking",
+            peer="bare fetch",
+            target=at_least(0.6),
+        ),
+        compare(
+            f"{megabytes} out of Chromium", "MB/s", samples, ours="sending", peer="bare upload", target=at_least(0.6)
+        ),
+    ]
+
+
+@contextlib.asynccontextmanager
+async def _browser(satchel: SatchelServer, profile: Path) -> AsyncGenerator[BrowserContext]:
+    async with async_playwright() as playwright:
+        context = await playwright.chromium.launch_persistent_context(
+            profile, executable_path=tool("chromium"), args=["--no-sandbox"], base_url=satchel.url, locale="en"
+        )
+        await context.add_init_script(_NO_PICKER)
+        try:
+            yield context
+        finally:
+            await context.close()
+
+
+@contextlib.asynccontextmanager
+async def _page(context: BrowserContext) -> AsyncGenerator[Page]:
+    page = await context.new_page()
+    await page.goto("/drop")
+    try:
+        yield page
+    finally:
+        await page.close()
+
+
+def _taking(satchel: SatchelServer, context: BrowserContext, goods: Goods, folder: Path) -> Measure:
+    """From the click on Take until the page has all of it, from `satchel send`."""
+
+    async def run() -> Sample:
+        async with sending(satchel, goods, folder) as offer, _page(context) as page:
+            await page.get_by_label("Code or link").fill(offer["code"])
+            await page.get_by_role("button", name="Join").click()
+            take = page.get_by_role("button", name="Take").first
+            await take.wait_for(timeout=_PATIENCE_MS)
+            async with page.expect_download(timeout=_PATIENCE_MS) as download:
+                started = time.perf_counter()
+                await take.click()
+                await page.locator(".flow.saving, .flow.done").first.wait_for(timeout=_PATIENCE_MS)
+                seconds = time.perf_counter() - started
+            await (await download.value).delete()
+        return Sample(goods.work, seconds)
+
+    return run
+
+
+def _sending(satchel: SatchelServer, context: BrowserContext, goods: Goods, folder: Path) -> Measure:
+    """From when the bytes begin to flow until `satchel receive` has confirmed them."""
+
+    async def run() -> Sample:
+        async with _page(context) as page:
+            async with page.expect_file_chooser() as chooser:
+                await page.get_by_role("button", name="Choose files").click()
+            await (await chooser.value).set_files(goods.path)
+            name = await page.locator(".spoken .name").inner_text()
+            code = await page.locator(".spoken .code").inner_text()
+            landing = folder / "from-chromium"
+            command = receiving(satchel, folder, f"{name}-{code.replace(' ', '')}", landing)
+            receiver = asyncio.create_task(output_of(*command))
+            await page.locator(".flow.flowing").first.wait_for(timeout=_PATIENCE_MS)
+            started = time.perf_counter()
+            await page.locator(".flow.done").first.wait_for(timeout=_PATIENCE_MS)
+            seconds = time.perf_counter() - started
+            await receiver
+            await asyncio.to_thread((landing / goods.path.name).unlink)
+        return Sample(goods.work, seconds)
+
+    return run
+
+
+def _bare_fetch(relay: Relay, context: BrowserContext, size: int) -> Measure:
+    async def run() -> Sample:
+        pair, stream = await relay.new_stream(size)
+        async with _page(context) as page:
+            feeding = asyncio.create_task(upload_zeros(stream, pair, size))
+            seconds = await page.evaluate(_FETCH, [f"{stream}/bytes", pair.receiver])
+            await feeding
+        return Sample(size / 1e6, seconds)
+
+    return run
+
+
+def _bare_upload(relay: Relay, context: BrowserContext, size: int) -> Measure:
+    async def run() -> Sample:
+        pair, stream = await relay.new_stream(size)
+        async with _page(context) as page:
+            draining = asyncio.create_task(_drain(stream, pair))
+            seconds = await page.evaluate(_UPLOAD, [f"{stream}/bytes", pair.owner, size, _SEGMENT_BYTES])
+            await draining
+        return Sample(size / 1e6, seconds)
+
+    return run
+
+
+async def _drain(stream: str, pair: Pair) -> None:
+    await output_of("curl", "-sf", "-H", f"authorization: Bearer {pair.receiver}", "-o", "/dev/null", f"{stream}/bytes")
