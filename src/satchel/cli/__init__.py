@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from satchel.cli import account, doctor, moving, options, people, rooms, serve, shelf, tables, transfers
+from satchel.cli import account, doctor, drop, moving, options, people, rooms, serve, shelf, tables, transfers
 from satchel.cli.output import CommandFailed, Misused, complain
 from satchel.cli.verbs import GroupedVerbs, Verb
 from satchel.config import BadSetting
@@ -66,6 +66,7 @@ _add("Use a server", account.signup, account.login, account.whoami, account.logo
 _add("Keep files and pass them on", moving.put, moving.get, shelf.ls, shelf.rm)
 for group in (transfers.transfers, rooms.room):
     app.add_typer(group, rich_help_panel="Keep files and pass them on")
+_add("Hand files over, sealed", drop.send, drop.receive)
 _add("Administer a server", account.invite, people.people, people.reset_password)
 
 

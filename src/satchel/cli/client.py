@@ -3,7 +3,7 @@
 import os
 import socket
 import ssl
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cached_property
@@ -27,6 +27,8 @@ API = "/api/v1"
 _PATIENCE = httpx.Timeout(30, connect=10)
 # The last byte of a large upload is answered when all of it is in place.
 _PATIENCE_WITH_BYTES = httpx.Timeout(120, connect=10)
+# What a server says when a proxy has made a plain request of a websocket.
+_ASKED_AS_A_PAGE = 405
 # Reasons for which only signing in again helps.
 SIGN_IN_AGAIN = {"unauthenticated", "session-ended"}
 
@@ -97,9 +99,9 @@ class Client:
     ) -> T:
         """Send a request below `/api/v1` and read the answer; `as_self` with our token, renewed if it has run out."""
         if not as_self:
-            return self._read(self._send(method, path, body, headers or {}), answer)
+            return self.read(self._send(method, path, body, headers or {}), answer)
         return self._as_self(
-            lambda session: self._read(self._send(method, path, body, {**(headers or {}), **_proof(session)}), answer)
+            lambda session: self.read(self._send(method, path, body, {**(headers or {}), **_proof(session)}), answer)
         )
 
     def send_bytes(
@@ -116,7 +118,7 @@ class Client:
                     headers={**headers, **_proof(session)},
                     timeout=_PATIENCE_WITH_BYTES,
                 )
-            self._read(response, object)
+            self.read(response, object)
             return response.headers
 
         return self._as_self(send)
@@ -130,7 +132,7 @@ class Client:
         def post(session: Proof) -> httpx.Headers:
             with self._explained():
                 response = wire.post(API + path, {**headers, **_proof(session), "user-agent": "satchel"}, content)
-            self._read(response, object)
+            self.read(response, object)
             return response.headers
 
         return self._as_self(post)
@@ -142,7 +144,7 @@ class Client:
             headers = {"content-type": content_type, **_proof(session)}
             with self._explained():
                 response = self._http.post(API + path, content=content, headers=headers, timeout=_PATIENCE_WITH_BYTES)
-            return self._read(response, answer)
+            return self.read(response, answer)
 
         return self._as_self(post)
 
@@ -155,7 +157,7 @@ class Client:
             response = self._http.send(asked, stream=True)
             if not response.is_success:
                 response.read()
-                self._read(response, object)
+                self.read(response, object)
             return response
 
         with self._explained():
@@ -165,35 +167,48 @@ class Client:
             finally:
                 response.close()
 
-    def listen(self, path: str) -> "ClientConnection":
-        """A websocket, to be closed by whoever asked for it."""
+    def listen(self, path: str, subprotocols: Sequence[str] = ()) -> "ClientConnection":
+        """A websocket, to be closed by whoever asked for it; as ourselves, unless subprotocols say who we are."""
+        if subprotocols:
+            return self._connect(path, {}, subprotocols)
+        return self._as_self(lambda proof: self._connect(path, _proof(proof), None))
 
-        def connect(proof: Proof) -> "ClientConnection":
-            from websockets.exceptions import InvalidHandshake, InvalidStatus
-            from websockets.sync.client import connect
+    def _connect(self, path: str, headers: Mapping[str, str], subprotocols: Sequence[str] | None) -> "ClientConnection":
+        from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
+        from websockets.sync.client import connect
+        from websockets.typing import Subprotocol
 
-            address = "ws" + self.server.removeprefix("http") + API + path
-            trust = httpx.create_ssl_context() if address.startswith("wss:") else None
-            try:
-                return connect(
-                    address,
-                    ssl=trust,
-                    additional_headers=_proof(proof),
-                    user_agent_header="satchel",
-                    compression=None,
-                    close_timeout=2,
-                    legacy=True,  # the connection itself, and not one that reconnects without telling
-                )
-            except InvalidStatus as error:
-                answer = error.response
-                content = bytes(answer.body or b"")
-                response = httpx.Response(answer.status_code, headers=[*answer.headers.raw_items()], content=content)
-                self._read(response, object)
-                raise self._no_satchel(response) from error
-            except (InvalidHandshake, OSError) as error:
-                raise Unreachable(_explain(error, self.server)) from error
+        address = "ws" + self.server.removeprefix("http") + API + path
+        trust = httpx.create_ssl_context() if address.startswith("wss:") else None
+        try:
+            return connect(
+                address,
+                ssl=trust,
+                additional_headers=headers,
+                subprotocols=[Subprotocol(each) for each in subprotocols] if subprotocols else None,
+                user_agent_header="satchel",
+                compression=None,
+                close_timeout=2,
+                legacy=True,  # the connection itself, and not one that reconnects without telling
+            )
+        except InvalidStatus as error:
+            answer = error.response
+            if answer.status_code == _ASKED_AS_A_PAGE:
+                raise Unreachable(
+                    f"What stands in front of {self.server} passes no websockets on. Tell whoever runs it: "
+                    "deploy/nginx.conf of Satchel shows how."
+                ) from error
+            content = bytes(answer.body or b"")
+            response = httpx.Response(answer.status_code, headers=[*answer.headers.raw_items()], content=content)
+            self.read(response, object)
+            raise self._no_satchel(response) from error
+        except (InvalidHandshake, ConnectionClosed, OSError) as error:
+            raise self.unreachable(error) from error
 
-        return self._as_self(connect)
+    def remember_server(self) -> None:
+        """Talk to this server in later commands too, unless one was remembered before."""
+        with self.credentials.changing() as kept:
+            kept.server = kept.server or self.server
 
     def keep(self, session: Session) -> None:
         """Be signed in with this from now on, also in later commands."""
@@ -234,7 +249,7 @@ class Client:
                 raise self._not_signed_in()
             if session.access_token == old.access_token:
                 body = {"refresh_token": session.refresh_token}
-                session = self._read(self._send("POST", "/sessions/refresh", body, {}), SignedIn).session()
+                session = self.read(self._send("POST", "/sessions/refresh", body, {}), SignedIn).session()
                 kept.sessions[self.server] = session
         self._session = session
         return session
@@ -250,9 +265,13 @@ class Client:
         try:
             yield
         except httpx.TransportError as error:
-            raise Unreachable(_explain(error, self.server)) from error
+            raise self.unreachable(error) from error
 
-    def _read(self, response: httpx.Response, answer: type[T]) -> T:
+    def unreachable(self, error: Exception) -> Unreachable:
+        return Unreachable(_explain(error, self.server))
+
+    def read(self, response: httpx.Response, answer: type[T]) -> T:
+        """What the server answered; raises `Refused` if that is no, `Unreachable` if it is no Satchel's answer."""
         content_type = response.headers.get("content-type", "").partition(";")[0]
         try:
             if response.is_success:

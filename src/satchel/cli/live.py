@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Generator
 from contextlib import closing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
@@ -13,6 +13,8 @@ from satchel.cli.shelf.crew import is_passing
 
 if TYPE_CHECKING:
     from websockets.sync.client import ClientConnection
+
+T = TypeVar("T")
 
 _FIRST_PAUSE_SECONDS = 0.5
 _LONGEST_PAUSE_SECONDS = 10.0
@@ -35,6 +37,9 @@ class Told(msgspec.Struct, frozen=True):
         return self.type in ("hello", "resync")
 
 
+_TOLD = msgspec.json.Decoder(Told)
+
+
 @dataclass(slots=True)
 class Live:
     """What one server tells us. `say` hears of connections that are lost and found."""
@@ -44,31 +49,41 @@ class Live:
 
     def events(self, every_seconds: float = 60) -> Generator[Told | None]:
         """Without end: what is told, and None whenever nothing was for so long."""
-        was_connected, is_lost, pause_seconds = False, False, _FIRST_PAUSE_SECONDS
-        while True:
-            try:
-                with closing(self.client.listen("/live")) as connection:
-                    if is_lost:
-                        self.say("Connected again.")
-                    was_connected, is_lost, pause_seconds = True, False, _FIRST_PAUSE_SECONDS
-                    yield from _heard(connection, every_seconds)
-            except (Refused, Unreachable) as error:
-                if not was_connected or not is_passing(error):
-                    raise
-            if not is_lost:
-                self.say("The connection is lost. Trying again until the server is back.")
-            is_lost = True
-            time.sleep(pause_seconds)
-            pause_seconds = min(2 * pause_seconds, _LONGEST_PAUSE_SECONDS)
+        return listening(lambda: self.client.listen("/live"), _TOLD, self.say, every_seconds)
 
 
-def _heard(connection: "ClientConnection", every_seconds: float) -> Generator[Told | None]:
+def listening(
+    listen: Callable[[], "ClientConnection"],
+    told: msgspec.json.Decoder[T],
+    say: Callable[[str], None],
+    every_seconds: float,
+) -> Generator[T | None]:
+    """What is told through one connection after another, and None whenever nothing was for so long."""
+    was_connected, is_lost, pause_seconds = False, False, _FIRST_PAUSE_SECONDS
+    while True:
+        try:
+            with closing(listen()) as connection:
+                if is_lost:
+                    say("Connected again.")
+                was_connected, is_lost, pause_seconds = True, False, _FIRST_PAUSE_SECONDS
+                yield from _heard(connection, told, every_seconds)
+        except (Refused, Unreachable) as error:
+            if not was_connected or not is_passing(error):
+                raise
+        if not is_lost:
+            say("The connection is lost. Trying again until the server is back.")
+        is_lost = True
+        time.sleep(pause_seconds)
+        pause_seconds = min(2 * pause_seconds, _LONGEST_PAUSE_SECONDS)
+
+
+def _heard(connection: "ClientConnection", told: msgspec.json.Decoder[T], every_seconds: float) -> Generator[T | None]:
     """Until the connection ends, for whatever reason: the attempt at the next one finds out which."""
     from websockets.exceptions import ConnectionClosed
 
     while True:
         try:
-            yield msgspec.json.decode(connection.recv(every_seconds), type=Told)
+            yield told.decode(connection.recv(every_seconds))
         except TimeoutError:
             yield None
         except msgspec.DecodeError:  # of a server that is newer than this command

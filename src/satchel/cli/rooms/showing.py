@@ -18,7 +18,7 @@ def invitation(room: Room) -> Iterator[str]:
         return
     yield from (f"  {line}" for line in _tiles(room.code))
     yield ""
-    yield from _qr(room.link)
+    yield from qr_code(room.link)
     yield ""
     yield f"  {room.link}"
 
@@ -86,7 +86,7 @@ def _tiles(code: str) -> Iterator[str]:
     yield "└" + "┴".join(["───"] * len(code)) + "┘"
 
 
-def _qr(link: str) -> Iterator[str]:
+def qr_code(link: str) -> Iterator[str]:
     import segno
 
     drawn = StringIO()

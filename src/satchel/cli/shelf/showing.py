@@ -124,7 +124,7 @@ class Bars(Lines):
 
     def __init__(self, verb: str, files: int, size_bytes: int) -> None:
         super().__init__(verb)
-        self._progress = _progress()
+        self._progress = progress_bars()
         self._files, self._finished = files, 0
         self._under_way: dict[str, int] = {}
         self._bars: dict[str, TaskID] = {}
@@ -188,7 +188,8 @@ def _files(count: int) -> str:
     return "file" if count == 1 else "files"
 
 
-def _progress() -> "Progress":
+def progress_bars() -> "Progress":
+    """Bars with what has moved, speed and time left; without how much is left where a task has no total."""
     from rich.console import Console, RenderableType
     from rich.constrain import Constrain
     from rich.progress import BarColumn, Progress, TextColumn
@@ -220,11 +221,16 @@ def _figures() -> list[Any]:
 
     class Moved(ProgressColumn):
         def render(self, task: Task) -> Text:
-            return Text(f"{shown_bytes(int(task.completed))}/{shown_bytes(int(task.total or 0))}", justify="right")
+            of_total = "" if task.total is None else f"/{shown_bytes(int(task.total))}"
+            return Text(shown_bytes(int(task.completed)) + of_total, justify="right")
 
     class Speed(ProgressColumn):
         def render(self, task: Task) -> Text:
             speed = task.finished_speed or task.speed
             return Text(f"{shown_bytes(int(speed))}/s" if speed else "", justify="right")
 
-    return [TaskProgressColumn(), Moved(), Speed(), TimeRemainingColumn(compact=True)]
+    class Share(TaskProgressColumn):
+        def render(self, task: Task) -> Text:
+            return Text() if task.total is None else super().render(task)
+
+    return [Share(), Moved(), Speed(), TimeRemainingColumn(compact=True)]

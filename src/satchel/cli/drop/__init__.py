@@ -1,0 +1,162 @@
+"""`satchel send` and `receive`: hand files over so that not even the server between the two can read them."""
+
+import getpass
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from satchel.cli.account import Server
+from satchel.cli.output import CommandFailed, Misused, note
+
+if TYPE_CHECKING:
+    from satchel.cli.drop.contents import Source
+    from satchel.cli.drop.trees import Missing
+
+# As in `account`, what takes long to load is imported inside the verbs.
+
+JsonLines = Annotated[bool, typer.Option("--json", help="Print JSON for machines, an object per line.")]
+Called = Annotated[
+    str | None, typer.Option("--name", metavar="NAME", help="What to call you there; else your login name.")
+]
+_NAMED = 5
+# As many as a session has room for.
+_ANNOUNCED = 1000
+
+
+def send(
+    things: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="FILE", help="Files, and folders with all that is in them; - for standard input."),
+    ] = None,
+    text: Annotated[str | None, typer.Option("--text", metavar="TEXT", help="Send these words.")] = None,
+    called: Annotated[
+        str, typer.Option("--as", metavar="NAME", help="What to call what comes from standard input.")
+    ] = "stdin",
+    keep: Annotated[bool, typer.Option("--keep", help="Stay for any number of receivers, until Ctrl-C.")] = False,
+    receivers: Annotated[
+        str, typer.Option("--receivers", metavar="NUMBER", help="Stay until so many have everything.")
+    ] = "1",
+    words: Annotated[bool, typer.Option("--words", help="Make the code of words instead of digits.")] = False,
+    name: Called = None,
+    no_qr: Annotated[bool, typer.Option("--no-qr", help="Show no QR code.")] = False,
+    json: JsonLines = False,
+    server: Server = None,
+) -> None:
+    """Hand files over, sealed, to whoever you tell the code.
+
+    Nobody needs an account. What you send stays here until somebody takes it, passes the server sealed, and is never
+    stored there. It ends when one receiver has everything, or with --receivers and --keep when more have.
+    """
+    from satchel.cli.client import open_client
+    from satchel.cli.drop.door import Doorkeeper
+    from satchel.cli.drop.sending import Sending
+    from satchel.cli.drop.session import open_session
+    from satchel.cli.drop.showing import Invitation, Showing
+    from satchel.cli.interrupting import Interruption
+
+    enough = None if keep else _number(receivers)
+    sources, missing = _sources(things or [], text, called)
+    showing = Showing(as_json=json)
+    _tell_missing(missing)
+    with open_client(server) as client, Interruption() as interruption:
+        session, link = open_session(client, name or login_name())
+        client.remember_server()
+        door = Doorkeeper(session, showing.code_died, words=words)
+        sending = Sending(session, sources, showing, door, receivers=enough)
+        offered = [source.description for source in sources]
+        invitation = Invitation(door.spoken, link)
+        reason = "failed"
+        try:
+            sending.run(
+                lambda: showing.opened(invitation, offered, _stays(enough), qr=not no_qr), interruption.raise_again
+            )
+            reason = "received"
+        except KeyboardInterrupt:
+            reason = "interrupted"
+            if not keep:
+                raise
+            if sys.stderr.isatty():
+                note("")  # so that the prompt does not stand behind ^C
+        finally:
+            showing.ended(reason, sending.complete)
+            sending.leave()
+    if missing.unreadable:
+        raise CommandFailed("Not everything was sent: some files could not be read.")
+
+
+def receive(
+    invitation: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="CODE", help="The code or the link; else SATCHEL_CODE, or asked for, which nobody sees."
+        ),
+    ] = None,
+    into: Annotated[str, typer.Option("-o", "--into", metavar="FOLDER", help="Where to put it; else here.")] = ".",
+    output: Annotated[
+        str | None,
+        typer.Option("--output", metavar="-", help="With -: the only file that is offered, to standard output."),
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Take everything without asking.")] = False,
+    name: Called = None,
+    json: JsonLines = False,
+    server: Server = None,
+) -> None:
+    """Take what somebody hands over, by the code or the link that they told you.
+
+    Nothing is overwritten. If it is stopped in the middle, the same command goes on where it was.
+    """
+    from satchel.cli.drop.receiving import receive_all
+
+    receive_all(invitation, into, output=output, yes=yes, name=name or login_name(), as_json=json, server=server)
+
+
+def login_name() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):  # no such user on this machine, as in some containers
+        return "somebody"
+
+
+def _number(receivers: str) -> int:
+    if not receivers.isdecimal() or int(receivers) < 1:
+        raise Misused(f"--receivers takes a whole number, 1 or more, not {receivers!r}.")
+    return int(receivers)
+
+
+def _sources(things: list[str], text: str | None, called: str) -> "tuple[list[Source], Missing]":
+    from satchel.cli.drop.contents import TextSource
+    from satchel.cli.drop.sources import gather
+    from satchel.cli.drop.spool import PipeSource
+
+    if not things and text is None:
+        raise Misused("Say what to send: files, folders, - for standard input, or words with --text.")
+    if text == "":
+        raise Misused("--text is empty, so that there is nothing to send.")
+    if "-" in things and (sys.stdin is None or sys.stdin.isatty()):
+        raise Misused("- sends what comes through a pipe, and nothing does. Try: some command | satchel send -")
+    sources, missing = gather([thing for thing in things if thing != "-"])
+    if "-" in things:
+        sources.append(PipeSource(sys.stdin.buffer, called))
+    if text is not None:
+        sources.append(TextSource(text))
+    if len(sources) > _ANNOUNCED:
+        raise Misused(f"{len(sources):,} things are too many to offer one by one. Send the folder that they are in.")
+    return sources, missing
+
+
+def _tell_missing(missing: "Missing") -> None:
+    from satchel.cli.shelf.sources import near
+
+    for why, paths in (("is", missing.left_out), ("cannot be read:", missing.unreadable)):
+        for path, reason in paths[:_NAMED]:
+            note(f"Left out: {near(path)} {why} {reason}.")
+        if len(paths) > _NAMED:
+            note(f"Left out: {len(paths) - _NAMED:,} more for such reasons.")
+
+
+def _stays(enough: int | None) -> str:
+    if enough is None:
+        return "This goes on for everybody who comes, until Ctrl-C."
+    until = "somebody has everything" if enough == 1 else f"{enough:,} have everything"
+    return f"This ends when {until}, or with Ctrl-C."

@@ -1,0 +1,121 @@
+"""Let in whoever knows the spoken code, and count those who do not: three wrong guesses, and the code is dead.
+
+All of it happens here and not on the server, because a server that wanted in would not count.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from satchel.cli.client import Refused, Unreachable
+from satchel.cli.drop.answers import Knocked, Tagged
+from satchel.cli.drop.codes import new_code, spoken
+from satchel.cli.drop.cpace import BadShare, Door, WrongTag
+from satchel.cli.drop.secrets import SUITE, b64, from_b64
+from satchel.cli.drop.session import DropSession
+
+GUESSES = 3
+# Whoever keeps guessing would otherwise have three guesses at each of endlessly many codes.
+DEAD_CODES = 3
+_KNOCK_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Knock:
+    knock_id: str
+    door: Door
+    until: float
+
+
+class Doorkeeper:
+    """The door of a session. `renewed` hears that the code has died, and what is said instead: None if it is shut."""
+
+    def __init__(
+        self,
+        session: DropSession,
+        renewed: Callable[[str | None], None],
+        *,
+        words: bool = False,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._session = session
+        self._renewed = renewed
+        self._words = words
+        self._clock = clock
+        self._code = new_code(words)
+        self._wrong_guesses = 0
+        self._dead_codes = 0
+        self._open: _Knock | None = None
+
+    @property
+    def spoken(self) -> str:
+        """What one says to those who are to come in."""
+        return spoken(self._session.name, self._code)
+
+    @property
+    def is_shut(self) -> bool:
+        """Nobody came in by any of the last codes: somebody guesses, and is given no more to guess at."""
+        return self._dead_codes >= DEAD_CODES
+
+    def keep(self) -> None:
+        """Be the one who is asked, if that is somebody else."""
+        if self._session.state.door_id != self._session.member_id:
+            self._session.call("PUT", "/door", type(None))
+
+    def knocked(self, knock: Knocked) -> None:
+        self.look_at_the_clock()
+        if self._open is not None:
+            return  # one at a time; a guest who comes too early is told by the server
+        if self.is_shut or knock.suite != SUITE:
+            self._answer(knock.knock_id, "verdict", {"refused": "code-dead" if self.is_shut else "code-wrong"})
+            return
+        try:
+            door = Door(
+                self._code,
+                self._session.name,
+                self._session.session_id,
+                knock.knock_id,
+                self._session.secret,
+                from_b64(knock.share) or b"",
+            )
+        except BadShare:
+            self._count(knock.knock_id)
+            return
+        self._open = _Knock(knock.knock_id, door, self._clock() + _KNOCK_SECONDS)
+        self._answer(knock.knock_id, "share", {"share": b64(door.share)})
+
+    def tagged(self, tag: Tagged) -> None:
+        self.look_at_the_clock()
+        knock = self._open
+        if knock is None or knock.knock_id != tag.knock_id:
+            return
+        self._open = None
+        try:
+            own_tag, box = knock.door.verdict(from_b64(tag.tag) or b"")
+        except WrongTag:
+            self._count(knock.knock_id)
+        else:
+            self._dead_codes = 0
+            self._answer(knock.knock_id, "verdict", {"tag": b64(own_tag), "sealed": b64(box)})
+
+    def look_at_the_clock(self) -> None:
+        """Whoever knocked and then said nothing may have learnt that the guess was wrong."""
+        if self._open is not None and self._clock() >= self._open.until:
+            knock, self._open = self._open, None
+            self._count(knock.knock_id)
+
+    def _count(self, knock_id: str) -> None:
+        self._wrong_guesses += 1
+        is_dead = self._wrong_guesses >= GUESSES
+        if is_dead:
+            self._code, self._wrong_guesses = new_code(self._words), 0
+            self._dead_codes += 1
+        self._answer(knock_id, "verdict", {"refused": "code-dead" if is_dead else "code-wrong"})
+        if is_dead:
+            self._renewed(None if self.is_shut else self.spoken)
+
+    def _answer(self, knock_id: str, what: str, body: dict[str, str]) -> None:
+        try:
+            self._session.call("POST", f"/knocks/{knock_id}/{what}", type(None), body)
+        except (Refused, Unreachable):
+            return  # the guest has gone, or the line has; a guess that was begun counts all the same

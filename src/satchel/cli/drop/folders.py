@@ -1,0 +1,283 @@
+"""Take a folder apart while it arrives: one content of headers and bytes becomes files, without an archive in between.
+
+What stands in a header is hostile until it is cleaned. Names depend on nothing but the headers before, so that whoever
+kept the headers of a folder that is half here can find its files again and go on.
+"""
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Annotated, Literal
+
+import msgspec
+
+from satchel.cli.drop.landing import Ground, keep_time, name_inside
+from satchel.cli.output import CommandFailed
+from satchel.kernel.names import FileName, numbered, sameness
+
+_LENGTH_BYTES = 4
+MAX_HEADER_BYTES = 64 * 1024
+# Nobody has folders so deep; who sends them wants to see what breaks.
+_MAX_DEPTH = 100
+_READ_BYTES = 1024**2
+
+
+class BadFolder(CommandFailed):
+    """What arrived is, undamaged, not a folder."""
+
+    def __init__(self) -> None:
+        super().__init__("The folder that the sender's program sends cannot be understood. One of the two is too old.")
+
+
+class Header(msgspec.Struct, frozen=True):
+    """What is said of one thing inside, before its bytes."""
+
+    path: str
+    size: Annotated[int, msgspec.Meta(ge=0, le=2**62)] = 0
+    modified: str | None = None
+    kind: Literal["file", "folder"] = "file"
+
+    @property
+    def content_bytes(self) -> int:
+        return self.size if self.kind == "file" else 0
+
+
+_headers = msgspec.json.Decoder(Header)
+
+
+@dataclass(slots=True)
+class _Level:
+    """A folder inside, and which names in it are given away."""
+
+    names: tuple[FileName, ...]
+    taken: set[str] = field(default_factory=set[str])
+    below: "dict[str, _Level]" = field(default_factory=dict[str, "_Level"])
+
+
+class Places:
+    """Where everything inside goes: the first that would have a name gets it, the next gets it with a number."""
+
+    def __init__(self, *, caseless: bool) -> None:
+        self._key: Callable[[FileName], str] = sameness if caseless else str
+        self._top = _Level(())
+        self._levels: dict[str, _Level] = {"": self._top}
+
+    def folder(self, written: str) -> tuple[FileName, ...]:
+        return self._level(written).names
+
+    def file(self, written: str) -> tuple[tuple[FileName, ...], FileName]:
+        """The folders above it, and its name."""
+        above, _, last = written.replace("\\", "/").rpartition("/")
+        level = self._level(above)
+        return level.names, self._free(level, name_inside(last))
+
+    def _level(self, written: str) -> _Level:
+        known = self._levels.get(written)
+        return known or self._levels.setdefault(written, self._walk(written))
+
+    def _walk(self, written: str) -> _Level:
+        level = self._top
+        parts = [part for part in written.replace("\\", "/").split("/") if part.strip(". ")]
+        if len(parts) > _MAX_DEPTH:
+            raise BadFolder
+        for part in parts:
+            if part not in level.below:
+                level.below[part] = _Level((*level.names, self._free(level, name_inside(part))))
+            level = level.below[part]
+        return level
+
+    def _free(self, level: _Level, name: FileName) -> FileName:
+        if (key := self._key(name)) in level.taken:
+            name = next(free for n in count(1) if self._key(free := numbered(name, n)) not in level.taken)
+            key = self._key(name)
+        level.taken.add(key)
+        return name
+
+
+class Unpacking:
+    """Writes what arrives, in pieces of any size, below one folder."""
+
+    def __init__(self, ground: Ground, *, caseless: bool) -> None:
+        self._ground = ground
+        self._places = Places(caseless=caseless)
+        self._pending = bytearray()
+        self._file: int | None = None
+        self._header = Header("")
+        self._left = 0
+        self._here: tuple[tuple[FileName, ...], Ground] = ((), ground)
+        # The headers that came since they were last kept.
+        self.headers = bytearray()
+        self.files = 0
+
+    def write(self, data: memoryview) -> None:
+        at = 0
+        while at < len(data):
+            if self._file is not None:
+                at += self._write_on(data[at : at + self._left])
+            else:
+                at += self._take_header(data[at:])
+
+    def finish(self) -> None:
+        """Raises `BadFolder` if something is still to come."""
+        if self._file is not None or self._pending:
+            raise BadFolder
+
+    def close(self) -> None:
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+        if self._here[1] is not self._ground:
+            self._here[1].close()
+            self._here = ((), self._ground)
+
+    def go_on(self, headers: bytes, position: int) -> None:
+        """Be where the first `position` bytes of the content, of which these are the headers, have led."""
+        at = 0
+        for frame, header in frames(headers):
+            if len(frame) > position:
+                break
+            at += len(frame)
+            position -= len(frame)
+            folders, name = self._place(header)
+            if header.kind == "file" and header.size > position:
+                file = self._folder(folders).known_file(name)
+                os.ftruncate(file, position)
+                os.lseek(file, position, os.SEEK_SET)
+                self._file, self._header, self._left = file, header, header.size - position
+                return
+            position -= header.content_bytes
+            self.files += header.kind == "file"
+        self._pending += headers[at : at + position]
+
+    def _take_header(self, data: memoryview) -> int:
+        """How many of the bytes belonged to the header, and to a file that was here whole behind it."""
+        if self._pending:
+            return self._take_split_header(data)
+        end = _frame_end(data)
+        if end is None or end > len(data):
+            self._pending += data
+            self.headers += data
+            return len(data)
+        self.headers += data[:end]
+        return end + self._begin(_decoded(data[_LENGTH_BYTES:end]), data[end:])
+
+    def _take_split_header(self, data: memoryview) -> int:
+        before = len(self._pending)
+        wanted = _frame_end(self._pending) or _LENGTH_BYTES
+        self._pending += data[: wanted - before]
+        self.headers += data[: wanted - before]
+        taken = len(self._pending) - before
+        if len(self._pending) == _frame_end(self._pending):
+            header = _decoded(self._pending[_LENGTH_BYTES:])
+            self._pending.clear()
+            taken += self._begin(header, data[taken:])
+        return taken
+
+    def _begin(self, header: Header, data: memoryview) -> int:
+        """Make what the header tells of; how many of the bytes behind it were written at once."""
+        folders, name = self._place(header)
+        folder = self._folder(folders)
+        if header.kind == "folder":
+            return 0
+        file = self._new_file(folder, name)
+        self._file, self._header, self._left = file, header, header.size
+        return self._write_on(data[: header.size])
+
+    def _write_on(self, data: memoryview) -> int:
+        if self._file is None:
+            return 0
+        written = os.write(self._file, data) if data else 0
+        self._left -= written
+        if self._left == 0:
+            keep_time(self._file, self._header.modified)
+            os.close(self._file)
+            self._file = None
+            self.files += 1
+        return written
+
+    def _place(self, header: Header) -> tuple[tuple[FileName, ...], FileName]:
+        if header.kind == "folder":
+            return self._places.folder(header.path), FileName("")
+        return self._places.file(header.path)
+
+    def _folder(self, names: tuple[FileName, ...]) -> Ground:
+        """Files of one folder come after each other, so that the last folder is the only one held open."""
+        if self._here[0] != names:
+            folder = self._ground.folder(*names)
+            if self._here[1] is not self._ground:
+                self._here[1].close()
+            self._here = (names, folder)
+        return self._here[1]
+
+    def _new_file(self, folder: Ground, name: FileName) -> int:
+        try:
+            return folder.new_file(name)
+        except FileExistsError:
+            # The folder is ours and no name is given twice: this came after the last moment that was kept.
+            folder.remove(name)
+            return folder.new_file(name)
+
+
+def frames(headers: bytes) -> Iterator[tuple[bytes, Header]]:
+    """Every whole header, with and without its length."""
+    at = 0
+    view = memoryview(headers)
+    while (end := _frame_end(view[at:])) is not None and at + end <= len(headers):
+        yield headers[at : at + end], _decoded(view[at + _LENGTH_BYTES : at + end])
+        at += end
+
+
+def unpacked(ground: Ground, headers: bytes, *, caseless: bool) -> Iterator[bytes]:
+    """The content again, from the headers and from the files as they are here, as far as they are here."""
+    places = Places(caseless=caseless)
+    rest = len(headers)
+    for frame, header in frames(headers):
+        rest -= len(frame)
+        yield frame
+        if header.kind == "folder":
+            places.folder(header.path)
+            continue
+        folders, name = places.file(header.path)
+        left = header.size
+        for piece in _read(ground, folders, name, left):
+            left -= len(piece)
+            yield piece
+        if left:
+            return
+    yield headers[len(headers) - rest :]
+
+
+def _read(ground: Ground, folders: tuple[FileName, ...], name: FileName, size: int) -> Iterator[bytes]:
+    try:
+        folder = ground.folder(*folders, make=False)
+    except FileNotFoundError:
+        return
+    try:
+        file = folder.known_file(name)
+    except FileNotFoundError:
+        return
+    finally:
+        folder.close()
+    try:
+        while size and (piece := os.read(file, min(size, _READ_BYTES))):
+            size -= len(piece)
+            yield piece
+    finally:
+        os.close(file)
+
+
+def _frame_end(data: memoryview | bytearray) -> int | None:
+    if len(data) < _LENGTH_BYTES:
+        return None
+    length = int.from_bytes(data[:_LENGTH_BYTES])
+    if length > MAX_HEADER_BYTES:
+        raise BadFolder
+    return _LENGTH_BYTES + length
+
+
+def _decoded(header: memoryview | bytearray) -> Header:
+    try:
+        return _headers.decode(header)
+    except (msgspec.DecodeError, UnicodeError) as error:
+        raise BadFolder from error

@@ -1,0 +1,100 @@
+"""Hear what happens in a session while bytes flow, and let whoever waits for something wait for it here."""
+
+import threading
+import time
+from collections.abc import Callable, Generator
+from contextlib import closing, contextmanager
+from typing import TypeVar
+
+from satchel.cli.client import Refused
+from satchel.cli.drop.answers import Closed, Declined, Ended, Happened, SessionView
+from satchel.cli.drop.session import DropSession
+from satchel.cli.output import CommandFailed
+from satchel.cli.shelf.crew import Stopped
+
+T = TypeVar("T")
+
+
+class SessionOver(CommandFailed):
+    """Nothing more can be had in this session."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The session is over: the sender has closed it. What is half here is kept, and gone on with "
+            "when the same is sent again."
+        )
+
+
+class Hearing:
+    """A thread that listens; `session.state` is what it knows. Once `stop` is set, nobody waits here any more."""
+
+    def __init__(self, session: DropSession, say: Callable[[str], None], stop: threading.Event) -> None:
+        self.stop = stop
+        self._session = session
+        self._say = say
+        self._changed = threading.Condition()
+        self._failed: BaseException | None = None
+        # How often everything was read: whoever is not in it then, is gone.
+        self.readings = 0
+        # Why requests ended, by their ids.
+        self.endings: dict[str, str] = {}
+        self._ticks: list[Callable[[], None]] = []
+
+    def start(self) -> None:
+        """Returns once the session is known."""
+        threading.Thread(target=self._listen, daemon=True).start()
+        self.wait_for(lambda: self.readings or None)
+
+    @contextmanager
+    def ticking(self, tick: Callable[[], None]) -> Generator[None]:
+        """Meanwhile `tick` is called in the thread that listens, at least every second."""
+        self._ticks.append(tick)
+        try:
+            yield
+        finally:
+            self._ticks.remove(tick)
+
+    def wait_for(self, look: Callable[[], T | None], seconds: float | None = None) -> T | None:
+        """What `look` sees as soon as it sees something; None if it does not in time. Raises `Stopped`."""
+        until = None if seconds is None else time.monotonic() + seconds
+        with self._changed:
+            while (seen := look()) is None:
+                if self._failed is not None:
+                    raise self._failed
+                if self.stop.is_set():
+                    raise Stopped
+                left = None if until is None else until - time.monotonic()
+                if left is not None and left <= 0:
+                    return None
+                # Not for ever: a wait without an end would not hear Ctrl-C everywhere.
+                self._changed.wait(1.0 if left is None else min(left, 1.0))
+            return seen
+
+    def _listen(self) -> None:
+        try:
+            with closing(self._session.live(self._say)) as events:
+                for told in events:
+                    self._hear(told)
+                    for tick in tuple(self._ticks):
+                        tick()
+        except Refused as refusal:
+            self._fail(SessionOver() if refusal.slug == "session-unknown" else refusal)
+        except BaseException as error:  # noqa: BLE001  # raised again where the command can see it
+            self._fail(error)
+
+    def _hear(self, told: SessionView | Happened | None) -> None:
+        if isinstance(told, Closed):
+            raise SessionOver
+        with self._changed:
+            if isinstance(told, SessionView):
+                self.readings += 1
+            elif isinstance(told, Declined):
+                self.endings[told.request_id] = told.reason
+            elif isinstance(told, Ended):
+                self.endings[told.request_id] = "ended"
+            self._changed.notify_all()
+
+    def _fail(self, error: BaseException) -> None:
+        with self._changed:
+            self._failed = error
+            self._changed.notify_all()

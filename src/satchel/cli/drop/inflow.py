@@ -1,0 +1,293 @@
+"""Have one announced thing flow to where it shall be, through as many requests as it takes until all of it is here."""
+
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from http.client import HTTPException
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from satchel.cli.client import Refused, Unreachable
+from satchel.cli.drop.answers import RequestView, SessionView
+from satchel.cli.drop.hearing import Hearing, SessionOver
+from satchel.cli.drop.pipes import Pipe, RefusedByProxy
+from satchel.cli.drop.records import BrokenOff, Digest, Opener, ReadInto
+from satchel.cli.drop.secrets import Asked, Have, Stream, b64, from_b64
+from satchel.cli.drop.session import Announced, DropSession
+from satchel.cli.output import CommandFailed
+from satchel.cli.shelf.crew import Stopped, is_passing
+
+if TYPE_CHECKING:
+    from websockets.sync.client import ClientConnection
+
+_FIRST_PAUSE_SECONDS = 0.5
+_LONGEST_PAUSE_SECONDS = 10.0
+# Before that a break may be one that nobody needs to hear of.
+_QUIET_PAUSE_SECONDS = 1.0
+_TELL_EVERY_SECONDS = 1.0
+# Somewhere between us and the server somebody collects bytes instead of passing them on.
+_FIRST_BYTE_SECONDS = 10.0
+# So often nothing has come before the other way is tried.
+_FRUITLESS = 2
+_DONE_TRIES = 5
+# As much as is waited for: small enough to see a slow line move.
+_READ_BYTES = 128 * 1024
+_WAITING = (
+    "Waiting for the sender to come back. Should they begin again with another code, stop this with Ctrl-C "
+    "and receive by that: it goes on from here."
+)
+_GONE = "The sender cannot hand it over any more."
+_ENDS = {"declined": "The sender declined.", "gone": _GONE}
+# What ends one stream, and not the wish for it.
+_STREAM_IS_OVER = {"request-unknown", "stream-over", "receiver-gone", "other-side-missing"}
+_FOR_GOOD = {"drop-limit", "own-file", "too-many-requests-open"}
+
+
+class NotHandedOver(CommandFailed):
+    """The owner will not hand this over, or cannot."""
+
+
+class Changed(CommandFailed):
+    """The owner has another content by now, and announces it anew."""
+
+
+class Sink(Protocol):
+    """Where something is to be. `digest` is that of what it has, and moves on with every chunk."""
+
+    digest: Digest
+
+    def have(self) -> Have | None: ...
+
+    def begin(self, chunk: int, first: int) -> None:
+        """The next chunk is this one: the first of all, or the one behind what it has."""
+        ...
+
+    def write(self, chunk: memoryview) -> None: ...
+
+    def finish(self) -> Path | None:
+        """All of it was written: where it stands, if that is on a disk."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class Watcher(Protocol):
+    """Who wants to know how it goes."""
+
+    def begun(self, stream: Stream) -> None: ...
+
+    def moved(self, written_bytes: int) -> None: ...
+
+    def say(self, sentence: str) -> None: ...
+
+
+class Inflow:
+    """One receiver's way for bytes: plain streams, or a websocket where those do not come through."""
+
+    def __init__(self, session: DropSession, hearing: Hearing) -> None:
+        self._session = session
+        self._hearing = hearing
+        self._pipe = Pipe(session)
+        self._fruitless = 0
+        self._by_socket = False
+        self._interrupt: Callable[[], None] = self._pipe.interrupt
+
+    def close(self) -> None:
+        self._pipe.close()
+
+    def take(self, file: Announced, sink: Sink, watcher: Watcher) -> Path | None:
+        """Until all of it is there, however often the line breaks; `Changed` or `NotHandedOver` if it never will be.
+
+        Raises `Stopped` when nothing more is wanted.
+        """
+        pause = _FIRST_PAUSE_SECONDS
+        while True:
+            had = sink.digest.chunks
+            try:
+                return self._try(file, sink, watcher)
+            except (BrokenOff, RefusedByProxy, Refused, Unreachable) as error:
+                self._pipe.close()
+                if self._hearing.stop.is_set():
+                    raise Stopped from error
+                self._raise_if_final(error)
+                if isinstance(error, RefusedByProxy):
+                    self._by_socket = True
+            if sink.digest.chunks > had:
+                pause = _FIRST_PAUSE_SECONDS
+                watcher.say("The line broke. Going on from where it was.")
+            elif pause > _QUIET_PAUSE_SECONDS:
+                watcher.say("Nothing comes through. Trying again until something does.")
+            if self._hearing.stop.wait(pause):
+                raise Stopped
+            pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
+
+    def _raise_if_final(self, error: CommandFailed) -> None:
+        """Raise what no second try will help against."""
+        if not isinstance(error, Refused) or error.slug in _STREAM_IS_OVER:
+            return
+        if error.slug == "session-unknown":
+            raise SessionOver from error
+        if error.slug == "file-unknown":
+            raise NotHandedOver(_GONE) from error
+        if error.slug in _FOR_GOOD or not is_passing(error):
+            raise error
+
+    def _is_here(self, member_id: str) -> bool:
+        member = self._session.state.members.get(member_id)
+        return member is not None and member.here
+
+    def _try(self, file: Announced, sink: Sink, watcher: Watcher) -> Path | None:
+        have = sink.have()
+        asked = self._session.keys.ask(file.file_id, self._session.member_id, file.owner_id, have)
+        stream = self._ask(file, asked, watcher)
+        if have and not stream.first:
+            watcher.say("What is here is not what the sender has. Beginning anew.")
+        sink.begin(stream.chunk, stream.first)
+        watcher.begun(stream)
+        self._flow(asked.request_id, stream, sink, watcher)
+        # Its digest has been compared with the owner's by now; whatever becomes of the receipt, it is here.
+        receipt = stream.receipt(sink.digest.value)
+        path = sink.finish()
+        self._confirm(asked.request_id, receipt)
+        return path
+
+    def _ask(self, file: Announced, asked: Asked, watcher: Watcher) -> Stream:
+        body = {
+            "request_id": asked.request_id,
+            "file_id": file.file_id,
+            "public_key": b64(asked.public_key),
+            "sealed": b64(asked.sealed),
+        }
+        readings = self._hearing.readings
+        self._session.call("POST", "/requests", RequestView, body)
+        while (answer := self._hearing.wait_for(lambda: self._answer(asked.request_id, readings), 3.0)) is None:
+            watcher.say("Waiting for the sender to answer." if self._is_here(file.owner_id) else _WAITING)
+        if isinstance(answer, str):
+            if answer == "changed":
+                raise Changed("The file has changed since it was announced.")
+            if answer in _ENDS:
+                raise NotHandedOver(_ENDS[answer])
+            raise BrokenOff("The request was lost.")
+        yes = answer.acknowledged
+        if yes is None:
+            raise BrokenOff("The request was lost.")
+        return asked.accept(from_b64(yes.public_key) or b"", from_b64(yes.sealed) or b"")
+
+    def _answer(self, request_id: str, readings: int) -> RequestView | str | None:
+        """The request with its yes, or why it ended."""
+        if (ending := self._hearing.endings.pop(request_id, None)) is not None:
+            return ending
+        request = self._session.state.requests.get(request_id)
+        if request is not None and request.acknowledged:
+            return request
+        return "lost" if request is None and self._hearing.readings > readings else None
+
+    def _flow(self, request_id: str, stream: Stream, sink: Sink, watcher: Watcher) -> None:
+        written = stream.first * stream.chunk
+        if self._fruitless == _FRUITLESS:
+            self._by_socket, self._fruitless = not self._by_socket, 0
+        self._fruitless += 1
+        way = self._from_socket if self._by_socket else self._from_pipe
+        with self._telling(request_id, stream, sink) as something_came, way(request_id) as read_into:
+            something_came()
+            for chunk in Opener(stream, sink.digest).records(read_into):
+                self._fruitless = 0
+                sink.write(chunk)
+                written += len(chunk)
+                watcher.moved(written)
+        self._fruitless = 0
+
+    @contextmanager
+    def _from_pipe(self, request_id: str) -> Generator[ReadInto]:
+        self._interrupt = self._pipe.interrupt
+        self._pipe.begin("GET", f"/requests/{request_id}/bytes")
+        response = self._pipe.response()
+
+        def read_into(room: memoryview) -> int:
+            try:
+                return response.readinto(room[:_READ_BYTES])
+            except (OSError, HTTPException):  # an end that the records will show to be none
+                return 0
+
+        yield read_into
+
+    @contextmanager
+    def _from_socket(self, request_id: str) -> Generator[ReadInto]:
+        connection = self._session.listen(f"/requests/{request_id}/socket")
+        self._interrupt = connection.close
+        try:
+            yield _frames(connection)
+        finally:
+            connection.close()
+
+    @contextmanager
+    def _telling(self, request_id: str, stream: Stream, sink: Sink) -> Generator[Callable[[], None]]:
+        """Tell the others how far we are, in the thread that listens; and see whether anything comes at all."""
+        told_at = begun_at = time.monotonic()
+        has_come = False
+
+        def something_came() -> None:
+            nonlocal has_come
+            has_come = True
+
+        def tick() -> None:
+            nonlocal told_at
+            now = time.monotonic()
+            is_late = not has_come and now - begun_at > _FIRST_BYTE_SECONDS and not self._by_socket
+            # Whoever reads from a pipe may have nothing to send yet.
+            if is_late and (stream.length is not None or self._is_flowing(request_id)):
+                self._by_socket = True
+                self._pipe.interrupt()
+            if self._hearing.stop.is_set() or request_id in self._hearing.endings:
+                self._interrupt()
+            if has_come and now - told_at >= _TELL_EVERY_SECONDS:
+                told_at = now
+                self._post(f"/requests/{request_id}/progress", {"chunks": sink.digest.chunks})
+
+        with self._hearing.ticking(tick):
+            yield something_came
+
+    def _is_flowing(self, request_id: str) -> bool:
+        try:
+            requests = self._session.call("GET", "", SessionView).requests
+        except (Refused, Unreachable):
+            return False
+        return any(each.request_id == request_id and each.is_flowing for each in requests)
+
+    def _confirm(self, request_id: str, receipt: bytes) -> None:
+        for _ in range(_DONE_TRIES):
+            if self._post(f"/requests/{request_id}/done", {"receipt": b64(receipt)}):
+                return
+            time.sleep(_FIRST_PAUSE_SECONDS)
+
+    def _post(self, path: str, body: dict[str, object]) -> bool:
+        """Whether it arrived, be it in vain."""
+        try:
+            self._session.call("POST", path, type(None), body)
+        except Unreachable:
+            return False
+        except Refused as refusal:
+            return not is_passing(refusal)
+        return True
+
+
+def _frames(connection: "ClientConnection") -> ReadInto:
+    """Frames as one stream, of which an empty one is the end."""
+    from websockets.exceptions import ConnectionClosed
+
+    left = memoryview(b"")
+
+    def read_into(room: memoryview) -> int:
+        nonlocal left
+        if not left:
+            try:
+                frame = connection.recv()
+            except ConnectionClosed:
+                return 0
+            left = memoryview(frame.encode() if isinstance(frame, str) else frame)
+        size = min(len(room), len(left))
+        room[:size] = left[:size]
+        left = left[size:]
+        return size
+
+    return read_into

@@ -1,0 +1,105 @@
+"""Come into a session that one was invited to: by a link, or by a code that one was told and must not guess."""
+
+import os
+import sys
+import time
+from dataclasses import replace
+
+import msgspec
+
+from satchel.cli.client import Client, Refused
+from satchel.cli.drop.codes import Invitation, normalised, read_invitation
+from satchel.cli.drop.cpace import Guest
+from satchel.cli.drop.secrets import SUITE, Secret, b64, from_b64
+from satchel.cli.drop.session import DropSession, enter_session, find_session, new_id
+from satchel.cli.output import CommandFailed, Misused
+
+# One guest after another is let in, each within a second unless they type.
+_BUSY_SECONDS = 60.0
+_EXPLAINED = {
+    "code-wrong": "The code is wrong. The sender's program counts tries; after three it shows a new one.",
+    "code-dead": "The code was wrong too often and is dead. Ask for the one that the sender's program shows now.",
+    "door-busy": "Somebody else is being let in by the code, and has not finished. Try again in a moment.",
+    "door-closed": (
+        "Nobody is there to let you in by a code: the sender's program has ended or lost its connection. "
+        "Try again when it runs, or ask for the link."
+    ),
+    "knock-unanswered": (
+        "The sender's program did not answer. Ask whether it still runs, and try again, or ask for the link."
+    ),
+    "admission-refused": "The link does not fit the session of this name. Ask for it again, and copy all of it.",
+}
+
+
+class _ShareAnswer(msgspec.Struct, frozen=True):
+    share: str
+
+
+class _VerdictAnswer(msgspec.Struct, frozen=True):
+    tag: str
+    sealed: str
+
+
+def invited_by(given: str | None) -> Invitation:
+    """By what was given, else by SATCHEL_CODE, else by what is typed: everybody on a machine can read arguments."""
+    invitation = read_invitation(given or os.environ.get("SATCHEL_CODE") or _typed("Code or link"))
+    if invitation.secret is None and invitation.code is None:
+        return replace(invitation, code=normalised(_typed(f"Code for {invitation.name}")))
+    return invitation
+
+
+def join(client: Client, invitation: Invitation, name: str) -> DropSession:
+    """Our place in the session, called `name` there; what can go wrong is in words for whoever typed the code."""
+    try:
+        session_id = find_session(client, invitation.name)
+        secret = invitation.secret or secret_for_code(client, session_id, invitation)
+        return enter_session(client, session_id, secret, name)
+    except Refused as refusal:
+        if refusal.slug == "session-unknown":
+            raise CommandFailed(
+                f"There is no session called {invitation.name} on {client.server}. Look at the code again; if the "
+                "sender uses another server, name it with --server."
+            ) from refusal
+        if refusal.slug not in _EXPLAINED:
+            raise
+        raise CommandFailed(_EXPLAINED[refusal.slug]) from refusal
+
+
+def secret_for_code(client: Client, session_id: str, invitation: Invitation) -> Secret:
+    """The session's secret, from whoever shows the code; costs one of the three tries if the code is wrong."""
+    if invitation.code is None:
+        raise Misused(f"The code is missing behind {invitation.name}.")
+    knocks = f"/drop/sessions/{session_id}/knocks"
+    knock_id, guest, share = _knock(client, knocks, session_id, invitation.name, invitation.code)
+    # Whoever answered can try one guess on this, so that it is said once for every time that somebody types a code.
+    tag = {"tag": b64(guest.tag(share))}
+    verdict = client.call("POST", f"{knocks}/{knock_id}/tag", _VerdictAnswer, tag, as_self=False)
+    return guest.open(from_b64(verdict.tag) or b"", from_b64(verdict.sealed) or b"")
+
+
+def _knock(client: Client, knocks: str, session_id: str, name: str, code: str) -> tuple[str, Guest, bytes]:
+    """Until somebody has time for us: which knock it was, we at it, and the share that we were answered with."""
+    until = time.monotonic() + _BUSY_SECONDS
+    while True:
+        knock_id = new_id()
+        guest = Guest(code, name, session_id, knock_id)
+        knock = {"knock_id": knock_id, "suite": SUITE, "share": b64(guest.share)}
+        try:
+            door = client.call("POST", knocks, _ShareAnswer, knock, as_self=False)
+        except Refused as refusal:
+            pause = refusal.after_seconds or 1
+            if refusal.slug != "door-busy" or time.monotonic() + pause > until:
+                raise
+            time.sleep(pause)
+        else:
+            return knock_id, guest, from_b64(door.share) or b""
+
+
+def _typed(what: str) -> str:
+    if not sys.stdin.isatty():
+        raise Misused("Say the code or the link that the sender gave you: in SATCHEL_CODE, or as an argument.")
+    print(f"{what}: ", end="", file=sys.stderr, flush=True)
+    typed = sys.stdin.readline().strip()
+    if not typed:
+        raise Misused("Without a code or a link there is nothing to receive.")
+    return typed

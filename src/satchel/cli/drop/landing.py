@@ -1,0 +1,160 @@
+"""Put what strangers named onto this disk: inside one folder, under clean names, and never over what is there.
+
+Everything is opened relative to a folder that is held open and without following links, so that nobody who renames or
+links something meanwhile can lead a file elsewhere.
+"""
+
+import os
+import re
+import shutil
+import stat
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from typing import Self
+
+from satchel.cli.output import CommandFailed
+from satchel.cli.shelf.sizes import shown_bytes
+from satchel.kernel.names import MAX_NAME_BYTES, NAMELESS, FileName, clean_name, numbered
+
+# What is left of a disk for everything else that runs on the machine.
+MARGIN_BYTES = 64 * 1024**2
+
+_NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_KNOWN = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+# Nothing that arrives may be run; the person's umask takes away the rest.
+_MODE = 0o666
+# Nothing to clean: known at a fiftieth of what looking at every letter takes, which counts for ten thousand files.
+_PLAIN = re.compile(r"(?!con|prn|aux|nul|com|lpt)[a-z0-9_](?:[a-z0-9_ .-]{0,98}[a-z0-9_])?", re.IGNORECASE | re.ASCII)
+
+
+class NotSafe(CommandFailed):
+    """Writing there would lead somewhere else."""
+
+
+class Ground:
+    """A folder, held open. Names are such as `clean_name` leaves."""
+
+    def __init__(self, path: Path, descriptor: int) -> None:
+        self.path = path
+        self.descriptor = descriptor
+
+    @classmethod
+    def at(cls, path: Path) -> Self:
+        """The folder that the person named, made if it is missing; where it leads to is theirs to choose."""
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            return cls(path, os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
+        except OSError as error:
+            raise CommandFailed(f"The folder {path} cannot be used: {error.strerror}.") from error
+
+    def close(self) -> None:
+        os.close(self.descriptor)
+
+    def new_file(self, name: str) -> int:
+        """Raises `FileExistsError` if there is anything of this name, be it a link to nowhere."""
+        return os.open(name, _NEW, _MODE, dir_fd=self.descriptor)
+
+    def known_file(self, name: str) -> int:
+        """A file that we began earlier; anything else of this name, even another name of the same file, is refused."""
+        try:
+            descriptor = os.open(name, _KNOWN, dir_fd=self.descriptor)
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            raise NotSafe(f"{self.path / name} is not a file of ours.") from error
+        facts = os.fstat(descriptor)
+        if not stat.S_ISREG(facts.st_mode) or facts.st_nlink != 1:
+            os.close(descriptor)
+            raise NotSafe(f"{self.path / name} is not a file of ours.")
+        return descriptor
+
+    def folder(self, *names: str, make: bool = True) -> "Ground":
+        """The folder further down, held open as well."""
+        descriptor, path = os.dup(self.descriptor), self.path
+        try:
+            for name in names:
+                path /= name
+                if make:
+                    with suppress(FileExistsError):
+                        os.mkdir(name, dir_fd=descriptor)
+                below = os.open(name, _FOLDER, dir_fd=descriptor)
+                os.close(descriptor)
+                descriptor = below
+        except OSError as error:
+            os.close(descriptor)
+            if isinstance(error, FileNotFoundError):
+                raise
+            raise NotSafe(f"{path} is not a folder of its own, so that nothing is written there.") from error
+        return Ground(path, descriptor)
+
+    def has(self, name: str) -> bool:
+        try:
+            os.stat(name, dir_fd=self.descriptor, follow_symlinks=False)
+        except FileNotFoundError:
+            return False
+        return True
+
+    def remove(self, name: str) -> None:
+        with suppress(FileNotFoundError):
+            os.unlink(name, dir_fd=self.descriptor)
+
+    def remove_folder(self, name: str) -> None:
+        """With everything in it; links in it are removed and not followed."""
+        with suppress(FileNotFoundError):
+            shutil.rmtree(name, dir_fd=self.descriptor)
+
+    def settle(self, part: str, name: FileName, *, is_folder: bool) -> FileName:
+        """Give a finished part its name, or that with the first number that is free."""
+        return self._first_free(name, lambda free: self._settle(part, free, is_folder=is_folder))
+
+    def _settle(self, part: str, name: FileName, *, is_folder: bool) -> None:
+        # Taking the name first, exclusively, is what keeps the renaming from replacing anything.
+        if is_folder:
+            os.mkdir(name, dir_fd=self.descriptor)
+        else:
+            os.close(self.new_file(name))
+        os.rename(part, name, src_dir_fd=self.descriptor, dst_dir_fd=self.descriptor)
+
+    def _first_free(self, name: FileName, take: Callable[[FileName], None]) -> FileName:
+        number, free = 0, name
+        while True:
+            try:
+                take(free)
+            except FileExistsError:
+                number += 1
+                free = numbered(name, number)
+            else:
+                return free
+
+    def refuse_if_full(self, needed_bytes: int) -> None:
+        free = shutil.disk_usage(self.descriptor).free
+        if needed_bytes + MARGIN_BYTES > free:
+            raise CommandFailed(
+                f"There is not enough room in {self.path}: {shown_bytes(needed_bytes)} are to come and "
+                f"{shown_bytes(free)} are free. Make room, or name another folder with --into."
+            )
+
+
+def top_name(written: str) -> FileName:
+    """What a file or folder that was handed over is called here."""
+    return clean_name(written) or NAMELESS
+
+
+def name_inside(written: str) -> FileName:
+    """As above, for what is inside a folder: there a name may begin with a dot, as nothing looks for settings there."""
+    if _PLAIN.fullmatch(written):
+        return FileName(written)
+    name = clean_name(written) or NAMELESS
+    is_hidden = written.startswith(".") and name != NAMELESS and len(name.encode()) < MAX_NAME_BYTES
+    return FileName(f".{name}") if is_hidden else name
+
+
+def keep_time(descriptor: int, modified: str | None) -> None:
+    """Give the file the time of change that it had; nonsense is ignored."""
+    if modified:
+        with suppress(ValueError, OverflowError, OSError):
+            moment = datetime.fromisoformat(modified).timestamp()
+            os.utime(descriptor, (moment, moment))

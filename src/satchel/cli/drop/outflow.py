@@ -1,0 +1,188 @@
+"""Get a stream out of the house: in a few large requests, in many small ones, or in frames, as the way there allows.
+
+No record is sealed twice, since the file may have changed in between: what a proxy did not let pass is sent once more
+as it was sealed.
+"""
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from satchel.cli.client import Refused, Unreachable
+from satchel.cli.drop.contents import Content
+from satchel.cli.drop.pipes import Pipe, RefusedByProxy
+from satchel.cli.drop.records import TAG, Digest, Sealer, sealed_bytes
+from satchel.cli.drop.secrets import CHUNK
+from satchel.cli.drop.session import DropSession
+
+if TYPE_CHECKING:
+    from websockets.sync.client import ClientConnection
+
+# Of a content whose end is known: read, sealed and sent while all of it is in the processor's cache. Of one that is
+# followed: sent in one request.
+_BATCH_CHUNKS = 4
+_FOLLOWED_CHUNKS = 16
+# As much as many a proxy takes at most, and as a frame may have.
+_SMALL_BYTES = 1024**2 - 1024
+_LARGE_BYTES = 64 * 1024**2
+_STEP = 4
+# Between the two it stays as it is. A receiver who gets nothing for a minute gives up.
+_QUICK_SECONDS, _SLOW_SECONDS = 3.0, 12.0
+
+
+class Records:
+    """What is to be sent of a stream, in pieces of any size. `sealed` hears of every chunk."""
+
+    def __init__(self, content: Content, sealer: Sealer, sealed: Callable[[Digest], None]) -> None:
+        self._batches = self._seal(content, sealer, sealed)
+        self._again: deque[memoryview] = deque()
+        self._left = memoryview(b"")
+        self._is_all_sealed = False
+
+    def take(self, most_bytes: int) -> memoryview:
+        """The next bytes, which hold until the next are taken; fewer if that saves waiting."""
+        if not self._left:
+            self._left = self._again.popleft() if self._again else next(self._batches)
+        piece, self._left = self._left[:most_bytes], self._left[most_bytes:]
+        return piece
+
+    def take_back(self, pieces: list[bytes]) -> None:
+        """These did not arrive, and come next again."""
+        self._again.extendleft(memoryview(piece) for piece in reversed([*pieces, bytes(self._left)]) if piece)
+        self._left = memoryview(b"")
+
+    @property
+    def is_all_taken(self) -> bool:
+        return self._is_all_sealed and not self._left and not self._again
+
+    def _seal(self, content: Content, sealer: Sealer, sealed: Callable[[Digest], None]) -> Iterator[memoryview]:
+        chunks = _FOLLOWED_CHUNKS if sealer.stream.length is None else _BATCH_CHUNKS
+        plain = memoryview(bytearray(chunks * CHUNK))
+        out = memoryview(bytearray(chunks * (CHUNK + TAG)))
+        while read := content.read_into(plain):
+            size = 0
+            for start in range(0, read, CHUNK):
+                size += sealer.seal_into(plain[start : min(start + CHUNK, read)], out[size:])
+                sealed(sealer.digest)
+            yield out[:size]
+        last = sealer.final(sealer.length)
+        self._is_all_sealed = True
+        yield memoryview(last)
+
+
+class SegmentSize:
+    """How much goes in one request: more while that passes quickly, less when it is refused, slow or lost.
+
+    A proxy may collect all of a request before it passes anything on; meanwhile nothing gets to the receiver.
+    """
+
+    def __init__(self) -> None:
+        self.bytes = _SMALL_BYTES
+        # So much has passed at once.
+        self.proven_bytes = 0
+        self._most_bytes = _LARGE_BYTES
+
+    def passed(self, length: int, seconds: float) -> None:
+        self.proven_bytes = max(self.proven_bytes, length)
+        if seconds > _SLOW_SECONDS:
+            self.lost()
+        elif seconds < _QUICK_SECONDS and length >= self.bytes:
+            self.bytes = min(_STEP * self.bytes, self._most_bytes)
+
+    def lost(self) -> None:
+        self.bytes = max(self.bytes // _STEP, _SMALL_BYTES)
+
+    def cut_off(self, length: int) -> None:
+        """Without a word, as by a proxy that hangs up on what it finds too large."""
+        if length > max(self.proven_bytes, _SMALL_BYTES):
+            self.refused()
+        else:
+            self.lost()
+
+    def refused(self) -> None:
+        self.bytes = self._most_bytes = max(self.proven_bytes, _SMALL_BYTES)
+
+
+class Outflow:
+    """What is known of the way to the server, for all streams."""
+
+    def __init__(self, session: DropSession) -> None:
+        self._session = session
+        self._size = SegmentSize()
+        self._takes_requests = True
+
+    def send(self, request_id: str, records: Records, total_bytes: int | None) -> None:
+        """Until the receiver's side has taken everything."""
+        if self._takes_requests:
+            with closing(Pipe(self._session)) as pipe:
+                offset = 0
+                while not records.is_all_taken and self._takes_requests:
+                    offset += self._send_segment(pipe, request_id, offset, records, total_bytes)
+        if not records.is_all_taken:
+            self._send_frames(request_id, records)
+
+    def _send_segment(self, pipe: Pipe, request_id: str, offset: int, records: Records, total_bytes: int | None) -> int:
+        """How many bytes of the stream have passed by it."""
+        most = self._size.bytes
+        piece = records.take(most)
+        length = len(piece) if total_bytes is None else min(most, total_bytes - offset)
+        is_last = records.is_all_taken if total_bytes is None else offset + length == total_bytes
+        may_be_refused = length > self._size.proven_bytes
+        kept: list[bytes] = []
+        sent, begun_at = 0, time.monotonic()
+        try:
+            pipe.begin("PUT", f"/requests/{request_id}/bytes/{offset}{'?last=true' if is_last else ''}", length)
+            while True:
+                if may_be_refused:
+                    kept.append(bytes(piece))
+                pipe.send(piece)
+                sent += len(piece)
+                if sent == length:
+                    break
+                piece = records.take(length - sent)
+            pipe.finish()
+        except RefusedByProxy as error:
+            if not may_be_refused:
+                raise Unreachable(str(error)) from error
+            pipe.close()
+            records.take_back(kept)
+            self._takes_requests = length > _SMALL_BYTES
+            self._size.refused()
+            return 0
+        except Refused:
+            self._size.lost()
+            raise
+        except Unreachable:
+            self._size.cut_off(length)
+            raise
+        self._size.passed(length, time.monotonic() - begun_at)
+        return sent
+
+    def _send_frames(self, request_id: str, records: Records) -> None:
+        from websockets.exceptions import ConnectionClosed
+
+        with closing(self._session.listen(f"/requests/{request_id}/socket")) as socket:
+            try:
+                while not records.is_all_taken:
+                    socket.send(records.take(_SMALL_BYTES))
+                socket.send(b"")
+                _wait_until_closed(socket)
+            except ConnectionClosed as error:
+                raise self._session.client.unreachable(error) from error
+
+
+def _wait_until_closed(socket: "ClientConnection") -> None:
+    """By the server, when everything has been taken."""
+    from websockets.exceptions import ConnectionClosedOK
+
+    try:
+        while True:
+            socket.recv()
+    except ConnectionClosedOK:
+        return
+
+
+def sealed_length(length: int | None, first: int) -> int | None:
+    return None if length is None else sealed_bytes(length, CHUNK, first)

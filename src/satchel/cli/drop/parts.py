@@ -1,0 +1,370 @@
+"""Keep what is half here, so that it is gone on with after any break: of the line, of this program, of the machine.
+
+Beside `NAME.satchel-part`, a file or a folder, stands a journal: what it is to become, and from time to time how many
+chunks were written and their digest. Whoever goes on reads the part again and believes only moments whose digest is
+right, so that neither a lost cache nor a curious editor can spoil what comes out.
+"""
+
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+from typing import Annotated, Literal, Protocol
+
+import msgspec
+from msgspec.structs import replace
+
+from satchel.cli.drop.folders import BadFolder, Unpacking, unpacked
+from satchel.cli.drop.landing import Ground, NotSafe, keep_time, top_name
+from satchel.cli.drop.records import Digest
+from satchel.cli.drop.secrets import Description, Have
+from satchel.kernel.names import MAX_NAME_BYTES, FileName, numbered
+
+PART = ".satchel-part"
+_JOURNAL = ".journal"
+_NOTE_BYTES = 16 * 1024**2
+_NOTE_SECONDS = 1.0
+_READ_BYTES = 1024**2
+
+
+class _Facts(msgspec.Struct, frozen=True):
+    """What the part is to become; the first line of a journal."""
+
+    name: str
+    size: int | None
+    kind: Literal["file", "folder"]
+    chunk: Annotated[int, msgspec.Meta(ge=0, le=1024**2)] = 0
+
+
+class _Moment(msgspec.Struct, frozen=True):
+    """So much was written; every other line. `headers` are those of a folder since the moment before."""
+
+    chunks: Annotated[int, msgspec.Meta(ge=1)]
+    digest: bytes
+    headers: bytes = b""
+
+
+class _Content(Protocol):
+    """The bytes of a part, whatever they are made of."""
+
+    is_folder: bool
+
+    def begin(self) -> None:
+        """Make it, empty; whatever was there is gone."""
+        ...
+
+    def read(self, headers: bytes) -> Iterator[bytes]: ...
+
+    def go_on(self, headers: bytes, position: int) -> None:
+        """Be as after so many bytes of the content."""
+        ...
+
+    def write(self, data: memoryview) -> None: ...
+
+    def take_headers(self) -> bytes:
+        """Those since the last call."""
+        ...
+
+    def finish(self, modified: str | None) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class Part:
+    """Something on its way into a folder. `digest` is that of what was written, and moves on with it."""
+
+    def __init__(self, ground: Ground, description: Description) -> None:
+        self._ground = ground
+        self._name = top_name(description.name)
+        self._modified = description.modified
+        kind: Literal["file", "folder"] = "folder" if description.kind == "folder" else "file"
+        self._facts: _Facts = _Facts(description.name, description.size, kind)
+        self._part, self._journal = _claim(ground, self._name, self._facts)
+        content = _Folder if kind == "folder" else _File
+        self._content: _Content = content(ground, self._part)
+        self._chunk = 0
+        self._is_whole_chunks = True
+        self.digest = Digest()
+        self._noted_at, self._unnoted_bytes = time.monotonic(), 0
+        self._recall()
+
+    @property
+    def here_bytes(self) -> int:
+        return self.digest.chunks * self._chunk
+
+    def have(self) -> Have | None:
+        if not self.digest.chunks or not self._is_whole_chunks:
+            return None
+        return Have.of(self._chunk, self.digest.chunks, self.digest.value)
+
+    def begin(self, chunk: int, first: int) -> None:
+        """The next write is of this chunk: the one behind what we have, or the very first."""
+        if first:
+            return
+        self._facts = replace(self._facts, chunk=chunk)
+        self._chunk, self.digest, self._is_whole_chunks, self._unnoted_bytes = chunk, Digest(), True, 0
+        self._journal.begin(self._facts)
+        self._content.begin()
+
+    def write(self, chunk: memoryview) -> None:
+        """A whole chunk, or the last one; `digest` counts it already."""
+        self._content.write(chunk)
+        self._is_whole_chunks = len(chunk) == self._chunk
+        self._unnoted_bytes += len(chunk)
+        now = time.monotonic()
+        if self._unnoted_bytes >= _NOTE_BYTES or now - self._noted_at >= _NOTE_SECONDS:
+            self._noted_at = now
+            self._note()
+            self._ground.refuse_if_full(0)
+
+    def _note(self) -> None:
+        if self._unnoted_bytes and self._is_whole_chunks:
+            self._unnoted_bytes = 0
+            self._journal.note(_Moment(self.digest.chunks, self.digest.value, self._content.take_headers()))
+
+    def finish(self) -> Path:
+        """Everything was written: the name under which it stands now."""
+        self._content.finish(self._modified)
+        name = self._ground.settle(self._part, self._name, is_folder=self._content.is_folder)
+        self._journal.remove()
+        self._unnoted_bytes = 0
+        return self._ground.path / name
+
+    def close(self) -> None:
+        self._note()
+        self._content.close()
+        if not self._chunk and not self._ground.has(self._part):  # nothing of it ever came
+            self._journal.remove()
+        self._journal.close()
+
+    def _recall(self) -> None:
+        facts, moments = self._journal.read()
+        if facts is None or not facts.chunk:
+            return
+        reached = _last_right(moments, self._content, facts.chunk)
+        if not reached:
+            return
+        last, headers = moments[reached - 1], b"".join(moment.headers for moment in moments[:reached])
+        self._facts, self._chunk, self.digest = facts, facts.chunk, Digest(last.digest, last.chunks)
+        self._journal.begin(facts, _Moment(last.chunks, last.digest, headers))
+        self._content.go_on(headers, last.chunks * facts.chunk)
+
+
+def is_begun(ground: Ground, description: Description) -> bool:
+    """Whether something of this name is half here."""
+    return ground.has(_part_name(top_name(description.name)))
+
+
+def _last_right(moments: list[_Moment], content: _Content, chunk: int) -> int:
+    """How many of the moments are as the journal says."""
+    digest, reached = Digest(), 0
+    headers = b"".join(moment.headers for moment in moments)
+    with suppress(BadFolder, NotSafe):  # somebody else was at it
+        for piece in _cut(content.read(headers), chunk):
+            if reached == len(moments):
+                break
+            digest.add(piece)
+            if digest.chunks == moments[reached].chunks:
+                if digest.value != moments[reached].digest:
+                    break
+                reached += 1
+    return reached
+
+
+def _cut(pieces: Iterator[bytes], size: int) -> Iterator[bytes]:
+    pending = bytearray()
+    for piece in pieces:
+        pending += piece
+        whole = len(pending) - len(pending) % size
+        for at in range(0, whole, size):
+            yield bytes(pending[at : at + size])
+        del pending[:whole]
+
+
+class _Journal:
+    """Lines of JSON in a file that is locked while we have it."""
+
+    def __init__(self, ground: Ground, name: str, descriptor: int) -> None:
+        self._ground = ground
+        self._name = name
+        self._file = descriptor
+
+    def read(self) -> tuple[_Facts | None, list[_Moment]]:
+        """As far as it can be read."""
+        first, *rest = os.pread(self._file, os.fstat(self._file).st_size, 0).split(b"\n")
+        moments: list[_Moment] = []
+        try:
+            facts = msgspec.json.decode(first, type=_Facts)
+        except (msgspec.DecodeError, UnicodeError):
+            return None, moments
+        with suppress(msgspec.DecodeError, UnicodeError):
+            for line in rest:
+                moments.append(msgspec.json.decode(line, type=_Moment))
+        return facts, moments
+
+    def begin(self, facts: _Facts, *moments: _Moment) -> None:
+        content = b"".join(msgspec.json.encode(line) + b"\n" for line in (facts, *moments))
+        os.pwrite(self._file, content, 0)
+        os.ftruncate(self._file, len(content))
+        os.lseek(self._file, 0, os.SEEK_END)
+
+    def note(self, moment: _Moment) -> None:
+        os.write(self._file, msgspec.json.encode(moment) + b"\n")
+
+    def remove(self) -> None:
+        self._ground.remove(self._name)
+
+    def close(self) -> None:
+        os.close(self._file)
+
+
+def _claim(ground: Ground, name: FileName, facts: _Facts) -> tuple[str, _Journal]:
+    """The part to go on with or to begin. Those of other things, and of other programs at work, are left alone."""
+    for number in count():
+        part = _part_name(numbered(name, number) if number else name)
+        try:
+            descriptor = _locked(ground, part)
+        except (BlockingIOError, FileExistsError, NotSafe):
+            continue
+        journal = _Journal(ground, part + _JOURNAL, descriptor)
+        kept, _ = journal.read()
+        if kept is None or (kept.name, kept.size, kept.kind) == (facts.name, facts.size, facts.kind):
+            return part, journal
+        journal.close()
+    raise AssertionError("numbers have no end")
+
+
+def _locked(ground: Ground, part: str) -> int:
+    try:
+        descriptor = ground.known_file(part + _JOURNAL)
+    except FileNotFoundError:
+        if ground.has(part):
+            raise FileExistsError from None
+        descriptor = ground.new_file(part + _JOURNAL)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if not os.fstat(descriptor).st_nlink:  # somebody has finished with it since we opened it
+            raise BlockingIOError
+    except BlockingIOError:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def _part_name(name: FileName) -> str:
+    room = MAX_NAME_BYTES - len(PART + _JOURNAL)
+    return name.encode()[:room].decode(errors="ignore") + PART
+
+
+class _File:
+    """One file."""
+
+    is_folder = False
+
+    def __init__(self, ground: Ground, name: str) -> None:
+        self._ground = ground
+        self._name = name
+        self._file = -1
+
+    def begin(self) -> None:
+        self.close()
+        try:
+            self._file = self._ground.known_file(self._name)
+            os.ftruncate(self._file, 0)
+        except FileNotFoundError:
+            self._file = self._ground.new_file(self._name)
+
+    def read(self, headers: bytes) -> Iterator[bytes]:  # noqa: ARG002  # a file has none
+        try:
+            file = self._ground.known_file(self._name)
+        except (FileNotFoundError, NotSafe):
+            return
+        with os.fdopen(file, "rb", buffering=0) as reading:
+            while piece := reading.read(_READ_BYTES):
+                yield piece
+
+    def go_on(self, headers: bytes, position: int) -> None:  # noqa: ARG002
+        self._file = self._ground.known_file(self._name)
+        os.ftruncate(self._file, position)
+        os.lseek(self._file, position, os.SEEK_SET)
+
+    def write(self, data: memoryview) -> None:
+        written = os.write(self._file, data)
+        if written < len(data):  # a disk that is full says so at the next try
+            self.write(data[written:])
+
+    def take_headers(self) -> bytes:
+        return b""
+
+    def finish(self, modified: str | None) -> None:
+        keep_time(self._file, modified)
+        self.close()
+
+    def close(self) -> None:
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+
+
+class _Folder:
+    """A folder with everything in it."""
+
+    is_folder = True
+
+    def __init__(self, ground: Ground, name: str) -> None:
+        self._ground = ground
+        self._name = name
+        self._inside: Ground | None = None
+        self._unpacking: Unpacking | None = None
+
+    def begin(self) -> None:
+        self.close()
+        self._ground.remove_folder(self._name)
+        self._open()
+
+    def read(self, headers: bytes) -> Iterator[bytes]:
+        try:
+            inside = self._ground.folder(self._name, make=False)
+        except (FileNotFoundError, NotSafe):
+            return
+        try:
+            yield from unpacked(inside, headers, caseless=self._is_caseless())
+        finally:
+            inside.close()
+
+    def go_on(self, headers: bytes, position: int) -> None:
+        self._open().go_on(headers, position)
+
+    def write(self, data: memoryview) -> None:
+        if self._unpacking is not None:
+            self._unpacking.write(data)
+
+    def take_headers(self) -> bytes:
+        if self._unpacking is None:
+            return b""
+        headers = bytes(self._unpacking.headers)
+        self._unpacking.headers.clear()
+        return headers
+
+    def finish(self, modified: str | None) -> None:  # noqa: ARG002  # what is inside has its own
+        if self._unpacking is not None:
+            self._unpacking.finish()
+        self.close()
+
+    def close(self) -> None:
+        if self._unpacking is not None and self._inside is not None:
+            self._unpacking.close()
+            self._inside.close()
+        self._unpacking = self._inside = None
+
+    def _open(self) -> Unpacking:
+        self._inside = self._ground.folder(self._name)
+        self._unpacking = Unpacking(self._inside, caseless=self._is_caseless())
+        return self._unpacking
+
+    def _is_caseless(self) -> bool:
+        """Whether this disk takes upper and lower case for one."""
+        return self._ground.has(self._name.swapcase())

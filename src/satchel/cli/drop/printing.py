@@ -1,0 +1,83 @@
+"""Let what arrives go to standard output: a text that one reads, or bytes for the next program."""
+
+import os
+import sys
+from pathlib import Path
+
+from satchel.cli.drop.records import Digest
+from satchel.cli.drop.secrets import Have
+from satchel.cli.output import CommandFailed, printable
+
+# A text is held until all of it is here and right; what is longer goes into a file.
+MAX_TEXT_BYTES = 4 * 1024**2
+
+
+class Text:
+    """Held in memory."""
+
+    def __init__(self) -> None:
+        self.digest = Digest()
+        self._chunk = 0
+        self._written = bytearray()
+
+    @property
+    def text(self) -> str:
+        return self._written.decode(errors="replace")
+
+    def have(self) -> Have | None:
+        return None
+
+    def begin(self, chunk: int, first: int) -> None:  # noqa: ARG002  # always the first
+        self.digest = Digest()
+        self._written.clear()
+
+    def write(self, chunk: memoryview) -> None:
+        if len(self._written) + len(chunk) > MAX_TEXT_BYTES:
+            raise CommandFailed("The text is longer than the sender said.")
+        self._written += chunk
+
+    def finish(self) -> Path | None:
+        return None
+
+    def close(self) -> None:
+        pass
+
+
+class Output:
+    """Bytes, passed on at once: every chunk was sealed by the sender, and only the end is not known to come."""
+
+    def __init__(self) -> None:
+        self.digest = Digest()
+        self._chunk = 0
+        self._is_whole_chunks = True
+        sys.stdout.flush()
+
+    def have(self) -> Have | None:
+        if not self.digest.chunks or not self._is_whole_chunks:
+            return None
+        return Have.of(self._chunk, self.digest.chunks, self.digest.value)
+
+    def begin(self, chunk: int, first: int) -> None:
+        if self.digest.chunks and not first:
+            raise CommandFailed("The sender has another content by now, and what was written cannot be taken back.")
+        self._chunk = chunk
+
+    def write(self, chunk: memoryview) -> None:
+        self._is_whole_chunks = len(chunk) == self._chunk
+        while chunk:
+            chunk = chunk[os.write(sys.stdout.fileno(), chunk) :]
+
+    def finish(self) -> Path | None:
+        return None
+
+    def close(self) -> None:
+        pass
+
+
+def print_text(text: str) -> None:
+    """As it is, except in a terminal, which nobody else may steer."""
+    if sys.stdout.isatty():
+        print("\n".join(printable(line.replace("\t", "    ")) for line in text.splitlines()))
+    else:
+        print(text, end="")
+    sys.stdout.flush()

@@ -1,0 +1,196 @@
+"""Take what is offered in a session: join it, choose, and have everything here, whatever breaks meanwhile."""
+
+import sys
+import threading
+from collections.abc import Sequence
+from contextlib import ExitStack, closing, suppress
+from pathlib import Path
+from queue import SimpleQueue
+
+from satchel.cli.client import Refused, Unreachable, open_client
+from satchel.cli.drop import choosing
+from satchel.cli.drop.folders import BadFolder
+from satchel.cli.drop.hearing import Hearing
+from satchel.cli.drop.inflow import Changed, Inflow, NotHandedOver
+from satchel.cli.drop.joining import invited_by, join
+from satchel.cli.drop.landing import Ground
+from satchel.cli.drop.parts import Part, is_begun
+from satchel.cli.drop.printing import MAX_TEXT_BYTES, Output, Text, print_text
+from satchel.cli.drop.secrets import Tampered
+from satchel.cli.drop.session import Announced, DropSession
+from satchel.cli.drop.telling import Telling
+from satchel.cli.output import CommandFailed, Misused, note
+from satchel.cli.shelf.crew import Crew
+from satchel.cli.shelf.sizes import shown_bytes
+from satchel.kernel.names import folded
+
+# So long an owner may take to announce what has changed.
+_ANEW_SECONDS = 30.0
+# As many as a sender serves at once.
+_AT_ONCE = 4
+_FORGED = "The server shows something here that nobody in the session has announced."
+
+
+def receive_all(
+    given: str | None, into: str, *, output: str | None, yes: bool, name: str, as_json: bool, server: str | None
+) -> None:
+    if output not in (None, "-"):
+        raise Misused("--output takes - for standard output; a folder is named with --into.")
+    if not yes and (as_json or not sys.stdin.isatty()):
+        raise Misused("Nobody can be asked here what to take: say --yes to take everything.")
+    invitation = invited_by(given)
+    telling = Telling(as_json=as_json)
+    with open_client(invitation.server or server) as client:
+        session = join(client, invitation, name)
+        client.remember_server()
+        try:
+            with closing(Ground.at(Path(into))) as ground:
+                receiving = Receiving(session, ground, telling, to_output=output is not None)
+                receiving.take(receiving.choose(yes=yes, as_json=as_json))
+        finally:
+            telling.end_bars()
+            with suppress(Refused, Unreachable):  # without a sign of us the others see it as well
+                session.leave()
+
+
+class Receiving:
+    """One receiver in one session."""
+
+    def __init__(self, session: DropSession, ground: Ground, telling: Telling, *, to_output: bool) -> None:
+        self._session = session
+        self._ground = ground
+        self._telling = telling
+        self._to_output = to_output
+        self._crew = Crew(_AT_ONCE)
+        self._hearing = Hearing(session, telling.say, self._crew.stop)
+        self._idle: SimpleQueue[Inflow] = SimpleQueue()
+        self._here = self._here_bytes = 0
+        self._counting = threading.Lock()
+
+    def choose(self, *, yes: bool, as_json: bool) -> list[Announced]:
+        """What is offered, or what of it is wanted."""
+        self._hearing.start()
+        if not self._offered():
+            self._telling.say("Waiting for something to be offered.")
+        offered = self._hearing.wait_for(self._offered_at_last) or []
+        if self._session.state.forged:
+            self._telling.say(f"{_FORGED} It is left out.")
+        members = self._session.state.members
+        self._telling.offered(offered, [choosing.owner_name(file, members) for file in offered])
+        if not as_json:
+            choosing.show(offered, members)
+        return offered if yes else choosing.ask(offered)
+
+    def take(self, files: Sequence[Announced]) -> None:
+        if not files:
+            note("Nothing was taken.")
+            return
+        if self._to_output and (len(files) > 1 or files[0].description.kind == "folder"):
+            raise CommandFailed("Only a single file can go to standard output. Leave --output out to save them.")
+        self._refuse_if_full(files)
+        with ExitStack() as until_the_end:
+            for _ in range(min(_AT_ONCE, len(files))):
+                self._idle.put(until_the_end.enter_context(closing(Inflow(self._session, self._hearing))))
+            self._take_all(files)
+        missed = len(files) - self._here
+        self._telling.tell("done", self._sum_up(len(files)), files=self._here, size=self._here_bytes, missed=missed)
+        if missed:
+            raise CommandFailed("Not everything was received. The same command tries again what is missing.")
+
+    def _take_all(self, files: Sequence[Announced]) -> None:
+        """Several at once, since most of the time that a small one takes is spent waiting."""
+        printed = [file for file in files if self._is_printed(file)]
+        try:
+            for file in printed:  # whoever reads reads in order, and before the rest
+                self._take(file)
+            self._crew.do_all([file for file in files if file not in printed], self._take)
+        except KeyboardInterrupt:
+            self._telling.end_bars()
+            note("Stopped. What is half here is kept: the same command goes on from there.")
+            raise
+
+    def _offered(self) -> list[Announced]:
+        """By whom and by name: the server does not know in which order things were announced."""
+        files = [file for file in self._session.state.files.values() if file.owner_id != self._session.member_id]
+        return sorted(files, key=lambda file: (file.owner_id, folded(file.description.name)))
+
+    def _offered_at_last(self) -> list[Announced] | None:
+        offered = self._offered()
+        if not offered and self._session.state.forged:
+            raise Tampered(f"{_FORGED} Nothing was taken.")
+        return offered or None
+
+    def _refuse_if_full(self, files: Sequence[Announced]) -> None:
+        """What is half here is looked at when its turn comes."""
+        descriptions = [file.description for file in files]
+        new = [each.size or 0 for each in descriptions if not is_begun(self._ground, each)]
+        if not self._to_output and new:
+            self._ground.refuse_if_full(sum(new))
+
+    def _take(self, file: Announced) -> None:
+        inflow = self._idle.get()
+        try:
+            try:
+                self._take_one(file, inflow)
+            except Changed:
+                self._take_one(self._anew(file), inflow)
+        except (NotHandedOver, Changed, Tampered, BadFolder) as error:
+            self._telling.failed(file.description.name, str(error))
+        finally:
+            self._idle.put(inflow)
+
+    def _take_one(self, file: Announced, inflow: Inflow) -> None:
+        try:
+            with closing(self._sink(file)) as sink, closing(self._telling.taking(file.description)) as taking:
+                path = inflow.take(file, sink, taking)
+                taking.close()
+                self._tell_taken(file, sink, path, taking.seconds)
+        except BrokenPipeError:  # of whoever reads what we print
+            raise
+        except OSError as error:
+            raise CommandFailed(f"It cannot be written in {self._ground.path}: {error.strerror}.") from error
+
+    def _tell_taken(self, file: Announced, sink: Part | Text | Output, path: Path | None, seconds: float) -> None:
+        size = file.description.size or 0
+        with self._counting:
+            self._here, self._here_bytes = self._here + 1, self._here_bytes + size
+        if isinstance(sink, Text):
+            self._tell_text(sink.text)
+        elif path is not None:
+            self._telling.saved(path, size, seconds)
+
+    def _sink(self, file: Announced) -> Part | Text | Output:
+        description = file.description
+        if self._to_output:
+            return Output()
+        if self._is_printed(file):
+            return Text()
+        part = Part(self._ground, description)
+        self._ground.refuse_if_full(max((description.size or 0) - part.here_bytes, 0))
+        return part
+
+    def _is_printed(self, file: Announced) -> bool:
+        description = file.description
+        return description.kind == "text" and (description.size or 0) <= MAX_TEXT_BYTES and not self._to_output
+
+    def _tell_text(self, text: str) -> None:
+        if self._telling.as_json:
+            self._telling.tell("text", "", text=text)
+        else:
+            print_text(text)
+
+    def _anew(self, file: Announced) -> Announced:
+        """What the owner announces in place of what has changed."""
+        self._telling.say(f"{file.description.name} has changed since it was offered. Taking it as it is now.")
+
+        def announced() -> Announced | None:
+            now = self._session.state.files.get(file.file_id)
+            return now if now and now.description != file.description else None
+
+        again = self._hearing.wait_for(announced, _ANEW_SECONDS)
+        if again is None:
+            raise NotHandedOver("It has changed since it was offered, and was not offered again.")
+        return again
+
+    def _sum_up(self, wanted: int) -> str:
+        return f"{self._here:,} of {wanted:,} received, {shown_bytes(self._here_bytes)}." if wanted > 1 else ""

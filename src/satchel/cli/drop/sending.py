@@ -1,0 +1,278 @@
+"""Stay in a session and hand over what is offered there, to several receivers at once, until enough have everything."""
+
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing, suppress
+from itertools import islice
+from queue import SimpleQueue
+
+from satchel.cli.client import Refused, Unreachable
+from satchel.cli.drop.answers import (
+    Came,
+    Closed,
+    Declined,
+    Done,
+    Ended,
+    Happened,
+    Knocked,
+    Left,
+    Progressed,
+    Requested,
+    RequestView,
+    SessionView,
+    Tagged,
+)
+from satchel.cli.drop.contents import Changed, Source, Stalled
+from satchel.cli.drop.door import Doorkeeper
+from satchel.cli.drop.secrets import Request, Tampered, b64, from_b64
+from satchel.cli.drop.serving import Handover, Offer, Serving
+from satchel.cli.drop.session import DropSession, Somebody, new_id
+from satchel.cli.drop.showing import Showing
+from satchel.cli.output import CommandFailed
+
+_STREAMS_AT_ONCE = 4
+_ANNOUNCED_AT_ONCE = 50
+# Reasons of a broken stream that need no words: the receiver wanted it so, or has asked again already.
+_UNREMARKABLE = {"receiver-gone", "request-unknown", "other-side-missing", "stream-over"}
+
+
+class Hands:
+    """As many threads as streams may flow at once; what there is to do waits in order."""
+
+    def __init__(self, work: Callable[[Handover], None]) -> None:
+        self._work = work
+        self._waiting: SimpleQueue[Handover] = SimpleQueue()
+        self._threads = 0
+        self._raised: list[BaseException] = []
+
+    def take(self, handover: Handover) -> None:
+        self._waiting.put(handover)
+        if self._threads < _STREAMS_AT_ONCE:
+            self._threads += 1
+            # Daemons: whoever presses Ctrl-C does not wait for a receiver that reads nothing.
+            threading.Thread(target=self._do, daemon=True).start()
+
+    def raise_what_was_raised(self) -> None:
+        if self._raised:
+            raise self._raised[0]
+
+    def _do(self) -> None:
+        try:
+            while True:
+                self._work(self._waiting.get())
+        except BaseException as error:  # noqa: BLE001  # raised again where the command can see it
+            self._raised.append(error)
+
+
+class Sending:
+    """One sender in one session."""
+
+    def __init__(
+        self,
+        session: DropSession,
+        sources: Sequence[Source],
+        showing: Showing,
+        door: Doorkeeper,
+        *,
+        receivers: int | None,
+    ) -> None:
+        self._session = session
+        self._showing = showing
+        self._door = door
+        self._enough = receivers
+        self._offers = {offer.file_id: offer for offer in map(_offer, sources)}
+        self._serving = Serving(session, showing.say)
+        self._hands = Hands(self._serve)
+        self._handovers: dict[str, Handover] = {}
+        self._met: dict[str, Somebody] = {}
+        self._received: defaultdict[str, set[str]] = defaultdict(set)
+        self._renewing = threading.Lock()
+
+    @property
+    def complete(self) -> int:
+        """How many have everything."""
+        return sum(self._offers.keys() <= received for received in self._received.values())
+
+    @property
+    def _is_busy(self) -> bool:
+        """Whether somebody is in the middle of taking something, or waits for it."""
+        members = self._session.state.members
+        is_here = {each.member_id for each in members.values() if each.here}
+        return any(not each.is_broken and each.receiver.member_id in is_here for each in self._handovers.values())
+
+    def run(self, ready: Callable[[], None], raise_if_stopped: Callable[[], None]) -> None:
+        """Until enough have everything and nobody is in the middle of it. `ready` is called once people can come."""
+        is_ready = False
+        try:
+            with closing(self._session.live(self._showing.say)) as events:
+                for told in events:
+                    self._hear(told)
+                    if isinstance(told, SessionView) and not is_ready:
+                        is_ready = True
+                        ready()
+                    self._door.look_at_the_clock()
+                    self._hands.raise_what_was_raised()
+                    raise_if_stopped()
+                    if self._enough is not None and self.complete >= self._enough and not self._is_busy:
+                        return
+        except Refused as refusal:
+            if refusal.slug != "session-unknown":
+                raise
+            raise _over() from refusal
+
+    def leave(self) -> None:
+        """Close the session, unless others offer something in it: then it is theirs."""
+        owners = {file.owner_id for file in self._session.state.files.values()} - {self._session.member_id}
+        with suppress(Refused, Unreachable):  # without a sign of us it ends by itself
+            if owners:
+                self._session.leave()
+            else:
+                self._session.call("DELETE", "", type(None))
+
+    def _hear(self, told: SessionView | Happened | None) -> None:
+        match told:
+            case SessionView(receipts=receipts):
+                for each in receipts:  # what was confirmed while we did not listen
+                    self._hear_done(each.request_id, each.receipt)
+                self._read_everything()
+            case Came():
+                self._meet()
+            case Left(member_id):
+                if who := self._met.pop(member_id, None):
+                    self._showing.left(who)
+            case Requested(request):
+                self._take_on(request)
+            case Progressed(request_id, chunks):
+                if handover := self._handovers.get(request_id):
+                    self._showing.progressed(handover, handover.written_bytes(chunks))
+            case Done(request_id, receipt):
+                self._hear_done(request_id, receipt)
+            case Ended(request_id) | Declined(request_id):
+                if handover := self._handovers.pop(request_id, None):
+                    self._showing.paused(handover, "")
+            case Closed():
+                raise _over()
+            case Knocked():
+                self._door.knocked(told)
+            case Tagged():
+                self._door.tagged(told)
+            case _:
+                pass
+
+    def _read_everything(self) -> None:
+        state = self._session.state
+        with suppress(Unreachable):  # it will be heard of
+            self._door.keep()
+            self._announce(offer for offer in self._offers.values() if offer.file_id not in state.files)
+        self._meet()
+        for request_id in self._handovers.keys() - state.requests.keys():
+            handover = self._handovers.pop(request_id)
+            # Only the server says that it was taken.
+            unproven = f"All of {handover.name} was sent to {handover.receiver.name}, but no receipt came back."
+            self._showing.paused(handover, unproven if handover.is_sent else "")
+        for request in list(state.requests.values()):
+            self._take_on(request)
+
+    def _meet(self) -> None:
+        for member_id, who in self._session.state.members.items():
+            if member_id not in self._met and member_id != self._session.member_id:
+                self._met[member_id] = who
+                self._showing.joined(who)
+
+    def _take_on(self, view: RequestView) -> None:
+        offer = self._offers.get(view.file_id)
+        known = self._handovers.get(view.request_id)
+        if view.owner_id != self._session.member_id or view.acknowledged or (known and not known.is_broken):
+            return
+        if offer is None:
+            self._decline(view.request_id, "gone")
+            return
+        key, sealed = from_b64(view.public_key) or b"", from_b64(view.sealed) or b""
+        request = Request(view.request_id, view.file_id, view.receiver_id, view.owner_id, key, sealed)
+        who = self._session.state.members.get(view.receiver_id) or Somebody(view.receiver_id, "Somebody", "", here=True)
+        handover = self._handovers[view.request_id] = Handover(request, offer, who)
+        self._showing.requested(handover)
+        self._hands.take(handover)
+
+    def _hear_done(self, request_id: str, receipt: str) -> None:
+        handover = self._handovers.pop(request_id, None)
+        if handover is None:
+            return
+        if not handover.confirm(receipt):
+            self._showing.unproven(handover)
+            return
+        self._showing.received(handover)
+        self._received[handover.receiver.member_id].add(handover.offer.file_id)
+
+    def _serve(self, handover: Handover) -> None:
+        """In a thread of its own, for as long as the stream flows."""
+        if handover.request_id not in self._handovers:
+            return  # given up while it waited
+        try:
+            self._serving.serve(handover, lambda: self._showing.begun(handover))
+        except Changed:
+            self._renew(handover)
+        except Stalled:
+            handover.is_broken = handover.stream is not None
+            if not handover.is_broken:
+                self._hands.take(handover)
+        except OSError as error:
+            self._withdraw(handover, error)
+        except Tampered:
+            self._decline(handover.request_id, "declined")
+            self._showing.say("The server passed on a request that nobody in the session made. It was declined.")
+        except (Refused, Unreachable) as error:
+            # The receiver asks again, and goes on from where it is.
+            handover.is_broken = True
+            is_remarkable = isinstance(error, Refused) and error.slug not in _UNREMARKABLE
+            self._showing.paused(handover, str(error) if is_remarkable else "")
+
+    def _renew(self, handover: Handover) -> None:
+        """Offer what has changed as it is now."""
+        self._decline(handover.request_id, "changed")
+        with self._renewing:
+            file_id = handover.offer.file_id
+            if self._offers.get(file_id) is not handover.offer:
+                return
+            try:
+                self._offers[file_id] = _offer(handover.offer.source.as_it_is_now(), file_id)
+            except OSError as error:
+                self._withdraw(handover, error)
+                return
+            with suppress(Unreachable):
+                self._announce([self._offers[file_id]])
+        self._showing.say(f"{handover.name} has changed. It is offered as it is now.")
+
+    def _withdraw(self, handover: Handover, error: OSError) -> None:
+        self._offers.pop(handover.offer.file_id, None)
+        self._decline(handover.request_id, "gone")
+        with suppress(Refused, Unreachable):
+            self._session.call("DELETE", f"/files/{handover.offer.file_id}", type(None))
+        self._showing.say(f"{handover.name} cannot be read any more, and is no longer offered: {error.strerror}.")
+        if not self._offers:
+            raise CommandFailed("Nothing is left to hand over.") from error
+
+    def _decline(self, request_id: str, reason: str) -> None:
+        with suppress(Refused, Unreachable):
+            self._session.call("POST", f"/requests/{request_id}/decline", type(None), {"reason": reason})
+
+    def _announce(self, offers: Iterable[Offer]) -> None:
+        keys, owner_id = self._session.keys, self._session.member_id
+        waiting = iter(offers)
+        while some := list(islice(waiting, _ANNOUNCED_AT_ONCE)):
+            files = [
+                {"file_id": each.file_id, "sealed": b64(keys.announce(each.file_id, owner_id, each.description))}
+                for each in some
+            ]
+            self._session.call("POST", "/files", type(None), {"files": files})
+
+
+def _offer(source: Source, file_id: str = "") -> Offer:
+    return Offer(file_id or new_id(), source, source.description)
+
+
+def _over() -> CommandFailed:
+    return CommandFailed(
+        "The session is over. The same command opens another; whoever has a part already goes on from there."
+    )

@@ -1,0 +1,149 @@
+"""Serve one request: agree on where to begin, say yes, and send records until the receiver has all of them.
+
+Whatever breaks a stream off ends it for good: the receiver asks again, with new keys, from where it is.
+"""
+
+import threading
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass, field
+
+from satchel.cli.client import Refused, Unreachable
+from satchel.cli.drop.contents import Content, Source
+from satchel.cli.drop.outflow import Outflow, Records, sealed_length
+from satchel.cli.drop.records import Digest, Sealer
+from satchel.cli.drop.secrets import CHUNK, Description, Have, Request, Stream, Tampered, b64, from_b64
+from satchel.cli.drop.session import DropSession, Somebody
+from satchel.cli.shelf.crew import Patience
+
+
+class Chain:
+    """The digests of every beginning of one content, as far as anybody has read it."""
+
+    def __init__(self) -> None:
+        self._values = [Digest().value]
+        self._growing = threading.Lock()
+
+    def note(self, digest: Digest) -> None:
+        with self._growing:
+            if digest.chunks == len(self._values):
+                self._values.append(digest.value)
+
+    def agreed(self, have: Have | None, content: Content) -> Digest:
+        """What a receiver has of it, or nothing if that is another content."""
+        if have is None or have.chunk != CHUNK:
+            return Digest()
+        if content.length is not None and have.chunks * CHUNK > content.length:
+            return Digest()
+        value = self._value_at(have.chunks, content)
+        return Digest() if value is None or value != from_b64(have.digest) else Digest(value, have.chunks)
+
+    def _value_at(self, chunks: int, content: Content) -> bytes | None:
+        known = min(chunks, len(self._values) - 1)
+        digest = Digest(self._values[known], known)
+        content.seek(known * CHUNK)
+        buffer = memoryview(bytearray(CHUNK))
+        while digest.chunks < chunks:
+            if content.read_into(buffer) < CHUNK:
+                return None
+            digest.add(buffer)
+            self.note(digest)
+        return digest.value
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """Something that is announced, as it was then."""
+
+    file_id: str
+    source: Source
+    description: Description
+    chain: Chain = field(default_factory=Chain)
+
+
+@dataclass(slots=True)
+class Handover:
+    """One request for one offer, and how far its stream has come."""
+
+    request: Request
+    offer: Offer
+    receiver: Somebody
+    length: int | None = None
+    stream: Stream | None = None
+    digest: Digest = field(default_factory=Digest)
+    is_broken: bool = False
+    is_sent: bool = False
+
+    @property
+    def request_id(self) -> str:
+        return self.request.request_id
+
+    @property
+    def name(self) -> str:
+        return self.offer.description.name
+
+    @property
+    def from_bytes(self) -> int:
+        """How much the receiver had before."""
+        return self.stream.first * CHUNK if self.stream else 0
+
+    def written_bytes(self, chunks: int) -> int:
+        """How much the receiver has when it says so many chunks."""
+        written = chunks * CHUNK
+        return written if self.length is None else min(written, self.length)
+
+    def confirm(self, receipt: str) -> bool:
+        """Whether the receiver has proved to have everything, unchanged."""
+        if self.stream is None:
+            return False
+        try:
+            self.stream.check_receipt(from_b64(receipt) or b"", self.digest.value)
+        except Tampered:
+            return False
+        return True
+
+
+class Serving:
+    """The data plane of one sender, for several threads at once."""
+
+    def __init__(self, session: DropSession, say: Callable[[str], None]) -> None:
+        self._session = session
+        self._outflow = Outflow(session)
+        self._say = say
+
+    def serve(self, handover: Handover, begun: Callable[[], None]) -> None:
+        """Until the receiver's side has taken everything. `begun` is called once it is known where it begins.
+
+        Raises `Changed` and `Stalled`, OSError if the source cannot be read, `Tampered` if the request is not a
+        member's, and what the server refuses.
+        """
+        offer = handover.offer
+        with closing(offer.source.begin()) as content:
+            have = self._session.keys.open_request(handover.request)
+            digest = handover.digest = offer.chain.agreed(have, content)
+            length = handover.length = content.length
+            stream = self._acknowledge(handover)
+            begun()
+            content.seek(stream.first * CHUNK)
+            records = Records(content, Sealer(stream, digest), offer.chain.note)
+            self._outflow.send(handover.request_id, records, sealed_length(length, stream.first))
+        handover.is_sent = True
+
+    def _acknowledge(self, handover: Handover) -> Stream:
+        length, first = handover.length, handover.digest.chunks
+        answer = self._session.keys.acknowledge(handover.request, length=length, chunk=CHUNK, first=first)
+        handover.stream = answer.stream
+        body = {
+            "public_key": b64(answer.public_key),
+            "sealed": b64(answer.sealed),
+            "chunks": None if length is None else -(-length // CHUNK) - first,
+            "bytes": sealed_length(length, first),
+        }
+        patience = Patience(threading.Event(), self._say)
+        while True:
+            try:
+                self._session.call("POST", f"/requests/{handover.request_id}/acknowledge", type(None), body)
+            except (Refused, Unreachable) as error:
+                patience.wait_after(error)
+            else:
+                return answer.stream

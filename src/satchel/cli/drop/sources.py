@@ -1,0 +1,31 @@
+"""From what was typed to what can be handed over."""
+
+import os
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+
+from satchel.cli.drop.contents import FileSource, Source
+from satchel.cli.drop.trees import Missing, folder_at
+from satchel.cli.output import CommandFailed
+from satchel.cli.shelf.sources import near
+
+
+def gather(names: Sequence[str]) -> tuple[list[Source], Missing]:
+    """Everything that was named. Raises `CommandFailed` if one of them is not there or cannot be read."""
+    sources: list[Source] = []
+    missing = Missing()
+    for name in dict.fromkeys(map(os.path.abspath, names)):
+        try:
+            facts = Path(name).stat()
+            if stat.S_ISDIR(facts.st_mode):
+                os.scandir(name).close()
+                sources.append(folder_at(name, missing))
+            elif stat.S_ISREG(facts.st_mode):
+                os.close(os.open(name, os.O_RDONLY))
+                sources.append(FileSource(name, facts.st_size, facts.st_mtime_ns))
+            else:
+                raise CommandFailed(f"{near(name)} is neither a file nor a folder. A pipe is sent with `-`.")
+        except OSError as error:
+            raise CommandFailed(f"{near(name)} cannot be read: {error.strerror}.") from error
+    return sources, missing

@@ -1,0 +1,102 @@
+"""What comes through a pipe, announced before anybody knows how much it is, and kept while it comes."""
+
+import os
+import threading
+from tempfile import TemporaryFile
+from typing import BinaryIO
+
+from satchel.cli.drop.contents import Stalled, type_of
+from satchel.cli.drop.secrets import CHUNK, Description
+from satchel.cli.shelf.sources import sendable
+
+_READ_BYTES = 1024**2
+# Less than the minute after which a server takes a stream that stands still for lost.
+_PATIENCE_SECONDS = 45.0
+
+
+class PipeSource:
+    """Goes into a file without a name, so that many can follow it, each at their own speed, and go on after a break."""
+
+    def __init__(self, pipe: BinaryIO, name: str) -> None:
+        self._name = sendable(name)
+        with TemporaryFile() as spool:
+            self._spool = os.dup(spool.fileno())  # open for as long as the command runs
+        self._growing = threading.Condition()
+        self._size = 0
+        self._is_whole = False
+        self._failure: OSError | None = None
+        threading.Thread(target=self._fill, args=(pipe,), daemon=True).start()
+
+    @property
+    def description(self) -> Description:
+        return Description("file", self._name, self.length, 1, None, type_of(self._name))
+
+    @property
+    def length(self) -> int | None:
+        with self._growing:
+            return self._size if self._is_whole else None
+
+    def begin(self) -> "PipeContent":
+        return PipeContent(self)
+
+    def as_it_is_now(self) -> "PipeSource":
+        return self
+
+    def read_at(self, offset: int, buffer: memoryview) -> int:
+        """Whole chunks, as many as are here; waits for one, but not for long."""
+        with self._growing:
+            if not self._growing.wait_for(
+                lambda: self._size >= offset + CHUNK or self._is_whole or self._failure, _PATIENCE_SECONDS
+            ):
+                raise Stalled
+            if self._failure:
+                raise self._failure
+            here = min(self._size - offset, len(buffer))
+            is_rest = self._is_whole and offset + here == self._size
+        return os.preadv(self._spool, [buffer[: here if is_rest else here - here % CHUNK]], offset)
+
+    def _fill(self, pipe: BinaryIO) -> None:
+        try:
+            while piece := os.read(pipe.fileno(), _READ_BYTES):
+                self._write(memoryview(piece))
+        except OSError as error:
+            self._end(error)
+        else:
+            self._end(None)
+
+    def _write(self, piece: memoryview) -> None:
+        while piece:
+            written = os.write(self._spool, piece)
+            piece = piece[written:]
+            with self._growing:
+                self._size += written
+                self._growing.notify_all()
+
+    def _end(self, failure: OSError | None) -> None:
+        with self._growing:
+            self._failure = failure
+            self._is_whole = failure is None
+            self._growing.notify_all()
+
+
+class PipeContent:
+    """A pipe as one reader follows it."""
+
+    def __init__(self, source: PipeSource) -> None:
+        self._source = source
+        self._at = 0
+
+    @property
+    def length(self) -> int | None:
+        return self._source.length
+
+    def seek(self, offset: int) -> None:
+        self._at = offset
+
+    def read_into(self, buffer: memoryview) -> int:
+        read = self._source.read_at(self._at, buffer)
+        self._at += read
+        return read
+
+    def close(self) -> None:
+        pass

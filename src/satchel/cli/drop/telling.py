@@ -1,0 +1,161 @@
+"""What a receiver sees: how far everything is, how fast, and what is here now.
+
+People are told on standard error, because standard output may be what they receive; machines, there alone.
+"""
+
+import json
+import os
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from satchel.cli.drop.bars import Bars
+from satchel.cli.drop.secrets import Description, Stream
+from satchel.cli.drop.session import Announced
+from satchel.cli.output import paint, printable
+from satchel.cli.shelf.sizes import shown_bytes, shown_seconds
+
+_LINE_EVERY_SECONDS = 10.0
+_OBJECT_EVERY_SECONDS = 1.0
+# What is here within a moment needs no bar, and more than ten times a second is not seen.
+_MOMENT_SECONDS = 0.3
+_MOVED_EVERY_SECONDS = 0.1
+
+
+class Telling:
+    """Several threads may tell at once."""
+
+    def __init__(self, *, as_json: bool) -> None:
+        self.as_json = as_json
+        has_bars = not as_json and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+        self._bars = Bars() if has_bars else None
+        self._speaking = threading.RLock()
+        self._said = ""
+
+    def offered(self, files: Sequence[Announced], names: Sequence[str]) -> None:
+        """For machines; people are asked."""
+        things = [
+            {
+                "file_id": file.file_id,
+                "kind": file.description.kind,
+                "name": file.description.name,
+                "size": file.description.size,
+                "files": file.description.files,
+                "from": name,
+            }
+            for file, name in zip(files, names, strict=True)
+        ]
+        self.tell("offer", "", files=things)
+
+    def taking(self, description: Description) -> "Taking":
+        return Taking(self, description)
+
+    def saved(self, path: Path, size: int, seconds: float) -> None:
+        speed = f" in {shown_seconds(seconds)}, {shown_bytes(int(size / seconds))}/s" if size and seconds >= 1 else ""
+        sentence = f"{paint('✓', 'good', sys.stderr)} {printable(str(path))} ({shown_bytes(size)}{speed}), verified."
+        self.tell("saved", sentence, path=os.fsencode(path).decode(errors="replace"), size=size)
+
+    def failed(self, name: str, why: str) -> None:
+        self.tell("failed", printable(f"Not received: {name}: {why}"), name=name, why=why)
+
+    def say(self, sentence: str) -> None:
+        """Heard once, until something else is said or something moves."""
+        with self._speaking:
+            if sentence == self._said:
+                return
+            self._said = sentence
+        self.tell("note", printable(sentence), text=sentence)
+
+    def forget_what_was_said(self) -> None:
+        self._said = ""
+
+    def tell(self, kind: str, sentence: str, **facts: Any) -> None:
+        """What people need not be told is an empty sentence."""
+        with self._speaking:
+            if self.as_json:
+                moment = datetime.now(UTC).isoformat(timespec="milliseconds")
+                print(json.dumps({"type": kind, "at": moment, **facts}), flush=True)
+            elif sentence and self._bars:
+                self._bars.print(sentence, sys.stderr)
+            elif sentence:
+                print(sentence, file=sys.stderr, flush=True)
+
+    def move_bar(self, taking: "Taking", title: str, total: int | None, completed: int) -> bool:
+        """Whether there are bars at all."""
+        with self._speaking:
+            if self._bars:
+                self._bars.move(taking, title, total, completed)
+            return self._bars is not None
+
+    def end_bar(self, taking: "Taking") -> None:
+        with self._speaking:
+            if self._bars:
+                self._bars.end(taking)
+
+    def end_bars(self) -> None:
+        with self._speaking:
+            if self._bars:
+                self._bars.stop()
+
+    @property
+    def every_seconds(self) -> float:
+        return _OBJECT_EVERY_SECONDS if self.as_json else _LINE_EVERY_SECONDS
+
+
+class Taking:
+    """One thing on its way here, through any number of streams."""
+
+    def __init__(self, telling: Telling, description: Description) -> None:
+        self._telling = telling
+        self._name = "a text" if description.kind == "text" else description.name
+        self._length = description.size
+        self._begun_at = self._shown_at = time.monotonic()
+        self._moved_at = 0.0
+        self._from_bytes = 0
+        self._said = ""
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self._begun_at
+
+    def begun(self, stream: Stream) -> None:
+        self._length = stream.length
+        self._from_bytes = stream.first * stream.chunk
+        self._begun_at = self._shown_at = time.monotonic()
+        if self._from_bytes:
+            self._telling.say(f"Going on with {self._name}, of which {shown_bytes(self._from_bytes)} are here.")
+
+    def moved(self, written_bytes: int) -> None:
+        if self._said:
+            self._said = ""
+            self._telling.forget_what_was_said()
+        now = time.monotonic()
+        if now - self._begun_at < _MOMENT_SECONDS or now - self._moved_at < _MOVED_EVERY_SECONDS:
+            return
+        self._moved_at = now
+        has_bar = self._telling.move_bar(self, self._name, self._length, written_bytes)
+        if not has_bar and now - self._shown_at >= self._telling.every_seconds:
+            self._shown_at = now
+            self._show(written_bytes)
+
+    def close(self) -> None:
+        self._telling.end_bar(self)
+
+    def say(self, sentence: str) -> None:
+        if sentence != self._said:
+            self._said = sentence
+            self._telling.say(sentence)
+
+    def _show(self, written_bytes: int) -> None:
+        speed = int((written_bytes - self._from_bytes) / max(self.seconds, 0.001))
+        of_all = left = ""
+        if self._length:
+            of_all = f" of {shown_bytes(self._length)}"
+            left = f", {shown_seconds((self._length - written_bytes) / max(speed, 1))} left" if speed else ""
+        sentence = printable(f"{self._name}: {shown_bytes(written_bytes)}{of_all}, {shown_bytes(speed)}/s{left}.")
+        facts = {"written_bytes": written_bytes, "size_bytes": self._length, "bytes_per_second": speed}
+        self._telling.tell("progress", sentence, name=self._name, **facts)

@@ -1,0 +1,146 @@
+"""What strangers name stays inside the folder that the person chose, and takes nothing's place."""
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from satchel.cli.drop.landing import Ground, NotSafe, keep_time, name_inside, top_name
+from satchel.cli.output import CommandFailed
+from satchel.kernel.names import NAMELESS, FileName, clean_name
+
+HOSTILE = {
+    "../../.ssh/authorized_keys": "authorized_keys",
+    "/etc/passwd": "passwd",
+    "C:\\Windows\\win.ini": "win.ini",
+    "..": NAMELESS,
+    ".": NAMELESS,
+    "": NAMELESS,
+    "a\0b": "ab",
+    "CON": "_CON",
+    "nul.txt": "_nul.txt",
+    "trailing. . .": "trailing",
+    "invoice\u202etxt.exe": "invoicetxt.exe",
+    "\x1b[31mred\x1b[0m": "[31mred[0m",
+    ".bashrc": "bashrc",
+}
+
+
+@pytest.fixture
+def ground(tmp_path: Path) -> Iterator[Ground]:
+    ground = Ground.at(tmp_path / "into")
+    yield ground
+    ground.close()
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(each.name for each in folder.iterdir())
+
+
+def write(ground: Ground, name: str, content: bytes) -> None:
+    file = ground.new_file(name)
+    os.write(file, content)
+    os.close(file)
+
+
+@pytest.mark.parametrize(("written", "expected"), HOSTILE.items())
+def test_a_hostile_name_becomes_a_harmless_one(written: str, expected: str) -> None:
+    assert top_name(written) == expected
+
+
+def test_a_name_that_is_too_long_is_cut_and_keeps_its_extension() -> None:
+    assert len(top_name("雪" * 300 + ".tar.gz").encode()) <= 255
+    assert top_name("x" * 300 + ".tar.gz").endswith("x.tar.gz")
+    assert len(name_inside("." + "x" * 300).encode()) <= 255
+
+
+def test_inside_a_folder_a_name_may_begin_with_a_dot() -> None:
+    assert name_inside(".gitignore") == ".gitignore"
+    assert name_inside("..gitignore") == ".gitignore"
+    assert name_inside("..") == NAMELESS
+    assert name_inside("\u202e.profile") == "profile"
+
+
+@given(st.text(alphabet=st.sampled_from("ab.CONnulxp -_1é/\\\u202e\x1b")))
+def test_a_plain_name_is_seen_to_be_plain_only_if_cleaning_would_not_change_it(written: str) -> None:
+    hidden = "." if written.startswith(".") else ""
+    assert name_inside(written) in (clean_name(written), hidden + (clean_name(written) or ""), NAMELESS)
+    assert "/" not in name_inside(written)
+    assert name_inside(written) not in ("", ".", "..")
+
+
+def test_nothing_that_is_there_is_overwritten(ground: Ground) -> None:
+    (ground.path / "notes.txt").write_bytes(b"mine")
+    (ground.path / "notes (1).txt").symlink_to("nowhere")
+    write(ground, "part", b"theirs")
+    assert ground.settle("part", FileName("notes.txt"), is_folder=False) == "notes (2).txt"
+    assert (ground.path / "notes.txt").read_bytes() == b"mine"
+    assert (ground.path / "notes (2).txt").read_bytes() == b"theirs"
+    assert names(ground.path) == ["notes (1).txt", "notes (2).txt", "notes.txt"]
+
+
+def test_a_folder_takes_the_place_of_no_folder_not_even_of_an_empty_one(ground: Ground) -> None:
+    (ground.path / "band").mkdir()
+    (ground.path / "part").mkdir()
+    (ground.path / "part/violin").touch()
+    assert ground.settle("part", FileName("band"), is_folder=True) == "band (1)"
+    assert names(ground.path / "band") == []
+    assert names(ground.path / "band (1)") == ["violin"]
+
+
+def test_what_arrives_cannot_be_run(ground: Ground) -> None:
+    write(ground, "tool.sh", b"#!/bin/sh")
+    assert not stat.S_IMODE((ground.path / "tool.sh").stat().st_mode) & 0o111
+
+
+def test_links_are_not_followed_whatever_they_lead_to(ground: Ground, tmp_path: Path) -> None:
+    (tmp_path / "secret").mkdir()
+    (tmp_path / "secret/key").write_bytes(b"key")
+    (ground.path / "folder").symlink_to(tmp_path / "secret")
+    (ground.path / "file").symlink_to(tmp_path / "secret/key")
+    os.link(tmp_path / "secret/key", ground.path / "same")
+    with pytest.raises(NotSafe, match="folder"):
+        ground.folder("folder")
+    with pytest.raises(NotSafe):
+        ground.folder("folder", "deeper")
+    with pytest.raises(NotSafe):
+        ground.known_file("file")
+    with pytest.raises(NotSafe):
+        ground.known_file("same")
+    with pytest.raises(FileExistsError):
+        ground.new_file("file")
+    assert names(tmp_path / "secret") == ["key"]
+
+
+def test_a_folder_that_is_renamed_meanwhile_still_gets_what_was_meant_for_it(ground: Ground, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    ground.path.rename(tmp_path / "renamed")
+    ground.path.symlink_to(tmp_path / "elsewhere")
+    write(ground, "notes.txt", b"notes")
+    assert names(tmp_path / "elsewhere") == []
+    assert names(tmp_path / "renamed") == ["notes.txt"]
+
+
+def test_a_file_keeps_its_time_and_nonsense_is_no_time(ground: Ground) -> None:
+    file = ground.new_file("notes.txt")
+    keep_time(file, "2001-02-03T04:05:06+00:00")
+    for nonsense in (None, "", "yesterday", "9999-12-31T23:59:59+00:00" * 2, "0001-01-01T00:00:00"):
+        keep_time(file, nonsense)
+    assert os.fstat(file).st_mtime == 981173106
+    os.close(file)
+
+
+def test_what_does_not_fit_on_the_disk_is_refused_before_it_is_begun(ground: Ground) -> None:
+    ground.refuse_if_full(1)
+    with pytest.raises(CommandFailed, match=r"not enough room.*1000 PB.*--into"):
+        ground.refuse_if_full(10**18)
+
+
+def test_a_folder_that_cannot_be_used_is_said_in_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(CommandFailed, match="cannot be used"):
+        Ground.at(tmp_path / "file")
