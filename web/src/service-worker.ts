@@ -2,6 +2,7 @@
 /// <reference types="@sveltejs/kit" />
 /// <reference lib="webworker" />
 import { build, files, version } from '$service-worker';
+import { answerDownload, heardOffer, isDownload } from '$lib/drop/transfer/serviceWorker';
 
 const worker = globalThis as unknown as ServiceWorkerGlobalScope;
 const CACHE = `satchel-${version}`;
@@ -9,6 +10,8 @@ const SHELL = '/';
 const KEPT = new Set([SHELL, ...build, ...files]);
 // The server's own pages and everything that programs and downloads ask for.
 const NOT_OURS = /^\/(api|objects|assets|problems|healthz|readyz|metrics)(\/|$)/;
+// What browsers send at once at most.
+const SEGMENT_BYTES = 8 * 2 ** 20;
 
 worker.addEventListener('install', (event) => {
   event.waitUntil(
@@ -28,9 +31,17 @@ worker.addEventListener('activate', (event) => {
   );
 });
 
+// What a page receives sealed can be saved only as something that the browser downloads.
+worker.addEventListener('message', heardOffer);
+
 worker.addEventListener('fetch', (event) => {
   const { request } = event;
+  if (request.method === 'PUT') weigh();
   const url = new URL(request.url);
+  if (url.origin === worker.location.origin && isDownload(url)) {
+    event.respondWith(answerDownload(url));
+    return;
+  }
   if (request.method !== 'GET' || url.origin !== worker.location.origin || NOT_OURS.test(url.pathname))
     return;
   if (request.mode === 'navigate') event.respondWith(freshOrKept(request));
@@ -50,4 +61,12 @@ async function freshOrKept(request: Request): Promise<Response> {
 
 async function kept(request: Request): Promise<Response> {
   return (await caches.match(request)) ?? fetch(request);
+}
+
+/**
+ * Chromium holds each body that passes by until the garbage of this worker is collected, of which it sees none: a large
+ * file would fill the memory. So each leaves something behind that weighs as much in its eyes, and takes no room.
+ */
+function weigh(): void {
+  Reflect.set(worker, 'weight', new ArrayBuffer(SEGMENT_BYTES));
 }

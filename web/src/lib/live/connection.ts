@@ -1,5 +1,5 @@
 // One connection that is kept: opened, listened to, and opened again after whatever broke it, without hurry.
-import { read, type LiveEvent } from './events';
+import type { Hello, Resync } from './frames';
 
 export type State = 'off' | 'connecting' | 'connected' | 'lost';
 
@@ -13,8 +13,9 @@ export type Socket = {
 };
 
 /** What the connection asks of the world around it. */
-export type Surroundings = {
+export type Surroundings<News> = {
   dial(): Socket;
+  read(frame: unknown): News | Hello | undefined;
   /** Whether the server still takes us for the same person; thrown if it does not answer. */
   isRecognised(): Promise<boolean>;
   random(): number;
@@ -32,9 +33,9 @@ export function waitBefore(attempt: number, random: number): number {
   return longest / 2 + (longest / 2) * random;
 }
 
-export class Connection {
-  #around: Surroundings;
-  #heard: (event: LiveEvent) => void;
+export class Connection<News extends { type: string }> {
+  #around: Surroundings<News>;
+  #heard: (event: News | Resync) => void;
   #turned: (state: State) => void;
   #state: State = 'off';
   #socket: Socket | undefined;
@@ -43,7 +44,11 @@ export class Connection {
   #knocking = false;
   #wasConnected = false;
 
-  constructor(around: Surroundings, heard: (event: LiveEvent) => void, turned: (state: State) => void) {
+  constructor(
+    around: Surroundings<News>,
+    heard: (event: News | Resync) => void,
+    turned: (state: State) => void,
+  ) {
     this.#around = around;
     this.#heard = heard;
     this.#turned = turned;
@@ -84,9 +89,9 @@ export class Connection {
   }
 
   #frame(data: unknown): void {
-    const said = read(data);
+    const said = this.#around.read(data);
     if (said?.type === 'hello') this.#greeted();
-    else if (said) this.#heard(said);
+    else if (said) this.#heard(said as News);
   }
 
   #greeted(): void {

@@ -1,5 +1,6 @@
-// What the server tells while it happens, and how a frame of the live connection becomes one of these.
+// What the server tells a person while it happens.
 import type { components, paths } from '$lib/api/schema';
+import { readerOf, type Hello } from './frames';
 
 export type ChatMessage = components['schemas']['Message'];
 export type RoomFile =
@@ -21,8 +22,6 @@ export type News = {
 
 export type Kind = keyof News;
 export type LiveEvent = { [Each in Kind]: { type: Each } & News[Each] }[Kind];
-/** The first frame of every connection. */
-export type Hello = { type: 'hello'; person_id: string };
 
 const KINDS: Record<Kind | 'hello', true> = {
   hello: true,
@@ -38,15 +37,5 @@ const KINDS: Record<Kind | 'hello', true> = {
   'transfer.changed': true,
 };
 
-/** What a frame says; nothing, if it speaks of what a newer server knows and we do not. */
-export function read(frame: unknown): LiveEvent | Hello | undefined {
-  if (typeof frame !== 'string') return undefined;
-  let said: unknown;
-  try {
-    said = JSON.parse(frame);
-  } catch {
-    return undefined;
-  }
-  const type = (said as { type?: unknown } | null)?.type;
-  return typeof type === 'string' && Object.hasOwn(KINDS, type) ? (said as LiveEvent | Hello) : undefined;
-}
+/** What a frame says; nothing, if it is news to us that there is such news. */
+export const read = readerOf<LiveEvent | Hello>(KINDS);

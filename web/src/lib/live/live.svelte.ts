@@ -3,12 +3,9 @@ import { invalidate } from '$app/navigation';
 import { ask, http, Problem } from '$lib/api/client';
 import { session } from '$lib/session.svelte';
 import { Connection, type Socket, type State } from './connection';
-import type { Kind, News } from './events';
+import { read, type Kind, type LiveEvent, type News } from './events';
 import { Listeners } from './listeners';
-
-const LOOK_EVERY_MS = 10_000;
-// Hidden pages are woken once a minute at least; a longer gap means that the device slept, and the line with it.
-const SLEPT_MS = 90_000;
+import { watchOver } from './watching';
 
 class Live {
   state = $state<State>('off');
@@ -16,12 +13,11 @@ class Live {
 
   #person: string | undefined;
   #listeners = new Listeners();
-  #connection = new Connection(
-    { dial, isRecognised: () => this.#isRecognised(), random: Math.random },
+  #connection = new Connection<LiveEvent>(
+    { dial, read, isRecognised: () => this.#isRecognised(), random: Math.random },
     (event) => this.#listeners.tell(event),
     (state) => (this.state = state),
   );
-  #lastLook = Date.now();
 
   /**
    * Hear of one kind of news until the function that is given back is called. On `resync`, which also follows every lost
@@ -41,30 +37,7 @@ class Live {
 
   /** To be called by the shell; looks out for what browsers do not say of a socket. */
   watch(): () => void {
-    const offline = (): void => this.#connection.suspect();
-    const online = (): void => this.#connection.hurry();
-    const shown = (): void => {
-      this.#look();
-      if (document.visibilityState === 'visible') this.#connection.hurry();
-    };
-    const clock = setInterval(() => this.#look(), LOOK_EVERY_MS);
-    window.addEventListener('offline', offline);
-    window.addEventListener('online', online);
-    document.addEventListener('visibilitychange', shown);
-    return () => {
-      clearInterval(clock);
-      window.removeEventListener('offline', offline);
-      window.removeEventListener('online', online);
-      document.removeEventListener('visibilitychange', shown);
-    };
-  }
-
-  #look(): void {
-    const slept = Date.now() - this.#lastLook > SLEPT_MS;
-    this.#lastLook = Date.now();
-    if (!slept) return;
-    this.#connection.suspect();
-    this.#connection.hurry();
+    return watchOver(this.#connection);
   }
 
   async #isRecognised(): Promise<boolean> {

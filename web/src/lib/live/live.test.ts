@@ -29,10 +29,11 @@ function listening(recognised: () => Promise<boolean> = () => Promise.resolve(tr
   const states: State[] = [];
   const around = {
     dial: () => lines[lines.push(new Line()) - 1] as Line,
+    read,
     isRecognised: recognised,
     random: () => 1,
   };
-  const connection = new Connection(
+  const connection = new Connection<LiveEvent>(
     around,
     (event) => heard.push(event),
     (state) => states.push(state),

@@ -5,7 +5,7 @@ export type DeviceKind = 'phone' | 'tablet' | 'computer' | 'terminal';
 const KINDS: [RegExp, DeviceKind][] = [
   [/ipad|tablet/i, 'tablet'],
   [/android|iphone|phone|mobile/i, 'phone'],
-  [/satchel|command|curl|httpx|python/i, 'terminal'],
+  [/satchel|command|terminal|curl|httpx|python/i, 'terminal'],
 ];
 
 export function deviceKind(device: string): DeviceKind {

@@ -1,5 +1,5 @@
 // Where one can go: the one list behind the sidebar, the tab bar and the command palette.
-import { ArrowLeftRight, Backpack, CircleUser, DoorOpen, Settings2 } from '@lucide/svelte';
+import { ArrowLeftRight, Backpack, CircleUser, DoorOpen, PackageOpen, Settings2 } from '@lucide/svelte';
 import type { Component } from 'svelte';
 import type { Key } from '$lib/i18n/index.svelte';
 import type { Visitor } from '$lib/session.svelte';
@@ -19,6 +19,7 @@ export function placesFor(visitor: Visitor): Place[] {
     { path: '/shelf', label: 'nav.shelf', icon: Backpack },
     { path: '/rooms', label: 'nav.rooms', icon: DoorOpen },
     { path: '/transfers', label: 'nav.transfers', icon: ArrowLeftRight, waiting: waiting.badge },
+    { path: '/drop', label: 'nav.drop', icon: PackageOpen },
     { path: '/account', label: 'nav.account', icon: CircleUser },
   ];
   if (visitor.administrator)

@@ -27,7 +27,7 @@ function folder(name: string, tree: Tree, parent = ''): FileSystemDirectoryEntry
 
 describe('a folder', () => {
   it('is walked to its last file, each with its path', async () => {
-    const found: Found = { picked: [], unreadable: 0 };
+    const found: Found = { picked: [], hollow: [], unreadable: 0 };
     await walk(
       folder('trip', { 'a.txt': '1', deep: { 'b.txt': '2', deeper: { 'c.txt': '3' } }, 'd.txt': '4' }),
       found,
@@ -40,8 +40,14 @@ describe('a folder', () => {
     ]);
   });
 
+  it('tells of folders in it that hold nothing', async () => {
+    const found: Found = { picked: [], hollow: [], unreadable: 0 };
+    await walk(folder('trip', { none: {}, deep: { nothing: {} }, 'a.txt': '1', 'b.txt': '2' }), found);
+    expect(found.hollow).toEqual(['trip/none', 'trip/deep/nothing']);
+  });
+
   it('that holds something unreadable gives the rest, and says so', async () => {
-    const found: Found = { picked: [], unreadable: 0 };
+    const found: Found = { picked: [], hollow: [], unreadable: 0 };
     await walk(folder('trip', { 'a.txt': '1', 'b.txt': null, 'c.txt': '3' }), found);
     expect(found.picked).toHaveLength(2);
     expect(found.unreadable).toBe(1);

@@ -3,8 +3,8 @@
 /** A file, and its path when it came in a folder. */
 export type Picked = { file: File; path: string };
 
-/** What was found; files that could not be opened are counted. */
-export type Found = { picked: Picked[]; unreadable: number };
+/** What was found; folders with nothing in them by their paths, and how much could not be opened. */
+export type Found = { picked: Picked[]; hollow: string[]; unreadable: number };
 
 export function fromDialog(files: Iterable<File>): Picked[] {
   return Array.from(files, (file) => ({ file, path: file.webkitRelativePath }));
@@ -15,7 +15,7 @@ export async function fromDrop(transfer: DataTransfer): Promise<Found> {
   const taken = Array.from(transfer.items)
     .filter((item) => item.kind === 'file')
     .map((item) => ({ entry: item.webkitGetAsEntry(), file: item.getAsFile() }));
-  const found: Found = { picked: [], unreadable: 0 };
+  const found: Found = { picked: [], hollow: [], unreadable: 0 };
   for (const { entry, file } of taken) {
     if (entry?.isDirectory) await walk(entry as FileSystemDirectoryEntry, found);
     else if (file) found.picked.push({ file, path: '' });
@@ -38,11 +38,12 @@ export function hasFiles(transfer: DataTransfer | null): boolean {
 
 export async function walk(folder: FileSystemDirectoryEntry, found: Found): Promise<void> {
   const reader = folder.createReader();
-  for (;;) {
+  for (let isFirst = true; ; isFirst = false) {
     const entries = await new Promise<FileSystemEntry[]>((resolve, reject) =>
       reader.readEntries(resolve, reject),
     ).catch(() => undefined);
     if (entries === undefined) found.unreadable += 1;
+    else if (isFirst && !entries.length) found.hollow.push(pathOf(folder));
     // Chromium hands out a hundred at a time; none means that these were all.
     if (!entries?.length) return;
     for (const entry of entries) {
@@ -55,10 +56,14 @@ export async function walk(folder: FileSystemDirectoryEntry, found: Found): Prom
 async function open(entry: FileSystemFileEntry, found: Found): Promise<void> {
   try {
     const file = await new Promise<File>((resolve, reject) => entry.file(resolve, reject));
-    found.picked.push({ file, path: entry.fullPath.replace(/^\//, '') });
+    found.picked.push({ file, path: pathOf(entry) });
   } catch {
     found.unreadable += 1;
   }
+}
+
+function pathOf({ fullPath }: FileSystemEntry): string {
+  return fullPath.replace(/^\//, '');
 }
 
 function renamed(file: File, name: string): File {

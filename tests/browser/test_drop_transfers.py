@@ -1,0 +1,383 @@
+"""The bytes of the drop in real browsers: each way to save them and to go on, and the command line at the other end."""
+
+import hashlib
+import json
+import os
+import subprocess
+import zipfile
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Download, Page, Request, Route, expect
+
+from tests.browser.conftest import OpenPage
+from tests.browser.test_drop import in_session, join, offer, own, spoken_code
+from tests.browser.test_uploads import restarted
+from tests.server.process import SATCHEL, ServerProcess, serving
+from tests.services import python_environment, tool
+
+pytestmark = pytest.mark.services
+
+# Several segments and a chunk that is not whole.
+BYTES = 20 * 2**20 + 12_345
+# Takes a second at least, so that there is a middle of it.
+LARGE_BYTES = 192 * 2**20 + 1
+# From here on pages ask where to save.
+ASKED_BYTES = 2**28
+WHOLE = "Here, whole and unchanged"
+PATIENCE_MS = 120_000
+
+# As in private windows of some browsers.
+NO_PRIVATE_DISK = "StorageManager.prototype.getDirectory = () => Promise.reject(new DOMException('', 'SecurityError'))"
+# A handle like that of a file which was picked, to a place that a test can look into.
+PICKER = """
+    window.showSaveFilePicker = async ({ suggestedName }) => {
+        const root = await navigator.storage.getDirectory();
+        return root.getFileHandle(`picked ${suggestedName}`, { create: true });
+    };
+"""
+SHA256_OF_PICKED = """
+    async (name) => {
+        const root = await navigator.storage.getDirectory();
+        const file = await (await root.getFileHandle(`picked ${name}`)).getFile();
+        const digest = await crypto.subtle.digest('SHA-256', await file.arrayBuffer());
+        return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
+    }
+"""
+LEFT_BEHIND = """
+    async () => {
+        const root = await navigator.storage.getDirectory();
+        const folder = await root.getDirectoryHandle('drop', { create: true });
+        const names = [];
+        for await (const name of folder.keys()) names.push(name);
+        return names;
+    }
+"""
+# Of long ago, of now, and one whose note was cut off.
+LEAVE_BEHIND = """
+    async () => {
+        const root = await navigator.storage.getDirectory();
+        const folder = await root.getDirectoryHandle('drop', { create: true });
+        const write = async (name, text) => {
+            const file = await (await folder.getFileHandle(name, { create: true })).createWritable();
+            await file.write(text);
+            await file.close();
+        };
+        for (const [name, at] of [['left long ago', 0], ['left today', Date.now()]]) {
+            await write(`${name}.json`, JSON.stringify({ content: name, isFinished: false, at }));
+            await write(`${name}.part`, 'what came');
+        }
+        await write('left half.json', '{"content":');
+        await write('left half.part', 'what came');
+    }
+"""
+
+
+@pytest.fixture
+def ann(open_page: OpenPage) -> Page:
+    """Who brings something."""
+    return open_page(may_fail=True)
+
+
+@pytest.fixture
+def ben(open_page: OpenPage) -> Page:
+    """Who takes it."""
+    return open_page(may_fail=True)
+
+
+@pytest.fixture
+def resident(chromium: Browser, server: ServerProcess, tmp_path: Path) -> Generator[BrowserContext]:
+    """A browser with a disk of its own, as people have; the others keep everything in memory, and forget it."""
+    context = chromium.browser_type.launch_persistent_context(
+        tmp_path / "profile", executable_path=tool("chromium"), args=["--no-sandbox"], base_url=server.url, locale="en"
+    )
+    yield context
+    context.close()
+
+
+def test_a_file_comes_by_way_of_the_private_disk(ann: Page, ben: Page, tmp_path: Path) -> None:
+    file = written(tmp_path / "photo.raw", BYTES)
+    meet(ann, ben, file)
+    assert sha256(saved(ben, file.name)) == sha256(file)
+    expect(offer(ben, file.name)).to_contain_text(WHOLE)
+    expect(own(ann, file.name)).to_contain_text("has it whole")
+
+
+@pytest.mark.parametrize("length", [0, 1, 262_144, 8 * 2**20, 8 * 2**20 + 1])
+def test_files_of_every_length_arrive_whole(ann: Page, ben: Page, tmp_path: Path, length: int) -> None:
+    file = written(tmp_path / "exact.bin", length)
+    meet(ann, ben, file)
+    assert saved(ben, file.name).read_bytes() == file.read_bytes()
+    expect(own(ann, file.name)).to_contain_text("has it whole")
+
+
+def test_a_large_file_is_written_where_it_was_asked_for(ann: Page, ben: Page, tmp_path: Path) -> None:
+    file = written(tmp_path / "film.mkv", ASKED_BYTES)
+    ben.add_init_script(PICKER)
+    meet(ann, ben, file)
+    take(ben, file.name)
+    expect(offer(ben, file.name)).to_contain_text(WHOLE, timeout=PATIENCE_MS)
+    assert ben.evaluate(SHA256_OF_PICKED, file.name) == sha256(file)
+    assert ben.evaluate(LEFT_BEHIND) == []
+
+
+def test_without_a_private_disk_it_is_downloaded_as_it_comes(ann: Page, ben: Page, tmp_path: Path) -> None:
+    file = written(tmp_path / "Grüße 樂譜 (1).bin", BYTES)
+    ben.add_init_script(NO_PRIVATE_DISK)
+    ben.goto("/drop")
+    ben.evaluate("navigator.serviceWorker.ready")
+    meet(ann, ben, file)
+    download = downloaded(ben, file.name)
+    assert download.suggested_filename == file.name
+    assert sha256(Path(download.path())) == sha256(file)
+    expect(own(ann, file.name)).to_contain_text("has it whole")
+
+
+def test_with_nothing_else_it_is_held_in_memory(ann: Page, open_page: OpenPage, tmp_path: Path) -> None:
+    file = written(tmp_path / "a.bin", BYTES)
+    ben = open_page(intercepted=True)
+    ben.add_init_script(NO_PRIVATE_DISK)
+    meet(ann, ben, file)
+    assert sha256(saved(ben, file.name)) == sha256(file)
+
+
+def test_a_folder_comes_as_an_archive_that_others_can_read(ann: Page, ben: Page, tmp_path: Path) -> None:
+    folder = tmp_path / "songs"
+    names = {f"part {number % 7}/{number:03} 樂譜.txt": number * 997 for number in range(300)}
+    for name, length in {**names, "large.bin": BYTES, "empty": 0}.items():
+        written(folder / name, length)
+    meet(ann, ben, folder)
+    with zipfile.ZipFile(saved(ben, "songs")) as archive:
+        assert archive.testzip() is None
+        assert len(archive.namelist()) == 302
+        for path in archive.namelist():
+            assert archive.read(path) == (folder / path).read_bytes()
+
+
+def test_it_goes_on_where_it_was_when_the_server_is_killed_and_comes_back(open_page: OpenPage, tmp_path: Path) -> None:
+    file = written(tmp_path / "survivor.bin", LARGE_BYTES)
+    data = tmp_path / "data"
+    with serving(data) as server:
+        ann, ben = open_page(may_fail=True), open_page(may_fail=True)
+        lengths = stream_lengths(ann)
+        meet(ann, ben, file, at=server.url)
+        with ben.expect_download(timeout=PATIENCE_MS) as download:
+            take(ben, file.name)
+            until_it_flows(ben)
+            server.kill()
+            expect(offer(ben, file.name)).to_contain_text("broke", timeout=PATIENCE_MS)
+            with restarted(server, data):
+                expect(offer(ben, file.name)).to_contain_text(WHOLE, timeout=PATIENCE_MS)
+                expect(own(ann, file.name)).to_contain_text("has it whole")
+        assert sha256(Path(download.value.path())) == sha256(file)
+        assert lengths[-1] < lengths[0]
+        ann.close()
+        ben.close()
+
+
+def test_it_goes_on_where_it_was_after_a_reload(ann: Page, resident: BrowserContext, tmp_path: Path) -> None:
+    file = written(tmp_path / "reloaded.bin", LARGE_BYTES)
+    ben = resident.new_page()
+    lengths = stream_lengths(ann)
+    meet(ann, ben, file)
+    take(ben, file.name)
+    until_it_flows(ben)
+    ben.on("dialog", lambda dialog: dialog.accept())
+    ben.reload()
+    in_session(ben)
+    assert sha256(saved(ben, file.name)) == sha256(file)
+    assert lengths[-1] < lengths[0]
+    expect(own(ann, file.name)).to_contain_text("has it whole")
+
+
+def test_what_is_cancelled_leaves_nothing_behind_and_the_other_side_knows(ann: Page, ben: Page, tmp_path: Path) -> None:
+    file = written(tmp_path / "unwanted.bin", LARGE_BYTES)
+    meet(ann, ben, file)
+    take(ben, file.name)
+    until_it_flows(ben)
+    offer(ben, file.name).get_by_role("button", name="Stop taking").click()
+    expect(offer(ben, file.name)).to_contain_text("Stopped")
+    expect(own(ann, file.name)).to_contain_text("Stopped")
+    assert ben.evaluate(LEFT_BEHIND) == []
+
+
+def test_where_a_proxy_refuses_bodies_they_go_through_a_websocket(
+    open_page: OpenPage, ben: Page, tmp_path: Path
+) -> None:
+    file = written(tmp_path / "a.bin", BYTES)
+    ann = open_page(may_fail=True, intercepted=True)
+    refused: list[str] = []
+
+    def refuse(route: Route) -> None:
+        refused.append(route.request.url)
+        route.fulfill(status=413, body="<h1>Request Entity Too Large</h1>")
+
+    ann.context.route("**/bytes/*", refuse)
+    meet(ann, ben, file)
+    assert sha256(saved(ben, file.name)) == sha256(file)
+    assert refused
+    expect(own(ann, file.name)).to_contain_text("has it whole")
+
+
+def test_where_a_proxy_holds_answers_back_they_come_through_a_websocket(
+    ann: Page, open_page: OpenPage, tmp_path: Path
+) -> None:
+    file = written(tmp_path / "a.bin", BYTES)
+    ben = open_page(may_fail=True, intercepted=True)
+    held: list[Route] = []
+    ben.context.route("**/bytes", lambda route: held.append(route))
+    meet(ann, ben, file)
+    assert sha256(saved(ben, file.name)) == sha256(file)
+    assert held
+    expect(own(ann, file.name)).to_contain_text("has it whole")
+
+
+def test_what_earlier_visits_have_left_is_swept_when_the_drop_is_opened(ben: Page) -> None:
+    ben.goto("/drop")
+    expect(ben.get_by_role("button", name="Choose files")).to_be_visible()
+    ben.evaluate(LEAVE_BEHIND)
+    ben.reload()
+    for _ in range(200):
+        if len(ben.evaluate(LEFT_BEHIND)) == 2:
+            break
+        ben.wait_for_timeout(50)
+    assert sorted(ben.evaluate(LEFT_BEHIND)) == ["left today.json", "left today.part"]
+
+
+def test_what_was_confirmed_while_its_owner_was_offline_is_shown_as_received(
+    ann: Page, open_page: OpenPage, tmp_path: Path
+) -> None:
+    ben, confirmations = open_page(may_fail=True, intercepted=True), list[Route]()
+    ben.route("**/done", lambda route: confirmations.append(route))
+    file = written(tmp_path / "a.bin", BYTES)
+    meet(ann, ben, file)
+    with ben.expect_request("**/done"):
+        take(ben, file.name)
+    ann.context.set_offline(True)
+    expect(ann.get_by_text("The line is lost.")).to_be_visible()
+    confirmations[0].continue_()
+    expect(offer(ben, file.name)).to_contain_text(WHOLE)
+    ann.context.set_offline(False)
+    expect(own(ann, file.name)).to_contain_text("has it whole")
+
+
+def test_a_file_that_changed_since_it_was_chosen_is_not_sent(ann: Page, ben: Page, tmp_path: Path) -> None:
+    file = written(tmp_path / "draft.txt", 1000)
+    meet(ann, ben, file)
+    file.write_bytes(b"something else")
+    os.utime(file, (1, 1))
+    take(ben, file.name)
+    expect(own(ann, file.name)).to_have_count(0)
+    expect(offer(ben, file.name)).to_have_count(0)
+
+
+def test_the_command_line_takes_what_a_browser_brings(ann: Page, server: ServerProcess, tmp_path: Path) -> None:
+    file = written(tmp_path / "from here" / "photo.raw", BYTES)
+    bring(ann, file)
+    into = tmp_path / "there"
+    into.mkdir()
+    done = run("receive", "--yes", "--into", str(into), spoken_code(ann), server=server)
+    assert done.returncode == 0, done.stderr
+    assert sha256(into / "photo.raw") == sha256(file)
+    expect(own(ann, file.name)).to_contain_text("has it whole")
+
+
+def test_the_command_line_takes_a_folder_from_a_browser(ann: Page, server: ServerProcess, tmp_path: Path) -> None:
+    folder = tmp_path / "songs"
+    for number in range(20):
+        written(folder / "deep" / f"{number}.txt", number)
+    bring(ann, folder)
+    into = tmp_path / "there"
+    into.mkdir()
+    done = run("receive", "--yes", "--into", str(into), spoken_code(ann), server=server)
+    assert done.returncode == 0, done.stderr
+    for number in range(20):
+        assert (into / "songs" / "deep" / f"{number}.txt").read_bytes() == (
+            folder / "deep" / f"{number}.txt"
+        ).read_bytes()
+
+
+def test_a_browser_takes_what_the_command_line_sends(ben: Page, server: ServerProcess, tmp_path: Path) -> None:
+    file = written(tmp_path / "photo.raw", BYTES)
+    folder = tmp_path / "songs"
+    for number in range(20):
+        written(folder / "deep" / f"{number}.txt", number)
+    command = [SATCHEL, "send", "--json", "--no-qr", "--server", server.url, file, folder]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=python_environment()) as sender:
+        try:
+            assert sender.stdout is not None
+            join(ben, json.loads(sender.stdout.readline())["code"])
+            assert sha256(saved(ben, file.name)) == sha256(file)
+            with zipfile.ZipFile(saved(ben, "songs")) as archive:
+                assert archive.testzip() is None
+                assert archive.read("deep/19.txt") == (folder / "deep" / "19.txt").read_bytes()
+            assert sender.wait(30) == 0
+        finally:
+            sender.kill()
+
+
+def written(path: Path, length: int) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(os.urandom(length))
+    return path
+
+
+def sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def bring(page: Page, path: Path, *, at: str = "") -> None:
+    """Open a session by handing a file or a folder over."""
+    page.goto(f"{at}/drop")
+    with page.expect_file_chooser() as chooser:
+        page.get_by_role("button", name="Choose a folder" if path.is_dir() else "Choose files").click()
+    chooser.value.set_files(path)
+    in_session(page)
+
+
+def meet(owner: Page, receiver: Page, path: Path, *, at: str = "") -> None:
+    bring(owner, path, at=at)
+    if at:
+        receiver.goto(f"{at}/drop")
+        receiver.get_by_label("Code or link").fill(spoken_code(owner))
+        receiver.get_by_role("button", name="Join").click()
+        in_session(receiver)
+    else:
+        join(receiver, spoken_code(owner))
+
+
+def take(page: Page, name: str) -> None:
+    offer(page, name).get_by_role("button", name="Take").click()
+
+
+def downloaded(page: Page, name: str) -> Download:
+    with page.expect_download(timeout=PATIENCE_MS) as download:
+        take(page, name)
+    return download.value
+
+
+def saved(page: Page, name: str) -> Path:
+    return Path(downloaded(page, name).path())
+
+
+def until_it_flows(page: Page) -> None:
+    page.locator('[role=progressbar]:not([aria-valuenow="0"])').wait_for()
+
+
+def stream_lengths(owner: Page) -> list[int]:
+    """How many bytes the owner agrees to send, each time somebody asks."""
+    lengths: list[int] = []
+
+    def note(request: Request) -> None:
+        if request.url.endswith("/acknowledge"):
+            lengths.append(json.loads(request.post_data or "{}")["bytes"])
+
+    owner.on("request", note)
+    return lengths
+
+
+def run(*arguments: str, server: ServerProcess) -> "subprocess.CompletedProcess[str]":
+    command = [str(SATCHEL), *arguments, "--server", server.url]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, env=python_environment(), check=False)

@@ -1,0 +1,34 @@
+// Keeps the device from going to sleep, and the page from being closed by mistake, while something is on its way.
+
+/** Until the function that is given back is called. */
+export function stayAwake(): () => void {
+  let lock: WakeLockSentinel | undefined;
+  let isOver = false;
+
+  async function hold(): Promise<void> {
+    if (isOver || document.visibilityState !== 'visible' || !('wakeLock' in navigator)) return;
+    try {
+      const held = await navigator.wakeLock.request('screen');
+      if (isOver) await held.release();
+      else lock = held;
+    } catch {
+      // A battery that is low, or a browser that does not want to: then the device may sleep.
+    }
+  }
+
+  function warn(event: BeforeUnloadEvent): void {
+    event.preventDefault();
+  }
+
+  // Browsers let go of it whenever the page is hidden.
+  const shown = (): void => void hold();
+  document.addEventListener('visibilitychange', shown);
+  window.addEventListener('beforeunload', warn);
+  void hold();
+  return () => {
+    isOver = true;
+    void lock?.release();
+    document.removeEventListener('visibilitychange', shown);
+    window.removeEventListener('beforeunload', warn);
+  };
+}

@@ -1,0 +1,137 @@
+// The ways into a session: open one, come by its link, by the spoken code, or back after a reload; and the one that this
+// tab is in, which it stays in while people look at other pages.
+import { Problem } from '$lib/api/problems';
+import { t, type Key } from '$lib/i18n/index.svelte';
+import { session as person } from '$lib/session.svelte';
+import { deviceName } from '$lib/shell/devices';
+import { findSession, joinSession, knock, MemberCalls, openSession, showTag } from './calls';
+import { fromBase64, newId, toBase64 } from './crypto/bytes';
+import { readInvitation, type Invitation } from './crypto/codes';
+import { Guest } from './crypto/cpace';
+import { UnknownSuite, Unreadable, Untrusted, WrongDoor } from './crypto/errors';
+import { Keys, Secret, SUITE, type Introduction } from './crypto/keys';
+import { forget, isClaimed, ownName, remembered, type Remembered } from './memory';
+import { DropSession } from './session.svelte';
+
+class Whereabouts {
+  session = $state.raw<DropSession>();
+
+  /** Only one at a time; whoever goes into another leaves this one. */
+  async enter(way: () => Promise<DropSession>): Promise<DropSession> {
+    const next = await told(way);
+    const before = this.session;
+    this.session = next;
+    if (before && !before.ended) await before.leave().catch(() => before.end('left'));
+    return next;
+  }
+}
+
+export const here = new Whereabouts();
+
+export async function open(): Promise<DropSession> {
+  const [secret, sessionId, memberId] = [Secret.draw(), newId(), newId()];
+  const keys = await Keys.of(secret, sessionId);
+  const entry = await openSession({
+    session_id: sessionId,
+    admission: toBase64(await keys.admissionDigest()),
+    member_id: memberId,
+    sealed: toBase64(await keys.introduce(memberId, introduction())),
+  });
+  const { name, token, link_base: linkBase } = entry;
+  const session = new DropSession({ sessionId, memberId, name, token, linkBase }, secret, keys);
+  await session.takeDoor();
+  return session;
+}
+
+export async function joinBySecret(name: string, secret: Secret): Promise<DropSession> {
+  return join(await findSession(name), secret);
+}
+
+/** Out of what stands behind the `#`. */
+export async function enterByLink(name: string, fragment: string): Promise<void> {
+  await here.enter(async () => joinBySecret(name, Secret.ofFragment(fragment)));
+}
+
+export async function joinByCode(name: string, code: string): Promise<DropSession> {
+  const [sessionId, knockId] = [await findSession(name), newId()];
+  const guest = await Guest.knock({ code, name, sessionId, knockId });
+  const door = await knock(sessionId, { knock_id: knockId, suite: SUITE, share: toBase64(guest.share) });
+  const tag = await guest.tag(fromBase64(door.share));
+  const verdict = await showTag(sessionId, knockId, toBase64(tag));
+  return join(sessionId, await guest.open(fromBase64(verdict.tag), fromBase64(verdict.sealed)));
+}
+
+/** Into the session that this tab was in before it was loaded anew, if there was one, and of that name. */
+export async function comeBack(name?: string): Promise<void> {
+  const kept = remembered(name);
+  if (here.session || !kept || !(await isStillMember(kept))) return;
+  const secret = Secret.ofFragment(kept.secret);
+  if (await isClaimed(kept.memberId)) {
+    here.session = await join(kept.sessionId, secret);
+    return;
+  }
+  here.session = new DropSession(kept, secret, await Keys.of(secret, kept.sessionId), kept.door);
+}
+
+async function isStillMember(kept: Remembered): Promise<boolean> {
+  try {
+    await new MemberCalls(kept.sessionId, kept.token).read();
+    return true;
+  } catch (problem) {
+    if (!(problem instanceof Problem && problem.status === 404)) throw problem;
+    forget(kept);
+    return false;
+  }
+}
+
+/** What somebody typed or pasted; a link may lead to another server. */
+export function readTyped(text: string): Invitation {
+  const invitation = toldNow(() => readInvitation(text));
+  if (invitation.server !== null && invitation.server !== location.origin)
+    throw new Problem('drop', 0, t('drop.wrong.otherServer', { server: invitation.server }), 'code');
+  return invitation;
+}
+
+async function join(sessionId: string, secret: Secret): Promise<DropSession> {
+  const [keys, memberId] = [await Keys.of(secret, sessionId), newId()];
+  const { name, token } = await joinSession(sessionId, {
+    member_id: memberId,
+    admission: toBase64(keys.admission),
+    sealed: toBase64(await keys.introduce(memberId, introduction())),
+  });
+  const linkBase = `${location.origin}/drop/${name}`;
+  return new DropSession({ sessionId, memberId, name, token, linkBase }, secret, keys);
+}
+
+function introduction(): Introduction {
+  const { visitor } = person;
+  const device = deviceName(navigator.userAgent);
+  // Somebody without a name is told from others by what they came with.
+  return { name: (visitor.kind === 'stranger' ? ownName() : visitor.name) || device, device };
+}
+
+async function told<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (failure) {
+    throw inWords(failure);
+  }
+}
+
+function toldNow<Result>(work: () => Result): Result {
+  try {
+    return work();
+  } catch (failure) {
+    throw inWords(failure);
+  }
+}
+
+/** What another member, the server or one's own fingers got wrong, as something that forms can show. */
+function inWords(failure: unknown): unknown {
+  if (!(failure instanceof Untrusted)) return failure;
+  let key: Key = 'drop.wrong.tampered';
+  if (failure instanceof Unreadable) key = 'drop.wrong.unreadable';
+  else if (failure instanceof UnknownSuite) key = 'drop.wrong.suite';
+  else if (failure instanceof WrongDoor) key = 'drop.wrong.door';
+  return new Problem('drop', 0, t(key), 'code');
+}

@@ -1,0 +1,41 @@
+// Something on its way, as it is shown on either side: how far it is, how fast it goes, how long it still takes.
+import { secondsLeft, Speed } from '$lib/uploads/speed';
+import type { Stage, Status } from './transfer';
+
+const LOOK_EVERY_MS = 1000;
+const MOVING: ReadonlySet<Stage> = new Set(['queued', 'asking', 'flowing', 'broken', 'saving']);
+
+export class Flow {
+  status = $state.raw<Status>({ stage: 'queued', bytes: 0, length: null });
+  /** Bytes per second, if it is known. */
+  rate = $state<number>();
+  readonly share = $derived(this.status.length ? this.status.bytes / this.status.length : 0);
+  readonly isMoving = $derived(MOVING.has(this.status.stage));
+  readonly secondsLeft = $derived(
+    this.status.length === null ? undefined : secondsLeft(this.status.length - this.status.bytes, this.rate),
+  );
+  #speed = new Speed();
+  #clock: ReturnType<typeof setInterval> | undefined;
+
+  show(status: Status): void {
+    const isFlowing = status.stage === 'flowing';
+    if (isFlowing) this.#speed.add(status.bytes, now());
+    this.status = status;
+    this.#look(isFlowing);
+  }
+
+  /** What stands still must not look as fast as it was. */
+  #look(isFlowing: boolean): void {
+    this.rate = isFlowing ? this.#speed.rate(now()) : undefined;
+    if (isFlowing) {
+      this.#clock ??= setInterval(() => (this.rate = this.#speed.rate(now())), LOOK_EVERY_MS);
+    } else {
+      clearInterval(this.#clock);
+      this.#clock = undefined;
+    }
+  }
+}
+
+function now(): number {
+  return performance.now() / 1000;
+}

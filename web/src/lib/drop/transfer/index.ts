@@ -1,0 +1,9 @@
+// Moves the bytes of the drop: what pages start, follow and cancel; reading, sealing and writing happen in workers.
+//
+// A page passes every live event of its session to each transfer it has (`hear`), and the session's requests after it has
+// read them anew. Everything else, breaks included, a transfer sees to by itself.
+export { contentOfFile, contentOfFolder, contentOfText, type Content } from './content';
+export type { Access, Announced, Failure, RequestView, Stage, Status, TransferEvent } from './messages';
+export { Sending, startSending } from './sending';
+export { Receiving, startReceiving } from './receiving';
+export { cleanUp } from './places';

@@ -1,0 +1,123 @@
+// The receiver's end of a stream: the body of an answer, or a websocket where a proxy holds answers back.
+import type { Bytes } from '../crypto/bytes';
+import { isAbort, Unreachable, type Control } from './control';
+
+/** Nothing has come for so long, though it should: something on the way gathers before it passes on. */
+export class HeldBack extends Unreachable {}
+
+export type Way = 'answer' | 'socket';
+
+const FIRST_BYTE_MS = 10_000;
+// Once it flows a sender may pause; but a line that is dead does not always say so.
+const SILENCE_MS = 90_000;
+
+/** The bytes as they come; errs as `Unreachable` when they stop coming. */
+export async function openInlet(
+  control: Pick<Control, 'call' | 'socket'>,
+  requestId: string,
+  way: Way,
+  signal: AbortSignal,
+): Promise<ReadableStream<Bytes>> {
+  const watch = new Watch(signal);
+  const path = `/requests/${requestId}`;
+  try {
+    const read = way === 'answer' ? await answer(control, path, watch) : frames(control, path, watch);
+    return watched(read, watch);
+  } catch (failure) {
+    throw watch.meant(failure);
+  }
+}
+
+/** Ends what has been silent for too long, or is no longer wanted. */
+class Watch {
+  readonly #controller = new AbortController();
+  readonly #outer: AbortSignal;
+  readonly #stop = (): void => this.#controller.abort(this.#outer.reason);
+  #timer: ReturnType<typeof setTimeout>;
+
+  constructor(outer: AbortSignal) {
+    this.#outer = outer;
+    outer.addEventListener('abort', this.#stop);
+    this.#timer = setTimeout(() => this.#controller.abort(new HeldBack('no first byte')), FIRST_BYTE_MS);
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Paused while nobody reads: a slow disk is not a silent line. */
+  listen(): void {
+    this.#timer = setTimeout(() => this.#controller.abort(new Unreachable('silence')), SILENCE_MS);
+  }
+
+  seen(): void {
+    clearTimeout(this.#timer);
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+    this.#outer.removeEventListener('abort', this.#stop);
+    this.#controller.abort();
+  }
+
+  /** Why it ended: our own reason if we ended it. */
+  meant(failure: unknown): unknown {
+    const { aborted, reason } = this.signal;
+    this.end();
+    if (aborted) return reason;
+    return isAbort(failure) || failure instanceof TypeError
+      ? new Unreachable('broken off', { cause: failure })
+      : failure;
+  }
+}
+
+/** The next bytes, or undefined behind the last. */
+type Read = () => Promise<Bytes | undefined>;
+
+function watched(read: Read, watch: Watch): ReadableStream<Bytes> {
+  let isFirst = true;
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        if (!isFirst) watch.listen();
+        isFirst = false;
+        try {
+          const bytes = await read();
+          watch.seen();
+          if (bytes) controller.enqueue(bytes);
+          else controller.close();
+        } catch (failure) {
+          controller.error(watch.meant(failure));
+        }
+      },
+      cancel: () => watch.end(),
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+async function answer(control: Pick<Control, 'call'>, path: string, watch: Watch): Promise<Read> {
+  const response = await control.call(`${path}/bytes`, { signal: watch.signal });
+  if (!response.body) throw new Unreachable('no body');
+  const reader = response.body.getReader();
+  return async () => (await reader.read()).value;
+}
+
+function frames(control: Pick<Control, 'socket'>, path: string, watch: Watch): Read {
+  const socket = control.socket(`${path}/socket`);
+  const waiting: (Bytes | 'closed')[] = [];
+  let wake: () => void = () => undefined;
+  const put = (what: Bytes | 'closed'): void => {
+    waiting.push(what);
+    wake();
+  };
+  socket.onmessage = ({ data }: MessageEvent<ArrayBuffer>) => put(new Uint8Array(data));
+  socket.onclose = () => put('closed');
+  watch.signal.addEventListener('abort', () => socket.close());
+  return async () => {
+    while (!waiting.length) await new Promise<void>((resolve) => (wake = resolve));
+    const next = waiting.shift() ?? 'closed';
+    if (next === 'closed') throw new Unreachable('The socket was closed.');
+    return next.length ? next : undefined;
+  };
+}

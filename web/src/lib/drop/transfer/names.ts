@@ -1,0 +1,54 @@
+// Makes names that somebody else chose safe to write: whatever a path claims, it stays inside, and people see what it is.
+
+const MOST_BYTES = 200;
+// Control characters, marks that turn the reading direction around, halves of characters, line ends.
+const UNSEEN = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]|(?![\u200c\u200d\u{e0020}-\u{e007f}])\p{Cf}/gu;
+// Windows takes none of these, and reads a colon as a drive or a hidden stream.
+const FORBIDDEN = /[<>:"|?*]/g;
+const EDGES = /^[.\s]+|[.\s]+$/g;
+const RESERVED = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)\s*(\.|$)/i;
+
+/** The last part of what was given as a name, as every system can store it. */
+export function cleanName(written: string, nameless = 'file'): string {
+  return cleanPath(written).at(-1) ?? nameless;
+}
+
+/** The parts of a path from the top down; what leads upwards, to the root or nowhere is dropped. */
+export function cleanPath(written: string): string[] {
+  return written.normalize('NFC').split(/[/\\]/).map(cleanPart).filter(Boolean);
+}
+
+/** Tells apart what came twice: upper and lower case count as one, as on many disks. */
+export class UsedPaths {
+  #used = new Set<string>();
+
+  unused(path: string): string {
+    let free = path;
+    for (let number = 1; this.#used.has(free.toLowerCase()); number++) free = numbered(path, number);
+    this.#used.add(free.toLowerCase());
+    return free;
+  }
+}
+
+function cleanPart(written: string): string {
+  const seen = written.replace(UNSEEN, '').replace(FORBIDDEN, '_').replace(EDGES, '');
+  const fitting = fit(seen);
+  return RESERVED.test(fitting) ? `_${fitting}` : fitting;
+}
+
+/** Cut in the middle, so that the extension stays. */
+function fit(name: string): string {
+  const [, stem = '', extension = ''] = /^(.+?)(\.[^.\s]{1,16})?$/su.exec(name) ?? [];
+  let letters = Array.from(stem);
+  while (bytesOf(letters.join('') + extension) > MOST_BYTES) letters = letters.slice(0, -1);
+  return letters.join('').replace(EDGES, '') + extension;
+}
+
+function bytesOf(text: string): number {
+  return new TextEncoder().encode(text).length;
+}
+
+function numbered(path: string, number: number): string {
+  const [, stem = path, extension = ''] = /^(.+?)(\.[^./\s]{1,16})?$/su.exec(path) ?? [];
+  return `${stem} (${number})${extension}`;
+}

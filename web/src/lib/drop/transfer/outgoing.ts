@@ -1,0 +1,209 @@
+// Answers one request in a worker: finds out where to begin, reads, seals, sends, and waits for the receiver's receipt.
+import { fromBase64, isEqual, toBase64, type Bytes } from '../crypto/bytes';
+import { Tampered, Untrusted } from '../crypto/errors';
+import { CHUNK_BYTES, isReceipt, Keys, type Have, type RequestFacts, type Stream } from '../crypto/keys';
+import { ChainDigest, sealedBytes, Sealer } from '../crypto/records';
+import { Control, isAbort, Refused, Unreachable } from './control';
+import { Deferred } from './deferred';
+import { Marks } from './marks';
+import type { FromWorker, RequestView, SendTask, Status, TransferEvent } from './messages';
+import { Outlet, SEGMENT_BYTES } from './outlet';
+
+const CHUNKS_IN_SEGMENT = SEGMENT_BYTES / CHUNK_BYTES;
+const RECEIPT_PATIENCE_MS = 60_000;
+// The other side is not there, or this request is none any more: it will ask again.
+const PASSING = new Set([
+  'receiver-gone',
+  'other-side-missing',
+  'segment-out-of-place',
+  'stream-over',
+  'request-unknown',
+]);
+
+export class Outgoing {
+  readonly #task: SendTask;
+  readonly #tell: (news: FromWorker) => void;
+  readonly #control: Control;
+  readonly #keys: Keys;
+  readonly #path: string;
+  readonly #stop = new AbortController();
+  readonly #receipt = new Deferred<string>();
+  readonly #marks: Marks;
+  #status: Status;
+  #isConfirmed = false;
+
+  constructor(task: SendTask, tell: (news: FromWorker) => void) {
+    this.#task = task;
+    this.#tell = tell;
+    this.#control = new Control(task.access);
+    this.#keys = new Keys(task.access.keys);
+    this.#path = `/requests/${task.request.request_id}`;
+    this.#marks = new Marks(task.known);
+    this.#status = { stage: 'asking', bytes: 0, length: task.content.size };
+  }
+
+  async run(): Promise<void> {
+    this.#become({});
+    try {
+      const { stream, digest } = await this.#agree();
+      await this.#flow(stream, digest);
+      await this.#conclude(stream, await digest.value);
+    } catch (failure) {
+      await this.#failed(failure);
+    }
+    this.#tell({ kind: 'over', known: this.#marks.bytes });
+  }
+
+  hear(event: TransferEvent): void {
+    if (event.type === 'drop.progress') {
+      const bytes = Math.min(event.chunks * CHUNK_BYTES, this.#task.content.size);
+      if (this.#status.stage === 'flowing') this.#become({ bytes });
+    } else if (event.type === 'drop.done') {
+      this.#isConfirmed = true;
+      this.#receipt.resolve(event.receipt);
+    } else if (event.type === 'drop.ended' || event.type === 'drop.declined') {
+      if (!this.#isConfirmed) this.#stop.abort();
+    }
+  }
+
+  stop(): void {
+    this.#stop.abort();
+  }
+
+  /** Acknowledges the request, beginning behind what the receiver has. */
+  async #agree(): Promise<{ stream: Stream; digest: ChainDigest }> {
+    const { request, content } = this.#task;
+    const facts = factsOf(request);
+    const digest = await this.#shared(await this.#keys.openRequest(facts));
+    const agreement = { length: content.size, chunk: CHUNK_BYTES, first: digest.chunks };
+    const { publicKey, sealed, stream } = await this.#keys.acknowledge(facts, agreement);
+    const body = {
+      public_key: toBase64(publicKey),
+      sealed: toBase64(sealed),
+      chunks: Math.ceil(content.size / CHUNK_BYTES) - digest.chunks,
+      bytes: sealedBytes(stream),
+    };
+    await this.#control.post(`${this.#path}/acknowledge`, body, this.#stop.signal);
+    this.#become({ stage: 'flowing', bytes: digest.chunks * CHUNK_BYTES });
+    return { stream, digest };
+  }
+
+  async #conclude(stream: Stream, digest: Bytes): Promise<void> {
+    const receipt = fromBase64(await this.#confirmed());
+    if (!(await isReceipt(stream, receipt, digest))) throw new Tampered('This is no receipt of it.');
+    this.#become({ stage: 'done', bytes: this.#task.content.size });
+  }
+
+  /** The digest of what both sides have the same of; nothing if they differ. */
+  async #shared(have: Have | null): Promise<ChainDigest> {
+    const { content } = this.#task;
+    if (have?.chunk !== CHUNK_BYTES || have.chunks * CHUNK_BYTES > content.size) return new ChainDigest();
+    const { chunks, value } = this.#marks.before(have.chunks);
+    const digest = new ChainDigest(chunks, value);
+    while (digest.chunks < have.chunks) {
+      const most = Math.min(CHUNKS_IN_SEGMENT, have.chunks - digest.chunks);
+      await Promise.all(
+        (await this.#read(digest.chunks, most)).map((chunk) => this.#digested(digest, chunk)),
+      );
+    }
+    return isEqual(await digest.value, have.digest) ? digest : new ChainDigest();
+  }
+
+  async #digested(digest: ChainDigest, chunk: Bytes): Promise<void> {
+    const added = digest.add(chunk);
+    const { chunks } = digest;
+    this.#marks.note(chunks, await added);
+  }
+
+  async #flow(stream: Stream, digest: ChainDigest): Promise<void> {
+    const { content, request, inFlight } = this.#task;
+    const outlet = new Outlet(this.#control, request.request_id, inFlight, this.#stop.signal);
+    const sealer = new Sealer(stream, digest);
+    const count = Math.ceil(content.size / CHUNK_BYTES);
+    // Shorter than the others if it begins in the middle of one, so that marks are where they are looked for.
+    let reading = this.#read(digest.chunks, CHUNKS_IN_SEGMENT - (digest.chunks % CHUNKS_IN_SEGMENT));
+    for (let isLast = false; !isLast;) {
+      const chunks = await reading;
+      reading = this.#read(digest.chunks + chunks.length, CHUNKS_IN_SEGMENT);
+      // Waited for in the next round, if there is one.
+      reading.catch(() => undefined);
+      const records = await Promise.all(chunks.map((chunk) => sealer.seal(chunk)));
+      this.#marks.note(digest.chunks, await digest.value);
+      isLast = digest.chunks === count;
+      if (isLast) records.push(await sealer.final());
+      await outlet.send(new Blob(records), isLast);
+    }
+    try {
+      await outlet.finish();
+    } catch (failure) {
+      // Perhaps only the answer was lost with the line: whether everything has arrived, the receipt tells.
+      if (!(failure instanceof Unreachable)) throw failure;
+    }
+  }
+
+  async #read(first: number, most: number): Promise<Bytes[]> {
+    const slice = this.#task.content.slice(first * CHUNK_BYTES, (first + most) * CHUNK_BYTES);
+    const bytes = await slice.arrayBuffer();
+    this.#stop.signal.throwIfAborted();
+    if (bytes.byteLength !== slice.size)
+      throw new DOMException('The file is shorter now.', 'NotReadableError');
+    const count = Math.ceil(bytes.byteLength / CHUNK_BYTES);
+    return Array.from({ length: count }, (_, index) => {
+      const at = index * CHUNK_BYTES;
+      return new Uint8Array(bytes, at, Math.min(CHUNK_BYTES, bytes.byteLength - at));
+    });
+  }
+
+  /** For as long as it takes: it may have been given while we were offline, and only we can tell whether it is right. */
+  async #confirmed(): Promise<string> {
+    const late = setTimeout(() => this.#become({ stage: 'broken' }), RECEIPT_PATIENCE_MS);
+    const { signal } = this.#stop;
+    const stopped = (): void => this.#receipt.reject(signal.reason);
+    if (signal.aborted) stopped();
+    signal.addEventListener('abort', stopped);
+    try {
+      return await this.#receipt.promise;
+    } finally {
+      clearTimeout(late);
+    }
+  }
+
+  async #failed(failure: unknown): Promise<void> {
+    if (isAbort(failure)) {
+      this.#become({ stage: 'ended', reason: 'cancelled' });
+    } else if (failure instanceof Unreachable || (failure instanceof Refused && PASSING.has(failure.slug))) {
+      this.#become({ stage: 'broken' });
+    } else if (failure instanceof Refused) {
+      this.#become({ stage: 'failed', failure: { kind: 'refused', refusal: failure.refusal } });
+    } else if (failure instanceof Untrusted) {
+      this.#become({ stage: 'failed', failure: { kind: 'tampered' } });
+    } else if (failure instanceof DOMException) {
+      // Browsers do not read on in a file that is no longer what was chosen.
+      this.#become({ stage: 'failed', failure: { kind: 'changed' } });
+      const declined = this.#control.post(
+        `${this.#path}/decline`,
+        { reason: 'changed' },
+        AbortSignal.timeout(10_000),
+      );
+      await declined.catch(() => undefined);
+    } else {
+      throw failure;
+    }
+  }
+
+  #become(change: Partial<Status>): void {
+    this.#status = { ...this.#status, ...change };
+    this.#tell({ kind: 'status', status: this.#status });
+  }
+}
+
+function factsOf(request: RequestView): RequestFacts {
+  return {
+    requestId: request.request_id,
+    fileId: request.file_id,
+    receiverId: request.receiver_id,
+    ownerId: request.owner_id,
+    publicKey: fromBase64(request.public_key),
+    sealed: fromBase64(request.sealed),
+  };
+}

@@ -1,0 +1,107 @@
+// One thing that somebody announced on its way to this device, seen from the page: a place chosen, followed, put there.
+import { choosePlace, hand, type Placed } from './places';
+import type { Access, Announced, FromWorker, Status, ToWorker, TransferEvent } from './messages';
+import { isOver } from './sending';
+import { Turns } from './turns';
+import { startWorker } from './workers';
+
+export type ReceivingOptions = {
+  access: Access;
+  fileId: string;
+  ownerId: string;
+  description: Announced;
+  changed: (status: Status) => void;
+  /** Ask where to save it, where browsers can; only in the handler of a click, and for one file of it. */
+  ask?: boolean;
+};
+
+const AT_ONCE = 2;
+// Whoever waits longer for an owner to answer holds no line, and should keep nobody else from theirs.
+const ASKING_MS = 5000;
+const turns = new Turns(AT_ONCE);
+
+export function startReceiving(options: ReceivingOptions): Receiving {
+  return new Receiving(options);
+}
+
+export class Receiving {
+  readonly fileId: string;
+  status: Status;
+  #options: ReceivingOptions;
+  #placed: Placed | undefined;
+  #worker: Worker | undefined;
+  #giveBack: () => void = () => undefined;
+  #patience: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(options: ReceivingOptions) {
+    this.#options = options;
+    this.fileId = options.fileId;
+    this.status = { stage: 'queued', bytes: 0, length: null };
+    void this.#place();
+  }
+
+  get isOver(): boolean {
+    return isOver(this.status);
+  }
+
+  /** Those that are not about us pass by. */
+  hear(event: TransferEvent): void {
+    this.#say({ kind: 'heard', event });
+  }
+
+  /** Both sides are told, and nothing is left here. */
+  cancel(): void {
+    if (this.isOver) return;
+    if (this.#worker) this.#say({ kind: 'stop' });
+    else this.#become({ ...this.status, stage: 'ended', reason: 'cancelled' });
+  }
+
+  async #place(): Promise<void> {
+    const { description, ask } = this.#options;
+    this.#placed = await choosePlace(description, ask ?? false);
+    if (this.isOver) return;
+    if (this.#placed === 'cancelled') this.#become({ ...this.status, stage: 'ended', reason: 'cancelled' });
+    else if (this.#placed === 'nowhere')
+      this.#become({ ...this.status, stage: 'failed', failure: { kind: 'unsaved' } });
+    // A few words wait behind nothing large.
+    else if (description.kind === 'text') this.#begin();
+    else this.#giveBack = turns.take(() => this.#begin());
+  }
+
+  #begin(): void {
+    const { access, fileId, ownerId } = this.#options;
+    if (typeof this.#placed !== 'object') return;
+    const { place } = this.#placed;
+    // What pages keep beside it cannot always be posted.
+    const { kind, name, size, modified, type } = this.#options.description;
+    const description = { kind, name, size, modified, type };
+    const task: ToWorker = { kind: 'receive', access, fileId, ownerId, description, place };
+    this.#worker = startWorker((news) => this.#told(news));
+    this.#worker.postMessage(task, place.kind === 'download' ? [place.port] : []);
+  }
+
+  #told(news: FromWorker): void {
+    if (news.kind === 'status') this.#become(news.status);
+    else if (news.kind === 'written') hand(news, this.#options.description);
+    else if (news.kind === 'over') this.#rest();
+  }
+
+  #say(message: ToWorker): void {
+    this.#worker?.postMessage(message);
+  }
+
+  #rest(): void {
+    this.#worker?.terminate();
+    this.#worker = undefined;
+    this.#giveBack();
+    if (typeof this.#placed === 'object') this.#placed.release();
+  }
+
+  #become(status: Status): void {
+    clearTimeout(this.#patience);
+    if (status.stage === 'asking') this.#patience = setTimeout(() => this.#giveBack(), ASKING_MS);
+    this.status = status;
+    this.#options.changed(status);
+    if (isOver(status)) this.#giveBack();
+  }
+}

@@ -1,0 +1,20 @@
+// Reads, seals, opens and writes beside the page, so that it does not stutter; one worker for one transfer.
+import { Incoming } from './incoming';
+import type { FromWorker, ToWorker } from './messages';
+import { Outgoing } from './outgoing';
+
+let transfer: Incoming | Outgoing | undefined;
+
+function tell(news: FromWorker): void {
+  postMessage(news);
+}
+
+addEventListener('message', ({ data }: MessageEvent<ToWorker>) => {
+  if (data.kind === 'heard') transfer?.hear(data.event);
+  else if (data.kind === 'stop') transfer?.stop();
+  else {
+    transfer = data.kind === 'send' ? new Outgoing(data, tell) : new Incoming(data, tell);
+    // Reported, it reaches the page as an error of the worker; thrown, it would reach nobody.
+    transfer.run().catch(reportError);
+  }
+});
