@@ -49,8 +49,8 @@ def by_satchel(satchel: SatchelServer, goods: Goods, folder: Path) -> Measure:
 
 @contextlib.asynccontextmanager
 async def sending(satchel: SatchelServer, goods: Goods, folder: Path) -> AsyncGenerator[dict[str, str]]:
-    """`satchel send`, ready to hand over: its code and its link."""
-    async with _started(_send(satchel, goods, folder)) as sender:
+    """`satchel send`, ready to hand over as often as wanted: its code and its link."""
+    async with _started([*_send(satchel, goods, folder), "--keep"]) as sender:
         yield await _offer_of(sender)
 
 

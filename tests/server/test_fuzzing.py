@@ -29,7 +29,7 @@ CHECKS = [
     response_headers_conformance,
     response_schema_conformance,
 ]
-EXAMPLES = 25
+EXAMPLES = 12
 
 
 @schemathesis.serializer("application/offset+octet-stream", "application/vnd.satchel.bundle")

@@ -39,7 +39,7 @@ from tests.stores import strategies_table as some
 from tests.stores.harnesses_table import exact
 from tests.stores.strategies_table import LINES, NOTES, TABLES
 
-EXAMPLES = int(os.environ.get("SATCHEL_DIFFERENTIAL_EXAMPLES", "40"))
+EXAMPLES = int(os.environ.get("SATCHEL_DIFFERENTIAL_EXAMPLES", "25"))
 STEPS = 50
 # Tokens are remembered for ten minutes: by SQLite of our clock, by DynamoDB of the world's.
 TOKEN_SECONDS = 600
