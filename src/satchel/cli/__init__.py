@@ -7,7 +7,8 @@ import os
 import sys
 from collections.abc import Callable
 from io import TextIOWrapper
-from typing import Annotated
+from types import ModuleType
+from typing import Annotated, cast
 
 import typer
 
@@ -16,6 +17,9 @@ from satchel.cli.output import CommandFailed, Misused, complain
 from satchel.cli.verbs import GroupedVerbs, Verb
 from satchel.config import BadSetting
 from satchel.kernel.errors import SatchelError
+
+# httpx would load a command line of its own, and with it what takes longer than all the rest of a short command.
+sys.modules.setdefault("httpx._main", cast("ModuleType", None))
 
 INTERRUPTED = 130
 BEGIN = """\b
