@@ -4,18 +4,18 @@ import hashlib
 import secrets
 from base64 import urlsafe_b64encode
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
 import httpx
-import msgspec
 
 from satchel.features.drop.records import EPHEMERAL_KEYS
 from satchel.features.drop.service.context import Drop
-from satchel.live import Presence, person_channel
+from satchel.live import Presence
 from satchel.stores.ports.ephemeral import Exists, SetAll
 from tests.application import Caller, Satchel
+from tests.features.hearing import Hearing, heard_by
 
 # Of the keys, what they are made of; some last longer than a session, and end by themselves.
 FIELDS = ("session_id", "name", "file_id", "request_id", "member_id")
@@ -147,26 +147,8 @@ def _combinations(names: Sequence[str], known: Mapping[str, list[str]]) -> list[
     return combined
 
 
-class Hearing:
-    """What somebody was told so far."""
-
-    def __init__(self, messages: Any) -> None:
-        self._messages = messages
-
-    async def next(self) -> dict[str, Any]:
-        return msgspec.json.decode((await anext(self._messages)).body)
-
-    async def until(self, kind: str) -> dict[str, Any]:
-        """The next event of this kind."""
-        while (event := await self.next())["type"] != kind:
-            pass
-        return event
-
-
-@asynccontextmanager
-async def hearing(satchel: Satchel, person: Person) -> AsyncGenerator[Hearing]:
-    async with satchel.stores.ephemeral.subscribe(person_channel(person.member_id)) as messages:
-        yield Hearing(messages)
+def hearing(satchel: Satchel, person: Person) -> AbstractAsyncContextManager[Hearing]:
+    return heard_by(satchel.stores.ephemeral, person.member_id)
 
 
 @asynccontextmanager

@@ -13,7 +13,6 @@ from satchel.features.drop.service.knocking import knock, present_tag
 from satchel.stores.ports.ephemeral import Exists, Get
 from tests.application import Caller, Satchel
 from tests.features.drop.given import (
-    Hearing,
     Person,
     b64,
     drop_of,
@@ -24,6 +23,7 @@ from tests.features.drop.given import (
     opened,
     slug,
 )
+from tests.features.hearing import Hearing
 
 SHARE, TAG, BOX = b64(b"s" * 32), b64(b"t" * 64), b64(b"b" * 45)
 

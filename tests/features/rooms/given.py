@@ -2,24 +2,23 @@
 
 import asyncio
 from base64 import b64encode
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from functools import partial
 from typing import Any, cast
 
 import httpx
-import msgspec
 
 from satchel.edge.previews import preview_of
 from satchel.features.rooms.needs import CodeGuesses, Limit
 from satchel.features.rooms.records import CODE, EPHEMERAL_KEYS, OBJECTS_PREFIX, ROOM, room_fields
 from satchel.features.rooms.service.context import Rooms
-from satchel.live import person_channel
 from satchel.stores.connect import Stores
 from satchel.stores.ports.ephemeral import Ephemeral, Exists, HashPut, Put
 from satchel.stores.ports.objects import Objects
 from tests.application import Caller, Satchel
+from tests.features.hearing import Hearing, heard_by
 
 TUS = {"tus-resumable": "1.0.0"}
 BYTES = {"content-type": "application/offset+octet-stream"}
@@ -129,26 +128,8 @@ async def relabel(satchel: Satchel, room: dict[str, Any], code: str) -> None:
     )
 
 
-class Hearing:
-    """What somebody was told so far."""
-
-    def __init__(self, messages: Any) -> None:
-        self._messages = messages
-
-    async def next(self) -> dict[str, Any]:
-        return msgspec.json.decode((await anext(self._messages)).body)
-
-    async def until(self, kind: str) -> dict[str, Any]:
-        """The next event of this kind."""
-        while (event := await self.next())["type"] != kind:
-            pass
-        return event
-
-
-@asynccontextmanager
-async def hearing(ephemeral: Ephemeral, caller: Caller) -> AsyncGenerator[Hearing]:
-    async with ephemeral.subscribe(person_channel(caller.user_id)) as messages:
-        yield Hearing(messages)
+def hearing(ephemeral: Ephemeral, caller: Caller) -> AbstractAsyncContextManager[Hearing]:
+    return heard_by(ephemeral, caller.user_id)
 
 
 def _metadata(room: dict[str, Any], details: dict[str, str]) -> str:
