@@ -157,6 +157,15 @@ def test_a_pipe_flows_to_standard_output(ann: Person, bob: Person, server: Serve
         assert sender.ends()[0] == 0
 
 
+def test_the_size_of_a_pipe_is_told_once_it_is_known(ann: Person, bob: Person, server: ServerProcess) -> None:
+    with sending(ann, server.url, "-", "--as", "numbers") as sender:
+        process = bob.start("receive", sender.opened["link"], "--yes", "--json")
+        sender.is_piped(bytes(70_000))
+        sender.has_no_more_to_come()
+        told = objects(process.communicate(timeout=60)[0])
+    assert [each["size"] for each in told if each["type"] in ("saved", "done")] == [70_000, 70_000]
+
+
 def test_several_files_are_taken_at_once_and_one_that_fails_stops_no_other(
     ann: Person, bob: Person, server: ServerProcess
 ) -> None:

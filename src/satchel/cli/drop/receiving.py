@@ -18,7 +18,7 @@ from satchel.cli.drop.parts import Part, is_begun
 from satchel.cli.drop.printing import MAX_TEXT_BYTES, Output, Text, print_text
 from satchel.cli.drop.secrets import Tampered
 from satchel.cli.drop.session import Announced, DropSession
-from satchel.cli.drop.telling import Telling
+from satchel.cli.drop.telling import Taking, Telling
 from satchel.cli.output import CommandFailed, Misused, note
 from satchel.cli.shelf.crew import Crew
 from satchel.cli.shelf.sizes import shown_bytes
@@ -144,20 +144,22 @@ class Receiving:
             with closing(self._sink(file)) as sink, closing(self._telling.taking(file.description)) as taking:
                 path = inflow.take(file, sink, taking)
                 taking.close()
-                self._tell_taken(file, sink, path, taking.seconds)
+                self._tell_taken(file, sink, path, taking)
         except BrokenPipeError:  # of whoever reads what we print
             raise
         except OSError as error:
             raise CommandFailed(f"It cannot be written in {self._ground.path}: {error.strerror}.") from error
 
-    def _tell_taken(self, file: Announced, sink: Part | Text | Output, path: Path | None, seconds: float) -> None:
-        size = file.description.size or 0
+    def _tell_taken(self, file: Announced, sink: Part | Text | Output, path: Path | None, taking: Taking) -> None:
+        size = file.description.size
+        if size is None:  # it was not known before its end
+            size = taking.written_bytes
         with self._counting:
             self._here, self._here_bytes = self._here + 1, self._here_bytes + size
         if isinstance(sink, Text):
             self._tell_text(sink.text)
         elif path is not None:
-            self._telling.saved(path, size, seconds)
+            self._telling.saved(path, size, taking.pace)
 
     def _sink(self, file: Announced) -> Part | Text | Output:
         description = file.description

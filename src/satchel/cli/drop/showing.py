@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
 from satchel.cli.drop.bars import Bars
+from satchel.cli.drop.pace import Pace
 from satchel.cli.drop.secrets import Description
 from satchel.cli.drop.serving import Handover
 from satchel.cli.drop.session import Somebody
@@ -33,22 +34,6 @@ class Invitation:
     link: str
 
 
-@dataclass(slots=True)
-class _Pace:
-    """How fast a receiver takes something, by its own count, and when that was last shown."""
-
-    since: float
-    from_bytes: int
-    shown: float
-
-    @property
-    def seconds(self) -> float:
-        return time.monotonic() - self.since
-
-    def speed(self, written_bytes: int) -> int:
-        return int((written_bytes - self.from_bytes) / max(self.seconds, 0.001))
-
-
 class Showing:
     """Tells people in sentences and bars, machines in an object per line; may be told by several threads."""
 
@@ -56,7 +41,7 @@ class Showing:
         self._as_json = as_json
         is_terminal = sys.stdout.isatty() and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
         self._bars = Bars() if is_terminal and not as_json else None
-        self._paces: dict[_Taking, _Pace] = {}
+        self._paces: dict[_Taking, Pace] = {}
         self._speaking = threading.RLock()
 
     def opened(self, invitation: Invitation, offered: Sequence[Description], stays: str, *, qr: bool) -> None:
@@ -87,9 +72,9 @@ class Showing:
 
     def begun(self, handover: Handover) -> None:
         with self._speaking:
-            now = time.monotonic()
-            # A machine is told at once how far it is, a person when it takes long.
-            self._paces[_taking(handover)] = _Pace(now, handover.from_bytes, 0.0 if self._as_json else now)
+            pace = self._paces[_taking(handover)] = Pace(handover.from_bytes)
+            if self._as_json:  # a machine is told at once how far it is, a person when it takes long
+                pace.shown_at = 0.0
             if self._bars:
                 self._bars.end(_taking(handover))
                 return
@@ -104,8 +89,8 @@ class Showing:
             if self._bars:
                 title = f"{handover.receiver.name}: {handover.name}"
                 self._bars.move(_taking(handover), title, handover.length, written_bytes)
-            elif pace and time.monotonic() - pace.shown >= self._every_seconds:
-                pace.shown = time.monotonic()
+            elif pace and time.monotonic() - pace.shown_at >= self._every_seconds:
+                pace.shown_at = time.monotonic()
                 self._show_pace(handover, written_bytes, pace.speed(written_bytes))
 
     def received(self, handover: Handover) -> None:
@@ -113,7 +98,7 @@ class Showing:
         with self._speaking:
             pace = self._end(handover)
         size, seconds = handover.offer.source.description.size or 0, pace.seconds if pace else 0.0
-        speed = f" in {shown_seconds(seconds)}, {shown_bytes(pace.speed(size))}/s" if pace and seconds >= 1 else ""
+        speed = pace.summed_up(size) if pace else ""
         what = printable(f"{handover.receiver.name} has {handover.name}")
         sentence = f"{paint('✓', 'good')} {what} ({shown_bytes(size)}{speed}), received and verified."
         facts = {"size_bytes": size, "seconds": round(seconds, 3), "verified": True}
@@ -145,7 +130,7 @@ class Showing:
     def _every_seconds(self) -> float:
         return _OBJECT_EVERY_SECONDS if self._as_json else _LINE_EVERY_SECONDS
 
-    def _end(self, handover: Handover) -> _Pace | None:
+    def _end(self, handover: Handover) -> Pace | None:
         if self._bars:
             self._bars.end(_taking(handover))
         return self._paces.pop(_taking(handover), None)

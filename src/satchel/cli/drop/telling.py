@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from satchel.cli.drop.bars import Bars
+from satchel.cli.drop.pace import Pace
 from satchel.cli.drop.secrets import Description, Stream
 from satchel.cli.drop.session import Announced
 from satchel.cli.output import paint, printable
@@ -54,9 +55,9 @@ class Telling:
     def taking(self, description: Description) -> "Taking":
         return Taking(self, description)
 
-    def saved(self, path: Path, size: int, seconds: float) -> None:
-        speed = f" in {shown_seconds(seconds)}, {shown_bytes(int(size / seconds))}/s" if size and seconds >= 1 else ""
-        sentence = f"{paint('✓', 'good', sys.stderr)} {printable(str(path))} ({shown_bytes(size)}{speed}), verified."
+    def saved(self, path: Path, size: int, pace: Pace) -> None:
+        facts = f"{shown_bytes(size)}{pace.summed_up(size)}"
+        sentence = f"{paint('✓', 'good', sys.stderr)} {printable(str(path))} ({facts}), verified."
         self.tell("saved", sentence, path=os.fsencode(path).decode(errors="replace"), size=size)
 
     def failed(self, name: str, why: str) -> None:
@@ -113,33 +114,29 @@ class Taking:
         self._telling = telling
         self._name = "a text" if description.kind == "text" else description.name
         self._length = description.size
-        self._begun_at = self._shown_at = time.monotonic()
+        self.pace = Pace()
+        self.written_bytes = 0
         self._moved_at = 0.0
-        self._from_bytes = 0
         self._said = ""
-
-    @property
-    def seconds(self) -> float:
-        return time.monotonic() - self._begun_at
 
     def begun(self, stream: Stream) -> None:
         self._length = stream.length
-        self._from_bytes = stream.first * stream.chunk
-        self._begun_at = self._shown_at = time.monotonic()
-        if self._from_bytes:
-            self._telling.say(f"Going on with {self._name}, of which {shown_bytes(self._from_bytes)} are here.")
+        self.pace = Pace(stream.first * stream.chunk)
+        if self.pace.from_bytes:
+            self._telling.say(f"Going on with {self._name}, of which {shown_bytes(self.pace.from_bytes)} are here.")
 
     def moved(self, written_bytes: int) -> None:
+        self.written_bytes = written_bytes
         if self._said:
             self._said = ""
             self._telling.forget_what_was_said()
         now = time.monotonic()
-        if now - self._begun_at < _MOMENT_SECONDS or now - self._moved_at < _MOVED_EVERY_SECONDS:
+        if now - self.pace.begun_at < _MOMENT_SECONDS or now - self._moved_at < _MOVED_EVERY_SECONDS:
             return
         self._moved_at = now
         has_bar = self._telling.move_bar(self, self._name, self._length, written_bytes)
-        if not has_bar and now - self._shown_at >= self._telling.every_seconds:
-            self._shown_at = now
+        if not has_bar and now - self.pace.shown_at >= self._telling.every_seconds:
+            self.pace.shown_at = now
             self._show(written_bytes)
 
     def close(self) -> None:
@@ -151,7 +148,7 @@ class Taking:
             self._telling.say(sentence)
 
     def _show(self, written_bytes: int) -> None:
-        speed = int((written_bytes - self._from_bytes) / max(self.seconds, 0.001))
+        speed = self.pace.speed(written_bytes)
         of_all = left = ""
         if self._length:
             of_all = f" of {shown_bytes(self._length)}"

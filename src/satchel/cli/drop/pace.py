@@ -1,0 +1,27 @@
+"""How fast something goes on its way, counted from where it went on: what came before a break was not moved now."""
+
+import time
+from dataclasses import dataclass, field
+
+from satchel.cli.shelf.sizes import shown_bytes, shown_seconds
+
+
+@dataclass(slots=True)
+class Pace:
+    """Of one stream, since it has begun; and when it was shown last."""
+
+    from_bytes: int = 0
+    begun_at: float = field(default_factory=time.monotonic)
+    shown_at: float = field(default_factory=time.monotonic)
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self.begun_at
+
+    def speed(self, written_bytes: int) -> int:
+        return int((written_bytes - self.from_bytes) / max(self.seconds, 0.001))
+
+    def summed_up(self, size: int) -> str:
+        """To be said behind a size; nothing of what took a moment."""
+        seconds = self.seconds
+        return f" in {shown_seconds(seconds)}, {shown_bytes(self.speed(size))}/s" if size and seconds >= 1 else ""
