@@ -1,5 +1,6 @@
 """The command's half of every conversation with a server: tokens in, typed answers out, failures as one sentence."""
 
+import json
 import os
 import socket
 import ssl
@@ -7,26 +8,27 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cached_property
+from http.client import HTTPException
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar
 from urllib.parse import urlsplit
 
-import httpx
 import msgspec
 
 from satchel.cli.answers import GuestEntered, Problem, SignedIn
 from satchel.cli.credentials import CredentialsFile, GuestPass, Session
 from satchel.cli.output import CommandFailed, Misused
-from satchel.cli.wire import Wire
+from satchel.cli.wire import Answer, Wire, trust
 
 if TYPE_CHECKING:
+    import httpx
     from websockets.sync.client import ClientConnection
 
 DEFAULT_SERVER = "http://127.0.0.1:8400"
 API = "/api/v1"
-_PATIENCE = httpx.Timeout(30, connect=10)
+_PATIENCE_SECONDS = 30.0
 # The last byte of a large upload is answered when all of it is in place.
-_PATIENCE_WITH_BYTES = httpx.Timeout(120, connect=10)
+_PATIENCE_WITH_BYTES_SECONDS = 120.0
 # What a server says when a proxy has made a plain request of a websocket.
 _ASKED_AS_A_PAGE = 405
 # Reasons for which only signing in again helps.
@@ -51,24 +53,31 @@ class Unreachable(CommandFailed):
 
 
 class Client:
-    """One server, as whoever is signed in to it, else as the guest whom it let in. Use it in a `with` block."""
+    """One server, as whoever is signed in to it, else as the guest whom it let in. Use it in a `with` block.
 
-    def __init__(self, server: str, credentials: CredentialsFile) -> None:
+    With `as_stranger` also as somebody who shows nothing, where that is enough.
+    """
+
+    def __init__(self, server: str, credentials: CredentialsFile, *, as_stranger: bool = False) -> None:
         self.server = server
+        self._as_stranger = as_stranger
         self.credentials = credentials
         kept = credentials.read()
         self._session = kept.sessions.get(server)
         self._guest = _unexpired(kept.guests.get(server))
-        self._http = httpx.Client(
-            base_url=server,
-            timeout=_PATIENCE,
+        self._wire = Wire(server)
+
+    @cached_property
+    def _http(self) -> "httpx.Client":
+        """For what streams, and through proxies. Loaded only then: it takes longer than most commands."""
+        import httpx
+
+        return httpx.Client(
+            base_url=self.server,
+            timeout=httpx.Timeout(_PATIENCE_SECONDS, connect=10),
             headers={"user-agent": "satchel"},
             limits=httpx.Limits(max_keepalive_connections=None),
         )
-
-    @cached_property
-    def _wire(self) -> Wire:
-        return Wire(self.server, _PATIENCE_WITH_BYTES.read or 0)
 
     def __enter__(self) -> Self:
         return self
@@ -76,7 +85,9 @@ class Client:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._http.close()
+        self._wire.close()
+        if "_http" in vars(self):
+            self._http.close()
 
     @property
     def session(self) -> Session | None:
@@ -106,58 +117,47 @@ class Client:
 
     def send_bytes(
         self, method: str, path: str, headers: Mapping[str, str], content: Callable[[], bytes | Iterator[bytes]]
-    ) -> httpx.Headers:
+    ) -> Mapping[str, str]:
         """Send a body as it is and answer the headers; `content` is asked for it again if the token has run out."""
 
-        def send(session: Proof) -> httpx.Headers:
-            with self._explained():
-                response = self._http.request(
-                    method,
-                    API + path,
-                    content=content(),
-                    headers={**headers, **_proof(session)},
-                    timeout=_PATIENCE_WITH_BYTES,
-                )
-            self.read(response, object)
-            return response.headers
+        def send(session: Proof | None) -> Mapping[str, str]:
+            answered = self._by_httpx(method, path, content(), {**headers, **_proof(session)})
+            self.read(answered, object)
+            return answered.headers
 
         return self._as_self(send)
 
-    def post_small(self, path: str, headers: Mapping[str, str], content: bytes) -> httpx.Headers:
+    def post_small(self, path: str, headers: Mapping[str, str], content: bytes) -> Mapping[str, str]:
         """As `send_bytes`, for bodies that come by the thousand."""
-        wire = self._wire
-        if not wire.is_direct:
-            return self.send_bytes("POST", path, headers, lambda: content)
 
-        def post(session: Proof) -> httpx.Headers:
-            with self._explained():
-                response = wire.post(API + path, {**headers, **_proof(session), "user-agent": "satchel"}, content)
-            self.read(response, object)
-            return response.headers
+        def post(session: Proof | None) -> Mapping[str, str]:
+            proven = {**headers, **_proof(session)}
+            answered = self._exchange("POST", path, content, proven, _PATIENCE_WITH_BYTES_SECONDS)
+            self.read(answered, object)
+            return answered.headers
 
         return self._as_self(post)
 
     def post_bytes(self, path: str, content_type: str, content: bytes, answer: type[T]) -> T:
         """Send a body as it is and read the answer."""
 
-        def post(session: Proof) -> T:
+        def post(session: Proof | None) -> T:
             headers = {"content-type": content_type, **_proof(session)}
-            with self._explained():
-                response = self._http.post(API + path, content=content, headers=headers, timeout=_PATIENCE_WITH_BYTES)
-            return self.read(response, answer)
+            answered = self._exchange("POST", path, content, headers, _PATIENCE_WITH_BYTES_SECONDS)
+            return self.read(answered, answer)
 
         return self._as_self(post)
 
     @contextmanager
-    def receive_bytes(self, path: str, headers: Mapping[str, str]) -> Generator[httpx.Response]:
+    def receive_bytes(self, path: str, headers: Mapping[str, str]) -> Generator["httpx.Response"]:
         """An answer whose body the block reads as it arrives."""
 
-        def ask(session: Proof) -> httpx.Response:
+        def ask(session: Proof | None) -> "httpx.Response":
             asked = self._http.build_request("GET", API + path, headers={**headers, **_proof(session)})
             response = self._http.send(asked, stream=True)
             if not response.is_success:
                 response.read()
-                self.read(response, object)
+                self.read(_answered(response), object)
             return response
 
         with self._explained():
@@ -179,11 +179,10 @@ class Client:
         from websockets.typing import Subprotocol
 
         address = "ws" + self.server.removeprefix("http") + API + path
-        trust = httpx.create_ssl_context() if address.startswith("wss:") else None
         try:
             return connect(
                 address,
-                ssl=trust,
+                ssl=trust() if address.startswith("wss:") else None,
                 additional_headers=headers,
                 subprotocols=[Subprotocol(each) for each in subprotocols] if subprotocols else None,
                 user_agent_header="satchel",
@@ -198,10 +197,10 @@ class Client:
                     f"What stands in front of {self.server} passes no websockets on. Tell whoever runs it: "
                     "deploy/nginx.conf of Satchel shows how."
                 ) from error
-            content = bytes(answer.body or b"")
-            response = httpx.Response(answer.status_code, headers=[*answer.headers.raw_items()], content=content)
-            self.read(response, object)
-            raise self._no_satchel(response) from error
+            headers = {name.lower(): value for name, value in answer.headers.raw_items()}
+            answered = Answer(answer.status_code, headers, bytes(answer.body or b""))
+            self.read(answered, object)
+            raise self._no_satchel(answered) from error
         except (InvalidHandshake, ConnectionClosed, OSError) as error:
             raise self.unreachable(error) from error
 
@@ -230,14 +229,24 @@ class Client:
             kept.sessions.pop(self.server, None)
         self._session = None
 
-    def _as_self(self, ask: Callable[[Proof], T]) -> T:
+    def _as_self(self, ask: Callable[[Proof | None], T]) -> T:
         proof = self._session or self._guest
-        if proof is None:
+        if proof is None and not self._as_stranger:
             raise self._not_signed_in()
+        try:
+            return self._as(proof, ask)
+        except Refused as refusal:
+            is_over = refusal.slug in {"token-expired", *SIGN_IN_AGAIN}
+            if proof is None or not is_over or not self._as_stranger:
+                raise
+        self._session = self._guest = None
+        return ask(None)
+
+    def _as(self, proof: Proof | None, ask: Callable[[Proof | None], T]) -> T:
         try:
             return ask(proof)
         except Refused as refusal:
-            if refusal.slug != "token-expired" or isinstance(proof, GuestPass):
+            if refusal.slug != "token-expired" or not isinstance(proof, Session):
                 raise
         return ask(self._renew(proof))
 
@@ -254,80 +263,120 @@ class Client:
         self._session = session
         return session
 
-    def _send(
-        self, method: str, path: str, body: Mapping[str, object] | None, headers: Mapping[str, str]
-    ) -> httpx.Response:
+    def _send(self, method: str, path: str, body: Mapping[str, object] | None, headers: Mapping[str, str]) -> Answer:
+        if body is None:
+            return self._exchange(method, path, None, headers, _PATIENCE_SECONDS)
+        content = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+        return self._exchange(method, path, content, {"content-type": "application/json", **headers}, _PATIENCE_SECONDS)
+
+    def _exchange(
+        self, method: str, path: str, content: bytes | None, headers: Mapping[str, str], patience_seconds: float
+    ) -> Answer:
+        if not self._wire.is_direct:
+            return self._by_httpx(method, path, content, headers, patience_seconds)
+        try:
+            return self._wire.request(
+                method, API + path, {**headers, "user-agent": "satchel"}, content, patience_seconds
+            )
+        except (OSError, HTTPException) as error:
+            raise self.unreachable(error) from error
+
+    def _by_httpx(
+        self,
+        method: str,
+        path: str,
+        content: bytes | Iterator[bytes] | None,
+        headers: Mapping[str, str],
+        patience_seconds: float = _PATIENCE_WITH_BYTES_SECONDS,
+    ) -> Answer:
+        import httpx
+
+        patience = httpx.Timeout(patience_seconds, connect=10)
         with self._explained():
-            return self._http.request(method, API + path, json=body, headers=headers)
+            return _answered(self._http.request(method, API + path, content=content, headers=headers, timeout=patience))
 
     @contextmanager
     def _explained(self) -> Generator[None]:
+        import httpx
+
         try:
             yield
+        except httpx.RemoteProtocolError as error:
+            raise Unreachable(_no_http(self.server)) from error
         except httpx.TransportError as error:
             raise self.unreachable(error) from error
 
     def unreachable(self, error: Exception) -> Unreachable:
         return Unreachable(_explain(error, self.server))
 
-    def read(self, response: httpx.Response, answer: type[T]) -> T:
+    def read(self, answered: Answer, form: type[T]) -> T:
         """What the server answered; raises `Refused` if that is no, `Unreachable` if it is no Satchel's answer."""
-        content_type = response.headers.get("content-type", "").partition(";")[0]
+        content_type = answered.headers.get("content-type", "").partition(";")[0]
         try:
-            if response.is_success:
-                return msgspec.json.decode(response.content or b"null", type=answer)
+            if answered.is_success:
+                return msgspec.json.decode(answered.content or b"null", type=form)
             if content_type == "application/problem+json":
-                raise _refusal(msgspec.json.decode(response.content, type=Problem), response)
+                raise _refusal(msgspec.json.decode(answered.content, type=Problem), answered)
         except msgspec.DecodeError as error:
-            raise self._no_satchel(response) from error
-        raise self._no_satchel(response)
+            raise self._no_satchel(answered) from error
+        raise self._no_satchel(answered)
 
     def _not_signed_in(self) -> CommandFailed:
         return CommandFailed(f"You are not signed in to {self.server}. Use `satchel login`.")
 
-    def _no_satchel(self, response: httpx.Response) -> Unreachable:
-        if response.has_redirect_location:
-            target = urlsplit(response.headers["location"])
+    def _no_satchel(self, answered: Answer) -> Unreachable:
+        if 300 <= answered.status < 400 and "location" in answered.headers:
+            target = urlsplit(answered.headers["location"])
             where = f" to {target.scheme}://{target.netloc}" if target.netloc else ""
             return Unreachable(f"{self.server} redirects{where}. Give the address it leads to with --server.")
         return Unreachable(
-            f"What answers at {self.server} is not a Satchel server (it said {response.status_code}). "
+            f"What answers at {self.server} is not a Satchel server (it said {answered.status}). "
             "Check the address and give the right one with --server."
         )
 
 
-def open_client(server: str | None) -> Client:
+def open_client(server: str | None, *, as_stranger: bool = False) -> Client:
     """Talk to the server named here, in SATCHEL_SERVER, or in the last login; else to one on this machine."""
     credentials = CredentialsFile.of_this_user()
     named = server or os.environ.get("SATCHEL_SERVER") or credentials.read().server or DEFAULT_SERVER
-    return Client(_address(named), credentials)
+    return Client(_address(named), credentials, as_stranger=as_stranger)
 
 
 def _address(written: str) -> str:
     """One form for every way of writing an address, because sessions are found by it."""
     misused = Misused(f"A server's address looks like https://satchel.example.org, not like {written!r}.")
     try:
-        parts, url = urlsplit(written), httpx.URL(written)
-        url.host.encode("idna")  # as the name will be looked up
-    except (ValueError, httpx.InvalidURL) as error:
+        parts = urlsplit(written)
+        host = (parts.hostname or "").encode("idna")  # as the name will be looked up
+        is_reachable = host and parts.port != 0  # raises if it is no number
+    except ValueError as error:
         raise misused from error
-    if url.scheme not in ("http", "https") or not url.host or url.userinfo or url.query or url.fragment:
+    has_more = "@" in parts.netloc or parts.query or parts.fragment or " " in written or not written.isprintable()
+    if parts.scheme not in ("http", "https") or not is_reachable or has_more:
         raise misused
-    return f"{url.scheme}://{parts.netloc.lower()}{parts.path.rstrip('/')}"
+    return f"{parts.scheme}://{parts.netloc.lower()}{parts.path.rstrip('/')}"
 
 
-def _proof(session: Proof) -> dict[str, str]:
-    return {"authorization": f"Bearer {session.access_token}"}
+def _proof(session: Proof | None) -> dict[str, str]:
+    return {} if session is None else {"authorization": f"Bearer {session.access_token}"}
 
 
 def _unexpired(guest: GuestPass | None) -> GuestPass | None:
     return guest if guest and datetime.fromisoformat(guest.expires_at) > datetime.now(UTC) else None
 
 
-def _refusal(problem: Problem, response: httpx.Response) -> Refused:
+def _refusal(problem: Problem, answered: Answer) -> Refused:
     hint = " Use `satchel login`." if problem.slug in SIGN_IN_AGAIN else ""
-    after = response.headers.get("retry-after", "")
-    return Refused(problem.detail + hint, problem.slug, response.status_code, int(after) if after.isdecimal() else 0)
+    after = answered.headers.get("retry-after", "")
+    return Refused(problem.detail + hint, problem.slug, answered.status, int(after) if after.isdecimal() else 0)
+
+
+def _answered(response: "httpx.Response") -> Answer:
+    return Answer(response.status_code, response.headers, response.content)
+
+
+def _no_http(server: str) -> str:
+    return f"What answers at {server} is not a Satchel server. Check the address."
 
 
 def _explain(error: Exception, server: str) -> str:
@@ -347,12 +396,12 @@ def _explain(error: Exception, server: str) -> str:
                     f"Nothing answers at {server}. Start a server there with `satchel serve`, "
                     "or name another with --server."
                 )
+            case TimeoutError():
+                return f"{server} does not answer. Check the address and the network, then try again."
             case _:
                 continue
-    if isinstance(error, httpx.TimeoutException | TimeoutError):
-        return f"{server} does not answer. Check the address and the network, then try again."
-    if isinstance(error, httpx.RemoteProtocolError):
-        return f"What answers at {server} is not a Satchel server. Check the address."
+    if isinstance(error, HTTPException) and not isinstance(error, OSError):
+        return _no_http(server)
     return f"The connection to {server} failed: {error}."
 
 

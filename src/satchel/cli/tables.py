@@ -1,6 +1,5 @@
 """`satchel tables`: shows the tables that Satchel declares and makes those that are missing, on any table store."""
 
-import asyncio
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -37,6 +36,8 @@ def tables(
     An embedded server makes its own tables. On DynamoDB run `satchel tables create` once before the first start, since
     tables can cost money there. Nothing is ever dropped or changed.
     """
+    import asyncio
+
     if action not in ("show", "create"):
         raise Misused(
             f"Tables can be shown or created: `satchel tables show` or `satchel tables create`, not {action!r}."

@@ -1,6 +1,5 @@
 """`satchel doctor`: tries everything a server needs, each part on its own, and says how to fix what does not work."""
 
-import asyncio
 import sys
 from dataclasses import asdict
 from secrets import token_bytes
@@ -24,6 +23,8 @@ def doctor(
     Tries what a server does with each of its stores, on things of its own that it takes away again. Exits with 1 if
     anything failed. Give it the same options, environment and folder as `satchel serve`.
     """
+    import asyncio
+
     from satchel.cli.doctor.findings import Report
 
     silence_logs()

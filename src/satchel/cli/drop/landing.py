@@ -154,7 +154,10 @@ def name_inside(written: str) -> FileName:
 
 def keep_time(descriptor: int, modified: str | None) -> None:
     """Give the file the time of change that it had; nonsense is ignored."""
-    if modified:
-        with suppress(ValueError, OverflowError, OSError):
-            moment = datetime.fromisoformat(modified).timestamp()
-            os.utime(descriptor, (moment, moment))
+    if not modified:
+        return
+    try:
+        moment = datetime.fromisoformat(modified).timestamp()
+        os.utime(descriptor, (moment, moment))
+    except (ValueError, OverflowError, OSError):
+        return

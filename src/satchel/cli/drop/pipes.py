@@ -16,11 +16,10 @@ from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnec
 from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-import httpx
-
 from satchel.cli.client import API, Unreachable
 from satchel.cli.drop.session import DropSession
 from satchel.cli.output import CommandFailed
+from satchel.cli.wire import Answer, trust
 
 # Longer than a side that comes first waits for the other, and than a receiver is given to go on reading.
 _PATIENCE_SECONDS = 120.0
@@ -105,8 +104,8 @@ class Pipe:
             content = response.read()
         if _is_proxys_no(response):
             raise RefusedByProxy(response.status)
-        answer = httpx.Response(response.status, headers=response.getheaders(), content=content)
-        self._session.client.read(answer, object)
+        headers = {name.lower(): value for name, value in response.getheaders()}
+        self._session.client.read(Answer(response.status, headers, content), object)
 
     @contextmanager
     def _explained(self) -> Generator[None]:
@@ -135,8 +134,7 @@ def _connection_to(server: str) -> tuple[HTTPConnection, str, dict[str, str]]:
     if parts.scheme == "http":
         connection = HTTPConnection(*reached, timeout=_PATIENCE_SECONDS)
         return connection, server if at else parts.path, proof
-    # As httpx trusts, SSL_CERT_FILE included.
-    connection = HTTPSConnection(*reached, timeout=_PATIENCE_SECONDS, context=httpx.create_ssl_context())
+    connection = HTTPSConnection(*reached, timeout=_PATIENCE_SECONDS, context=trust())
     if at:
         connection.set_tunnel(host, port, proof)
     return connection, parts.path, {}

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
 from satchel.cli.drop.bars import Bars
+from satchel.cli.drop.describing import described
 from satchel.cli.drop.pace import Pace
 from satchel.cli.drop.secrets import Description
 from satchel.cli.drop.serving import Handover
@@ -158,16 +159,6 @@ class Showing:
                 self._bars.print(sentence, sys.stdout)
             else:
                 print(sentence, flush=True)
-
-
-def described(description: Description) -> str:
-    """In a few words, as people would say it."""
-    size = "size not known yet" if description.size is None else shown_bytes(description.size)
-    if description.kind == "text":
-        return f"a text ({size})"
-    if description.kind == "folder":
-        size = f"{description.files:,} {'file' if description.files == 1 else 'files'}, {size}"
-    return f"{description.name} ({size})"
 
 
 def _opening(invitation: Invitation, offered: Sequence[Description], *, qr: bool) -> Iterator[str]:

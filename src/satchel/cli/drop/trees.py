@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import accumulate
 from pathlib import Path
+from typing import TypeAlias
 
 import msgspec
 
-from satchel.cli.drop.contents import Changed, FileContent, FileSource, iso_of
+from satchel.cli.drop.contents import Changed, FileContent, FileSource, iso_of, read_whole
 from satchel.cli.drop.folders import Header
 from satchel.cli.drop.secrets import Description
 from satchel.cli.shelf.sources import sendable
@@ -24,32 +25,30 @@ class Missing:
 
 
 @dataclass(frozen=True, slots=True)
-class Inside:
-    """Something in a folder: the header that announces it, and the file if it is one."""
+class EmptyFolder:
+    """A folder of which nothing would be known if it were not announced itself."""
 
-    header: bytes
-    file: FileSource | None
+    path: str
 
-    @property
-    def length(self) -> int:
-        return len(self.header) + (self.file.size if self.file else 0)
+
+Inside: TypeAlias = FileSource | EmptyFolder
 
 
 @dataclass(frozen=True, slots=True)
 class FolderSource:
-    """A folder and, in order, all that is in it."""
+    """A folder and, in order, all that is in it, each with the header that announces it."""
 
     path: str
     inside: tuple[Inside, ...]
+    headers: tuple[bytes, ...]
 
     @property
     def description(self) -> Description:
-        files = [each.file for each in self.inside if each.file]
-        size = sum(file.size for file in files)
-        return Description("folder", sendable(Path(self.path).name) or "folder", size, len(files), None, "")
+        sizes = [each.size for each in self.inside if isinstance(each, FileSource)]
+        return Description("folder", sendable(Path(self.path).name) or "folder", sum(sizes), len(sizes), None, "")
 
     def begin(self) -> "FolderContent":
-        if self.as_it_is_now() != self:
+        if tuple(_inside(self.path, Missing())) != self.inside:
             raise Changed
         return FolderContent(self)
 
@@ -63,45 +62,50 @@ class FolderContent:
 
     def __init__(self, source: FolderSource) -> None:
         self._inside = source.inside
-        self._ends = [*accumulate(each.length for each in source.inside)]
+        self._headers = source.headers
+        self._lengths = [len(header) + _size(each) for header, each in zip(source.headers, source.inside, strict=True)]
+        self._ends = [*accumulate(self._lengths)]
         self.length = self._ends[-1] if self._ends else 0
         self._file: FileContent | None = None
         self.seek(0)
 
     def seek(self, offset: int) -> None:
         self._close_file()
+        # What is next, and how much of it has been read: of its header, then of its file.
         self._at = bisect_right(self._ends, offset)
-        self._header = memoryview(b"")
-        if self._at < len(self._inside):
-            self._enter(offset - (self._ends[self._at - 1] if self._at else 0))
+        self._read = offset - (self._ends[self._at - 1] if self._at else 0)
 
     def read_into(self, buffer: memoryview) -> int:
-        filled = 0
-        while filled < len(buffer) and self._at < len(self._inside):
-            if self._header:
-                piece = min(len(self._header), len(buffer) - filled)
-                buffer[filled : filled + piece] = self._header[:piece]
-                self._header = self._header[piece:]
-                filled += piece
-            elif self._file and (piece := self._file.read_into(buffer[filled:])):
-                filled += piece
-            else:
+        filled, room = 0, len(buffer)
+        while filled < room and self._at < len(self._inside):
+            filled += self._read_on(buffer[filled:])
+            if self._read == self._lengths[self._at]:
                 self._close_file()
                 self._at += 1
-                if self._at < len(self._inside):
-                    self._enter(0)
+                self._read = 0
         return filled
 
     def close(self) -> None:
         self._close_file()
 
-    def _enter(self, offset: int) -> None:
-        """Be so far into the thing that is next."""
-        inside = self._inside[self._at]
-        self._header = memoryview(inside.header)[offset:]
-        if inside.file:
-            self._file = _reading(inside.file)
-            self._file.seek(max(0, offset - len(inside.header)))
+    def _read_on(self, buffer: memoryview) -> int:
+        header, each = self._headers[self._at], self._inside[self._at]
+        if self._read < len(header) or isinstance(each, EmptyFolder):
+            piece = header[self._read : self._read + len(buffer)]
+            read = len(piece)
+            buffer[:read] = piece
+        elif self._read == len(header) and each.size <= len(buffer):
+            read = _read_whole(each, buffer)
+        else:
+            read = self._opened(each, self._read - len(header)).read_into(buffer)
+        self._read += read
+        return read
+
+    def _opened(self, file: FileSource, offset: int) -> FileContent:
+        if self._file is None:
+            self._file = _reading(file)
+            self._file.seek(offset)
+        return self._file
 
     def _close_file(self) -> None:
         if self._file:
@@ -110,28 +114,29 @@ class FolderContent:
 
 
 def folder_at(path: str, missing: Missing) -> FolderSource:
-    return FolderSource(path, tuple(_inside(path, missing)))
+    inside = tuple(_inside(path, missing))
+    below = len(path.rstrip("/")) + 1
+    return FolderSource(path, inside, tuple(_header(each, sendable(each.path[below:])) for each in inside))
 
 
 def _inside(path: str, missing: Missing) -> Iterator[Inside]:
     # No recursion: folders can be nested deeper than calls can.
-    waiting = [(path, "")]
+    waiting = [path]
     while waiting:
-        folder, there = waiting.pop()
+        folder = waiting.pop()
         try:
             with os.scandir(folder) as entries:
                 listed = sorted(entries, key=lambda entry: entry.name)
         except OSError as error:
             missing.unreadable.append((folder, error.strerror or str(error)))
             continue
-        if not listed and there:
-            yield Inside(_framed(Header(there.removesuffix("/"), kind="folder")), None)
-        below = [entry for entry in listed if entry.is_dir(follow_symlinks=False)]
-        waiting += [(entry.path, f"{there}{sendable(entry.name)}/") for entry in reversed(below)]
+        if not listed and folder != path:
+            yield EmptyFolder(folder)
+        below = [entry.path for entry in listed if entry.is_dir(follow_symlinks=False)]
+        waiting += reversed(below)
         for entry in listed:
             if not entry.is_dir(follow_symlinks=False) and (file := _listed(entry, missing)):
-                path_there = there + sendable(entry.name)
-                yield Inside(_framed(Header(path_there, file.size, iso_of(file.modified_ns))), file)
+                yield file
 
 
 def _listed(entry: "os.DirEntry[str]", missing: Missing) -> FileSource | None:
@@ -151,14 +156,30 @@ def _listed(entry: "os.DirEntry[str]", missing: Missing) -> FileSource | None:
     return None
 
 
-def _framed(header: Header) -> bytes:
+def _header(inside: Inside, path_there: str) -> bytes:
+    if isinstance(inside, FileSource):
+        header = Header(path_there, inside.size, iso_of(inside.modified_ns))
+    else:
+        header = Header(path_there, kind="folder")
     encoded = msgspec.json.encode(header)
     return len(encoded).to_bytes(4, "big") + encoded
+
+
+def _size(inside: Inside) -> int:
+    return inside.size if isinstance(inside, FileSource) else 0
 
 
 def _reading(file: FileSource) -> FileContent:
     """Which was no link when it was announced."""
     try:
         return FileContent(file, os.O_NOFOLLOW)
+    except OSError as error:
+        raise Changed from error
+
+
+def _read_whole(file: FileSource, buffer: memoryview) -> int:
+    """As above, for what is small enough to be opened, read and closed at once."""
+    try:
+        return read_whole(file, buffer, os.O_NOFOLLOW)
     except OSError as error:
         raise Changed from error

@@ -1,0 +1,14 @@
+"""What is offered, in the words that both sides see."""
+
+from satchel.cli.drop.secrets import Description
+from satchel.cli.shelf.sizes import shown_bytes
+
+
+def described(description: Description) -> str:
+    """In a few words, as people would say it."""
+    size = "size not known yet" if description.size is None else shown_bytes(description.size)
+    if description.kind == "text":
+        return f"a text ({size})"
+    if description.kind == "folder":
+        size = f"{description.files:,} {'file' if description.files == 1 else 'files'}, {size}"
+    return f"{description.name} ({size})"
