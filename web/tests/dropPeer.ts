@@ -8,6 +8,7 @@ import { Door, Guest, type Knock } from '../src/lib/drop/crypto/cpace';
 import { Untrusted } from '../src/lib/drop/crypto/errors';
 import { isReceipt, Keys, receiptFor, Secret } from '../src/lib/drop/crypto/keys';
 import type { Agreement, Asked, RequestFacts, Stream } from '../src/lib/drop/crypto/keys';
+import { sourceOf } from '../src/lib/drop/crypto/pieces';
 import { ChainDigest, Opener, Sealer } from '../src/lib/drop/crypto/records';
 
 type Said = Record<string, string>;
@@ -113,7 +114,7 @@ const verbs: Record<string, (said: never) => Promise<unknown>> = {
     const chain = await digestOf(said, stream.chunk);
     const chunks: Bytes[] = [];
     const body = new Blob([read(said.line)]).stream() as ReadableStream<Bytes>;
-    for await (const { chunk } of new Opener(stream, chain).open(body)) chunks.push(chunk);
+    for await (const { chunk } of new Opener(stream, chain).open(sourceOf(body))) chunks.push(chunk);
     return {
       content: written(concat(...chunks)),
       receipt: toBase64(await receiptFor(stream, await chain.value)),

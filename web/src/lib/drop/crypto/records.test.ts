@@ -3,6 +3,7 @@ import { concat, fromHex, toHex, type Bytes } from './bytes';
 import { BrokenOff, Tampered } from './errors';
 import { bodyOf, chunksOf, flipped, streamOf, vectors } from './given';
 import { receiptFor, type Stream } from './keys';
+import { sourceOf } from './pieces';
 import { ChainDigest, Opener, sealedBytes, Sealer } from './records';
 
 const { streams } = vectors.drop;
@@ -20,7 +21,7 @@ async function opened(
   digest = new ChainDigest(),
 ): Promise<Bytes> {
   const chunks: Bytes[] = [];
-  for await (const { chunk } of new Opener(stream, digest).open(body)) chunks.push(chunk);
+  for await (const { chunk } of new Opener(stream, digest).open(sourceOf(body))) chunks.push(chunk);
   return concat(...chunks);
 }
 
@@ -51,7 +52,7 @@ describe.each(streams)('a content of $length bytes in chunks of $chunk from $fir
     const stream = await streamOf(vector);
     const had: string[] = [];
     for await (const { chunks, digest } of new Opener(stream, before()).open(
-      bodyOf(fromHex(records.join(''))),
+      sourceOf(bodyOf(fromHex(records.join('')))),
     )) {
       had.push(`${chunks} ${toHex(digest)}`);
     }
@@ -158,7 +159,7 @@ describe('a line', () => {
       let end = (): void => undefined;
       const ended = new Promise<void>((resolve) => (end = resolve));
       const body = new ReadableStream<Bytes>({ pull: (line) => line.enqueue(bytes), cancel: end });
-      const reading = new Opener(stream, new ChainDigest()).open(body);
+      const reading = new Opener(stream, new ChainDigest()).open(sourceOf(body));
       await reading.next();
       await reading.next().then(
         () => reading.return(),
@@ -174,7 +175,7 @@ describe('a line', () => {
     const body = new ReadableStream<Bytes>({
       start: (controller) => controller.enqueue(line.slice(0, 48 + 64)),
     });
-    const { value } = await new Opener(stream, new ChainDigest()).open(body).next();
+    const { value } = await new Opener(stream, new ChainDigest()).open(sourceOf(body)).next();
     expect(value).toMatchObject({ chunks: 1 });
   });
 

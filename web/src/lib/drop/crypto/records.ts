@@ -4,19 +4,18 @@
 //     await Promise.all(chunks.map((chunk) => sealer.seal(chunk)))    in order, as many at once as one likes
 //     await sealer.final()
 //
-//     for await (const { chunk, chunks, digest } of new Opener(stream, chain).open(answer.body)) …
+//     for await (const { chunk, chunks, digest } of new Opener(stream, chain).open(source)) …
 //
 // Buffers that are passed in may be used again as soon as the call returns: WebCrypto takes its copy before.
 import { concat, isEqual, u64, type Bytes } from './bytes';
 import { BrokenOff, Tampered } from './errors';
 import type { Stream } from './keys';
+import { PieceReader, type Source } from './pieces';
 import { decrypt, encrypt, sha256 } from './sealing';
 
 const TAG_BYTES = 16;
 const LAST_RECORD_BYTES = 64;
 const NO_AAD = new Uint8Array();
-// While one chunk is being written, so many more are read and opened.
-const AHEAD = 4;
 
 /** How many bytes the stream has, or null while nobody knows how long the content is. */
 export function sealedBytes({
@@ -99,7 +98,7 @@ export type Opened = { chunk: Bytes; chunks: number; digest: Bytes };
 export class Opener {
   readonly #stream: Stream;
   readonly #digest: ChainDigest;
-  readonly #pending = new Pending();
+  #taken = 0;
   #length: number;
 
   constructor(stream: Stream, digest: ChainDigest) {
@@ -113,38 +112,34 @@ export class Opener {
    * The chunks, in order. Ends only behind a right last record: raises BrokenOff if the stream ends too early, and
    * Tampered if something is not what the owner sealed.
    */
-  async *open(body: ReadableStream<Bytes>): AsyncGenerator<Opened, void> {
-    const reader = body.pipeThrough(this.#opening()).getReader();
+  async *open(source: Source): AsyncGenerator<Opened, void> {
+    const record = this.#stream.chunk + TAG_BYTES;
+    // Only what is followed by as much as a last record is a whole chunk for sure.
+    const pieces = new PieceReader(source, record + LAST_RECORD_BYTES);
     try {
-      for (let read = await reader.read(); !read.done; read = await reader.read()) yield await read.value;
-      yield* this.#end();
+      for (let filling = pieces.fill(); await filling;) {
+        const next = this.#next(pieces.here.subarray(0, record));
+        pieces.pass(record);
+        this.#taken += record;
+        // While this one is opened and written; if it fails, nobody waits for those behind it.
+        filling = pieces.fill();
+        filling.catch(() => undefined);
+        yield await next;
+      }
+      yield* this.#end(pieces.here);
     } finally {
-      // Whoever wants no more of it, or must not have it, ends what sends it; what has ended cannot be ended.
-      reader.cancel().catch(() => undefined);
+      // Whoever wants no more of it, or must not have it, ends what sends it.
+      source.cancel();
     }
   }
 
-  #opening(): TransformStream<Bytes, Promise<Opened>> {
-    const transform = (piece: Bytes, out: TransformStreamDefaultController<Promise<Opened>>): void => {
-      this.#pending.add(piece);
-      for (const record of this.#whole()) out.enqueue(this.#next(record));
-    };
-    return new TransformStream({ transform }, undefined, { highWaterMark: AHEAD });
-  }
-
-  /** The records of whole chunks that have come: only what is followed by as much as a last record is one for sure. */
-  *#whole(): Generator<Bytes, void> {
-    const bytes = this.#stream.chunk + TAG_BYTES;
-    while (this.#pending.length >= bytes + LAST_RECORD_BYTES) yield this.#pending.take(bytes);
-  }
-
   /** The last chunk is given out only when it is known to be the last. */
-  async *#end(): AsyncGenerator<Opened, void> {
-    const short = this.#pending.length - LAST_RECORD_BYTES;
+  async *#end(left: Bytes): AsyncGenerator<Opened, void> {
+    const short = left.length - LAST_RECORD_BYTES;
+    this.#taken += left.length;
     if (short < 0 || (short > 0 && short <= TAG_BYTES)) throw this.#tooShort();
-    const record = this.#pending.take(short);
-    const summary = await this.#summary(this.#digest.chunks + (short ? 1 : 0));
-    const last = short ? await this.#next(record) : undefined;
+    const summary = await this.#summary(this.#digest.chunks + (short ? 1 : 0), left.subarray(short));
+    const last = short ? await this.#next(left.subarray(0, short)) : undefined;
     const right = summaryOf(this.#length, this.#digest.chunks, await this.#digest.value);
     const { length } = this.#stream;
     if (!isEqual(summary, right) || (length !== null && length !== this.#length)) {
@@ -153,14 +148,9 @@ export class Opener {
     if (last) yield last;
   }
 
-  async #summary(chunks: number): Promise<Bytes> {
+  async #summary(chunks: number, record: Bytes): Promise<Bytes> {
     try {
-      return await decrypt(
-        this.#stream.key,
-        nonceOf(chunks, true),
-        NO_AAD,
-        this.#pending.take(LAST_RECORD_BYTES),
-      );
+      return await decrypt(this.#stream.key, nonceOf(chunks, true), NO_AAD, record);
     } catch (error) {
       throw error instanceof Tampered ? this.#tooShort(error) : error;
     }
@@ -169,7 +159,7 @@ export class Opener {
   /** A stream that was cut looks the same at its end as one that was changed there. */
   #tooShort(cause?: Tampered): BrokenOff | Tampered {
     const wanted = sealedBytes(this.#stream);
-    if (cause && wanted === this.#pending.taken) return cause;
+    if (cause && wanted === this.#taken) return cause;
     return new BrokenOff('The stream ended before its last record.', { cause });
   }
 
@@ -184,40 +174,6 @@ export class Opener {
     // Raised when its turn comes; if one before it is raised, nobody waits for this one.
     next.catch(() => undefined);
     return next;
-  }
-}
-
-/** What has come and is not yet opened. */
-class Pending {
-  length = 0;
-  taken = 0;
-  #pieces: Bytes[] = [];
-
-  add(piece: Bytes): void {
-    this.#pieces.push(piece);
-    this.length += piece.length;
-  }
-
-  take(length: number): Bytes {
-    this.length -= length;
-    this.taken += length;
-    const [first] = this.#pieces;
-    if (first && first.length >= length) {
-      this.#pieces[0] = first.subarray(length);
-      return first.subarray(0, length);
-    }
-    return this.#gathered(length);
-  }
-
-  #gathered(length: number): Bytes {
-    const whole = new Uint8Array(length);
-    for (let at = 0; at < length;) {
-      const piece = this.#pieces.shift() as Bytes;
-      whole.set(piece.subarray(0, length - at), at);
-      if (piece.length > length - at) this.#pieces.unshift(piece.subarray(length - at));
-      at += piece.length;
-    }
-    return whole;
   }
 }
 

@@ -12,7 +12,7 @@ import type { Failure, FromWorker, ReceiveTask, RequestView, Status, TransferEve
 import { openSink, type Sink } from './sinks';
 
 const PROGRESS_MS = 1000;
-const TOLD_EVERY_MS = 200;
+const TOLD_EVERY_MS = 250;
 const MOST_CONFIRMATIONS = 6;
 const CONFIRMATION_MS = 30_000;
 // What the owner has taken back, or nobody offers any more.
@@ -155,10 +155,10 @@ export class Incoming {
   async #drain(stream: Stream): Promise<Bytes> {
     const { requestId } = (this.#asked as Asked).request;
     const digest = new ChainDigest(stream.first, this.#have?.digest);
-    const bytes = await openInlet(this.#control, requestId, this.#way, this.#stop.signal);
+    const source = await openInlet(this.#control, requestId, this.#way, this.#stop.signal);
     const clock = setInterval(() => this.#report(requestId), PROGRESS_MS);
     try {
-      for await (const opened of new Opener(stream, digest).open(bytes))
+      for await (const opened of new Opener(stream, digest).open(source))
         await this.#write(opened, stream.chunk);
     } finally {
       clearInterval(clock);

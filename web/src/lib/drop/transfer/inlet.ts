@@ -1,5 +1,6 @@
 // The receiver's end of a stream: the body of an answer, or a websocket where a proxy holds answers back.
 import type { Bytes } from '../crypto/bytes';
+import { sourceOf, sourceOfPieces, type Source } from '../crypto/pieces';
 import { isAbort, Unreachable, type Control } from './control';
 
 /** Nothing has come for so long, though it should: something on the way gathers before it passes on. */
@@ -17,12 +18,12 @@ export async function openInlet(
   requestId: string,
   way: Way,
   signal: AbortSignal,
-): Promise<ReadableStream<Bytes>> {
+): Promise<Source> {
   const watch = new Watch(signal);
   const path = `/requests/${requestId}`;
   try {
-    const read = way === 'answer' ? await answer(control, path, watch) : frames(control, path, watch);
-    return watched(read, watch);
+    const source = way === 'answer' ? await answer(control, path, watch) : frames(control, path, watch);
+    return watched(source, watch);
   } catch (failure) {
     throw watch.meant(failure);
   }
@@ -71,39 +72,31 @@ class Watch {
   }
 }
 
-/** The next bytes, or undefined behind the last. */
-type Read = () => Promise<Bytes | undefined>;
-
-function watched(read: Read, watch: Watch): ReadableStream<Bytes> {
+function watched(source: Source, watch: Watch): Source {
   let isFirst = true;
-  return new ReadableStream(
-    {
-      async pull(controller) {
-        if (!isFirst) watch.listen();
-        isFirst = false;
-        try {
-          const bytes = await read();
-          watch.seen();
-          if (bytes) controller.enqueue(bytes);
-          else controller.close();
-        } catch (failure) {
-          controller.error(watch.meant(failure));
-        }
-      },
-      cancel: () => watch.end(),
+  return {
+    async read(into) {
+      if (!isFirst) watch.listen();
+      isFirst = false;
+      try {
+        const bytes = await source.read(into);
+        watch.seen();
+        return bytes;
+      } catch (failure) {
+        throw watch.meant(failure);
+      }
     },
-    { highWaterMark: 0 },
-  );
+    cancel: () => watch.end(),
+  };
 }
 
-async function answer(control: Pick<Control, 'call'>, path: string, watch: Watch): Promise<Read> {
+async function answer(control: Pick<Control, 'call'>, path: string, watch: Watch): Promise<Source> {
   const response = await control.call(`${path}/bytes`, { signal: watch.signal });
   if (!response.body) throw new Unreachable('no body');
-  const reader = response.body.getReader();
-  return async () => (await reader.read()).value;
+  return sourceOf(response.body);
 }
 
-function frames(control: Pick<Control, 'socket'>, path: string, watch: Watch): Read {
+function frames(control: Pick<Control, 'socket'>, path: string, watch: Watch): Source {
   const socket = control.socket(`${path}/socket`);
   const waiting: (Bytes | 'closed')[] = [];
   let wake: () => void = () => undefined;
@@ -114,10 +107,11 @@ function frames(control: Pick<Control, 'socket'>, path: string, watch: Watch): R
   socket.onmessage = ({ data }: MessageEvent<ArrayBuffer>) => put(new Uint8Array(data));
   socket.onclose = () => put('closed');
   watch.signal.addEventListener('abort', () => socket.close());
-  return async () => {
+  const next = async (): Promise<Bytes | undefined> => {
     while (!waiting.length) await new Promise<void>((resolve) => (wake = resolve));
-    const next = waiting.shift() ?? 'closed';
-    if (next === 'closed') throw new Unreachable('The socket was closed.');
-    return next.length ? next : undefined;
+    const frame = waiting.shift() ?? 'closed';
+    if (frame === 'closed') throw new Unreachable('The socket was closed.');
+    return frame.length ? frame : undefined;
   };
+  return sourceOfPieces(next, () => socket.close());
 }

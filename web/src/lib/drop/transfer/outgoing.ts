@@ -1,7 +1,8 @@
 // Answers one request in a worker: finds out where to begin, reads, seals, sends, and waits for the receiver's receipt.
-import { fromBase64, isEqual, toBase64, type Bytes } from '../crypto/bytes';
+import { fromBase64, isEqual, release, toBase64, type Bytes } from '../crypto/bytes';
 import { Tampered, Untrusted } from '../crypto/errors';
 import { CHUNK_BYTES, isReceipt, Keys, type Have, type RequestFacts, type Stream } from '../crypto/keys';
+import { PieceReader, sourceOf } from '../crypto/pieces';
 import { ChainDigest, sealedBytes, Sealer } from '../crypto/records';
 import { Control, isAbort, Refused, Unreachable } from './control';
 import { Deferred } from './deferred';
@@ -100,19 +101,11 @@ export class Outgoing {
     if (have?.chunk !== CHUNK_BYTES || have.chunks * CHUNK_BYTES > content.size) return new ChainDigest();
     const { chunks, value } = this.#marks.before(have.chunks);
     const digest = new ChainDigest(chunks, value);
-    while (digest.chunks < have.chunks) {
-      const most = Math.min(CHUNKS_IN_SEGMENT, have.chunks - digest.chunks);
-      await Promise.all(
-        (await this.#read(digest.chunks, most)).map((chunk) => this.#digested(digest, chunk)),
-      );
+    for await (const chunk of this.#chunks(chunks, have.chunks)) {
+      const added = digest.add(chunk);
+      if (digest.chunks % CHUNKS_IN_SEGMENT === 0) this.#marks.note(digest.chunks, await added);
     }
     return isEqual(await digest.value, have.digest) ? digest : new ChainDigest();
-  }
-
-  async #digested(digest: ChainDigest, chunk: Bytes): Promise<void> {
-    const added = digest.add(chunk);
-    const { chunks } = digest;
-    this.#marks.note(chunks, await added);
   }
 
   async #flow(stream: Stream, digest: ChainDigest): Promise<void> {
@@ -120,19 +113,17 @@ export class Outgoing {
     const outlet = new Outlet(this.#control, request.request_id, inFlight, this.#stop.signal);
     const sealer = new Sealer(stream, digest);
     const count = Math.ceil(content.size / CHUNK_BYTES);
-    // Shorter than the others if it begins in the middle of one, so that marks are where they are looked for.
-    let reading = this.#read(digest.chunks, CHUNKS_IN_SEGMENT - (digest.chunks % CHUNKS_IN_SEGMENT));
-    for (let isLast = false; !isLast;) {
-      const chunks = await reading;
-      reading = this.#read(digest.chunks + chunks.length, CHUNKS_IN_SEGMENT);
-      // Waited for in the next round, if there is one.
-      reading.catch(() => undefined);
-      const records = await Promise.all(chunks.map((chunk) => sealer.seal(chunk)));
+    let records: Promise<Bytes>[] = [];
+    for await (const chunk of this.#chunks(digest.chunks, count)) {
+      records.push(sealer.seal(chunk));
+      // The first is shorter if it begins in the middle of one, so that marks are where they are looked for.
+      if (digest.chunks % CHUNKS_IN_SEGMENT || digest.chunks === count) continue;
+      await outlet.send(await segmentOf(records), false);
+      records = [];
       this.#marks.note(digest.chunks, await digest.value);
-      isLast = digest.chunks === count;
-      if (isLast) records.push(await sealer.final());
-      await outlet.send(new Blob(records), isLast);
     }
+    await outlet.send(await segmentOf([...records, sealer.final()]), true);
+    this.#marks.note(digest.chunks, await digest.value);
     try {
       await outlet.finish();
     } catch (failure) {
@@ -141,17 +132,25 @@ export class Outgoing {
     }
   }
 
-  async #read(first: number, most: number): Promise<Bytes[]> {
-    const slice = this.#task.content.slice(first * CHUNK_BYTES, (first + most) * CHUNK_BYTES);
-    const bytes = await slice.arrayBuffer();
-    this.#stop.signal.throwIfAborted();
-    if (bytes.byteLength !== slice.size)
-      throw new DOMException('The file is shorter now.', 'NotReadableError');
-    const count = Math.ceil(bytes.byteLength / CHUNK_BYTES);
-    return Array.from({ length: count }, (_, index) => {
-      const at = index * CHUNK_BYTES;
-      return new Uint8Array(bytes, at, Math.min(CHUNK_BYTES, bytes.byteLength - at));
-    });
+  /** Each is there until the next is asked for. */
+  async *#chunks(first: number, end: number): AsyncGenerator<Bytes, void> {
+    const part = this.#task.content.slice(first * CHUNK_BYTES, end * CHUNK_BYTES);
+    const source = sourceOf(part.stream());
+    const pieces = new PieceReader(source, CHUNK_BYTES);
+    try {
+      for (let left = part.size; left > 0; left -= CHUNK_BYTES) {
+        await pieces.fill();
+        this.#stop.signal.throwIfAborted();
+        const chunk = pieces.here;
+        if (chunk.length < Math.min(left, CHUNK_BYTES)) throw unreadable('The file is shorter now.');
+        yield chunk;
+        pieces.pass(chunk.length);
+      }
+    } catch (failure) {
+      throw failure instanceof TypeError ? unreadable('The file cannot be read on.') : failure;
+    } finally {
+      source.cancel();
+    }
   }
 
   /** For as long as it takes: it may have been given while we were offline, and only we can tell whether it is right. */
@@ -195,6 +194,18 @@ export class Outgoing {
     this.#status = { ...this.#status, ...change };
     this.#tell({ kind: 'status', status: this.#status });
   }
+}
+
+/** A blob is a copy of what it is made of. */
+async function segmentOf(records: readonly Promise<Bytes>[]): Promise<Blob> {
+  const sealed = await Promise.all(records);
+  const segment = new Blob(sealed);
+  sealed.forEach(release);
+  return segment;
+}
+
+function unreadable(why: string): DOMException {
+  return new DOMException(why, 'NotReadableError');
 }
 
 function factsOf(request: RequestView): RequestFacts {

@@ -1,5 +1,5 @@
 // Where a worker writes what arrives: a file that was picked, the browser's private disk, a running download, or memory.
-import type { Bytes } from '../crypto/bytes';
+import { release, type Bytes } from '../crypto/bytes';
 import type { Have } from '../crypto/keys';
 import { createPart, type Part } from './parts';
 import type { Announced, Place } from './messages';
@@ -47,6 +47,7 @@ class PrivateSink implements Sink {
 
   write(bytes: Bytes): void {
     this.#part.append(bytes);
+    release(bytes);
   }
 
   restart(): void {
@@ -100,6 +101,7 @@ class PickedSink implements Sink {
 
   async #flush(): Promise<void> {
     const gathered = new Blob(this.#gathered);
+    this.#gathered.forEach(release);
     this.#gathered = [];
     this.#length = 0;
     if (gathered.size) await this.#file.write(gathered);
