@@ -3,8 +3,13 @@
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 
 from tests.services import S3Server, dynamodb_local, moto_server, rclone_s3, redis_server
+
+# How long an example takes says something of the machine only.
+settings.register_profile("satchel", deadline=None)
+settings.load_profile("satchel")
 
 
 @pytest.fixture(scope="session")
@@ -42,10 +47,20 @@ _SLOW_FILES = {
     "test_server.py",
     "test_table_dynamodb.py",
 }
+# The files that take the longest.
+_LONG = ("/browser/", "/faults/", "/server/", "/cli/", "_differential.py", "/test_objects_transfers.py", "_dynamodb.py")
+
+
+def _turn(item: pytest.Item) -> tuple[bool, str, str]:
+    """Long files begin first, lest one worker is left with one at the end; by name, lest all begin with a browser."""
+    path = item.path.as_posix()
+    is_long = any(part in path for part in _LONG)
+    return not is_long, item.path.name if is_long else "", path
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What uses a service, or takes its time, is marked so, and `make quick` leaves it out."""
+    items.sort(key=_turn)
     for item in items:
         if _SERVICE_FIXTURES & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.services)

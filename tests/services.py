@@ -85,6 +85,9 @@ def dynamodb_local(port: int | None = None) -> Generator[str]:
     command = [
         tool("java"),
         "-Xmx512m",
+        # It does not live long enough for what it does to be worth compiling well.
+        "-XX:TieredStopAtLevel=1",
+        "-XX:+UseSerialGC",
         library,
         "-jar",
         str(jar),

@@ -35,11 +35,12 @@ class Client:
         # By the place of each file, the id that it was answered with.
         self.acknowledged: dict[str, str] = {}
 
-    def send_until_it_dies(self, server: ServerProcess, life: int) -> None:
+    def send_until_it_dies(self, server: ServerProcess, life: int, answered: threading.Event) -> None:
         with httpx.Client(base_url=server.url, timeout=20) as http:
             while len(self.acknowledged) < FILES_PER_LIFE * life:
                 try:
                     self.send(http)
+                    answered.set()
                 except httpx.TransportError:
                     return
 
@@ -72,9 +73,13 @@ async def test_bundles_survive_one_kill_after_another(tmp_path: Path) -> None:
         with serving(tmp_path / "data", "--sign-up", "open") as server:
             member = member or signed_up(server)
             clients = clients or [Client(f"c{number}", member) for number in range(SENDERS)]
-            threads = [threading.Thread(target=client.send_until_it_dies, args=[server, life]) for client in clients]
+            answered = threading.Event()
+            options = [server, life, answered]
+            threads = [threading.Thread(target=client.send_until_it_dies, args=options) for client in clients]
             for thread in threads:
                 thread.start()
+            if life % 2:  # However slow the machine is, there has to be something to lose.
+                answered.wait(20)
             threading.Event().wait(chance.uniform(0.02, 0.3))
             server.kill()
             for thread in threads:

@@ -14,7 +14,7 @@ from satchel.stores.embedded.objects_folder import FolderObjects
 from tests.faults.objects_writer import open_folder, version_of
 from tests.services import python_environment
 
-KILLS = 30
+KILLS = 20
 
 
 @dataclass

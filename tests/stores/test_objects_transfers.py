@@ -337,7 +337,7 @@ async def main():
     store = await opening
     await use(store, 20)
     before = peak()
-    await use(store, 300)
+    await use(store, 100)
     print("grew by", peak() - before, "MiB")
     await store.close()
 
@@ -346,7 +346,7 @@ asyncio.run(main())
 
 
 @proves("streamed")
-async def test_300_mib_go_through_in_little_memory(objects_harness: ObjectsHarness) -> None:
+async def test_100_mib_go_through_in_little_memory(objects_harness: ObjectsHarness) -> None:
     output = await _run(MEMORY_SCRIPT, objects_harness)
     grown = int(output.split()[2])
     assert grown < 32

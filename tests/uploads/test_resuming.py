@@ -163,7 +163,7 @@ async def test_who_finds_that_somebody_else_went_on_changes_nothing(place: Place
         row = await place.row(url)
         assert row is not None
         await place.uploads.change(row, [assign("OffsetBytes", PART + 7)])
-        await first.send(data[PART : 2 * PART])
+        await first.send(data[PART:])
         answer = await first.answer()
         assert (answer.status, slug(answer.problem())) == (409, "upload-taken-over")
     assert await ann.offset(url) == PART + 7
