@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from satchel.cli.client import Refused, Unreachable
 from satchel.cli.drop.answers import RequestView, SessionView
+from satchel.cli.drop.behind import HELD_CHUNKS, WritingBehind
 from satchel.cli.drop.hearing import Hearing, SessionOver
 from satchel.cli.drop.pipes import Pipe, RefusedByProxy
 from satchel.cli.drop.records import BrokenOff, Digest, Opener, ReadInto
@@ -188,13 +189,16 @@ class Inflow:
             self._by_socket, self._fruitless = not self._by_socket, 0
         self._fruitless += 1
         way = self._from_socket if self._by_socket else self._from_pipe
+        opener = Opener(stream, sink.digest.copy())
         with self._telling(request_id, stream, sink) as something_came, way(request_id) as read_into:
             something_came()
-            for chunk in Opener(stream, sink.digest).records(read_into):
-                self._fruitless = 0
-                sink.write(chunk)
-                written += len(chunk)
-                watcher.moved(written)
+            with WritingBehind(sink) as behind:
+                # One more than are held is being opened.
+                for chunk in opener.records(read_into, held=HELD_CHUNKS + 1):
+                    self._fruitless = 0
+                    behind.put(chunk, opener.digest.copy())
+                    written += len(chunk)
+                    watcher.moved(written)
         self._fruitless = 0
 
     @contextmanager

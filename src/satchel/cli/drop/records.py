@@ -10,7 +10,7 @@ The owner seals whole chunks, of which only the last may be short, straight into
 The receiver reads from whatever fills a buffer and says how far (0 at the end), as sockets and files do:
 
     for chunk in Opener(stream, digest).records(response.readinto):
-        ...                                             # a view that holds until the next chunk
+        ...                                             # a view that holds until the next chunk, or for `held` of them
 
 `records` ends only behind a right last record. A stream that just ends is BrokenOff: `digest` then tells what is there
 to go on from. A record that does not open is Tampered. The last chunk is handed out only when all of that is settled.
@@ -19,6 +19,7 @@ to go on from. A record that does not open is Tampered. The last chunk is handed
 import hashlib
 import hmac
 from collections.abc import Callable, Iterator
+from itertools import cycle
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -50,6 +51,9 @@ class Digest:
     def __init__(self, value: bytes = bytes(32), chunks: int = 0) -> None:
         self.value = value
         self.chunks = chunks
+
+    def copy(self) -> "Digest":
+        return Digest(self.value, self.chunks)
 
     def add(self, chunk: bytes | bytearray | memoryview) -> None:
         self.value = hashlib.sha256(self.value + hashlib.sha256(chunk).digest()).digest()
@@ -99,22 +103,22 @@ class Sealer(_End):
 class Opener(_End):
     """The receiver's end."""
 
-    def records(self, read_into: ReadInto) -> Iterator[memoryview]:
+    def records(self, read_into: ReadInto, held: int = 1) -> Iterator[memoryview]:
         record = self.stream.chunk + TAG
         # Filled up and opened as far as it goes, this leaves exactly the bytes over that may be the last record: of a
         # megabyte, 64 bytes are moved to the front again.
         room = memoryview(bytearray(-(-_ROOM // record) * record + FINAL))
-        plain = memoryview(bytearray(self.stream.chunk))
+        plain = cycle([memoryview(bytearray(self.stream.chunk)) for _ in range(held)])
         start = end = 0
         while read := read_into(room[end:]):
             end += read
             while end - start >= record + FINAL:
-                yield self._open(room[start : start + record], plain)
+                yield self._open(room[start : start + record], next(plain))
                 start += record
             if end == len(room):
                 room[: end - start] = room[start:end]
                 start, end = 0, end - start
-        yield from self._finish(room[start:end], plain)
+        yield from self._finish(room[start:end], next(plain))
 
     def _open(self, record: memoryview, plain: memoryview) -> memoryview:
         chunk = plain[: len(record) - TAG]
