@@ -74,7 +74,7 @@ class Layout:
 
     def _write_statements(self) -> None:
         of_key = f"{self.table} WHERE pk = ? AND sk = ?"
-        columns = ["pk", "sk", "expires", "doc", *(name for index in self.indexes for name in index.names)]
+        columns = self.columns = ["pk", "sk", "expires", "doc", *(name for each in self.indexes for name in each.names)]
         renewed = ", ".join(f"{name} = excluded.{name}" for name in columns[2:])
         self.get = f"SELECT doc FROM {of_key} AND {_ALIVE}"
         self.current = f"SELECT doc, expires FROM {of_key}"
@@ -117,6 +117,10 @@ class Layout:
     def key(self, item: Mapping[str, Any]) -> tuple[bytes, bytes]:
         """The key columns of an item or key; in a table without sort key, the second is the same for all."""
         return ordered(item[self._partition]), b"" if self._sort is None else ordered(item[self._sort])
+
+    def row(self, item: Item, document: bytes) -> tuple[object, ...]:
+        """An item in all of the columns."""
+        return (*self.key(item), self.expires(item), document, *self.index_row(item, self.indexes))
 
     def expires(self, item: Item) -> float | None:
         moment: Any = None if self._expiry is None else item.get(self._expiry)

@@ -19,6 +19,7 @@ from satchel.kernel.errors import Unavailable
 from satchel.stores import rules
 from satchel.stores.embedded import table_changes, table_reads, table_tokens, table_writes
 from satchel.stores.embedded.sqlite_writer import SqliteWriter, connect, translated
+from satchel.stores.embedded.table_bulk import SqliteBulk
 from satchel.stores.embedded.table_catalogue import Catalogue, make_catalogue
 from satchel.stores.embedded.table_layout import Layout
 from satchel.stores.ports.expressions import Action, Condition, Value
@@ -86,6 +87,10 @@ class SqliteTables:
         except sqlite3.Error as error:
             await writer.close()
             raise translated(error, path) from error
+
+    @property
+    def bulk(self) -> SqliteBulk:
+        return SqliteBulk(self._writer, self._writable, self._clock)
 
     async def create(self, *tables: TableSpec) -> None:
         rules.check_tables(tables, self._prefix)

@@ -6,7 +6,7 @@ their argument in the one form that the others expect (numbers canonical, sets a
 """
 
 from satchel.stores.rules.conditions import check_condition, evaluate
-from satchel.stores.rules.keys import check_item, check_key
+from satchel.stores.rules.keys import check_item, check_item_size, check_key
 from satchel.stores.rules.numbers import canonical, number_from
 from satchel.stores.rules.queries import (
     Query,
@@ -29,6 +29,7 @@ __all__ = [
     "check_batch",
     "check_condition",
     "check_item",
+    "check_item_size",
     "check_key",
     "check_limit",
     "check_query",

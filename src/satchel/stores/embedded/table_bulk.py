@@ -1,0 +1,150 @@
+"""Writes that depend on each other, as one step of the writer: what one machine can do and many could not.
+
+Rows, index columns and the change stream are made as for single writes. Only the looking before is left out where the
+outcome shows what was there.
+"""
+
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache, partial
+from itertools import compress
+from typing import TypeVar
+
+from satchel.kernel.clock import Clock
+from satchel.stores import rules
+from satchel.stores.embedded import table_reads, table_writes
+from satchel.stores.embedded.sqlite_writer import SqliteWriter
+from satchel.stores.embedded.table_catalogue import Catalogue
+from satchel.stores.embedded.table_layout import Layout
+from satchel.stores.embedded.table_rows import NewRows
+from satchel.stores.ports import bulk
+from satchel.stores.ports.expressions import Value, add, attr
+from satchel.stores.ports.table import (
+    ConditionFailed,
+    Delete,
+    Eq,
+    Item,
+    Key,
+    KeyValue,
+    Page,
+    Put,
+    Range,
+    StartsWith,
+    TableSpec,
+    Update,
+)
+
+T = TypeVar("T")
+
+# Numbers far from the largest that can be stored.
+_SMALL = 2**62
+
+
+class SqliteBulk:
+    """`BulkWrites` by the writer of an SQLite file."""
+
+    def __init__(self, writer: SqliteWriter, catalogue: Catalogue, clock: Clock) -> None:
+        self._writer = writer
+        self._catalogue = catalogue
+        self._clock = clock
+        # A table that was changed since has another layout.
+        self._rows_of = lru_cache(maxsize=16)(NewRows)
+
+    async def in_one_step(self, step: Callable[[bulk.Step], T]) -> T:
+        def run(connection: sqlite3.Connection) -> T:
+            return step(_Step(connection, self._catalogue, self._rows_of, self._clock()))
+
+        return await self._writer.run(run, undoable=True)
+
+
+class _Step:
+    """One step, at one moment."""
+
+    def __init__(
+        self, connection: sqlite3.Connection, catalogue: Catalogue, rows_of: Callable[[Layout], NewRows], now: float
+    ) -> None:
+        self._connection = connection
+        self._catalogue = catalogue
+        self._rows_of = rows_of
+        self._now = now
+
+    def get(self, table: TableSpec, key: Key) -> Item | None:
+        layout = self._catalogue.layout(table)
+        return table_reads.get(self._connection, layout, rules.check_key(table, key), self._now)
+
+    def query(
+        self,
+        table: TableSpec,
+        partition: KeyValue,
+        sort: Eq | StartsWith | Range | None = None,
+        *,
+        index: str | None = None,
+        limit: int = 1000,
+        cursor: str | None = None,
+    ) -> Page:
+        asked = rules.check_query(table, partition, sort, index=index, limit=limit)
+        after = None if cursor is None else rules.decode_cursor(asked, cursor)
+        layout = self._catalogue.layout(table)
+        return table_reads.query(self._connection, layout, asked, after, descending=False, now=self._now)
+
+    def insert_new(self, table: TableSpec, items: Sequence[Mapping[str, Value]]) -> list[bool]:
+        if not items:
+            return []
+        layout = self._catalogue.layout(table)
+        new = self._rows_of(layout)
+        rows = [new.make(item) for item in items]
+        stored = new.insert(self._connection, rows, self._now)
+        if layout.spec.stream:
+            new.record(self._connection, compress(items, stored), compress(rows, stored), self._now)
+        return [self._insert(table, item) if each is None else each for item, each in zip(items, stored, strict=True)]
+
+    def _insert(self, table: TableSpec, item: Mapping[str, Value]) -> bool:
+        absent = Put(table, rules.check_item(table, item), attr(table.partition.name).absent())
+        try:
+            table_writes.write(self._connection, self._catalogue, absent, self._now)
+        except ConditionFailed:
+            return False
+        return True
+
+    def add(self, table: TableSpec, key: Key, amounts: Mapping[str, int]) -> Item:
+        layout = self._catalogue.layout(table)
+        checked = rules.check_key(table, key)
+        if not layout.indexes and _are_plain(amounts, table):
+            try:
+                return table_writes.change(self._connection, layout, checked, partial(_sum, amounts), self._now)
+            except _NotPlain:
+                pass  # nothing has been written yet
+        actions = rules.check_actions(table, [add(name, amount) for name, amount in amounts.items()])
+        after = table_writes.write(self._connection, self._catalogue, Update(table, checked, actions), self._now).after
+        assert after is not None
+        return after
+
+    def put(self, table: TableSpec, item: Mapping[str, Value]) -> None:
+        asked = Put(table, rules.check_item(table, item))
+        table_writes.write(self._connection, self._catalogue, asked, self._now)
+
+    def delete(self, table: TableSpec, key: Key) -> None:
+        asked = Delete(table, rules.check_key(table, key))
+        table_writes.write(self._connection, self._catalogue, asked, self._now)
+
+
+class _NotPlain(Exception):
+    """What is to be added to needs the rules for every kind of value."""
+
+
+def _are_plain(amounts: Mapping[str, int], table: TableSpec) -> bool:
+    """Whether these are small numbers under names that nobody could mind."""
+    return all(
+        type(amount) is int and abs(amount) < _SMALL and name.isidentifier() and name not in table.key_names
+        for name, amount in amounts.items()
+    )
+
+
+def _sum(amounts: Mapping[str, int], item: Item) -> Item:
+    after = dict(item)
+    for name, amount in amounts.items():
+        found = after.get(name, 0)
+        if type(found) is not int or abs(found) >= _SMALL:
+            raise _NotPlain
+        after[name] = found + amount
+    return after

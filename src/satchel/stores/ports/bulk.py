@@ -1,0 +1,62 @@
+"""The contract of writing much at once, which only a store with one writer can offer: writes that depend on each other
+as one step, with nobody in between.
+
+What is written so cannot be told from what `Tables` writes: it is found by the same keys and indexes, expires, meets
+conditions and stands in the change stream alike. There is no such thing on DynamoDB.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol, TypeVar
+
+from satchel.stores.ports.expressions import Value
+from satchel.stores.ports.table import Eq, Item, Key, KeyValue, Page, Range, StartsWith, TableSpec
+
+T = TypeVar("T")
+
+
+class Step(Protocol):
+    """What can be done inside one step. It sees what it has written, and belongs to the step alone."""
+
+    def get(self, table: TableSpec, key: Key) -> Item | None:
+        """The item, or None."""
+        ...
+
+    def query(
+        self,
+        table: TableSpec,
+        partition: KeyValue,
+        sort: Eq | StartsWith | Range | None = None,
+        *,
+        index: str | None = None,
+        limit: int = 1000,
+        cursor: str | None = None,
+    ) -> Page:
+        """As `Tables.query`."""
+        ...
+
+    def insert_new(self, table: TableSpec, items: Sequence[Mapping[str, Value]]) -> list[bool]:
+        """Store those whose keys are free, each in turn; which ones these were."""
+        ...
+
+    def add(self, table: TableSpec, key: Key, amounts: Mapping[str, int]) -> Item:
+        """Add to numbers of the item, which begin at 0, creating it if absent; the whole new item."""
+        ...
+
+    def put(self, table: TableSpec, item: Mapping[str, Value]) -> None:
+        """Store the whole item in place of any other with its key."""
+        ...
+
+    def delete(self, table: TableSpec, key: Key) -> None:
+        """Take the item away, if it is there."""
+        ...
+
+
+class BulkWrites(Protocol):
+    """A store with one writer."""
+
+    async def in_one_step(self, step: Callable[[Step], T]) -> T:
+        """What the step answers, once everything it has written is durable. If it raises, it has written nothing.
+
+        It runs in another thread, and while it does every other write waits: it should be short.
+        """
+        ...
