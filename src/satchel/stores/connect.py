@@ -1,30 +1,33 @@
 """Settings in, three open stores out: the one place that knows which vendor stands behind each contract."""
 
 import fcntl
-from collections.abc import AsyncGenerator, Generator, Sequence
+from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from satchel.config import BadSetting, Settings
 from satchel.kernel.clock import Clock
 from satchel.kernel.errors import Unavailable
 from satchel.kernel.signing import Signer
+from satchel.stores.ports.bulk import BulkWrites
 from satchel.stores.ports.ephemeral import Ephemeral
 from satchel.stores.ports.objects import Objects
-from satchel.stores.ports.table import Tables
+from satchel.stores.ports.table import Change, Tables
 
 # The distributed stores are imported where they are chosen: their libraries take longer to load than all the rest.
 
 
 @dataclass(frozen=True, slots=True)
 class Stores:
-    """The three stores of a running server."""
+    """The three stores of a running server; `bulk` writes into the tables where these have one writer."""
 
     tables: Tables
     ephemeral: Ephemeral
     objects: Objects
+    bulk: BulkWrites | None = None
 
 
 @asynccontextmanager
@@ -45,7 +48,7 @@ async def open_stores(
         opened.push_async_callback(ephemeral.close)
         objects = await open_objects(settings, clock, signer)
         opened.push_async_callback(objects.close)
-        yield Stores(tables, ephemeral, objects)
+        yield Stores(tables, ephemeral, objects, bulk_of(tables))
 
 
 async def open_tables(settings: Settings, clock: Clock) -> Tables:
@@ -59,6 +62,19 @@ async def open_tables(settings: Settings, clock: Clock) -> Tables:
     return await DynamoTables.open(
         url.netloc, endpoint=_option(url.query, "endpoint"), prefix=settings.table_prefix, clock=clock
     )
+
+
+def bulk_of(tables: Tables) -> BulkWrites | None:
+    from satchel.stores.embedded.table_sqlite import SqliteTables
+
+    return tables.bulk if isinstance(tables, SqliteTables) else None
+
+
+def changes_of_event(records: Sequence[Mapping[str, Any]]) -> list[Change]:
+    """The changes that DynamoDB hands to a Lambda function."""
+    from satchel.stores.distributed.dynamodb_streams import change_of
+
+    return [change_of(record) for record in records]
 
 
 async def open_ephemeral(settings: Settings, clock: Clock, durable_keys: Sequence[str] = ()) -> Ephemeral:

@@ -1,19 +1,33 @@
 """Follows a table's stream so that an effect and the position behind it are one write: nothing twice, nothing missed.
 
-async def count(changes: Sequence[Change]) -> list[Write]:
-    return [Update(TOTALS, {"day": day}, [add("opened", n)]) for day, n in tally(changes)]
+async def count(shard: str, changes: Sequence[Change]) -> Effect:
+    return Effect([Update(TOTALS, {"day": day}, [add("opened", n)]) for day, n in tally(changes)], len(changes))
 
 await tables.create(TOTALS, POSITIONS)
-while await consume(tables, CLICKS, "totals", count): ...
+totals = Consumer(tables=tables, table=CLICKS, name="totals", worker=new_id(clock), clock=clock)
+while await totals.consume(count): ...
+
+Workers of one name share the parts of a stream by leases, which stand beside the positions. A lease only spares work
+that a rival does already: that nothing is applied twice follows from the position.
 """
 
+import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
 from typing import TypeAlias
 
-from satchel.stores.ports.expressions import Condition, attr
+from satchel.kernel.clock import Clock
+from satchel.kernel.errors import Conflict
+from satchel.stores.ports.expressions import Condition, assign, attr, remove
 from satchel.stores.ports.table import (
     Change,
+    Check,
+    ConditionFailed,
     Item,
+    PositionLost,
     Put,
     Shard,
     Tables,
@@ -23,64 +37,263 @@ from satchel.stores.ports.table import (
     text,
 )
 
-POSITIONS = TableSpec("StreamPositions", text("consumer"), text("shard"))
+POSITIONS = TableSpec("StreamPositions", text("consumer"), text("shard"), expiry="expiresAt")
 
-Handle: TypeAlias = Callable[[Sequence[Change]], Awaitable[Sequence[Write]]]
+# A stream names a part for a day after its end. Only then is it safe to forget that it was finished.
+FORGOTTEN_AFTER = timedelta(hours=48)
+LEASE = timedelta(seconds=30)
+# How often an effect is worked out anew when something else than the position was not as expected.
+_ATTEMPTS = 8
+_LEASE = ("holder", "until", "alone")
+_MILLISECOND = timedelta(milliseconds=1)
 
 
-async def consume(tables: Tables, table: TableSpec, consumer: str, handle: Handle, *, limit: int = 25) -> int:
-    """Look once into every part of the stream and carry out what `handle` makes of the next changes; how many.
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What to write for the first `covers` of the changes, which may be fewer than were handed over, but not none."""
 
-    `handle` says what to write, up to 99 writes for `limit` changes, and writes nothing itself: it is asked again for
-    the same changes after a failure, and by a rival of the same name. Whoever commits first moves the position; the
-    other's writes do not happen. A part is begun only once its parent is finished, so that each item's changes come in
-    order. `PositionLost` means that changes are gone: rebuild what depends on them, `start_over`, and go on.
+    writes: Sequence[Write]
+    covers: int
+
+
+# Is told the part of the stream and the next changes in it; says what to write, and writes nothing that would count
+# twice: it is asked again for the same changes after a failure, and by a rival of the same name.
+Handle: TypeAlias = Callable[[str, Sequence[Change]], Awaitable[Effect]]
+
+
+class HeldAlone(Conflict):
+    """Somebody has taken the whole stream for a while; that ends when they are done, or have died."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Consumer:
+    """One worker of those who together follow a table's stream under one name.
+
+    One who works `alone` takes all parts from the others, and no effect of theirs happens until it releases them or its
+    leases lapse.
     """
-    shards = await tables.shards(table)
-    stored = await tables.get_many(POSITIONS, [_key(table, consumer, shard) for shard in shards])
-    unfinished = {shard.id for shard in shards}
-    taken = 0
-    for shard, position in zip(shards, stored, strict=True):
-        if shard.parent in unfinished:
-            continue
-        if position is None or not position["ended"]:
-            count, ended = await _take(tables, table, _key(table, consumer, shard), position, handle, limit)
-            taken += count
-            if not ended:
-                continue
-        unfinished.discard(shard.id)
-    return taken
+
+    tables: Tables
+    table: TableSpec
+    name: str
+    worker: str
+    clock: Clock
+    lease: timedelta = LEASE
+    alone: bool = False
+
+    async def consume(self, handle: Handle, *, limit: int = 100) -> int:
+        """Look once into every part of the stream that is ours, and carry out what `handle` makes of it; how many.
+
+        A part is begun only once its parent is finished, so that each item's changes come in order. `PositionLost`
+        means that changes are gone: rebuild what depends on them, `forget_lost`, and go on.
+        """
+        shards = await self.tables.shards(self.table)
+        rows = await self._rows()
+        looked: set[str] = set()
+        taken = 0
+        while ready := [shard for shard in _ready(shards, rows) if shard.id not in looked]:
+            looked.update(shard.id for shard in ready)
+            looks = [self._look(shard.id, rows, handle, limit) for shard in await self._ours(ready, rows)]
+            outcomes = await asyncio.gather(*looks, return_exceptions=True)
+            for outcome in outcomes:
+                if isinstance(outcome, BaseException):
+                    raise outcome
+                taken += outcome
+        _refuse_gaps(shards, rows)
+        return taken
+
+    async def take(self, shard: str, changes: Sequence[Change], handle: Handle) -> int:
+        """Carry out changes that somebody else has read; how many from the beginning are done, now or earlier.
+
+        Whoever reads them has to know when a part has ended; here it is forgotten when nothing has come for long.
+        """
+        rows = await self._rows()
+        # Whoever holds the stream alone cannot have taken a part that did not exist then, but means it too.
+        held_alone = any(row.get("alone") and self._is_elsewhere(row) for row in rows.values())
+        if held_alone or not await self._ours([Shard(shard)], rows):
+            return 0
+        after = int(rows[shard].get("after", -1))
+        new = [change for change in changes if int(change.position) > after]
+        row = {**rows[shard], "expiresAt": self._forgotten_at()}
+        return len(changes) - len(new) + await self._apply(row, new, handle)
+
+    async def hold(self) -> list[Check]:
+        """Take every unfinished part; the checks let a transaction happen only while nobody took one of them back.
+
+        Repeat it before the leases lapse.
+        """
+        rows = await self._rows()
+        unfinished = [shard for shard in await self.tables.shards(self.table) if not _ended(rows.get(shard.id))]
+        for shard in unfinished:
+            if self._is_elsewhere(rows.get(shard.id)) or not await self._claim(shard.id, rows):
+                raise HeldAlone("This is being done already. Wait until it has ended.")
+        return [Check(POSITIONS, self._key(shard.id), attr("holder") == self.worker) for shard in unfinished]
+
+    async def release(self) -> None:
+        """Let others have the parts that are ours."""
+        mine = attr("holder") == self.worker
+        for row in (await self._rows()).values():
+            if row.get("holder") == self.worker:
+                with suppress(ConditionFailed):  # taken over meanwhile
+                    await self.tables.update(POSITIONS, POSITIONS.key_of(row), [*map(remove, _LEASE)], when=mine)
+
+    async def following(self) -> list[Change]:
+        """What the stream has beyond the positions, without moving those."""
+        rows = await self._rows()
+        found: list[Change] = []
+        for shard in await self.tables.shards(self.table):
+            row = rows.get(shard.id, {})
+            after: str | None = row.get("after")
+            while not _ended(row):
+                page = await self.tables.changes(self.table, shard.id, after, limit=1000)
+                found += page.changes
+                if page.ended or not page.changes:
+                    break
+                after = page.changes[-1].position
+        return found
+
+    async def lost(self) -> list[Item]:
+        """Positions from which the stream cannot be followed any more, each with `movedAt`, when it was reached."""
+        shards = {shard.id for shard in await self.tables.shards(self.table)}
+        return [row for row in (await self._rows()).values() if not await self._can_go_on(row, shards)]
+
+    async def forget_lost(self) -> None:
+        """Go on with the oldest changes that are kept, wherever a position was lost."""
+        await self.tables.write_many(POSITIONS, delete=[POSITIONS.key_of(row) for row in await self.lost()])
+
+    async def start_over(self) -> None:
+        """Forget all positions, so that everything that is kept comes again."""
+        rows = (await self._rows()).values()
+        await self.tables.write_many(POSITIONS, delete=[POSITIONS.key_of(row) for row in rows])
+
+    async def _look(self, shard: str, rows: dict[str, Item], handle: Handle, limit: int) -> int:
+        row = {name: value for name, value in rows[shard].items() if name != "expiresAt"}
+        found = await self.tables.changes(self.table, shard, row.get("after"), limit=limit)
+        done = await self._apply(row, found.changes, handle)
+        if found.ended and done == len(found.changes) and await self._finish(shard):
+            rows[shard] = {**row, "ended": True}
+        return done
+
+    async def _apply(self, row: Item, changes: Sequence[Change], handle: Handle) -> int:
+        """How many of the changes were carried out; fewer than all if a rival took over."""
+        done = refused = 0
+        while done < len(changes):
+            effect = await handle(row["shard"], changes[done:])
+            if not effect.covers:
+                raise ValueError("an effect has to cover a change")
+            moved = self._moved(row, changes[done + effect.covers - 1].position)
+            try:
+                await self.tables.transact([*effect.writes, Put(POSITIONS, moved, when=_unchanged(row))])
+            except TransactionCancelled as refusal:
+                if refusal.reasons[-1] == "condition":
+                    break
+                # Something that `handle` had read has changed since; let it read again.
+                refused += 1
+                if refused == _ATTEMPTS:
+                    raise
+            else:
+                row, done, refused = moved, done + effect.covers, 0
+        return done
+
+    async def _finish(self, shard: str) -> bool:
+        """Note that a part has ended, and forget it when the stream has forgotten it."""
+        actions = [assign("ended", value=True), assign("expiresAt", self._forgotten_at()), *map(remove, _LEASE)]
+        try:
+            await self.tables.update(POSITIONS, self._key(shard), actions, when=attr("holder") == self.worker)
+        except ConditionFailed:
+            return False
+        return True
+
+    def _moved(self, row: Item, position: str) -> Item:
+        now = self.clock()
+        return {**row, "after": position, "movedAt": int(now), "until": self._until(now)}
+
+    async def _ours(self, ready: Sequence[Shard], rows: dict[str, Item]) -> list[Shard]:
+        """The parts whose lease is ours or has lapsed, and one more if somebody else has too many."""
+        busy = [shard for shard in ready if self._is_elsewhere(rows.get(shard.id))]
+        ours = [shard for shard in ready if shard not in busy and await self._claim(shard.id, rows)]
+        held_by = Counter(rows[shard.id]["holder"] for shard in busy if not rows[shard.id].get("alone"))
+        for richest, share in held_by.most_common(1):
+            if share >= len(ours) + 2:
+                one = next(shard for shard in busy if rows[shard.id]["holder"] == richest)
+                ours += [one] if await self._claim(one.id, rows) else []
+        return ours
+
+    async def _claim(self, shard: str, rows: dict[str, Item]) -> bool:
+        """Whether the part is ours now; `rows` then has it as it is stored."""
+        row = rows.get(shard, {})
+        now = self.clock()
+        if row.get("holder") == self.worker and row["until"] - self._until(now) > -self.lease / _MILLISECOND / 2:
+            return True
+        actions = [assign("holder", self.worker), assign("until", self._until(now)), assign("alone", self.alone)]
+        # Where nothing has been read yet, this is when the following began.
+        actions.append(assign("movedAt", int(now), only_if_absent=True))
+        try:
+            rows[shard] = await self.tables.update(POSITIONS, self._key(shard), actions, when=_unchanged(row))
+        except ConditionFailed:
+            return False
+        return True
+
+    def _is_elsewhere(self, row: Item | None) -> bool:
+        """Whether a part is somebody else's, and to be left to them."""
+        if row is None or row.get("holder", self.worker) == self.worker or row["until"] <= self.clock() * 1000:
+            return False
+        return bool(row["alone"]) or not self.alone
+
+    async def _can_go_on(self, row: Item, shards: set[str]) -> bool:
+        if _ended(row):
+            return True
+        if row["shard"] not in shards:
+            return "expiresAt" in row
+        try:
+            await self.tables.changes(self.table, row["shard"], row.get("after"), limit=1)
+        except PositionLost:
+            return False
+        return True
+
+    async def _rows(self) -> dict[str, Item]:
+        rows: dict[str, Item] = {}
+        cursor: str | None = None
+        while True:
+            page = await self.tables.query(POSITIONS, f"{self.table.name}/{self.name}", limit=1000, cursor=cursor)
+            rows |= {row["shard"]: row for row in page.items}
+            cursor = page.cursor
+            if cursor is None:
+                return rows
+
+    def _key(self, shard: str) -> dict[str, str]:
+        return {"consumer": f"{self.table.name}/{self.name}", "shard": shard}
+
+    def _forgotten_at(self) -> int:
+        return int(self.clock() + FORGOTTEN_AFTER.total_seconds())
+
+    def _until(self, now: float) -> int:
+        return int(now * 1000) + self.lease // _MILLISECOND
 
 
-async def start_over(tables: Tables, table: TableSpec, consumer: str) -> None:
-    """Forget the positions of a consumer, so that it begins again with the oldest changes that are kept."""
-    shards = await tables.shards(table)
-    await tables.write_many(POSITIONS, delete=[_key(table, consumer, shard) for shard in shards])
+def _ready(shards: Sequence[Shard], rows: dict[str, Item]) -> list[Shard]:
+    unfinished = {shard.id for shard in shards if not _ended(rows.get(shard.id))}
+    return [shard for shard in shards if shard.id in unfinished and shard.parent not in unfinished]
 
 
-async def _take(
-    tables: Tables, table: TableSpec, key: dict[str, str], position: Item | None, handle: Handle, limit: int
-) -> tuple[int, bool]:
-    """How many changes were carried out, and whether this part of the stream is finished."""
-    after: str | None = None if position is None else position["after"]
-    found = await tables.changes(table, key["shard"], after, limit=limit)
-    if not found.changes and not found.ended:
-        return 0, False
-    writes = await handle(found.changes) if found.changes else ()
-    reached = found.changes[-1].position if found.changes else after
-    move = Put(POSITIONS, {**key, "after": reached, "ended": found.ended}, when=_still_at(position))
-    try:
-        await tables.transact([*writes, move])
-    except TransactionCancelled as refusal:
-        if refusal.reasons[-1] == "condition":
-            return 0, False  # a rival took these changes
-        raise
-    return len(found.changes), found.ended
+def _ended(row: Item | None) -> bool:
+    return bool(row and row.get("ended"))
 
 
-def _still_at(position: Item | None) -> Condition:
-    return attr("shard").absent() if position is None else attr("after") == position["after"]
+def _unchanged(row: Item) -> Condition:
+    """The position and the lease are as they were read."""
+    return _as_in(row, "after") & _as_in(row, "holder")
 
 
-def _key(table: TableSpec, consumer: str, shard: Shard) -> dict[str, str]:
-    return {"consumer": f"{table.name}/{consumer}", "shard": shard.id}
+def _as_in(row: Item, name: str) -> Condition:
+    return attr(name) == row[name] if name in row else attr(name).absent()
+
+
+def _refuse_gaps(shards: Sequence[Shard], rows: dict[str, Item]) -> None:
+    """A part that the stream let go before it was finished had changes that nobody applied.
+
+    What is to be forgotten was finished, or was read by somebody else, who knows.
+    """
+    kept = {shard.id for shard in shards}
+    if any(shard not in kept and "expiresAt" not in row for shard, row in rows.items()):
+        raise PositionLost("A part of the stream went before it was read to its end. Rebuild from the items.")
