@@ -231,7 +231,9 @@ class Cycle(RequestResponseCycle):
         await self._flush_transport()
         offset, patience = message.get("offset", 0), self.connection.limits.stalled_seconds
         try:
-            await send_file(self.transport, message["file"], offset, count, patience=patience)
+            await send_file(
+                self.transport, message["file"], offset, count, patience=patience, moving=message.get("moving")
+            )
         except (OSError, TimeoutError):
             self.transport.abort()
             raise ClientDisconnect from None

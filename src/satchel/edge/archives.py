@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from starlette.responses import Response
 
-from satchel.edge.downloads import attached_as
+from satchel.edge.downloads import Meter, attached_as, unmetered
 from satchel.edge.zip_format import ZipWriter
 from satchel.stores.ports.objects import ObjectMissing, Objects
 
@@ -25,10 +25,16 @@ class ArchiveEntry:
 
 
 class Archive(Response):
-    """A zip file that is made while it is sent. What is deleted meanwhile is left out."""
+    """A zip file that is made while it is sent. What is deleted meanwhile is left out.
 
-    def __init__(self, objects: Objects, name: str, entries: AsyncGenerator[ArchiveEntry]) -> None:
+    `metered` sees how many bytes go out, and from how it is left whether that was all.
+    """
+
+    def __init__(
+        self, objects: Objects, name: str, entries: AsyncGenerator[ArchiveEntry], *, metered: Meter = unmetered
+    ) -> None:
         super().__init__()
+        self._metered = metered
         self._objects = objects
         self._name = name
         self._entries = entries
@@ -39,12 +45,18 @@ class Archive(Response):
             (b"content-disposition", attached_as(f"{self._name}.zip").encode("latin-1")),
             (b"cache-control", b"private, no-store"),
         ]
-        await send({"type": "http.response.start", "status": 200, "headers": headers})
-        if scope["method"] != "HEAD":
+        start = {"type": "http.response.start", "status": 200, "headers": headers}
+        if scope["method"] == "HEAD":
+            await send(start)
+            await send({"type": "http.response.body", "body": b""})
+            return
+        async with self._metered(None) as sent:
+            await send(start)
             async with aclosing(self._zipped()) as pieces:
                 async for piece in pieces:
                     await send({"type": "http.response.body", "body": piece, "more_body": True})
-        await send({"type": "http.response.body", "body": b""})
+                    sent.add(len(piece))
+            await send({"type": "http.response.body", "body": b""})
 
     async def _zipped(self) -> AsyncGenerator[bytes]:
         zip_file = ZipWriter()

@@ -1,9 +1,9 @@
 """Send a stored object: whole or in part, only if it has changed, by the kernel where it can, never as our own page."""
 
 import re
-from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from starlette.responses import Response
 
@@ -31,6 +31,26 @@ class Readable(Protocol):
     async def head(self, key: str) -> ObjectInfo: ...
 
 
+class Sent:
+    """How many bytes of an answer's body have gone to the connection so far."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def add(self, count: int) -> None:
+        self.count += count
+
+
+# Entered with the number of bytes that are about to go, None if nobody knows it, before the first of them, and may
+# still refuse by raising; left when all have gone, or by the error that kept the rest from going.
+Meter: TypeAlias = Callable[[int | None], AbstractAsyncContextManager[Sent]]
+
+
+@asynccontextmanager
+async def unmetered(_: int | None) -> AsyncGenerator[Sent]:
+    yield Sent()
+
+
 def attached_as(name: str) -> str:
     """A Content-Disposition under which browsers save the bytes: the name as people know it, without tricks."""
     return attachment(_DECEIVING.sub("", name).replace("/", "_").replace("\\", "_").strip() or "download")
@@ -41,8 +61,9 @@ class Download(Response):
 
     `disposition` is how browsers treat it; make it with `attached_as`. `cache` is the Cache-Control. A `content_type`
     takes the place of the stored one, which bytes that several files share have from the first of them. `policy` is the
-    Content-Security-Policy. `finished` is awaited once the last byte of the object, in a whole answer or in the part
-    that ends it, has gone to the connection and the client was there to the end.
+    Content-Security-Policy. `metered` sees how many bytes of a GET go out. `finished` is awaited once the last byte of
+    the object, in a whole answer or in the part that ends it, has gone to the connection and the client was there to
+    the end.
     """
 
     def __init__(
@@ -54,10 +75,12 @@ class Download(Response):
         cache: str = "private, no-cache",
         content_type: str | None = None,
         policy: str = USER_CONTENT_POLICY,
+        metered: Meter = unmetered,
         finished: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         super().__init__()
         self._finished = finished
+        self._metered = metered
         self._objects = objects
         self._key = key
         self._content_type = content_type
@@ -86,9 +109,9 @@ class Download(Response):
             await self._send_whole(scope, send)
 
     async def _send_whole(self, scope: "Scope", send: "Send") -> None:
-        async with self._objects.read(self._key) as reading:
+        async with self._objects.read(self._key) as reading, self._metered(reading.length) as sent:
             await self._start(send, 200, reading.info, reading.length)
-            await _send_bytes(scope, send, reading)
+            await _send_bytes(scope, send, reading, sent)
         await self._finish()
 
     async def _send_part(self, scope: "Scope", send: "Send", info: ObjectInfo, start: int, length: int) -> None:
@@ -98,8 +121,9 @@ class Download(Response):
             if reading.info.etag == info.etag:
                 last = reading.start + reading.length - 1
                 shown = (b"content-range", b"bytes %d-%d/%d" % (reading.start, last, info.size_bytes))
-                await self._start(send, 206, reading.info, reading.length, shown)
-                await _send_bytes(scope, send, reading)
+                async with self._metered(reading.length) as sent:
+                    await self._start(send, 206, reading.info, reading.length, shown)
+                    await _send_bytes(scope, send, reading, sent)
                 if last == info.size_bytes - 1:
                     await self._finish()
                 return
@@ -130,12 +154,14 @@ class Download(Response):
         await send({"type": "http.response.start", "status": status, "headers": headers})
 
 
-async def _send_bytes(scope: "Scope", send: "Send", reading: Reading) -> None:
+async def _send_bytes(scope: "Scope", send: "Send", reading: Reading, sent: Sent) -> None:
     file = reading.file
     can_zero_copy = ZERO_COPY in scope.get("extensions", {})
     if file is not None and can_zero_copy and reading.length >= _WORTH_SENDFILE_BYTES:
-        await send({"type": ZERO_COPY, "file": file, "offset": reading.start, "count": reading.length})
+        part = {"file": file, "offset": reading.start, "count": reading.length, "moving": sent.add}
+        await send({"type": ZERO_COPY, **part})
         return
     async for piece in reading:
         await send({"type": "http.response.body", "body": piece, "more_body": True})
+        sent.add(len(piece))
     await send({"type": "http.response.body", "body": b""})

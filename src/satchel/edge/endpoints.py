@@ -99,7 +99,8 @@ class Needs:
     """What a handler asks for: types by name in the path, names of parameters, and what it answers with."""
 
     path: dict[str, Any] = field(default_factory=dict[str, Any])
-    body: type[msgspec.Struct] | None = None
+    # A Struct, or one or a list of them.
+    body: Any = None
     query: type[msgspec.Struct] | None = None
     caller: str | None = None
     accepts: tuple[type, ...] = ()
@@ -144,8 +145,8 @@ class Options(TypedDict, total=False):
     """What a signature cannot say: the status of success, the slice's own errors, the limit of a JSON body.
 
     `also` names other statuses of success, which a `Reply` has with the same type of body.
-    `consumes` and `produces` name the types of raw bodies, `sends` and `answers` the headers that a request and the
-    answer to it carry, each with a few words, for the reference alone.
+    `consumes` and `produces` name the types of raw bodies, several split by ", "; `sends` and `answers` the headers
+    that a request and the answer to it carry, each with a few words, for the reference alone.
     """
 
     status: int
@@ -231,7 +232,9 @@ def _needs_of(handler: Handler, names_in_path: list[str]) -> Needs:
         if name in names_in_path:
             needs.path[name] = wanted
         elif name == "body":
-            needs.body = _strict(handler, wanted)
+            for one in _members_of(wanted):
+                _strict(handler, get_args(one)[0] if get_origin(one) is list else one)
+            needs.body = wanted
         elif name == "query":
             needs.query = _strict(handler, wanted)
         elif wanted is Client:

@@ -115,7 +115,7 @@ def _query_parameters(schema: Json, components: Json) -> list[Json]:
 def _responses(operation: Operation, by_type: dict[str, Json]) -> Json:
     success: Json = {}
     if operation.produces is not None:
-        success["content"] = {operation.produces: {}}
+        success["content"] = {each: {} for each in operation.produces.split(", ")}
     elif operation.needs.returns is not NoneType and not _is_raw(operation.needs.returns):
         success["content"] = {"application/json": {"schema": by_type[repr(operation.needs.returns)]}}
     if operation.answers:

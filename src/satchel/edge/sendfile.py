@@ -7,6 +7,7 @@ while a thread is still at work with them.
 
 import asyncio
 import os
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from typing import BinaryIO
@@ -25,9 +26,18 @@ def _threads() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(_THREADS, thread_name_prefix="sendfile")
 
 
-async def send_file(transport: asyncio.Transport, file: BinaryIO, offset: int, count: int, *, patience: float) -> None:
+async def send_file(
+    transport: asyncio.Transport,
+    file: BinaryIO,
+    offset: int,
+    count: int,
+    *,
+    patience: float,
+    moving: Callable[[int], None] | None = None,
+) -> None:
     """Send `count` bytes from `offset`. Everything written to the transport before has to have left it.
 
+    `moving` hears of all bytes that have left, also if the rest never will.
     Raises `OSError` when the connection breaks, `TimeoutError` when nothing could be sent for `patience` seconds.
     """
     assert transport.get_write_buffer_size() == 0, "the file would overtake what was written before it"
@@ -40,6 +50,8 @@ async def send_file(transport: asyncio.Transport, file: BinaryIO, offset: int, c
             moved, blocked = await asyncio.wrap_future(job)
             offset += moved
             count -= moved
+            if moving is not None:
+                moving(moved)
             if blocked:
                 await _writable(to_socket, patience)
     finally:
@@ -58,6 +70,11 @@ def _push(to_socket: int, from_file: int, offset: int, count: int) -> tuple[int,
             step = os.sendfile(to_socket, from_file, offset + moved, count - moved)
         except BlockingIOError:
             return moved, True
+        except OSError:
+            if moved:
+                # What has left is told first; the next attempt meets the same end.
+                return moved, False
+            raise
         if step == 0:
             raise FileShrank
         moved += step

@@ -45,7 +45,7 @@ class Throttle:
 
     def _refusal(self, left: timedelta | None) -> TooMany:
         seconds = max(1, -(-(left or self._window) // timedelta(seconds=1)))
-        return TooMany(f"Too many attempts. Try again in {_spoken(seconds)}.", retry_after=seconds)
+        return TooMany(f"Too many attempts. Try again in {spoken(seconds)}.", retry_after=seconds)
 
 
 def network_of(address: str) -> str:
@@ -61,7 +61,7 @@ def network_of(address: str) -> str:
     return str(IPv6Address(int(parsed) >> 64 << 64)) + "/64"
 
 
-def _spoken(seconds: int) -> str:
+def spoken(seconds: int) -> str:
     if seconds < 120:
         return f"{seconds} second{'s' if seconds != 1 else ''}"
     return f"{-(-seconds // 60)} minutes"

@@ -17,7 +17,7 @@ _PLACE = re.compile(r" - at `\$?\.?(.*)`$")
 _FIELD = re.compile(r"^Object (missing required|contains unknown) field `(.*)`$")
 
 
-def json_decoder(wanted: type[msgspec.Struct]) -> Callable[[bytes], Any]:
+def json_decoder(wanted: Any) -> Callable[[bytes], Any]:
     """A function that turns a JSON body into `wanted`, or raises what to tell the client."""
     decode = msgspec.json.Decoder(wanted).decode
 

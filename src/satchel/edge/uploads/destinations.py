@@ -59,6 +59,18 @@ class Destination(Protocol):
 
 
 @runtime_checkable
+class OpenDestination(Destination, Protocol):
+    """A destination that also takes uploads from people who have shown nothing of themselves."""
+
+    def stranger_of(self, details: Mapping[str, str]) -> Guest:
+        """As whom a stranger sends what is described so; `admit` then decides whether they may.
+
+        Such an upload belongs to whoever knows its address, which nobody guesses.
+        """
+        ...
+
+
+@runtime_checkable
 class BundleDestination(Destination, Protocol):
     """A destination that also takes many small files at once."""
 

@@ -6,9 +6,9 @@ from datetime import timedelta
 
 import msgspec
 
-from satchel.edge.callers import Guest, Member
+from satchel.edge.callers import Caller, Guest, Member, Stranger
 from satchel.edge.uploads.context import LASTS_AT_MOST, RESUME_WITHIN, Uploads
-from satchel.edge.uploads.destinations import Announced
+from satchel.edge.uploads.destinations import Announced, Destination, OpenDestination
 from satchel.edge.uploads.ending import free
 from satchel.edge.uploads.finishing import settle
 from satchel.edge.uploads.headers import Metadata
@@ -23,7 +23,7 @@ from satchel.edge.uploads.refusals import (
     UploadTooLarge,
 )
 from satchel.kernel.clock import from_iso, iso
-from satchel.kernel.errors import SatchelError
+from satchel.kernel.errors import SatchelError, Unauthenticated
 from satchel.kernel.ids import new_id
 from satchel.stores.ports.ephemeral import Delete, Expire, Get, Put
 from satchel.stores.ports.expressions import assign, attr
@@ -39,13 +39,14 @@ _log = logging.getLogger("satchel.edge")
 
 
 async def begin(
-    uploads: Uploads, owner: Member | Guest, size_bytes: int, metadata: Metadata, repeats: str | None = None
+    uploads: Uploads, caller: Caller, size_bytes: int, metadata: Metadata, repeats: str | None = None
 ) -> tuple[UploadRow, bool]:
     """The upload, and whether it is new: with a key in `repeats`, asking again finds the one that was begun."""
+    destination = uploads.destinations.get(metadata.destination)
+    owner = _sender(caller, destination, metadata)
     if size_bytes > uploads.max_bytes:
         limit = uploads.max_bytes
         raise UploadTooLarge(f"An upload may have at most {limit} bytes.", limit_bytes=limit)
-    destination = uploads.destinations.get(metadata.destination)
     if destination is None:
         raise UnknownDestination(
             "Name in `Upload-Metadata` a `destination` that takes uploads.", destinations=sorted(uploads.destinations)
@@ -60,6 +61,8 @@ async def begin(
     upload_id = new_id(uploads.clock)
     place = f"{metadata.destination}:{destination.place_of(announced)}"
     row = _new_row(uploads, upload_id, announced, metadata.destination, place)
+    if isinstance(caller, Stranger):
+        row = msgspec.structs.replace(row, owner_kind="stranger")
     if repeats is not None and (earlier := await _begun_before(uploads, owner, repeats, upload_id)) is not None:
         return earlier, False
     promised_bytes = await promise(uploads.ephemeral, place, upload_id, size_bytes)
@@ -118,11 +121,14 @@ async def _begun_before(uploads: Uploads, owner: Member | Guest, key: str, uploa
     return row
 
 
-async def find(uploads: Uploads, upload_id: str, caller: Member | Guest) -> UploadRow:
-    """The caller's own upload; somebody else's looks like none."""
+async def find(uploads: Uploads, upload_id: str, caller: Caller) -> UploadRow:
+    """The caller's own upload, or a stranger's; somebody else's looks like none."""
     row = await UPLOAD.get(uploads.tables, upload_id=upload_id) if _UPLOAD_ID.fullmatch(upload_id) else None
-    if row is None or _owner_of(row) != _identity_of(caller):
-        raise UploadMissing("There is no such upload. Start a new one.")
+    if row is None or row.owner_kind != "stranger":
+        if isinstance(caller, Stranger):
+            raise _nobody()
+        if row is None or _owner_of(row) != _identity_of(caller):
+            raise UploadMissing("There is no such upload. Start a new one.")
     if row.ended or (_is_expired(uploads, row) and not _is_to_be_settled(row)):
         raise UploadEnded("This upload has ended. Start a new one.")
     return row
@@ -163,6 +169,18 @@ async def _settle_later(uploads: Uploads, row: UploadRow) -> None:
         current = await UPLOAD.get(uploads.tables, upload_id=row.upload_id)
         if current is not None:
             await uploads.change(current, [], TRY_AGAIN_AFTER)
+
+
+def _sender(caller: Caller, destination: Destination | None, metadata: Metadata) -> Member | Guest:
+    if not isinstance(caller, Stranger):
+        return caller
+    if isinstance(destination, OpenDestination):
+        return destination.stranger_of(metadata.details)
+    raise _nobody()
+
+
+def _nobody() -> Unauthenticated:
+    return Unauthenticated("Sign in to do this.")
 
 
 def _owner_of(row: UploadRow) -> tuple[str, str]:

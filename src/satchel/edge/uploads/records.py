@@ -23,7 +23,8 @@ class UploadRow(Record, frozen=True, kw_only=True):
     """A file on its way in. Whole parts come first, then `pieces`, which wait to become one."""
 
     upload_id: str = attribute("UploadId")
-    owner_kind: Literal["member", "guest"] = attribute("OwnerKind")
+    # What a stranger has begun belongs to whoever knows its address.
+    owner_kind: Literal["member", "guest", "stranger"] = attribute("OwnerKind")
     owner_id: str = attribute("OwnerId")
     owner_name: str = attribute("OwnerName")
     session_id: str = attribute("SessionId", default="")
@@ -47,9 +48,9 @@ class UploadRow(Record, frozen=True, kw_only=True):
     @property
     def owner(self) -> Member | Guest:
         """Whoever began it, without the powers they may have had in that moment."""
-        if self.owner_kind == "guest":
-            return Guest(self.owner_id, self.owner_name)
-        return Member(self.owner_id, self.owner_name, self.session_id)
+        if self.owner_kind == "member":
+            return Member(self.owner_id, self.owner_name, self.session_id)
+        return Guest(self.owner_id, self.owner_name)
 
     @property
     def is_whole(self) -> bool:

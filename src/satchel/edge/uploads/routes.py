@@ -6,7 +6,7 @@ import msgspec
 from starlette.requests import ClientDisconnect, Request
 
 from satchel.edge.bodies import declared_length
-from satchel.edge.callers import Guest, Member
+from satchel.edge.callers import Guest, Member, Stranger
 from satchel.edge.endpoints import PREFIX, Reply, Router
 from satchel.edge.problems import Malformed, MethodNotAllowed, WrongMediaType
 from satchel.edge.uploads import headers
@@ -32,7 +32,7 @@ from satchel.edge.uploads.refusals import (
 )
 from satchel.edge.uploads.writing import write
 from satchel.kernel.clock import from_iso
-from satchel.kernel.errors import OutOfSpace, SatchelError, TooLarge
+from satchel.kernel.errors import Forbidden, NotFound, OutOfSpace, SatchelError, TooLarge
 
 VERSION_HEADER = {"Tus-Resumable": f"`{headers.VERSION}`"}
 CHECKSUM_HEADER = {"Upload-Checksum": "of this body: algorithm, space, digest in base64; optional"}
@@ -81,7 +81,7 @@ def routes(uploads: Uploads) -> Router:
         "/uploads",
         status=201,
         consumes=BODY_TYPE,
-        raises=(WrongProtocol, UnknownDestination, *SENDING),
+        raises=(WrongProtocol, UnknownDestination, Forbidden, NotFound, *SENDING),
         sends={
             **VERSION_HEADER,
             "Upload-Length": "the size of the file in bytes",
@@ -92,7 +92,7 @@ def routes(uploads: Uploads) -> Router:
         },
         answers={"Location": "the address of the upload", **STANDING},
     )
-    async def begin_upload(request: Request, caller: Member | Guest) -> Reply[None]:
+    async def begin_upload(request: Request, caller: Stranger | Guest | Member) -> Reply[None]:
         """Begin an upload, with or without its first bytes as the body."""
         headers.check_version(request)
         if "upload-defer-length" in request.headers:
@@ -133,7 +133,7 @@ def routes(uploads: Uploads) -> Router:
         sends=VERSION_HEADER,
         answers={**STANDING, "Upload-Length": "the size of the file", "Upload-Metadata": "as it was given"},
     )
-    async def look_at_upload(upload_id: str, request: Request, caller: Member | Guest) -> Reply[None]:
+    async def look_at_upload(upload_id: str, request: Request, caller: Stranger | Guest | Member) -> Reply[None]:
         """Learn from where to go on.
 
         A request that is still sending to this upload is stopped; what it had sent is kept.
@@ -153,7 +153,7 @@ def routes(uploads: Uploads) -> Router:
         sends={**VERSION_HEADER, "Upload-Offset": "how many bytes are stored already", **CHECKSUM_HEADER},
         answers=STANDING,
     )
-    async def send_to_upload(upload_id: str, request: Request, caller: Member | Guest) -> Reply[None]:
+    async def send_to_upload(upload_id: str, request: Request, caller: Stranger | Guest | Member) -> Reply[None]:
         """Send more bytes, from the offset on.
 
         Whatever arrives is kept, even if the connection breaks; with a checksum, all of the body or nothing.
@@ -174,7 +174,7 @@ def routes(uploads: Uploads) -> Router:
         return Reply(None, headers=_standing(row))
 
     @router.delete("/uploads/{upload_id}", raises=REFUSALS, sends=VERSION_HEADER)
-    async def give_up_upload(upload_id: str, request: Request, caller: Member | Guest) -> Reply[None]:
+    async def give_up_upload(upload_id: str, request: Request, caller: Stranger | Guest | Member) -> Reply[None]:
         """Give up an upload and free its bytes; something that it has already become stays."""
         headers.check_version(request)
         await find(uploads, upload_id, caller)
@@ -182,7 +182,7 @@ def routes(uploads: Uploads) -> Router:
             await give_up(uploads, await find(uploads, upload_id, caller))
         return Reply(None)
 
-    instead: dict[str, Callable[[str, Request, Member | Guest], Awaitable[Reply[None]]]] = {
+    instead: dict[str, Callable[[str, Request, Stranger | Guest | Member], Awaitable[Reply[None]]]] = {
         "HEAD": look_at_upload,
         "PATCH": send_to_upload,
         "DELETE": give_up_upload,
@@ -196,7 +196,7 @@ def routes(uploads: Uploads) -> Router:
         sends={**VERSION_HEADER, "X-HTTP-Method-Override": "`HEAD`, `PATCH` or `DELETE`, which is then done"},
         answers=STANDING,
     )
-    async def override_method(upload_id: str, request: Request, caller: Member | Guest) -> Reply[None]:
+    async def override_method(upload_id: str, request: Request, caller: Stranger | Guest | Member) -> Reply[None]:
         """Do what another method does, where something on the way lets only POST through."""
         handler = instead.get(request.headers.get("x-http-method-override", "").upper())
         if handler is None:
@@ -204,7 +204,7 @@ def routes(uploads: Uploads) -> Router:
         return await handler(upload_id, request, caller)
 
     @router.get("/uploads/{upload_id}", raises=REFUSALS)
-    async def read_upload(upload_id: str, caller: Member | Guest) -> UploadState:
+    async def read_upload(upload_id: str, caller: Stranger | Guest | Member) -> UploadState:
         """See how far an upload has come, and what it became; nothing is stopped by looking."""
         row = await find(uploads, upload_id, caller)
         if row.is_whole and not row.became:

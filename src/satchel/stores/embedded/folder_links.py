@@ -18,13 +18,13 @@ _PURPOSE = "object-link"
 class LinkUnknown(NotFound):
     """A link that this server did not make, or not for this method."""
 
-    slug = "link-unknown"
+    slug = "signed-link-unknown"
 
 
 class LinkExpired(Gone):
     """A link whose time is over; its maker can make another."""
 
-    slug = "link-expired"
+    slug = "signed-link-expired"
 
 
 class LinkClaim(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
