@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import uvloop
 
-from bench import drop, ephemeral, history, objects, requests, rooms, shelf, sign_in, startup, tables, transfers
+from bench import clicks, drop, ephemeral, history, objects, requests, rooms, shelf, sign_in, startup, tables, transfers
 from bench.figures import Figure, Group
 from bench.processes import Watch
 from bench.report import for_machines, for_people, report_of
@@ -26,6 +26,10 @@ GROUPS: dict[str, tuple[str, Measurement]] = {
     "shelf": ("many small files with `satchel put` against copyparty's u2c, each to its own server", shelf.measure),
     "rooms": ("a thousand people in a hundred rooms, 50 messages a second, on embedded stores", rooms.measure),
     "history": ("the first page of a long history against that of a short one", history.measure),
+    "clicks": (
+        "clicks stored, folded and durable against plain sqlite3, and what figures cost to read",
+        clicks.measure,
+    ),
     "drop": ("files from command line to command line against magic-wormhole through its relay", drop.measure),
     "start": ("`satchel serve` on an empty folder, until it answers", startup.measure),
     "ephemeral": ("short-lived state in memory against Redis, both through the port", ephemeral.measure),
@@ -50,7 +54,8 @@ def main() -> None:
         effort = replace(effort, rounds=chosen.rounds)
 
     # What is set for another installation must not change what is measured.
-    for name in [each for each in os.environ if each.startswith(("SATCHEL_", "AWS_"))]:
+    # Programs start as they do for people: with their own settings, and with what Python compiled the first time.
+    for name in [each for each in os.environ if each.startswith(("SATCHEL_", "AWS_", "PYTHONDONTWRITEBYTECODE"))]:
         del os.environ[name]
     groups = uvloop.run(_measure([name for name in GROUPS if name in (chosen.names or GROUPS)], effort))
     report = report_of(groups, effort)

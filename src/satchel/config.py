@@ -15,6 +15,7 @@ SignUpMode = Literal["open", "invitation", "closed"]
 LogFormat = Literal["text", "json"]
 Network = IPv4Network | IPv6Network
 ENVIRONMENT_PREFIX = "SATCHEL_"
+_MOST = {"port": 65535, "clicks_kept": 100 * 366}
 
 
 class BadSetting(Exception):
@@ -52,6 +53,7 @@ class Settings:
     quota: int = setting(0, "How many bytes each person may keep on their shelf; 0 for no limit.")
     room_quota: int = setting(10 * 1024**3, "How many bytes the files of a room may take; 0 for no limit.")
     drop_daily_limit: int = setting(0, "How many bytes a network may hand over by drop in a day; 0 for no limit.")
+    clicks_kept: int = setting(0, "For how many days clicks are kept one by one; figures stay for good. 0 for no end.")
     log_format: LogFormat = setting("text", "`text` for people, `json` for machines.")
     log_level: str = setting("info", "`debug`, `info`, `warning` or `error`.")
 
@@ -118,8 +120,8 @@ def _parse(name: str, value: Any, where: str) -> Any:
     match name:
         case "data":
             return Path(str(value)).expanduser()
-        case "port" | "upload_limit" | "quota" | "room_quota" | "drop_daily_limit":
-            return _whole_number(value, where, most=65535 if name == "port" else None)
+        case "port" | "upload_limit" | "quota" | "room_quota" | "drop_daily_limit" | "clicks_kept":
+            return _whole_number(value, where, most=_MOST.get(name))
         case "trusted_proxies" | "metrics_from":
             return _networks(value, where)
         case "sign_up" | "log_format":

@@ -21,6 +21,9 @@ CLICKS = TableSpec(
     stream=True,
 )
 
+# What clicks add up to, and who has been counted already. Without a stream: whoever folds clicks must not hear itself.
+COUNTS = TableSpec("qit-db-local-agg", text("PK"), text("SK"), expiry="expiresAt")
+
 # Albums and photos, who may see what, and the tokens that keep people signed in.
 CATALOG = TableSpec(
     "catalog",
@@ -40,4 +43,4 @@ SCORES = TableSpec("score", text("o"), text("s"))
 # Nothing of value: `satchel doctor` tries every ability of the store here.
 SELF_TEST = TableSpec("SelfTest", text("probe"), expiry="expiresAt", stream=True)
 
-ALL_TABLES = (USER_TRANSFERS, CLICKS, CATALOG, SCORES, POSITIONS, SELF_TEST)
+ALL_TABLES = (USER_TRANSFERS, CLICKS, COUNTS, CATALOG, SCORES, POSITIONS, SELF_TEST)

@@ -1,0 +1,137 @@
+"""Folds clicks as a Lambda function behind the stream of the clicks' table, with the same code as `satchel worker`.
+
+An event source mapping with a tumbling window names the part of the stream that its records are from; then positions
+keep anything from being folded twice, as with workers. Without that name every event is claimed by its id.
+"""
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from datetime import timedelta
+from functools import cache
+from typing import Any
+
+from satchel.config import load_settings
+from satchel.edge.logs import start_journal
+from satchel.features.clicks.records import CLAIM, ClaimRow
+from satchel.features.clicks.service.leases import Lease, note_claims
+from satchel.features.clicks.service.publishing import PUBLISHER, publish
+from satchel.features.clicks.service.streaming import CONSUMER, Fold
+from satchel.kernel.clock import Clock, system_clock
+from satchel.kernel.errors import SatchelError
+from satchel.stores.connect import changes_of_event, open_tables
+from satchel.stores.consumer import Consumer
+from satchel.stores.ports.expressions import attr
+from satchel.stores.ports.table import MAX_TRANSACTION_ITEMS, Change, Tables, TransactionCancelled
+from satchel.tables import CLICKS, COUNTS
+
+# One for all runs of the function: each follows the one before, whichever machine it is on.
+WORKER = "lambda"
+# Longer than a stream keeps what it could deliver again.
+CLAIMED_FOR = timedelta(hours=48)
+_NOTED_EVERY = timedelta(minutes=30)
+_ATTEMPTS = 8
+
+_log = logging.getLogger("satchel.lambda")
+
+
+class EventFold:
+    """Folds the records of events, and says which have to be delivered again."""
+
+    def __init__(self, tables: Tables, clock: Clock, *, most_writes: int = MAX_TRANSACTION_ITEMS) -> None:
+        self._tables = tables
+        self._clock = clock
+        self._fold = Fold(tables, clock, most_writes=most_writes)
+        self._note_again_at = 0.0
+        self._consumer = Consumer(tables=tables, table=CLICKS, name=CONSUMER, worker=WORKER, clock=clock)
+
+    async def handle(self, event: Mapping[str, Any]) -> dict[str, Any]:
+        """The answer to an event: the first record that was not folded, from which delivery goes on."""
+        records: Sequence[Mapping[str, Any]] = event.get("Records", [])
+        changes = changes_of_event(records)
+        done = 0
+        try:
+            if shard := event.get("shardId"):
+                done = await self._consumer.take(str(shard), changes, self._fold)
+            else:
+                done = await self._claim([str(record["eventID"]) for record in records], changes)
+        except SatchelError as error:
+            # What was folded before it failed is known by position or claim, and passed over when it comes again.
+            _log.warning("folding clicks was put off: %s", error.detail)
+        left = [{"itemIdentifier": change.position} for change in changes[done : done + 1]]
+        answer: dict[str, Any] = {"batchItemFailures": left}
+        # A tumbling window insists on its state, of which we have none.
+        return answer | {"state": {}} if "window" in event else answer
+
+    async def publish(self, holder: str) -> int:
+        """Assign the seed's rows, unless somebody else does."""
+        lease = Lease(self._tables, self._clock, PUBLISHER, f"{WORKER}/{holder}")
+        published = await publish(self._tables, lease)
+        await lease.release()
+        return published
+
+    async def _claim(self, event_ids: Sequence[str], changes: Sequence[Change]) -> int:
+        """Fold those events that nobody has folded yet; all of them are done then."""
+        await self._note_claims()
+        for attempt in range(_ATTEMPTS):
+            found = await self._tables.get_many(COUNTS, [CLAIM.key(event_id=event_id) for event_id in event_ids])
+            pairs = zip(event_ids, changes, found, strict=True)
+            left = [(event_id, change) for event_id, change, claim in pairs if claim is None]
+            try:
+                while left:
+                    left = left[await self._fold_and_claim(left) :]
+            except TransactionCancelled:
+                # Somebody else folds the same events, or counts the same people.
+                if attempt == _ATTEMPTS - 1:
+                    raise
+            else:
+                break
+        return len(changes)
+
+    async def _note_claims(self) -> None:
+        if self._clock() >= self._note_again_at:
+            await note_claims(self._tables, self._clock)
+            self._note_again_at = self._clock() + _NOTED_EVERY.total_seconds()
+
+    async def _fold_and_claim(self, left: Sequence[tuple[str, Change]]) -> int:
+        # Any name will do: it only says to which slot is added.
+        effect = await self._fold(left[0][0], [change for _, change in left], beside=1)
+        expires_at = int(self._clock() + CLAIMED_FOR.total_seconds())
+        claims = [ClaimRow(event_id=event_id, expires_at=expires_at) for event_id, _ in left[: effect.covers]]
+        unclaimed = attr("PK").absent()
+        await self._tables.transact([*effect.writes, *(CLAIM.put(claim, when=unclaimed) for claim in claims)])
+        return effect.covers
+
+
+class _Warm:
+    """What stays open from one run to the next on the same machine."""
+
+    def __init__(self) -> None:
+        settings = load_settings()
+        start_journal(settings.log_format, settings.log_level)
+        self.runner = asyncio.Runner()
+        self.fold = EventFold(self.runner.run(open_tables(settings, system_clock)), system_clock)
+
+
+_warm = cache(_Warm)
+
+
+def fold_clicks(event: Mapping[str, Any], context: Any) -> dict[str, Any]:
+    """The function behind the stream; settings come from the environment, as `SATCHEL_TABLE`."""
+    warm = _warm()
+
+    async def fold() -> dict[str, Any]:
+        answer = await warm.fold.handle(event)
+        with suppress(SatchelError):  # the schedule publishes what we cannot
+            await warm.fold.publish(str(context.aws_request_id))
+        return answer
+
+    return warm.runner.run(fold())
+
+
+def publish_clicks(event: Mapping[str, Any], context: Any) -> dict[str, int]:
+    """The function for a schedule, once a minute: publishes what the last runs of `fold_clicks` left to each other."""
+    del event
+    warm = _warm()
+    return {"published": warm.runner.run(warm.fold.publish(str(context.aws_request_id)))}

@@ -1,0 +1,138 @@
+"""What a click is before and after it is stored, which times and ids are accepted, and the errors of this slice."""
+
+import unicodedata
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from typing import get_args
+
+import msgspec
+
+from satchel.kernel.counted import Kind
+from satchel.kernel.errors import Conflict, Invalid
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+MAX_CLICKS_AT_ONCE = 1000
+MAX_COUNT = 1_000_000
+MAX_ID_CHARACTERS = 200
+MAX_KEY_CHARACTERS = 200
+MAX_LABEL_CHARACTERS = 100
+# How far a click's time may lie from ours; the days before are closed, those to come are nobody's yet.
+LATEST = timedelta(hours=48)
+EARLIEST = timedelta(minutes=5)
+# What statistics are stored under; a person of this name would be taken for one.
+RESERVED = "STAT#"
+
+# Nobody sees these, or they move what stands beside them; but some signs are joined from several.
+_UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+_JOINERS = "\u200c\u200d"
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND = timedelta(milliseconds=1)
+
+
+class ClickTooLate(Invalid):
+    """The time of the click lies too far back to be counted."""
+
+    slug = "click-too-late"
+    title = "This click comes too late"
+
+
+class ClickTooEarly(Invalid):
+    """The time of the click lies ahead of the server's clock."""
+
+    slug = "click-too-early"
+    title = "This click is from the future"
+
+
+class ReservedId(Invalid):
+    """An id that begins as those of statistics do."""
+
+    slug = "reserved-id"
+    title = "This id is reserved"
+
+
+class TargetUnknown(Invalid):
+    """The caller has no such link."""
+
+    slug = "target-unknown"
+    title = "There is no such target"
+
+
+class KeyReused(Conflict):
+    """The key has already been sent with another click."""
+
+    slug = "idempotency-key-reused"
+    title = "This key was used for another click"
+
+
+class PeriodGone(Conflict):
+    """The clicks of the period are not all kept any more, so it cannot be counted again."""
+
+    slug = "period-gone"
+    title = "The clicks of this period are gone"
+
+
+# There are very many of these for a moment, and none can be part of a cycle: the collector need not look at them.
+class NewClick(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A click as asked for: without `at` it happens now; sent again with the same `key`, it is the same click."""
+
+    user_id: str
+    at: str | None = None
+    count: int = 1
+    kind: Kind = "press"
+    target: str | None = None
+    thing: str | None = None
+    owner: str | None = None
+    label: str | None = None
+    key: str | None = None
+
+
+class Recorded(msgspec.Struct, frozen=True, gc=False):
+    """Where a click is stored; `repeated` if it had been stored before."""
+
+    user_id: str
+    created: str
+    repeated: bool = False
+
+
+def stamp(milliseconds: int) -> str:
+    """A time since 1970 as clicks are stored under: 24 characters, UTC."""
+    seconds, rest = divmod(milliseconds, 1000)
+    return f"{_second(seconds)}.{rest:03}Z"
+
+
+@lru_cache(maxsize=1024)
+def _second(seconds: int) -> str:
+    return (_EPOCH + timedelta(seconds=seconds)).isoformat(timespec="seconds").removesuffix("+00:00")
+
+
+def milliseconds_of(time: str, field: str = "createDateTime") -> int:
+    """The time that an ISO 8601 text of any precision means, cut to milliseconds; it has to name its zone."""
+    try:
+        moment = datetime.fromisoformat(time)
+    except ValueError:
+        moment = None
+    if moment is None or moment.tzinfo is None:
+        raise Invalid(f"{field} has to be a time with its zone, such as 2025-10-02T10:30:00.000Z.", field=field)
+    return (moment - _EPOCH) // _MILLISECOND
+
+
+def check_time(milliseconds: int, now: int) -> None:
+    if now - milliseconds > LATEST // _MILLISECOND:
+        raise ClickTooLate(f"A click counts within {LATEST // timedelta(hours=1)} hours. This one is older.")
+    if milliseconds - now > EARLIEST // _MILLISECOND:
+        raise ClickTooEarly("The time of this click has not come yet. Set the sender's clock right.")
+
+
+def check_id(user_id: str) -> None:
+    check_text("A user id", user_id, MAX_ID_CHARACTERS)
+    if user_id.startswith(RESERVED):
+        raise ReservedId(f"No user id begins with {RESERVED}, where statistics are stored. Choose another.")
+
+
+def check_text(what: str, text: str, longest: int) -> None:
+    # Nearly all texts are plain, which is quickly seen.
+    is_readable = text.isprintable() or all(
+        letter in _JOINERS or unicodedata.category(letter) not in _UNSEEN for letter in text
+    )
+    if not 1 <= len(text) <= longest or not is_readable:
+        raise Invalid(f"{what} has 1 to {longest} characters, none of which controls anything.")

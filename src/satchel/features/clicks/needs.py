@@ -1,0 +1,48 @@
+"""What counting asks of the rest of the program: which links are whose, what they lead to, and how much is too much."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+
+class Limit(Protocol):
+    """A bound on how often something may be done by one subject."""
+
+    async def count(self, subject: str) -> None:
+        """Once more; raises `TooMany` when that is too often."""
+        ...
+
+
+class Titled(Protocol):
+    """A link by what its owner knows it as, and what it leads to."""
+
+    @property
+    def link_id(self) -> str: ...
+
+    @property
+    def name(self) -> str:
+        """The link's own, or what the thing is called."""
+        ...
+
+    @property
+    def thing(self) -> str:
+        """Such as "file:…"."""
+        ...
+
+    @property
+    def thing_name(self) -> str: ...
+
+
+class Targets(Protocol):
+    """The links that people have given out."""
+
+    async def thing_of(self, owner_id: str, target: str) -> str | None:
+        """What this link of theirs leads to, such as "file:…"; None if they have no such link."""
+        ...
+
+    async def titles(self, owner_id: str, at_most: int) -> Sequence[Titled]:
+        """The links that somebody has given, the newest first; revoked ones too, since what they did still counts."""
+        ...
+
+    async def link_of_badge(self, badge_id: str) -> str | None:
+        """The link whose counter the owner shows to everybody under this id."""
+        ...

@@ -1,0 +1,206 @@
+"""Clicks over HTTP: sending them, and reading them and their statistics as they are stored."""
+
+from collections.abc import Sequence
+from datetime import date
+from typing import Annotated
+
+import msgspec
+from starlette.requests import Request
+
+from satchel.edge.callers import Admin, Guest, Member
+from satchel.edge.endpoints import Body, PageQuery, Router
+from satchel.features.clicks.model import (
+    MAX_CLICKS_AT_ONCE,
+    MAX_KEY_CHARACTERS,
+    ClickTooEarly,
+    ClickTooLate,
+    KeyReused,
+    NewClick,
+    PeriodGone,
+    ReservedId,
+    TargetUnknown,
+    check_text,
+)
+from satchel.features.clicks.routes.click_views import (
+    ClickBody,
+    ClicksView,
+    PressBody,
+    PressedView,
+    PressView,
+    RecordedClicksView,
+    StatView,
+    clicks_view,
+    recorded_view,
+    stat_view,
+)
+from satchel.features.clicks.routes.views import Month
+from satchel.features.clicks.service import listing
+from satchel.features.clicks.service.context import Clicks
+from satchel.features.clicks.service.erasing import erase_person
+from satchel.features.clicks.service.posting import Poster, check_about, post
+from satchel.features.clicks.service.rebuilding import Period, rebuild
+from satchel.features.clicks.service.rebuilding_streamed import rebuild_streamed
+from satchel.kernel.errors import Conflict, Forbidden, Invalid, TooLarge, TooMany, Unavailable
+
+IDEMPOTENCY_KEY = "Idempotency-Key"
+_REFUSALS = (ClickTooLate, ClickTooEarly, ReservedId, TargetUnknown, KeyReused, Forbidden, TooLarge, TooMany)
+
+Time = Annotated[str, msgspec.Meta(max_length=64)]
+
+
+class ClicksQuery(PageQuery, frozen=True, kw_only=True):
+    """Whose clicks, if not yours, and from when to when, both included."""
+
+    user_id: str | None = msgspec.field(name="userId", default=None)
+    first: Time | None = msgspec.field(name="from", default=None)
+    last: Time | None = msgspec.field(name="to", default=None)
+
+
+class RebuildBody(Body, frozen=True, kw_only=True):
+    """Either a UTC day or a UTC month."""
+
+    day: date | None = None
+    month: Month | None = None
+
+
+class CountView(msgspec.Struct, frozen=True, kw_only=True):
+    """How many clicks, by how many different people."""
+
+    clicks: int
+    people: int
+
+
+class RebuiltView(msgspec.Struct, frozen=True, kw_only=True):
+    """What a period of the whole site came to before it was counted again, and what it comes to now."""
+
+    before: CountView
+    after: CountView
+
+
+class ErasedView(msgspec.Struct, frozen=True, kw_only=True):
+    """How many clicks are gone."""
+
+    erased: int
+
+
+def routes(clicks: Clicks) -> Router:
+    router = Router("clicks")
+
+    @router.post(
+        "/clicks",
+        status=201,
+        raises=_REFUSALS,
+        sends={IDEMPOTENCY_KEY: "One key for all clicks of this request that have none of their own."},
+    )
+    async def send_clicks(
+        caller: Member | Guest, request: Request, body: ClickBody | list[ClickBody]
+    ) -> RecordedClicksView:
+        """Record a click, or a list of up to 1,000: all of them, or none.
+
+        With a key for each, or one in the header, a request that may have failed can be sent again until it
+        succeeds: nothing counts twice within two days. A time may lie 48 hours back and 5 minutes ahead.
+        """
+        sent = body if isinstance(body, list) else [body]
+        poster = _poster(caller)
+        asked = _asked(poster, sent, _key_of(request))
+        return RecordedClicksView(clicks=[recorded_view(each) for each in await post(clicks, poster, asked)])
+
+    @router.post("/quitItToday", raises=_REFUSALS)
+    async def quit_it_today(caller: Member | Guest, body: PressBody) -> PressView:
+        """Say that you stay off something today: a press, with what it is as its label."""
+        poster = _poster(caller)
+        press = NewClick(user_id=_named(body.user_id, poster), label=body.social_media_type)
+        (recorded,) = await post(clicks, poster, [press])
+        data = PressedView(user_id=recorded.user_id, create_date_time=recorded.created)
+        return PressView(success=True, message="Your press was counted.", data=data)
+
+    @router.get("/clicks", raises=(Forbidden, ReservedId))
+    async def list_clicks(caller: Member | Guest, query: ClicksQuery) -> ClicksView:
+        """See your clicks, the newest first; administrators see anybody's."""
+        poster = _poster(caller)
+        user_id = _named(query.user_id, poster)
+        check_about(poster, user_id)
+        return clicks_view(
+            await listing.clicks_of(clicks, user_id, query.first, query.last, limit=query.limit, cursor=query.cursor)
+        )
+
+    @router.get("/clicks/days/{day}")
+    async def list_clicks_of_day(_admin: Admin, day: date, query: PageQuery) -> ClicksView:
+        """See everybody's clicks of a UTC day, the newest first."""
+        return clicks_view(await listing.clicks_on(clicks, day, limit=query.limit, cursor=query.cursor))
+
+    @router.get("/clicks/stats/days/{day}")
+    async def read_day_stat(_member: Member, day: date) -> StatView:
+        """See what a UTC day comes to."""
+        return stat_view(await listing.day_stat(clicks, day))
+
+    @router.get("/clicks/stats/months/{month}")
+    async def read_month_stat(_member: Member, month: Month) -> StatView:
+        """See what a UTC month comes to; somebody who came on several days is one person in it."""
+        return stat_view(await listing.month_stat(clicks, month))
+
+    @router.get("/clicks/stats/total")
+    async def read_total_stat(_member: Member) -> StatView:
+        """See how many clicks there were of all time."""
+        return stat_view(await listing.total_stat(clicks))
+
+    @router.post("/clicks/rebuild", raises=(PeriodGone, Conflict, Unavailable, Forbidden))
+    async def rebuild_period(_admin: Admin, body: RebuildBody) -> RebuiltView:
+        """Count a day or a month again from its clicks, should a figure be in doubt.
+
+        If you are not sure that a figure is wrong, this does no harm: what is right stays as it is.
+        """
+        again = rebuild if clicks.bulk is not None else rebuild_streamed
+        rebuilt = await again(clicks, _period(body))
+        before, after = (CountView(clicks=each.clicks, people=each.people) for each in (rebuilt.before, rebuilt.after))
+        return RebuiltView(before=before, after=after)
+
+    @router.delete("/clicks/people/{user_id}", raises=(Forbidden, ReservedId))
+    async def erase_clicks_of(caller: Member | Guest, user_id: str) -> ErasedView:
+        """Erase all clicks of a person, yours or, as an administrator, anybody's; what they added to sums stays."""
+        check_about(_poster(caller), user_id)
+        return ErasedView(erased=await erase_person(clicks, user_id))
+
+    return router
+
+
+def _poster(caller: Member | Guest) -> Poster:
+    if isinstance(caller, Guest):
+        return Poster(f"guest:{caller.id}", is_admin=False)
+    return Poster(caller.user_id, is_admin=caller.admin)
+
+
+def _named(user_id: str | None, poster: Poster) -> str:
+    """Whose click is meant; an empty name is nobody's, and will be refused."""
+    return poster.user_id if user_id is None else user_id
+
+
+def _key_of(request: Request) -> str | None:
+    key = request.headers.get(IDEMPOTENCY_KEY)
+    if key is not None:
+        # An empty one would make all requests that have it the same.
+        check_text(IDEMPOTENCY_KEY, key, MAX_KEY_CHARACTERS - len(f"/{MAX_CLICKS_AT_ONCE - 1}"))
+    return key
+
+
+def _asked(poster: Poster, sent: Sequence[ClickBody], key: str | None) -> list[NewClick]:
+    return [
+        NewClick(
+            user_id=_named(click.user_id, poster),
+            at=click.create_date_time,
+            count=click.click_count,
+            kind=click.kind,
+            target=click.target,
+            label=click.label,
+            key=f"{key}/{place}" if click.key is None and key is not None else click.key,
+        )
+        for place, click in enumerate(sent)
+    ]
+
+
+def _period(body: RebuildBody) -> Period:
+    if body.day is not None and body.month is None:
+        return Period.of_day(body.day)
+    if body.month is not None and body.day is None:
+        return Period.of_month(*map(int, body.month.split("-")))
+    raise Invalid("Give either a day, such as 2025-10-02, or a month, such as 2025-10.")

@@ -1,0 +1,132 @@
+"""What clients see of statistics."""
+
+from typing import Annotated, Any
+
+import msgspec
+
+from satchel.features.clicks.service.ranking import Ranked, Ranking
+from satchel.features.clicks.service.reading import Days, FiguresOf, Summary
+from satchel.features.clicks.service.summing import Figures
+
+Month = Annotated[str, msgspec.Meta(pattern=r"^[0-9]{4}-(0[1-9]|1[0-2])$")]
+
+
+class FiguresView(msgspec.Struct, frozen=True, kw_only=True):
+    """How often in all and of each kind, and by how many different people; null where that is not known."""
+
+    clicks: int
+    people: int | None
+    press: int
+    open: int
+    view: int
+    download: int
+    upload: int
+
+
+class DayView(FiguresView, frozen=True, kw_only=True):
+    """A day of the zone that was asked for."""
+
+    day: str
+
+
+class MonthView(FiguresView, frozen=True, kw_only=True):
+    """A month of UTC."""
+
+    month: str
+
+
+class SummaryView(msgspec.Struct, frozen=True, kw_only=True):
+    """Where things stand on `today_is`, a day of the zone that was asked for; months are those of UTC.
+
+    `yesterday_so_far` is what yesterday had come to when the clocks showed what they show now, and never tells of
+    people. `so_far_until` is that moment; where very many clicks happened just then, it is up to a quarter of an hour
+    before.
+    """
+
+    total: FiguresView
+    today: FiguresView
+    yesterday_so_far: FiguresView
+    so_far_until: str
+    yesterday: FiguresView
+    month: MonthView
+    previous_month: MonthView
+    last_at: str | None
+    today_is: str
+
+
+class DaysView(msgspec.Struct, frozen=True, kw_only=True):
+    """Every day from the first to the last.
+
+    While `people_pending`, asking again tells of more days by how many people. Before `people_known_since` that cannot
+    be found out any more for days of this zone, except where it is known already.
+    """
+
+    days: list[DayView]
+    people_pending: bool
+    people_known_since: str | None
+
+
+class MonthsView(msgspec.Struct, frozen=True, kw_only=True):
+    """Every month of UTC from the first to the last."""
+
+    months: list[MonthView]
+
+
+class RankedView(FiguresView, frozen=True, kw_only=True):
+    """A link or a thing; by `scope` its own figures can be asked for."""
+
+    scope: str
+    name: str
+    last_at: str | None
+
+
+class RankingView(msgspec.Struct, frozen=True, kw_only=True):
+    """The most opened first, at most 50 each."""
+
+    links: list[RankedView]
+    things: list[RankedView]
+
+
+def summary_view(summary: Summary) -> SummaryView:
+    return SummaryView(
+        total=FiguresView(**_fields(summary.total)),
+        today=FiguresView(**_fields(summary.today)),
+        yesterday_so_far=FiguresView(**_fields(summary.yesterday_so_far)),
+        so_far_until=summary.so_far_until,
+        yesterday=FiguresView(**_fields(summary.yesterday)),
+        month=_month_view(summary.month),
+        previous_month=_month_view(summary.previous_month),
+        last_at=summary.last_at or None,
+        today_is=summary.today_is.isoformat(),
+    )
+
+
+def days_view(days: Days) -> DaysView:
+    since = days.people_known_since
+    return DaysView(
+        days=[DayView(day=each.period, **_fields(each.figures)) for each in days.days],
+        people_pending=days.people_pending,
+        people_known_since=None if since is None else since.isoformat(),
+    )
+
+
+def months_view(months: list[FiguresOf]) -> MonthsView:
+    return MonthsView(months=[_month_view(each) for each in months])
+
+
+def ranking_view(ranking: Ranking) -> RankingView:
+    return RankingView(
+        links=[_ranked_view(each) for each in ranking.links], things=[_ranked_view(each) for each in ranking.things]
+    )
+
+
+def _month_view(month: FiguresOf) -> MonthView:
+    return MonthView(month=month.period, **_fields(month.figures))
+
+
+def _ranked_view(ranked: Ranked) -> RankedView:
+    return RankedView(scope=ranked.scope, name=ranked.name, last_at=ranked.last_at or None, **_fields(ranked.figures))
+
+
+def _fields(figures: Figures) -> dict[str, Any]:
+    return {"clicks": figures.clicks, "people": figures.people, **figures.kinds}

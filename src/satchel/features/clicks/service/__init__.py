@@ -1,0 +1,1 @@
+"""What people do with clicks, one file per subject."""

@@ -1,0 +1,179 @@
+"""What folds clicks beside the servers where these share a store: `satchel worker`, as many of them as one likes."""
+
+import asyncio
+import logging
+import signal
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from urllib.parse import urlsplit
+
+from satchel.config import Settings
+from satchel.edge.logs import start_journal
+from satchel.features.clicks.service.leases import Lease, check_positions
+from satchel.features.clicks.service.publishing import PUBLISHER, publish, tell_owners
+from satchel.features.clicks.service.rebuilding_streamed import SETTLING, count_doubtful_days, doubt_lost_days
+from satchel.features.clicks.service.recording import begin
+from satchel.features.clicks.service.streaming import CONSUMER, MOST_CHANGES, Fold
+from satchel.features.clicks.service.telling import TOLD_EVERY_SECONDS, Teller
+from satchel.kernel.clock import Clock, system_clock
+from satchel.kernel.errors import SatchelError, Unavailable
+from satchel.kernel.ids import new_id
+from satchel.stores.connect import open_ephemeral, open_tables
+from satchel.stores.consumer import POSITIONS, Consumer
+from satchel.stores.ports.ephemeral import Ephemeral
+from satchel.stores.ports.table import MAX_TRANSACTION_ITEMS, PositionLost, Tables
+from satchel.tables import CLICKS, COUNTS
+
+PUBLISHED_EVERY = timedelta(seconds=1)
+# How long to wait before looking into a stream in which there was nothing, or after something went wrong.
+_IDLE = timedelta(seconds=1)
+_TROUBLED = timedelta(seconds=2)
+_SAID_EVERY = timedelta(minutes=1)
+
+_log = logging.getLogger("satchel.worker")
+
+
+class NothingToDo(SatchelError):
+    """The tables are of a kind whose clicks are folded by whoever stores them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What a worker stands on."""
+
+    tables: Tables
+    ephemeral: Ephemeral
+    clock: Clock
+    kept_for: timedelta | None
+
+
+class Worker:
+    """Follows the clicks' stream, publishes what it adds up to, and tells owners."""
+
+    def __init__(
+        self,
+        ground: Ground,
+        *,
+        most_writes: int = MAX_TRANSACTION_ITEMS,
+        settling: timedelta = SETTLING,
+        name: str | None = None,
+    ) -> None:
+        name = name or new_id(ground.clock)
+        self._ground = ground
+        self._most_writes = most_writes
+        self._settling = settling
+        self._fold = Fold(ground.tables, ground.clock, most_writes=most_writes)
+        self._consumer = Consumer(tables=ground.tables, table=CLICKS, name=CONSUMER, worker=name, clock=ground.clock)
+        self._publisher = Lease(ground.tables, ground.clock, PUBLISHER, name)
+        self._teller = Teller(ground.ephemeral)
+        self._taken = 0
+
+    async def fold_some(self) -> int:
+        """Look once into the stream; how many changes were taken."""
+        try:
+            taken = await self._consumer.consume(self._fold, limit=MOST_CHANGES)
+        except PositionLost:
+            await doubt_lost_days(self._ground, self._consumer)
+            return await self._recount()
+        self._taken += taken
+        return taken
+
+    async def publish(self) -> int:
+        return await publish(self._ground.tables, self._publisher)
+
+    async def tell(self) -> None:
+        folded, self._fold.folded.owners = self._fold.folded.owners, set()
+        await tell_owners(self._ground.tables, self._ground.clock, self._teller, folded)
+
+    async def catch_up(self) -> int:
+        """Fold everything there is, publish it and leave; how many changes that was."""
+        await begin(self._ground)
+        await self._recount()
+        while await self.fold_some():
+            pass
+        await self.publish()
+        await self.tell()
+        await self.leave()
+        return self._taken
+
+    async def work(self, stopping: asyncio.Event) -> None:
+        """Until told to stop, however often something goes wrong."""
+        await begin(self._ground)
+        rounds = (
+            _again(lambda: self._fold_all(stopping), _IDLE, stopping),
+            _again(self.publish, PUBLISHED_EVERY, stopping),
+            _again(self.tell, timedelta(seconds=TOLD_EVERY_SECONDS), stopping),
+            _again(self._recount, _SAID_EVERY, stopping),
+            _again(self._say, _SAID_EVERY, stopping),
+        )
+        await asyncio.gather(*rounds)
+        await self.leave()
+
+    async def leave(self) -> None:
+        """Let others go on at once."""
+        await self._consumer.release()
+        await self._publisher.release()
+        await self._teller.close()
+
+    async def _fold_all(self, stopping: asyncio.Event) -> None:
+        while await self.fold_some() and not stopping.is_set():
+            pass
+
+    async def _recount(self) -> int:
+        return await count_doubtful_days(self._ground, most_writes=self._most_writes, settling=self._settling)
+
+    async def _say(self) -> None:
+        behind = round(self._fold.folded.seconds_behind, 1)
+        _log.info("clicks folded", extra={"changes": self._taken, "seconds_behind": behind})
+        self._taken = 0
+
+
+async def _again(do: Callable[[], Awaitable[object]], every: timedelta, stopping: asyncio.Event) -> None:
+    while not stopping.is_set():
+        pause = every
+        try:
+            await do()
+        except SatchelError as error:
+            # The store is away or overloaded. Nothing is lost: the position says where to go on.
+            _log.warning("folding clicks was put off: %s", error.detail)
+            pause = _TROUBLED
+        with suppress(TimeoutError):
+            await asyncio.wait_for(stopping.wait(), pause.total_seconds())
+
+
+@asynccontextmanager
+async def opened(settings: Settings, clock: Clock = system_clock) -> AsyncGenerator[Ground]:
+    """The stores that a worker needs; one that does not share its ephemeral store with the servers tells nobody."""
+    if urlsplit(settings.table_url).scheme == "sqlite":
+        raise NothingToDo(
+            "There is nothing for a worker to do: with SQLite the server itself counts clicks. "
+            "Workers are for tables on DynamoDB (--table dynamodb://…)."
+        )
+    async with AsyncExitStack() as stack:
+        tables = await open_tables(settings, clock)
+        stack.push_async_callback(tables.close)
+        ephemeral = await open_ephemeral(settings, clock)
+        stack.push_async_callback(ephemeral.close)
+        if missing := await tables.missing(CLICKS, COUNTS, POSITIONS):
+            raise Unavailable(f"Run `satchel tables create` first. Missing: {', '.join(missing)}.")
+        await check_positions(tables, clock)
+        kept_for = timedelta(days=settings.clicks_kept) if settings.clicks_kept else None
+        yield Ground(tables, ephemeral, clock, kept_for)
+
+
+async def run(settings: Settings, *, once: bool, most_writes: int = MAX_TRANSACTION_ITEMS) -> None:
+    """Work until SIGTERM or SIGINT; or, `once`, until there is nothing left to fold."""
+    start_journal(settings.log_format, settings.log_level)
+    async with opened(settings) as ground:
+        worker = Worker(ground, most_writes=most_writes)
+        if once:
+            _log.info("clicks folded", extra={"changes": await worker.catch_up()})
+            return
+        stopping = asyncio.Event()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(number, stopping.set)
+        _log.info("folding clicks")
+        await worker.work(stopping)
+        _log.info("stopped")

@@ -1,0 +1,355 @@
+"""Recording clicks: none is lost or counted twice, and after any sequence every figure equals a recount."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import date, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from satchel.features.clicks.model import (
+    KINDS,
+    ClickTooEarly,
+    ClickTooLate,
+    KeyReused,
+    NewClick,
+    ReservedId,
+    milliseconds_of,
+    stamp,
+)
+from satchel.features.clicks.records import CLICK, MARKER, click_row, marker_item
+from satchel.features.clicks.service.context import Clicks
+from satchel.features.clicks.service.recording import begin, record
+from satchel.kernel.clock import ManualClock, iso
+from satchel.kernel.errors import Invalid
+from satchel.stores.embedded.ephemeral_memory import MemoryEphemeral
+from satchel.tables import CLICKS
+from tests.features.clicks.counting import counting
+from tests.features.clicks.recount import check_figures
+from tests.features.hearing import heard_by
+
+NOON = 1_900_000_000 - 1_900_000_000 % 86400 + 12 * 3600.0
+DAY = date.fromisoformat(iso(NOON)[:10])
+BEFORE, AFTER = DAY - timedelta(days=5), DAY + timedelta(days=5)
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock(NOON)
+
+
+@pytest.fixture
+async def clicks(tmp_path: Path, clock: ManualClock) -> AsyncIterator[Clicks]:
+    async with counting(tmp_path, clock) as clicks:
+        await begin(clicks)
+        yield clicks
+
+
+async def press(clicks: Clicks, user_id: str = "user-123", **more: Any) -> str:
+    (recorded,) = await record(clicks, [NewClick(user_id=user_id, **more)])
+    return recorded.created
+
+
+def later(milliseconds: int) -> str:
+    return stamp(int(NOON * 1000) + milliseconds)
+
+
+# Formats
+
+
+async def test_a_click_and_its_statistics_are_stored_as_the_seed_has_them(clicks: Clicks) -> None:
+    await press(clicks)
+    day, month, now = DAY.isoformat(), DAY.isoformat()[:7], f"{DAY}T12:00:00.000Z"
+    stored = [
+        await clicks.tables.get(CLICKS, {"userId": user, "createDateTime": time})
+        for user, time in (("user-123", now), ("STAT#DAILY", day), ("STAT#MONTHLY", month), ("STAT#TOTAL", "METADATA"))
+    ]
+    assert stored == [
+        {
+            "userId": "user-123",
+            "createDateTime": now,
+            "clickCount": 1,
+            "dateKey": f"DATE#{day}",
+            "recordSort": f"CLICK#{now}#user-123",
+        },
+        {
+            "userId": "STAT#DAILY",
+            "createDateTime": day,
+            "totalClicks": 1,
+            "uniqueUsers": 1,
+            "dateKey": f"DATE#{day}",
+            "recordSort": "STAT#DAILY",
+        },
+        {
+            "userId": "STAT#MONTHLY",
+            "createDateTime": month,
+            "totalClicks": 1,
+            "uniqueUsers": 1,
+            "dateKey": f"MONTH#{month}",
+            "recordSort": "STAT#MONTHLY",
+        },
+        {
+            "userId": "STAT#TOTAL",
+            "createDateTime": "METADATA",
+            "totalClicks": 1,
+            "dateKey": "STAT#TOTAL",
+            "recordSort": "METADATA",
+        },
+    ]
+
+
+async def test_the_total_is_there_from_the_start_and_stays_when_the_server_starts_again(clicks: Clicks) -> None:
+    total = {"userId": "STAT#TOTAL", "createDateTime": "METADATA"}
+    assert (await clicks.tables.get(CLICKS, total) or {})["totalClicks"] == 0
+    await press(clicks, count=3)
+    await begin(clicks)
+    assert (await clicks.tables.get(CLICKS, total) or {})["totalClicks"] == 3
+
+
+@pytest.mark.parametrize("user_id", ["a#b", "100%", "ä ö", "user#", "#"])
+async def test_any_readable_id_is_stored_as_it_is(clicks: Clicks, user_id: str) -> None:
+    created = await press(clicks, user_id)
+    stored = await clicks.tables.get(CLICKS, CLICK.key(user_id=user_id, created=created)) or {}
+    assert stored == CLICK.item(click_row(user_id, created))
+    assert stored["recordSort"] == f"CLICK#{created}#{user_id}"
+    await press(clicks, user_id)
+    assert (await check_figures(clicks.tables, DAY, DAY))[0]["userId"] == user_id
+    marker = marker_item(user_id, "ALL", "SITE", None)
+    assert marker == MARKER.key(user_id=user_id, period="ALL", scope="SITE")
+    assert await clicks.tables.get(MARKER.table, marker) == marker
+
+
+@pytest.mark.parametrize(
+    ("written", "stored"),
+    [
+        ("2025-10-02T10:30:00Z", "2025-10-02T10:30:00.000Z"),
+        ("2025-10-02T10:30:00.1Z", "2025-10-02T10:30:00.100Z"),
+        ("2025-10-02T10:30:00.123999Z", "2025-10-02T10:30:00.123Z"),
+        ("2025-10-02T10:30:00.999999999Z", "2025-10-02T10:30:00.999Z"),
+        ("2025-10-02T16:15:00.5+05:45", "2025-10-02T10:30:00.500Z"),
+        ("2025-10-01T23:30:00-11:00", "2025-10-02T10:30:00.000Z"),
+        ("20251002T103000Z", "2025-10-02T10:30:00.000Z"),
+        ("1969-12-31T23:59:59.999Z", "1969-12-31T23:59:59.999Z"),
+    ],
+)
+def test_times_of_any_precision_and_zone_become_24_characters_of_utc(written: str, stored: str) -> None:
+    assert stamp(milliseconds_of(written)) == stored
+
+
+@pytest.mark.parametrize("written", ["2025-10-02T10:30:00", "2025-10-02", "now", "", "2025-13-01T00:00:00Z", "٣"])
+def test_a_time_without_zone_or_sense_is_refused(written: str) -> None:
+    with pytest.raises(Invalid):
+        milliseconds_of(written)
+
+
+# Times
+
+
+@pytest.mark.parametrize(
+    ("seconds", "refusal"),
+    [
+        (-48 * 3600, None),
+        (-48 * 3600 - 0.001, ClickTooLate),
+        (-(10**9), ClickTooLate),
+        (300, None),
+        (300.001, ClickTooEarly),
+        (10**9, ClickTooEarly),
+    ],
+)
+async def test_a_click_may_be_two_days_late_and_five_minutes_early(
+    clicks: Clicks, seconds: float, refusal: type[Exception] | None
+) -> None:
+    written = iso(NOON + seconds)
+    if refusal is None:
+        assert await press(clicks, at=written) == written
+    else:
+        with pytest.raises(refusal):
+            await press(clicks, at=written)
+    await check_figures(clicks.tables, BEFORE, AFTER)
+
+
+@pytest.mark.parametrize("written", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-12:00"])
+async def test_times_at_the_end_of_time_are_refused_as_any_other(clicks: Clicks, written: str) -> None:
+    with pytest.raises((ClickTooLate, ClickTooEarly)):
+        await press(clicks, at=written)
+
+
+async def test_clicks_of_one_person_in_one_millisecond_are_all_kept(clicks: Clicks) -> None:
+    together = await asyncio.gather(*(press(clicks) for _ in range(5)))
+    assert sorted(together) == [later(n) for n in range(5)]
+    assert await press(clicks, at=later(2)) == later(5)
+    assert await press(clicks, "somebody else") == later(0)
+    assert len(await check_figures(clicks.tables, DAY, DAY)) == 7
+
+
+async def test_what_was_stored_before_a_restart_is_not_overwritten(tmp_path: Path, clock: ManualClock) -> None:
+    for start in (0, 3):
+        async with counting(tmp_path, clock) as clicks:
+            new = [NewClick(user_id="u", at=later(0)) for _ in range(3)]
+            assert [each.created for each in await record(clicks, new)] == [later(start + n) for n in range(3)]
+            await check_figures(clicks.tables, DAY, DAY)
+
+
+async def test_a_long_run_of_taken_milliseconds_is_passed(tmp_path: Path, clock: ManualClock) -> None:
+    async with counting(tmp_path, clock) as clicks:
+        await record(clicks, [NewClick(user_id="u", at=later(n)) for n in range(300)])
+    async with counting(tmp_path, clock) as clicks:
+        assert await press(clicks, "u", at=later(0)) >= later(300)
+        assert len(await check_figures(clicks.tables, DAY, DAY)) == 301
+
+
+# What is refused
+
+
+@pytest.mark.parametrize("count", [0, -1, 1_000_001, 10**40])
+async def test_negative_and_huge_counts_are_refused(clicks: Clicks, count: int) -> None:
+    with pytest.raises(Invalid):
+        await press(clicks, count=count)
+
+
+@pytest.mark.parametrize("user_id", ["", "x" * 201, "a\nb", "\x00", "\u202e"])
+async def test_ids_that_nobody_could_read_are_refused(clicks: Clicks, user_id: str) -> None:
+    with pytest.raises(Invalid):
+        await press(clicks, user_id)
+
+
+@pytest.mark.parametrize("user_id", ["STAT#TOTAL", "STAT#DAILY", "STAT#", "STAT#x"])
+async def test_ids_of_statistics_are_refused(clicks: Clicks, user_id: str) -> None:
+    with pytest.raises(ReservedId):
+        await press(clicks, user_id)
+
+
+async def test_if_one_of_a_list_is_refused_none_is_stored(clicks: Clicks) -> None:
+    with pytest.raises(Invalid):
+        await record(clicks, [NewClick(user_id="a"), NewClick(user_id="STAT#DAILY")])
+    with pytest.raises(Invalid):
+        await record(clicks, [NewClick(user_id="a")] * 1001)
+    assert await check_figures(clicks.tables, DAY, DAY) == []
+
+
+# Keys
+
+
+async def test_a_click_that_comes_again_with_its_key_is_the_same_click(clicks: Clicks, clock: ManualClock) -> None:
+    click = NewClick(user_id="u", key="k", count=3)
+    first = await record(clicks, [click])
+    clock.advance(timedelta(hours=47))
+    assert [(each.created, each.repeated) for each in await record(clicks, [click])] == [(first[0].created, True)]
+    assert await press(clicks, "another", key="k") == iso(clock())
+    assert len(await check_figures(clicks.tables, BEFORE, AFTER)) == 2
+
+
+async def test_a_key_in_one_list_or_in_many_at_once_counts_once(clicks: Clicks) -> None:
+    click = NewClick(user_id="u", key="k")
+    answers = [await record(clicks, [click, click])]
+    answers += await asyncio.gather(*(record(clicks, [click, NewClick(user_id="u")]) for _ in range(5)))
+    keyed = [each for answer in answers for each in answer[: 2 if answer is answers[0] else 1]]
+    assert {each.created for each in keyed} == {later(0)}
+    assert [each.repeated for each in keyed] == [False, *[True] * 6]
+    assert len(await check_figures(clicks.tables, DAY, DAY)) == 6
+
+
+@pytest.mark.parametrize("other", [{"count": 2}, {"label": "x"}, {"kind": "open"}, {"at": later(5)}, {"target": "l"}])
+async def test_a_key_that_comes_with_another_click_is_refused_and_nothing_of_the_call_is_stored(
+    clicks: Clicks, other: dict[str, Any]
+) -> None:
+    await press(clicks, "u", key="k")
+    with pytest.raises(KeyReused):
+        await record(clicks, [NewClick(user_id="u"), NewClick(user_id="u", key="k", **other)])
+    with pytest.raises(KeyReused):
+        await record(clicks, [NewClick(user_id="u", key="new"), NewClick(user_id="u", key="new", **other)])
+    assert len(await check_figures(clicks.tables, DAY, DAY)) == 1
+
+
+async def test_no_click_with_a_key_can_count_twice_while_its_time_is_accepted(
+    clicks: Clicks, clock: ManualClock
+) -> None:
+    click = NewClick(user_id="u", key="k", at=iso(NOON + 299))
+    await record(clicks, [click])
+    clock.advance(timedelta(hours=48, seconds=299))
+    await clicks.tables.sweep()
+    assert (await record(clicks, [click]))[0].repeated
+    clock.advance(timedelta(seconds=1))
+    with pytest.raises(ClickTooLate):
+        await record(clicks, [click])
+
+
+# Figures
+
+
+async def test_somebody_who_comes_on_three_days_is_one_person_of_the_month(clicks: Clicks, clock: ManualClock) -> None:
+    for _ in range(3):
+        await press(clicks, count=2)
+        clock.advance(timedelta(days=1))
+    await check_figures(clicks.tables, BEFORE, AFTER)
+
+
+async def test_retention_lets_clicks_go_and_keeps_the_figures(tmp_path: Path, clock: ManualClock) -> None:
+    async with counting(tmp_path, clock, kept_for=timedelta(days=7)) as clicks:
+        created = await press(clicks, "u")
+        stored = await clicks.tables.get(CLICKS, CLICK.key(user_id="u", created=created)) or {}
+        assert stored["expiresAt"] == NOON + 7 * 86400
+        clock.advance(timedelta(days=7))
+        await clicks.tables.sweep()
+        assert await clicks.tables.get(CLICKS, CLICK.key(user_id="u", created=created)) is None
+        day = await clicks.tables.get(CLICKS, {"userId": "STAT#DAILY", "createDateTime": DAY.isoformat()})
+        assert day is not None
+        assert (day["totalClicks"], day["uniqueUsers"]) == (1, 1)
+
+
+async def test_whoever_shares_something_hears_what_it_comes_to_now(tmp_path: Path, clock: ManualClock) -> None:
+    ephemeral = await MemoryEphemeral.open(clock=clock)
+    async with counting(tmp_path, clock, ephemeral=ephemeral) as clicks, heard_by(ephemeral, "ann") as hearing:
+        await press(clicks, "u", owner="ann", at=iso(NOON - 86400))
+        assert await hearing.next() == {"type": "stats.changed", "total": 1, "today": 0, "day": DAY.isoformat()}
+        for _ in range(10):
+            await press(clicks, "u", owner="ann")
+        # More often than somebody could see, only the newest is told.
+        assert (await hearing.next())["total"] == 11
+
+
+people = st.sampled_from(["ann", "bob", "c#d", "visitor:x"])
+kinds = st.sampled_from(KINDS)
+links = st.sampled_from([None, ("l1", "file:f", "ann"), ("l2", "file:f", "ann"), ("l3", "room:r", "bob")])
+
+
+@st.composite
+def new_clicks(draw: st.DrawFn) -> NewClick:
+    target, thing, owner = draw(links) or (None, None, None)
+    # Around the ends of days and months, and often at the same moment.
+    moment = draw(st.sampled_from([None, -172_799_000, -86_400_000, -43_200_001, -43_200_000, -1, 0, 1, 299_999]))
+    key = draw(st.sampled_from([None, None, "k1", "k2"]))
+    return NewClick(
+        user_id=draw(people),
+        at=None if moment is None else later(moment),
+        count=1 if key else draw(st.sampled_from([1, 1, 2, 1_000_000])),
+        kind=draw(kinds),
+        target=target,
+        thing=thing,
+        owner=owner,
+        key=key,
+    )
+
+
+steps = st.lists(st.lists(st.lists(new_clicks(), max_size=4), min_size=1, max_size=6), max_size=4)
+
+
+async def record_all(folder: Path, asked: list[list[list[NewClick]]]) -> None:
+    """Each round at once, each by a server that has just been started."""
+    for calls in asked:
+        async with counting(folder, ManualClock(NOON)) as clicks:
+            answers = await asyncio.gather(*(record(clicks, call) for call in calls), return_exceptions=True)
+            assert {type(answer) for answer in answers} <= {list, KeyReused}
+    async with counting(folder, ManualClock(NOON)) as clicks:
+        await check_figures(clicks.tables, BEFORE, AFTER)
+
+
+@given(steps)
+@settings(max_examples=25)
+def test_after_any_sequence_of_records_every_figure_equals_a_recount(asked: list[list[list[NewClick]]]) -> None:
+    with TemporaryDirectory() as folder:
+        asyncio.run(record_all(Path(folder), asked))

@@ -1,0 +1,227 @@
+"""That what workers have folded is published as the seed has it, and can be counted again while clicks keep coming."""
+
+from collections.abc import AsyncIterator
+from datetime import date, timedelta
+
+import pytest
+import pytest_asyncio
+
+from satchel.features.clicks.model import PeriodGone
+from satchel.features.clicks.records import COUNT, click_row
+from satchel.features.clicks.service.leases import LASTS, Lease
+from satchel.features.clicks.service.publishing import PUBLISHER, publish
+from satchel.features.clicks.service.rebuilding import Period
+from satchel.features.clicks.service.rebuilding_streamed import (
+    count_doubtful_days,
+    doubt_lost_days,
+    rebuild_streamed,
+)
+from satchel.features.clicks.service.recording import begin
+from satchel.features.clicks.service.streaming import Fold
+from satchel.kernel.clock import iso
+from satchel.kernel.errors import Conflict
+from satchel.stores.consumer import POSITIONS, HeldAlone
+from satchel.stores.ports.expressions import add, assign
+from satchel.stores.ports.table import PositionLost
+from satchel.tables import CLICKS, COUNTS
+from tests.features.clicks.streams import (
+    LOCAL,
+    NOW,
+    Log,
+    Store,
+    counted,
+    expected,
+    fold_all,
+    open_store,
+    some_clicks,
+    statistics,
+    store_clicks,
+)
+
+pytestmark = pytest.mark.services
+TODAY = Period.of_day(date(2030, 4, 1))
+AT_ONCE = timedelta(0)
+
+
+@pytest_asyncio.fixture
+async def store(request: pytest.FixtureRequest) -> AsyncIterator[Store]:
+    store = await open_store(request, LOCAL)
+    yield store
+    await store.tables.close()
+
+
+def folding(store: Store) -> Fold:
+    return Fold(store.tables, store.clock, most_writes=store.most_writes)
+
+
+def lease(store: Store, holder: str = "one") -> Lease:
+    return Lease(store.tables, store.clock, PUBLISHER, holder)
+
+
+async def rebuild(store: Store, period: Period, **options: timedelta | None) -> None:
+    log = Log(store.tables, store.clock, **options)
+    await rebuild_streamed(log, period, most_writes=store.most_writes, settling=AT_ONCE)
+
+
+async def test_the_total_is_there_from_the_start(store: Store) -> None:
+    await begin(Log(store.tables, store.clock))
+    assert await statistics(store) == [
+        {
+            "userId": "STAT#TOTAL",
+            "createDateTime": "METADATA",
+            "totalClicks": 0,
+            "dateKey": "STAT#TOTAL",
+            "recordSort": "METADATA",
+        }
+    ]
+
+
+async def test_statistics_are_published_as_the_seed_has_them(store: Store) -> None:
+    clicks = [click_row("ann", iso(NOW)), click_row("ann", iso(NOW + 1)), click_row("bob", iso(NOW + 2), count=3)]
+    await store_clicks(store, clicks)
+    await fold_all(store.consumer(), folding(store))
+    assert await publish(store.tables, lease(store)) == 3
+    day = {"dateKey": "DATE#2030-04-01", "recordSort": "STAT#DAILY"}
+    month = {"dateKey": "MONTH#2030-04", "recordSort": "STAT#MONTHLY"}
+    total = {"dateKey": "STAT#TOTAL", "recordSort": "METADATA"}
+    sums = {"totalClicks": 5, "uniqueUsers": 2}
+    assert await statistics(store) == [
+        {"userId": "STAT#DAILY", "createDateTime": "2030-04-01", **sums, **day},
+        {"userId": "STAT#MONTHLY", "createDateTime": "2030-04", **sums, **month},
+        {"userId": "STAT#TOTAL", "createDateTime": "METADATA", "totalClicks": 5, **total},
+    ]
+    await fold_all(store.consumer(), folding(store))
+    assert await publish(store.tables, lease(store)) == 0
+    assert await counted(store, clicks) == expected(clicks)
+
+
+async def test_what_is_folded_while_statistics_are_published_is_published_next(store: Store) -> None:
+    clicks = [click_row("ann", iso(NOW)), click_row("ann", iso(NOW + 1))]
+    await store_clicks(store, clicks[:1])
+    await fold_all(store.consumer(), folding(store))
+
+    async def fold_more() -> None:
+        await store_clicks(store, clicks[1:])
+        await fold_all(store.consumer(), folding(store))
+
+    store.tables.before_writing = fold_more
+    await publish(store.tables, lease(store))
+    assert await publish(store.tables, lease(store)) == 3
+    assert {row["totalClicks"] for row in await statistics(store)} == {2}
+
+
+async def test_one_publishes_at_a_time_and_one_who_was_too_slow_overwrites_nothing(store: Store) -> None:
+    clicks = [click_row("ann", iso(NOW)), click_row("ann", iso(NOW + 1))]
+    await store_clicks(store, clicks[:1])
+    await fold_all(store.consumer(), folding(store))
+    assert await lease(store, "two").take()
+    assert await publish(store.tables, lease(store)) == 0
+
+    async def be_overtaken() -> None:
+        store.clock.advance(LASTS)
+        await store_clicks(store, clicks[1:])
+        await fold_all(store.consumer(), folding(store))
+        assert await publish(store.tables, lease(store)) == 3
+
+    store.tables.before_writing = be_overtaken
+    assert await publish(store.tables, lease(store, "two")) == 0
+    assert {row["totalClicks"] for row in await statistics(store)} == {2}
+
+
+@pytest.mark.parametrize("period", [TODAY, TODAY.month])
+async def test_a_period_that_was_wrong_is_right_after_it_was_counted_again(store: Store, period: Period) -> None:
+    clicks = some_clicks(20, links=False)
+    await store_clicks(store, clicks)
+    await fold_all(store.consumer(), folding(store))
+    wrong = COUNT.key(scope="SITE", period=TODAY.name, slot="05")
+    await store.tables.update(COUNTS, wrong, [add("totalClicks", 1000), add("press99", 7), add("uniqueUsers", 5)])
+    await rebuild(store, period)
+    assert await counted(store, clicks) == expected(clicks)
+    await publish(store.tables, lease(store))
+    today = next(row for row in await statistics(store) if row["createDateTime"] == "2030-04-01")
+    assert today["totalClicks"] == expected(clicks)["SITE", TODAY.name]["totalClicks"]
+
+
+async def test_a_day_that_was_never_folded_is_found_in_its_clicks(store: Store) -> None:
+    clicks = some_clicks(12, links=False)
+    await store_clicks(store, clicks)
+    consumer = store.consumer()
+    (shard,) = await store.tables.shards(CLICKS)
+    changes = await consumer.following()
+    position = {"consumer": "qit-db-local/clicks", "shard": shard.id, "after": changes[-1].position}
+    await store.tables.put(POSITIONS, {**position, "movedAt": int(NOW)})
+    await rebuild(store, TODAY)
+    await rebuild(store, Period.of_day(date(2030, 3, 31)))
+    assert await counted(store, clicks) == expected(clicks)
+
+
+async def test_clicks_that_come_while_a_day_is_counted_again_are_neither_lost_nor_doubled(store: Store) -> None:
+    clicks = some_clicks(12, links=False)
+    await store_clicks(store, clicks)
+    await fold_all(store.consumer(), folding(store))
+
+    async def click_more() -> None:
+        click = click_row(f"late{len(clicks)}", iso(NOW - len(clicks)))
+        clicks.append(click)
+        await store_clicks(store, [click])
+        # Somebody who works on meanwhile finds that the stream is held.
+        assert await store.consumer("other").consume(folding(store)) == 0
+
+    store.tables.around_reading = click_more
+    await rebuild(store, TODAY)
+    store.tables.around_reading = None
+    await fold_all(store.consumer(), folding(store))
+    assert len(clicks) == 14
+    assert await counted(store, clicks) == expected(clicks)
+
+
+async def test_a_rebuild_whose_stream_was_taken_over_writes_nothing_more(store: Store) -> None:
+    clicks = some_clicks(6, links=False)
+    await store_clicks(store, clicks)
+    await fold_all(store.consumer(), folding(store))
+
+    async def take_over() -> None:
+        with pytest.raises(HeldAlone):
+            await rebuild(store, TODAY)
+        (shard,) = await store.tables.shards(CLICKS)
+        key = {"consumer": "qit-db-local/clicks", "shard": shard.id}
+        await store.tables.update(POSITIONS, key, [assign("holder", "other")])
+
+    store.tables.before_writing = take_over
+    with pytest.raises(Conflict):
+        await rebuild(store, TODAY)
+    assert await counted(store, clicks) == expected(clicks)
+
+
+async def test_days_whose_clicks_have_expired_are_not_counted_again(store: Store) -> None:
+    clicks = some_clicks(6, links=False)
+    await store_clicks(store, clicks)
+    with pytest.raises(PeriodGone):
+        await rebuild(store, Period.of_day(date(2030, 3, 1)), kept_for=timedelta(days=7))
+    await fold_all(store.consumer(), folding(store))
+    assert await counted(store, clicks) == expected(clicks)
+
+
+async def test_days_that_the_stream_has_lost_clicks_of_are_counted_again(store: Store) -> None:
+    clicks = some_clicks(12, links=False)
+    await store_clicks(store, clicks)
+    await fold_all(store.consumer(), folding(store))
+    lost = some_clicks(8, links=False, seed=5)
+    await store_clicks(store, lost)
+    # As if these had been in a part that is gone, and nothing else had come.
+    (shard,) = await store.tables.shards(CLICKS)
+    consumer = store.consumer()
+    changes = await consumer.following()
+    key = {"consumer": "qit-db-local/clicks", "shard": shard.id}
+    await store.tables.update(POSITIONS, key, [assign("after", changes[-1].position)])
+    gone = {"consumer": "qit-db-local/clicks", "shard": "gone", "after": "1", "movedAt": int(NOW - 30 * 3600)}
+    await store.tables.put(POSITIONS, gone)
+    with pytest.raises(PositionLost):
+        await consumer.consume(folding(store))
+    log = Log(store.tables, store.clock)
+    await doubt_lost_days(log, consumer)
+    # From two days before the position was reached until today.
+    assert await count_doubtful_days(log, most_writes=store.most_writes, settling=AT_ONCE) == 4
+    assert await count_doubtful_days(log, most_writes=store.most_writes, settling=AT_ONCE) == 0
+    assert await consumer.consume(folding(store)) == 0
+    assert await counted(store, [*clicks, *lost]) == expected([*clicks, *lost])
