@@ -1,10 +1,10 @@
 """How often people may try what could be guessed or flooded: every such limit of this server on one page."""
 
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import timedelta
 
-from satchel.edge.throttle import Throttle, network_of
+from satchel.edge.throttle import Throttle, network_of, spoken
 from satchel.features.drop.records import ATTEMPTS, CALLS
 from satchel.kernel.errors import TooMany
 from satchel.stores.ports.ephemeral import Ephemeral, Expire, Get, HashIncrement, Increment, TimeToLive
@@ -24,6 +24,14 @@ KNOCKS_PER_ROOM = 100
 # Faster than anybody types; a program that floods a room would push out of it what others have said.
 MESSAGES_PER_PERSON = 60
 TALKING_WINDOW = timedelta(seconds=10)
+# Each call may bring a list of clicks: more of them than this is no person, and no program that sends lists.
+CLICK_CALLS_PER_PERSON = 600
+CLICKING_WINDOW = timedelta(minutes=1)
+# Nobody guesses a link's token; whoever tries is stopped all the same, and a mistyped address is not.
+UNKNOWN_LINKS_PER_NETWORK = 30
+# One network cannot guess the password of a link, nor lock everybody else out, and all together hardly get on.
+WRONG_PASSWORDS_PER_LINK_AND_NETWORK = 10
+WRONG_PASSWORDS_PER_LINK = 100
 # Somebody who sends by e-mail could find out who has an account here.
 RECEIVERS_TRIED_PER_SENDER = 60
 # A class that comes into a drop session at once makes a few calls each; bytes and progress are not counted.
@@ -75,6 +83,44 @@ class CodeGuesses:
     async def check(self, address: str) -> None:
         await self._per_address.check(network_of(address))
         await self._overall.check("all")
+
+
+class LinkGuesses:
+    """Tokens that no link has, from one network; wrong passwords of a link, from one network and from all."""
+
+    def __init__(self, ephemeral: Ephemeral) -> None:
+        def throttle(name: str, limit: int) -> Throttle:
+            return Throttle(ephemeral, name, limit, GUESSING_WINDOW)
+
+        self._tokens = throttle("link", UNKNOWN_LINKS_PER_NETWORK)
+        self._per_pair = throttle("link-pair", WRONG_PASSWORDS_PER_LINK_AND_NETWORK)
+        self._per_link = throttle("link-password", WRONG_PASSWORDS_PER_LINK)
+
+    async def count_token(self, address: str) -> None:
+        await self._tokens.count(network_of(address))
+
+    async def check_password(self, token: str, address: str) -> None:
+        await self._per_pair.check(_pair(token, address))
+        await self._per_link.check(token)
+
+    async def count_password(self, token: str, address: str) -> None:
+        await self._per_pair.count(_pair(token, address))
+        await self._per_link.count(token)
+
+
+class ClickCalls:
+    """Calls that bring clicks, of one person."""
+
+    def __init__(self, ephemeral: Ephemeral) -> None:
+        self._calls = Throttle(ephemeral, "clicks", CLICK_CALLS_PER_PERSON, CLICKING_WINDOW)
+
+    async def count(self, subject: str) -> None:
+        with _saying(
+            f"You have sent clicks {CLICK_CALLS_PER_PERSON} times within a minute, which is as often as one may. "
+            "Send several in one list.",
+            limit="clicks",
+        ):
+            await self._calls.count(subject)
 
 
 class DropLimits:
@@ -142,21 +188,26 @@ class Throttles:
         self.knocks = Throttle(ephemeral, "knock", KNOCKS_PER_ROOM, GUESSING_WINDOW)
         self.messages = Throttle(ephemeral, "chat", MESSAGES_PER_PERSON, TALKING_WINDOW)
         self.receivers = Throttle(ephemeral, "receiver", RECEIVERS_TRIED_PER_SENDER, GUESSING_WINDOW)
+        self.links = LinkGuesses(ephemeral)
+        self.clicks = ClickCalls(ephemeral)
         self.drop = DropLimits(ephemeral)
 
 
 @contextmanager
-def _about_names() -> Generator[None]:
+def _saying(what: str, *, limit: str) -> Generator[None]:
+    """Let a refusal say which limit it was."""
     try:
         yield
     except TooMany as refusal:
-        minutes = -(-refusal.retry_after // 60)
-        raise TooMany(
-            f"{WRONG_DROP_NAMES_PER_NETWORK} names of sessions were wrong in your network, which is as many as may. "
-            f"Try again in {minutes} minutes.",
-            retry_after=refusal.retry_after,
-            limit="names",
-        ) from None
+        seconds = refusal.retry_after
+        raise TooMany(f"{what} Try again in {spoken(seconds)}.", retry_after=seconds, limit=limit) from None
+
+
+def _about_names() -> AbstractContextManager[None]:
+    return _saying(
+        f"{WRONG_DROP_NAMES_PER_NETWORK} names of sessions were wrong in your network, which is as many as may.",
+        limit="names",
+    )
 
 
 def _pair(account: str, address: str) -> str:

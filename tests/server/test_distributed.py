@@ -108,6 +108,27 @@ def test_what_is_sent_by_e_mail_at_one_server_is_received_at_the_other(pair: tup
     assert fetched == contents
 
 
+def test_a_link_given_at_one_server_opens_at_the_other_until_it_is_revoked(pair: tuple[Person, Person]) -> None:
+    ann, bob = pair
+    for path in ("Set/Inner/a.txt", "Set/b.txt", "Set/c#.txt"):
+        ann.upload(path.encode(), destination="shelf", relativePath=path)
+    (folder_id,) = [each["id"] for each in ann.ask("GET", "/shelf/entries").json()["entries"] if each["name"] == "Set"]
+    link = ann.ask(
+        "POST", "/links", json={"thing": {"kind": "folder", "id": folder_id}, "password": "swordfish"}
+    ).json()
+    address, token = f"/links/{link['link_id']}", link["token"]
+    entered = bob.ask("POST", f"/open/{token}/enter", json={"password": "swordfish"}).json()
+    assert [file["path"] for file in entered["listing"]["files"]] == ["Inner/a.txt", "b.txt", "c#.txt"]
+    ann.ask("PATCH", address, json={"note": "for you", "badge": True, "password": None, "downloads": 5})
+    seen = bob.ask("GET", f"/open/{token}").json()
+    assert (seen["note"], seen["files"], seen["needs_password"]) == ("for you", 3, False)
+    (listed,) = ann.ask("GET", f"/links?thing=folder:{folder_id}").json()["links"]
+    assert (listed["state"], listed["downloads_limit"]) == ("active", 5)
+    ann.ask("DELETE", address)
+    assert bob.server.client.get(f"/api/v1/open/{token}").status_code == 410
+    assert ann.ask("GET", address).json()["state"] == "revoked"
+
+
 def test_small_files_are_kept_together_on_dynamodb(tmp_path: Path, moto_endpoint: str) -> None:
     # DynamoDB Local as it is installed here has room for 10 writes in a transaction; DynamoDB and moto have for 100.
     environment = {

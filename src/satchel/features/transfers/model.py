@@ -7,6 +7,7 @@ from typing import Annotated, Literal, NewType, TypeAlias
 import msgspec
 
 from satchel.kernel.errors import Conflict, Invalid, NotFound
+from satchel.kernel.events import Event
 
 TransferId = NewType("TransferId", str)
 # Of a member or of a guest.
@@ -23,6 +24,7 @@ State = Literal["offered", "opened", "downloaded", "verified", "declined", "with
 STEPS: tuple[State, ...] = ("offered", "opened", "downloaded", "verified")
 # Until then it can be declined and withdrawn; what has ended so stays so.
 UNTAKEN: tuple[State, ...] = ("offered", "opened")
+TAKEN: tuple[State, ...] = ("downloaded", "verified")
 ENDED: tuple[State, ...] = ("declined", "withdrawn")
 
 MAX_FILES = 1000
@@ -90,6 +92,16 @@ class Party:
     person_id: PersonId
     name: str
     kind: PersonKind
+
+
+@dataclass(frozen=True, slots=True)
+class TransferUsed(Event):
+    """A receiver has opened a transfer, or has all of its files; stated once for each of the two."""
+
+    transfer_id: TransferId
+    sender: Party
+    receiver: Party
+    kind: Literal["open", "download"]
 
 
 class TransferFile(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):

@@ -1,20 +1,22 @@
 """The files of a room: what there is, their bytes, an archive of several, and copies from one's own shelf."""
 
 from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
 from typing import Annotated
 
 import msgspec
+from starlette.requests import Request
 from starlette.responses import Response
 
 from satchel.edge.archives import Archive, ArchiveEntry
 from satchel.edge.callers import Guest, Member
-from satchel.edge.downloads import Download, attached_as
+from satchel.edge.downloads import Download, Sent, attached_as
 from satchel.edge.endpoints import Body, Query, Router
 from satchel.edge.previews import NoPreview, preview
 from satchel.features.rooms.model import MAX_FILES, FileId, FileView, PathTooLong, PersonId, RoomFullOfFiles, RoomId
 from satchel.features.rooms.records import RoomFile
-from satchel.features.rooms.routes.views import person_id_of
-from satchel.features.rooms.service import bringing, files
+from satchel.features.rooms.routes.views import kind_of, person_id_of
+from satchel.features.rooms.service import bringing, files, using
 from satchel.features.rooms.service.context import Rooms, find_room
 from satchel.kernel.clock import from_iso
 from satchel.kernel.errors import Conflict, Forbidden, NotFound, TooLarge
@@ -65,13 +67,22 @@ def routes(rooms: Rooms) -> Router:
         Ranges and conditional requests are answered. The bytes come as an attachment, under the file's name.
         """
         file = await files.find_file(rooms, RoomId(room_id), person_id_of(caller), FileId(file_id))
-        return Download(rooms.objects, file.key, disposition=attached_as(file.name), content_type=file.row.content_type)
+        return Download(
+            rooms.objects,
+            file.key,
+            disposition=attached_as(file.name),
+            content_type=file.row.content_type,
+            finished=lambda: using.note_downloads(rooms, [file], person_id_of(caller), kind_of(caller)),
+        )
 
     @router.get("/rooms/{room_id}/files/{file_id}/preview", produces="application/octet-stream", raises=(NoPreview,))
-    async def preview_room_file(caller: Member | Guest, room_id: str, file_id: str) -> Response:
+    async def preview_room_file(caller: Member | Guest, room_id: str, file_id: str, request: Request) -> Response:
         """Look at a file of a room in the browser; whatever it is, it cannot run anything."""
         file = await files.find_file(rooms, RoomId(room_id), person_id_of(caller), FileId(file_id))
-        return await preview(rooms.objects, file.key, file.name, file.row.content_type)
+        shown = await preview(rooms.objects, file.key, file.name, file.row.content_type)
+        if request.method == "GET":
+            await using.note_view(rooms, file, person_id_of(caller), kind_of(caller))
+        return shown
 
     @router.get("/rooms/{room_id}/archive", produces="application/zip")
     async def download_room_archive(caller: Member | Guest, room_id: str, query: RoomArchiveQuery) -> Response:
@@ -87,7 +98,13 @@ def routes(rooms: Rooms) -> Router:
             found = [file for file in found if file.file_id in wanted]
             if len(found) != len(wanted):
                 raise NotFound("There is no such file in this room.")
-        return Archive(rooms.objects, room.name, _entries(rooms, room.room_id, you, found))
+
+        @asynccontextmanager
+        async def metered(_: int | None) -> AsyncGenerator[Sent]:
+            yield Sent()
+            await using.note_downloads(rooms, found, you, kind_of(caller))
+
+        return Archive(rooms.objects, room.name, _entries(rooms, room.room_id, you, found), metered=metered)
 
     @router.delete("/rooms/{room_id}/files/{file_id}", raises=(Forbidden,))
     async def delete_room_file(caller: Member | Guest, room_id: str, file_id: str) -> None:

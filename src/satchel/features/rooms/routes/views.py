@@ -68,6 +68,10 @@ def person_id_of(caller: Member | Guest) -> PersonId:
     return PersonId(caller.user_id if isinstance(caller, Member) else caller.id)
 
 
+def kind_of(caller: Member | Guest) -> Kind:
+    return "member" if isinstance(caller, Member) else "guest"
+
+
 async def person_of(rooms: Rooms, caller: Member | Guest) -> Person:
     """Who comes into a room, by the name that they have now."""
     if isinstance(caller, Guest):

@@ -1,20 +1,21 @@
 """What every use case of rooms works with, and how each finds the room that it is about."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from satchel.features.rooms.model import PersonId, Preview, RoomId, is_room_id
 from satchel.features.rooms.needs import Attending, CodeGuesses, Limit, People, Shelves
 from satchel.features.rooms.records import MEMBERS, ROOM, ROOMS, RoomRow, read_room
 from satchel.kernel.clock import Clock, iso
 from satchel.kernel.errors import Forbidden, NotFound
+from satchel.kernel.events import Events
 from satchel.stores.ports.ephemeral import Command, Ephemeral, HashAll, HashGet, SetHas
 from satchel.stores.ports.objects import Objects
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rooms:
-    """The stores, time, how much a room may keep (None: no limit), and what others know."""
+    """The stores, time, how much a room may keep (None: no limit), what others know, and where facts are stated."""
 
     ephemeral: Ephemeral
     objects: Objects
@@ -27,6 +28,7 @@ class Rooms:
     attending: Attending
     shelves: Shelves
     preview_of: Callable[[str, str], Preview | None]
+    events: Events = field(default_factory=Events)
 
     def now(self) -> str:
         return iso(self.clock())

@@ -1,10 +1,11 @@
 """What every use case of transfers works with, put together once by the wiring."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 from satchel.features.transfers.needs import Limit, People, Rooms, Shelf
 from satchel.kernel.clock import Clock, iso
+from satchel.kernel.events import Events
 from satchel.stores.ports.ephemeral import Ephemeral
 from satchel.stores.ports.expressions import attr
 from satchel.stores.ports.objects import Objects
@@ -20,7 +21,7 @@ NEW = attr("PK").absent()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transfers:
-    """Stores, time, the people, shelves and rooms of the other slices, and what limits trying e-mail addresses."""
+    """Stores, time, what the other slices have, what limits trying e-mail addresses, and where facts are stated."""
 
     tables: Tables
     objects: Objects
@@ -30,6 +31,7 @@ class Transfers:
     shelf: Shelf
     rooms: Rooms
     receivers_tried: Limit
+    events: Events = field(default_factory=Events)
 
     def now(self) -> str:
         return iso(self.clock())

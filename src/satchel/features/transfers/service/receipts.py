@@ -10,7 +10,17 @@ from collections.abc import Set as AbstractSet
 
 import msgspec
 
-from satchel.features.transfers.model import ENDED, UNTAKEN, AlreadyTaken, NotOffered, Party, State, furthest
+from satchel.features.transfers.model import (
+    ENDED,
+    TAKEN,
+    UNTAKEN,
+    AlreadyTaken,
+    NotOffered,
+    Party,
+    State,
+    TransferUsed,
+    furthest,
+)
 from satchel.features.transfers.records import (
     POINTER,
     RECEIPT,
@@ -51,6 +61,7 @@ async def change(transfers: Transfers, transfer: TransferRow, receipt: ReceiptRo
         progress = _replace(receipt, downloaded=new.downloaded, verified=new.verified, version=new.version)
         concerned = [new.person_id] if progress == new else [new.person_id, transfer.sent_by.person_id]
         await tell_changed(transfers, concerned, transfer.transfer_id)
+        await _state_use(transfers, transfer, receipt, new)
         return new
     raise Conflict(CROSSED)
 
@@ -174,6 +185,15 @@ async def _check_not_withdrawn(transfers: Transfers, transfer: TransferRow) -> N
     current = await TRANSFER.get(transfers.tables, transfer_id=transfer.transfer_id)
     if current is None or current.withdrawn_at:
         raise NotOffered("The sender has withdrawn this.")
+
+
+async def _state_use(transfers: Transfers, transfer: TransferRow, old: ReceiptRow, new: ReceiptRow) -> None:
+    """What has landed on a shelf is downloaded, for everybody else, when its owner looks at it."""
+    receiver = Party(new.person_id, new.name, new.kind)
+    if new.opened_at and not old.opened_at:
+        await transfers.events.publish(TransferUsed(transfer.transfer_id, transfer.sent_by, receiver, "open"))
+    if new.state in TAKEN and old.state not in TAKEN:
+        await transfers.events.publish(TransferUsed(transfer.transfer_id, transfer.sent_by, receiver, "download"))
 
 
 def _writes(transfer: TransferRow, old: ReceiptRow, new: ReceiptRow) -> list[Write]:

@@ -1,0 +1,142 @@
+"""What a link is for, the states it can be in, what its owner may say of it, and the errors of this slice."""
+
+import secrets
+import unicodedata
+from datetime import timedelta
+from typing import Literal, NewType
+
+from satchel.kernel.errors import Forbidden, Gone, Invalid, NotFound, TooLarge
+
+LinkId = NewType("LinkId", str)
+# What stands in a link's address. Whoever knows it can open the link, so it is as secret as the owner wants it to be.
+Token = NewType("Token", str)
+OwnerId = NewType("OwnerId", str)
+BadgeId = NewType("BadgeId", str)
+# A request is a folder that visitors can put files into, and see nothing of.
+ThingKind = Literal["file", "folder", "room", "request"]
+State = Literal["active", "paused", "expired", "used-up", "revoked", "gone"]
+
+TOKEN_CHARACTERS = 22
+MAX_ID_CHARACTERS = 64
+MAX_NOTE_CHARACTERS = 500
+MAX_NAME_CHARACTERS = 200
+MIN_PASSWORD_CHARACTERS = 6
+MAX_PASSWORD_CHARACTERS = 256
+MAX_DOWNLOADS = 100_000
+MAX_BYTES = 2**50
+# More than anybody asks for by one link; empty ones take no room, so nothing else would stop whoever sends them.
+MOST_RECEIVED_FILES = 10_000
+LONGEST_LIFE = timedelta(days=366 * 100)
+# The kinds of which files can be downloaded.
+DOWNLOADABLE: tuple[ThingKind, ...] = ("file", "folder")
+
+_UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn"}
+_JOINERS = "\u200c\u200d"
+
+
+class LinkUnknown(NotFound):
+    """There is no such link: the address is wrong, or the link was revoked long ago."""
+
+    slug = "link-unknown"
+    title = "There is no such link"
+
+
+class LinkPaused(Forbidden):
+    """The owner has paused the link, and may let it go on."""
+
+    slug = "link-paused"
+    title = "This link is paused"
+
+
+class LinkExpired(Gone):
+    """The time that the owner gave the link is over."""
+
+    slug = "link-expired"
+    title = "This link has expired"
+
+
+class LinkUsedUp(Gone):
+    """As many downloads were made by the link as the owner has allowed."""
+
+    slug = "link-used-up"
+    title = "This link is used up"
+
+
+class LinkRevoked(Gone):
+    """The owner has revoked the link for good."""
+
+    slug = "link-revoked"
+    title = "This link was revoked"
+
+
+class LinkTargetGone(Gone):
+    """What the link was for is not there any more; if its owner restores it from the bin, the link works again."""
+
+    slug = "link-target-gone"
+    title = "What this link was for is gone"
+
+
+class LinkPasswordNeeded(Forbidden):
+    """The link opens only with its password."""
+
+    slug = "link-password-needed"
+    title = "This link needs a password"
+
+
+class LinkPasswordWrong(Forbidden):
+    """This is not the password of the link."""
+
+    slug = "link-password-wrong"
+    title = "This password is wrong"
+
+
+class LinkPassOver(Forbidden):
+    """What was given on entering is no longer good; enter again."""
+
+    slug = "link-pass-over"
+    title = "Open the link again"
+
+
+class LinkFull(TooLarge):
+    """More bytes would come by the link than its owner has asked for; nothing was kept."""
+
+    slug = "link-full"
+    title = "No more fits through this link"
+
+
+def new_token() -> Token:
+    """128 random bits as 22 URL-safe characters: nobody guesses one."""
+    return Token(secrets.token_urlsafe(16))
+
+
+def check_name(written: str) -> str:
+    """What visitors see instead of the thing's own name: one line; empty leaves it at that."""
+    name = " ".join(unicodedata.normalize("NFC", _without_unseen(written)).split())
+    if len(name) > MAX_NAME_CHARACTERS:
+        raise Invalid(f"Give a name of up to {MAX_NAME_CHARACTERS} characters.", field="name")
+    return name
+
+
+def check_note(written: str) -> str:
+    """A few words for visitors, in lines and paragraphs if need be."""
+    note = _without_unseen(written).strip()
+    if len(note) > MAX_NOTE_CHARACTERS:
+        raise Invalid(f"Give a note of up to {MAX_NOTE_CHARACTERS} characters.", field="note")
+    return note
+
+
+def check_password(written: str) -> str:
+    is_storable = not any(unicodedata.category(letter) == "Cs" for letter in written)
+    if not MIN_PASSWORD_CHARACTERS <= len(written) <= MAX_PASSWORD_CHARACTERS or not is_storable:
+        limits = f"{MIN_PASSWORD_CHARACTERS} to {MAX_PASSWORD_CHARACTERS}"
+        raise Invalid(f"Choose a password of {limits} characters.", field="password")
+    return written
+
+
+def _without_unseen(written: str) -> str:
+    """Marks that turn the reading direction around could make a note look like words of this server."""
+    return "".join(
+        letter
+        for letter in written
+        if letter in _JOINERS or letter.isspace() or unicodedata.category(letter) not in _UNSEEN
+    )

@@ -1,0 +1,116 @@
+"""What links ask of the rest of the program: the things they lead to, people, passwords, and who counts openings."""
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from satchel.kernel.counted import Counted
+from satchel.kernel.handed_file import HandedFile
+from satchel.kernel.linked import LinkedFile, LinkedFiles, LinkedThing
+
+
+class Things(Protocol):
+    """The things of one kind. What was deleted, is in the bin or has ended is not there."""
+
+    async def describe(self, owner_id: str, thing_id: str, *, counted: bool = False) -> LinkedThing | None:
+        """What it is, None if it is not there; with `counted`, how much is in it, if that is found out soon."""
+        ...
+
+    async def names(self, owner_id: str, thing_ids: Sequence[str]) -> Mapping[str, str]:
+        """What those are called that are there."""
+        ...
+
+    async def files(self, owner_id: str, thing_id: str, cursor: str | None) -> LinkedFiles:
+        """Some of the files in it; none if it is not there. `Conflict` if the place to go on at is gone meanwhile."""
+        ...
+
+    async def file(self, owner_id: str, thing_id: str, file_id: str) -> LinkedFile | None:
+        """One of the files in it."""
+        ...
+
+
+class Inbox(Protocol):
+    """The folders that files can be asked into."""
+
+    async def admit(self, owner_id: str, folder_id: str, size_bytes: int) -> None:
+        """Raises `NotFound` if there is no such folder, `OutOfSpace` if so much would not fit."""
+        ...
+
+    async def keep(self, owner_id: str, folder_id: str, file: HandedFile) -> str:
+        """Make a file of an upload and take the object at its `key` away; the id that it has, which is the given one.
+
+        Its `folder` is made below the one asked for. Doing it again comes to the same file. Raises `OutOfSpace`;
+        `Gone` if the object is not there.
+        """
+        ...
+
+
+class Known(Protocol):
+    """Somebody with an account."""
+
+    @property
+    def person_id(self) -> str: ...
+
+    @property
+    def name(self) -> str: ...
+
+
+class People(Protocol):
+    """Who has an account; whoever is suspended has none for this purpose."""
+
+    async def by_id(self, user_id: str) -> Known | None: ...
+
+
+class Passwords(Protocol):
+    """Hashes of passwords, made and checked where that blocks nobody."""
+
+    async def hash(self, password: str) -> str: ...
+
+    async def matches(self, stored: str | None, password: str) -> bool: ...
+
+
+class LinkFigures(Protocol):
+    """What was counted of one link; `last_at` is empty before the first time."""
+
+    @property
+    def opens(self) -> int: ...
+
+    @property
+    def people(self) -> int: ...
+
+    @property
+    def downloads(self) -> int: ...
+
+    @property
+    def last_at(self) -> str: ...
+
+
+class Figures(Protocol):
+    """Where the counts of links are read."""
+
+    async def figures(self, link_ids: Sequence[str]) -> Mapping[str, LinkFigures]:
+        """Of those that anything was counted for, by link id."""
+        ...
+
+
+class Counter(Protocol):
+    """Who counts what happens to things that are shared."""
+
+    async def count(self, counted: Counted) -> None: ...
+
+
+class Visitors(Protocol):
+    """Who tells visitors without an account apart, without keeping where they come from."""
+
+    async def visitor_of(self, address: str, agent: str) -> str: ...
+
+
+class Guesses(Protocol):
+    """Bounds on guessing: tokens that no link has, and passwords that are wrong. All raise `TooMany`."""
+
+    async def count_token(self, address: str) -> None: ...
+
+    async def check_password(self, token: str, address: str) -> None:
+        """Before a password is looked at, and again before a right one is honoured: many may be tried at once."""
+        ...
+
+    async def count_password(self, token: str, address: str) -> None: ...

@@ -1,0 +1,185 @@
+"""What is stored of links: the link itself under its token, pointers to find it by, downloads begun, and badges.
+
+A link changes attribute by attribute, each change on the conditions that it needs, so that an owner who changes the
+note never undoes a download that was counted meanwhile.
+"""
+
+import msgspec
+
+from satchel.features.links.model import BadgeId, LinkId, OwnerId, ThingKind, Token
+from satchel.stores.schema import EphemeralKey, Record, Shape, attribute
+from satchel.tables import CATALOG, USER_TRANSFERS
+
+OWNER = "links"
+# Links revoked long ago are found through this index, as expired sessions and uploads are.
+ENDED_INDEX = "RefreshTokenExpiration"
+ENDED_SORT = "#LINK_SPEC"
+
+
+class LinkRow(Record, frozen=True, kw_only=True):
+    """A link: whose, to what, and under which conditions. Empty texts and zeros mean that there is no such condition.
+
+    `granted` is how many places for downloads were given away, `downloads_used` how many have ended.
+    """
+
+    token: Token
+    link_id: LinkId = attribute("linkId")
+    owner_id: OwnerId = attribute("ownerId")
+    kind: ThingKind
+    thing_id: str = attribute("thingId")
+    # As it was called when the link was given, for when it is gone.
+    thing_name: str = attribute("thingName")
+    created_at: str = attribute("createdAt")
+    name: str = attribute("linkName", default="")
+    note: str = ""
+    # An argon2id hash.
+    password: str = attribute("passwordHash", default="")
+    expires_at: str = attribute("expiresAt", default="")
+    downloads_limit: int = attribute("downloadsLimit", default=0)
+    granted: int = 0
+    downloads_used: int = attribute("downloadsUsed", default=0)
+    # Of a request: how much may come by it, and how much has come or is coming.
+    max_bytes: int = attribute("maxBytes", default=0)
+    received_bytes: int = attribute("receivedBytes", default=0)
+    received_files: int = attribute("receivedFiles", default=0)
+    paused_at: str = attribute("pausedAt", default="")
+    revoked_at: str = attribute("revokedAt", default="")
+    badge_id: str = attribute("badgeId", default="")
+    # How often robots have looked, such as those that draw previews in chats.
+    previews: int = 0
+
+    @property
+    def thing(self) -> str:
+        """What its clicks are counted for: a folder is the same thing, whether files leave it or come into it."""
+        return thing_of(self.kind, self.thing_id)
+
+
+class PointerRow(Record, frozen=True, kw_only=True):
+    """That a person has given a link; `thing` is such as `file:<id>`."""
+
+    owner_id: OwnerId = attribute("ownerId")
+    link_id: LinkId = attribute("linkId")
+    token: Token
+    thing: str
+
+
+class Answer(msgspec.Struct, frozen=True, array_like=True):
+    """An answer that is being sent: how many bytes it may take, and until when it is believed to be on its way."""
+
+    size_bytes: int
+    until: str
+
+
+class GrantRow(Record, frozen=True, kw_only=True):
+    """What a visitor takes of one file. Each of its `places` in the link's limit is worth the size of the file.
+
+    `sent_bytes` were in answers that have ended; `finished` is how many downloads they have come to and were counted.
+    """
+
+    token: Token
+    visitor: str
+    file_id: str = attribute("fileId")
+    size_bytes: int = attribute("sizeBytes")
+    places: int = 0
+    sent_bytes: int = attribute("sentBytes", default=0)
+    finished: int = 0
+    under_way: dict[str, Answer] = attribute("underWay", default={})
+    changed_at: str = attribute("changedAt")
+    # Moved by every change, so that none is made from what was read too early.
+    version: int = 0
+
+
+class ArrivalRow(Record, frozen=True, kw_only=True):
+    """A file that was let in by a request, so that its bytes count once however often its end is worked on."""
+
+    token: Token
+    file_id: str = attribute("fileId")
+    size_bytes: int = attribute("sizeBytes")
+
+
+class BadgeRow(Record, frozen=True, kw_only=True):
+    """A public counter that the owner of a link has switched on; its id tells nobody the link's token."""
+
+    badge_id: BadgeId = attribute("badgeId")
+    link_id: LinkId = attribute("linkId")
+    owner_id: OwnerId = attribute("ownerId")
+
+
+class EndedRow(Record, frozen=True, kw_only=True):
+    """That a link was revoked; after `due` nobody needs to be told so any more."""
+
+    token: Token = attribute("Token")
+    due: str = attribute("AbsoluteExpiryTime")
+
+
+LINK = Shape(
+    LinkRow,
+    USER_TRANSFERS,
+    {"PK": "Link#{token}", "SK": "Link#"},
+    owner=OWNER,
+    about="A link, found by the token in its address",
+)
+POINTER = Shape(
+    PointerRow,
+    USER_TRANSFERS,
+    {"PK": "User#{owner_id}", "SK": "Link#{link_id}"},
+    owner=OWNER,
+    about="The links that a person has given; ids sort by time",
+)
+POINTER_BY_THING = Shape(
+    PointerRow,
+    USER_TRANSFERS,
+    {"PK": "User#{owner_id}", "SK": "Linked#{thing}#{link_id}"},
+    owner=OWNER,
+    about="The links that a person has given to one thing",
+)
+GRANT = Shape(
+    GrantRow,
+    USER_TRANSFERS,
+    {"PK": "Link#{token}", "SK": "Grant#{visitor}#{file_id}"},
+    owner=OWNER,
+    about="What a visitor takes of one file by a link",
+)
+ARRIVAL = Shape(
+    ArrivalRow,
+    USER_TRANSFERS,
+    {"PK": "Link#{token}", "SK": "Arrival#{file_id}"},
+    owner=OWNER,
+    about="What has come by a link that asks for files",
+)
+BADGE = Shape(
+    BadgeRow,
+    USER_TRANSFERS,
+    {"PK": "Badge#{badge_id}", "SK": "Badge#"},
+    owner=OWNER,
+    about="A public counter of a link",
+)
+ENDED = Shape(
+    EndedRow,
+    CATALOG,
+    {"PK": "LINK#{token}", "SK": ENDED_SORT},
+    owner=OWNER,
+    about="A revoked link that is to be forgotten, through RefreshTokenExpiration",
+)
+SEEN = EphemeralKey(
+    "link-seen:{link_id}:{visit}:{file_id}",
+    "value",
+    owner=OWNER,
+    about="That a look at a file was counted, as long as the pass is good",
+)
+LOOKED = EphemeralKey(
+    "link-abandoned:{link_id}",
+    "value",
+    owner=OWNER,
+    about="That somebody has just looked for downloads that nobody goes on with",
+)
+EPHEMERAL_KEYS = (SEEN, LOOKED)
+SHAPES = (LINK, POINTER, POINTER_BY_THING, GRANT, ARRIVAL, BADGE, ENDED)
+
+
+def thing_of(kind: ThingKind, thing_id: str) -> str:
+    return f"{'folder' if kind == 'request' else kind}:{thing_id}"
+
+
+def pointer_to(link: LinkRow) -> PointerRow:
+    return PointerRow(owner_id=link.owner_id, link_id=link.link_id, token=link.token, thing=link.thing)

@@ -1,0 +1,25 @@
+"""Tell people from programs that look at links by themselves, so that a preview in a chat counts as nobody's visit."""
+
+import re
+from collections.abc import Mapping
+
+# What robots call themselves. Most say what they are; the rest are those that draw previews of links in chats and
+# mails under a name. Browsers inside an app (such as `FBAN`, `Telegram-Android`, `Snapchat`) are people.
+_ROBOTS = re.compile(
+    # A maker of telephones is called Cubot, and a browser for developers Technology Preview.
+    r"(?<!cu)bots?\b|crawl|spider|slurp|scrape|archiver|validator|(?<!technology )preview|unfurl|opengraph"
+    r"|externalhit|meta-external|facebookcatalog|whatsapp/|embedly|iframely|vkshare|line-poker|kakaotalk-scrap"
+    r"|slack-imgproxy|skypeuri|microsoft office|ms-office|google-\w|googleother|feedfetcher"
+    r"|mediapartners|mastodon/|pleroma|akkoma|misskey|bitlyb|metainspector|linkcheck|barracuda|proofpoint|mimecast",
+    re.IGNORECASE,
+)
+# How browsers say that nobody has asked for this yet.
+_PURPOSES = ("sec-purpose", "purpose", "x-purpose", "x-moz")
+_BEFOREHAND = re.compile("prefetch|prerender|preview", re.IGNORECASE)
+
+
+def is_robot(headers: Mapping[str, str]) -> bool:
+    """Whether a request with these headers, named in lower case, is nobody's who wants to see something now."""
+    if any(_BEFOREHAND.search(headers.get(name, "")) for name in _PURPOSES):
+        return True
+    return _ROBOTS.search(headers.get("user-agent", "")) is not None

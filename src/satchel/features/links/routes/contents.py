@@ -1,0 +1,164 @@
+"""The bytes that a link leads to: one file as a download or to look at, a folder as an archive."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from satchel.edge.archives import Archive, ArchiveEntry
+from satchel.edge.callers import Guest, Member, Stranger
+from satchel.edge.downloads import Download, Meter, Sent, attached_as
+from satchel.edge.endpoints import Router
+from satchel.edge.previews import NoPreview, preview
+from satchel.features.links.routes.landing import CLOSED, STATES
+from satchel.features.links.routes.visitors import PassQuery, visitor_of
+from satchel.features.links.service import entering, grants, seeing
+from satchel.features.links.service.context import Links
+from satchel.features.links.service.entering import Visit
+from satchel.kernel.clock import from_iso
+from satchel.kernel.errors import Conflict, NotFound
+from satchel.kernel.linked import LinkedFile
+
+# No file is called so.
+WHOLE_FOLDER = "archive"
+BYTES = "application/octet-stream"
+
+Anybody = Stranger | Guest | Member
+
+
+class FolderFileQuery(PassQuery, frozen=True, kw_only=True):
+    """With `whole`, the file is one of all files of the folder, which together are one download."""
+
+    whole: bool = False
+
+
+def routes(links: Links) -> Router:
+    router = Router("open links")
+
+    async def let_in(caller: Anybody, token: str, query: PassQuery, request: Request) -> Visit:
+        # Who was in the middle of a download may go on although the link is used up by now.
+        is_download = request.method == "GET"
+        return await entering.let_in(links, token, visitor_of(caller, request), query.shown, even_used_up=is_download)
+
+    async def download(visit: Visit, file: LinkedFile, taking: grants.Taking) -> Response:
+        await grants.check_place(links, visit, taking.file_id)
+        return Download(
+            links.objects,
+            file.key,
+            disposition=attached_as(file.name),
+            content_type=file.content_type,
+            metered=_file_meter(links, taking),
+        )
+
+    async def show(visit: Visit, file: LinkedFile, request: Request) -> Response:
+        if not seeing.can_look(visit.link):
+            raise NoPreview("Only so many may download this, so it cannot be shown as well. Download it instead.")
+        shown = await preview(links.objects, file.key, file.name, file.content_type)
+        if request.method == "GET":
+            await seeing.count_view(links, visit, file.file_id)
+        return shown
+
+    @router.get("/open/{token}/content", produces=BYTES, raises=(*STATES, *CLOSED, Conflict))
+    async def download_linked(caller: Anybody, token: str, query: PassQuery, request: Request) -> Response:
+        """Download the one file of a link.
+
+        Ranges and conditional requests are answered. Without a password no pass is needed, so any program that fetches
+        files can be given this address; that counts as an opening, too. A download counts once all bytes were sent.
+        """
+        visit = await let_in(caller, token, query, request)
+        file = await seeing.find_only_file(links, visit)
+        return await download(visit, file, _taking(visit, file))
+
+    @router.get("/open/{token}/files/{file_id}/content", produces=BYTES, raises=(*STATES, *CLOSED, Conflict))
+    async def download_linked_file(
+        caller: Anybody, token: str, file_id: str, query: FolderFileQuery, request: Request
+    ) -> Response:
+        """Download one file of a folder.
+
+        Who takes all of them asks with `whole` for each: that counts as one download, once as many bytes were sent as
+        the folder has.
+        """
+        visit = await let_in(caller, token, query, request)
+        file = await seeing.find_file(links, visit, file_id)
+        is_part = query.whole and visit.link.kind == "folder"
+        return await download(visit, file, await _taking_all(links, visit) if is_part else _taking(visit, file))
+
+    @router.get("/open/{token}/preview", produces=BYTES, raises=(*STATES, *CLOSED, NoPreview))
+    async def preview_linked(caller: Anybody, token: str, query: PassQuery, request: Request) -> Response:
+        """Look at the one file of a link in the browser; whatever it is, it cannot run anything."""
+        visit = await entering.let_in(links, token, visitor_of(caller, request), query.shown)
+        return await show(visit, await seeing.find_only_file(links, visit), request)
+
+    @router.get("/open/{token}/files/{file_id}/preview", produces=BYTES, raises=(*STATES, *CLOSED, NoPreview))
+    async def preview_linked_file(
+        caller: Anybody, token: str, file_id: str, query: PassQuery, request: Request
+    ) -> Response:
+        """Look at one file of a folder in the browser; whatever it is, it cannot run anything."""
+        visit = await entering.let_in(links, token, visitor_of(caller, request), query.shown)
+        return await show(visit, await seeing.find_file(links, visit, file_id), request)
+
+    @router.get("/open/{token}/archive", produces="application/zip", raises=(*STATES, *CLOSED, Conflict))
+    async def download_linked_archive(caller: Anybody, token: str, query: PassQuery, request: Request) -> Response:
+        """Download a folder as one zip file, which is made on the way and counts as one download once all was sent."""
+        visit = await let_in(caller, token, query, request)
+        await grants.check_place(links, visit, WHOLE_FOLDER)
+        if visit.link.kind != "folder":
+            raise NotFound("Only a folder can be had as an archive.")
+        size_bytes = await seeing.size_of_all(links, visit)
+        return Archive(
+            links.objects, visit.thing.name, _entries(links, visit), metered=_archive_meter(links, visit, size_bytes)
+        )
+
+    return router
+
+
+def _taking(visit: Visit, file: LinkedFile) -> grants.Taking:
+    return grants.Taking(visit=visit, file_id=file.file_id, size_bytes=file.size_bytes)
+
+
+async def _taking_all(links: Links, visit: Visit) -> grants.Taking:
+    # Added up once, and not for each of thousands of files.
+    size_bytes = await grants.known_size(links, visit, grants.ALL_FILES) or await seeing.size_of_every_file(
+        links, visit
+    )
+    return grants.Taking(visit=visit, file_id=grants.ALL_FILES, size_bytes=size_bytes)
+
+
+def _file_meter(links: Links, taking: grants.Taking) -> Meter:
+    @asynccontextmanager
+    async def metered(length: int | None) -> AsyncGenerator[Sent]:
+        sent, is_whole = Sent(), False
+        # What an empty file is worth has been sent once the answer is whole.
+        async with grants.answering(links, taking, length or 0, lambda: max(sent.count, is_whole)):
+            yield sent
+            is_whole = True
+
+    return metered
+
+
+def _archive_meter(links: Links, visit: Visit, size_bytes: int | None) -> Meter:
+    taking = grants.Taking(visit=visit, file_id=WHOLE_FOLDER, size_bytes=grants.SHARES)
+
+    @asynccontextmanager
+    async def metered(_: int | None) -> AsyncGenerator[Sent]:
+        sent, is_whole = Sent(), False
+
+        def share() -> int:
+            return grants.SHARES if is_whole else grants.share_of(sent.count, size_bytes)
+
+        async with grants.answering(links, taking, grants.SHARES, share):
+            yield sent
+            is_whole = True
+
+    return metered
+
+
+async def _entries(links: Links, visit: Visit) -> AsyncGenerator[ArchiveEntry]:
+    cursor = None
+    while True:
+        page = await entering.list_files(links, visit.link, cursor)
+        for file in page.files:
+            yield ArchiveEntry(f"{visit.thing.name}/{file.path}", from_iso(file.at), file.key)
+        if (cursor := page.cursor) is None:
+            return

@@ -1,0 +1,56 @@
+"""Where uploads by a link that asks for files arrive: from anybody with a pass, account or not."""
+
+import hashlib
+from collections.abc import Mapping
+
+from satchel.edge.callers import Guest
+from satchel.edge.uploads.destinations import Announced, Arrived
+from satchel.edge.uploads.refusals import UploadUnwanted
+from satchel.features.links.model import LinkFull
+from satchel.features.links.service import receiving
+from satchel.features.links.service.context import Links
+from satchel.kernel.errors import Gone, NotFound
+from satchel.kernel.handed_file import HandedFile
+from satchel.kernel.ids import derived_id
+from satchel.kernel.names import NAMELESS, clean_name
+
+
+class LinkDestination:
+    """Receives uploads for the link whose token the metadata name as `link`, with the `pass` for it.
+
+    `uploader` is who it comes from, if they want to say so: what they send goes into a folder of that name.
+    """
+
+    def __init__(self, links: Links) -> None:
+        self._links = links
+
+    def stranger_of(self, details: Mapping[str, str]) -> Guest:
+        """Those who come without an account are told apart by their passes."""
+        shown = hashlib.blake2b(details.get("pass", "").encode(), digest_size=16).hexdigest()
+        return Guest(f"pass:{shown}", "")
+
+    def place_of(self, announced: Announced) -> str:
+        return announced.details.get("link", "")
+
+    async def admit(self, announced: Announced) -> None:
+        token, shown = announced.details.get("link", ""), announced.details.get("pass", "")
+        await receiving.admit(self._links, token, shown, announced.size_bytes + announced.promised_bytes)
+
+    async def receive(self, arrived: Arrived) -> str:
+        details = arrived.details
+        file = HandedFile(
+            # The same whenever it is asked for, so that it comes to the same file again; but others get to know the id
+            # of a file, and whoever knows that of a stranger's upload can ask what was said with it, even the pass.
+            file_id=derived_id(arrived.upload_id, "file"),
+            name=clean_name(arrived.name) or NAMELESS,
+            folder="",
+            key=arrived.key,
+            size_bytes=arrived.size_bytes,
+            sha256=arrived.sha256,
+            content_type=arrived.content_type,
+        )
+        token, shown, uploader = (details.get(name, "") for name in ("link", "pass", "uploader"))
+        try:
+            return await receiving.receive(self._links, token, shown, uploader, file)
+        except (LinkFull, Gone, NotFound) as error:
+            raise UploadUnwanted("Nobody asks for this file any more, so it was not kept.") from error

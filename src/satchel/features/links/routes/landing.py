@@ -1,0 +1,166 @@
+"""Come by a link: see what it is, then enter."""
+
+from typing import Annotated
+
+import msgspec
+from starlette.requests import Request
+
+from satchel.edge.callers import Guest, Member, Stranger
+from satchel.edge.endpoints import Body, Router
+from satchel.edge.previews import Preview, preview_of
+from satchel.features.links.model import (
+    LinkExpired,
+    LinkPassOver,
+    LinkPasswordNeeded,
+    LinkPasswordWrong,
+    LinkPaused,
+    LinkRevoked,
+    LinkTargetGone,
+    LinkUnknown,
+    LinkUsedUp,
+    ThingKind,
+)
+from satchel.features.links.records import LinkRow
+from satchel.features.links.routes.visitors import PassQuery, visitor_of
+from satchel.features.links.service import entering, landing
+from satchel.features.links.service.context import Links
+from satchel.features.links.service.seeing import can_look
+from satchel.kernel.clock import iso
+from satchel.kernel.errors import Conflict, Forbidden, NotFound, TooMany
+from satchel.kernel.linked import LinkedFile, LinkedFiles
+
+STATES = (LinkUnknown, LinkPaused, LinkExpired, LinkUsedUp, LinkRevoked, LinkTargetGone, TooMany)
+# What can keep somebody out of a link that works.
+CLOSED = (LinkPasswordNeeded, LinkPassOver, Forbidden)
+
+
+class LandingView(msgspec.Struct, frozen=True, kw_only=True):
+    """What a link is, before anything counts.
+
+    As long as a password is needed, nothing is said of what is inside, not even its name, unless the owner gave the
+    link a name. `downloads_left` is how many places for downloads are free; where there is a number of them, nothing
+    can be looked at without downloading it.
+    """
+
+    kind: ThingKind
+    name: str | None
+    size_bytes: int | None
+    files: int | None
+    content_type: str | None
+    note: str
+    shared_by: str
+    needs_password: bool
+    expires_at: str | None
+    downloads_left: int | None
+    max_bytes: int | None
+    entered: bool
+
+
+class LinkedFileView(msgspec.Struct, frozen=True, kw_only=True):
+    """A file that can be downloaded; `preview` says as what it could be shown, if it may be."""
+
+    file_id: str
+    path: str
+    name: str
+    size_bytes: int
+    sha256: str
+    content_type: str
+    preview: Preview | None
+
+
+class LinkedFileList(msgspec.Struct, frozen=True, kw_only=True):
+    """Some files, and where to go on."""
+
+    files: list[LinkedFileView]
+    cursor: str | None
+
+
+class Entering(Body, frozen=True, kw_only=True):
+    """The password, if the link has one."""
+
+    password: Annotated[str, msgspec.Meta(max_length=1000)] | None = None
+
+
+class EnteredView(msgspec.Struct, frozen=True, kw_only=True):
+    """A pass to be shown from now on, and what it opens: files, or a page of the app to go to."""
+
+    shown: str = msgspec.field(name="pass")
+    expires_at: str
+    listing: LinkedFileList | None
+    goto: str | None
+
+
+class FilesQuery(PassQuery, frozen=True, kw_only=True):
+    """The pass, and which part of a long list; `cursor` comes from the answer before."""
+
+    cursor: Annotated[str, msgspec.Meta(max_length=4096)] | None = None
+
+
+def routes(links: Links) -> Router:
+    router = Router("open links")
+
+    @router.get("/open/{token}", raises=STATES)
+    async def look_at_link(
+        caller: Stranger | Guest | Member, token: str, query: PassQuery, request: Request
+    ) -> LandingView:
+        """See what a link is, before anything counts."""
+        found = await landing.look(links, token, visitor_of(caller, request), query.shown)
+        link, thing = found.link, found.thing
+        return LandingView(
+            kind=link.kind,
+            name=link.name or (thing.name if thing else None),
+            size_bytes=thing.size_bytes if thing else None,
+            files=thing.files if thing else None,
+            content_type=thing.content_type if thing else None,
+            note=link.note,
+            shared_by=found.shared_by,
+            needs_password=bool(link.password),
+            expires_at=link.expires_at or None,
+            downloads_left=found.downloads_left,
+            max_bytes=link.max_bytes or None,
+            entered=found.entered,
+        )
+
+    @router.post("/open/{token}/enter", raises=(*STATES, LinkPasswordNeeded, LinkPasswordWrong, Forbidden))
+    async def enter_link(
+        caller: Stranger | Guest | Member, token: str, body: Entering, request: Request
+    ) -> EnteredView:
+        """Enter a link, with its password if it has one, which counts as one opening of it.
+
+        The pass is good for twelve hours, and no longer than the link and its password are.
+        """
+        entered = await entering.enter(links, token, visitor_of(caller, request), body.password)
+        return EnteredView(
+            shown=entered.given.value,
+            expires_at=iso(entered.given.expires),
+            listing=None if entered.listing is None else _list(entered.link, entered.listing),
+            goto=entered.thing.goto,
+        )
+
+    @router.get("/open/{token}/files", raises=(*STATES, *CLOSED, Conflict))
+    async def list_linked_files(
+        caller: Stranger | Guest | Member, token: str, query: FilesQuery, request: Request
+    ) -> LinkedFileList:
+        """List the files of a link that has been entered."""
+        visit = await entering.let_in(links, token, visitor_of(caller, request), query.shown)
+        if not entering.has_files(visit.link):
+            raise NotFound("By this link there are no files to be had.")
+        return _list(visit.link, await entering.list_files(links, visit.link, query.cursor))
+
+    return router
+
+
+def _list(link: LinkRow, found: LinkedFiles) -> LinkedFileList:
+    return LinkedFileList(files=[_file(each, can_look(link)) for each in found.files], cursor=found.cursor)
+
+
+def _file(file: LinkedFile, shown: bool) -> LinkedFileView:
+    return LinkedFileView(
+        file_id=file.file_id,
+        path=file.path,
+        name=file.name,
+        size_bytes=file.size_bytes,
+        sha256=file.sha256,
+        content_type=file.content_type,
+        preview=preview_of(file.name, file.content_type) if shown else None,
+    )

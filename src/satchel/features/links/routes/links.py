@@ -1,0 +1,134 @@
+"""The owner's side of links: give, look at, change, revoke."""
+
+from datetime import datetime
+from typing import Annotated
+
+import msgspec
+from msgspec import UNSET, UnsetType
+from starlette.requests import Request
+
+from satchel.edge.callers import Member
+from satchel.edge.endpoints import Body, PageQuery, Router
+from satchel.features.links.model import (
+    MAX_BYTES,
+    MAX_DOWNLOADS,
+    MAX_ID_CHARACTERS,
+    LinkRevoked,
+    LinkUnknown,
+    OwnerId,
+    ThingKind,
+)
+from satchel.features.links.routes.views import Addresses, LinkList, LinkView, link_view
+from satchel.features.links.service import changing, giving, listing
+from satchel.features.links.service.context import Links
+from satchel.kernel.errors import NotFound
+
+# Far more than is allowed, so that what is wrong is said in words and not as a length.
+Words = Annotated[str, msgspec.Meta(max_length=10_000)]
+Moment = Annotated[datetime, msgspec.Meta(tz=True)]
+Downloads = Annotated[int, msgspec.Meta(ge=1, le=MAX_DOWNLOADS)]
+Bytes = Annotated[int, msgspec.Meta(ge=1, le=MAX_BYTES)]
+
+
+class ThingToLink(Body, frozen=True, kw_only=True):
+    """A file or a folder of your shelf, a room of yours, or a folder that you ask for files into."""
+
+    kind: ThingKind
+    id: Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_ID_CHARACTERS)]
+
+
+class NewLink(Body, frozen=True, kw_only=True):
+    """What the link leads to, and how.
+
+    `name` is what visitors see instead of the thing's own; `downloads` is how many of them may end; `max_bytes` is how
+    much may come by a link that asks for files.
+    """
+
+    thing: ThingToLink
+    name: Words = ""
+    note: Words = ""
+    password: Words | None = None
+    expires_at: Moment | None = None
+    downloads: Downloads | None = None
+    max_bytes: Bytes | None = None
+
+
+class LinkChange(Body, frozen=True, kw_only=True):
+    """What shall be different; null takes a condition away. `badge` is whether there is a public counter."""
+
+    paused: bool | UnsetType = UNSET
+    name: Words | UnsetType = UNSET
+    note: Words | UnsetType = UNSET
+    password: Words | UnsetType | None = UNSET
+    expires_at: Moment | UnsetType | None = UNSET
+    downloads: Downloads | UnsetType | None = UNSET
+    max_bytes: Bytes | UnsetType | None = UNSET
+    badge: bool | UnsetType = UNSET
+
+
+class LinksQuery(PageQuery, frozen=True, kw_only=True):
+    """Which links: all of yours, or those to one thing, such as `file:<id>`, `folder:<id>` or `room:<id>`."""
+
+    thing: Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_ID_CHARACTERS + 16)] | None = None
+
+
+def routes(links: Links, addresses: Addresses) -> Router:
+    router = Router("links")
+
+    async def show(member: Member, link_id: str, request: Request) -> LinkView:
+        given = await listing.show_link(links, OwnerId(member.user_id), link_id)
+        return link_view(given, addresses, request)
+
+    @router.post("/links", status=201, raises=(NotFound,))
+    async def give_link(member: Member, body: NewLink, request: Request) -> LinkView:
+        """Give out a link to a file, a folder or a room, or ask for files by one."""
+        wish = giving.Wish(
+            kind=body.thing.kind,
+            thing_id=body.thing.id,
+            name=body.name,
+            note=body.note,
+            password=body.password or "",
+            expires_at=_moment(body.expires_at),
+            downloads=body.downloads or 0,
+            max_bytes=body.max_bytes or 0,
+        )
+        link = await giving.give(links, OwnerId(member.user_id), wish)
+        return await show(member, link.link_id, request)
+
+    @router.get("/links")
+    async def list_links(member: Member, query: LinksQuery, request: Request) -> LinkList:
+        """List the links that you have given, the newest first."""
+        page = await listing.list_links(links, OwnerId(member.user_id), query.thing, query.limit, query.cursor)
+        return LinkList([link_view(each, addresses, request) for each in page.given], page.cursor)
+
+    @router.get("/links/{link_id}", raises=(LinkUnknown,))
+    async def read_link(member: Member, link_id: str, request: Request) -> LinkView:
+        """Read a link that you have given, and what was counted of it."""
+        return await show(member, link_id, request)
+
+    @router.patch("/links/{link_id}", raises=(LinkUnknown, LinkRevoked))
+    async def change_link(member: Member, link_id: str, body: LinkChange, request: Request) -> LinkView:
+        """Pause a link or let it go on, extend it, limit it, and change what is said with it."""
+        change = changing.Change(
+            paused=None if body.paused is UNSET else body.paused,
+            name=None if body.name is UNSET else body.name,
+            note=None if body.note is UNSET else body.note,
+            password=None if body.password is UNSET else body.password or "",
+            expires_at=None if body.expires_at is UNSET else _moment(body.expires_at),
+            downloads=None if body.downloads is UNSET else body.downloads or 0,
+            max_bytes=None if body.max_bytes is UNSET else body.max_bytes or 0,
+            badge=None if body.badge is UNSET else body.badge,
+        )
+        await changing.change(links, OwnerId(member.user_id), link_id, change)
+        return await show(member, link_id, request)
+
+    @router.delete("/links/{link_id}", raises=(LinkUnknown,))
+    async def revoke_link(member: Member, link_id: str) -> None:
+        """Revoke a link for good; whoever opens it is told so."""
+        await changing.revoke(links, OwnerId(member.user_id), link_id)
+
+    return router
+
+
+def _moment(moment: datetime | None) -> float:
+    return giving.NEVER if moment is None else moment.timestamp()

@@ -1,0 +1,97 @@
+"""What clients see of links, and where these lead to."""
+
+from dataclasses import dataclass
+
+import msgspec
+from starlette.requests import Request
+
+from satchel.edge.endpoints import PREFIX
+from satchel.features.links.model import State, ThingKind
+from satchel.features.links.service.listing import Given
+
+
+class ThingView(msgspec.Struct, frozen=True, kw_only=True):
+    """What a link leads to; what is not there is gone or in the bin. A room without a name has its letters as such."""
+
+    kind: ThingKind
+    id: str
+    name: str
+    is_there: bool
+
+
+class LinkView(msgspec.Struct, frozen=True, kw_only=True):
+    """A link as its owner sees it.
+
+    `opens`, `people`, `downloads` and `last_at` are what was counted; `previews` is how often robots have looked, such
+    as those that draw previews in chats, which is counted nowhere else.
+    """
+
+    link_id: str
+    token: str
+    address: str
+    thing: ThingView
+    name: str
+    note: str
+    has_password: bool
+    expires_at: str | None
+    downloads_limit: int | None
+    downloads_used: int
+    max_bytes: int | None
+    received_bytes: int
+    state: State
+    created_at: str
+    badge_address: str | None
+    opens: int
+    people: int
+    downloads: int
+    last_at: str | None
+    previews: int
+
+
+class LinkList(msgspec.Struct, frozen=True):
+    """Some links, the newest first, and where to go on."""
+
+    links: list[LinkView]
+    cursor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """Where links and their badges can be opened."""
+
+    public_url: str
+
+    def of_link(self, token: str, request: Request) -> str:
+        return f"{self._base(request)}/l/{token}"
+
+    def of_badge(self, badge_id: str, request: Request) -> str:
+        return f"{self._base(request)}{PREFIX}/badges/{badge_id}"
+
+    def _base(self, request: Request) -> str:
+        return self.public_url or f"{request.url.scheme}://{request.url.netloc}"
+
+
+def link_view(given: Given, addresses: Addresses, request: Request) -> LinkView:
+    link, figures = given.link, given.figures
+    return LinkView(
+        link_id=link.link_id,
+        token=link.token,
+        address=addresses.of_link(link.token, request),
+        thing=ThingView(kind=link.kind, id=link.thing_id, name=given.thing_name, is_there=given.is_there),
+        name=link.name,
+        note=link.note,
+        has_password=bool(link.password),
+        expires_at=link.expires_at or None,
+        downloads_limit=link.downloads_limit or None,
+        downloads_used=link.downloads_used,
+        max_bytes=link.max_bytes or None,
+        received_bytes=link.received_bytes,
+        state=given.state,
+        created_at=link.created_at,
+        badge_address=addresses.of_badge(link.badge_id, request) if link.badge_id else None,
+        opens=figures.opens if figures else 0,
+        people=figures.people if figures else 0,
+        downloads=figures.downloads if figures else 0,
+        last_at=(figures.last_at or None) if figures else None,
+        previews=link.previews,
+    )

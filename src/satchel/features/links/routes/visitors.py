@@ -1,0 +1,31 @@
+"""Who comes by a link, read from the request."""
+
+import msgspec
+from starlette.requests import Request
+
+from satchel.edge.callers import Guest, Member, Stranger
+from satchel.edge.endpoints import Query
+from satchel.edge.exchange import client_of
+from satchel.features.links.robots import is_robot
+from satchel.features.links.service.entering import Visitor
+
+
+class PassQuery(Query, frozen=True, kw_only=True):
+    """What was given on entering; a link without a password needs none."""
+
+    shown: str = msgspec.field(name="pass", default="")
+
+
+def visitor_of(caller: Stranger | Guest | Member, request: Request) -> Visitor:
+    client = client_of(request.scope)
+    person_id = None
+    if isinstance(caller, Member):
+        person_id = caller.user_id
+    elif isinstance(caller, Guest):
+        person_id = f"guest:{caller.id}"
+    return Visitor(
+        person_id=person_id,
+        address=client.address,
+        agent=client.user_agent,
+        is_robot=is_robot(request.headers),
+    )

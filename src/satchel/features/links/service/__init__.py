@@ -1,0 +1,1 @@
+"""Use cases of links, one file per subject."""

@@ -1,0 +1,154 @@
+"""Pause, extend, limit, rename and revoke links one has given; forget those that were revoked long ago.
+
+A change names only the attributes that it is about, so of two at once each keeps what it said, and no download that is
+counted meanwhile is undone.
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from satchel.features.links.model import BadgeId, LinkRevoked, OwnerId, check_name, check_note
+from satchel.features.links.records import (
+    BADGE,
+    ENDED,
+    ENDED_INDEX,
+    ENDED_SORT,
+    LINK,
+    POINTER,
+    POINTER_BY_THING,
+    BadgeRow,
+    EndedRow,
+    LinkRow,
+)
+from satchel.features.links.service.context import ATTEMPTS, CROSSED, STANDING, Links
+from satchel.features.links.service.finding import find_own
+from satchel.features.links.service.giving import check_downloads, check_end, check_max_bytes, hash_of
+from satchel.kernel.clock import iso
+from satchel.kernel.errors import Conflict
+from satchel.kernel.ids import new_id
+from satchel.stores.ports.expressions import Action, Condition, assign, attr, remove
+from satchel.stores.ports.table import Range, TransactionCancelled, Write
+
+# So long does the page of a revoked link say that it was revoked.
+REMEMBERED = timedelta(days=90)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What shall be different. None leaves a thing as it is; an empty text, zero or `NEVER` takes a condition away."""
+
+    paused: bool | None = None
+    name: str | None = None
+    note: str | None = None
+    password: str | None = None
+    expires_at: float | None = None
+    downloads: int | None = None
+    max_bytes: int | None = None
+    badge: bool | None = None
+
+
+async def change(links: Links, owner_id: OwnerId, link_id: str, wanted: Change) -> LinkRow:
+    link = await find_own(links, owner_id, link_id)
+    values = await _values(links, link, wanted)
+    for _ in range(ATTEMPTS):
+        if link.revoked_at:
+            raise LinkRevoked("You have revoked this link. Give a new one instead.")
+        badge, badge_writes = _badge_change(links, link, wanted.badge)
+        actions = [_say(name, value) for name, value in (values | badge).items()]
+        if not actions:
+            return link
+        as_read = STANDING & _same_badge(link) if badge else STANDING
+        try:
+            await links.tables.transact([LINK.update(actions, when=as_read, token=link.token), *badge_writes])
+        except TransactionCancelled:
+            link = await find_own(links, owner_id, link_id)
+            continue
+        return await find_own(links, owner_id, link_id)
+    raise Conflict(CROSSED)
+
+
+async def revoke(links: Links, owner_id: OwnerId, link_id: str) -> None:
+    """For good. The row stays for a while, so that visitors can be told; doing it again changes nothing."""
+    for _ in range(ATTEMPTS):
+        link = await find_own(links, owner_id, link_id)
+        if link.revoked_at:
+            return
+        due = iso(links.clock() + REMEMBERED.total_seconds())
+        marks: list[Action] = [assign("revokedAt", links.now()), remove("badgeId")]
+        writes: list[Write] = [
+            LINK.update(marks, when=STANDING & _same_badge(link), token=link.token),
+            ENDED.put(EndedRow(token=link.token, due=due)),
+        ]
+        if link.badge_id:
+            writes.append(BADGE.delete(badge_id=link.badge_id))
+        try:
+            await links.tables.transact(writes)
+        except TransactionCancelled:
+            continue
+        return
+    raise Conflict(CROSSED)
+
+
+async def forget_revoked(links: Links) -> int:
+    """Take away all rows of links whose revocation need not be told any more; how many links."""
+    page = await links.tables.query(ENDED.table, ENDED_SORT, Range(high=links.now()), index=ENDED_INDEX)
+    for item in await links.tables.get_many(ENDED.table, [ENDED.table.key_of(item) for item in page.items]):
+        if item is not None:
+            await _forget(links, ENDED.read(item))
+    return len(page.items)
+
+
+async def _forget(links: Links, ended: EndedRow) -> None:
+    """The note that it has to be done goes with the link itself, after everything that only the link leads to."""
+    own = LINK.key(token=ended.token)
+    while True:
+        page = await links.tables.query(LINK.table, own["PK"])
+        keys = [key for item in page.items if (key := LINK.table.key_of(item)) != own]
+        if not keys:
+            break
+        await links.tables.write_many(LINK.table, delete=keys)
+    writes: list[Write] = [ENDED.delete(token=ended.token), LINK.delete(token=ended.token)]
+    link = await LINK.get(links.tables, token=ended.token)
+    if link is not None:
+        owner_id, link_id = link.owner_id, link.link_id
+        writes.append(POINTER.delete(owner_id=owner_id, link_id=link_id))
+        writes.append(POINTER_BY_THING.delete(owner_id=owner_id, link_id=link_id, thing=link.thing))
+    await links.tables.transact(writes)
+
+
+async def _values(links: Links, link: LinkRow, wanted: Change) -> dict[str, str | int]:
+    """What is to be stored under which name; an empty text or zero is not stored at all."""
+    values: dict[str, str | int] = {}
+    if wanted.paused is not None:
+        values["pausedAt"] = (link.paused_at or links.now()) if wanted.paused else ""
+    if wanted.name is not None:
+        values["linkName"] = check_name(wanted.name)
+    if wanted.note is not None:
+        values["note"] = check_note(wanted.note)
+    if wanted.expires_at is not None:
+        values["expiresAt"] = check_end(links, wanted.expires_at)
+    if wanted.downloads is not None:
+        values["downloadsLimit"] = check_downloads(link.kind, wanted.downloads)
+    if wanted.max_bytes is not None:
+        values["maxBytes"] = check_max_bytes(link.kind, wanted.max_bytes)
+    if wanted.password is not None:
+        values["passwordHash"] = await hash_of(links, wanted.password)
+    return values
+
+
+def _badge_change(links: Links, link: LinkRow, wanted: bool | None) -> tuple[dict[str, str | int], list[Write]]:
+    if wanted is None or wanted == bool(link.badge_id):
+        return {}, []
+    if not wanted:
+        return {"badgeId": ""}, [BADGE.delete(badge_id=link.badge_id)]
+    badge_id = BadgeId(new_id(links.clock))
+    row = BadgeRow(badge_id=badge_id, link_id=link.link_id, owner_id=link.owner_id)
+    return {"badgeId": badge_id}, [BADGE.put(row)]
+
+
+def _same_badge(link: LinkRow) -> Condition:
+    return attr("badgeId") == link.badge_id if link.badge_id else attr("badgeId").absent()
+
+
+def _say(name: str, value: str | int) -> Action:
+    return assign(name, value) if value else remove(name)

@@ -1,0 +1,41 @@
+"""What every use case of links works with, put together once by the wiring."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from satchel.features.links.model import ThingKind
+from satchel.features.links.needs import Counter, Figures, Guesses, Inbox, Passwords, People, Things, Visitors
+from satchel.kernel.clock import Clock, iso
+from satchel.kernel.signing import Signer
+from satchel.stores.ports.ephemeral import Ephemeral
+from satchel.stores.ports.expressions import attr
+from satchel.stores.ports.objects import Objects
+from satchel.stores.ports.table import Tables
+
+# How often a change starts anew when another came first.
+ATTEMPTS = 100
+CROSSED = "This is being changed elsewhere. Try again."
+NEW = attr("PK").absent()
+STANDING = attr("PK").exists() & attr("revokedAt").absent()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Links:
+    """Stores, time, the things that links lead to, by kind, and what others know and count."""
+
+    tables: Tables
+    objects: Objects
+    ephemeral: Ephemeral
+    clock: Clock
+    signer: Signer
+    things: Mapping[ThingKind, Things]
+    inbox: Inbox
+    people: People
+    passwords: Passwords
+    figures: Figures
+    counter: Counter
+    visitors: Visitors
+    guesses: Guesses
+
+    def now(self) -> str:
+        return iso(self.clock())

@@ -1,0 +1,25 @@
+"""What of a visit is counted: nothing of the owner's own, and of robots only that they looked."""
+
+from satchel.features.links.records import LINK, LinkRow
+from satchel.features.links.service.context import Links
+from satchel.kernel.counted import Counted, Kind
+from satchel.stores.ports.expressions import add, attr
+from satchel.stores.ports.table import ConditionFailed
+
+
+async def count(links: Links, link: LinkRow, visitor_id: str, kind: Kind) -> None:
+    if visitor_id == link.owner_id:
+        return
+    await links.counter.count(
+        Counted(user_id=visitor_id, kind=kind, owner=link.owner_id, target=link.link_id, thing=link.thing)
+    )
+
+
+async def count_robot(links: Links, link: LinkRow) -> None:
+    """Its owner may want to know that a chat has drawn a preview."""
+    try:
+        await links.tables.update(
+            LINK.table, LINK.key(token=link.token), [add("previews", 1)], when=attr("PK").exists()
+        )
+    except ConditionFailed:
+        return

@@ -1,0 +1,89 @@
+"""Find a link by its token or by its owner, and say in which state it is."""
+
+import re
+from dataclasses import dataclass
+
+import msgspec
+
+from satchel.features.links.model import (
+    MAX_ID_CHARACTERS,
+    TOKEN_CHARACTERS,
+    LinkExpired,
+    LinkId,
+    LinkPaused,
+    LinkRevoked,
+    LinkTargetGone,
+    LinkUnknown,
+    LinkUsedUp,
+    OwnerId,
+    State,
+    Token,
+)
+from satchel.features.links.records import LINK, POINTER, LinkRow
+from satchel.features.links.service.context import Links
+from satchel.kernel.errors import SatchelError
+from satchel.kernel.linked import LinkedThing
+
+_TOKEN = re.compile(rf"[A-Za-z0-9_-]{{{TOKEN_CHARACTERS}}}")
+_UNKNOWN = "There is no such link. Check the address, or ask for it again."
+_REFUSALS: dict[State, tuple[type[SatchelError], str]] = {
+    "paused": (LinkPaused, "The owner has paused this link. Try again later, or ask them."),
+    "expired": (LinkExpired, "This link has expired. Ask whoever gave it to you for a new one."),
+    "used-up": (LinkUsedUp, "This link was used as often as it may be. Ask whoever gave it to you for a new one."),
+    "revoked": (LinkRevoked, "This link was revoked. Ask whoever gave it to you for a new one."),
+    "gone": (LinkTargetGone, "What this link was for is not there any more. Ask whoever gave it to you."),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usable:
+    """A link that works at this moment, what it leads to, and the name of whoever gave it."""
+
+    link: LinkRow
+    thing: LinkedThing
+    shared_by: str
+
+
+async def find_link(links: Links, token: str) -> LinkRow:
+    """Whatever state it is in."""
+    link = await LINK.get(links.tables, token=token) if _TOKEN.fullmatch(token) else None
+    if link is None:
+        raise LinkUnknown(_UNKNOWN)
+    return link
+
+
+async def find_own(links: Links, owner_id: OwnerId, link_id: str) -> LinkRow:
+    """A link for the person who gave it; to everybody else it is not there."""
+    known = 0 < len(link_id) <= MAX_ID_CHARACTERS
+    pointer = await POINTER.get(links.tables, owner_id=owner_id, link_id=LinkId(link_id)) if known else None
+    link = None if pointer is None else await LINK.get(links.tables, token=pointer.token)
+    if link is None:
+        raise LinkUnknown("You have given no such link.")
+    return link
+
+
+def state_of(link: LinkRow, thing: LinkedThing | None, now: str) -> State:
+    """What stands in the way first, from what nobody can change any more to what may pass."""
+    if link.revoked_at:
+        return "revoked"
+    if thing is None:
+        return "gone"
+    if link.expires_at and link.expires_at <= now:
+        return "expired"
+    if link.downloads_limit and link.downloads_used >= link.downloads_limit:
+        return "used-up"
+    return "paused" if link.paused_at else "active"
+
+
+async def usable(links: Links, token: Token | str, *, counted: bool = False, even_used_up: bool = False) -> Usable:
+    """A link that works; each other state raises a problem of its own. `counted` also counts what is in a folder."""
+    link = await find_link(links, token)
+    owner = await links.people.by_id(link.owner_id)
+    things = links.things[link.kind]
+    thing = None if owner is None else await things.describe(link.owner_id, link.thing_id, counted=counted)
+    limited = msgspec.structs.replace(link, downloads_limit=0) if even_used_up else link
+    state = state_of(limited, thing, links.now())
+    if owner is None or thing is None or state != "active":
+        kind, detail = _REFUSALS[state]
+        raise kind(detail)
+    return Usable(link=link, thing=thing, shared_by=owner.name)

@@ -1,0 +1,92 @@
+"""Give out a link to a thing that one has, under the conditions that one wants."""
+
+import math
+from dataclasses import dataclass
+
+from satchel.features.links.model import (
+    DOWNLOADABLE,
+    LONGEST_LIFE,
+    MAX_ID_CHARACTERS,
+    LinkId,
+    OwnerId,
+    ThingKind,
+    check_name,
+    check_note,
+    check_password,
+    new_token,
+)
+from satchel.features.links.records import LINK, POINTER, POINTER_BY_THING, LinkRow, pointer_to
+from satchel.features.links.service.context import NEW, Links
+from satchel.kernel.clock import iso
+from satchel.kernel.errors import Invalid, NotFound
+from satchel.kernel.ids import new_id
+
+# The moment at which a link ends that does not.
+NEVER = math.inf
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """What the link shall lead to, and how; an empty text or zero is no condition."""
+
+    kind: ThingKind
+    thing_id: str
+    name: str = ""
+    note: str = ""
+    password: str = ""
+    expires_at: float = NEVER
+    downloads: int = 0
+    max_bytes: int = 0
+
+
+async def give(links: Links, owner_id: OwnerId, wish: Wish) -> LinkRow:
+    """One transaction: a link that is not complete is not there."""
+    known = 0 < len(wish.thing_id) <= MAX_ID_CHARACTERS
+    thing = await links.things[wish.kind].describe(owner_id, wish.thing_id) if known else None
+    if thing is None:
+        raise NotFound("You have no such thing to give a link to.", field="thing")
+    link = LinkRow(
+        token=new_token(),
+        link_id=LinkId(new_id(links.clock)),
+        owner_id=owner_id,
+        kind=wish.kind,
+        thing_id=wish.thing_id,
+        thing_name=thing.name,
+        created_at=links.now(),
+        name=check_name(wish.name),
+        note=check_note(wish.note),
+        expires_at=check_end(links, wish.expires_at),
+        downloads_limit=check_downloads(wish.kind, wish.downloads),
+        max_bytes=check_max_bytes(wish.kind, wish.max_bytes),
+        # Last, since it is the only one that costs anything.
+        password=await hash_of(links, wish.password),
+    )
+    pointer = pointer_to(link)
+    await links.tables.transact([LINK.put(link, when=NEW), POINTER.put(pointer), POINTER_BY_THING.put(pointer)])
+    return link
+
+
+def check_end(links: Links, moment: float) -> str:
+    """The stored form of the time at which a link shall end."""
+    now = links.clock()
+    if moment == NEVER:
+        return ""
+    if not now < moment <= now + LONGEST_LIFE.total_seconds():
+        raise Invalid("Choose a time to come, within a hundred years.", field="expires_at")
+    return iso(moment)
+
+
+def check_downloads(kind: ThingKind, downloads: int) -> int:
+    if downloads and kind not in DOWNLOADABLE:
+        raise Invalid("Only links to files and folders can have a number of downloads.", field="downloads")
+    return downloads
+
+
+def check_max_bytes(kind: ThingKind, max_bytes: int) -> int:
+    if max_bytes and kind != "request":
+        raise Invalid("Only a link that asks for files can limit how much may come.", field="max_bytes")
+    return max_bytes
+
+
+async def hash_of(links: Links, password: str) -> str:
+    return await links.passwords.hash(check_password(password)) if password else ""

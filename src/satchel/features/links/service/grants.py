@@ -1,0 +1,276 @@
+"""How much of what was shared each visitor takes, so that a number of downloads is kept to exactly.
+
+A visitor who begins to download a file takes a place in the link's limit, in one transaction with the limit itself. A
+place is worth the size of the file: going on after a broken line uses the same one, however often, as long as all
+answers together stay below that, and half as much again for what got lost on the way. What is more takes another place.
+When the bytes sent come to the size of the file, a download is finished, and only then counted.
+"""
+
+import asyncio
+import secrets
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from datetime import timedelta
+
+import msgspec
+
+from satchel.features.links.model import LinkUsedUp
+from satchel.features.links.records import GRANT, LINK, LOOKED, Answer, GrantRow, LinkRow
+from satchel.features.links.service.context import ATTEMPTS, CROSSED, NEW, STANDING, Links
+from satchel.features.links.service.counting import count
+from satchel.features.links.service.entering import Visit
+from satchel.features.links.service.finding import find_link, usable
+from satchel.kernel.clock import iso
+from satchel.kernel.errors import Conflict, SatchelError, TooMany
+from satchel.stores.ports.ephemeral import Put
+from satchel.stores.ports.expressions import Action, Condition, add, attr
+from satchel.stores.ports.table import TransactionCancelled, Write
+
+# A server that dies says no more of its answers; after this nobody waits for them.
+BELIEVED_FOR = timedelta(minutes=1)
+RENEWED_EVERY_SECONDS = 20.0
+# What nobody goes on with for so long is given up, and makes room for others.
+ABANDONED_AFTER = timedelta(hours=1)
+LOOKED_FOR_EVERY = timedelta(minutes=1)
+# More parts at once than any program fetches.
+MOST_ANSWERS = 32
+# What cannot be gone on with, such as an archive that is made on the way, is measured in thousandths.
+SHARES = 1000
+# Stands for all files of a folder, taken one by one. No file is called so.
+ALL_FILES = "files"
+
+_replace = msgspec.structs.replace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taking:
+    """What a visitor downloads: `size_bytes` is what a place is worth."""
+
+    visit: Visit
+    file_id: str
+    size_bytes: int
+
+    @property
+    def worth(self) -> int:
+        # An empty file is worth something, or it could be had for ever.
+        return max(1, self.size_bytes)
+
+    def key(self) -> dict[str, str]:
+        link = self.visit.link
+        return GRANT.key(token=link.token, visitor=self.visit.visitor_id, file_id=self.file_id)
+
+
+@asynccontextmanager
+async def answering(links: Links, taking: Taking, length: int, sent: Callable[[], int]) -> AsyncGenerator[None]:
+    """Around an answer of at most `length` bytes: `LinkUsedUp` if there is no place for it, then `sent` is asked."""
+    if taking.visit.is_owners:
+        yield
+        return
+    answer_id = await _begin(links, taking, max(1, length))
+    renewing = asyncio.create_task(_renew(links, taking, answer_id))
+    try:
+        yield
+    finally:
+        renewing.cancel()
+        await asyncio.gather(renewing, return_exceptions=True)
+        await _end(links, taking, answer_id, sent())
+
+
+async def check_place(links: Links, visit: Visit, file_id: str) -> None:
+    """Of a link that is used up, only those may still have something who were in the middle of it."""
+    link = visit.link
+    if visit.is_owners or not link.downloads_limit or link.downloads_used < link.downloads_limit:
+        return
+    grant = await GRANT.get(links.tables, token=link.token, visitor=visit.visitor_id, file_id=file_id)
+    if grant is None or not grant.places:
+        raise _used_up()
+
+
+async def known_size(links: Links, visit: Visit, file_id: str) -> int | None:
+    """What a place of this was worth when the visitor began with it; None if they have not."""
+    grant = await GRANT.get(links.tables, token=visit.link.token, visitor=visit.visitor_id, file_id=file_id)
+    return None if grant is None else grant.size_bytes
+
+
+def share_of(sent_bytes: int, size_bytes: int | None) -> int:
+    """How much an answer that broke off was of something whose size is known only about; half, if not at all."""
+    return min(SHARES - 1, SHARES * sent_bytes // size_bytes) if size_bytes else SHARES // 2
+
+
+async def _begin(links: Links, taking: Taking, length: int) -> str:
+    answer_id = secrets.token_hex(6)
+    for _ in range(ATTEMPTS):
+        link, grant = await _read(links, taking)
+        if link.revoked_at or link.paused_at:
+            await usable(links, link.token, even_used_up=True)
+        new = _with_answer(links, taking, grant, answer_id, length)
+        writes: list[Write] = [GRANT.put(new, when=_as_read(grant))]
+        takes_place = new.places > grant.places
+        if takes_place:
+            if link.downloads_limit and link.granted >= link.downloads_limit:
+                if await _give_back_abandoned(links, link):
+                    continue
+                raise _still_under_way() if _alive(links, grant) else _used_up()
+            writes.append(LINK.update([add("granted", 1)], when=_has_place(link), token=link.token))
+        try:
+            await links.tables.transact(writes)
+        except TransactionCancelled:
+            continue
+        if takes_place and not taking.visit.pass_id:
+            # Who comes straight to the file has opened the link with that.
+            await count(links, link, taking.visit.visitor_id, "open")
+        return answer_id
+    raise Conflict(CROSSED)
+
+
+async def _end(links: Links, taking: Taking, answer_id: str, sent: int) -> None:
+    for _ in range(ATTEMPTS):
+        link, grant = await _read(links, taking)
+        sent_bytes = grant.sent_bytes + sent
+        finished = max(grant.finished, min(grant.places, sent_bytes // taking.worth))
+        others = {name: answer for name, answer in grant.under_way.items() if name != answer_id}
+        new = _changed(links, grant, sent_bytes=sent_bytes, finished=finished, under_way=others)
+        growth = finished - grant.finished
+        writes: list[Write] = [GRANT.put(new, when=_as_read(grant))]
+        changes: list[Action] = [add("downloadsUsed", growth)] if growth else []
+        if _is_over(link, new):
+            writes = [_forgetting(grant)]
+            changes.append(add("granted", finished - new.places))
+        if changes:
+            writes.append(LINK.update(changes, when=attr("PK").exists(), token=link.token))
+        try:
+            await links.tables.transact(writes)
+        except TransactionCancelled:
+            continue
+        for _ in range(growth):
+            await count(links, link, taking.visit.visitor_id, "download")
+        return
+    raise Conflict(CROSSED)
+
+
+def _is_over(link: LinkRow, grant: GrantRow) -> bool:
+    """Where nothing is limited, who has had what is remembered only as long as a part of it is missing."""
+    is_whole = grant.sent_bytes == grant.finished * grant.size_bytes
+    return is_whole and not grant.under_way and not link.downloads_limit
+
+
+def _forgetting(grant: GrantRow) -> Write:
+    return GRANT.delete(token=grant.token, visitor=grant.visitor, file_id=grant.file_id, when=_as_read(grant))
+
+
+async def _renew(links: Links, taking: Taking, answer_id: str) -> None:
+    while True:
+        await asyncio.sleep(RENEWED_EVERY_SECONDS)
+        # Whatever came in between, there is time for another attempt.
+        with suppress(SatchelError):
+            _, grant = await _read(links, taking)
+            if (answer := grant.under_way.get(answer_id)) is not None:
+                renewed = {**grant.under_way, answer_id: _replace(answer, until=_until(links))}
+                new = _changed(links, grant, under_way=renewed)
+                await links.tables.put(GRANT.table, GRANT.item(new), when=_as_read(grant))
+
+
+async def _read(links: Links, taking: Taking) -> tuple[LinkRow, GrantRow]:
+    """The link and the visitor's grant as they are now; one that is not stored yet has the version 0."""
+    visit = taking.visit
+    link_item, item = await links.tables.get_many(GRANT.table, [LINK.key(token=visit.link.token), taking.key()])
+    link = LINK.read(link_item) if link_item is not None else await find_link(links, visit.link.token)
+    if item is not None:
+        return link, GRANT.read(item)
+    new = GrantRow(
+        token=link.token,
+        visitor=visit.visitor_id,
+        file_id=taking.file_id,
+        size_bytes=taking.worth,
+        changed_at=links.now(),
+    )
+    return link, new
+
+
+def _with_answer(links: Links, taking: Taking, grant: GrantRow, answer_id: str, length: int) -> GrantRow:
+    """The grant with one more answer, and with one more place if it would be too much for those that it has."""
+    alive = _alive(links, grant)
+    if len(alive) >= MOST_ANSWERS:
+        raise TooMany("Too many parts of this are being downloaded at once. Wait for some of them.", retry_after=5)
+    taken = grant.sent_bytes + sum(answer.size_bytes for answer in alive.values()) + length
+    worth = taking.worth
+    fits = grant.places > 0 and taken <= grant.places * worth + worth // 2
+    return _changed(
+        links,
+        grant,
+        places=grant.places if fits else grant.places + 1,
+        under_way={**alive, answer_id: Answer(length, _until(links))},
+    )
+
+
+async def _give_back_abandoned(links: Links, link: LinkRow) -> bool:
+    """Take back the places of downloads that nobody goes on with and of which little was sent; whether any."""
+    looking = Put(LOOKED(link_id=link.link_id), b"1", ttl=LOOKED_FOR_EVERY, only_if_absent=True)
+    if not await links.ephemeral.run(looking):
+        return False
+    given_back, cursor = 0, None
+    while True:
+        page = await GRANT.list(links.tables, token=link.token, limit=1000, cursor=cursor)
+        for grant in page.records:
+            if places := _abandoned_places(links, grant):
+                new = _changed(links, grant, places=grant.places - places)
+                writes = [
+                    GRANT.put(new, when=_as_read(grant)),
+                    LINK.update([add("granted", -places)], when=attr("PK").exists(), token=link.token),
+                ]
+                with suppress(TransactionCancelled):
+                    await links.tables.transact(writes)
+                    given_back += places
+        if (cursor := page.cursor) is None:
+            return given_back > 0
+
+
+def _abandoned_places(links: Links, grant: GrantRow) -> int:
+    before = iso(links.clock() - ABANDONED_AFTER.total_seconds())
+    if grant.changed_at > before or _alive(links, grant):
+        return 0
+    rest = grant.sent_bytes - grant.finished * grant.size_bytes
+    # Less than half of a file is little; of many files one is much, which would else be had for nothing.
+    is_much = rest > 0 if grant.file_id == ALL_FILES else rest * 2 >= grant.size_bytes
+    used = grant.finished + is_much
+    return max(0, grant.places - used)
+
+
+def _alive(links: Links, grant: GrantRow) -> dict[str, Answer]:
+    now = links.now()
+    return {answer_id: answer for answer_id, answer in grant.under_way.items() if answer.until > now}
+
+
+def _changed(links: Links, grant: GrantRow, **changes: object) -> GrantRow:
+    # Not the same ones again for a grant that was forgotten in between.
+    version = grant.version + 1 if grant.version else secrets.randbits(40) + 1
+    return _replace(grant, **changes, changed_at=links.now(), version=version)
+
+
+def _as_read(grant: GrantRow) -> Condition:
+    return attr("version") == grant.version if grant.version else NEW
+
+
+def _has_place(link: LinkRow) -> Condition:
+    is_open = STANDING & attr("pausedAt").absent()
+    if not link.downloads_limit:
+        return is_open & attr("downloadsLimit").absent()
+    is_below = attr("granted").absent() | (attr("granted") < link.downloads_limit)
+    return is_open & (attr("downloadsLimit") == link.downloads_limit) & is_below
+
+
+def _until(links: Links) -> str:
+    return iso(links.clock() + BELIEVED_FOR.total_seconds())
+
+
+def _still_under_way() -> TooMany:
+    """Whoever lost their line may be back before the server knows that it is lost."""
+    seconds = int(BELIEVED_FOR.total_seconds())
+    return TooMany("You are downloading this already. If the line broke, go on in a minute.", retry_after=seconds)
+
+
+def _used_up() -> LinkUsedUp:
+    return LinkUsedUp(
+        "As many have downloaded this as may, or are about to. Ask whoever gave you the link for a new one."
+    )

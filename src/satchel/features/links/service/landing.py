@@ -1,0 +1,48 @@
+"""What somebody who has a link may know before anything counts: what it is, and before the password, not even that."""
+
+from dataclasses import dataclass
+
+from satchel.features.links.model import LinkPassOver
+from satchel.features.links.records import LinkRow
+from satchel.features.links.service import passes
+from satchel.features.links.service.context import Links
+from satchel.features.links.service.counting import count_robot
+from satchel.features.links.service.entering import Visitor, find_usable
+from satchel.kernel.linked import LinkedThing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Landing:
+    """A link that works, and what it leads to, if that may be said; `entered` with a pass that is good."""
+
+    link: LinkRow
+    thing: LinkedThing | None
+    shared_by: str
+    entered: bool
+
+    @property
+    def downloads_left(self) -> int | None:
+        limit = self.link.downloads_limit
+        return max(0, limit - self.link.granted) if limit else None
+
+
+async def look(links: Links, token: str, visitor: Visitor, shown: str) -> Landing:
+    found = await find_usable(links, token, visitor)
+    link = found.link
+    if visitor.is_robot:
+        await count_robot(links, link)
+    entered = _is_good(links, link, shown)
+    thing = found.thing if entered or not link.password else None
+    if thing is not None and link.kind == "folder":
+        thing = await links.things[link.kind].describe(link.owner_id, link.thing_id, counted=True)
+    return Landing(link=link, thing=thing, shared_by=found.shared_by, entered=entered)
+
+
+def _is_good(links: Links, link: LinkRow, shown: str) -> bool:
+    if not shown:
+        return False
+    try:
+        passes.check(links, link, shown)
+    except LinkPassOver:
+        return False
+    return True

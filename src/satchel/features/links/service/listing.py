@@ -1,0 +1,78 @@
+"""Show the links one has given: what each leads to, its state, and what was counted of it."""
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from satchel.features.links.model import OwnerId, State, ThingKind
+from satchel.features.links.needs import LinkFigures, Things
+from satchel.features.links.records import LINK, POINTER, POINTER_BY_THING, LinkRow
+from satchel.features.links.service.context import Links
+from satchel.features.links.service.finding import find_own, state_of
+from satchel.kernel.linked import LinkedThing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """A link as its owner sees it; no `figures` where nothing was counted yet."""
+
+    link: LinkRow
+    thing_name: str
+    is_there: bool
+    state: State
+    figures: LinkFigures | None
+
+
+@dataclass(frozen=True, slots=True)
+class GivenPage:
+    """Some links, and where to go on."""
+
+    given: list[Given]
+    cursor: str | None
+
+
+async def list_links(links: Links, owner_id: OwnerId, thing: str | None, limit: int, cursor: str | None) -> GivenPage:
+    """The newest first: all of them, or those to one thing such as `file:<id>`."""
+    shape, fields = (POINTER, {}) if thing is None else (POINTER_BY_THING, {"thing": thing})
+    page = await shape.list(links.tables, owner_id=owner_id, **fields, descending=True, limit=limit, cursor=cursor)
+    items = await links.tables.get_many(LINK.table, [LINK.key(token=each.token) for each in page.records])
+    rows = [LINK.read(item) for item in items if item is not None]
+    return GivenPage(await show(links, owner_id, rows), page.cursor)
+
+
+async def show_link(links: Links, owner_id: OwnerId, link_id: str) -> Given:
+    (given,) = await show(links, owner_id, [await find_own(links, owner_id, link_id)])
+    return given
+
+
+async def show(links: Links, owner_id: OwnerId, rows: Sequence[LinkRow]) -> list[Given]:
+    """What each leads to and how often it was opened is asked for all at once."""
+    names, figures = await asyncio.gather(
+        names_of(links.things, owner_id, rows), links.figures.figures([row.link_id for row in rows])
+    )
+    now = links.now()
+    return [
+        Given(
+            link=row,
+            thing_name=row.thing_name if name is None else name,
+            is_there=name is not None,
+            state=state_of(row, None if name is None else LinkedThing(name=name), now),
+            figures=figures.get(row.link_id),
+        )
+        for row in rows
+        for name in [names.get((row.kind, row.thing_id))]
+    ]
+
+
+async def names_of(
+    things: Mapping[ThingKind, Things], owner_id: OwnerId, rows: Iterable[LinkRow]
+) -> dict[tuple[ThingKind, str], str]:
+    """What the things are called now that one person has given links to, as far as they are there."""
+    wanted: dict[ThingKind, set[str]] = {}
+    for row in rows:
+        wanted.setdefault(row.kind, set()).add(row.thing_id)
+    found: dict[tuple[ThingKind, str], str] = {}
+    for kind, thing_ids in wanted.items():
+        names = await things[kind].names(owner_id, sorted(thing_ids))
+        found |= {(kind, thing_id): name for thing_id, name in names.items()}
+    return found

@@ -1,0 +1,59 @@
+"""What others ask of links: whose a link is, what it leads to, and what to call it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from satchel.features.links.model import MAX_ID_CHARACTERS, LinkId, OwnerId, ThingKind
+from satchel.features.links.needs import Things
+from satchel.features.links.records import BADGE, LINK, POINTER
+from satchel.features.links.service.listing import names_of
+from satchel.stores.ports.table import Tables
+
+_PAGE = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class TitledLink:
+    """A link by what its owner knows it as; `thing` is such as `file:<id>`."""
+
+    link_id: str
+    name: str
+    thing: str
+    thing_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """Answers about links, for a slice that knows none; it stands on less than links do, since these ask that slice."""
+
+    tables: Tables
+    things: Mapping[ThingKind, Things]
+
+    async def thing_of(self, owner_id: str, target: str) -> str | None:
+        """What this link of theirs leads to; None if they have given no such link."""
+        known = 0 < len(target) <= MAX_ID_CHARACTERS
+        pointer = await POINTER.get(self.tables, owner_id=owner_id, link_id=LinkId(target)) if known else None
+        return None if pointer is None else pointer.thing
+
+    async def titles(self, owner_id: str, at_most: int) -> list[TitledLink]:
+        """The links that somebody has given, the newest first; revoked ones too."""
+        found: list[TitledLink] = []
+        cursor: str | None = None
+        while len(found) < at_most:
+            limit = min(_PAGE, at_most - len(found))
+            page = await POINTER.list(self.tables, owner_id=owner_id, descending=True, limit=limit, cursor=cursor)
+            items = await self.tables.get_many(LINK.table, [LINK.key(token=each.token) for each in page.records])
+            rows = [LINK.read(item) for item in items if item is not None]
+            names = await names_of(self.things, OwnerId(owner_id), rows)
+            for row in rows:
+                thing_name = names.get((row.kind, row.thing_id), row.thing_name)
+                found.append(TitledLink(row.link_id, row.name or thing_name, row.thing, thing_name))
+            if (cursor := page.cursor) is None:
+                break
+        return found
+
+    async def link_of_badge(self, badge_id: str) -> str | None:
+        """The id of the link whose counter this is, as long as its owner leaves it switched on."""
+        known = 0 < len(badge_id) <= MAX_ID_CHARACTERS
+        badge = await BADGE.get(self.tables, badge_id=badge_id) if known else None
+        return None if badge is None else badge.link_id

@@ -1,0 +1,87 @@
+"""The proof that somebody was let in by a link, so that a password is asked for once and one visitor stays one.
+
+A pass is a signed text that nobody stores. It is good for one link and as long as that has the password under which it
+was given; whether the link itself still works is looked at whenever the pass is shown.
+"""
+
+import hashlib
+import secrets
+from dataclasses import dataclass
+from datetime import timedelta
+
+import msgspec
+
+from satchel.features.links.model import LinkPassOver
+from satchel.features.links.records import LinkRow
+from satchel.features.links.service.context import Links
+from satchel.kernel.signing import BadSignature
+
+LIFETIME = timedelta(hours=12)
+_PURPOSE = "link-pass"
+
+
+class _Claims(msgspec.Struct, frozen=True, array_like=True):
+    token: str
+    visitor_id: str
+    expires: int
+    # Of the password's hash: with another password it is another.
+    mark: bytes
+    pass_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """A pass as it is shown, and the moment (seconds since 1970) it stops being good."""
+
+    value: str
+    expires: int
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Whom a pass was given to; its id tells two passes of one visitor apart."""
+
+    visitor_id: str
+    pass_id: str
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(_Claims).decode
+
+
+def give(links: Links, link: LinkRow, visitor_id: str) -> Pass:
+    expires = int(links.clock() + LIFETIME.total_seconds())
+    claims = _Claims(link.token, visitor_id, expires, _mark(link), secrets.token_urlsafe(9))
+    return Pass(links.signer.sign(_PURPOSE, _encode(claims)), expires)
+
+
+def check(links: Links, link: LinkRow, shown: str) -> Holder:
+    """Raises `LinkPassOver` unless the pass is good for this link now."""
+    claims = _read(links, link.token, shown)
+    if claims.mark != _mark(link) or claims.expires <= links.clock():
+        raise _over()
+    return Holder(claims.visitor_id, claims.pass_id)
+
+
+def holder_of(links: Links, token: str, shown: str) -> Holder:
+    """Whom a pass was given to that may be over by now; `LinkPassOver` if it was never one for this link."""
+    claims = _read(links, token, shown)
+    return Holder(claims.visitor_id, claims.pass_id)
+
+
+def _read(links: Links, token: str, shown: str) -> _Claims:
+    try:
+        claims = _decode(links.signer.open(_PURPOSE, shown))
+    except (BadSignature, msgspec.DecodeError):
+        raise _over() from None
+    if claims.token != token:
+        raise _over()
+    return claims
+
+
+def _mark(link: LinkRow) -> bytes:
+    return hashlib.blake2b(link.password.encode(), digest_size=12).digest()
+
+
+def _over() -> LinkPassOver:
+    return LinkPassOver("You have to open this link again.")

@@ -1,0 +1,113 @@
+"""Files that visitors send by a link that asks for them: into the owner's folder, and no more than was asked for."""
+
+from dataclasses import replace
+
+from satchel.features.links.model import MOST_RECEIVED_FILES, LinkFull, LinkUnknown
+from satchel.features.links.records import ARRIVAL, LINK, ArrivalRow, LinkRow
+from satchel.features.links.service import passes
+from satchel.features.links.service.context import ATTEMPTS, CROSSED, NEW, STANDING, Links
+from satchel.features.links.service.counting import count
+from satchel.features.links.service.finding import find_link, usable
+from satchel.kernel.errors import Conflict, OutOfSpace, SatchelError
+from satchel.kernel.handed_file import HandedFile
+from satchel.kernel.names import clean_name
+from satchel.stores.ports.expressions import Condition, add, attr
+from satchel.stores.ports.table import TransactionCancelled
+
+
+async def admit(links: Links, token: str, shown: str, size_bytes: int) -> None:
+    """Refuse what is not asked for, or would not fit, before a byte of it comes."""
+    # Before a link is looked for, or tokens could be tried here as often as anybody likes.
+    passes.holder_of(links, token, shown)
+    link = (await usable(links, token)).link
+    passes.check(links, link, shown)
+    if link.kind != "request":
+        raise LinkUnknown("By this link nobody asks for files.")
+    _check_fits(link, size_bytes)
+    try:
+        await links.inbox.admit(link.owner_id, link.thing_id, size_bytes)
+    except OutOfSpace:
+        raise _out_of_space() from None
+
+
+async def receive(links: Links, token: str, shown: str, uploader: str, file: HandedFile) -> str:
+    """Keep an upload that was admitted; doing it again comes to the same file, which counts once."""
+    arrived = await ARRIVAL.get(links.tables, token=token, file_id=file.file_id) is not None
+    link = await find_link(links, token) if arrived else (await usable(links, token)).link
+    if not arrived:
+        await _make_room(links, link, file)
+    try:
+        folder = clean_name(uploader) or ""
+        file_id = await links.inbox.keep(link.owner_id, link.thing_id, replace(file, folder=folder))
+    except SatchelError as error:
+        await _free_room(links, link, file)
+        if isinstance(error, OutOfSpace):
+            raise _out_of_space() from error
+        raise
+    if not arrived:
+        await count(links, link, passes.holder_of(links, token, shown).visitor_id, "upload")
+    return file_id
+
+
+async def _make_room(links: Links, link: LinkRow, file: HandedFile) -> None:
+    """Count the bytes against what may come, in one transaction with the note that they are counted."""
+    arrival = ArrivalRow(token=link.token, file_id=file.file_id, size_bytes=file.size_bytes)
+    for _ in range(ATTEMPTS):
+        _check_fits(link, file.size_bytes)
+        growth = [add("receivedBytes", file.size_bytes), add("receivedFiles", 1)]
+        writes = [
+            ARRIVAL.put(arrival, when=NEW),
+            LINK.update(growth, when=_fits(link, file), token=link.token),
+        ]
+        try:
+            await links.tables.transact(writes)
+        except TransactionCancelled as cancelled:
+            if cancelled.reasons[0] == "condition":
+                # The same upload, taken over by another call at this moment.
+                return
+            link = (await usable(links, link.token)).link
+            continue
+        return
+    raise Conflict(CROSSED)
+
+
+async def _free_room(links: Links, link: LinkRow, file: HandedFile) -> None:
+    """Only once, whoever else is at work on the same upload."""
+    lessening = [add("receivedBytes", -file.size_bytes), add("receivedFiles", -1)]
+    writes = [
+        ARRIVAL.delete(token=link.token, file_id=file.file_id, when=attr("PK").exists()),
+        LINK.update(lessening, when=attr("PK").exists(), token=link.token),
+    ]
+    for _ in range(ATTEMPTS):
+        try:
+            await links.tables.transact(writes)
+        except TransactionCancelled as cancelled:
+            if "condition" in cancelled.reasons:
+                return
+            continue
+        return
+
+
+def _check_fits(link: LinkRow, size_bytes: int) -> None:
+    if link.received_files >= MOST_RECEIVED_FILES:
+        raise LinkFull(f"By one link at most {MOST_RECEIVED_FILES} files can come. Ask for a new one.")
+    if link.max_bytes and link.received_bytes + size_bytes > link.max_bytes:
+        raise LinkFull(
+            "More would come than was asked for by this link.",
+            max_bytes=link.max_bytes,
+            left_bytes=max(0, link.max_bytes - link.received_bytes),
+        )
+
+
+def _fits(link: LinkRow, file: HandedFile) -> Condition:
+    """What `_check_fits` checks, at the moment of the change."""
+    are_few = attr("receivedFiles").absent() | (attr("receivedFiles") < MOST_RECEIVED_FILES)
+    if not link.max_bytes:
+        return STANDING & attr("maxBytes").absent() & are_few
+    received = attr("receivedBytes")
+    is_below = received.absent() | (received <= link.max_bytes - file.size_bytes)
+    return STANDING & (attr("maxBytes") == link.max_bytes) & is_below & are_few
+
+
+def _out_of_space() -> OutOfSpace:
+    return OutOfSpace("There is no room left where these files would go. Tell whoever asked you for them.")

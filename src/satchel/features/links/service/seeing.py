@@ -1,0 +1,55 @@
+"""Find what a visitor wants to have or look at, and count each look once."""
+
+from satchel.features.links.model import MAX_ID_CHARACTERS
+from satchel.features.links.records import SEEN, LinkRow
+from satchel.features.links.service.context import Links
+from satchel.features.links.service.counting import count
+from satchel.features.links.service.entering import Visit, has_files, list_files
+from satchel.features.links.service.passes import LIFETIME
+from satchel.kernel.errors import NotFound
+from satchel.kernel.linked import LinkedFile
+from satchel.stores.ports.ephemeral import Put
+
+
+async def find_file(links: Links, visit: Visit, file_id: str) -> LinkedFile:
+    """One of the files that are in what was shared at this moment."""
+    link, known = visit.link, has_files(visit.link) and 0 < len(file_id) <= MAX_ID_CHARACTERS
+    file = await links.things[link.kind].file(link.owner_id, link.thing_id, file_id) if known else None
+    if file is None:
+        raise NotFound("There is no such file by this link.")
+    return file
+
+
+async def find_only_file(links: Links, visit: Visit) -> LinkedFile:
+    if visit.thing.file_id is None:
+        raise NotFound("This link does not lead to one file. Ask for its files one by one, or for all as an archive.")
+    return await find_file(links, visit, visit.thing.file_id)
+
+
+async def size_of_all(links: Links, visit: Visit) -> int | None:
+    """How large all files are together, if that is known soon."""
+    link = visit.link
+    thing = await links.things[link.kind].describe(link.owner_id, link.thing_id, counted=True)
+    return None if thing is None else thing.size_bytes
+
+
+async def size_of_every_file(links: Links, visit: Visit) -> int:
+    """The same exactly, however long it takes."""
+    size_bytes, cursor = 0, None
+    while True:
+        page = await list_files(links, visit.link, cursor)
+        size_bytes += sum(file.size_bytes for file in page.files)
+        if (cursor := page.cursor) is None:
+            return size_bytes
+
+
+def can_look(link: LinkRow) -> bool:
+    """Whether files can be shown as well: whoever has seen all of one has it, without any download to be counted."""
+    return not link.downloads_limit
+
+
+async def count_view(links: Links, visit: Visit, file_id: str) -> None:
+    """Once for each pass and file, however many parts of a film are asked for."""
+    key = SEEN(link_id=visit.link.link_id, visit=visit.pass_id or visit.visitor_id, file_id=file_id)
+    if await links.ephemeral.run(Put(key, b"1", ttl=LIFETIME, only_if_absent=True)):
+        await count(links, visit.link, visit.visitor_id, "view")

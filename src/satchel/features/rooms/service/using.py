@@ -1,0 +1,48 @@
+"""State what people make of the files that others have brought into a room, so that it can be counted."""
+
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Literal
+
+from satchel.features.rooms.model import Kind, PersonId, RoomFileUsed
+from satchel.features.rooms.records import SEEN, RoomFile
+from satchel.features.rooms.service.context import Rooms
+from satchel.stores.ports.ephemeral import Put
+
+# Within this, all parts of a film that somebody watches are one look.
+ONE_LOOK = timedelta(hours=12)
+
+
+async def note_downloads(rooms: Rooms, files: Iterable[RoomFile], person_id: PersonId, kind: Kind) -> None:
+    """An archive is one download for each who has brought any of its files."""
+    for file in {file.row.by: file for file in files if _is_others(file, person_id)}.values():
+        await _state(rooms, file, person_id, kind, "download")
+
+
+async def note_view(rooms: Rooms, file: RoomFile, person_id: PersonId, kind: Kind) -> None:
+    if not _is_others(file, person_id):
+        return
+    seen = SEEN(file_id=file.file_id, person_id=person_id)
+    if await rooms.ephemeral.run(Put(seen, b"1", ttl=ONE_LOOK, only_if_absent=True)):
+        await _state(rooms, file, person_id, kind, "view")
+
+
+def _is_others(file: RoomFile, person_id: PersonId) -> bool:
+    """What was handed over is followed by its transfer."""
+    return file.row.by != person_id and file.row.transfer_id is None
+
+
+async def _state(
+    rooms: Rooms, file: RoomFile, person_id: PersonId, kind: Kind, use: Literal["view", "download"]
+) -> None:
+    is_member = await rooms.people.by_id(file.row.by) is not None
+    await rooms.events.publish(
+        RoomFileUsed(
+            room_id=file.room_id,
+            brought_by=file.row.by,
+            bringer_kind="member" if is_member else "guest",
+            person_id=person_id,
+            person_kind=kind,
+            use=use,
+        )
+    )

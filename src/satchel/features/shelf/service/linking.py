@@ -1,0 +1,265 @@
+"""Files and folders of a shelf as the things that links lead to, and folders that files are asked into.
+
+Whoever comes by a link is nobody on this shelf: all they can reach is what stands below the thing of the link at that
+moment, so every answer is found anew from there.
+"""
+
+from collections.abc import Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+
+import msgspec
+
+from satchel.features.shelf.model import EntryId, FileId, FolderId, UserId
+from satchel.features.shelf.records import NAME, RANKS, FileRow, FolderRow, object_key
+from satchel.features.shelf.service import arrivals
+from satchel.features.shelf.service.context import Shelf
+from satchel.features.shelf.service.files import entry_key, find_file, note_opening, read_entries
+from satchel.features.shelf.service.folders import Ways, find_folder
+from satchel.features.shelf.service.walking import COUNTED_ENTRIES, walk
+from satchel.kernel.errors import Conflict, Invalid, NotFound
+from satchel.kernel.handed_file import HandedFile
+from satchel.kernel.linked import LinkedFile, LinkedFiles, LinkedThing
+from satchel.kernel.names import clean_path, sameness
+from satchel.stores.ports.table import Range
+
+PAGE = 100
+# A tree of empty folders must not keep one request busy; the next one goes on.
+_MOST_STEPS = 200
+# After the ranks of folders and files, so after all that is in a folder.
+_LAST_RANK = "3"
+
+
+class _Position(msgspec.Struct, frozen=True, array_like=True):
+    """How far a listing has come: what it has of this folder sorts up to `after`, the end of a name's key."""
+
+    folder_id: FolderId
+    after: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedShelfFiles:
+    """Files, one by one."""
+
+    shelf: Shelf
+
+    async def describe(self, owner_id: str, thing_id: str, *, counted: bool = False) -> LinkedThing | None:
+        del counted
+        try:
+            file = await find_file(self.shelf, UserId(owner_id), FileId(thing_id))
+        except NotFound:
+            return None
+        return LinkedThing(
+            name=file.name,
+            content_type=file.content_type,
+            size_bytes=file.size_bytes,
+            files=1,
+            file_id=file.file_id,
+        )
+
+    async def names(self, owner_id: str, thing_ids: Sequence[str]) -> dict[str, str]:
+        return await _names(self.shelf, owner_id, "file", thing_ids)
+
+    async def files(self, owner_id: str, thing_id: str, cursor: str | None) -> LinkedFiles:
+        del cursor
+        file = await self.file(owner_id, thing_id, thing_id)
+        return LinkedFiles([] if file is None else [file], None)
+
+    async def file(self, owner_id: str, thing_id: str, file_id: str) -> LinkedFile | None:
+        if file_id != thing_id:
+            return None
+        try:
+            file = await find_file(self.shelf, UserId(owner_id), FileId(file_id))
+        except NotFound:
+            return None
+        await note_opening(self.shelf, file)
+        return _linked(file, "")
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedFolders:
+    """Folders with all that is in them."""
+
+    shelf: Shelf
+
+    async def describe(self, owner_id: str, thing_id: str, *, counted: bool = False) -> LinkedThing | None:
+        try:
+            folder = await find_folder(self.shelf, UserId(owner_id), FolderId(thing_id))
+        except NotFound:
+            return None
+        files, size_bytes = await _count(self.shelf, folder) if counted else (None, None)
+        return LinkedThing(name=folder.name, files=files, size_bytes=size_bytes)
+
+    async def names(self, owner_id: str, thing_ids: Sequence[str]) -> dict[str, str]:
+        return await _names(self.shelf, owner_id, "folder", thing_ids)
+
+    async def files(self, owner_id: str, thing_id: str, cursor: str | None) -> LinkedFiles:
+        """Of each folder first the folders in it, then its files, both by name."""
+        listing = _Listing(self.shelf, UserId(owner_id), FolderId(thing_id))
+        if cursor is None and await self.describe(owner_id, thing_id) is None:
+            return LinkedFiles([], None)
+        return await listing.go_on(_Position(FolderId(thing_id)) if cursor is None else _position(cursor))
+
+    async def file(self, owner_id: str, thing_id: str, file_id: str) -> LinkedFile | None:
+        try:
+            file = await find_file(self.shelf, UserId(owner_id), FileId(file_id))
+        except NotFound:
+            return None
+        folder = await _path_below(Ways(self.shelf, UserId(owner_id)), thing_id, file.folder_id)
+        if folder is None:
+            return None
+        await note_opening(self.shelf, file)
+        return _linked(file, folder)
+
+
+@dataclass(frozen=True, slots=True)
+class AskingFolders:
+    """Folders that files are asked into; what is in them is nobody's business."""
+
+    shelf: Shelf
+
+    async def describe(self, owner_id: str, thing_id: str, *, counted: bool = False) -> LinkedThing | None:
+        del counted
+        return await LinkedFolders(self.shelf).describe(owner_id, thing_id)
+
+    async def names(self, owner_id: str, thing_ids: Sequence[str]) -> dict[str, str]:
+        return await _names(self.shelf, owner_id, "folder", thing_ids)
+
+    async def files(self, owner_id: str, thing_id: str, cursor: str | None) -> LinkedFiles:
+        del owner_id, thing_id, cursor
+        return LinkedFiles([], None)
+
+    async def file(self, owner_id: str, thing_id: str, file_id: str) -> LinkedFile | None:
+        del owner_id, thing_id, file_id
+        return None
+
+    async def admit(self, owner_id: str, folder_id: str, size_bytes: int) -> None:
+        await find_folder(self.shelf, UserId(owner_id), FolderId(folder_id))
+        await arrivals.check_room(self.shelf, UserId(owner_id), size_bytes)
+
+    async def keep(self, owner_id: str, folder_id: str, file: HandedFile) -> str:
+        upload = arrivals.Upload(
+            user_id=UserId(owner_id),
+            file_id=FileId(file.file_id),
+            key=file.key,
+            name=file.name,
+            content_type=file.content_type,
+            size_bytes=file.size_bytes,
+            sha256=file.sha256,
+            folder_id=FolderId(folder_id),
+            folders=clean_path(file.folder),
+        )
+        return (await arrivals.keep_upload(self.shelf, upload)).file_id
+
+
+class _Listing:
+    """Walks through a folder page by page; where it goes on is all that it remembers in between."""
+
+    def __init__(self, shelf: Shelf, user_id: UserId, top: FolderId) -> None:
+        self._shelf = shelf
+        self._user_id = user_id
+        self._top = top
+        self._ways = Ways(shelf, user_id)
+
+    async def go_on(self, position: _Position) -> LinkedFiles:
+        found: list[LinkedFile] = []
+        for _ in range(_MOST_STEPS):
+            path = await _path_below(self._ways, self._top, position.folder_id)
+            if path is None:
+                # Whoever makes an archive of all that is listed must not take it for whole.
+                raise Conflict("This folder has been changed meanwhile. Read its list from the beginning.")
+            following, files = await self._step(position)
+            found += [_linked(file, path) for file in files]
+            if following is None:
+                return LinkedFiles(found, None)
+            position = following
+            if len(found) >= PAGE:
+                break
+        return LinkedFiles(found, msgspec.json.encode(position).decode())
+
+    async def _step(self, position: _Position) -> tuple[_Position | None, list[FileRow]]:
+        """Into the next folder, or over the next files, or up again after the last; None once all is done."""
+        beginning = self._beginning(position.folder_id)
+        page = await self._shelf.tables.query(
+            NAME.table,
+            NAME.keys["PK"].render({"user_id": self._user_id}),
+            # A zero character makes the smallest text after another.
+            Range(low=beginning + (position.after and position.after + "\0"), high=beginning + _LAST_RANK),
+            limit=PAGE,
+        )
+        rows = [NAME.read(item) for item in page.items]
+        if rows and rows[0].rank == RANKS["folder"]:
+            return _Position(FolderId(rows[0].entry_id)), []
+        entries = await read_entries(self._shelf, [entry_key(self._user_id, "file", row.entry_id) for row in rows])
+        files = [entry for entry in entries if isinstance(entry, FileRow)]
+        if page.cursor is not None:
+            return _Position(position.folder_id, page.items[-1]["SK"].removeprefix(beginning)), files
+        return await self._above(position.folder_id), files
+
+    async def _above(self, folder_id: FolderId) -> _Position | None:
+        way = await self._ways.to(folder_id)
+        if folder_id == self._top or not way:
+            return None
+        folder = way[-1]
+        key = NAME.key(
+            user_id=self._user_id,
+            folder_id=folder.parent_id,
+            rank=RANKS["folder"],
+            sameness=sameness(folder.name),
+        )
+        return _Position(folder.parent_id, key["SK"].removeprefix(self._beginning(folder.parent_id)))
+
+    def _beginning(self, folder_id: FolderId) -> str:
+        return NAME.keys["SK"].render_prefix({"folder_id": folder_id})
+
+
+def _position(cursor: str) -> _Position:
+    try:
+        return msgspec.json.decode(cursor, type=_Position)
+    except msgspec.DecodeError as error:
+        raise Invalid("This is no cursor of this list. Read it from its beginning.", field="cursor") from error
+
+
+async def _names(shelf: Shelf, owner_id: str, kind: str, thing_ids: Sequence[str]) -> dict[str, str]:
+    user_id = UserId(owner_id)
+    ways = Ways(shelf, user_id)
+    keys = [entry_key(user_id, kind, EntryId(thing_id)) for thing_id in thing_ids]
+    names: dict[str, str] = {}
+    for entry in await read_entries(shelf, keys):
+        if await ways.to(entry.folder_id) is not None:
+            names[entry.file_id if isinstance(entry, FileRow) else entry.folder_id] = entry.name
+    return names
+
+
+async def _path_below(ways: Ways, top: str, folder_id: FolderId) -> str | None:
+    """The names of the folders between, as "a/b"; None if the folder is not below the top, or not there."""
+    way = await ways.to(folder_id) or []
+    ids = [folder.folder_id for folder in way]
+    return "/".join(folder.name for folder in way[ids.index(FolderId(top)) + 1 :]) if top in ids else None
+
+
+async def _count(shelf: Shelf, folder: FolderRow) -> tuple[int | None, int | None]:
+    """How many files there are and how large they are together; unknown if counting them would take long."""
+    files = size_bytes = seen = 0
+    async with aclosing(walk(shelf, folder.user_id, folder.folder_id)) as walked:
+        async for found in walked:
+            seen += 1
+            if seen > COUNTED_ENTRIES:
+                return None, None
+            if isinstance(found.entry, FileRow):
+                files += 1
+                size_bytes += found.entry.size_bytes
+    return files, size_bytes
+
+
+def _linked(file: FileRow, folder: str) -> LinkedFile:
+    return LinkedFile(
+        file_id=file.file_id,
+        name=file.name,
+        folder=folder,
+        key=object_key(file),
+        size_bytes=file.size_bytes,
+        sha256=file.sha256,
+        content_type=file.content_type,
+        at=file.created_at,
+    )

@@ -1,0 +1,384 @@
+"""A number of downloads is kept to exactly, whoever comes at once, breaks off, goes on, or comes again."""
+
+import asyncio
+import random
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from satchel.features.links.model import LinkUsedUp
+from satchel.features.links.records import GRANT, GrantRow
+from satchel.features.links.service import grants
+from satchel.features.links.service.context import Links
+from satchel.features.links.service.entering import Visit
+from satchel.features.links.service.finding import usable
+from satchel.kernel.errors import TooMany
+from satchel.stores.ports.expressions import add
+from tests.application import Caller, Satchel
+from tests.features.links.given import CONTENT, changed, given, given_file, given_folder, slug
+from tests.features.links.visiting import counted, figures, links_on, stored, visitor
+from tests.features.shelf.given import uploaded
+
+SIZE = 100
+
+
+@dataclass
+class Downloads:
+    """Downloads of one file as the service sees them; what is sent is said, not sent."""
+
+    links: Links
+    token: str
+    file_id: str
+
+    async def taking(self, who: str = "visitor:a") -> grants.Taking:
+        found = await usable(self.links, self.token, even_used_up=True)
+        visit = Visit(link=found.link, thing=found.thing, visitor_id=who, pass_id="pass")
+        return grants.Taking(visit=visit, file_id=self.file_id, size_bytes=SIZE)
+
+    async def send(self, sent: int, length: int | None = None, who: str = "visitor:a") -> bool:
+        """Whether an answer of this length could begin; so much of it has gone when it ends."""
+        try:
+            async with grants.answering(self.links, await self.taking(who), length or sent, lambda: sent):
+                await asyncio.sleep(0)
+        except LinkUsedUp:
+            return False
+        return True
+
+    async def row(self, who: str = "visitor:a") -> GrantRow:
+        row = await GRANT.get(self.links.tables, token=self.token, visitor=who, file_id=self.file_id)
+        assert row is not None
+        return row
+
+
+@pytest.fixture
+async def links(satchel: Satchel) -> AsyncGenerator[Links]:
+    async with links_on(satchel) as links:
+        yield links
+
+
+async def downloads_of(links: Links, satchel: Satchel, ann: Caller, **wishes: Any) -> tuple[Downloads, dict[str, Any]]:
+    file = await uploaded(satchel, ann, "a", b"x" * SIZE)
+    link = await given(ann, "file", file.file_id, **wishes)
+    return Downloads(links, link["token"], file.file_id), link
+
+
+@pytest.mark.parametrize("limit", [1, 7])
+async def test_of_a_hundred_who_come_at_once_as_many_get_it_as_may(satchel: Satchel, ann: Caller, limit: int) -> None:
+    link = await given_file(satchel, ann, downloads=limit)
+    people = [visitor(satchel, link, f"203.0.113.{number}") for number in range(100)]
+    answers = await asyncio.gather(*(each("GET", "/content") for each in people))
+    got = [answer for answer in answers if answer.status_code == 200]
+    assert [answer.content for answer in got] == [CONTENT] * limit
+    assert {slug(answer) for answer in answers if answer not in got} == {(410, "link-used-up")}
+    assert await counted(ann, link) == figures(opens=limit, people=limit, downloads=limit, downloads_used=limit)
+    assert slug(await people[0]("GET")) == (410, "link-used-up")
+
+
+@pytest.mark.parametrize("limit", [1, 3])
+async def test_one_visitor_who_asks_often_at_once_gets_no_more_than_others(
+    satchel: Satchel, ann: Caller, limit: int
+) -> None:
+    link = await given_file(satchel, ann, downloads=limit)
+    someone = visitor(satchel, link)
+    await someone.entered()
+    answers = await asyncio.gather(*(someone("GET", "/content") for _ in range(30)))
+    told = [answer.status_code for answer in answers]
+    assert told.count(200) == limit
+    assert set(told) <= {200, 410, 429}
+    assert (await stored(satchel, link)).downloads_used == limit
+
+
+async def test_having_it_whole_and_asking_again_takes_another_place(satchel: Satchel, ann: Caller) -> None:
+    link = await given_file(satchel, ann, downloads=2)
+    someone = visitor(satchel, link)
+    await someone.entered()
+    assert (await someone("GET", "/content")).content == CONTENT
+    assert (await someone.look())["downloads_left"] == 1
+    assert (await someone("GET", "/content")).content == CONTENT
+    assert slug(await someone("GET", "/content")) == (410, "link-used-up")
+    assert await counted(ann, link) == figures(opens=1, people=1, downloads=2, downloads_used=2)
+
+
+async def test_without_a_limit_every_finished_download_counts(satchel: Satchel, ann: Caller) -> None:
+    link = await given_file(satchel, ann)
+    for _ in range(3):
+        assert (await visitor(satchel, link)("GET", "/content")).content == CONTENT
+    assert await counted(ann, link) == figures(opens=3, people=1, downloads=3, downloads_used=3)
+
+
+async def test_without_a_limit_nobody_remembers_who_had_what(links: Links, satchel: Satchel, ann: Caller) -> None:
+    downloads, link = await downloads_of(links, satchel, ann)
+    assert await downloads.send(SIZE - 1, SIZE)
+    assert (await downloads.row()).sent_bytes == SIZE - 1
+    assert await downloads.send(1)
+    assert await downloads.send(SIZE)
+    assert await downloads.send(0, SIZE)
+    assert (await GRANT.list(links.tables, token=link["token"])).records == []
+    assert (await stored(satchel, link)).granted == 2
+    assert await counted(ann, link) == figures(people=1, downloads=2, downloads_used=2)
+
+
+async def test_parts_use_one_place_and_count_once_they_are_all_there(satchel: Satchel, ann: Caller) -> None:
+    link = await given_file(satchel, ann, downloads=1)
+    someone = visitor(satchel, link)
+    got = b""
+    while len(got) < len(CONTENT):
+        assert (await counted(ann, link))["downloads"] == 0
+        part = await someone("GET", "/content", headers={"range": f"bytes={len(got)}-{len(got) + 6}"})
+        assert part.status_code == 206, part.text
+        got += part.content
+    assert got == CONTENT
+    assert await counted(ann, link) == figures(opens=1, people=1, downloads=1, downloads_used=1)
+
+
+async def test_parts_fetched_at_once_are_one_download(satchel: Satchel, ann: Caller) -> None:
+    link = await given_file(satchel, ann, downloads=1)
+    someone = visitor(satchel, link)
+    await someone.entered()
+    ranges = [f"bytes={start}-{start + 4}" for start in range(0, len(CONTENT), 5)]
+    answers = await asyncio.gather(*(someone("GET", "/content", headers={"range": each}) for each in ranges))
+    assert b"".join(answer.content for answer in answers) == CONTENT
+    assert await counted(ann, link) == figures(opens=1, people=1, downloads=1, downloads_used=1)
+
+
+@pytest.mark.parametrize(
+    ("method", "headers"),
+    [
+        ("HEAD", {}),
+        ("HEAD", {"range": "bytes=0-"}),
+        ("GET", {"if-none-match": "*"}),
+        ("GET", {"range": "bytes=-1"}),
+        ("GET", {"range": "bytes=0-0"}),
+        ("GET", {"range": "bytes=900-"}),
+    ],
+)
+async def test_what_is_no_download_finishes_nothing(
+    satchel: Satchel, ann: Caller, method: str, headers: dict[str, str]
+) -> None:
+    link = await given_file(satchel, ann, downloads=1)
+    someone = visitor(satchel, link)
+    await someone.entered()
+    for _ in range(3):
+        await someone(method, "/content", headers=headers)
+    assert await counted(ann, link) == figures(opens=1, people=1)
+    assert (await someone("GET", "/content")).content == CONTENT
+    assert await counted(ann, link) == figures(opens=1, people=1, downloads=1, downloads_used=1)
+
+
+async def test_asking_for_nearly_all_again_and_again_takes_a_place_each_time(satchel: Satchel, ann: Caller) -> None:
+    link = await given_file(satchel, ann, downloads=2)
+    someone = visitor(satchel, link)
+    nearly = {"range": f"bytes=1-{len(CONTENT)}"}
+    answers = [await someone("GET", "/content", headers=nearly) for _ in range(4)]
+    assert [answer.status_code for answer in answers] == [206, 206, 410, 410]
+
+
+async def test_an_empty_file_counts_like_every_other(satchel: Satchel, ann: Caller) -> None:
+    file = await uploaded(satchel, ann, "empty", b"")
+    link = await given(ann, "file", file.file_id, downloads=2)
+    someone = visitor(satchel, link)
+    answers = [await someone("GET", "/content") for _ in range(3)]
+    assert [answer.status_code for answer in answers] == [200, 200, 410]
+    assert await counted(ann, link) == figures(opens=2, people=1, downloads=2, downloads_used=2)
+
+
+async def test_each_file_of_a_folder_takes_its_own_place(satchel: Satchel, ann: Caller) -> None:
+    link = await given_folder(satchel, ann, "a.txt", "b.txt", "c.txt", downloads=2)
+    someone = visitor(satchel, link)
+    ids = [file["file_id"] for file in (await someone.entered())["listing"]["files"]]
+    answers = [await someone("GET", f"/files/{each}/content") for each in ids]
+    assert [answer.status_code for answer in answers] == [200, 200, 410]
+
+
+async def test_an_archive_is_one_download(satchel: Satchel, ann: Caller) -> None:
+    link = await given_folder(satchel, ann, "a.txt", "b.txt", downloads=1)
+    someone = visitor(satchel, link)
+    assert (await someone("HEAD", "/archive")).status_code == 200
+    assert await counted(ann, link) == figures()
+    assert (await someone("GET", "/archive")).status_code == 200
+    assert await counted(ann, link) == figures(opens=1, people=1, downloads=1, downloads_used=1)
+    assert slug(await someone("GET", "/archive")) == (410, "link-used-up")
+
+
+async def test_going_on_after_a_broken_line_needs_no_other_place(links: Links, satchel: Satchel, ann: Caller) -> None:
+    downloads, link = await downloads_of(links, satchel, ann, downloads=1)
+    assert await downloads.send(40, length=SIZE)
+    assert not await downloads.send(SIZE, who="visitor:b")
+    # Of what was sent some never arrived, and is asked for again.
+    assert await downloads.send(25, length=SIZE - 30)
+    assert (await downloads.row()).finished == 0
+    assert await downloads.send(SIZE - 50)
+    assert await downloads.send(5)
+    row = await downloads.row()
+    assert (row.places, row.finished) == (1, 1)
+    assert await counted(ann, link) == figures(people=1, downloads=1, downloads_used=1)
+    assert not await downloads.send(SIZE)
+
+
+async def test_whoever_broke_off_early_may_begin_anew(links: Links, satchel: Satchel, ann: Caller) -> None:
+    downloads, _ = await downloads_of(links, satchel, ann, downloads=1)
+    assert await downloads.send(SIZE // 2, length=SIZE)
+    assert await downloads.send(SIZE)
+    assert not await downloads.send(SIZE)
+
+
+async def test_a_place_that_nobody_uses_is_free_after_an_hour(links: Links, satchel: Satchel, ann: Caller) -> None:
+    downloads, link = await downloads_of(links, satchel, ann, downloads=1)
+    assert await downloads.send(SIZE // 2 - 1, length=SIZE)
+    satchel.clock.advance(grants.ABANDONED_AFTER - timedelta(seconds=1))
+    assert not await downloads.send(SIZE, who="visitor:b")
+    satchel.clock.advance(grants.LOOKED_FOR_EVERY)
+    assert await downloads.send(SIZE, who="visitor:b")
+    assert not await downloads.send(SIZE - 10)
+    assert (await stored(satchel, link)).granted == 1
+    assert (await downloads.row()).places == 0
+
+
+async def test_a_place_of_which_half_was_used_stays_taken(links: Links, satchel: Satchel, ann: Caller) -> None:
+    downloads, _ = await downloads_of(links, satchel, ann, downloads=1)
+    assert await downloads.send(SIZE // 2, length=SIZE)
+    satchel.clock.advance(2 * grants.ABANDONED_AFTER)
+    assert not await downloads.send(SIZE, who="visitor:b")
+    assert await downloads.send(SIZE // 2)
+    assert (await downloads.row()).finished == 1
+
+
+async def test_what_is_taken_in_pieces_is_not_given_back_for_ever(links: Links, satchel: Satchel, ann: Caller) -> None:
+    downloads, _ = await downloads_of(links, satchel, ann, downloads=1)
+    assert await downloads.send(49)
+    satchel.clock.advance(2 * grants.ABANDONED_AFTER)
+    assert await downloads.send(49, who="visitor:b")
+    satchel.clock.advance(2 * grants.ABANDONED_AFTER)
+    assert await downloads.send(49)
+    satchel.clock.advance(2 * grants.ABANDONED_AFTER)
+    assert not await downloads.send(49, who="visitor:c")
+
+
+async def test_a_server_that_died_is_believed_for_a_while_only(links: Links, satchel: Satchel, ann: Caller) -> None:
+    downloads, _ = await downloads_of(links, satchel, ann, downloads=1)
+    async with AsyncExitStack() as never_left:
+        answering = grants.answering(downloads.links, await downloads.taking(), SIZE, lambda: 0)
+        await never_left.enter_async_context(answering)
+        with pytest.raises(TooMany):
+            await downloads.send(SIZE)
+        assert not await downloads.send(SIZE, who="visitor:b")
+        satchel.clock.advance(grants.BELIEVED_FOR)
+        assert await downloads.send(SIZE)
+    assert (await downloads.row()).finished == 1
+
+
+async def test_there_is_an_end_to_how_many_parts_go_out_at_once(links: Links, satchel: Satchel, ann: Caller) -> None:
+    downloads, _ = await downloads_of(links, satchel, ann)
+    async with AsyncExitStack() as under_way:
+        for _ in range(grants.MOST_ANSWERS):
+            answering = grants.answering(downloads.links, await downloads.taking(), 1, lambda: 1)
+            await under_way.enter_async_context(answering)
+        with pytest.raises(TooMany):
+            await downloads.send(1)
+    assert await downloads.send(1)
+
+
+async def test_the_owner_may_allow_more_and_less_in_the_middle(links: Links, satchel: Satchel, ann: Caller) -> None:
+    downloads, link = await downloads_of(links, satchel, ann, downloads=1)
+    assert await downloads.send(SIZE)
+    assert not await downloads.send(SIZE, who="visitor:b")
+    await changed(ann, link, downloads=2)
+    assert await downloads.send(SIZE, who="visitor:b")
+    await changed(ann, link, downloads=None)
+    assert await downloads.send(SIZE, who="visitor:c")
+    await changed(ann, link, downloads=2)
+    assert not await downloads.send(SIZE, who="visitor:d")
+    assert (await stored(satchel, link)).downloads_used == 3
+
+
+@pytest.mark.parametrize("seed", range(12))
+async def test_whatever_people_do_no_more_is_given_than_was_allowed(
+    links: Links, satchel: Satchel, ann: Caller, seed: int
+) -> None:
+    """Visitors at once who take parts, break off, go on and wait, among each other and with themselves."""
+    chance = random.Random(seed)
+    limit = chance.choice([1, 2, 5])
+    downloads, link = await downloads_of(links, satchel, ann, downloads=limit)
+    whole = 0
+    sent_in_all = 0
+
+    async def one_visitor(who: str) -> None:
+        nonlocal whole, sent_in_all
+        for _ in range(3):
+            length = chance.choice([1, SIZE // 3, SIZE // 2, SIZE - 1, SIZE])
+            sent = length if chance.random() < 0.6 else chance.randrange(length)
+            with suppress(TooMany):
+                if await downloads.send(sent, length, who):
+                    sent_in_all += sent
+                    whole += sent == SIZE
+
+    for _ in range(3):
+        await asyncio.gather(*(one_visitor(f"visitor:{number % 4}") for number in range(12)))
+        satchel.clock.advance(grants.ABANDONED_AFTER)
+    row = await stored(satchel, link)
+    held = (await GRANT.list(satchel.stores.tables, token=link["token"], limit=1000)).records
+    assert whole <= limit
+    assert row.granted == sum(each.places for each in held) <= limit
+    assert row.downloads_used == sum(each.finished for each in held) <= row.granted
+    assert sent_in_all == sum(each.sent_bytes for each in held)
+    assert not any(each.under_way for each in held)
+    await ann.sign_in("ann@example.org")
+    assert (await counted(ann, link))["downloads"] == row.downloads_used
+
+
+async def test_a_hundred_at_once_over_a_link_that_grows_stay_below_its_limit(
+    links: Links, satchel: Satchel, ann: Caller
+) -> None:
+    downloads, link = await downloads_of(links, satchel, ann, downloads=1)
+    tried = [downloads.send(SIZE, who=f"visitor:{number}") for number in range(100)]
+
+    async def grow() -> bool:
+        for limit in (3, 10):
+            await changed(ann, link, downloads=limit)
+        return False
+
+    got = await asyncio.gather(*tried, grow())
+    row = await stored(satchel, link)
+    assert sum(got) == row.granted == row.downloads_used <= 10
+
+
+async def test_places_that_others_hold_are_not_given_away(links: Links, satchel: Satchel, ann: Caller) -> None:
+    downloads, link = await downloads_of(links, satchel, ann, downloads=1)
+    key = {"PK": f"Link#{link['token']}", "SK": "Link#"}
+    await satchel.stores.tables.update(GRANT.table, key, [add("granted", 1)])
+    assert not await downloads.send(SIZE)
+    assert (await stored(satchel, link)).granted == 1
+
+
+async def test_one_file_of_many_is_not_to_be_had_for_nothing(satchel: Satchel, ann: Caller) -> None:
+    link = await given_folder(satchel, ann, *(f"{number}.txt" for number in range(9)), downloads=1)
+    first, second = visitor(satchel, link, "203.0.113.7"), visitor(satchel, link, "203.0.113.8")
+    path = f"/files/{(await first.entered())['listing']['files'][0]['file_id']}/content"
+    assert (await first("GET", path, params={"whole": "true"})).status_code == 200
+    satchel.clock.advance(grants.ABANDONED_AFTER + timedelta(minutes=1))
+    assert slug(await second("GET", path, params={"whole": "true"})) == (410, "link-used-up")
+
+
+async def test_a_folder_taken_whole_file_by_file_is_one_download(satchel: Satchel, ann: Caller) -> None:
+    names = [f"{number}.txt" for number in range(12)]
+    link = await given_folder(satchel, ann, *names, downloads=2)
+    someone = visitor(satchel, link)
+
+    async def take(files: list[dict[str, Any]]) -> list[int]:
+        ways = [f"/files/{file['file_id']}/content" for file in files]
+        answers = await asyncio.gather(*(someone("GET", way, params={"whole": "true"}) for way in ways))
+        return [answer.status_code for answer in answers]
+
+    files = (await someone.entered())["listing"]["files"]
+    assert await take(files[:-1]) == [200] * 11
+    assert await counted(ann, link) == figures(opens=1, people=1)
+    assert await take(files[-1:]) == [200]
+    assert await counted(ann, link) == figures(opens=1, people=1, downloads=1, downloads_used=1)
+    assert await take(files) == [200] * 12
+    assert await counted(ann, link) == figures(opens=1, people=1, downloads=2, downloads_used=2)
+    assert set(await take(files)) - {200}
+    assert (await stored(satchel, link)).downloads_used == 2

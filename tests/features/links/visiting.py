@@ -1,0 +1,149 @@
+"""Somebody who comes by a link, and what was counted of it."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+
+from satchel.features.accounts.service.passwords import Passwords
+from satchel.features.clicks.records import ONE_SLOT
+from satchel.features.clicks.service.context import Clicks
+from satchel.features.clicks.service.recording import Counter
+from satchel.features.clicks.service.recording_embedded import GroupRecorder
+from satchel.features.clicks.service.summing import LinkCounts
+from satchel.features.clicks.service.telling import Teller
+from satchel.features.clicks.service.visitors import Visitors
+from satchel.features.links.records import LINK, LinkRow
+from satchel.features.links.service.context import Links
+from satchel.features.links.service.naming import Naming
+from satchel.features.shelf.service.linking import AskingFolders, LinkedFolders, LinkedShelfFiles
+from satchel.kernel.signing import Signer
+from satchel.throttles import LinkGuesses, Throttles
+from tests.application import Caller, Satchel
+from tests.features.links.given import read
+from tests.features.shelf.given import shelf_of
+from tests.uploads.given import SENDS, TUS, pairs
+
+AGENT = "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0"
+PREVIEWER = "WhatsApp/2.23.20.0"
+
+
+@dataclass
+class Visitor:
+    """A browser that has a link; after `enter` it shows its pass."""
+
+    caller: Caller
+    token: str
+    headers: dict[str, str] = field(default_factory=lambda: {"user-agent": AGENT})
+    shown: str = ""
+
+    async def __call__(self, method: str, path: str = "", **options: Any) -> httpx.Response:
+        headers = {**self.headers, **options.pop("headers", {})}
+        if self.shown:
+            options["params"] = {"pass": self.shown, **options.get("params", {})}
+        return await self.caller(method, f"/open/{self.token}{path}", headers=headers, **options)
+
+    async def enter(self, password: str | None = None) -> httpx.Response:
+        answer = await self("POST", "/enter", json={} if password is None else {"password": password})
+        if answer.is_success:
+            self.shown = answer.json()["pass"]
+        return answer
+
+    async def entered(self, password: str | None = None) -> dict[str, Any]:
+        answer = await self.enter(password)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    async def look(self) -> dict[str, Any]:
+        answer = await self("GET")
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    async def begin_upload(self, size: int, **about: str) -> httpx.Response:
+        metadata = pairs(destination="link", link=self.token, **{"pass": self.shown}, **about)
+        headers = {**TUS, "upload-length": str(size), "upload-metadata": metadata}
+        return await self.caller("POST", "/uploads", headers=headers)
+
+    async def upload(self, content: bytes, **about: str) -> httpx.Response:
+        """The last answer: to the bytes, or to what was said of them."""
+        begun = await self.begin_upload(len(content), **about)
+        if not begun.is_success:
+            return begun
+        address = begun.headers["location"].removeprefix("/api/v1")
+        return await self.caller("PATCH", address, content=content, headers={**SENDS, "upload-offset": "0"})
+
+
+def visitor(
+    satchel: Satchel, link: dict[str, Any], address: str = "203.0.113.7", caller: Caller | None = None
+) -> Visitor:
+    """A stranger, unless a caller is given."""
+    return Visitor(caller or satchel.caller(address), link["token"])
+
+
+async def counted(owner: Caller, link: dict[str, Any]) -> dict[str, int]:
+    """What the owner sees to have been counted."""
+    seen = await read(owner, link)
+    return {name: seen[name] for name in ("opens", "people", "downloads", "downloads_used", "previews")}
+
+
+def figures(**some: int) -> dict[str, int]:
+    return {"opens": 0, "people": 0, "downloads": 0, "downloads_used": 0, "previews": 0} | some
+
+
+async def stored(satchel: Satchel, link: dict[str, Any]) -> LinkRow:
+    row = await LINK.get(satchel.stores.tables, token=link["token"])
+    assert row is not None
+    return row
+
+
+@dataclass(frozen=True)
+class Somebody:
+    """Whoever is asked for has an account."""
+
+    person_id: str
+    name: str = "ann"
+
+
+class Everybody:
+    """All people there could be."""
+
+    async def by_id(self, user_id: str) -> Somebody:
+        return Somebody(user_id)
+
+
+@asynccontextmanager
+async def links_on(satchel: Satchel) -> AsyncGenerator[Links]:
+    """The slice on the stores of a running Satchel, for what cannot be seen over HTTP."""
+    stores, clock, shelf = satchel.stores, satchel.clock, shelf_of(satchel)
+    asking = AskingFolders(shelf)
+    assert stores.bulk is not None
+    clicks = Clicks(
+        tables=stores.tables,
+        bulk=stores.bulk,
+        clock=clock,
+        recorder=GroupRecorder(stores.bulk, clock, Teller(stores.ephemeral), None),
+        targets=Naming(stores.tables, {}),
+        calls=Throttles(stores.ephemeral).clicks,
+        kept_for=None,
+    )
+    links = Links(
+        tables=stores.tables,
+        objects=stores.objects,
+        ephemeral=stores.ephemeral,
+        clock=clock,
+        signer=Signer(b"s" * 32),
+        things={"file": LinkedShelfFiles(shelf), "folder": LinkedFolders(shelf), "request": asking},
+        inbox=asking,
+        people=Everybody(),
+        passwords=Passwords(),
+        figures=LinkCounts(stores.tables, (ONE_SLOT,)),
+        counter=Counter(clicks),
+        visitors=Visitors(stores.tables, clock),
+        guesses=LinkGuesses(stores.ephemeral),
+    )
+    try:
+        yield links
+    finally:
+        await clicks.recorder.close()
