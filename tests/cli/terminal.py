@@ -4,11 +4,11 @@ import os
 import pty
 import select
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -30,6 +30,9 @@ class Ran:
     @property
     def json(self) -> Any:
         return msgspec.json.decode(self.out)
+
+
+AtOnce: TypeAlias = Callable[..., Ran]
 
 
 @dataclass(frozen=True)
@@ -75,12 +78,12 @@ class Person:
         return Ran(done.returncode, done.stdout, done.stderr)
 
     def run_in_terminal(self, *arguments: str, answers: Sequence[tuple[str, str]] = (), **extra: str) -> Ran:
-        """Run a command in a terminal 80 columns wide; once it has written a question, type the answer to it."""
+        """Run a command in a terminal; once it has written a question, type the answer to it."""
         terminal, inside = pty.openpty()
         process = subprocess.Popen(
             # A session of its own, of which this is the terminal: so that Ctrl-C reaches the command.
             ["setsid", "--ctty", "--wait", str(SATCHEL), *arguments],
-            env=self.environment(COLUMNS="80", **extra),
+            env=self.environment(**{"COLUMNS": "80", **extra}),
             cwd=self.home,
             stdin=inside,
             stdout=inside,

@@ -23,7 +23,11 @@ def test_every_line_of_help_fits_a_narrow_terminal(ann: Person) -> None:
     account = ("signup", "login", "whoami", "logout", "people", "reset-password")
     room = [f"room {verb}" for verb in ("", "open", "join", "watch", "say", "ls", "admit", "leave", "close")]
     transfers = [f"transfers {verb}" for verb in ("", "show", "decline", "withdraw", "resend")]
-    for verb in ("", "serve", "doctor", "tables", *account, "put", "get", "ls", "rm", *room, *transfers):
+    links = ["link", *(f"links {verb}" for verb in ("", "show", "pause", "resume", "extend", "change", "revoke"))]
+    figures = ("", "show", "clicks", "day", "month", "total", "press", "rebuild", "erase")
+    stats = [f"stats {verb}" for verb in figures]
+    verbs = ("", "serve", "doctor", "tables", *account, "put", "get", "ls", "rm", *room, *transfers, *links, *stats)
+    for verb in verbs:
         ran = ann.run_in_terminal(*verb.split(), "--help")
         assert ran.code == 0
         assert max(map(len, ran.out.splitlines())) <= 80, verb

@@ -12,7 +12,22 @@ from typing import Annotated, cast
 
 import typer
 
-from satchel.cli import account, doctor, drop, moving, options, people, rooms, serve, shelf, tables, transfers
+from satchel.cli import (
+    account,
+    doctor,
+    drop,
+    linking,
+    moving,
+    options,
+    people,
+    rooms,
+    serve,
+    shelf,
+    stats,
+    tables,
+    transfers,
+    worker,
+)
 from satchel.cli.output import CommandFailed, Misused, complain
 from satchel.cli.verbs import GroupedVerbs, Verb
 from satchel.config import BadSetting
@@ -65,11 +80,14 @@ def _add(heading: str, *verbs: Callable[..., None], epilog: str | None = None) -
         app.command(cls=Verb, rich_help_panel=heading, epilog=epilog)(verb)
 
 
-_add("Run a server", serve.serve, doctor.doctor, tables.tables, epilog=options.ELSEWHERE)
+_add("Run a server", serve.serve, worker.worker, doctor.doctor, tables.tables, epilog=options.ELSEWHERE)
 _add("Use a server", account.signup, account.login, account.whoami, account.logout)
 _add("Keep files and pass them on", moving.put, moving.get, shelf.ls, shelf.rm)
 for group in (transfers.transfers, rooms.room):
     app.add_typer(group, rich_help_panel="Keep files and pass them on")
+_add("Give links, and see what comes of them", linking.link)
+for group in (linking.links, stats.stats):
+    app.add_typer(group, rich_help_panel="Give links, and see what comes of them")
 _add("Hand files over, sealed", drop.send, drop.receive)
 _add("Administer a server", account.invite, people.people, people.reset_password)
 

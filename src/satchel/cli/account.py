@@ -1,6 +1,5 @@
 """`satchel signup`, `login`, `logout` and `whoami`: be somebody on a server, from a terminal."""
 
-import getpass
 import os
 import socket
 import sys
@@ -9,6 +8,7 @@ from urllib.parse import urlsplit
 
 import typer
 
+from satchel.cli.asking import ask, ask_password
 from satchel.cli.links import invitation_link
 from satchel.cli.output import CommandFailed, Misused, note, print_json, printable
 
@@ -52,8 +52,8 @@ def signup(
 
     with open_client(server) as client:
         _warn_if_overheard(client.server)
-        email = email or _ask("E-mail", "--email")
-        name = name or _ask("Name", "--name")
+        email = email or ask("E-mail", "Give --email.")
+        name = name or ask("Name", "Give --name.")
         password = _password(f"Choose a password for {client.server}", from_stdin=password_stdin, twice=True)
         account = {"email": email, "name": name, "password": password, "invitation": invitation}
         _begin_session(client, "/accounts", account)
@@ -68,14 +68,15 @@ def login(server: Server = None, email: Email = None, password_stdin: PasswordSt
 
     with open_client(server) as client:
         _warn_if_overheard(client.server)
-        email = email or _ask("E-mail", "--email")
+        email = email or ask("E-mail", "Give --email.")
         password = _password(f"Password for {client.server}", from_stdin=password_stdin)
         _begin_session(client, "/sessions", {"email": email, "password": password})
 
 
 def logout(server: Server = None) -> None:
     """Sign out, here and on the server."""
-    from satchel.cli.client import SIGN_IN_AGAIN, Refused, Unreachable, open_client
+    from satchel.cli.client import SIGN_IN_AGAIN, open_client
+    from satchel.cli.failures import Refused, Unreachable
 
     with open_client(server) as client:
         if client.session is None:
@@ -151,25 +152,12 @@ def _described(person: "Person", server: str) -> str:
     return printable(f"{person.name} <{person.email}>{rights} at {server}")
 
 
-def _ask(what: str, option: str) -> str:
-    if not sys.stdin.isatty():
-        raise Misused(f"There is no terminal to ask on. Give {option}.")
-    print(f"{what}: ", end="", file=sys.stderr, flush=True)
-    return input().strip()
-
-
 def _password(what: str, *, from_stdin: bool, twice: bool = False) -> str:
-    """Never from an argument: everyone on the machine can read those."""
     if from_stdin:
         return _first_line_of_stdin()
     if given := os.environ.get("SATCHEL_PASSWORD"):
         return given
-    if not sys.stdin.isatty():
-        raise Misused("There is no terminal to ask for the password on. Use --password-stdin or SATCHEL_PASSWORD.")
-    password = getpass.getpass(f"{what}: ")
-    if twice and getpass.getpass("Once more: ") != password:
-        raise CommandFailed("The two passwords are not the same. Nothing was done; try again.")
-    return password
+    return ask_password(what, "Use --password-stdin or SATCHEL_PASSWORD.", twice=twice)
 
 
 def _first_line_of_stdin() -> str:

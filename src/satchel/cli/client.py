@@ -2,21 +2,20 @@
 
 import json
 import os
-import socket
-import ssl
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cached_property
 from http.client import HTTPException
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Self, TypeAlias, TypeVar
 from urllib.parse import urlsplit
 
 import msgspec
 
 from satchel.cli.answers import GuestEntered, Problem, SignedIn
 from satchel.cli.credentials import CredentialsFile, GuestPass, Session
+from satchel.cli.failures import Refused, Unreachable, explain, no_http
 from satchel.cli.output import CommandFailed, Misused
 from satchel.cli.wire import Answer, Wire, trust
 
@@ -36,20 +35,6 @@ SIGN_IN_AGAIN = {"unauthenticated", "session-ended"}
 
 T = TypeVar("T")
 Proof: TypeAlias = Session | GuestPass
-
-
-class Refused(CommandFailed):
-    """The server understood and said no; `slug` is the stable name of its reason, `after_seconds` when to ask again."""
-
-    def __init__(self, detail: str, slug: str, status: int, after_seconds: int = 0) -> None:
-        super().__init__(detail)
-        self.slug = slug
-        self.status = status
-        self.after_seconds = after_seconds
-
-
-class Unreachable(CommandFailed):
-    """Nothing answers at the address, or what answers is no Satchel."""
 
 
 class Client:
@@ -302,12 +287,12 @@ class Client:
         try:
             yield
         except httpx.RemoteProtocolError as error:
-            raise Unreachable(_no_http(self.server)) from error
+            raise Unreachable(no_http(self.server)) from error
         except httpx.TransportError as error:
             raise self.unreachable(error) from error
 
     def unreachable(self, error: Exception) -> Unreachable:
-        return Unreachable(_explain(error, self.server))
+        return Unreachable(explain(error, self.server))
 
     def read(self, answered: Answer, form: type[T]) -> T:
         """What the server answered; raises `Refused` if that is no, `Unreachable` if it is no Satchel's answer."""
@@ -373,39 +358,3 @@ def _refusal(problem: Problem, answered: Answer) -> Refused:
 
 def _answered(response: "httpx.Response") -> Answer:
     return Answer(response.status_code, response.headers, response.content)
-
-
-def _no_http(server: str) -> str:
-    return f"What answers at {server} is not a Satchel server. Check the address."
-
-
-def _explain(error: Exception, server: str) -> str:
-    for cause in _causes(error):
-        match cause:
-            case ssl.SSLCertVerificationError():
-                return (
-                    f"The certificate of {server} cannot be trusted: {cause.verify_message}. If it was made by an "
-                    "authority of your own, name that authority's file in SSL_CERT_FILE."
-                )
-            case ssl.SSLError():
-                return f"{server} does not answer in TLS. If it has no certificate, its address begins with http://."
-            case socket.gaierror():
-                return f"There is no machine called {urlsplit(server).hostname}. Check the address {server}."
-            case ConnectionRefusedError():
-                return (
-                    f"Nothing answers at {server}. Start a server there with `satchel serve`, "
-                    "or name another with --server."
-                )
-            case TimeoutError():
-                return f"{server} does not answer. Check the address and the network, then try again."
-            case _:
-                continue
-    if isinstance(error, HTTPException) and not isinstance(error, OSError):
-        return _no_http(server)
-    return f"The connection to {server} failed: {error}."
-
-
-def _causes(error: BaseException | None) -> Iterator[Any]:
-    while error is not None:
-        yield error
-        error = error.__cause__ or error.__context__

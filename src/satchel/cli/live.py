@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from satchel.cli.client import Client, Refused, Unreachable
+from satchel.cli.client import Client
+from satchel.cli.failures import Refused, Unreachable
 from satchel.cli.shelf.crew import is_passing
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ def people(server: Server = None, json: Json = False) -> None:
     from satchel.cli.client import open_client
 
     with open_client(server) as client:
-        listed = list(_everybody(client))
+        listed = list(everybody(client))
         if json:
             print_json([asdict(person) for person in listed])
             return
@@ -45,7 +45,7 @@ def reset_password(
 
     with open_client(server) as client:
         wanted = email.strip().lower()
-        person = next((each for each in _everybody(client) if each.email == wanted), None)
+        person = next((each for each in everybody(client) if each.email == wanted), None)
         if person is None:
             raise CommandFailed(f"Nobody at {client.server} has the address {email}. See `satchel people`.")
         made = client.call("POST", f"/people/{person.user_id}/password-reset", PasswordReset)
@@ -57,7 +57,7 @@ def reset_password(
             print(f"  {link}")
 
 
-def _everybody(client: "Client") -> "Iterator[ListedPerson]":
+def everybody(client: "Client") -> "Iterator[ListedPerson]":
     from urllib.parse import quote
 
     from satchel.cli.answers import People

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from satchel.cli.account import Server
+from satchel.cli.numbers import whole_number
 from satchel.cli.output import CommandFailed, Misused, note
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def send(
     from satchel.cli.drop.showing import Invitation, Showing
     from satchel.cli.interrupting import Interruption
 
-    enough = None if keep else _number(receivers)
+    enough = None if keep else whole_number("--receivers", receivers, least=1)
     sources, missing = _sources(things or [], text, called)
     showing = Showing(as_json=json)
     _tell_missing(missing)
@@ -116,12 +117,6 @@ def login_name() -> str:
         return getpass.getuser()
     except (OSError, KeyError):  # no such user on this machine, as in some containers
         return "somebody"
-
-
-def _number(receivers: str) -> int:
-    if not receivers.isdecimal() or int(receivers) < 1:
-        raise Misused(f"--receivers takes a whole number, 1 or more, not {receivers!r}.")
-    return int(receivers)
 
 
 def _sources(things: list[str], text: str | None, called: str) -> "tuple[list[Source], Missing]":

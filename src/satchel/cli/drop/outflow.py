@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from satchel.cli.client import Refused, Unreachable
 from satchel.cli.drop.contents import Content
 from satchel.cli.drop.pipes import Pipe, RefusedByProxy
 from satchel.cli.drop.records import TAG, Digest, Sealer, sealed_bytes
 from satchel.cli.drop.secrets import CHUNK
 from satchel.cli.drop.session import DropSession
+from satchel.cli.failures import Refused, Unreachable
 
 if TYPE_CHECKING:
     from websockets.sync.client import ClientConnection

@@ -16,8 +16,9 @@ from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnec
 from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-from satchel.cli.client import API, Unreachable
+from satchel.cli.client import API
 from satchel.cli.drop.session import DropSession
+from satchel.cli.failures import Unreachable
 from satchel.cli.output import CommandFailed
 from satchel.cli.wire import Answer, trust
 

@@ -7,7 +7,7 @@ from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from queue import SimpleQueue
 
-from satchel.cli.client import Refused, Unreachable, open_client
+from satchel.cli.client import open_client
 from satchel.cli.drop import choosing
 from satchel.cli.drop.folders import BadFolder
 from satchel.cli.drop.hearing import Hearing
@@ -19,6 +19,7 @@ from satchel.cli.drop.printing import MAX_TEXT_BYTES, Output, Text, print_text
 from satchel.cli.drop.secrets import Tampered
 from satchel.cli.drop.session import Announced, DropSession
 from satchel.cli.drop.telling import Taking, Telling
+from satchel.cli.failures import Refused, Unreachable
 from satchel.cli.output import CommandFailed, Misused, note
 from satchel.cli.shelf.crew import Crew
 from satchel.cli.shelf.sizes import shown_bytes

@@ -7,7 +7,6 @@ from contextlib import closing, suppress
 from itertools import islice
 from queue import SimpleQueue
 
-from satchel.cli.client import Refused, Unreachable
 from satchel.cli.drop.answers import (
     Came,
     Closed,
@@ -29,6 +28,7 @@ from satchel.cli.drop.secrets import Request, Tampered, b64, from_b64
 from satchel.cli.drop.serving import Handover, Offer, Serving
 from satchel.cli.drop.session import DropSession, Somebody, new_id
 from satchel.cli.drop.showing import Showing
+from satchel.cli.failures import Refused, Unreachable
 from satchel.cli.output import CommandFailed
 
 _STREAMS_AT_ONCE = 4

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from msgspec.structs import replace
 
-from satchel.cli.client import Client, Refused, Unreachable
+from satchel.cli.client import Client
 from satchel.cli.drop.answers import (
     TOLD,
     Came,
@@ -40,6 +40,7 @@ from satchel.cli.drop.answers import (
 )
 from satchel.cli.drop.codes import link
 from satchel.cli.drop.secrets import Description, Introduction, Keys, Secret, Tampered, b64, from_b64
+from satchel.cli.failures import Refused, Unreachable
 from satchel.cli.live import listening
 from satchel.cli.shelf.crew import is_passing
 

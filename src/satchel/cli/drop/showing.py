@@ -17,7 +17,7 @@ from satchel.cli.drop.secrets import Description
 from satchel.cli.drop.serving import Handover
 from satchel.cli.drop.session import Somebody
 from satchel.cli.output import paint, printable
-from satchel.cli.rooms.showing import qr_code
+from satchel.cli.qr import qr_code
 from satchel.cli.shelf.sizes import shown_bytes, shown_seconds
 
 _LINE_EVERY_SECONDS = 10.0

@@ -1,12 +1,15 @@
-"""`satchel put` and `get`: files to a shelf, to a person or into a room, and back to this machine."""
+"""`satchel put` and `get`: files to a shelf, to a person, into a room or by a link, and back to this machine."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from satchel.cli.account import Server
 from satchel.cli.output import CommandFailed, Misused, note
+
+if TYPE_CHECKING:
+    from satchel.cli.client import Client
 
 # As in `account`, what takes long to load is imported inside the verbs.
 
@@ -34,7 +37,10 @@ def put(
         bool, typer.Option("--wait", help="With --to or --room: until everybody has it, verified, or declined it.")
     ] = False,
     name: Annotated[
-        str | None, typer.Option("--name", metavar="NAME", help="With --room: what to call you as a guest.")
+        str | None, typer.Option("--name", metavar="NAME", help="With --room or --link: what to call you as a guest.")
+    ] = None,
+    link: Annotated[
+        str | None, typer.Option("--link", metavar="LINK", help="Send them to whoever asks for files by this link.")
     ] = None,
     quiet: Quiet = False,
     json: JsonLines = False,
@@ -42,16 +48,22 @@ def put(
 ) -> None:
     """Put files and folders on your shelf, or hand them to somebody.
 
-    If it is stopped in the middle, the same command goes on where it was.
+    With --link no account is needed, and folders arrive without their structure. If it is stopped in the middle, the
+    same command goes on where it was.
     """
-    from satchel.cli.client import open_client
-    from satchel.cli.moving.aims import take_aim
+    from satchel.cli.moving.aims import at_link, take_aim
     from satchel.cli.moving.putting import Putting
 
     if (words or wait) and not (to or room):
         raise Misused("--note and --wait are for what is handed over: say to whom with --to or --room.")
-    with open_client(server) as client:
-        aim = take_aim(client, folder=folder, email=to, code=room, person=person, name=name)
+    if link and (folder or to or room or person):
+        raise Misused("By a link files go to whoever gave it, so that --link stands alone, or with --name.")
+    client, token = _open(link, server)
+    with client:
+        if token:
+            aim = at_link(client, token, name or "")
+        else:
+            aim = take_aim(client, folder=folder, email=to, code=room, person=person, name=name)
         putting = Putting(client, aim, as_json=json, quiet=quiet)
         try:
             handed = putting.put(files, words)
@@ -64,7 +76,8 @@ def put(
 
 def get(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="NAME", help="Names, or paths from the top of the shelf.")
+        list[str] | None,
+        typer.Argument(metavar="NAME", help="Names, or paths from the top of the shelf; or the address of a link."),
     ] = None,
     transfer: Annotated[
         str | None, typer.Option("--transfer", metavar="ID", help="Instead, all that was handed over by this transfer.")
@@ -76,16 +89,23 @@ def get(
 ) -> None:
     """Get files and folders from your shelf, or what you were handed.
 
-    Nothing is overwritten. If it is stopped in the middle, the same command goes on where it was.
+    By the address of a link no account is needed. Nothing is overwritten. If it is stopped in the middle, the same
+    command goes on where it was.
     """
-    from satchel.cli.client import open_client
-    from satchel.cli.moving.getting import from_shelf, from_transfer
+    from satchel.cli.linking.addresses import is_address
+    from satchel.cli.moving.getting import from_link, from_shelf, from_transfer
 
     if bool(names) == bool(transfer):
-        raise Misused("Name what to get from your shelf, or a transfer with --transfer.")
-    with open_client(server) as client:
+        raise Misused("Name what to get from your shelf, a link, or a transfer with --transfer.")
+    link = next(filter(is_address, names or []), None)
+    if link and len(names or []) > 1:
+        raise Misused("Get what a link leads to with a command of its own.")
+    client, token = _open(link, server)
+    with client:
         try:
-            if transfer:
+            if token:
+                whole = from_link(client, token, Path(into), as_json=json, quiet=quiet)
+            elif transfer:
                 whole = from_transfer(client, transfer, Path(into), as_json=json, quiet=quiet)
             else:
                 whole = from_shelf(client, names or [], Path(into), as_json=json, quiet=quiet)
@@ -96,3 +116,14 @@ def get(
             raise
         if not whole:
             raise CommandFailed("Not everything was fetched. The same command tries again what is missing.")
+
+
+def _open(link: str | None, server: str | None) -> "tuple[Client, str | None]":
+    """The server to talk to, and the token of the link, which says where that is and lets strangers in."""
+    from satchel.cli.client import open_client
+    from satchel.cli.linking.addresses import LinkAddress
+
+    if link is None:
+        return open_client(server), None
+    address = LinkAddress.read(link)
+    return open_client(address.server or server, as_stranger=True), address.token

@@ -1,10 +1,11 @@
-"""Where `satchel put` brings files: to one's shelf, from there to somebody by e-mail, or into a room."""
+"""Where `satchel put` brings files: to one's shelf, from there to somebody by e-mail, into a room, or by a link."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from satchel.cli.answers import Person
 from satchel.cli.client import Client
+from satchel.cli.linking.visiting import visit
 from satchel.cli.output import CommandFailed, Misused
 from satchel.cli.rooms.answers import Room
 from satchel.cli.rooms.entering import enter
@@ -38,13 +39,20 @@ def take_aim(
     if code:
         return _at_room(enter(client, code, name), folder, person)
     if person or name:
-        raise Misused("--for and --name are about a room: name it with --room.")
+        raise Misused("--for is about a room, and --name about a room or a link: name it with --room or --link.")
     user_id = client.call("GET", "/accounts/me", Person).user_id
     if not email:
         return Aim(folder, [user_id, folder.strip("/")])
     # Not whom it is for: with an address corrected, what is on the shelf already is not sent again.
     folder = folder or SENT
     return Aim(folder, [user_id, "to", folder.strip("/")], SHELF, {"kind": "email", "email": email}, email)
+
+
+def at_link(client: Client, token: str, uploader: str) -> Aim:
+    """The folder of whoever asks for files by this link; a few words of who they are from become a folder in it."""
+    entered = visit(client, token, "request")
+    destination = {"destination": "link", "link": token, "pass": entered.shown}
+    return Aim("", ["link", token, uploader], {**destination, "uploader": uploader} if uploader else destination)
 
 
 def _at_room(room: Room, folder: str, wanted: str | None) -> Aim:

@@ -1,9 +1,10 @@
-"""Bring to this machine what is on one's shelf, or what one was handed."""
+"""Bring to this machine what is on one's shelf, what one was handed, or what somebody gave a link to."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 from satchel.cli.client import Client
+from satchel.cli.linking.visiting import visit
 from satchel.cli.output import CommandFailed
 from satchel.cli.shelf.errands import fetch_all, refuse_if_full
 from satchel.cli.shelf.fetching import Wanted, plan
@@ -36,3 +37,12 @@ def from_transfer(client: Client, typed: str, folder: Path, *, as_json: bool, qu
         receiving.report_verified(client, transfer, each.facts["place"])
 
     return fetch_all(client, wanted, as_json=as_json, quiet=quiet, then=report)
+
+
+def from_link(client: Client, token: str, folder: Path, *, as_json: bool, quiet: bool) -> bool:
+    """Whether everything is here now."""
+    entered = visit(client, token, "file", "folder")
+    folder.mkdir(parents=True, exist_ok=True)
+    wanted = entered.plan(folder)
+    refuse_if_full(folder, wanted)
+    return fetch_all(client, wanted, as_json=as_json, quiet=quiet)

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from satchel.cli.account import Json, Server
-from satchel.cli.output import CommandFailed, Misused, note, print_json, printable
+from satchel.cli.numbers import whole_number
+from satchel.cli.output import CommandFailed, note, print_json, printable
 from satchel.cli.verbs import GroupedVerbs, Verb
 
 if TYPE_CHECKING:
@@ -47,9 +48,7 @@ def open_room(
     from satchel.cli.rooms.answers import Room
     from satchel.cli.rooms.showing import headline, invitation
 
-    if not hours.isdecimal():
-        raise Misused(f"--hours takes a whole number, not {hours!r}.")
-    body = {"name": name, "hours": int(hours), "admits": "knock" if knock else "anyone"}
+    body = {"name": name, "hours": whole_number("--hours", hours), "admits": "knock" if knock else "anyone"}
     with open_client(server) as client:
         opened = client.call("POST", "/rooms", Room, {key: value for key, value in body.items() if value})
         if not json:

@@ -2,7 +2,8 @@
 
 from contextlib import closing
 
-from satchel.cli.client import Client, Refused
+from satchel.cli.client import Client
+from satchel.cli.failures import Refused
 from satchel.cli.live import Live
 from satchel.cli.output import CommandFailed, Misused, note
 from satchel.cli.rooms.answers import Joined, Room

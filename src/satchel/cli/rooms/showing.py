@@ -3,10 +3,10 @@
 import sys
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
-from io import StringIO
 
 from satchel.cli.columns import fitted, room_for, shown_width
 from satchel.cli.output import paint, printable
+from satchel.cli.qr import qr_code
 from satchel.cli.rooms.answers import Room, RoomFile, RoomPerson
 from satchel.cli.shelf.sizes import shown_bytes, shown_moment
 
@@ -84,13 +84,3 @@ def _tiles(code: str) -> Iterator[str]:
     yield "┌" + "┬".join(["───"] * len(code)) + "┐"
     yield "│" + "│".join(f" {paint(letter, 'strong')} " for letter in code) + "│"
     yield "└" + "┴".join(["───"] * len(code)) + "┘"
-
-
-def qr_code(link: str) -> Iterator[str]:
-    import segno
-
-    drawn = StringIO()
-    segno.make(link, error="m", micro=False).terminal(drawn, compact=True, border=2)
-    for line in drawn.getvalue().splitlines():
-        # White on black whatever the colours of the terminal are: turned round, some phones cannot read it.
-        yield f"  \x1b[97;40m{line}\x1b[0m"

@@ -7,7 +7,8 @@ from datetime import timedelta
 import msgspec
 from msgspec import to_builtins
 
-from satchel.cli.client import Client, Refused, Unreachable
+from satchel.cli.client import Client
+from satchel.cli.failures import Refused, Unreachable
 from satchel.cli.live import Live, Told
 from satchel.cli.rooms.answers import Chat, Message, Room, RoomFile, RoomFiles
 from satchel.cli.rooms.changes import changes

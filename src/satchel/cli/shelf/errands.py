@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from satchel.cli.answers import UploadState
-from satchel.cli.client import SIGN_IN_AGAIN, Client, Refused, Unreachable
+from satchel.cli.client import SIGN_IN_AGAIN, Client
+from satchel.cli.failures import Refused, Unreachable
 from satchel.cli.output import CommandFailed
 from satchel.cli.shelf.crew import Crew, Patience
 from satchel.cli.shelf.fetching import Fetcher, Wanted

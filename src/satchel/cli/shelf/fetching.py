@@ -12,7 +12,8 @@ from typing import Any
 import msgspec
 
 from satchel.cli.answers import Entry
-from satchel.cli.client import Client, Refused, Unreachable
+from satchel.cli.client import Client
+from satchel.cli.failures import Refused, Unreachable
 from satchel.cli.output import CommandFailed
 from satchel.cli.shelf.crew import Patience, Stopped
 from satchel.cli.shelf.places import Places

@@ -12,6 +12,10 @@ TOP = "root"
 _PAGE = 1000
 
 
+class NotThere(CommandFailed):
+    """Nothing on the shelf has this path or name."""
+
+
 @dataclass(slots=True)
 class Places:
     """The shelf as one command sees it: every folder is asked for once."""
@@ -43,15 +47,27 @@ class Places:
             return found
         parts = _parts(path)
         if len(parts) != 1:
-            raise CommandFailed(f"There is nothing at {path} on your shelf.")
+            raise NotThere(f"There is nothing at {path} on your shelf.")
         query = f"/shelf/search?q={quote(parts[0], safe='')}&limit={_PAGE}"
         matches = [each for each in self.client.call("GET", query, Findings).entries if each.name == parts[0]]
         if len(matches) > 1:
             places = ", ".join("/".join([*each.path, each.name]) for each in matches)
             raise CommandFailed(f"There are several of the name {path}: {places}. Say which.")
         if not matches:
-            raise CommandFailed(f"There is no {path} on your shelf. See `satchel ls`.")
+            raise NotThere(f"There is no {path} on your shelf. See `satchel ls`.")
         return matches[0]
+
+    def wanted_or_made(self, path: str) -> Entry:
+        """The same; where there is none, a new folder."""
+        try:
+            return self.wanted(path)
+        except NotThere:
+            *above, name = _parts(path) or [""]
+            parent = self.at("/".join(above))
+            if not name or (above and parent is None):
+                raise
+        body = {"name": name, "folder_id": parent.id if parent else TOP}
+        return self.client.call("POST", "/shelf/folders", Entry, body)
 
     def _pages(self, folder_id: str) -> Iterator[Entry]:
         where = f"/shelf/entries?folder={folder_id}&sort=name&limit={_PAGE}"

@@ -11,7 +11,8 @@ from threading import Event, Semaphore
 import msgspec
 
 from satchel.cli.answers import KeptBundle, UploadState
-from satchel.cli.client import Client, Refused, Unreachable
+from satchel.cli.client import Client
+from satchel.cli.failures import Refused, Unreachable
 from satchel.cli.output import CommandFailed
 from satchel.cli.shelf.crew import Patience, Stopped, is_passing
 from satchel.cli.shelf.journal import Journal

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from satchel.cli.account import Json, Server
+from satchel.cli.numbers import whole_number
 from satchel.cli.output import Misused, print_json, printable
 from satchel.cli.verbs import GroupedVerbs, Verb
 
@@ -31,8 +32,7 @@ def history(
         return
     if sent and received:
         raise Misused("Give --sent or --received, or neither for both.")
-    if not limit.isdecimal():
-        raise Misused(f"--limit takes a whole number, not {limit!r}.")
+    most = whole_number("--limit", limit)
     from msgspec import to_builtins
 
     from satchel.cli.client import open_client
@@ -41,7 +41,7 @@ def history(
 
     direction = "sent" if sent else "received" if received else "all"
     with open_client(server) as client:
-        found = list(islice(every_transfer(client, direction), int(limit)))
+        found = list(islice(every_transfer(client, direction), most))
     if json:
         print_json({"transfers": to_builtins(found)})
         return

@@ -1,0 +1,34 @@
+"""Ask at the terminal what a command was not told, and say what to give instead where there is none."""
+
+import getpass
+import sys
+
+from satchel.cli.output import CommandFailed, Misused, printable
+
+
+def ask(what: str, instead: str) -> str:
+    _need_terminal("to ask on", instead)
+    print(f"{what}: ", end="", file=sys.stderr, flush=True)
+    return input().strip()
+
+
+def ask_password(what: str, instead: str, *, twice: bool = False) -> str:
+    """Unseen; and never from an argument, which everyone on the machine can read."""
+    _need_terminal("to ask for the password on", instead)
+    password = getpass.getpass(f"{what}: ")
+    if twice and getpass.getpass("Once more: ") != password:
+        raise CommandFailed("The two passwords are not the same. Nothing was done; try again.")
+    return password
+
+
+def confirm(warning: str) -> None:
+    """Raises `CommandFailed` unless the answer is yes."""
+    _need_terminal("to ask on", "Give --yes to do it without being asked.")
+    print(printable(f"{warning} Go on? [y/N] "), end="", file=sys.stderr, flush=True)
+    if input().strip().lower() not in ("y", "yes"):
+        raise CommandFailed("Nothing was done.")
+
+
+def _need_terminal(why: str, instead: str) -> None:
+    if not sys.stdin.isatty():
+        raise Misused(f"There is no terminal {why}. {instead}")

@@ -1,0 +1,61 @@
+"""Why a conversation with a server came to nothing, in one sentence that says what to do next."""
+
+import socket
+import ssl
+from collections.abc import Iterator
+from http.client import HTTPException
+from typing import Any
+from urllib.parse import urlsplit
+
+from satchel.cli.output import CommandFailed
+
+
+class Refused(CommandFailed):
+    """The server understood and said no; `slug` is the stable name of its reason, `after_seconds` when to ask again."""
+
+    def __init__(self, detail: str, slug: str, status: int, after_seconds: int = 0) -> None:
+        super().__init__(detail)
+        self.slug = slug
+        self.status = status
+        self.after_seconds = after_seconds
+
+
+class Unreachable(CommandFailed):
+    """Nothing answers at the address, or what answers is no Satchel."""
+
+
+def no_http(server: str) -> str:
+    return f"What answers at {server} is not a Satchel server. Check the address."
+
+
+def explain(error: Exception, server: str) -> str:
+    """In one sentence, with what to do next."""
+    for cause in _causes(error):
+        match cause:
+            case ssl.SSLCertVerificationError():
+                return (
+                    f"The certificate of {server} cannot be trusted: {cause.verify_message}. If it was made by an "
+                    "authority of your own, name that authority's file in SSL_CERT_FILE."
+                )
+            case ssl.SSLError():
+                return f"{server} does not answer in TLS. If it has no certificate, its address begins with http://."
+            case socket.gaierror():
+                return f"There is no machine called {urlsplit(server).hostname}. Check the address {server}."
+            case ConnectionRefusedError():
+                return (
+                    f"Nothing answers at {server}. Start a server there with `satchel serve`, "
+                    "or name another with --server."
+                )
+            case TimeoutError():
+                return f"{server} does not answer. Check the address and the network, then try again."
+            case _:
+                continue
+    if isinstance(error, HTTPException) and not isinstance(error, OSError):
+        return no_http(server)
+    return f"The connection to {server} failed: {error}."
+
+
+def _causes(error: BaseException | None) -> Iterator[Any]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__

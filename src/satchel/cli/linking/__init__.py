@@ -1,0 +1,219 @@
+"""`satchel link` and `links`: give anybody a link to what one keeps, see what became of it, change it and end it."""
+
+from itertools import islice
+from typing import Annotated
+
+import typer
+
+from satchel.cli.account import Json, Server
+from satchel.cli.numbers import whole_number
+from satchel.cli.output import Misused, print_json
+from satchel.cli.verbs import GroupedVerbs, Verb
+
+# As in `account`, what takes long to load is imported inside the verbs.
+
+links = typer.Typer(
+    cls=GroupedVerbs, name="links", invoke_without_command=True, rich_markup_mode=None, add_completion=False
+)
+Id = Annotated[
+    str, typer.Argument(metavar="LINK", help="Its address, its id, or the end of the id as the list shows it.")
+]
+Expires = Annotated[
+    str | None,
+    typer.Option("--expires", metavar="TIME", help="When it ends: in 12h, 7d or 2w, or on 2026-12-24; never."),
+]
+Downloads = Annotated[
+    str | None, typer.Option("--downloads", metavar="NUMBER", help="How many downloads may be made in all; any.")
+]
+UpTo = Annotated[
+    str | None, typer.Option("--up-to", metavar="SIZE", help="With --ask: how much may come in all, as 2GB; any.")
+]
+Note = Annotated[str | None, typer.Option("--note", metavar="TEXT", help="A few words for whoever comes.")]
+Called = Annotated[
+    str | None, typer.Option("--name", metavar="NAME", help="What visitors see instead of the thing's own name.")
+]
+
+
+def link(
+    path: Annotated[
+        str | None, typer.Argument(metavar="PATH", help="A file or folder of your shelf, by name or path.")
+    ] = None,
+    room: Annotated[
+        str | None, typer.Option("--room", metavar="CODE", help="Instead, to a room that you have opened.")
+    ] = None,
+    ask: Annotated[
+        bool, typer.Option("--ask", help="Ask for files into the folder, made if missing, and show none.")
+    ] = False,
+    password: Annotated[
+        bool, typer.Option("--password", help="With a password: SATCHEL_LINK_PASSWORD, else asked for.")
+    ] = False,
+    expires: Expires = None,
+    downloads: Downloads = None,
+    up_to: UpTo = None,
+    note: Note = None,
+    name: Called = None,
+    no_qr: Annotated[bool, typer.Option("--no-qr", help="Show no QR code.")] = False,
+    json: Json = False,
+    server: Server = None,
+) -> None:
+    """Give anybody a link to a file, a folder or a room, or ask for files.
+
+    Nobody needs an account to open it. What it counts is in `satchel links` and `satchel stats`.
+    """
+    if (path is None) == (room is None):
+        raise Misused("Say what the link is for: a path of your shelf, or a room with --room.")
+    if ask and room:
+        raise Misused("Files are asked for into a folder: name one, without --room.")
+    if up_to and not ask:
+        raise Misused("--up-to is for what people send you: use it with --ask.")
+    from msgspec import to_builtins
+
+    from satchel.cli.client import open_client
+    from satchel.cli.linking.giving import conditions, give, own_room, shelf_thing
+    from satchel.cli.linking.passwords import new_password
+    from satchel.cli.linking.showing import invitation
+
+    how = conditions(expires=expires, downloads=downloads, up_to=up_to, note=note, name=name)
+    with open_client(server) as client:
+        thing = own_room(client, room) if room else shelf_thing(client, path or "", ask=ask)
+        given = give(client, thing, {**how, "password": new_password()} if password else how)
+    if json:
+        print_json(to_builtins(given))
+    else:
+        print("\n".join(invitation(given, qr=not no_qr)))
+
+
+@links.callback()
+def list_links(
+    context: typer.Context,
+    limit: Annotated[str, typer.Option("--limit", metavar="NUMBER", help="How many at most.")] = "25",
+    json: Json = False,
+    server: Server = None,
+) -> None:
+    """List the links that you have given, newest first, and look after them."""
+    if context.invoked_subcommand is not None:
+        return
+    most = whole_number("--limit", limit)
+    from msgspec import to_builtins
+
+    from satchel.cli.client import open_client
+    from satchel.cli.linking.finding import every_link
+    from satchel.cli.linking.showing import columns
+
+    with open_client(server) as client:
+        found = list(islice(every_link(client), most))
+    if json:
+        print_json({"links": to_builtins(found)})
+        return
+    for line in columns(found):
+        print(line)
+
+
+@links.command(cls=Verb)
+def show(link: Id, json: Json = False, server: Server = None) -> None:
+    """Show one link, and what was counted of it."""
+    from msgspec import to_builtins
+
+    from satchel.cli.client import open_client
+    from satchel.cli.linking.finding import find
+    from satchel.cli.linking.showing import details
+
+    with open_client(server) as client:
+        found = find(client, link)
+    if json:
+        print_json(to_builtins(found))
+    else:
+        print("\n".join(details(found)))
+
+
+@links.command(cls=Verb)
+def pause(link: Id, json: Json = False, server: Server = None) -> None:
+    """Let nobody in by a link, until you resume it."""
+    _change(link, {"paused": True}, server, as_json=json)
+
+
+@links.command(cls=Verb)
+def resume(link: Id, json: Json = False, server: Server = None) -> None:
+    """Let people in again by a link that you have paused."""
+    _change(link, {"paused": False}, server, as_json=json)
+
+
+@links.command(cls=Verb)
+def extend(
+    link: Id,
+    until: Annotated[str, typer.Argument(metavar="TIME", help="In 12h, 7d or 2w from now, on 2026-12-24, or never.")],
+    json: Json = False,
+    server: Server = None,
+) -> None:
+    """Let a link end at another time."""
+    from satchel.cli.linking.moments import moment_of
+
+    _change(link, {"expires_at": moment_of(until)}, server, as_json=json)
+
+
+@links.command(cls=Verb)
+def change(
+    link: Id,
+    password: Annotated[
+        bool, typer.Option("--password", help="Another password: SATCHEL_LINK_PASSWORD, else asked for.")
+    ] = False,
+    no_password: Annotated[bool, typer.Option("--no-password", help="No password any more.")] = False,
+    expires: Expires = None,
+    downloads: Downloads = None,
+    up_to: UpTo = None,
+    note: Note = None,
+    name: Called = None,
+    badge: Annotated[bool, typer.Option("--badge", help="Have a public counter, a picture for any page.")] = False,
+    no_badge: Annotated[bool, typer.Option("--no-badge", help="Have none any more.")] = False,
+    json: Json = False,
+    server: Server = None,
+) -> None:
+    """Change the conditions of a link, and what is said with it."""
+    if (password and no_password) or (badge and no_badge):
+        raise Misused("An option and its contrary cannot both be meant.")
+    from satchel.cli.linking.giving import conditions
+    from satchel.cli.linking.passwords import new_password
+
+    wanted = conditions(expires=expires, downloads=downloads, up_to=up_to, note=note, name=name)
+    if badge or no_badge:
+        wanted["badge"] = badge
+    if password or no_password:
+        wanted["password"] = new_password() if password else None
+    if not wanted:
+        raise Misused("Say what to change: see `satchel links change --help`.")
+    _change(link, wanted, server, as_json=json)
+
+
+@links.command(cls=Verb)
+def revoke(link: Id, json: Json = False, server: Server = None) -> None:
+    """End a link for good; whoever opens it is told so."""
+    from msgspec import to_builtins
+
+    from satchel.cli.client import open_client
+    from satchel.cli.linking.finding import find
+    from satchel.cli.linking.showing import details
+
+    with open_client(server) as client:
+        found = find(client, link)
+        client.call("DELETE", f"/links/{found.link_id}", type(None))
+        now = find(client, found.link_id)
+    if json:
+        print_json(to_builtins(now))
+    else:
+        print(next(details(now)))
+
+
+def _change(typed: str, wanted: dict[str, object], server: str | None, *, as_json: bool) -> None:
+    from msgspec import to_builtins
+
+    from satchel.cli.client import open_client
+    from satchel.cli.linking.answers import Link
+    from satchel.cli.linking.finding import find
+    from satchel.cli.linking.showing import details
+
+    with open_client(server) as client:
+        now = client.call("PATCH", f"/links/{find(client, typed).link_id}", Link, wanted)
+    if as_json:
+        print_json(to_builtins(now))
+    else:
+        print("\n".join(details(now)))

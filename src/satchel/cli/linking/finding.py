@@ -1,0 +1,50 @@
+"""Find links of one's own by what people type: an address, an id, or the end of one as the list shows it."""
+
+import re
+from collections.abc import Iterator, Sequence
+from urllib.parse import quote
+
+from satchel.cli.client import Client
+from satchel.cli.linking.addresses import LinkAddress, is_address
+from satchel.cli.linking.answers import Link, Links
+from satchel.cli.output import CommandFailed
+
+_ID = re.compile("[0-9a-z]{26}")
+_PAGE = 100
+
+
+def find(client: Client, typed: str) -> Link:
+    """`CommandFailed` if there is none, or several."""
+    return only(matching(client, typed), typed)
+
+
+def matching(client: Client, typed: str) -> list[Link]:
+    wanted = typed.strip()
+    if _ID.fullmatch(wanted):
+        return [client.call("GET", f"/links/{wanted}", Link)]
+    return [link for link in every_link(client) if _is_meant(link, wanted)]
+
+
+def only(found: Sequence[Link], typed: str) -> Link:
+    if len(found) > 1:
+        raise CommandFailed(f"Several links end with {typed}. Give more of the id.")
+    if not found:
+        raise CommandFailed(f"You have given no link {typed}. See `satchel links`.")
+    return found[0]
+
+
+def every_link(client: Client) -> Iterator[Link]:
+    """Newest first."""
+    cursor = ""
+    while True:
+        page = client.call("GET", f"/links?limit={_PAGE}{cursor}", Links)
+        yield from page.links
+        if page.cursor is None:
+            return
+        cursor = f"&cursor={quote(page.cursor, safe='')}"
+
+
+def _is_meant(link: Link, wanted: str) -> bool:
+    if is_address(wanted):
+        return link.token == LinkAddress.read(wanted).token
+    return link.token == wanted or bool(wanted and link.link_id.endswith(wanted.lower()))

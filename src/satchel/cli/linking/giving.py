@@ -1,0 +1,74 @@
+"""Give out a link: find what it shall lead to, and under which conditions."""
+
+from collections.abc import Callable
+
+from satchel.cli.client import Client
+from satchel.cli.linking.answers import Link, OwnRooms
+from satchel.cli.linking.moments import moment_of
+from satchel.cli.numbers import whole_number
+from satchel.cli.output import CommandFailed, Misused
+from satchel.cli.rooms.entering import letters_of
+from satchel.cli.shelf.places import Places
+
+ANY = "any"
+_MOST_DOWNLOADS = 100_000
+_MOST_BYTES = 10**15
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+
+
+def give(client: Client, thing: dict[str, str], conditions: dict[str, object]) -> Link:
+    return client.call("POST", "/links", Link, {"thing": thing, **conditions})
+
+
+def shelf_thing(client: Client, path: str, *, ask: bool) -> dict[str, str]:
+    """A file or a folder of the shelf; with `ask`, the folder that files are asked into."""
+    places = Places(client)
+    if not ask:
+        entry = places.wanted(path)
+        return {"kind": entry.kind, "id": entry.id}
+    entry = places.wanted_or_made(path)
+    if entry.kind != "folder":
+        raise CommandFailed(f"{path} is a file. Files can be asked into a folder.")
+    return {"kind": "request", "id": entry.id}
+
+
+def own_room(client: Client, code: str) -> dict[str, str]:
+    letters = letters_of(code)
+    for room in client.call("GET", "/rooms/mine", OwnRooms).rooms:
+        if room.code == letters:
+            return {"kind": "room", "id": room.room_id}
+    raise CommandFailed(f"You have no open room {letters}. Only who has opened a room can give links to it.")
+
+
+def conditions(
+    *, expires: str | None, downloads: str | None, up_to: str | None, note: str | None, name: str | None
+) -> dict[str, object]:
+    """As the API takes them; what is None is left as it is."""
+    readings: dict[str, tuple[str | None, Callable[[str], object]]] = {
+        "expires_at": (expires, moment_of),
+        "downloads": (downloads, _downloads),
+        "max_bytes": (up_to, _bytes_of),
+        "note": (note, str),
+        "name": (name, str),
+    }
+    return {key: read(written) for key, (written, read) in readings.items() if written is not None}
+
+
+def _downloads(written: str) -> int | None:
+    """None for as many as people like."""
+    if written == ANY:
+        return None
+    return whole_number("--downloads", written, least=1, most=_MOST_DOWNLOADS)
+
+
+def _bytes_of(written: str) -> int | None:
+    number = written.strip().lower().removesuffix("b").strip()
+    if number == ANY:
+        return None
+    unit = number[-1:] if number[-1:].isalpha() else ""
+    figure = number.removesuffix(unit).strip()
+    is_figure = figure.isascii() and figure.replace(".", "", 1).isdecimal()
+    size_bytes = int(float(figure) * _UNITS[unit]) if unit in _UNITS and is_figure else 0
+    if not 0 < size_bytes <= _MOST_BYTES:
+        raise Misused(f"--up-to takes a size such as 500MB or 2GB, up to 1000TB, or {ANY}, not {written!r}.")
+    return size_bytes

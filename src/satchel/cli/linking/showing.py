@@ -1,0 +1,102 @@
+"""Links as people read them: one to be passed on, all of them in columns, and one with all that was counted."""
+
+import sys
+from collections.abc import Iterator, Sequence
+
+from satchel.cli.columns import fitted, room_for, shown_width
+from satchel.cli.linking.answers import Link
+from satchel.cli.numbers import shown_people, shown_times
+from satchel.cli.output import hanging, paint, printable
+from satchel.cli.qr import qr_code
+from satchel.cli.shelf.sizes import shown_bytes, shown_moment
+
+# Ids begin with the time, so that those of one day differ only towards the end.
+_SHORT_ID = 8
+_STYLES = {"active": "good", "revoked": "quiet", "expired": "bad", "used-up": "bad", "gone": "bad"}
+_KINDS = {"file": "file", "folder": "folder", "room": "room", "request": "asks"}
+_HEADINGS = ("opened", "people", "taken")
+_TAKEN = 6 + 8 + sum(map(len, _HEADINGS)) + _SHORT_ID + 6 * 2
+_LEAST_NAME = 8
+# Kind and people.
+_LEFT_OUT = 6 + len("people") + 2 * 2
+_CAN = {
+    "file": "can download {name}",
+    "folder": "can download all that is in {name}",
+    "room": "can come to the door of the room {name}",
+    "request": "can put files into your folder {name}",
+}
+
+
+def invitation(link: Link, *, qr: bool) -> Iterator[str]:
+    """What to pass on."""
+    yield hanging(sentence(link), "")
+    yield ""
+    if qr and sys.stdout.isatty():
+        yield from qr_code(link.address)
+        yield ""
+    yield f"  {link.address}" if sys.stdout.isatty() else link.address
+    yield ""
+    short = short_id(link)
+    yield hanging(f"See who came with `satchel links show {short}`; `satchel links revoke {short}` ends it.", "")
+
+
+def sentence(link: Link) -> str:
+    """What one can do by it, and under which conditions."""
+    who = "Anybody with this link and its password" if link.has_password else "Anybody with this link"
+    limits = [
+        *([f"until {shown_moment(link.expires_at)}"] if link.expires_at else []),
+        *([f"{shown_times(link.downloads_limit)} in all"] if link.downloads_limit else []),
+        *([f"up to {shown_bytes(link.max_bytes)} in all"] if link.max_bytes else []),
+    ]
+    can = _CAN[link.thing.kind].format(name=printable(link.thing.name))
+    blind = " They see nothing of what is in it." if link.thing.kind == "request" else ""
+    return ", ".join([f"{who} {can}", *limits]) + f".{blind}"
+
+
+def columns(links: Sequence[Link]) -> Iterator[str]:
+    """What a narrow terminal has no room for, `links show` tells."""
+    names = [printable(link.name or link.thing.name) for link in links]
+    is_narrow = room_for(_TAKEN + _LEAST_NAME, 0) < _TAKEN + _LEAST_NAME
+    taken = _TAKEN - (_LEFT_OUT if is_narrow else 0)
+    width = room_for(max(map(shown_width, [*names, "name"]), default=0), taken, least=_LEAST_NAME)
+
+    def line(name: str, kind: str, state: str, counts: Sequence[str], short: str) -> str:
+        opened, people, taken = (count.rjust(len(each)) for count, each in zip(counts, _HEADINGS, strict=True))
+        told = [state, opened, taken] if is_narrow else [kind.ljust(6), state, opened, people, taken]
+        return "  ".join([fitted(name, width), *told, short])
+
+    if links:
+        yield paint(line("name", "kind", "state".ljust(8), _HEADINGS, "id"), "quiet")
+    for link, name in zip(links, names, strict=True):
+        counts = [f"{count:,}" for count in (link.opens, link.people, link.downloads)]
+        yield line(name, _KINDS[link.thing.kind], _shown_state(link, 8), counts, short_id(link))
+
+
+def details(link: Link) -> Iterator[str]:
+    yield paint(printable(link.name or link.thing.name), "strong") + f", {_shown_state(link)}"
+    if link.note:
+        yield from (f"  “{printable(line)}”" for line in link.note.splitlines())
+    yield f"  {link.address}"
+    yield hanging(sentence(link), "  ")
+    yield ""
+    last = f", last on {shown_moment(link.last_at)}" if link.last_at else ""
+    yield hanging(f"Opened {shown_times(link.opens)} by {shown_people(link.people)}{last}.", "  ")
+    if link.thing.kind == "request":
+        yield f"  {shown_bytes(link.received_bytes)} came by it."
+    elif link.thing.kind != "room":
+        yield f"  Downloaded {shown_times(link.downloads)}."
+    if link.previews:
+        yield hanging(f"Robots have looked {shown_times(link.previews)}, which counts nowhere else.", "  ")
+    if link.badge_address:
+        yield f"  Its public counter: {link.badge_address}"
+    yield hanging(f"Given on {shown_moment(link.created_at)}, as {link.link_id}.", "  ")
+
+
+def short_id(link: Link) -> str:
+    """As much of the id as it takes to name the link; see `finding.find`."""
+    return link.link_id[-_SHORT_ID:]
+
+
+def _shown_state(link: Link, width: int = 0) -> str:
+    padded = link.state.ljust(width)
+    return paint(padded, _STYLES[link.state]) if link.state in _STYLES else padded

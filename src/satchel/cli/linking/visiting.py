@@ -1,0 +1,101 @@
+"""Come by a link that somebody gave: with its password if it has one, to what it leads to."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+from satchel.cli.client import Client
+from satchel.cli.failures import Refused
+from satchel.cli.linking.answers import Entered, Kind, Landing, LinkedFile, LinkedFiles
+from satchel.cli.linking.passwords import given_password, typed_password
+from satchel.cli.output import CommandFailed, note, printable
+from satchel.cli.shelf.fetching import Wanted, local_name, local_path
+
+_TRIES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """A link that has let us in."""
+
+    client: Client
+    token: str
+    landing: Landing
+    entered: Entered
+
+    @property
+    def shown(self) -> str:
+        """The pass."""
+        return self.entered.shown
+
+    def files(self) -> Iterator[LinkedFile]:
+        page = self.entered.listing
+        while page is not None:
+            yield from page.files
+            if page.cursor is None:
+                return
+            where = f"{_at(self.token)}/files?pass={quote(self.shown)}&cursor={quote(page.cursor, safe='')}"
+            page = self.client.call("GET", where, LinkedFiles)
+
+    def plan(self, folder: Path) -> list[Wanted]:
+        """What to fetch. Makes the folders in which the files will stand."""
+        is_folder = self.landing.kind == "folder"
+        top = folder / local_name(self.landing.name or "") if is_folder else folder
+        # Taken whole, a folder is one download, however many files it has.
+        shown = f"pass={quote(self.shown)}" + ("&whole=true" if is_folder else "")
+        wanted: list[Wanted] = []
+        for file in self.files():
+            target = top / local_path(file.path)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            content = f"{_at(self.token)}/files/{file.file_id}/content?{shown}"
+            wanted.append(Wanted(content, file.size_bytes, file.sha256, target, {"file_id": file.file_id}))
+        return wanted
+
+
+def visit(client: Client, token: str, *kinds: Kind) -> Visit:
+    """Enter a link that is for something of these kinds, which counts as one opening."""
+    landing = client.call("GET", _at(token), Landing)
+    if landing.kind not in kinds:
+        raise CommandFailed(_otherwise(client, token, landing))
+    entered = _enter(client, token, landing)
+    if landing.needs_password:
+        # Only now we may know its name.
+        landing = client.call("GET", f"{_at(token)}?pass={quote(entered.shown)}", Landing)
+    return Visit(client, token, landing, entered)
+
+
+def _enter(client: Client, token: str, landing: Landing) -> Entered:
+    if not landing.needs_password:
+        return _try(client, token, None)
+    if password := given_password():
+        return _try(client, token, password)
+    question = printable(f"Password of the link of {landing.shared_by}")
+    for left in reversed(range(_TRIES)):
+        try:
+            return _try(client, token, typed_password(question))
+        except Refused as refusal:
+            if refusal.slug != "link-password-wrong" or not left:
+                raise
+            note(str(refusal))
+            question = "Try again"
+    raise AssertionError("the last try raises")
+
+
+def _try(client: Client, token: str, password: str | None) -> Entered:
+    return client.call("POST", f"{_at(token)}/enter", Entered, {"password": password})
+
+
+def _otherwise(client: Client, token: str, landing: Landing) -> str:
+    """What to do with a link that is for something else."""
+    address = f"{client.server}/l/{token}"
+    if landing.kind == "request":
+        return f"By this link files are asked for. Send some with `satchel put FILE --link {address}`."
+    if landing.kind == "room":
+        code = (_enter(client, token, landing).goto or "").rpartition("/")[2]
+        return f"This link leads into a room. Come in with `satchel room join {code} --server {client.server}`."
+    return f"By this link there are files to be had. Get them with `satchel get {address}`."
+
+
+def _at(token: str) -> str:
+    return f"/open/{token}"

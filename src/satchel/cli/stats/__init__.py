@@ -1,0 +1,313 @@
+"""`satchel stats`: how often, and by how many people, what one shares was opened; and the clicks behind the figures."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from satchel.cli.account import Json, Server
+from satchel.cli.asking import confirm
+from satchel.cli.numbers import shown_clicks, whole_number
+from satchel.cli.output import CommandFailed, Misused, note, print_json
+from satchel.cli.verbs import GroupedVerbs, Verb
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from satchel.cli.client import Client
+    from satchel.cli.stats.recording import Line
+
+_KINDS = ("press", "open", "view", "download", "upload")
+_MOST_CLICKS = 1_000_000
+
+# As in `account`, what takes long to load is imported inside the verbs.
+
+
+class _Figures(GroupedVerbs):
+    """Shows figures where no other verb is named, so that `satchel stats` alone does what most people want."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        named = args[0] if args else ""
+        return super().parse_args(ctx, args if named in (*self.commands, "--help") else ["show", *args])
+
+
+stats = typer.Typer(
+    cls=_Figures,
+    name="stats",
+    rich_markup_mode=None,
+    add_completion=False,
+    help="See how often, and by how many people, what you share was opened.",
+)
+From = Annotated[
+    str | None, typer.Option("--from", metavar="DAY", help="The first, as 2026-11-01 or, by month, 2026-11.")
+]
+To = Annotated[str | None, typer.Option("--to", metavar="DAY", help="The last; both are included.")]
+
+
+@stats.command(cls=Verb)
+def show(
+    of: Annotated[
+        str,
+        typer.Argument(metavar="[OF]", help="A link, a path of your shelf, or site if you administer it; else all."),
+    ] = "mine",
+    first: From = None,
+    last: To = None,
+    by: Annotated[str, typer.Option("--by", metavar="day|month", help="What each column stands for.")] = "day",
+    zone: Annotated[
+        str | None, typer.Option("--zone", metavar="NAME", help="Whose days, as Asia/Tokyo; else this machine's.")
+    ] = None,
+    table: Annotated[bool, typer.Option("--table", help="Rows instead of a chart.")] = False,
+    csv: Annotated[bool, typer.Option("--csv", help="Only the rows, as CSV.")] = False,
+    json: Json = False,
+    server: Server = None,
+) -> None:
+    """Show where things stand, a chart, and what was opened most.
+
+    This is what `satchel stats` does by itself. Months are those of UTC.
+    """
+    if by not in ("day", "month"):
+        raise Misused(f"--by takes day or month, not {by!r}.")
+    from satchel.cli.client import open_client
+    from satchel.cli.stats import showing
+    from satchel.cli.stats.periods import local_zone
+    from satchel.cli.stats.reading import Wish, export, read
+    from satchel.cli.stats.scopes import scope_of
+
+    wish = Wish(by=by, first=first, last=last, zone=zone or local_zone())
+    wish.query()  # what cannot be meant is said before anything is asked
+    with open_client(server) as client:
+        scope = scope_of(client, of)
+        if csv:
+            sys.stdout.buffer.write(export(client, scope, wish))
+            return
+        told = read(client, scope, wish)
+    if json:
+        print_json(told.as_builtins(scope, wish))
+        return
+    print("\n".join([showing.headline(scope.title, wish.zone), "", *showing.summary(told.summary), ""]))
+    print("\n".join(showing.series(told.series, as_table=table)))
+    if told.ranking and (lines := list(showing.ranking(told.ranking))):
+        print("\n".join(lines))
+
+
+@stats.command(cls=Verb)
+def clicks(
+    user: Annotated[
+        str | None, typer.Option("--user", metavar="WHO", help="Whose, by id or e-mail address; else yours.")
+    ] = None,
+    first: Annotated[str | None, typer.Option("--from", metavar="TIME", help="From then, as 2026-11-16T18:00.")] = None,
+    last: Annotated[str | None, typer.Option("--to", metavar="TIME", help="Until then.")] = None,
+    day: Annotated[
+        str | None, typer.Option("--day", metavar="DAY", help="Instead, everybody's of a UTC day; for administrators.")
+    ] = None,
+    limit: Annotated[str, typer.Option("--limit", metavar="NUMBER", help="How many at most.")] = "100",
+    json: Annotated[bool, typer.Option("--json", help="Print JSON for machines, an object per line.")] = False,
+    server: Server = None,
+) -> None:
+    """List clicks one by one, newest first."""
+    most = whole_number("--limit", limit)
+    if day and (user or first or last):
+        raise Misused("--day is about everybody's clicks of one day, so that it stands alone.")
+    from itertools import islice
+
+    from msgspec.json import encode
+
+    from satchel.cli.client import open_client
+    from satchel.cli.stats import showing
+    from satchel.cli.stats.listing import every_click, where_clicks_are
+
+    with open_client(server) as client:
+        where, query = where_clicks_are(client, user=user, first=first, last=last, day=day)
+        found = islice(every_click(client, where, query), most)
+        if json:
+            for each in found:
+                print(encode(each).decode())
+            return
+        for line in showing.clicks(list(found)):
+            print(line)
+
+
+@stats.command(cls=Verb)
+def day(
+    which: Annotated[str | None, typer.Argument(metavar="DAY", help="As 2026-11-16; else today.")] = None,
+    json: Json = False,
+    server: Server = None,
+) -> None:
+    """Show what a UTC day comes to on all of the server."""
+    from satchel.cli.stats.periods import day_of, utc_today
+
+    _show_stat(f"days/{day_of(which or utc_today())}", server, as_json=json)
+
+
+@stats.command(cls=Verb)
+def month(
+    which: Annotated[str | None, typer.Argument(metavar="MONTH", help="As 2026-11; else this one.")] = None,
+    json: Json = False,
+    server: Server = None,
+) -> None:
+    """Show what a UTC month comes to on all of the server."""
+    from satchel.cli.stats.periods import month_of, utc_today
+
+    _show_stat(f"months/{month_of(which or utc_today())}", server, as_json=json)
+
+
+@stats.command(cls=Verb)
+def total(json: Json = False, server: Server = None) -> None:
+    """Show how many clicks there were of all time on all of the server."""
+    _show_stat("total", server, as_json=json)
+
+
+@stats.command(cls=Verb)
+def press(
+    count: Annotated[str, typer.Option("--count", metavar="NUMBER", help="For how many clicks it stands.")] = "1",
+    link: Annotated[str | None, typer.Option("--link", metavar="LINK", help="On a link of yours.")] = None,
+    kind: Annotated[
+        str, typer.Option("--kind", metavar="KIND", help="press, open, view, download or upload.")
+    ] = "press",
+    label: Annotated[str | None, typer.Option("--label", metavar="TEXT", help="What was pressed.")] = None,
+    at: Annotated[
+        str | None, typer.Option("--at", metavar="TIME", help="When it was, up to 48 hours ago; else now.")
+    ] = None,
+    user: Annotated[
+        str | None, typer.Option("--user", metavar="ID", help="Whose it is, if you administer the server; else yours.")
+    ] = None,
+    key: Annotated[
+        str | None, typer.Option("--key", metavar="TEXT", help="With the same once more, nothing counts twice.")
+    ] = None,
+    file: Annotated[
+        str | None, typer.Option("--file", metavar="FILE", help="Instead, clicks as lines of JSON; - for a pipe.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON for machines, an object per click.")] = False,
+    server: Server = None,
+) -> None:
+    """Record a click, or many from a file.
+
+    A line of a file is {"userId": …, "createDateTime": …, "clickCount": …, "kind": …, "target": …, "label": …}, all of
+    which can be left out.
+    """
+    counted = whole_number("--count", count, least=1, most=_MOST_CLICKS)
+    if kind not in _KINDS:
+        raise Misused(f"--kind takes {', '.join(_KINDS[:-1])} or {_KINDS[-1]}, not {kind!r}.")
+    if file and (counted > 1 or kind != "press" or link or label or at or user):
+        raise Misused("With --file each line says what it is, so that only --key, --json and --server go with it.")
+    from satchel.cli.client import open_client
+    from satchel.cli.linking.finding import find
+    from satchel.cli.stats.periods import moment_of
+    from satchel.cli.stats.recording import Line
+
+    with open_client(server) as client:
+        if file:
+            _record_file(client, file, key, as_json=json)
+            return
+        click = {
+            "clickCount": counted,
+            "kind": kind,
+            "label": label,
+            "userId": user,
+            "createDateTime": at and moment_of(at),
+            "target": link and find(client, link).link_id,
+        }
+        asked = {name: value for name, value in click.items() if value is not None}
+        _record(client, [Line(1, asked)], key, as_json=json)
+
+
+@stats.command(cls=Verb)
+def rebuild(
+    period: Annotated[str, typer.Argument(metavar="PERIOD", help="A UTC day or month, as 2026-11-16 or 2026-11.")],
+    json: Json = False,
+    server: Server = None,
+) -> None:
+    """Count a day or a month again from its clicks; for administrators.
+
+    What is right stays as it is.
+    """
+    from msgspec import to_builtins
+
+    from satchel.cli.client import open_client
+    from satchel.cli.stats import showing
+    from satchel.cli.stats.answers import Rebuilt
+    from satchel.cli.stats.periods import day_of, month_of
+
+    body = {"month": month_of(period)} if len(period) == len("2026-11") else {"day": day_of(period)}
+    with open_client(server) as client:
+        rebuilt = client.call("POST", "/clicks/rebuild", Rebuilt, body)
+    if json:
+        print_json(to_builtins(rebuilt))
+        return
+    print(showing.rebuilt(period, rebuilt))
+
+
+@stats.command(cls=Verb)
+def erase(
+    who: Annotated[str, typer.Argument(metavar="WHO", help="me; or, if you administer, an id or e-mail address.")],
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    json: Json = False,
+    server: Server = None,
+) -> None:
+    """Erase all clicks of a person; the sums stay as they are."""
+    from msgspec import to_builtins
+
+    from satchel.cli.client import open_client
+    from satchel.cli.stats.answers import Erased
+    from satchel.cli.stats.listing import ME, person_id_of, quoted
+
+    with open_client(server) as client:
+        person_id = person_id_of(client, who)
+        if not yes:
+            confirm(f"This erases {'all your clicks' if who == ME else f'all clicks of {who}'} for good.")
+        erased = client.call("DELETE", f"/clicks/people/{quoted(person_id)}", Erased)
+    if json:
+        print_json(to_builtins(erased))
+    else:
+        print(f"Erased {shown_clicks(erased.erased)}.")
+
+
+def _show_stat(which: str, server: str | None, *, as_json: bool) -> None:
+    from msgspec import to_builtins
+
+    from satchel.cli.client import open_client
+    from satchel.cli.stats.answers import Stat
+    from satchel.cli.stats.showing import stat
+
+    with open_client(server) as client:
+        found = client.call("GET", f"/clicks/stats/{which}", Stat)
+    if as_json:
+        print_json(to_builtins(found))
+    else:
+        print(stat(found))
+
+
+def _record_file(client: "Client", name: str, key: str | None, *, as_json: bool) -> None:
+    from satchel.cli.stats.recording import read_lines
+
+    if name == "-":
+        _record(client, read_lines(sys.stdin.buffer), key, as_json=as_json)
+        return
+    try:
+        with Path(name).open("rb") as file:
+            _record(client, read_lines(file), key, as_json=as_json)
+    except OSError as error:
+        raise CommandFailed(f"{name} cannot be read: {error.strerror}.") from error
+
+
+def _record(client: "Client", lines: "Iterable[Line]", key: str | None, *, as_json: bool) -> None:
+    from msgspec.json import encode
+
+    from satchel.cli.stats.recording import new_key, record_all
+
+    new = repeated = 0
+    key = key or new_key()
+    try:
+        for recorded in record_all(client, lines, key):
+            again = sum(each.repeated for each in recorded)
+            new, repeated = new + len(recorded) - again, repeated + again
+            if as_json:
+                print("\n".join(encode(each).decode() for each in recorded))
+    except (CommandFailed, KeyboardInterrupt):
+        if new or repeated:
+            note(f"{shown_clicks(new + repeated)} had been recorded. Run it again with --key {key}: none counts twice.")
+        raise
+    if not as_json:
+        before = f" {repeated:,} had been recorded before." if repeated else ""
+        print(f"Recorded {shown_clicks(new)}.{before}")

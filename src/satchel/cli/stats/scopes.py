@@ -1,0 +1,40 @@
+"""Of what figures are wanted: all that one shares, a link or a thing of one's own, or everything on the server."""
+
+from dataclasses import dataclass
+
+from satchel.cli.client import Client
+from satchel.cli.linking.addresses import is_address
+from satchel.cli.linking.finding import matching, only
+from satchel.cli.output import CommandFailed
+from satchel.cli.shelf.places import Places
+
+MINE, SITE = "mine", "site"
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """As the API takes it, and as people call it."""
+
+    written: str
+    title: str
+
+
+def scope_of(client: Client, typed: str) -> Scope:
+    """What was typed, whether as a scope, as a link or as a path of the shelf."""
+    if typed == MINE:
+        return Scope(MINE, "All that you share")
+    if typed == SITE:
+        return Scope(SITE, "Everything on this server")
+    if typed.startswith(("link:", "thing:")):
+        return Scope(typed, typed)
+    # The name of a file can look like the end of an id, but few people have a link and a file that do.
+    if (found := matching(client, typed)) or is_address(typed):
+        link = only(found, typed)
+        return Scope(f"link:{link.link_id}", f"The link to {link.name or link.thing.name}")
+    try:
+        entry = Places(client).wanted(typed)
+    except CommandFailed as error:
+        raise CommandFailed(
+            f"{error} Figures are told of a link, a path of your shelf, {MINE}, or, to administrators, {SITE}."
+        ) from error
+    return Scope(f"thing:{entry.kind}:{entry.id}", entry.name)
