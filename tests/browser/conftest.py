@@ -32,6 +32,7 @@ class OpenPage(Protocol):
         size: ViewportSize = ...,
         may_fail: bool = ...,
         intercepted: bool = ...,
+        zone: str | None = ...,
     ) -> Page: ...
 
 
@@ -73,12 +74,14 @@ def open_page(chromium: Browser, server: ServerProcess) -> Generator[OpenPage]:
         size: ViewportSize = DESKTOP,
         may_fail: bool = False,
         intercepted: bool = False,
+        zone: str | None = None,
     ) -> Page:
         context = chromium.new_context(
             base_url=server.url,
             locale=locale,
             color_scheme="dark" if dark else "light",
             viewport=size,
+            timezone_id=zone,
             service_workers="block" if intercepted else "allow",
         )
         contexts.append(context)

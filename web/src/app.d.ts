@@ -4,6 +4,8 @@ declare global {
     interface PageState {
       /** Which dialog is open, so that the back button closes it. */
       dialog?: string;
+      /** Which file of a link is looked at, likewise. */
+      viewed?: string;
     }
   }
 }

@@ -18,6 +18,8 @@ export type News = {
   'room.turned-away': { room_id: string };
   'transfer.offered': { transfer_id: string };
   'transfer.changed': { transfer_id: string };
+  /** How often what one shares was clicked, in all and on this UTC day. */
+  'stats.changed': { total: number; today: number; day: string };
 };
 
 export type Kind = keyof News;
@@ -35,6 +37,7 @@ const KINDS: Record<Kind | 'hello', true> = {
   'room.turned-away': true,
   'transfer.offered': true,
   'transfer.changed': true,
+  'stats.changed': true,
 };
 
 /** What a frame says; nothing, if it is news to us that there is such news. */

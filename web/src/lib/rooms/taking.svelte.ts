@@ -3,6 +3,7 @@ import { SvelteMap } from 'svelte/reactivity';
 import { t } from '$lib/i18n/index.svelte';
 import { renewSession } from '$lib/shelf/entries';
 import { act } from '$lib/shell/acting';
+import { saveFrom } from '$lib/shell/saving';
 import { canBeHeld, receive, receiveUnchecked } from '$lib/transfers/receiving';
 import { readTransfer, saveToShelf } from '$lib/transfers/transfers';
 import { toasts } from '$lib/ui/toasts.svelte';
@@ -78,8 +79,5 @@ export class Taking {
 
 async function follow(path: string): Promise<void> {
   await renewSession();
-  const link = document.createElement('a');
-  link.href = path;
-  link.download = '';
-  link.click();
+  saveFrom(path);
 }

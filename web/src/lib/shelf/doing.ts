@@ -2,6 +2,7 @@
 import { Problem } from '$lib/api/client';
 import { t } from '$lib/i18n/index.svelte';
 import { act } from '$lib/shell/acting';
+import { saveFrom } from '$lib/shell/saving';
 import { toasts } from '$lib/ui/toasts.svelte';
 import { downloadPath, renewSession, type Entry } from './entries';
 
@@ -42,9 +43,6 @@ export async function download(entries: readonly Entry[]): Promise<void> {
   }
   await act(async () => {
     await renewSession();
-    const link = document.createElement('a');
-    link.href = downloadPath(entries);
-    link.download = '';
-    link.click();
+    saveFrom(downloadPath(entries));
   });
 }

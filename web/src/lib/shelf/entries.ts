@@ -9,8 +9,11 @@ type Answer<Path extends keyof paths> = paths[Path] extends {
   : never;
 
 type Contents = Answer<'/api/v1/shelf/entries'>;
-/** `at` is where its bytes are, for what is shown in the same way but stands elsewhere, such as in a room. */
-export type Entry = Contents['entries'][number] & { at?: string };
+/**
+ * `at` is where its bytes are, for what is shown in the same way but stands elsewhere, such as in a room; `query` is what
+ * has to be said there, such as a pass.
+ */
+export type Entry = Contents['entries'][number] & { at?: string; query?: string };
 export type Place = Contents['folder'];
 export type FoundEntry = Answer<'/api/v1/shelf/search'>['entries'][number];
 export type BinnedEntry = Answer<'/api/v1/shelf/bin'>['entries'][number];
@@ -102,11 +105,11 @@ export async function renewSession(): Promise<void> {
 }
 
 export function contentPath(entry: Entry): string {
-  return `${addressOf(entry)}/content`;
+  return `${addressOf(entry)}/content${entry.query ?? ''}`;
 }
 
 export function previewPath(entry: Entry): string {
-  return `${addressOf(entry)}/preview`;
+  return `${addressOf(entry)}/preview${entry.query ?? ''}`;
 }
 
 /** One file as it is; anything else as an archive. */

@@ -1,5 +1,14 @@
 // Where one can go: the one list behind the sidebar, the tab bar and the command palette.
-import { ArrowLeftRight, Backpack, CircleUser, DoorOpen, PackageOpen, Settings2 } from '@lucide/svelte';
+import {
+  ArrowLeftRight,
+  Backpack,
+  ChartColumn,
+  CircleUser,
+  DoorOpen,
+  Link,
+  PackageOpen,
+  Settings2,
+} from '@lucide/svelte';
 import type { Component } from 'svelte';
 import type { Key } from '$lib/i18n/index.svelte';
 import type { Visitor } from '$lib/session.svelte';
@@ -11,6 +20,8 @@ export type Place = {
   icon: Component<{ size?: number; 'aria-hidden'?: 'true' }>;
   /** How much waits there to be looked at. */
   waiting?: string;
+  /** Seldom gone to: on a phone it stands above the page, and not under the thumb. */
+  aside?: boolean;
 };
 
 export function placesFor(visitor: Visitor): Place[] {
@@ -20,9 +31,11 @@ export function placesFor(visitor: Visitor): Place[] {
     { path: '/rooms', label: 'nav.rooms', icon: DoorOpen },
     { path: '/transfers', label: 'nav.transfers', icon: ArrowLeftRight, waiting: waiting.badge },
     { path: '/drop', label: 'nav.drop', icon: PackageOpen },
-    { path: '/account', label: 'nav.account', icon: CircleUser },
+    { path: '/links', label: 'nav.links', icon: Link },
+    { path: '/activity', label: 'nav.activity', icon: ChartColumn },
+    { path: '/account', label: 'nav.account', icon: CircleUser, aside: true },
   ];
   if (visitor.administrator)
-    places.push({ path: '/administration', label: 'nav.administration', icon: Settings2 });
+    places.push({ path: '/administration', label: 'nav.administration', icon: Settings2, aside: true });
   return places;
 }

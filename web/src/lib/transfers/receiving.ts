@@ -2,6 +2,7 @@
 // and reported, so that both sides know that it arrived whole.
 import { Problem, problemFrom, unreachable } from '$lib/api/problems';
 import { t } from '$lib/i18n/index.svelte';
+import { saveFrom } from '$lib/shell/saving';
 import { archiveOf, type ArchiveFile } from './archive';
 import type { News, Task } from './digest.worker';
 import { contentPath, readTransfer, reportVerified, type Transfer, type TransferFile } from './transfers';
@@ -58,7 +59,7 @@ async function take(
 /** Large files: the browser takes them by itself, and nobody knows but the server that the last byte went out. */
 export async function receiveUnchecked({ transfer_id }: Transfer, file: TransferFile): Promise<void> {
   await readTransfer(transfer_id);
-  follow(contentPath(transfer_id, file), file.name);
+  saveFrom(contentPath(transfer_id, file), file.name);
 }
 
 /** Compare what lies on the device with what was sent. */
@@ -107,16 +108,9 @@ function digest(
 
 function save(bytes: Blob, name: string): void {
   const address = URL.createObjectURL(bytes);
-  follow(address, name);
+  saveFrom(address, name);
   // Not at once: the browser may still be asking where to put it.
   setTimeout(() => URL.revokeObjectURL(address), 60_000);
-}
-
-function follow(address: string, name: string): void {
-  const link = document.createElement('a');
-  link.href = address;
-  link.download = name;
-  link.click();
 }
 
 function differs({ name }: TransferFile): Problem {

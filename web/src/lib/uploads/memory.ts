@@ -11,18 +11,31 @@ export type Remembered = {
   since: string;
 };
 
-/** Where an upload goes: a folder of the shelf; or a room, there to everybody or to one person. */
-export type Whereto = { destination: string; folder?: string; room?: string; to?: string };
+/**
+ * Where an upload goes: a folder of the shelf; a room, there to everybody or to one person; or by a link to whoever asks for
+ * it, with the pass that was given for the link, and the name of whoever sends it.
+ */
+export type Whereto = {
+  destination: string;
+  folder?: string;
+  room?: string;
+  to?: string;
+  link?: string;
+  pass?: string;
+  uploader?: string;
+};
 
 /** The part of `Storage` that is needed. */
 export type Shelter = Pick<Storage, 'getItem' | 'setItem' | 'removeItem' | 'key' | 'length'>;
 
 const PREFIX = 'upload:';
 export const TOP = 'root';
+/** Whose uploads those are that come from nobody known. */
+export const STRANGER = 'stranger';
 
 /** One text for where an upload goes. */
-export function placeOf({ destination, folder, room, to }: Whereto): string {
-  return [destination, folder === TOP ? '' : folder, room, to].filter(Boolean).join('/');
+export function placeOf({ destination, folder, room, to, link }: Whereto): string {
+  return [destination, folder === TOP ? '' : folder, room, to, link].filter(Boolean).join('/');
 }
 
 /** The same for the same file, in this place, by this person; another as soon as the file has changed. */

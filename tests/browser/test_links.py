@@ -1,0 +1,363 @@
+"""Links in real browsers: given from shelf and room, opened by strangers, counted while the owner looks, and ended."""
+
+import time
+import zipfile
+from collections.abc import Callable, Generator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import FilePayload, Locator, Page, expect
+
+from tests.browser.conftest import DESKTOP, NARROW, OpenPage, sign_in
+from tests.browser.test_pages import complaints_of_axe
+from tests.browser.test_transfers import Holder
+from tests.server.process import ServerProcess, serving
+
+pytestmark = pytest.mark.services
+
+PATIENCE_SECONDS = 20
+
+
+@pytest.fixture(scope="module")
+def server(data: Path) -> Generator[ServerProcess]:
+    with serving(data, "--sign-up", "open") as running:
+        yield running
+
+
+class Giver(Holder):
+    """Somebody who gives links."""
+
+    def give(self, kind: str, thing_id: str, **conditions: Any) -> dict[str, Any]:
+        return self.ask("POST", "/links", json={"thing": {"kind": kind, "id": thing_id}, **conditions})
+
+    def look(self, link: dict[str, Any]) -> dict[str, Any]:
+        return self.ask("GET", f"/links/{link['link_id']}")
+
+    def change(self, link: dict[str, Any], **change: Any) -> None:
+        self.ask("PATCH", f"/links/{link['link_id']}", json=change)
+
+
+def open_link(page: Page, link: dict[str, Any], heading: str) -> None:
+    page.goto(f"/l/{link['token']}")
+    expect(page.get_by_role("heading", level=1)).to_have_text(heading)
+
+
+def press(page: Page, name: str) -> None:
+    page.get_by_role("button", name=name, exact=True).click()
+
+
+def row(page: Page, name: str) -> Locator:
+    return page.get_by_role("list", name="Links").get_by_role("article").filter(has_text=name)
+
+
+def assert_everybody_can_use(page: Page) -> None:
+    page.set_viewport_size(NARROW)
+    assert page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
+    assert complaints_of_axe(page) == [], page.url
+    page.set_viewport_size(DESKTOP)
+
+
+def downloaded(page: Page, start: Callable[[], None]) -> Path:
+    with page.expect_download() as download:
+        start()
+    return Path(download.value.path())
+
+
+def test_a_link_is_given_opened_by_a_stranger_and_counted_while_its_owner_looks(
+    server: ServerProcess, open_page: OpenPage
+) -> None:
+    ann = Giver(server, "Ann")
+    ann.put("plan.txt", b"at eight", filetype="text/plain")
+    owner, stranger = open_page(), open_page()
+    sign_in(owner, ann.email)
+    owner.get_by_role("checkbox", name="Select plan.txt").check()
+    owner.get_by_role("toolbar").get_by_role("button", name="Link").click()
+    press(owner, "Make a link")
+    made = owner.get_by_role("dialog").get_by_label("Address of the link")
+    expect(made).to_be_focused()
+    assert complaints_of_axe(owner) == []
+    address = made.input_value()
+    owner.goto("/links")
+    expect(row(owner, "plan.txt")).to_contain_text("not opened yet")
+
+    stranger.goto(address)
+    expect(stranger.get_by_text("Ann shares a file with you")).to_be_visible()
+    assert_everybody_can_use(stranger)
+    (link,) = ann.ask("GET", "/links")["links"]
+    assert (link["opens"], link["people"], link["downloads"]) == (0, 0, 0)
+    assert downloaded(stranger, lambda: press(stranger, "Download")).read_bytes() == b"at eight"
+    for figure in ("opened once", "1 person", "1 download"):
+        expect(row(owner, "plan.txt")).to_contain_text(figure)
+    assert stranger.context.cookies() == []
+
+
+def test_a_folder_is_looked_through_and_loading_the_page_again_is_no_second_opening(
+    server: ServerProcess, open_page: OpenPage
+) -> None:
+    giver = Giver(server, "Bea")
+    folder = giver.folder("Parts")
+    giver.put("viola.txt", b"do re mi", folder=folder, filetype="text/plain")
+    giver.put("lake.bin", b"blue", folder=folder, relativePath="Lakes/lake.bin")
+    link = giver.give("folder", folder, note="For Thursday.")
+    page = open_page()
+    open_link(page, link, "Parts")
+    expect(page.get_by_text("2 files")).to_be_visible()
+    expect(page.get_by_text("For Thursday.")).to_be_visible()
+    press(page, "Show files")
+    press(page, "Look at viola.txt")
+    expect(page.get_by_role("dialog").get_by_text("do re mi")).to_be_visible()
+    page.go_back()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(page.get_by_role("button", name="Look at viola.txt")).to_be_focused()
+    page.reload()
+    with zipfile.ZipFile(downloaded(page, lambda: press(page, "Download all"))) as archive:
+        assert {name: archive.read(name) for name in archive.namelist() if not name.endswith("/")} == {
+            "Parts/viola.txt": b"do re mi",
+            "Parts/Lakes/lake.bin": b"blue",
+        }
+    assert downloaded(page, lambda: press(page, "Download lake.bin")).read_bytes() == b"blue"
+    assert_everybody_can_use(page)
+    wait_until(lambda: giver.look(link)["downloads"] == 2)
+    figures = giver.look(link)
+    assert (figures["opens"], figures["people"]) == (1, 1)
+
+
+def test_before_the_password_not_even_the_name_is_told(server: ServerProcess, open_page: OpenPage) -> None:
+    giver = Giver(server, "Cem")
+    link = giver.give("file", giver.put("secret plan.txt", b"at nine"), password="open sesame")
+    page = open_page(may_fail=True)
+    open_link(page, link, "A file")
+    page.get_by_label("Password", exact=True).fill("open barley")
+    press(page, "Open")
+    expect(page.get_by_text("not the password of this link")).to_be_visible()
+    assert "secret plan" not in page.content()
+    assert_everybody_can_use(page)
+    page.get_by_label("Password", exact=True).fill("open sesame")
+    press(page, "Open")
+    expect(page.get_by_role("heading", level=1)).to_have_text("secret plan.txt")
+    assert downloaded(page, lambda: press(page, "Download")).read_bytes() == b"at nine"
+
+
+def test_of_two_who_want_the_only_download_one_gets_it(server: ServerProcess, open_page: OpenPage) -> None:
+    giver = Giver(server, "Dov")
+    link = giver.give("file", giver.put("ticket.txt", b"row 5"), downloads=1)
+    first, second = open_page(), open_page(may_fail=True)
+    for page in (first, second):
+        open_link(page, link, "ticket.txt")
+        expect(page.get_by_text("1 download left")).to_be_visible()
+    downloaded(first, lambda: press(first, "Download"))
+    wait_until(lambda: giver.look(link)["state"] == "used-up")
+    press(second, "Download")
+    expect(second.get_by_role("heading", level=1)).to_have_text("This link is used up")
+    assert_everybody_can_use(second)
+
+
+def test_files_are_asked_for_and_come_from_somebody_without_an_account(
+    server: ServerProcess, open_page: OpenPage
+) -> None:
+    giver = Giver(server, "Eve")
+    giver.folder("Something")
+    owner, stranger = open_page(), open_page()
+    sign_in(owner, giver.email)
+    press(owner, "Ask for files")
+    owner.get_by_label("Folder for what comes").fill("Homework")
+    press(owner, "Make a link")
+    stranger.goto(owner.get_by_label("Address of the link").input_value())
+    expect(stranger.get_by_text("Eve asks you for files")).to_be_visible()
+    assert_everybody_can_use(stranger)
+    stranger.get_by_label("Your name").fill("Fay")
+    files = [FilePayload(name=f"page {n}.txt", mimeType="text/plain", buffer=b"x" * n) for n in (1, 700_000)]
+    stranger.locator("input[type=file]").first.set_input_files(files)
+    expect(stranger.get_by_text("Your 2 files have reached Eve.")).to_be_visible()
+    assert_everybody_can_use(stranger)
+    owner.goto("/shelf")
+    for folder in ("Homework", "Fay"):
+        owner.get_by_role("link", name=folder).dblclick()
+        expect(owner.get_by_role("heading", level=1)).to_have_text(folder)
+    expect(owner.get_by_role("link", name="page 700000.txt")).to_be_visible()
+    assert stranger.context.cookies() == []
+
+
+def test_a_room_is_reached_by_its_link(server: ServerProcess, open_page: OpenPage) -> None:
+    giver = Giver(server, "Gus")
+    room = giver.ask("POST", "/rooms", json={"name": "Rehearsal"})
+    owner, stranger = open_page(), open_page()
+    sign_in(owner, giver.email)
+    owner.goto(f"/rooms/{room['room_id']}")
+    press(owner, "Give a link to this room")
+    press(owner, "Make a link")
+    stranger.goto(owner.get_by_label("Address of the link").input_value())
+    expect(stranger.get_by_role("heading", level=1)).to_have_text("Rehearsal")
+    press(stranger, "Go to the room")
+    stranger.wait_for_url("**/join/*")
+    stranger.get_by_label("Your name").fill("Hal")
+    press(stranger, "Go in")
+    expect(stranger.get_by_role("heading", level=1)).to_have_text("Rehearsal")
+
+
+def test_coming_back_from_a_room_needs_no_password_again_and_is_no_second_opening(
+    server: ServerProcess, open_page: OpenPage
+) -> None:
+    giver = Giver(server, "Lea")
+    room = giver.ask("POST", "/rooms", json={"name": "Cellar"})
+    link = giver.give("room", room["room_id"], password="open sesame", name="Downstairs")
+    page = open_page()
+    open_link(page, link, "Downstairs")
+    page.get_by_label("Password", exact=True).fill("open sesame")
+    press(page, "Open")
+    page.wait_for_url("**/join/*")
+    page.go_back()
+    press(page, "Go to the room")
+    page.wait_for_url("**/join/*")
+    assert giver.look(link)["opens"] == 1
+
+
+def test_whoever_may_not_copy_is_told_and_can_do_it_by_hand(server: ServerProcess, open_page: OpenPage) -> None:
+    giver = Giver(server, "Mia")
+    link = giver.give("file", giver.put("flyer.txt", b"f"))
+    page = open_page()
+    page.add_init_script(
+        "navigator.clipboard.writeText = () => Promise.reject(new DOMException('', 'NotAllowedError'))"
+    )
+    page.add_init_script("document.execCommand = () => false")
+    sign_in(page, giver.email)
+    page.goto("/links")
+    press(page, "Copy the address of flyer.txt")
+    expect(page.get_by_text(f"The address is {link['address']}")).to_be_visible()
+    press(page, "QR code and counter of flyer.txt")
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("button", name="Copy").first.click()
+    expect(dialog.get_by_role("alert")).to_contain_text("copy it by hand")
+    assert page.evaluate("getSelection().toString()") == link["address"]
+
+
+def test_a_phone_passes_a_link_on_in_its_own_way(server: ServerProcess, open_page: OpenPage) -> None:
+    giver = Giver(server, "Nia")
+    link = giver.give("file", giver.put("song.txt", b"la"))
+    page = open_page()
+    page.add_init_script("navigator.share = async (shared) => { window.shared = shared }")
+    sign_in(page, giver.email)
+    page.goto("/links")
+    press(page, "QR code and counter of song.txt")
+    press(page, "Share")
+    assert page.evaluate("window.shared") == {"url": link["address"], "title": "song.txt"}
+
+
+def test_a_condition_that_cannot_be_is_shown_even_if_it_was_folded_away(
+    server: ServerProcess, open_page: OpenPage
+) -> None:
+    giver = Giver(server, "Oda")
+    giver.put("list.txt", b"l")
+    page = open_page()
+    sign_in(page, giver.email)
+    page.get_by_role("checkbox", name="Select list.txt").check()
+    page.get_by_role("toolbar").get_by_role("button", name="Link").click()
+    more, limit = page.get_by_text("More: end, password"), page.get_by_label("Number of downloads")
+    more.click()
+    limit.fill("many")
+    more.click()
+    expect(limit).to_be_hidden()
+    press(page, "Make a link")
+    expect(limit).to_be_focused()
+
+
+def test_asking_for_files_once_more_after_a_broken_line_makes_no_second_folder(
+    server: ServerProcess, open_page: OpenPage
+) -> None:
+    giver = Giver(server, "Pia")
+    giver.folder("Something")
+    page = open_page(intercepted=True, may_fail=True)
+    sign_in(page, giver.email)
+    press(page, "Ask for files")
+    page.route("**/api/v1/links", lambda route: route.abort(), times=1)
+    press(page, "Make a link")
+    expect(page.get_by_role("dialog").get_by_role("alert")).to_be_visible()
+    press(page, "Make a link")
+    expect(page.get_by_label("Address of the link")).to_be_visible()
+    page.goto("/shelf")
+    expect(page.get_by_role("link", name="Sent to me")).to_have_count(1)
+
+
+def test_every_link_that_leads_nowhere_says_why_on_a_page_of_its_own(
+    server: ServerProcess, open_page: OpenPage
+) -> None:
+    giver = Giver(server, "Ina")
+    kept, doomed = giver.put("kept.txt", b"k"), giver.put("doomed.txt", b"d")
+    soon = (datetime.now(UTC) + timedelta(seconds=1)).isoformat()
+    paused, revoked, gone = giver.give("file", kept), giver.give("file", kept), giver.give("file", doomed)
+    expired = giver.give("file", kept, expires_at=soon)
+    giver.change(paused, paused=True)
+    assert giver.client.delete(f"/api/v1/links/{revoked['link_id']}", headers=giver.headers).is_success
+    assert giver.client.delete(f"/api/v1/shelf/files/{doomed}", headers=giver.headers).is_success
+    wait_until(lambda: giver.look(expired)["state"] == "expired")
+    page = open_page(may_fail=True)
+    for link, heading in (
+        ({"token": "x" * 22}, "There is no such link"),
+        (revoked, "This link was revoked"),
+        (gone, "What this link was for is gone"),
+        (expired, "This link has expired"),
+        (paused, "This link is paused"),
+    ):
+        open_link(page, link, heading)
+        assert_everybody_can_use(page)
+    giver.change(paused, paused=False)
+    press(page, "Try again")
+    expect(page.get_by_role("heading", level=1)).to_have_text("kept.txt")
+
+
+def test_the_owner_pauses_changes_and_revokes_a_link_and_shows_its_counter(
+    server: ServerProcess, open_page: OpenPage
+) -> None:
+    giver = Giver(server, "Jon")
+    link = giver.give("file", giver.put("poster.txt", b"p"), note="Old words")
+    page = open_page()
+    sign_in(page, giver.email)
+    page.goto("/links")
+    press(page, "Pause poster.txt")
+    expect(row(page, "poster.txt")).to_contain_text("paused")
+    press(page, "Let poster.txt go on")
+    expect(row(page, "poster.txt")).to_contain_text("active")
+    assert_everybody_can_use(page)
+
+    press(page, "Change poster.txt")
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Note").fill("New words")
+    dialog.get_by_label("Number of downloads").fill("3")
+    dialog.get_by_text("7 days").click()
+    assert complaints_of_axe(page) == []
+    press(page, "Save")
+    expect(row(page, "poster.txt")).to_contain_text("0 of 3 downloads")
+    changed = giver.look(link)
+    assert (changed["note"], changed["downloads_limit"], changed["has_password"]) == ("New words", 3, False)
+    assert changed["expires_at"] is not None
+
+    press(page, "QR code and counter of poster.txt")
+    dialog.get_by_text("On", exact=True).click()
+    expect(dialog.get_by_role("img", name="Counter")).to_be_visible()
+    counter = f'<img src="{giver.look(link)["badge_address"]}" alt="Openings of poster.txt">'
+    expect(dialog.get_by_label("Line for a web page")).to_have_value(counter)
+    assert complaints_of_axe(page) == []
+    page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+
+    press(page, "Revoke poster.txt")
+    press(page, "Revoke")
+    expect(row(page, "poster.txt")).to_contain_text("revoked")
+    assert giver.look(link)["state"] == "revoked"
+
+
+def test_whoever_has_given_no_links_learns_what_they_are_for(server: ServerProcess, open_page: OpenPage) -> None:
+    page = open_page()
+    sign_in(page, Giver(server, "Kit").email)
+    page.get_by_role("link", name="Links", exact=True).first.click()
+    expect(page.get_by_text("You have given no links yet")).to_be_visible()
+    assert_everybody_can_use(page)
+
+
+def wait_until(happened: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not happened():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)

@@ -1,0 +1,37 @@
+// Keeps what can be asked for any number of times a second from being done so often.
+
+export class Pace {
+  #work: () => Promise<void>;
+  #restMs: number;
+  #resting = false;
+  #wanted = false;
+  #stopped = false;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(work: () => Promise<void>, restMs: number) {
+    this.#work = work;
+    this.#restMs = restMs;
+  }
+
+  /** At once; or, if it has just been done, once more after the rest, however many ask meanwhile. */
+  ask = (): void => {
+    this.#wanted = true;
+    if (!this.#resting && !this.#stopped) void this.#run();
+  };
+
+  stop(): void {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+  }
+
+  async #run(): Promise<void> {
+    this.#wanted = false;
+    this.#resting = true;
+    await this.#work();
+    if (this.#stopped) return;
+    this.#timer = setTimeout(() => {
+      this.#resting = false;
+      if (this.#wanted) void this.#run();
+    }, this.#restMs);
+  }
+}

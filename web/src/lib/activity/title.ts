@@ -1,0 +1,34 @@
+// What a scope is called: a link by its name, a thing by that of what the links to it lead to.
+import { readLink, readLinksTo, titleOf, writtenThing, type LinkView } from '$lib/links/links';
+
+/** `links` are those that lead to a thing. */
+export type Title = { name: string; link?: LinkView; links: LinkView[] };
+
+const SCOPE = /^(mine|site|link:.+|thing:[a-z]+:.+)$/;
+
+export function isScope(written: string): boolean {
+  return SCOPE.test(written);
+}
+
+/** `file`, `folder`, `room`, `transfer`, …; nothing for what is no thing. */
+export function thingKindOf(scope: string): string | undefined {
+  const [kind, thing] = scope.split(':');
+  return kind === 'thing' ? thing : undefined;
+}
+
+export async function readTitle(scope: string): Promise<Title> {
+  const [kind, ...rest] = scope.split(':');
+  const name = rest.join(':');
+  if (kind === 'link') {
+    const link = await readLink(name);
+    return { name: titleOf(link), link, links: [] };
+  }
+  if (kind !== 'thing') return { name: '', links: [] };
+  const links = await readLinksTo(name);
+  return { name: links[0]?.thing.name ?? '', links };
+}
+
+/** The scope of what a link leads to. */
+export function scopeOfThing({ thing }: LinkView): string {
+  return `thing:${writtenThing(thing)}`;
+}

@@ -1,0 +1,98 @@
+// The conditions of a link as a form has them, and what they mean to the server: of a new link, and of one that changes.
+import { dayAfter, endOfDay, momentAfter } from '$lib/shelf/days';
+import type { LinkChange, LinkView, NewLink, ThingKind } from './links';
+
+export type Term = 'never' | '1' | '7' | '30' | 'day';
+
+/** As typed: an empty text is no condition. */
+export type Conditions = {
+  name: string;
+  note: string;
+  password: string;
+  /** Of a link that has one: it shall have none. */
+  passwordGone: boolean;
+  term: Term;
+  day: string;
+  downloads: string;
+  megabytes: string;
+};
+
+const MEGABYTE = 1_000_000;
+
+export function noConditions(): Conditions {
+  return {
+    name: '',
+    note: '',
+    password: '',
+    passwordGone: false,
+    term: 'never',
+    day: dayAfter(7),
+    downloads: '',
+    megabytes: '',
+  };
+}
+
+/** Its own as they are; a password cannot be read back. */
+export function conditionsOf(link: LinkView): Conditions {
+  return {
+    ...noConditions(),
+    name: link.name,
+    note: link.note,
+    term: link.expires_at ? 'day' : 'never',
+    day: link.expires_at ? dayAfter(0, Date.parse(link.expires_at)) : dayAfter(7),
+    downloads: link.downloads_limit ? String(link.downloads_limit) : '',
+    megabytes: link.max_bytes ? String(link.max_bytes / MEGABYTE) : '',
+  };
+}
+
+/** Only files and folders are downloaded. */
+export function hasDownloads(kind: ThingKind): boolean {
+  return kind === 'file' || kind === 'folder';
+}
+
+export function newLink(kind: ThingKind, id: string, wanted: Conditions): NewLink {
+  return {
+    thing: { kind, id },
+    name: wanted.name,
+    note: wanted.note,
+    password: wanted.password || null,
+    expires_at: endOf(wanted),
+    downloads: hasDownloads(kind) ? wholeNumber(wanted.downloads) : null,
+    max_bytes: kind === 'request' ? bytesIn(wanted.megabytes) : null,
+  };
+}
+
+/** Only what is different, so that an end that is only hours away is not moved to the end of its day. */
+export function changeOf(link: LinkView, wanted: Conditions): LinkChange {
+  const before = conditionsOf(link);
+  const change: LinkChange = {};
+  if (wanted.name !== before.name) change.name = wanted.name;
+  if (wanted.note !== before.note) change.note = wanted.note;
+  if (wanted.password) change.password = wanted.password;
+  else if (wanted.passwordGone) change.password = null;
+  if (wanted.term !== before.term || (wanted.term === 'day' && wanted.day !== before.day)) {
+    change.expires_at = endOf(wanted);
+  }
+  if (wanted.downloads !== before.downloads) change.downloads = wholeNumber(wanted.downloads);
+  if (wanted.megabytes !== before.megabytes) change.max_bytes = bytesIn(wanted.megabytes);
+  return change;
+}
+
+/** So many more days than it has left, or from now on if it has none left. */
+export function extended(link: LinkView, days: number, now = Date.now()): string {
+  const end = link.expires_at ? Date.parse(link.expires_at) : now;
+  return momentAfter(days, Math.max(end, now));
+}
+
+function endOf({ term, day }: Conditions): string | null {
+  if (term === 'never') return null;
+  return term === 'day' ? endOfDay(day) : momentAfter(Number(term));
+}
+
+function wholeNumber(typed: string): number | null {
+  return Number(typed) || null;
+}
+
+function bytesIn(megabytes: string): number | null {
+  return Math.round(Number(megabytes) * MEGABYTE) || null;
+}

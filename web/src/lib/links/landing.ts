@@ -1,0 +1,84 @@
+// What visitors of a link ask of the server: what it is, to be let in, and where its bytes are.
+import { ask, http } from '$lib/api/client';
+import type { components } from '$lib/api/schema';
+import type { Entry } from '$lib/shelf/entries';
+
+export type Landing = components['schemas']['LandingView'];
+export type LinkedFile = components['schemas']['LinkedFileView'];
+export type LinkedFiles = components['schemas']['LinkedFileList'];
+export type Entered = components['schemas']['EnteredView'];
+
+/** Why a link can lead nowhere; each has a page of its own. */
+export const DEAD_ENDS = [
+  'link-unknown',
+  'link-paused',
+  'link-expired',
+  'link-used-up',
+  'link-revoked',
+  'link-target-gone',
+] as const;
+export type DeadEnd = (typeof DEAD_ENDS)[number];
+
+export function isDeadEnd(slug: string | undefined): slug is DeadEnd {
+  return DEAD_ENDS.includes(slug as DeadEnd);
+}
+
+/** Counts nothing. */
+export function look(token: string, pass: string): Promise<Landing> {
+  return ask(http.GET('/api/v1/open/{token}', { params: { path: { token }, query: shown(pass) } }));
+}
+
+/** Counts as one opening. */
+export function enter(token: string, password: string): Promise<Entered> {
+  const body = password ? { password } : {};
+  return ask(http.POST('/api/v1/open/{token}/enter', { params: { path: { token } }, body }));
+}
+
+export function readFiles(token: string, pass: string, cursor: string | null): Promise<LinkedFiles> {
+  const query = { ...shown(pass), ...(cursor !== null && { cursor }) };
+  return ask(http.GET('/api/v1/open/{token}/files', { params: { path: { token }, query } }));
+}
+
+export function archivePath(token: string, pass: string): string {
+  return `${base(token)}/archive${asQuery(pass)}`;
+}
+
+/** A file as the shelf shows its own, with where its bytes are and the pass that opens them. */
+export function entryOf(token: string, pass: string, { kind }: Landing, file: LinkedFile): Entry {
+  return {
+    kind: 'file',
+    id: file.file_id,
+    name: file.name,
+    folder_id: '',
+    size_bytes: file.size_bytes,
+    content_type: file.content_type,
+    sha256: null,
+    created_at: '',
+    expires_at: null,
+    previewable: file.preview,
+    at: kind === 'file' ? base(token) : `${base(token)}/files/${encodeURIComponent(file.file_id)}`,
+    query: asQuery(pass),
+  };
+}
+
+/** The folder that a file is in below what the link is for. */
+export function folderOf({ path }: LinkedFile): string {
+  return path.split('/').slice(0, -1).join(' / ');
+}
+
+/** Whether it is likely that a browser can show it; for sure that is known once one is in. */
+export function isViewable(contentType: string | null): boolean {
+  return /^(image|audio|video|text)\/|^application\/pdf$/.test(contentType ?? '');
+}
+
+function base(token: string): string {
+  return `/api/v1/open/${encodeURIComponent(token)}`;
+}
+
+function shown(pass: string): { pass?: string } {
+  return pass ? { pass } : {};
+}
+
+function asQuery(pass: string): string {
+  return pass ? `?${new URLSearchParams({ pass })}` : '';
+}

@@ -1,0 +1,71 @@
+// The links that one has given, as the server tells of them, and everything that can be asked of it about them.
+import { ask, http } from '$lib/api/client';
+import type { components } from '$lib/api/schema';
+
+export type LinkView = components['schemas']['LinkView'];
+export type LinkState = LinkView['state'];
+export type ThingKind = LinkView['thing']['kind'];
+export type NewLink = components['schemas']['NewLink'];
+export type LinkChange = components['schemas']['LinkChange'];
+/** What a link is to lead to; files can be asked for before there is a folder for them. */
+export type Thing = { kind: ThingKind; id: string | undefined; name: string };
+
+type Page = { links: LinkView[]; cursor: string | null };
+
+const PAGE = 50;
+const MOST_OF_ONE_THING = 100;
+
+export function readLinks(cursor: string | null): Promise<Page> {
+  const query = { limit: PAGE, ...(cursor !== null && { cursor }) };
+  return ask(http.GET('/api/v1/links', { params: { query } }));
+}
+
+export function readLink(linkId: string): Promise<LinkView> {
+  return ask(http.GET('/api/v1/links/{link_id}', { params: { path: { link_id: linkId } } }));
+}
+
+/** Also those that were revoked; to a folder, also those by which files are asked into it. */
+export async function readLinksTo(thing: string): Promise<LinkView[]> {
+  const query = { thing, limit: MOST_OF_ONE_THING };
+  const { links } = await ask(http.GET('/api/v1/links', { params: { query } }));
+  return links;
+}
+
+export function giveLink(body: NewLink): Promise<LinkView> {
+  return ask(http.POST('/api/v1/links', { body }));
+}
+
+export function changeLink(linkId: string, body: LinkChange): Promise<LinkView> {
+  return ask(http.PATCH('/api/v1/links/{link_id}', { params: { path: { link_id: linkId } }, body }));
+}
+
+export async function revokeLink(linkId: string): Promise<void> {
+  await ask(http.DELETE('/api/v1/links/{link_id}', { params: { path: { link_id: linkId } } }));
+}
+
+/** The same list with what is known anew. */
+export function renewed(links: readonly LinkView[], fresh: readonly LinkView[]): LinkView[] {
+  const known = new Map(fresh.map((link) => [link.link_id, link]));
+  return links.map((link) => known.get(link.link_id) ?? link);
+}
+
+/** What a link leads to, as the server writes it; asking for files is a way to use a folder. */
+export function writtenThing({ kind, id }: { kind: ThingKind; id: string }): string {
+  return `${kind === 'request' ? 'folder' : kind}:${id}`;
+}
+
+/** What a link is called where its owner looks for it. */
+export function titleOf({ name, thing }: LinkView): string {
+  return name || thing.name;
+}
+
+/** Where its figures are shown. */
+export function figuresAddress({ link_id }: LinkView): string {
+  return `/activity/link:${link_id}`;
+}
+
+/** What shows the counter of a link on any page. */
+export function embedding(badgeAddress: string, label: string): string {
+  const quoted = label.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
+  return `<img src="${badgeAddress}" alt="${quoted}">`;
+}

@@ -1,0 +1,27 @@
+// The states of a link as its owner sees them: how each looks, and what can still be done.
+import { FileText, Folder, Inbox, DoorOpen } from '@lucide/svelte';
+import type { LinkState, LinkView, ThingKind } from './links';
+
+export const KIND_ICONS = {
+  file: FileText,
+  folder: Folder,
+  room: DoorOpen,
+  request: Inbox,
+} as const satisfies Record<ThingKind, unknown>;
+
+export const STATE_LOOKS: Record<LinkState, 'good' | 'accent' | 'bad'> = {
+  active: 'good',
+  paused: 'accent',
+  expired: 'bad',
+  'used-up': 'bad',
+  revoked: 'bad',
+  gone: 'bad',
+};
+
+const SOON_MS = 3 * 86_400_000;
+
+/** Whether its end is near or behind it, so that more time is likely wanted. */
+export function endsSoon({ state, expires_at }: LinkView, now = Date.now()): boolean {
+  if (!expires_at || state === 'revoked' || state === 'gone') return false;
+  return Date.parse(expires_at) - now < SOON_MS;
+}
