@@ -123,7 +123,7 @@ def test_files_that_are_asked_for_arrive_in_the_folder_and_no_more_than_that(own
     put = ("put", "work", "--link", link["address"], "--name", "Bob")
     ran = stranger.run(*put, **PASSWORD)
     assert ran.code == 1
-    assert "More would come than was asked for" in ran.err
+    assert "This is more than was asked for" in ran.err
     assert owner.run("links", "change", link["link_id"], "--up-to", "20kB").code == 0
     ran = stranger.run(*put, **PASSWORD)
     assert ran.code == 0, ran

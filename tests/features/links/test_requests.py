@@ -69,6 +69,23 @@ async def test_who_says_their_name_has_a_folder_of_their_own(satchel: Satchel, a
     assert await names(ann, entries[0]["id"]) == ["a.txt", "b.txt"]
 
 
+async def test_a_folder_that_is_sent_comes_as_a_folder(satchel: Satchel, ann: Caller) -> None:
+    link, folder_id = await asked(ann)
+    someone = await entered(satchel, link)
+    for path in ("Tour/Day 1/a.jpg", "Tour/../b.jpg"):
+        name = path.rpartition("/")[2]
+        assert (await someone.upload(b"x", filename=name, relativePath=path, uploader="Zoë")).status_code == 204
+    assert {(file.folder_id == folder_id, file.name) for file in await check_shelf(satchel, ann)} == {
+        (False, "a.jpg"),
+        (False, "b.jpg"),
+    }
+    found = folder_id
+    for expected in (["Zoë"], ["Tour"], ["Day 1", "b.jpg"], ["a.jpg"]):
+        entries = (await ann("GET", "/shelf/entries", params={"folder": found})).json()["entries"]
+        assert [entry["name"] for entry in entries] == expected
+        found = entries[0]["id"]
+
+
 @pytest.mark.parametrize("uploader", ["../../Secret", "/etc", "..", "a/b\\c", "\u202e", "con", " . ", "x" * 300])
 async def test_no_name_leads_out_of_the_folder(satchel: Satchel, ann: Caller, uploader: str) -> None:
     await made(ann, "Secret")

@@ -12,13 +12,14 @@ from satchel.features.links.service.context import Links
 from satchel.kernel.errors import Gone, NotFound
 from satchel.kernel.handed_file import HandedFile
 from satchel.kernel.ids import derived_id
-from satchel.kernel.names import NAMELESS, clean_name
+from satchel.kernel.names import NAMELESS, clean_name, clean_path
 
 
 class LinkDestination:
     """Receives uploads for the link whose token the metadata name as `link`, with the `pass` for it.
 
-    `uploader` is who it comes from, if they want to say so: what they send goes into a folder of that name.
+    `uploader` is who it comes from, if they want to say so: what they send goes into a folder of that name, and in it
+    into the folders of its `relativePath`.
     """
 
     def __init__(self, links: Links) -> None:
@@ -38,12 +39,13 @@ class LinkDestination:
 
     async def receive(self, arrived: Arrived) -> str:
         details = arrived.details
+        folders = clean_path(details.get("relativePath", ""))[:-1]
         file = HandedFile(
             # The same whenever it is asked for, so that it comes to the same file again; but others get to know the id
             # of a file, and whoever knows that of a stranger's upload can ask what was said with it, even the pass.
             file_id=derived_id(arrived.upload_id, "file"),
             name=clean_name(arrived.name) or NAMELESS,
-            folder="",
+            folder="/".join(folders),
             key=arrived.key,
             size_bytes=arrived.size_bytes,
             sha256=arrived.sha256,

@@ -37,7 +37,7 @@ async def receive(links: Links, token: str, shown: str, uploader: str, file: Han
     if not arrived:
         await _make_room(links, link, file)
     try:
-        folder = clean_name(uploader) or ""
+        folder = f"{clean_name(uploader) or ''}/{file.folder}".strip("/")
         file_id = await links.inbox.keep(link.owner_id, link.thing_id, replace(file, folder=folder))
     except SatchelError as error:
         await _free_room(links, link, file)
@@ -93,7 +93,7 @@ def _check_fits(link: LinkRow, size_bytes: int) -> None:
         raise LinkFull(f"By one link at most {MOST_RECEIVED_FILES} files can come. Ask for a new one.")
     if link.max_bytes and link.received_bytes + size_bytes > link.max_bytes:
         raise LinkFull(
-            "More would come than was asked for by this link.",
+            "This is more than was asked for by this link. Send less, or ask for a larger limit.",
             max_bytes=link.max_bytes,
             left_bytes=max(0, link.max_bytes - link.received_bytes),
         )
