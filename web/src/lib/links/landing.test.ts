@@ -7,6 +7,7 @@ const FILE: LinkedFile = {
   path: 'Parts/Strings/viola.txt',
   name: 'viola.txt',
   size_bytes: 8,
+  sha256: '',
   content_type: 'text/plain',
   preview: 'text',
 };
