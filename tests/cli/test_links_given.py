@@ -129,7 +129,8 @@ def test_files_that_are_asked_for_arrive_in_the_folder_and_no_more_than_that(own
     assert ran.code == 0, ran
     assert "1 file had been sent before." in ran.out
     assert not stranger.credentials.exists()
-    assert sorted(listed(owner, "Band/old/Bob")) == ["essay.txt", "notes.txt"]
+    assert sorted(listed(owner, "Band/old/Bob/work")) == ["essay.txt", "more"]
+    assert listed(owner, "Band/old/Bob/work/more") == ["notes.txt"]
     assert explains(stranger.run("get", link["address"]), 1, "satchel put")
     assert explains(stranger.run("put", "work", "--link", given(owner, "Band")["address"]), 1, "satchel get")
 
