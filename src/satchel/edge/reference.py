@@ -77,10 +77,11 @@ def _who(security: list[Json]) -> str:
 
 
 def _content(content: Json) -> str:
-    [(media_type, described)] = content.items()
-    if "schema" in described:
-        return _shape(described["schema"])
-    return f"<code>{escape(media_type)}</code>"
+    """What comes, in each of the forms in which it can."""
+    return " or ".join(
+        _shape(described["schema"]) if "schema" in described else f"<code>{escape(media_type)}</code>"
+        for media_type, described in content.items()
+    )
 
 
 def _answers(responses: Json) -> str:
