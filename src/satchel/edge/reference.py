@@ -26,9 +26,10 @@ def reference_page(document: Json) -> Response:
             f'<li><a href="#{escape(op["operationId"])}">{escape(op["summary"].rstrip("."))}</a></li>'
             for _, _, op in own
         )
-        contents.append(f'<li><a href="#tag-{escape(tag)}">{escape(tag.capitalize())}</a><ul>{links}</ul></li>')
+        anchor = escape(f"tag-{tag.replace(' ', '-')}")
+        contents.append(f'<li><a href="#{anchor}">{escape(tag.capitalize())}</a><ul>{links}</ul></li>')
         cards = "\n".join(_card(*each) for each in own)
-        sections.append(f'<h2 id="tag-{escape(tag)}">{escape(tag.capitalize())}</h2>\n{cards}')
+        sections.append(f'<h2 id="{anchor}">{escape(tag.capitalize())}</h2>\n{cards}')
     types = "\n".join(_type(name, schema) for name, schema in document["components"]["schemas"].items())
     info = document["info"]
     body = f"""<header><p><a href="/">Satchel</a></p>
