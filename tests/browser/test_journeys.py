@@ -146,8 +146,9 @@ def test_who_may_sign_up_is_chosen_and_told_to_strangers(open_page: OpenPage) ->
     stranger.goto("/sign-up")
     expect(stranger.get_by_text("This server takes no new accounts.")).to_be_visible()
     expect(stranger.get_by_role("button", name="Make the account")).to_have_count(0)
-    admin.get_by_role("radio", name="By invitation").check()
-    expect(admin.get_by_role("radio", name="By invitation")).to_be_checked()
+    with admin.expect_response("**/api/v1/sign-up") as changed:
+        admin.get_by_role("radio", name="By invitation").check()
+    assert changed.value.ok
 
 
 def test_the_back_button_closes_a_dialog_and_stays_on_the_page(open_page: OpenPage) -> None:
