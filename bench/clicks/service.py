@@ -15,12 +15,12 @@ from satchel.features.clicks.model import NewClick
 from satchel.features.clicks.service.context import Clicks
 from satchel.features.clicks.service.recording import record
 from satchel.features.clicks.service.recording_embedded import GroupRecorder
-from satchel.features.clicks.service.telling import Teller
+from satchel.features.clicks.service.telling import SiteWatchers, Teller
 from satchel.features.links.service.naming import Naming
 from satchel.kernel.clock import system_clock
 from satchel.stores.embedded.ephemeral_memory import MemoryEphemeral
 from satchel.stores.embedded.table_sqlite import SqliteTables
-from satchel.tables import ALL_TABLES
+from satchel.tables import TABLES
 from satchel.throttles import Throttles
 
 CLIENTS = 256
@@ -31,8 +31,8 @@ async def opened(path: Path) -> AsyncGenerator[Clicks]:
     """Counting on a file of its own."""
     tables = await SqliteTables.open(path, clock=system_clock)
     ephemeral = await MemoryEphemeral.open(clock=system_clock)
-    await tables.create(*ALL_TABLES)
-    recorder = GroupRecorder(tables.bulk, system_clock, Teller(ephemeral), None)
+    await tables.create(*TABLES)
+    recorder = GroupRecorder(tables.bulk, system_clock, Teller(ephemeral, system_clock), None)
     try:
         yield Clicks(
             tables=tables,
@@ -41,6 +41,7 @@ async def opened(path: Path) -> AsyncGenerator[Clicks]:
             recorder=recorder,
             targets=Naming(tables, {}),
             calls=Throttles(ephemeral).clicks,
+            watchers=SiteWatchers(ephemeral, system_clock),
             kept_for=None,
         )
     finally:

@@ -37,7 +37,7 @@ from satchel.secret import open_signer
 from satchel.slices import DURABLE_KEYS, Ground, attendances_of, chores_of, put_slices_on, routes_of
 from satchel.stores.connect import Stores, open_stores
 from satchel.stores.ports.ephemeral import Exists
-from satchel.tables import ALL_TABLES, SELF_TEST
+from satchel.tables import SELF_TEST, tables_for
 from satchel.throttles import Throttles
 
 HOUSEKEEPING_EVERY = timedelta(minutes=10)
@@ -181,9 +181,10 @@ def _link_routes(settings: Settings, stores: Stores) -> list[Router]:
 
 async def _have_tables(settings: Settings, stores: Stores) -> None:
     """Make our own tables; those of an AWS account are made when somebody asks for it, since they cost money there."""
-    if settings.table_url.startswith("sqlite:"):
-        await stores.tables.create(*ALL_TABLES)
-    elif missing := await stores.tables.missing(*ALL_TABLES):
+    tables = tables_for(settings)
+    if settings.has_one_writer:
+        await stores.tables.create(*tables)
+    elif missing := await stores.tables.missing(*tables):
         raise Unavailable(f"Run `satchel tables create` first. Missing: {', '.join(missing)}.")
     else:
         _log.info("clicks are stored here, and counted by `satchel worker`: run one beside the servers")

@@ -62,6 +62,11 @@ class Settings:
         return self.table or f"sqlite://{self.data.absolute() / 'satchel.db'}"
 
     @property
+    def has_one_writer(self) -> bool:
+        """Whether all writes go through one server, which can then do more in one step than any that share tables."""
+        return self.table_url.startswith("sqlite:")
+
+    @property
     def objects_url(self) -> str:
         return self.objects or f"file://{self.data.absolute() / 'objects'}"
 

@@ -14,7 +14,7 @@ from satchel.stores.connect import prepare_folder
 def open_signer(settings: Settings) -> Signer:
     if settings.secret:
         return Signer(settings.secret.encode())
-    if not settings.table_url.startswith("sqlite:"):
+    if not settings.has_one_writer:
         raise BadSetting(
             "Several servers can share these tables, so they have to share a secret too: set SATCHEL_SECRET to the"
             " same 32 characters or more on each, such as `openssl rand -hex 32` prints."

@@ -1,5 +1,8 @@
 """The tables that the slices share: their names, keys and indexes; what is kept in them is declared by each slice."""
 
+from dataclasses import replace
+
+from satchel.config import Settings
 from satchel.stores.consumer import POSITIONS
 from satchel.stores.ports.table import IndexSpec, TableSpec, text
 
@@ -11,15 +14,17 @@ USER_TRANSFERS = TableSpec(
     indexes=(IndexSpec("ByEmail", text("email"), carries=("password", "userName")),),
 )
 
-# Clicks and the statistics folded from them, which is what the stream is for.
+# Clicks and the statistics folded from them.
 CLICKS = TableSpec(
     "qit-db-local",
     text("userId"),
     text("createDateTime"),
     indexes=(IndexSpec("DateIndex", text("dateKey"), text("recordSort")),),
     expiry="expiresAt",
-    stream=True,
 )
+# Where servers share tables, a worker folds clicks behind a stream. One writer folds each as it stores it, and a stream
+# that nobody reads would only make it slower.
+FOLLOWED_CLICKS = replace(CLICKS, stream=True)
 
 # What clicks add up to, and who has been counted already. Without a stream: whoever folds clicks must not hear itself.
 COUNTS = TableSpec("qit-db-local-agg", text("PK"), text("SK"), expiry="expiresAt")
@@ -43,4 +48,10 @@ SCORES = TableSpec("score", text("o"), text("s"))
 # Nothing of value: `satchel doctor` tries every ability of the store here.
 SELF_TEST = TableSpec("SelfTest", text("probe"), expiry="expiresAt", stream=True)
 
-ALL_TABLES = (USER_TRANSFERS, CLICKS, COUNTS, CATALOG, SCORES, POSITIONS, SELF_TEST)
+TABLES = (USER_TRANSFERS, CLICKS, COUNTS, CATALOG, SCORES, POSITIONS, SELF_TEST)
+SHARED_TABLES = tuple(FOLLOWED_CLICKS if table is CLICKS else table for table in TABLES)
+
+
+def tables_for(settings: Settings) -> tuple[TableSpec, ...]:
+    """Every table of a server with these settings."""
+    return TABLES if settings.has_one_writer else SHARED_TABLES

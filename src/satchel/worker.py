@@ -7,7 +7,6 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
-from urllib.parse import urlsplit
 
 from satchel.config import Settings
 from satchel.edge.logs import start_journal
@@ -146,7 +145,7 @@ async def _again(do: Callable[[], Awaitable[object]], every: timedelta, stopping
 @asynccontextmanager
 async def opened(settings: Settings, clock: Clock = system_clock) -> AsyncGenerator[Ground]:
     """The stores that a worker needs; one that does not share its ephemeral store with the servers tells nobody."""
-    if urlsplit(settings.table_url).scheme == "sqlite":
+    if settings.has_one_writer:
         raise NothingToDo(
             "There is nothing for a worker to do: with SQLite the server itself counts clicks. "
             "Workers are for tables on DynamoDB (--table dynamodb://…)."

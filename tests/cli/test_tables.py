@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from satchel.tables import ALL_TABLES
+from satchel.tables import TABLES
 from tests.cli.terminal import Person, Ran, explains
 from tests.services import free_port
 
@@ -16,7 +16,7 @@ def names_and_gaps(ran: Ran) -> list[tuple[str, bool]]:
 
 
 def test_looking_shows_every_declared_table_and_makes_nothing(ann: Person) -> None:
-    expected = [(table.name, True) for table in ALL_TABLES]
+    expected = [(table.name, True) for table in TABLES]
     assert names_and_gaps(ann.run("tables", "--json")) == expected
     assert names_and_gaps(ann.run("tables", "show", "--json")) == expected
     assert list(ann.home.iterdir()) == []
@@ -60,7 +60,7 @@ def test_on_dynamodb_they_are_shown_created_and_shown_again(ann: Person, dynamod
     assert "made table catalog" in made.out
     assert "made index" not in made.out
     after = names_and_gaps(ann.run("tables", "--json", **settings))
-    assert after == [(f"cli-tables-{table.name}", False) for table in ALL_TABLES]
+    assert after == [(f"cli-tables-{table.name}", False) for table in TABLES]
     assert list(ann.home.iterdir()) == []
 
 

@@ -51,24 +51,24 @@ def tables(
         # Opening an SQLite file would make it, and looking should change nothing.
         url = urlsplit(settings.table_url)
         begun = url.scheme != "sqlite" or Path(url.path).exists()
-        seen = asyncio.run(_look(settings)) if begun else _nothing_yet()
+        seen = asyncio.run(_look(settings)) if begun else _nothing_yet(settings)
         _print_seen(seen, settings, json=json)
 
 
-def _nothing_yet() -> list[Seen]:
-    from satchel.tables import ALL_TABLES
+def _nothing_yet(settings: Settings) -> list[Seen]:
+    from satchel.tables import tables_for
 
-    return [Seen(spec, [f"table {spec.name}"]) for spec in ALL_TABLES]
+    return [Seen(spec, [f"table {spec.name}"]) for spec in tables_for(settings)]
 
 
 async def _look(settings: Settings) -> list[Seen]:
     from satchel.kernel.clock import system_clock
     from satchel.stores.connect import open_tables
-    from satchel.tables import ALL_TABLES
+    from satchel.tables import tables_for
 
     store = await open_tables(settings, system_clock)
     try:
-        return [Seen(spec, await store.missing(spec)) for spec in ALL_TABLES]
+        return [Seen(spec, await store.missing(spec)) for spec in tables_for(settings)]
     finally:
         await store.close()
 
@@ -76,14 +76,15 @@ async def _look(settings: Settings) -> list[Seen]:
 async def _create(settings: Settings) -> list[str]:
     from satchel.kernel.clock import system_clock
     from satchel.stores.connect import open_tables, prepare_folder
-    from satchel.tables import ALL_TABLES
+    from satchel.tables import tables_for
 
     if settings.needs_data_folder and not settings.table:
         prepare_folder(settings.data)
     store = await open_tables(settings, system_clock)
     try:
-        made = await store.missing(*ALL_TABLES)
-        await store.create(*ALL_TABLES)
+        tables = tables_for(settings)
+        made = await store.missing(*tables)
+        await store.create(*tables)
         return made
     finally:
         await store.close()
@@ -117,7 +118,7 @@ def _print_seen(seen: list[Seen], settings: Settings, *, json: bool) -> None:
     incomplete = [each for each in seen if each.missing]
     if incomplete:
         print(paint(f"{len(incomplete)} of {len(seen)} tables are missing or not complete.", "bad"))
-        by_itself = settings.table_url.startswith("sqlite:")
+        by_itself = settings.has_one_writer
         print("A server makes them when it starts." if by_itself else "Make them with `satchel tables create`.")
     else:
         print(paint(f"All {len(seen)} tables are there.", "good"))

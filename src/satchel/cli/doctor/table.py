@@ -14,7 +14,7 @@ from satchel.kernel.ids import new_id
 from satchel.stores.connect import open_tables
 from satchel.stores.ports.expressions import attr
 from satchel.stores.ports.table import Change, ConditionFailed, Item, Shard, Tables
-from satchel.tables import ALL_TABLES, SELF_TEST
+from satchel.tables import SELF_TEST, tables_for
 
 PART = "table"
 _UNFIT = "Use the embedded SQLite, DynamoDB, or DynamoDB Local; other imitations may lack what Satchel needs."
@@ -65,11 +65,12 @@ class _Probe:
         return without_password(self._settings.table_url)
 
     async def find(self) -> str:
-        missing = essential(await self._tables.missing(*ALL_TABLES))
+        tables = tables_for(self._settings)
+        missing = essential(await self._tables.missing(*tables))
         if not missing:
-            return f"{len(ALL_TABLES)} tables"
-        if self._settings.table_url.startswith("sqlite:"):
-            await self._tables.create(*ALL_TABLES)
+            return f"{len(tables)} tables"
+        if self._settings.has_one_writer:
+            await self._tables.create(*tables)
             return "made what was missing, as a server does when it starts"
         raise Unfit(f"Missing: {', '.join(missing)}.", "Make them with `satchel tables create`.")
 
