@@ -94,15 +94,11 @@ class Recorded(msgspec.Struct, frozen=True, gc=False):
     repeated: bool = False
 
 
+@lru_cache(maxsize=1024)
 def stamp(milliseconds: int) -> str:
     """A time since 1970 as clicks are stored under: 24 characters, UTC."""
-    seconds, rest = divmod(milliseconds, 1000)
-    return f"{_second(seconds)}.{rest:03}Z"
-
-
-@lru_cache(maxsize=1024)
-def _second(seconds: int) -> str:
-    return (_EPOCH + timedelta(seconds=seconds)).isoformat(timespec="seconds").removesuffix("+00:00")
+    moment = _EPOCH + timedelta(milliseconds=milliseconds)
+    return f"{moment.isoformat(timespec='milliseconds').removesuffix('+00:00')}Z"
 
 
 def milliseconds_of(time: str, field: str = "createDateTime") -> int:

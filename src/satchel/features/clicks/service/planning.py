@@ -31,13 +31,13 @@ class Fresh(msgspec.Struct, kw_only=True, gc=False):
 
 @dataclass(frozen=True, slots=True)
 class _Again:
-    """A click that has come before, in this step or, stored at this time, in an earlier one."""
+    """A click that has come before in this step."""
 
-    place: Fresh | str
+    first: Fresh
 
 
-_Answer: TypeAlias = list[Fresh | _Again]
-_Sent: TypeAlias = tuple[bytes, _Again]
+_Answer: TypeAlias = Sequence[Fresh | _Again | Recorded]
+_Sent: TypeAlias = tuple[bytes, _Again | Recorded]
 _Key: TypeAlias = tuple[str, str]
 
 
@@ -48,21 +48,18 @@ class Plan:
         self.fresh: list[Fresh] = []
         self._step = step
         self._sent: dict[_Key, _Sent] = {}
-        self._calls = list(calls)
-        self._answers = [self._answer(call) for call in self._calls]
+        self._answers = [self._answer(call) for call in calls]
 
     def recorded(self) -> list[list[Recorded] | KeyReused]:
         """The answer to each call, once what is fresh has its row."""
         return [
-            answer
-            if isinstance(answer, KeyReused)
-            else [_recorded(click, place) for click, place in zip(call.new, answer, strict=True)]
-            for call, answer in zip(self._calls, self._answers, strict=True)
+            answer if isinstance(answer, KeyReused) else [_recorded(each) for each in answer]
+            for answer in self._answers
         ]
 
     def _answer(self, call: Call) -> _Answer | KeyReused:
         """What each click is; if the call is refused, nothing of it is fresh."""
-        answer: _Answer = []
+        answer: list[Fresh | _Again | Recorded] = []
         fresh: list[Fresh] = []
         sent_here: dict[_Key, _Sent] = {}
         for click, at in zip(call.new, call.times, strict=True):
@@ -87,14 +84,19 @@ class Plan:
             return found
         user_id, key = name
         item = self._step.get(COUNTS, SENT.key(user_id=user_id, key=key))
-        return None if item is None else (item["fingerprint"], _Again(item["createDateTime"]))
+        if item is None:
+            return None
+        return item["fingerprint"], Recorded(user_id, item["createDateTime"], repeated=True)
 
 
-def _recorded(click: NewClick, answer: Fresh | _Again) -> Recorded:
+def _recorded(answer: Fresh | _Again | Recorded) -> Recorded:
     if isinstance(answer, Fresh):
-        return Recorded(click.user_id, stored_row(answer).created)
-    created = answer.place if isinstance(answer.place, str) else stored_row(answer.place).created
-    return Recorded(click.user_id, created, repeated=True)
+        row = stored_row(answer)
+        return Recorded(row.user_id, row.created)
+    if isinstance(answer, _Again):
+        row = stored_row(answer.first)
+        return Recorded(row.user_id, row.created, repeated=True)
+    return answer
 
 
 def stored_row(fresh: Fresh) -> ClickRow:
