@@ -81,6 +81,14 @@ async def test_of_two_with_one_key_the_first_is_stored(tables: SqliteTables) -> 
     assert await tables.get(CARDS, key()) == card(of="first")
 
 
+async def test_the_first_of_two_is_stored_however_many_stand_between_them(tables: SqliteTables) -> None:
+    cards = [card(f"{n:03}", of="first") for n in range(2 * ROWS_AT_ONCE)]
+    again = [card("000", of="second"), card("new"), card(f"{ROWS_AT_ONCE:03}", of="second")]
+    stored = await tables.bulk.in_one_step(lambda step: step.insert_new(CARDS, cards + again))
+    assert stored == [True] * len(cards) + [False, True, False]
+    assert (await tables.query(CARDS, "o")).items == [*cards, card("new")]
+
+
 async def test_an_expired_item_is_in_nobodys_way(tables: SqliteTables, stores: Stores) -> None:
     await tables.put(CARDS, card(until=NOW + 10, of="before"))
     stores.clock.advance(10)

@@ -24,6 +24,8 @@ Step: TypeAlias = Callable[[sqlite3.Connection], T]
 LARGEST_BATCH = 256
 LONGEST_QUEUE = 1024
 BUSY_SECONDS = 5.0
+# After so many pages the log is written into the file: seldom enough that a page which changes often goes there once.
+PAGES_IN_LOG = 4000
 # What the log is cut back to after a large transaction.
 LARGEST_LOG_BYTES = 64 * 1024 * 1024
 
@@ -169,6 +171,7 @@ class SqliteWriter:
             if connection.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
                 raise sqlite3.OperationalError("its file system cannot keep a write-ahead log")
             connection.execute("PRAGMA synchronous = FULL")
+            connection.execute(f"PRAGMA wal_autocheckpoint = {PAGES_IN_LOG}")
             connection.execute(f"PRAGMA journal_size_limit = {LARGEST_LOG_BYTES}")
             connection.execute("BEGIN IMMEDIATE")
             self._schema(connection)

@@ -6,7 +6,7 @@ a few comparisons; every other goes the long way.
 # ruff: noqa: S608
 
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -77,8 +77,18 @@ class NewRows:
     def insert(self, connection: sqlite3.Connection, rows: Sequence[Row], now: float) -> list[bool | None]:
         """Store those whose keys are free; which ones these were. None says that an expired item has the key."""
         newest: int = connection.execute(self._newest).fetchone()[0] or 0
-        if self._insert.run(connection, rows) == len(rows):
-            return [True] * len(rows)
+        stored: list[bool | None] = []
+        for some, done in self._insert.run(connection, rows):
+            if done.rowcount == len(some):
+                stored += [True] * len(some)
+            else:
+                stored += self._look(connection, some, newest, now)
+            if done.rowcount:
+                newest = done.lastrowid or newest
+        return stored
+
+    def _look(self, connection: sqlite3.Connection, rows: Sequence[Row], newest: int, now: float) -> list[bool | None]:
+        """Which of these rows are stored, if one of them is not; what was there before has no number above `newest`."""
         ours: set[tuple[bytes, bytes]] = set()
         stored: list[bool | None] = []
         for partition, sort, *_ in rows:
@@ -96,10 +106,9 @@ class NewRows:
         """Note in the change stream that these items are new."""
         key_of = self._layout.spec.key_of
         encoded = encode if self._keys is None else _encode
-        self._record.run(
-            connection,
-            [(now, encoded(key_of(item)), row[_DOCUMENT]) for item, row in zip(items, rows, strict=True)],
-        )
+        changes = [(now, encoded(key_of(item)), row[_DOCUMENT]) for item, row in zip(items, rows, strict=True)]
+        for _ in self._record.run(connection, changes):
+            pass
 
 
 class _Statement:
@@ -111,13 +120,13 @@ class _Statement:
         self._one = head + row
         self._many = head + ", ".join([row] * ROWS_AT_ONCE)
 
-    def run(self, connection: sqlite3.Connection, rows: Sequence[Row]) -> int:
-        """How many rows were stored."""
+    def run(
+        self, connection: sqlite3.Connection, rows: Sequence[Row]
+    ) -> Iterator[tuple[Sequence[Row], sqlite3.Cursor]]:
+        """Store some at a time: which, and what came of it."""
         whole = len(rows) - len(rows) % ROWS_AT_ONCE
-        stored = 0
         for start in range(0, whole, ROWS_AT_ONCE):
-            values = list(chain.from_iterable(rows[start : start + ROWS_AT_ONCE]))
-            stored += connection.execute(self._many, values).rowcount
+            some = rows[start : start + ROWS_AT_ONCE]
+            yield some, connection.execute(self._many, list(chain.from_iterable(some)))
         for row in rows[whole:]:
-            stored += connection.execute(self._one, row).rowcount
-        return stored
+            yield [row], connection.execute(self._one, row)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import islice
 
 from satchel.features.clicks.model import KeyReused, Recorded, stamp
 from satchel.features.clicks.records import (
@@ -120,12 +121,14 @@ class Ledger:
     def _mark(self, step: Step, counted: Tally) -> Marked:
         """Let growth have those whom a period has not seen before."""
         unknown = {place: people - self._known.get(place, set()) for place, people in counted.seen.items()}
-        pairs = [(place, user_id) for place, people in unknown.items() for user_id in people]
-        markers = [marker_item(user_id, period, scope, marker_expiry(period)) for (scope, period), user_id in pairs]
-        for (place, _), is_new in zip(pairs, step.insert_new(COUNTS, markers), strict=True):
-            if is_new:
-                growth = counted.growth[place]
-                growth[UNIQUE_USERS] = growth.get(UNIQUE_USERS, 0) + 1
+        markers: list[Item] = []
+        for (scope, period), people in unknown.items():
+            expires_at = marker_expiry(period)
+            markers += [marker_item(user_id, period, scope, expires_at) for user_id in people]
+        are_new = iter(step.insert_new(COUNTS, markers))
+        for place, people in unknown.items():
+            if new := sum(islice(are_new, len(people))):
+                counted.growth[place][UNIQUE_USERS] = new
         return Marked(self._generation, unknown)
 
     def _count(self, step: Step, counted: Tally) -> dict[str, StatsChanged]:
