@@ -11,6 +11,7 @@ from bench.clicks.crowd import Crowd
 from bench.figures import Sample
 from bench.processes import cpu_seconds_of_tree
 from bench.rounds import Measure
+from satchel.edge.server import collect_seldom
 from satchel.features.clicks.model import NewClick
 from satchel.features.clicks.service.context import Clicks
 from satchel.features.clicks.service.recording import record
@@ -28,7 +29,8 @@ CLIENTS = 256
 
 @asynccontextmanager
 async def opened(path: Path) -> AsyncGenerator[Clicks]:
-    """Counting on a file of its own."""
+    """Counting on a file of its own, in a process that is set up as the server is."""
+    collect_seldom()
     tables = await SqliteTables.open(path, clock=system_clock)
     ephemeral = await MemoryEphemeral.open(clock=system_clock)
     await tables.create(*TABLES)

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import errno
+import gc
 import resource
 import signal
 import socket
@@ -110,6 +111,7 @@ async def _serve(
 ) -> None:
     _allow_many_files()
     async with open_application() as application:
+        collect_seldom()
         await Server(application, limits, greet, on_stopping).serve(sockets=[listener])
 
 
@@ -173,6 +175,16 @@ class Server(uvicorn.Server):
         self.force_exit = self.should_exit
         self.should_exit = True
         self._on_stopping()
+
+
+def collect_seldom() -> None:
+    """Let Python look for garbage in cycles after 50,000 new objects, not 700, and never in what is there already.
+
+    Nearly all of ours goes without being looked for; looking as often as usual takes a tenth of a busy server's time.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 10, 10)
 
 
 def _allow_many_files() -> None:
