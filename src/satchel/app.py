@@ -181,7 +181,7 @@ def _link_routes(settings: Settings, stores: Stores) -> list[Router]:
 
 async def _have_tables(settings: Settings, stores: Stores) -> None:
     """Make our own tables; those of an AWS account are made when somebody asks for it, since they cost money there."""
-    tables = tables_for(settings)
+    tables = tables_for(has_one_writer=settings.has_one_writer)
     if settings.has_one_writer:
         await stores.tables.create(*tables)
     elif missing := await stores.tables.missing(*tables):

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-from satchel.config import Settings
 from satchel.stores.consumer import POSITIONS
 from satchel.stores.ports.table import IndexSpec, TableSpec, text
 
@@ -52,6 +51,6 @@ TABLES = (USER_TRANSFERS, CLICKS, COUNTS, CATALOG, SCORES, POSITIONS, SELF_TEST)
 SHARED_TABLES = tuple(FOLLOWED_CLICKS if table is CLICKS else table for table in TABLES)
 
 
-def tables_for(settings: Settings) -> tuple[TableSpec, ...]:
-    """Every table of a server with these settings."""
-    return TABLES if settings.has_one_writer else SHARED_TABLES
+def tables_for(*, has_one_writer: bool) -> tuple[TableSpec, ...]:
+    """Every table, for a server that is the only one to write them or not."""
+    return TABLES if has_one_writer else SHARED_TABLES

@@ -58,7 +58,7 @@ def tables(
 def _nothing_yet(settings: Settings) -> list[Seen]:
     from satchel.tables import tables_for
 
-    return [Seen(spec, [f"table {spec.name}"]) for spec in tables_for(settings)]
+    return [Seen(spec, [f"table {spec.name}"]) for spec in tables_for(has_one_writer=settings.has_one_writer)]
 
 
 async def _look(settings: Settings) -> list[Seen]:
@@ -68,7 +68,7 @@ async def _look(settings: Settings) -> list[Seen]:
 
     store = await open_tables(settings, system_clock)
     try:
-        return [Seen(spec, await store.missing(spec)) for spec in tables_for(settings)]
+        return [Seen(spec, await store.missing(spec)) for spec in tables_for(has_one_writer=settings.has_one_writer)]
     finally:
         await store.close()
 
@@ -82,7 +82,7 @@ async def _create(settings: Settings) -> list[str]:
         prepare_folder(settings.data)
     store = await open_tables(settings, system_clock)
     try:
-        tables = tables_for(settings)
+        tables = tables_for(has_one_writer=settings.has_one_writer)
         made = await store.missing(*tables)
         await store.create(*tables)
         return made

@@ -65,7 +65,7 @@ class _Probe:
         return without_password(self._settings.table_url)
 
     async def find(self) -> str:
-        tables = tables_for(self._settings)
+        tables = tables_for(has_one_writer=self._settings.has_one_writer)
         missing = essential(await self._tables.missing(*tables))
         if not missing:
             return f"{len(tables)} tables"
