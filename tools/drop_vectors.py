@@ -12,10 +12,10 @@ from typing import Any
 
 import msgspec
 
-from satchel.cli.drop import cpace
-from satchel.cli.drop.codes import normalised, read_invitation, spoken
-from satchel.cli.drop.records import Digest, Sealer, sealed_bytes
-from satchel.cli.drop.secrets import Description, Have, Introduction, Keys, Secret, Stream, seal
+from satchel.cli.drop.sealing import cpace
+from satchel.cli.drop.sealing.codes import normalised, read_invitation, spoken
+from satchel.cli.drop.sealing.records import Digest, Sealer, sealed_bytes
+from satchel.cli.drop.sealing.secrets import Description, Have, Introduction, Keys, Secret, Stream, seal
 from satchel.cli.output import CommandFailed
 
 VECTORS = Path(__file__).parent.parent / "tests" / "vectors" / "drop.json"

@@ -18,8 +18,8 @@ from bench.rounds import Measure
 from bench.satchel_server import SatchelServer
 from satchel.cli.client import Client
 from satchel.cli.credentials import CredentialsFile
-from satchel.cli.drop.codes import read_invitation
-from satchel.cli.drop.joining import join
+from satchel.cli.drop.meeting.joining import join
+from satchel.cli.drop.sealing.codes import read_invitation
 from tests.services import tool
 
 _TAKES_AT_MOST_SECONDS = 300

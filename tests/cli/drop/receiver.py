@@ -10,13 +10,13 @@ from typing import Self, TypeVar
 
 from satchel.cli.client import Client
 from satchel.cli.credentials import CredentialsFile
-from satchel.cli.drop.answers import AcknowledgedView, Declined, FilesAnnounced, Requested, SessionView
-from satchel.cli.drop.codes import read_invitation
-from satchel.cli.drop.joining import join, secret_for_code
-from satchel.cli.drop.pipes import Pipe
-from satchel.cli.drop.records import Digest, Opener
-from satchel.cli.drop.secrets import Asked, Have, Secret, Stream, b64, from_b64
-from satchel.cli.drop.session import Announced, DropSession, find_session
+from satchel.cli.drop.meeting.answers import AcknowledgedView, Declined, FilesAnnounced, Requested, SessionView
+from satchel.cli.drop.meeting.joining import join, secret_for_code
+from satchel.cli.drop.meeting.pipes import Pipe
+from satchel.cli.drop.meeting.session import Announced, DropSession, find_session
+from satchel.cli.drop.sealing.codes import read_invitation
+from satchel.cli.drop.sealing.records import Digest, Opener
+from satchel.cli.drop.sealing.secrets import Asked, Have, Secret, Stream, b64, from_b64
 
 T = TypeVar("T")
 

@@ -4,8 +4,8 @@ import threading
 
 import pytest
 
-from satchel.cli.drop.behind import HELD_CHUNKS, WritingBehind
-from satchel.cli.drop.records import Digest
+from satchel.cli.drop.receiving.behind import HELD_CHUNKS, WritingBehind
+from satchel.cli.drop.sealing.records import Digest
 from satchel.cli.output import CommandFailed
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from satchel.cli.drop.codes import new_code, read_invitation
-from satchel.cli.drop.cpace import Door, Guest, WrongDoor, WrongTag
-from satchel.cli.drop.records import Digest, Opener, Sealer
-from satchel.cli.drop.secrets import (
+from satchel.cli.drop.sealing.codes import new_code, read_invitation
+from satchel.cli.drop.sealing.cpace import Door, Guest, WrongDoor, WrongTag
+from satchel.cli.drop.sealing.records import Digest, Opener, Sealer
+from satchel.cli.drop.sealing.secrets import (
     CHUNK,
     Description,
     Have,

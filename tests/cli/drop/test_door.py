@@ -9,11 +9,11 @@ import pytest
 
 from satchel.cli.client import Client
 from satchel.cli.credentials import CredentialsFile
-from satchel.cli.drop.answers import Knocked, Tagged
-from satchel.cli.drop.cpace import Guest
-from satchel.cli.drop.door import GUESSES, Doorkeeper
-from satchel.cli.drop.secrets import b64
-from satchel.cli.drop.session import DropSession, open_session
+from satchel.cli.drop.meeting.answers import Knocked, Tagged
+from satchel.cli.drop.meeting.door import GUESSES, Doorkeeper
+from satchel.cli.drop.meeting.session import DropSession, open_session
+from satchel.cli.drop.sealing.cpace import Guest
+from satchel.cli.drop.sealing.secrets import b64
 from satchel.kernel.clock import ManualClock
 from tests.server.process import ServerProcess
 

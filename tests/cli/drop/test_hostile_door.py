@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from satchel.cli.drop.cpace import Door, Guest, WrongTag
-from satchel.cli.drop.door import GUESSES
-from satchel.cli.drop.secrets import Secret, b64, from_b64
+from satchel.cli.drop.meeting.door import GUESSES
+from satchel.cli.drop.sealing.cpace import Door, Guest, WrongTag
+from satchel.cli.drop.sealing.secrets import Secret, b64, from_b64
 from tests.cli.drop.hostile import Answer, Call, PassOn
 from tests.cli.drop.scene import Scene, handing_over, landed
 from tests.cli.terminal import Person

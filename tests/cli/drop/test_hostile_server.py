@@ -15,8 +15,8 @@ import pytest
 
 from satchel.cli.client import Client
 from satchel.cli.credentials import CredentialsFile
-from satchel.cli.drop.secrets import Description, b64
-from satchel.cli.drop.session import DropSession, open_session
+from satchel.cli.drop.meeting.session import DropSession, open_session
+from satchel.cli.drop.sealing.secrets import Description, b64
 from tests.cli.drop.hostile import Answer, Call, Lie, PassOn
 from tests.cli.drop.scene import RECEIVER, SENDER, Scene, handing_over, landed
 from tests.cli.terminal import Person, explains

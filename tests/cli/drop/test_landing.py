@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from satchel.cli.drop.landing import Ground, NotSafe, keep_time, name_inside, top_name
+from satchel.cli.drop.receiving.landing import Ground, NotSafe, keep_time, name_inside, top_name
 from satchel.cli.output import CommandFailed
 from satchel.kernel.names import NAMELESS, FileName, clean_name
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from satchel.cli.drop.landing import Ground
-from satchel.cli.drop.parts import Part
-from satchel.cli.drop.secrets import Description
+from satchel.cli.drop.receiving.landing import Ground
+from satchel.cli.drop.receiving.parts import Part
+from satchel.cli.drop.sealing.secrets import Description
 from tests.cli.drop.test_folders import packed
 from tests.cli.drop.test_landing import names
 from tests.cli.test_shelf import contents

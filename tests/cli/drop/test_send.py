@@ -8,9 +8,9 @@ import pytest
 
 from satchel.cli.client import Client
 from satchel.cli.credentials import CredentialsFile
-from satchel.cli.drop.folders import frames
-from satchel.cli.drop.records import Digest
-from satchel.cli.drop.secrets import CHUNK, Have
+from satchel.cli.drop.receiving.folders import frames
+from satchel.cli.drop.sealing.records import Digest
+from satchel.cli.drop.sealing.secrets import CHUNK, Have
 from satchel.cli.failures import Refused
 from tests.cli.drop.receiver import knock, receiving
 from tests.cli.drop.sender import sending

@@ -7,7 +7,7 @@ import pytest
 
 from satchel.cli.client import Client
 from satchel.cli.credentials import CredentialsFile
-from satchel.cli.drop.secrets import CHUNK, Have
+from satchel.cli.drop.sealing.secrets import CHUNK, Have
 from satchel.cli.failures import Unreachable
 from tests.cli.drop.front import fronting
 from tests.cli.drop.receiver import Taking, receiving

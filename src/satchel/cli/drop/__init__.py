@@ -11,8 +11,8 @@ from satchel.cli.numbers import whole_number
 from satchel.cli.output import CommandFailed, Misused, note
 
 if TYPE_CHECKING:
-    from satchel.cli.drop.contents import Source
-    from satchel.cli.drop.trees import Missing
+    from satchel.cli.drop.sending.contents import Source
+    from satchel.cli.drop.sending.trees import Missing
 
 # As in `account`, what takes long to load is imported inside the verbs.
 
@@ -50,10 +50,10 @@ def send(
     stored there. It ends when one receiver has everything, or with --receivers and --keep when more have.
     """
     from satchel.cli.client import open_client
-    from satchel.cli.drop.door import Doorkeeper
-    from satchel.cli.drop.sending import Sending
-    from satchel.cli.drop.session import open_session
-    from satchel.cli.drop.showing import Invitation, Showing
+    from satchel.cli.drop.meeting.door import Doorkeeper
+    from satchel.cli.drop.meeting.session import open_session
+    from satchel.cli.drop.sending.command import Sending
+    from satchel.cli.drop.sending.showing import Invitation, Showing
     from satchel.cli.interrupting import Interruption
 
     enough = None if keep else whole_number("--receivers", receivers, least=1)
@@ -107,7 +107,7 @@ def receive(
 
     Nothing is overwritten. If it is stopped in the middle, the same command goes on where it was.
     """
-    from satchel.cli.drop.receiving import receive_all
+    from satchel.cli.drop.receiving.command import receive_all
 
     receive_all(invitation, into, output=output, yes=yes, name=name or login_name(), as_json=json, server=server)
 
@@ -120,9 +120,9 @@ def login_name() -> str:
 
 
 def _sources(things: list[str], text: str | None, called: str) -> "tuple[list[Source], Missing]":
-    from satchel.cli.drop.contents import TextSource
-    from satchel.cli.drop.sources import gather
-    from satchel.cli.drop.spool import PipeSource
+    from satchel.cli.drop.sending.contents import TextSource
+    from satchel.cli.drop.sending.sources import gather
+    from satchel.cli.drop.sending.spool import PipeSource
 
     if not things and text is None:
         raise Misused("Say what to send: files, folders, - for standard input, or words with --text.")

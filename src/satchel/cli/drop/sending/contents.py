@@ -6,7 +6,7 @@ from mimetypes import guess_type
 from pathlib import Path
 from typing import Protocol
 
-from satchel.cli.drop.secrets import Description
+from satchel.cli.drop.sealing.secrets import Description
 from satchel.cli.shelf.sources import sendable
 from satchel.kernel.clock import iso
 

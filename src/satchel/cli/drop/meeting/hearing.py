@@ -6,8 +6,8 @@ from collections.abc import Callable, Generator
 from contextlib import closing, contextmanager
 from typing import TypeVar
 
-from satchel.cli.drop.answers import Closed, Declined, Ended, Happened, SessionView
-from satchel.cli.drop.session import DropSession
+from satchel.cli.drop.meeting.answers import Closed, Declined, Ended, Happened, SessionView
+from satchel.cli.drop.meeting.session import DropSession
 from satchel.cli.failures import Refused
 from satchel.cli.output import CommandFailed
 from satchel.cli.shelf.crew import Stopped

@@ -8,7 +8,7 @@ from functools import cache
 from importlib.resources import files
 from urllib.parse import urlsplit
 
-from satchel.cli.drop.secrets import Secret
+from satchel.cli.drop.sealing.secrets import Secret
 from satchel.cli.output import Misused
 
 _DIGITS = 6

@@ -5,8 +5,8 @@ import stat
 from collections.abc import Sequence
 from pathlib import Path
 
-from satchel.cli.drop.contents import FileSource, Source
-from satchel.cli.drop.trees import Missing, folder_at
+from satchel.cli.drop.sending.contents import FileSource, Source
+from satchel.cli.drop.sending.trees import Missing, folder_at
 from satchel.cli.output import CommandFailed
 from satchel.cli.shelf.sources import near
 

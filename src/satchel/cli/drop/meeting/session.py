@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 from msgspec.structs import replace
 
 from satchel.cli.client import Client
-from satchel.cli.drop.answers import (
+from satchel.cli.drop.meeting.answers import (
     TOLD,
     Came,
     Declined,
@@ -38,8 +38,8 @@ from satchel.cli.drop.answers import (
     Resync,
     SessionView,
 )
-from satchel.cli.drop.codes import link
-from satchel.cli.drop.secrets import Description, Introduction, Keys, Secret, Tampered, b64, from_b64
+from satchel.cli.drop.sealing.codes import link
+from satchel.cli.drop.sealing.secrets import Description, Introduction, Keys, Secret, Tampered, b64, from_b64
 from satchel.cli.failures import Refused, Unreachable
 from satchel.cli.live import listening
 from satchel.cli.shelf.crew import is_passing

@@ -4,8 +4,8 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 
-from satchel.cli.drop.describing import described
-from satchel.cli.drop.session import Announced, Somebody
+from satchel.cli.drop.meeting.describing import described
+from satchel.cli.drop.meeting.session import Announced, Somebody
 from satchel.cli.output import printable
 from satchel.cli.shelf.sizes import shown_bytes
 

@@ -17,7 +17,7 @@ from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from satchel.cli.client import API
-from satchel.cli.drop.session import DropSession
+from satchel.cli.drop.meeting.session import DropSession
 from satchel.cli.failures import Unreachable
 from satchel.cli.output import CommandFailed
 from satchel.cli.wire import Answer, trust

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from satchel.cli.drop.bars import Bars
+from satchel.cli.drop.meeting.session import Announced
 from satchel.cli.drop.pace import Pace
-from satchel.cli.drop.secrets import Description, Stream
-from satchel.cli.drop.session import Announced
+from satchel.cli.drop.sealing.secrets import Description, Stream
 from satchel.cli.output import paint, printable
 from satchel.cli.shelf.sizes import shown_bytes, shown_seconds
 

@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from satchel.cli.drop.landing import Ground, keep_time, name_inside
+from satchel.cli.drop.receiving.landing import Ground, keep_time, name_inside
 from satchel.cli.output import CommandFailed
 from satchel.kernel.names import FileName, numbered, sameness
 

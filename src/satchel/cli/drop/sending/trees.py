@@ -10,9 +10,9 @@ from typing import TypeAlias
 
 import msgspec
 
-from satchel.cli.drop.contents import Changed, FileContent, FileSource, iso_of, read_whole
-from satchel.cli.drop.folders import Header
-from satchel.cli.drop.secrets import Description
+from satchel.cli.drop.receiving.folders import Header
+from satchel.cli.drop.sealing.secrets import Description
+from satchel.cli.drop.sending.contents import Changed, FileContent, FileSource, iso_of, read_whole
 from satchel.cli.shelf.sources import sendable
 
 

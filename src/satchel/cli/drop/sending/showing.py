@@ -11,11 +11,11 @@ from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
 from satchel.cli.drop.bars import Bars
-from satchel.cli.drop.describing import described
+from satchel.cli.drop.meeting.describing import described
+from satchel.cli.drop.meeting.session import Somebody
 from satchel.cli.drop.pace import Pace
-from satchel.cli.drop.secrets import Description
-from satchel.cli.drop.serving import Handover
-from satchel.cli.drop.session import Somebody
+from satchel.cli.drop.sealing.secrets import Description
+from satchel.cli.drop.sending.serving import Handover
 from satchel.cli.output import paint, printable
 from satchel.cli.qr import qr_code
 from satchel.cli.shelf.sizes import shown_bytes, shown_seconds

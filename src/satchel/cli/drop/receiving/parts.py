@@ -17,10 +17,10 @@ from typing import Annotated, Literal, Protocol
 import msgspec
 from msgspec.structs import replace
 
-from satchel.cli.drop.folders import BadFolder, Unpacking, unpacked
-from satchel.cli.drop.landing import Ground, NotSafe, keep_time, top_name
-from satchel.cli.drop.records import Digest
-from satchel.cli.drop.secrets import Description, Have
+from satchel.cli.drop.receiving.folders import BadFolder, Unpacking, unpacked
+from satchel.cli.drop.receiving.landing import Ground, NotSafe, keep_time, top_name
+from satchel.cli.drop.sealing.records import Digest
+from satchel.cli.drop.sealing.secrets import Description, Have
 from satchel.kernel.names import MAX_NAME_BYTES, FileName, numbered
 
 PART = ".satchel-part"

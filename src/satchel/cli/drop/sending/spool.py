@@ -5,8 +5,8 @@ import threading
 from tempfile import TemporaryFile
 from typing import BinaryIO
 
-from satchel.cli.drop.contents import Stalled, type_of
-from satchel.cli.drop.secrets import CHUNK, Description
+from satchel.cli.drop.sealing.secrets import CHUNK, Description
+from satchel.cli.drop.sending.contents import Stalled, type_of
 from satchel.cli.shelf.sources import sendable
 
 _READ_BYTES = 1024**2

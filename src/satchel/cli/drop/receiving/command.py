@@ -8,17 +8,17 @@ from pathlib import Path
 from queue import SimpleQueue
 
 from satchel.cli.client import open_client
-from satchel.cli.drop import choosing
-from satchel.cli.drop.folders import BadFolder
-from satchel.cli.drop.hearing import Hearing
-from satchel.cli.drop.inflow import Changed, Inflow, NotHandedOver
-from satchel.cli.drop.joining import invited_by, join
-from satchel.cli.drop.landing import Ground
-from satchel.cli.drop.parts import Part, is_begun
-from satchel.cli.drop.printing import MAX_TEXT_BYTES, Output, Text, print_text
-from satchel.cli.drop.secrets import Tampered
-from satchel.cli.drop.session import Announced, DropSession
-from satchel.cli.drop.telling import Taking, Telling
+from satchel.cli.drop.meeting.hearing import Hearing
+from satchel.cli.drop.meeting.joining import invited_by, join
+from satchel.cli.drop.meeting.session import Announced, DropSession
+from satchel.cli.drop.receiving import choosing
+from satchel.cli.drop.receiving.folders import BadFolder
+from satchel.cli.drop.receiving.inflow import Changed, Inflow, NotHandedOver
+from satchel.cli.drop.receiving.landing import Ground
+from satchel.cli.drop.receiving.parts import Part, is_begun
+from satchel.cli.drop.receiving.printing import MAX_TEXT_BYTES, Output, Text, print_text
+from satchel.cli.drop.receiving.telling import Taking, Telling
+from satchel.cli.drop.sealing.secrets import Tampered
 from satchel.cli.failures import Refused, Unreachable
 from satchel.cli.output import CommandFailed, Misused, note
 from satchel.cli.shelf.crew import Crew

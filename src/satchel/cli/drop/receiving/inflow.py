@@ -7,13 +7,13 @@ from http.client import HTTPException
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from satchel.cli.drop.answers import RequestView, SessionView
-from satchel.cli.drop.behind import HELD_CHUNKS, WritingBehind
-from satchel.cli.drop.hearing import Hearing, SessionOver
-from satchel.cli.drop.pipes import Pipe, RefusedByProxy
-from satchel.cli.drop.records import BrokenOff, Digest, Opener, ReadInto
-from satchel.cli.drop.secrets import Asked, Have, Stream, b64, from_b64
-from satchel.cli.drop.session import Announced, DropSession
+from satchel.cli.drop.meeting.answers import RequestView, SessionView
+from satchel.cli.drop.meeting.hearing import Hearing, SessionOver
+from satchel.cli.drop.meeting.pipes import Pipe, RefusedByProxy
+from satchel.cli.drop.meeting.session import Announced, DropSession
+from satchel.cli.drop.receiving.behind import HELD_CHUNKS, WritingBehind
+from satchel.cli.drop.sealing.records import BrokenOff, Digest, Opener, ReadInto
+from satchel.cli.drop.sealing.secrets import Asked, Have, Stream, b64, from_b64
 from satchel.cli.failures import Refused, Unreachable
 from satchel.cli.output import CommandFailed
 from satchel.cli.shelf.crew import Stopped, is_passing

@@ -7,7 +7,7 @@ from contextlib import closing, suppress
 from itertools import islice
 from queue import SimpleQueue
 
-from satchel.cli.drop.answers import (
+from satchel.cli.drop.meeting.answers import (
     Came,
     Closed,
     Declined,
@@ -22,12 +22,12 @@ from satchel.cli.drop.answers import (
     SessionView,
     Tagged,
 )
-from satchel.cli.drop.contents import Changed, Source, Stalled
-from satchel.cli.drop.door import Doorkeeper
-from satchel.cli.drop.secrets import Request, Tampered, b64, from_b64
-from satchel.cli.drop.serving import Handover, Offer, Serving
-from satchel.cli.drop.session import DropSession, Somebody, new_id
-from satchel.cli.drop.showing import Showing
+from satchel.cli.drop.meeting.door import Doorkeeper
+from satchel.cli.drop.meeting.session import DropSession, Somebody, new_id
+from satchel.cli.drop.sealing.secrets import Request, Tampered, b64, from_b64
+from satchel.cli.drop.sending.contents import Changed, Source, Stalled
+from satchel.cli.drop.sending.serving import Handover, Offer, Serving
+from satchel.cli.drop.sending.showing import Showing
 from satchel.cli.failures import Refused, Unreachable
 from satchel.cli.output import CommandFailed
 

@@ -1,6 +1,6 @@
 """What is offered, in the words that both sides see."""
 
-from satchel.cli.drop.secrets import Description
+from satchel.cli.drop.sealing.secrets import Description
 from satchel.cli.shelf.sizes import shown_bytes
 
 

@@ -4,8 +4,8 @@ import os
 import sys
 from pathlib import Path
 
-from satchel.cli.drop.records import Digest
-from satchel.cli.drop.secrets import Have
+from satchel.cli.drop.sealing.records import Digest
+from satchel.cli.drop.sealing.secrets import Have
 from satchel.cli.output import CommandFailed, printable
 
 # A text is held until all of it is here and right; what is longer goes into a file.

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field
 
-from satchel.cli.drop.contents import Content, Source
-from satchel.cli.drop.outflow import Outflow, Records, sealed_length
-from satchel.cli.drop.records import Digest, Sealer
-from satchel.cli.drop.secrets import CHUNK, Description, Have, Request, Stream, Tampered, b64, from_b64
-from satchel.cli.drop.session import DropSession, Somebody
+from satchel.cli.drop.meeting.session import DropSession, Somebody
+from satchel.cli.drop.sealing.records import Digest, Sealer
+from satchel.cli.drop.sealing.secrets import CHUNK, Description, Have, Request, Stream, Tampered, b64, from_b64
+from satchel.cli.drop.sending.contents import Content, Source
+from satchel.cli.drop.sending.outflow import Outflow, Records, sealed_length
 from satchel.cli.failures import Refused, Unreachable
 from satchel.cli.shelf.crew import Patience
 

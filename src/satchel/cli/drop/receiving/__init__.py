@@ -1,0 +1,1 @@
+"""`satchel receive`: what is taken, and how it lands."""

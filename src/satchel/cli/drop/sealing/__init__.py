@@ -1,0 +1,1 @@
+"""What keeps the server from reading along: the spoken code, keys and sealed records."""

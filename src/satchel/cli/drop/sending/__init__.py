@@ -1,0 +1,1 @@
+"""`satchel send`: what is given, and how it leaves."""
