@@ -58,6 +58,16 @@ def test_a_change_that_fails_leaves_what_was_there(tmp_path: Path) -> None:
     assert file.read().server == "https://satchel.example.org"
 
 
+def test_what_stays_as_it_was_is_not_written_again(tmp_path: Path) -> None:
+    file = CredentialsFile(tmp_path / "credentials.json")
+    files: set[int] = set()
+    for server in ("https://satchel.example.org", "https://satchel.example.org"):
+        with file.changing() as kept:
+            kept.server = server
+        files.add(file.path.stat().st_ino)
+    assert len(files) == 1
+
+
 @pytest.mark.slow
 def test_a_home_that_cannot_be_written_to_is_explained(ann: Person, server: ServerProcess) -> None:
     (ann.home / ".config").write_text("in the way")

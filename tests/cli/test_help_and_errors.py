@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from tests.cli.terminal import Person, explains
+from tests.cli.terminal import AtOnce, Person, explains
 from tests.server.process import SATCHEL
 
 
@@ -19,7 +19,11 @@ def test_help_says_what_this_is_groups_the_verbs_and_shows_how_to_begin(ann: Per
     assert "To begin:\n    satchel serve" in ran.out
 
 
-def test_every_line_of_help_fits_a_narrow_terminal(ann: Person) -> None:
+def test_every_line_of_help_fits_a_narrow_terminal(
+    ann: Person, at_once: AtOnce, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert at_once("serve", "--help").out == ann.run_in_terminal("serve", "--help").out
     account = ("signup", "login", "whoami", "logout", "people", "reset-password")
     room = [f"room {verb}" for verb in ("", "open", "join", "watch", "say", "ls", "admit", "leave", "close")]
     transfers = [f"transfers {verb}" for verb in ("", "show", "decline", "withdraw", "resend")]
@@ -28,7 +32,7 @@ def test_every_line_of_help_fits_a_narrow_terminal(ann: Person) -> None:
     stats = [f"stats {verb}" for verb in figures]
     verbs = ("", "serve", "doctor", "tables", *account, "put", "get", "ls", "rm", *room, *transfers, *links, *stats)
     for verb in verbs:
-        ran = ann.run_in_terminal(*verb.split(), "--help")
+        ran = at_once(*verb.split(), "--help")
         assert ran.code == 0
         assert max(map(len, ran.out.splitlines())) <= 80, verb
 
@@ -120,11 +124,21 @@ def test_a_terminal_without_our_letters_gets_others(ann: Person) -> None:
     assert "? catalog" in ran.out
 
 
+def loaded_by(person: Person, *arguments: str) -> set[str]:
+    show = "import sys; from satchel.cli import main; main(); print(*sys.modules)"
+    command = [sys.executable, "-c", show, *arguments]
+    ran = subprocess.run(command, env=person.environment(), cwd=person.home, capture_output=True, text=True, check=True)
+    return set(ran.stdout.splitlines()[-1].split())
+
+
 def test_help_and_light_verbs_load_no_heavy_libraries(ann: Person) -> None:
     """pydantic comes with Typer and would cost every command, and a server for as long as it runs."""
-    show = "import sys; from satchel.cli import main; main(); print(*sys.modules)"
     heavy = {"aiobotocore", "httpx", "obstore", "pydantic", "redis", "rich", "sqlite3", "starlette", "uvicorn"}
-    for arguments in (["--help"], ["tables"]):
-        command = [sys.executable, "-c", show, *arguments]
-        done = subprocess.run(command, env=ann.environment(), cwd=ann.home, capture_output=True, text=True, check=True)
-        assert not heavy & set(done.stdout.splitlines()[-1].split())
+    assert not heavy & loaded_by(ann, "--help")
+    assert not heavy & loaded_by(ann, "tables")
+
+
+def test_a_verb_loads_no_other(ann: Person) -> None:
+    loaded = loaded_by(ann, "receive", "--help")
+    assert "satchel.cli.drop" in loaded
+    assert not {"asyncio", "satchel.cli.serve", "satchel.cli.stats", "satchel.config"} & loaded

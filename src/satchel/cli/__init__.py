@@ -3,38 +3,26 @@
 Exit codes: 0 done, 1 could not be done, 2 not understood, 130 interrupted.
 """
 
+import atexit
+import gc
 import os
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from io import TextIOWrapper
 from types import ModuleType
 from typing import Annotated, cast
 
 import typer
 
-from satchel.cli import (
-    account,
-    doctor,
-    drop,
-    linking,
-    moving,
-    options,
-    people,
-    rooms,
-    serve,
-    shelf,
-    stats,
-    tables,
-    transfers,
-    worker,
-)
-from satchel.cli.output import CommandFailed, Misused, complain
+from satchel.cli.output import CommandFailed, complain
 from satchel.cli.verbs import GroupedVerbs, Verb
-from satchel.config import BadSetting
 from satchel.kernel.errors import SatchelError
 
 # httpx would load a command line of its own, and with it what takes longer than all the rest of a short command.
 sys.modules.setdefault("httpx._main", cast("ModuleType", None))
+# A command that ends gives everything back to the system: to look for garbage first is a tenth of a short one.
+atexit.register(gc.freeze)
 
 INTERRUPTED = 130
 BEGIN = """\b
@@ -43,6 +31,23 @@ To begin:
   satchel signup          make the first account on it, which administers it
   satchel COMMAND --help  what a command can do
 """
+
+# Every verb, or group of them, with the module that has it, by the heading under which help lists it.
+VERBS = {
+    "Run a server": {"serve": "serve", "worker": "worker", "doctor": "doctor", "tables": "tables"},
+    "Use a server": {"signup": "account", "login": "account", "whoami": "account", "logout": "account"},
+    "Keep files and pass them on": {
+        "put": "moving",
+        "get": "moving",
+        "ls": "shelf",
+        "rm": "shelf",
+        "transfers": "transfers",
+        "room": "rooms",
+    },
+    "Give links, and see what comes of them": {"link": "linking", "links": "linking", "stats": "stats"},
+    "Hand files over, sealed": {"send": "drop", "receive": "drop"},
+    "Administer a server": {"invite": "account", "people": "people", "reset-password": "people"},
+}
 
 
 def _print_version(asked: bool) -> None:
@@ -53,17 +58,6 @@ def _print_version(asked: bool) -> None:
         raise typer.Exit
 
 
-app = typer.Typer(
-    cls=GroupedVerbs,
-    epilog=BEGIN,
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-)
-
-
-@app.callback()
 def satchel(
     _version: Annotated[
         bool, typer.Option("--version", help="Show the version and exit.", callback=_print_version, is_eager=True)
@@ -75,21 +69,30 @@ def satchel(
     """
 
 
-def _add(heading: str, *verbs: Callable[..., None], epilog: str | None = None) -> None:
-    for verb in verbs:
-        app.command(cls=Verb, rich_help_panel=heading, epilog=epilog)(verb)
+def _app(called: str) -> typer.Typer:
+    """With the verb that is called, or with all if there is none of this name: most take longer to load than to do."""
+    app = typer.Typer(
+        cls=GroupedVerbs,
+        epilog=BEGIN,
+        no_args_is_help=True,
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+    )
+    app.callback()(satchel)
+    is_verb = any(called in verbs for verbs in VERBS.values())
+    for heading, verbs in VERBS.items():
+        for name, module in verbs.items():
+            if name == called or not is_verb:
+                _add(app, heading, getattr(import_module(f"satchel.cli.{module}"), name.replace("-", "_")))
+    return app
 
 
-_add("Run a server", serve.serve, worker.worker, doctor.doctor, tables.tables, epilog=options.ELSEWHERE)
-_add("Use a server", account.signup, account.login, account.whoami, account.logout)
-_add("Keep files and pass them on", moving.put, moving.get, shelf.ls, shelf.rm)
-for group in (transfers.transfers, rooms.room):
-    app.add_typer(group, rich_help_panel="Keep files and pass them on")
-_add("Give links, and see what comes of them", linking.link)
-for group in (linking.links, stats.stats):
-    app.add_typer(group, rich_help_panel="Give links, and see what comes of them")
-_add("Hand files over, sealed", drop.send, drop.receive)
-_add("Administer a server", account.invite, people.people, people.reset_password)
+def _add(app: typer.Typer, heading: str, verb: Callable[..., None] | typer.Typer) -> None:
+    if isinstance(verb, typer.Typer):
+        app.add_typer(verb, rich_help_panel=heading)
+    else:
+        app.command(cls=Verb, rich_help_panel=heading, epilog=getattr(verb, "epilog", None))(verb)
 
 
 def main() -> int:
@@ -108,7 +111,7 @@ def main() -> int:
 
 def _run() -> int:
     try:
-        app()
+        _app(sys.argv[1] if len(sys.argv) > 1 else "")()
     except SystemExit as end:  # how Typer ends, whether well or not
         if end.code == INTERRUPTED and sys.stderr.isatty():
             print(file=sys.stderr)  # so that the prompt does not stand behind ^C
@@ -116,9 +119,6 @@ def _run() -> int:
     except CommandFailed as error:
         complain(str(error))
         return error.exit_code
-    except BadSetting as error:
-        complain(str(error))
-        return Misused.exit_code
     except SatchelError as error:
         complain(error.detail)
         return CommandFailed.exit_code

@@ -70,13 +70,16 @@ class CredentialsFile:
     def changing(self) -> Generator[Kept]:
         """Read, let the block change what was read, and write it; other commands wait until that is done.
 
-        A block that raises writes nothing.
+        A block that raises or changes nothing writes nothing: a disk takes its time to keep something.
         """
         with self._locked():
             kept = self.read()
+            before = msgspec.json.encode(kept)
             yield kept
-            with self._explained("written"):
-                self._write(msgspec.json.format(msgspec.json.encode(kept)))
+            after = msgspec.json.encode(kept)
+            if after != before:
+                with self._explained("written"):
+                    self._write(msgspec.json.format(after))
 
     @contextmanager
     def _locked(self) -> Generator[None]:

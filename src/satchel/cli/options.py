@@ -9,12 +9,13 @@ from typing import Annotated, Any, get_args
 
 import typer
 
-from satchel.config import Settings, load_settings
+from satchel.cli.output import Misused
+from satchel.config import BadSetting, Settings, load_settings
 
 # Everyone on the machine can read the arguments of a process, so the secret cannot be one.
 _NEVER_AN_ARGUMENT = "secret"
 SETTINGS: Mapping[str, Field[Any]] = {each.name: each for each in fields(Settings) if each.name != _NEVER_AN_ARGUMENT}
-ELSEWHERE = """
+_ELSEWHERE = """
 Defaults stand in brackets. Every option can also be given as an environment variable (--log-level as
 SATCHEL_LOG_LEVEL) or in the file named by --config (log_level = "debug"). Options count before the environment, and
 that before the file. The secret that signs tokens is never an option: use SATCHEL_SECRET or the file.
@@ -39,7 +40,10 @@ def takes_settings(*names: str) -> Callable[[Callable[..., None]], Callable[...,
     def decorate(verb: Callable[..., None]) -> Callable[..., None]:
         def with_options(config: str | None, **given: Any) -> None:
             options = {name: given.pop(name) for name in names}
-            verb(chosen=Chosen(options, Path(config) if config else None), **given)
+            try:
+                verb(chosen=Chosen(options, Path(config) if config else None), **given)
+            except BadSetting as error:
+                raise Misused(str(error)) from error
 
         own = [
             each.replace(kind=inspect.Parameter.KEYWORD_ONLY)
@@ -49,6 +53,7 @@ def takes_settings(*names: str) -> Callable[[Callable[..., None]], Callable[...,
         settings = [_parameter(name, _option(SETTINGS[name])) for name in names]
         # Typer reads what a verb takes from its signature.
         vars(with_options)["__signature__"] = inspect.Signature([*settings, _CONFIG, *own])
+        vars(with_options)["epilog"] = _ELSEWHERE
         with_options.__name__, with_options.__doc__ = verb.__name__, verb.__doc__
         return with_options
 

@@ -4,6 +4,7 @@ import sys
 import threading
 from collections.abc import Sequence
 from contextlib import ExitStack, closing, suppress
+from importlib import import_module
 from pathlib import Path
 from queue import SimpleQueue
 
@@ -41,6 +42,8 @@ def receive_all(
         raise Misused("Nobody can be asked here what to take: say --yes to take everything.")
     invitation = invited_by(given)
     telling = Telling(as_json=as_json)
+    # By which we hear what happens, once we are in: loaded while others decide about that.
+    threading.Thread(target=import_module, args=("websockets.sync.client",), daemon=True).start()
     with open_client(invitation.server or server) as client:
         session = join(client, invitation, name)
         client.remember_server()

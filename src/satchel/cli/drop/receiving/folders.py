@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
+from struct import Struct
 from typing import Annotated, Literal
 
 import msgspec
@@ -16,7 +17,8 @@ from satchel.cli.drop.receiving.landing import Ground, keep_time, name_inside
 from satchel.cli.output import CommandFailed
 from satchel.kernel.names import FileName, numbered, sameness
 
-_LENGTH_BYTES = 4
+_LENGTH = Struct(">I")
+_LENGTH_BYTES = _LENGTH.size
 MAX_HEADER_BYTES = 64 * 1024
 # Nobody has folders so deep; who sends them wants to see what breaks.
 _MAX_DEPTH = 100
@@ -270,7 +272,7 @@ def _read(ground: Ground, folders: tuple[FileName, ...], name: FileName, size: i
 def _frame_end(data: memoryview | bytearray) -> int | None:
     if len(data) < _LENGTH_BYTES:
         return None
-    length = int.from_bytes(data[:_LENGTH_BYTES])
+    (length,) = _LENGTH.unpack_from(data)
     if length > MAX_HEADER_BYTES:
         raise BadFolder
     return _LENGTH_BYTES + length

@@ -5,7 +5,6 @@ import secrets
 import unicodedata
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from urllib.parse import urlsplit
 
 from satchel.cli.drop.sealing.secrets import Secret
@@ -31,6 +30,8 @@ class Invitation:
 
 @cache
 def word_list() -> tuple[str, ...]:
+    from importlib.resources import files  # few codes are made of words
+
     return tuple((files("satchel.cli.drop") / "words.txt").read_text(encoding="utf-8").split())
 
 

@@ -6,6 +6,8 @@ from mimetypes import guess_type
 from pathlib import Path
 from typing import Protocol
 
+import msgspec
+
 from satchel.cli.drop.sealing.secrets import Description
 from satchel.cli.shelf.sources import sendable
 from satchel.kernel.clock import iso
@@ -52,9 +54,8 @@ class Source(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class FileSource:
-    """A file, which stays the same while its size and its time do."""
+class FileSource(msgspec.Struct, frozen=True):
+    """A file, which stays the same while its size and its time do. A struct, since a folder may have thousands."""
 
     path: str
     size: int
@@ -106,15 +107,14 @@ class FileContent:
         _refuse_if_changed(self._source, self._descriptor)
 
 
-def read_whole(source: FileSource, buffer: memoryview, flags: int = 0) -> int:
-    """All of a file that has room in the buffer: half of what a `FileContent` takes, which counts for ten thousand."""
+def read_whole(source: FileSource, room: memoryview, flags: int = 0) -> None:
+    """A file into as much room as it needs: half of what a `FileContent` takes, which counts for ten thousand."""
     descriptor = os.open(source.path, _OPEN | flags)
     try:
-        _fill(descriptor, buffer[: source.size])
+        _fill(descriptor, room)
         _refuse_if_changed(source, descriptor)
     finally:
         os.close(descriptor)
-    return source.size
 
 
 def _fill(descriptor: int, buffer: memoryview) -> None:
