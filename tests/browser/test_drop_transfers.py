@@ -7,6 +7,7 @@ import subprocess
 import zipfile
 from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Download, Page, Request, Route, expect
@@ -21,8 +22,6 @@ pytestmark = pytest.mark.services
 
 # Several segments and a chunk that is not whole.
 BYTES = 20 * 2**20 + 12_345
-# Takes a second at least, so that there is a middle of it.
-LARGE_BYTES = 192 * 2**20 + 1
 # From here on pages ask where to save.
 ASKED_BYTES = 2**28
 WHOLE = "Here, whole and unchanged"
@@ -112,12 +111,16 @@ def test_files_of_every_length_arrive_whole(ann: Page, ben: Page, tmp_path: Path
     expect(own(ann, file.name)).to_contain_text("has it whole")
 
 
-def test_a_large_file_is_written_where_it_was_asked_for(ann: Page, ben: Page, tmp_path: Path) -> None:
+def test_a_large_file_is_written_where_it_was_asked_for_and_neither_side_holds_it_in_memory(
+    chromium: Browser, ann: Page, ben: Page, tmp_path: Path
+) -> None:
     file = written(tmp_path / "film.mkv", ASKED_BYTES)
     ben.add_init_script(PICKER)
     meet(ann, ben, file)
+    held_before = most_held_by_a_page(chromium)
     take(ben, file.name)
     expect(offer(ben, file.name)).to_contain_text(WHOLE, timeout=PATIENCE_MS)
+    assert most_held_by_a_page(chromium) - held_before < ASKED_BYTES // 2
     assert ben.evaluate(SHA256_OF_PICKED, file.name) == sha256(file)
     assert ben.evaluate(LEFT_BEHIND) == []
 
@@ -156,16 +159,17 @@ def test_a_folder_comes_as_an_archive_that_others_can_read(ann: Page, ben: Page,
 
 
 def test_it_goes_on_where_it_was_when_the_server_is_killed_and_comes_back(open_page: OpenPage, tmp_path: Path) -> None:
-    file = written(tmp_path / "survivor.bin", LARGE_BYTES)
+    file = written(tmp_path / "survivor.bin", BYTES)
     data = tmp_path / "data"
     with serving(data) as server:
-        ann, ben = open_page(may_fail=True), open_page(may_fail=True)
-        lengths = stream_lengths(ann)
+        ann, ben = open_page(may_fail=True, intercepted=True), open_page(may_fail=True)
+        lengths, held = stream_lengths(ann), end_held_back(ann)
         meet(ann, ben, file, at=server.url)
         with ben.expect_download(timeout=PATIENCE_MS) as download:
             take(ben, file.name)
             until_it_flows(ben)
             server.kill()
+            held[0].continue_()
             expect(offer(ben, file.name)).to_contain_text("broke", timeout=PATIENCE_MS)
             with restarted(server, data):
                 expect(offer(ben, file.name)).to_contain_text(WHOLE, timeout=PATIENCE_MS)
@@ -176,10 +180,11 @@ def test_it_goes_on_where_it_was_when_the_server_is_killed_and_comes_back(open_p
         ben.close()
 
 
-def test_it_goes_on_where_it_was_after_a_reload(ann: Page, resident: BrowserContext, tmp_path: Path) -> None:
-    file = written(tmp_path / "reloaded.bin", LARGE_BYTES)
-    ben = resident.new_page()
+def test_it_goes_on_where_it_was_after_a_reload(open_page: OpenPage, resident: BrowserContext, tmp_path: Path) -> None:
+    file = written(tmp_path / "reloaded.bin", BYTES)
+    ann, ben = open_page(may_fail=True, intercepted=True), resident.new_page()
     lengths = stream_lengths(ann)
+    end_held_back(ann)
     meet(ann, ben, file)
     take(ben, file.name)
     until_it_flows(ben)
@@ -191,8 +196,12 @@ def test_it_goes_on_where_it_was_after_a_reload(ann: Page, resident: BrowserCont
     expect(own(ann, file.name)).to_contain_text("has it whole")
 
 
-def test_what_is_cancelled_leaves_nothing_behind_and_the_other_side_knows(ann: Page, ben: Page, tmp_path: Path) -> None:
-    file = written(tmp_path / "unwanted.bin", LARGE_BYTES)
+def test_what_is_cancelled_leaves_nothing_behind_and_the_other_side_knows(
+    open_page: OpenPage, ben: Page, tmp_path: Path
+) -> None:
+    file = written(tmp_path / "unwanted.bin", BYTES)
+    ann = open_page(may_fail=True, intercepted=True)
+    end_held_back(ann)
     meet(ann, ben, file)
     take(ben, file.name)
     until_it_flows(ben)
@@ -364,6 +373,33 @@ def saved(page: Page, name: str) -> Path:
 
 def until_it_flows(page: Page) -> None:
     page.locator('[role=progressbar]:not([aria-valuenow="0"])').wait_for()
+
+
+def end_held_back(owner: Page) -> list[Route]:
+    """Keep back the end of the first stream, so that there is a middle of it; it is in the answer once it was sent."""
+    held: list[Route] = []
+
+    def pass_on(route: Route) -> None:
+        if not held and "last=true" in route.request.url:
+            held.append(route)
+        else:
+            route.continue_()
+
+    owner.context.route("**/bytes/*", pass_on)
+    return held
+
+
+def most_held_by_a_page(browser: Browser) -> int:
+    """Bytes of memory, at the time when it was most."""
+    devtools: Any = browser.new_browser_cdp_session()
+    processes = devtools.send("SystemInfo.getProcessInfo")["processInfo"]
+    devtools.detach()
+    return max(peak_bytes(process["id"]) for process in processes if process["type"] == "renderer")
+
+
+def peak_bytes(pid: int) -> int:
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(status.split("VmHWM:")[1].split()[0]) * 1024
 
 
 def stream_lengths(owner: Page) -> list[int]:

@@ -20,14 +20,6 @@ export function concat(...parts: readonly Uint8Array[]): Bytes {
   return whole;
 }
 
-/**
- * Gives memory back that nobody uses any more, where browsers can: until they look for it themselves, they take new
- * memory for everything that comes, which is slower.
- */
-export function release({ buffer }: Bytes): void {
-  (buffer as { transfer?: (length: number) => ArrayBuffer }).transfer?.(0);
-}
-
 /** Each part with its length before it, as LEB128: no two lists of parts give the same bytes. */
 export function lvCat(...parts: readonly Uint8Array[]): Bytes {
   return concat(...parts.flatMap((part) => [leb128(part.length), part]));

@@ -3,6 +3,7 @@ import { fromBase64, toBase64, type Bytes } from '../crypto/bytes';
 import { BrokenOff, Untrusted } from '../crypto/errors';
 import { Keys, receiptFor, type Asked, type Have, type Stream } from '../crypto/keys';
 import { ChainDigest, Opener, type Opened } from '../crypto/records';
+import { release } from '../crypto/release';
 import { waitBefore } from '$lib/live/connection';
 import { Control, Refused, Unreachable } from './control';
 import { Deferred } from './deferred';
@@ -168,15 +169,19 @@ export class Incoming {
 
   async #write({ chunk, chunks, digest }: Opened, whole: number): Promise<void> {
     const { length } = chunk;
-    await this.#sink?.write(this.#archive ? this.#archive.feed(chunk) : chunk);
+    if (this.#archive) {
+      await this.#sink?.write(this.#archive.feed(chunk));
+      release(chunk);
+    } else await this.#sink?.write(chunk);
     this.#have = { chunk: whole, chunks, digest };
     this.#attempt = 0;
     this.#status = { ...this.#status, bytes: (chunks - 1) * whole + length };
     if (performance.now() - this.#toldAt > TOLD_EVERY_MS) this.#become({});
   }
 
-  /** So that the owner sees what we see. */
+  /** So that the owner sees what we see, and we see all of it, even when no more comes. */
   #report(requestId: string): void {
+    this.#become({});
     const body = { chunks: this.#have?.chunks ?? 0 };
     this.#control.post(`/requests/${requestId}/progress`, body, this.#stop.signal).catch(() => undefined);
   }

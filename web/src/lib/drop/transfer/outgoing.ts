@@ -1,5 +1,5 @@
 // Answers one request in a worker: finds out where to begin, reads, seals, sends, and waits for the receiver's receipt.
-import { fromBase64, isEqual, release, toBase64, type Bytes } from '../crypto/bytes';
+import { fromBase64, isEqual, toBase64, type Bytes } from '../crypto/bytes';
 import { Tampered, Untrusted } from '../crypto/errors';
 import { CHUNK_BYTES, isReceipt, Keys, type Have, type RequestFacts, type Stream } from '../crypto/keys';
 import { PieceReader, sourceOf } from '../crypto/pieces';
@@ -9,8 +9,11 @@ import { Deferred } from './deferred';
 import { Marks } from './marks';
 import type { FromWorker, RequestView, SendTask, Status, TransferEvent } from './messages';
 import { Outlet, SEGMENT_BYTES } from './outlet';
+import { SegmentBuffer } from './segments';
 
 const CHUNKS_IN_SEGMENT = SEGMENT_BYTES / CHUNK_BYTES;
+// The last record comes with the last segment.
+const MOST_SEALED_BYTES = sealedBytes({ length: SEGMENT_BYTES, chunk: CHUNK_BYTES, first: 0 }) as number;
 const RECEIPT_PATIENCE_MS = 60_000;
 // The other side is not there, or this request is none any more: it will ask again.
 const PASSING = new Set([
@@ -113,16 +116,16 @@ export class Outgoing {
     const outlet = new Outlet(this.#control, request.request_id, inFlight, this.#stop.signal);
     const sealer = new Sealer(stream, digest);
     const count = Math.ceil(content.size / CHUNK_BYTES);
-    let records: Promise<Bytes>[] = [];
+    const segment = new SegmentBuffer(MOST_SEALED_BYTES);
     for await (const chunk of this.#chunks(digest.chunks, count)) {
-      records.push(sealer.seal(chunk));
+      segment.add(sealer.seal(chunk));
       // The first is shorter if it begins in the middle of one, so that marks are where they are looked for.
       if (digest.chunks % CHUNKS_IN_SEGMENT || digest.chunks === count) continue;
-      await outlet.send(await segmentOf(records), false);
-      records = [];
+      await outlet.send(await segment.take(), false);
       this.#marks.note(digest.chunks, await digest.value);
     }
-    await outlet.send(await segmentOf([...records, sealer.final()]), true);
+    segment.add(sealer.final());
+    await outlet.send(await segment.take(), true);
     this.#marks.note(digest.chunks, await digest.value);
     try {
       await outlet.finish();
@@ -194,14 +197,6 @@ export class Outgoing {
     this.#status = { ...this.#status, ...change };
     this.#tell({ kind: 'status', status: this.#status });
   }
-}
-
-/** A blob is a copy of what it is made of. */
-async function segmentOf(records: readonly Promise<Bytes>[]): Promise<Blob> {
-  const sealed = await Promise.all(records);
-  const segment = new Blob(sealed);
-  sealed.forEach(release);
-  return segment;
 }
 
 function unreadable(why: string): DOMException {

@@ -1,6 +1,7 @@
 // Where a worker writes what arrives: a file that was picked, the browser's private disk, a running download, or memory.
-import { release, type Bytes } from '../crypto/bytes';
+import type { Bytes } from '../crypto/bytes';
 import type { Have } from '../crypto/keys';
+import { release } from '../crypto/release';
 import { createPart, type Part } from './parts';
 import type { Announced, Place } from './messages';
 
