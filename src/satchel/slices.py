@@ -35,7 +35,7 @@ from satchel.features.clicks.service.recording import Counter
 from satchel.features.clicks.service.recording_distributed import SharedRecorder
 from satchel.features.clicks.service.recording_embedded import GroupRecorder
 from satchel.features.clicks.service.summing import LinkCounts
-from satchel.features.clicks.service.telling import Teller
+from satchel.features.clicks.service.telling import SiteWatchers, Teller
 from satchel.features.clicks.service.visitors import Visitors
 from satchel.features.drop.records import DURABLE_KEYS as DROP_KEYS
 from satchel.features.drop.relay.relay import Relay
@@ -280,7 +280,9 @@ def _clicks(ground: Ground, targets: Naming) -> Clicks:
     if ground.stores.bulk is None:
         recorder = SharedRecorder(ground.stores.tables, ground.clock, kept_for)
     else:
-        recorder = GroupRecorder(ground.stores.bulk, ground.clock, Teller(ground.stores.ephemeral), kept_for)
+        recorder = GroupRecorder(
+            ground.stores.bulk, ground.clock, Teller(ground.stores.ephemeral, ground.clock), kept_for
+        )
     return Clicks(
         tables=ground.stores.tables,
         bulk=ground.stores.bulk,
@@ -288,6 +290,7 @@ def _clicks(ground: Ground, targets: Naming) -> Clicks:
         recorder=recorder,
         targets=targets,
         calls=ground.throttles.clicks,
+        watchers=SiteWatchers(ground.stores.ephemeral, ground.clock),
         kept_for=kept_for,
     )
 
@@ -319,6 +322,7 @@ def _links(
         counter=Counter(clicks),
         visitors=Visitors(ground.stores.tables, ground.clock),
         guesses=ground.throttles.links,
+        alone_since=0 if clicks.bulk is None else ground.clock(),
     )
 
 
@@ -353,7 +357,8 @@ def _connect(shelf: Shelf, rooms: Rooms, transfers: Transfers, counter: Counter)
     async def count_transfer(used: TransferUsed) -> None:
         receiver, sender = (_counted_as(party.person_id, party.kind) for party in (used.receiver, used.sender))
         thing = f"transfer:{used.transfer_id}"
-        await counter.count(Counted(user_id=receiver, kind=used.kind, owner=sender, thing=thing))
+        once = f"{thing}:{used.kind}"
+        await counter.count(Counted(user_id=receiver, kind=used.kind, owner=sender, thing=thing, at=used.at, key=once))
 
     async def count_in_room(used: RoomFileUsed) -> None:
         person = _counted_as(used.person_id, used.person_kind)

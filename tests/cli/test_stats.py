@@ -90,7 +90,26 @@ def test_in_a_terminal_there_is_a_chart_that_fits_and_from_a_pipe_a_table(sharer
     assert "Each column is 5 days." in plain
     table = sharer.run("stats", "--zone", "UTC").out
     assert "█" not in table
-    assert table.split("\n\n")[2].splitlines()[-1].split() == [f"{datetime.now(UTC):%Y-%m-%d}", "7", "1", "7", *"0000"]
+    heading, today, left_out = table.split("\n\n")[2].splitlines()
+    assert heading.split()[:3] == ["day", "clicks", "people"]
+    assert today.split() == [f"{datetime.now(UTC):%Y-%m-%d}", "7", "1", "7", *"0000"]
+    assert left_out == "Of 30 days, those without clicks are left out."
+    assert (
+        "No clicks from 2026-01 to 2026-03."
+        in sharer.run("stats", "--by", "month", "--from", "2026-01", "--to", "2026-03").out
+    )
+
+
+def test_where_nothing_was_counted_that_is_all_there_is_to_say(sharer: Person) -> None:
+    for scope in ("mine", "song.txt"):
+        for ran in (sharer.run("stats", scope), sharer.run_in_terminal("stats", scope, NO_COLOR="1")):
+            assert "Nothing was counted yet." in ran.out
+            assert len(ran.out.splitlines()) == 3
+
+
+def test_of_what_nobody_has_there_are_no_figures(sharer: Person) -> None:
+    for scope in ("thing:file:01unknown", "thing:unknown", "link:unknown"):
+        assert explains(sharer.run("stats", scope), 1, "You share no such thing.")
 
 
 def test_many_clicks_from_a_file_count_once_though_they_are_sent_twice(admin: Person) -> None:
@@ -157,7 +176,6 @@ def test_a_period_is_counted_again_and_a_person_erased_only_after_asking(admin: 
 def test_what_cannot_be_told_is_one_sentence(member: Person) -> None:
     assert explains(member.run("stats", "site"), 1, "administrator")
     assert explains(member.run("stats", "nothing.txt"), 1, "nothing.txt", "satchel ls")
-    assert explains(member.run("stats", "link:unknown"), 1, "no figures")
     assert explains(member.run("stats", "--zone", "Mars/Base"), 1, "Mars/Base")
     assert explains(member.run("stats", "clicks", "--day", "2026-11-16"), 1)
     assert explains(member.run("stats", "erase", "somebody", "--yes"), 1, "administrators")

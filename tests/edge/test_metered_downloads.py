@@ -21,17 +21,19 @@ REQUEST = b"GET /%b HTTP/1.1\r\nhost: satchel.test\r\n\r\n"
 
 @dataclass
 class Meter:
-    """Notes what each answer was to have, what of it has gone, and whether that was all."""
+    """Notes where each answer began, what it was to have, what of it has gone, and whether that was all."""
 
+    begun: list[int] = field(default_factory=list[int])
     announced: list[int | None] = field(default_factory=list[int | None])
     gone: list[int] = field(default_factory=list[int])
     whole: list[bool] = field(default_factory=list[bool])
     refusal: Exception | None = None
 
     @asynccontextmanager
-    async def __call__(self, length: int | None) -> AsyncGenerator[Sent]:
+    async def __call__(self, start: int, length: int | None) -> AsyncGenerator[Sent]:
         if self.refusal is not None:
             raise self.refusal
+        self.begun.append(start)
         self.announced.append(length)
         sent, is_whole = Sent(), False
         try:
@@ -68,21 +70,22 @@ async def metering(edge: Edge, objects: FolderObjects, meter: Meter) -> Edge:
 
 
 @pytest.mark.parametrize(
-    ("method", "asked", "goes"),
+    ("method", "asked", "begins", "goes"),
     [
-        ("GET", {}, [len(SMALL)]),
-        ("GET", {"range": "bytes=2-"}, [len(SMALL) - 2]),
-        ("GET", {"range": "bytes=-1"}, [1]),
-        ("GET", {"range": "bytes=0-3"}, [4]),
-        ("GET", {"range": "bytes=900-"}, []),
-        ("GET", {"if-none-match": "*"}, []),
-        ("HEAD", {}, []),
+        ("GET", {}, [0], [len(SMALL)]),
+        ("GET", {"range": "bytes=2-"}, [2], [len(SMALL) - 2]),
+        ("GET", {"range": "bytes=-1"}, [len(SMALL) - 1], [1]),
+        ("GET", {"range": "bytes=0-3"}, [0], [4]),
+        ("GET", {"range": "bytes=900-"}, [], []),
+        ("GET", {"if-none-match": "*"}, [], []),
+        ("HEAD", {}, [], []),
     ],
 )
 async def test_what_goes_out_is_metered(
-    metering: Edge, meter: Meter, method: str, asked: dict[str, str], goes: list[int]
+    metering: Edge, meter: Meter, method: str, asked: dict[str, str], begins: list[int], goes: list[int]
 ) -> None:
     await metering.client().request(method, "/files/small", headers=asked)
+    assert meter.begun == begins
     assert meter.announced == meter.gone == goes
     assert meter.whole == [True] * len(goes)
 

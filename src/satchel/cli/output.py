@@ -5,6 +5,7 @@ import os
 import shutil
 import sys
 import textwrap
+from collections.abc import Iterable
 from typing import Any, TextIO
 from urllib.parse import urlsplit
 
@@ -44,6 +45,17 @@ def silence_logs() -> None:
 
 def print_json(value: Any) -> None:
     print(json.dumps(value, indent=2))
+
+
+def answer(value: object, lines: Iterable[str], *, as_json: bool) -> None:
+    """What was asked for: all of it for machines, or lines for people."""
+    if as_json:
+        from msgspec import to_builtins  # which takes long to load
+
+        print_json(to_builtins(value))
+        return
+    for line in lines:
+        print(line)
 
 
 def paint(text: str, style: str, stream: TextIO | None = None) -> str:

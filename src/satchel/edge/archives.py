@@ -50,7 +50,7 @@ class Archive(Response):
             await send(start)
             await send({"type": "http.response.body", "body": b""})
             return
-        async with self._metered(None) as sent:
+        async with self._metered(0, None) as sent:
             await send(start)
             async with aclosing(self._zipped()) as pieces:
                 async for piece in pieces:

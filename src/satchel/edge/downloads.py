@@ -41,13 +41,14 @@ class Sent:
         self.count += count
 
 
-# Entered with the number of bytes that are about to go, None if nobody knows it, before the first of them, and may
-# still refuse by raising; left when all have gone, or by the error that kept the rest from going.
-Meter: TypeAlias = Callable[[int | None], AbstractAsyncContextManager[Sent]]
+# Entered with where the answer begins in the object and the number of bytes that are about to go, None if nobody knows
+# it, before the first of them, and may still refuse by raising; left when all have gone, or by the error that kept the
+# rest from going.
+Meter: TypeAlias = Callable[[int, int | None], AbstractAsyncContextManager[Sent]]
 
 
 @asynccontextmanager
-async def unmetered(_: int | None) -> AsyncGenerator[Sent]:
+async def unmetered(_start: int, _length: int | None) -> AsyncGenerator[Sent]:
     yield Sent()
 
 
@@ -109,7 +110,7 @@ class Download(Response):
             await self._send_whole(scope, send)
 
     async def _send_whole(self, scope: "Scope", send: "Send") -> None:
-        async with self._objects.read(self._key) as reading, self._metered(reading.length) as sent:
+        async with self._objects.read(self._key) as reading, self._metered(0, reading.length) as sent:
             await self._start(send, 200, reading.info, reading.length)
             await _send_bytes(scope, send, reading, sent)
         await self._finish()
@@ -121,7 +122,7 @@ class Download(Response):
             if reading.info.etag == info.etag:
                 last = reading.start + reading.length - 1
                 shown = (b"content-range", b"bytes %d-%d/%d" % (reading.start, last, info.size_bytes))
-                async with self._metered(reading.length) as sent:
+                async with self._metered(reading.start, reading.length) as sent:
                     await self._start(send, 206, reading.info, reading.length, shown)
                     await _send_bytes(scope, send, reading, sent)
                 if last == info.size_bytes - 1:

@@ -127,6 +127,16 @@ def test_a_door_that_does_not_know_the_code_is_noticed() -> None:
         visitor.open(tag_back, bytes(45))
 
 
+def test_no_box_opens_without_the_tag_of_its_door() -> None:
+    visitor = guest()
+    host = door(visitor.share)
+    tag_back, box = host.verdict(visitor.tag(host.share))
+    for wrong in (b"", tag_back[:-1], bytes(len(tag_back))):
+        with pytest.raises(WrongDoor):
+            visitor.open(wrong, box)
+    assert visitor.open(tag_back, box) == SECRET
+
+
 def test_a_guest_opens_nothing_before_its_guess_is_spent() -> None:
     with pytest.raises(ValueError, match="sends its tag before"):
         guest().open(b"", b"")

@@ -12,7 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from satchel.features.clicks.service import local_people, reading
+from satchel.features.clicks.service.erasing import erase_person
 from satchel.features.clicks.service.folding import link_scope, owner_scope, thing_scope
+from satchel.features.clicks.service.local_days import local_days
 from satchel.features.clicks.service.local_sums import read_local_sums
 from satchel.features.clicks.service.ranking import rank
 from satchel.features.clicks.service.raw_clicks import let_old_go
@@ -279,9 +281,36 @@ async def test_links_and_things_are_ranked_by_how_often_they_were_opened(tmp_pat
         today = clock_day(clock)
         recent = await rank(clicks, OWNER, (today, today), KATHMANDU)
         assert [(each.scope, each.figures.kinds["open"], each.figures.people) for each in recent.links] == [
-            ("link:m", 2, None)
+            ("link:m", 2, 2)
         ]
-        assert [each.scope for each in recent.things] == ["thing:file:f"]
+        assert [(each.scope, each.figures.people) for each in recent.things] == [("thing:file:f", 2)]
+
+
+async def test_of_a_range_everybody_counts_once_whenever_they_came(tmp_path: Path, clock: ManualClock) -> None:
+    async with counting(tmp_path, clock, links=Links({OWNER: [Title("l", "a", "file:f", "a")]})) as clicks:
+        (day,) = local_days(date(2030, 4, 10), date(2030, 4, 10), KATHMANDU)
+        for when, who in [(day.starts - 1, "before"), (day.starts, "a"), (day.ends - 1, "b"), (day.ends, "a")]:
+            await click(clicks, clock, when, who)
+        await click(clicks, clock, day.ends + 3 * 86400, "c")
+
+        async def people(first: int, last: int) -> int | None:
+            days = date(2030, 4, first), date(2030, 4, last)
+            (link,) = (await rank(clicks, OWNER, days, KATHMANDU)).links
+            return link.figures.people
+
+        assert [await people(*days) for days in ((9, 9), (10, 10), (10, 11), (9, 14), (11, 30))] == [1, 2, 2, 4, 2]
+        await erase_person(clicks, "before")
+        assert [await people(*days) for days in ((9, 14), (11, 30))] == [None, 2]
+
+
+async def test_of_a_range_with_too_many_clicks_to_read_nobody_says_how_many_people(
+    tmp_path: Path, clock: ManualClock
+) -> None:
+    async with counting(tmp_path, clock, links=Links({OWNER: [Title("l", "a", "file:f", "a")]})) as clicks:
+        await happen(clicks, clock, [Past(clock.now, "a", "open"), Past(clock.now, "b", "open", count=50_000)])
+        today = clock_day(clock)
+        (link,) = (await rank(clicks, OWNER, (today, today), UTC)).links
+        assert (link.figures.kinds["open"], link.figures.people) == (50_001, None)
 
 
 @pytest.mark.parametrize(

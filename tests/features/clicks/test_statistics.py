@@ -1,9 +1,13 @@
 """Statistics over HTTP: who may ask for which, and what an answer looks like."""
 
+from urllib.parse import quote
+
 import pytest
 
 from tests.application import Caller, Satchel
 from tests.features.clicks.shared import Shared, asked, shared_by
+from tests.features.links.given import given
+from tests.features.shelf.given import uploaded
 from tests.features.transfers.given import a_guest, slug
 
 NOTHING = {"clicks": 0, "people": 0, "press": 0, "open": 0, "view": 0, "download": 0, "upload": 0}
@@ -49,15 +53,34 @@ async def test_nobody_but_the_owner_sees_a_link_or_learns_that_it_is_there(
                 assert (await caller("GET", f"/stats/{scope}/{question}")).status_code == 401
 
 
-async def test_a_thing_has_no_figures_for_whoever_does_not_share_it(
-    satchel: Satchel, ann: Caller, shared: Shared
-) -> None:
-    for scope in (f"thing:{shared.thing}", "thing:file:x", "mine"):
+async def test_there_is_no_thing_for_whoever_does_not_share_it(satchel: Satchel, ann: Caller, shared: Shared) -> None:
+    strange = (f"thing:{shared.thing}", "thing:file:x", "thing:file:", "thing:transfer:x", "thing:x", "thing:x:y#z")
+    for question in QUESTIONS:
+        answers = [await ann("GET", f"/stats/{quote(scope)}/{question}") for scope in strange]
+        assert [answer.status_code for answer in answers] == [404] * len(strange)
+        assert len({answer.json()["detail"] for answer in answers}) == 1
+    assert await asked(ann, "top") == {"links": [], "things": []}
+
+
+async def test_before_anything_is_counted_figures_are_zero(satchel: Satchel, ann: Caller) -> None:
+    file = await uploaded(satchel, ann, "a.txt", b"a")
+    for scope in (f"thing:file:{file.file_id}", "mine"):
         summary = await asked(ann, f"{scope}/summary")
         assert summary["total"] == summary["today"] == summary["yesterday"] == NOTHING
         assert summary["last_at"] is None
         assert all(day["clicks"] == 0 for day in (await asked(ann, f"{scope}/days"))["days"])
-    assert await asked(ann, "top") == {"links": [], "things": []}
+
+
+async def test_what_is_deleted_keeps_its_figures_and_what_was_never_counted_has_them_while_there_is_a_link(
+    satchel: Satchel, shared: Shared
+) -> None:
+    file = await uploaded(satchel, shared.owner, "a.txt", b"a")
+    await given(shared.owner, "file", file.file_id)
+    for thing in (shared.thing, f"file:{file.file_id}"):
+        before = (await asked(shared.owner, f"thing:{thing}/summary"))["total"]
+        deleted = await shared.owner("DELETE", f"/shelf/files/{thing.removeprefix('file:')}")
+        assert deleted.is_success, deleted.text
+        assert (await asked(shared.owner, f"thing:{thing}/summary"))["total"] == before
 
 
 async def test_the_whole_site_is_for_administrators(satchel: Satchel, ann: Caller, bob: Caller, shared: Shared) -> None:
@@ -103,7 +126,7 @@ async def test_what_was_opened_most_comes_with_its_name(shared: Shared) -> None:
     (thing,) = top["things"]
     assert (thing["scope"], thing["name"], thing["download"]) == (shared.scopes[1], "file.txt", 2)
     (today,) = (await asked(shared.owner, "top", **{"from": "2030-03-17", "to": "2030-03-17"}))["links"]
-    assert (today["open"], today["people"]) == (2, None)
+    assert (today["open"], today["people"]) == (2, 2)
 
 
 async def test_links_show_the_same_figures_in_their_list(shared: Shared) -> None:

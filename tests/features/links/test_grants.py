@@ -4,7 +4,7 @@ import asyncio
 import random
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
@@ -39,14 +39,23 @@ class Downloads:
         visit = Visit(link=found.link, thing=found.thing, visitor_id=who, pass_id="pass")
         return grants.Taking(visit=visit, file_id=self.file_id, size_bytes=SIZE)
 
-    async def send(self, sent: int, length: int | None = None, who: str = "visitor:a") -> bool:
+    async def send(self, sent: int, length: int | None = None, who: str = "visitor:a", start: int = 0) -> bool:
         """Whether an answer of this length could begin; so much of it has gone when it ends."""
         try:
-            async with grants.answering(self.links, await self.taking(who), length or sent, lambda: sent):
+            async with grants.answering(self.links, await self.taking(who), length or sent, lambda: sent, start=start):
                 await asyncio.sleep(0)
         except LinkUsedUp:
             return False
         return True
+
+    async def die_in_the_middle(self, *parts: tuple[int, int]) -> None:
+        """What is left of answers, from where to where in the file, of a server that says no more of them."""
+        async with AsyncExitStack() as under_way:
+            for start, end in parts:
+                answer = grants.answering(self.links, await self.taking(), end - start, lambda: 0, start=start)
+                await under_way.enter_async_context(answer)
+            left = await self.row()
+        await self.links.tables.put(GRANT.table, GRANT.item(left))
 
     async def row(self, who: str = "visitor:a") -> GrantRow:
         row = await GRANT.get(self.links.tables, token=self.token, visitor=who, file_id=self.file_id)
@@ -268,6 +277,92 @@ async def test_a_server_that_died_is_believed_for_a_while_only(links: Links, sat
         assert not await downloads.send(SIZE, who="visitor:b")
         satchel.clock.advance(grants.BELIEVED_FOR)
         assert await downloads.send(SIZE)
+    assert (await downloads.row()).finished == 1
+
+
+async def test_going_on_says_how_much_had_arrived_when_the_server_died(
+    links: Links, satchel: Satchel, ann: Caller
+) -> None:
+    downloads, link = await downloads_of(links, satchel, ann, downloads=1)
+    await downloads.die_in_the_middle((0, SIZE))
+    satchel.clock.advance(grants.BELIEVED_FOR)
+    await downloads.die_in_the_middle((30, SIZE))
+    assert (await downloads.row()).sent_bytes == 30
+    satchel.clock.advance(grants.BELIEVED_FOR)
+    assert await downloads.send(SIZE - 80, start=80)
+    assert await counted(ann, link) == figures(people=1, downloads=1, downloads_used=1)
+    assert not await downloads.send(SIZE)
+
+
+async def test_how_far_a_download_is_gets_noted_while_it_goes(links: Links, satchel: Satchel, ann: Caller) -> None:
+    downloads, link = await downloads_of(
+        replace(links, noted_every=timedelta(milliseconds=1)), satchel, ann, downloads=1
+    )
+    sent = 60
+    async with grants.answering(downloads.links, await downloads.taking(), SIZE, lambda: sent):
+        while not (left := await downloads.row()).sent_bytes:
+            await asyncio.sleep(0.001)
+        assert (left.sent_bytes, left.finished) == (60, 0)
+        assert [(answer.at, answer.size_bytes) for answer in left.under_way.values()] == [(60, 40)]
+        sent = 70
+    # What was noted does not count again.
+    assert (await downloads.row()).sent_bytes == 70
+    await links.tables.put(GRANT.table, GRANT.item(left))
+    satchel.clock.advance(2 * grants.ABANDONED_AFTER)
+    assert not await downloads.send(SIZE, who="visitor:b")
+    assert await downloads.send(SIZE - 80, start=80)
+    assert (await stored(satchel, link)).downloads_used == 1
+
+
+async def test_parts_of_a_server_that_died_are_gone_on_with_one_by_one(
+    links: Links, satchel: Satchel, ann: Caller
+) -> None:
+    downloads, link = await downloads_of(links, satchel, ann, downloads=1)
+    await downloads.die_in_the_middle((0, 40), (40, 80), (80, SIZE))
+    satchel.clock.advance(grants.BELIEVED_FOR)
+    assert await downloads.send(10, start=90)
+    assert await downloads.send(40, start=40)
+    assert (await downloads.row()).sent_bytes == 60
+    assert await counted(ann, link) == figures()
+    assert await downloads.send(10, start=30)
+    assert await counted(ann, link) == figures(people=1, downloads=1, downloads_used=1)
+
+
+async def test_whoever_begins_anew_when_the_server_died_is_believed_to_have_nothing(
+    links: Links, satchel: Satchel, ann: Caller
+) -> None:
+    downloads, _ = await downloads_of(links, satchel, ann, downloads=1)
+    await downloads.die_in_the_middle((0, SIZE))
+    satchel.clock.advance(grants.BELIEVED_FOR)
+    assert await downloads.send(SIZE - 1, length=SIZE)
+    row = await downloads.row()
+    assert (row.places, row.sent_bytes, row.finished) == (1, SIZE - 1, 0)
+
+
+async def test_the_place_of_somebody_who_never_comes_back_to_a_server_that_died_is_free_after_an_hour(
+    links: Links, satchel: Satchel, ann: Caller
+) -> None:
+    downloads, _ = await downloads_of(links, satchel, ann, downloads=1)
+    await downloads.die_in_the_middle((0, SIZE))
+    satchel.clock.advance(grants.ABANDONED_AFTER - timedelta(seconds=1))
+    assert not await downloads.send(SIZE, who="visitor:b")
+    satchel.clock.advance(grants.LOOKED_FOR_EVERY)
+    assert await downloads.send(SIZE, who="visitor:b")
+
+
+async def test_a_server_that_is_alone_knows_that_what_was_under_way_before_it_is_not(
+    links: Links, satchel: Satchel, ann: Caller
+) -> None:
+    downloads, _ = await downloads_of(links, satchel, ann, downloads=1)
+    await downloads.die_in_the_middle((0, SIZE))
+    with pytest.raises(TooMany):
+        await downloads.send(SIZE - 20, start=20)
+    satchel.clock.advance(timedelta(milliseconds=1))
+    restarted = Downloads(replace(links, alone_since=satchel.clock()), downloads.token, downloads.file_id)
+    async with grants.answering(restarted.links, await restarted.taking(), SIZE - 20, lambda: SIZE - 20, start=20):
+        # It believes itself.
+        with pytest.raises(TooMany):
+            await restarted.send(SIZE)
     assert (await downloads.row()).finished == 1
 
 

@@ -13,7 +13,7 @@ from satchel.features.clicks.service.context import Clicks
 from satchel.features.clicks.service.recording import Counter
 from satchel.features.clicks.service.recording_embedded import GroupRecorder
 from satchel.features.clicks.service.summing import LinkCounts
-from satchel.features.clicks.service.telling import Teller
+from satchel.features.clicks.service.telling import SiteWatchers, Teller
 from satchel.features.clicks.service.visitors import Visitors
 from satchel.features.links.records import LINK, LinkRow
 from satchel.features.links.service.context import Links
@@ -123,9 +123,10 @@ async def links_on(satchel: Satchel) -> AsyncGenerator[Links]:
         tables=stores.tables,
         bulk=stores.bulk,
         clock=clock,
-        recorder=GroupRecorder(stores.bulk, clock, Teller(stores.ephemeral), None),
+        recorder=GroupRecorder(stores.bulk, clock, Teller(stores.ephemeral, clock), None),
         targets=Naming(stores.tables, {}),
         calls=Throttles(stores.ephemeral).clicks,
+        watchers=SiteWatchers(stores.ephemeral, clock),
         kept_for=None,
     )
     links = Links(

@@ -7,7 +7,7 @@ import typer
 
 from satchel.cli.account import Json, Server
 from satchel.cli.numbers import whole_number
-from satchel.cli.output import Misused, print_json
+from satchel.cli.output import Misused, answer
 from satchel.cli.verbs import GroupedVerbs, Verb
 
 # As in `account`, what takes long to load is imported inside the verbs.
@@ -66,8 +66,6 @@ def link(
         raise Misused("Files are asked for into a folder: name one, without --room.")
     if up_to and not ask:
         raise Misused("--up-to is for what people send you: use it with --ask.")
-    from msgspec import to_builtins
-
     from satchel.cli.client import open_client
     from satchel.cli.linking.giving import conditions, give, own_room, shelf_thing
     from satchel.cli.linking.passwords import new_password
@@ -77,10 +75,7 @@ def link(
     with open_client(server) as client:
         thing = own_room(client, room) if room else shelf_thing(client, path or "", ask=ask)
         given = give(client, thing, {**how, "password": new_password()} if password else how)
-    if json:
-        print_json(to_builtins(given))
-    else:
-        print("\n".join(invitation(given, qr=not no_qr)))
+    answer(given, invitation(given, qr=not no_qr), as_json=json)
 
 
 @links.callback()
@@ -94,36 +89,25 @@ def list_links(
     if context.invoked_subcommand is not None:
         return
     most = whole_number("--limit", limit)
-    from msgspec import to_builtins
-
     from satchel.cli.client import open_client
     from satchel.cli.linking.finding import every_link
     from satchel.cli.linking.showing import columns
 
     with open_client(server) as client:
         found = list(islice(every_link(client), most))
-    if json:
-        print_json({"links": to_builtins(found)})
-        return
-    for line in columns(found):
-        print(line)
+    answer({"links": found}, columns(found), as_json=json)
 
 
 @links.command(cls=Verb)
 def show(link: Id, json: Json = False, server: Server = None) -> None:
     """Show one link, and what was counted of it."""
-    from msgspec import to_builtins
-
     from satchel.cli.client import open_client
     from satchel.cli.linking.finding import find
     from satchel.cli.linking.showing import details
 
     with open_client(server) as client:
         found = find(client, link)
-    if json:
-        print_json(to_builtins(found))
-    else:
-        print("\n".join(details(found)))
+    answer(found, details(found), as_json=json)
 
 
 @links.command(cls=Verb)
@@ -187,8 +171,6 @@ def change(
 @links.command(cls=Verb)
 def revoke(link: Id, json: Json = False, server: Server = None) -> None:
     """End a link for good; whoever opens it is told so."""
-    from msgspec import to_builtins
-
     from satchel.cli.client import open_client
     from satchel.cli.linking.finding import find
     from satchel.cli.linking.showing import details
@@ -197,15 +179,10 @@ def revoke(link: Id, json: Json = False, server: Server = None) -> None:
         found = find(client, link)
         client.call("DELETE", f"/links/{found.link_id}", type(None))
         now = find(client, found.link_id)
-    if json:
-        print_json(to_builtins(now))
-    else:
-        print(next(details(now)))
+    answer(now, islice(details(now), 1), as_json=json)
 
 
 def _change(typed: str, wanted: dict[str, object], server: str | None, *, as_json: bool) -> None:
-    from msgspec import to_builtins
-
     from satchel.cli.client import open_client
     from satchel.cli.linking.answers import Link
     from satchel.cli.linking.finding import find
@@ -213,7 +190,4 @@ def _change(typed: str, wanted: dict[str, object], server: str | None, *, as_jso
 
     with open_client(server) as client:
         now = client.call("PATCH", f"/links/{find(client, typed).link_id}", Link, wanted)
-    if as_json:
-        print_json(to_builtins(now))
-    else:
-        print("\n".join(details(now)))
+    answer(now, details(now), as_json=as_json)

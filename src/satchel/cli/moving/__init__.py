@@ -48,8 +48,7 @@ def put(
 ) -> None:
     """Put files and folders on your shelf, or hand them to somebody.
 
-    With --link no account is needed, and folders arrive without their structure. If it is stopped in the middle, the
-    same command goes on where it was.
+    With --link no account is needed. If it is stopped in the middle, the same command goes on where it was.
     """
     from satchel.cli.moving.aims import at_link, take_aim
     from satchel.cli.moving.putting import Putting

@@ -9,7 +9,7 @@ import typer
 from satchel.cli.account import Json, Server
 from satchel.cli.asking import confirm
 from satchel.cli.numbers import shown_clicks, whole_number
-from satchel.cli.output import CommandFailed, Misused, note, print_json
+from satchel.cli.output import CommandFailed, Misused, answer, note
 from satchel.cli.verbs import GroupedVerbs, Verb
 
 if TYPE_CHECKING:
@@ -82,13 +82,8 @@ def show(
             sys.stdout.buffer.write(export(client, scope, wish))
             return
         told = read(client, scope, wish)
-    if json:
-        print_json(told.as_builtins(scope, wish))
-        return
-    print("\n".join([showing.headline(scope.title, wish.zone), "", *showing.summary(told.summary), ""]))
-    print("\n".join(showing.series(told.series, as_table=table)))
-    if told.ranking and (lines := list(showing.ranking(told.ranking))):
-        print("\n".join(lines))
+    lines = showing.everything(scope.title, wish.zone, told, as_table=table)
+    answer(told.as_builtins(scope, wish), lines, as_json=json)
 
 
 @stats.command(cls=Verb)
@@ -222,8 +217,6 @@ def rebuild(
 
     What is right stays as it is.
     """
-    from msgspec import to_builtins
-
     from satchel.cli.client import open_client
     from satchel.cli.stats import showing
     from satchel.cli.stats.answers import Rebuilt
@@ -232,10 +225,7 @@ def rebuild(
     body = {"month": month_of(period)} if len(period) == len("2026-11") else {"day": day_of(period)}
     with open_client(server) as client:
         rebuilt = client.call("POST", "/clicks/rebuild", Rebuilt, body)
-    if json:
-        print_json(to_builtins(rebuilt))
-        return
-    print(showing.rebuilt(period, rebuilt))
+    answer(rebuilt, [showing.rebuilt(period, rebuilt)], as_json=json)
 
 
 @stats.command(cls=Verb)
@@ -246,8 +236,6 @@ def erase(
     server: Server = None,
 ) -> None:
     """Erase all clicks of a person; the sums stay as they are."""
-    from msgspec import to_builtins
-
     from satchel.cli.client import open_client
     from satchel.cli.stats.answers import Erased
     from satchel.cli.stats.listing import ME, person_id_of, quoted
@@ -257,25 +245,17 @@ def erase(
         if not yes:
             confirm(f"This erases {'all your clicks' if who == ME else f'all clicks of {who}'} for good.")
         erased = client.call("DELETE", f"/clicks/people/{quoted(person_id)}", Erased)
-    if json:
-        print_json(to_builtins(erased))
-    else:
-        print(f"Erased {shown_clicks(erased.erased)}.")
+    answer(erased, [f"Erased {shown_clicks(erased.erased)}."], as_json=json)
 
 
 def _show_stat(which: str, server: str | None, *, as_json: bool) -> None:
-    from msgspec import to_builtins
-
     from satchel.cli.client import open_client
     from satchel.cli.stats.answers import Stat
     from satchel.cli.stats.showing import stat
 
     with open_client(server) as client:
         found = client.call("GET", f"/clicks/stats/{which}", Stat)
-    if as_json:
-        print_json(to_builtins(found))
-    else:
-        print(stat(found))
+    answer(found, [stat(found)], as_json=as_json)
 
 
 def _record_file(client: "Client", name: str, key: str | None, *, as_json: bool) -> None:

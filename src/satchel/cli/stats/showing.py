@@ -10,6 +10,7 @@ from satchel.cli.output import paint, printable
 from satchel.cli.shelf.sizes import shown_moment
 from satchel.cli.stats.answers import Click, Day, Figures, Month, Ranked, Ranking, Rebuilt, Stat, Summary
 from satchel.cli.stats.chart import chart
+from satchel.cli.stats.reading import Told
 
 _KINDS = ("open", "view", "download", "upload", "press")
 _DONE = {"open": "opened", "view": "viewed", "download": "downloaded", "upload": "uploaded", "press": "pressed"}
@@ -27,7 +28,17 @@ def headline(title: str, zone: str) -> str:
     return f"{paint(printable(title), 'strong')}, in days of {zone}"
 
 
+def everything(title: str, zone: str, told: Told, *, as_table: bool) -> Iterator[str]:
+    yield from (headline(title, zone), "", *summary(told.summary))
+    if told.summary.total.clicks:
+        yield from ("", *series(told.series, as_table=as_table))
+        yield from ranking(told.ranking) if told.ranking else ()
+
+
 def summary(stands: Summary) -> Iterator[str]:
+    if not stands.total.clicks:
+        yield "  Nothing was counted yet. Give people a link with `satchel link`."
+        return
     rows = [
         ("in all", stands.total, _kinds(stands.total)),
         ("today", stands.today, _compared(stands.today.clicks, stands.yesterday_so_far.clicks)),
@@ -46,19 +57,24 @@ def summary(stands: Summary) -> Iterator[str]:
 
 
 def series(periods: Sequence[Day | Month], *, as_table: bool) -> Iterator[str]:
-    """A chart in a terminal, else a table, which other programs can read."""
+    """A chart in a terminal, else a table of the periods in which there was anything."""
+    counted = [each for each in periods if each.clicks]
+    noun = "months" if _are_months(periods) else "days"
+    if not counted:
+        yield f"  No clicks from {periods[0].period} to {periods[-1].period}."
+        return
     if sys.stdout.isatty() and not as_table:
         width = shutil.get_terminal_size().columns - 3
-        noun = "months" if _are_months(periods) else "days"
         yield from (f"  {line}" for line in chart([(each.period, each.clicks) for each in periods], width, noun))
         return
     headings = ["clicks", "people", *_KINDS]
-    first = "month" if _are_months(periods) else "day"
-    yield "  ".join([first.ljust(10), *(f"{heading:>8}" for heading in headings)])
-    for each in periods:
+    yield "  ".join([noun.removesuffix("s").ljust(10), *(f"{heading:>8}" for heading in headings)])
+    for each in counted:
         known = [each.clicks, _NOT_KNOWN if each.people is None else each.people]
         figures = [*known, *(getattr(each, kind) for kind in _KINDS)]
         yield "  ".join([each.period.ljust(10), *(f"{figure:>8}" for figure in figures)])
+    if len(counted) < len(periods):
+        yield f"Of {len(periods)} {noun}, those without clicks are left out."
 
 
 def ranking(ranked: Ranking) -> Iterator[str]:
@@ -106,7 +122,7 @@ def _ranked(title: str, found: Sequence[Ranked]) -> Iterator[str]:
     taken = _RANKED_WIDTH if shows_last else _RANKED_WIDTH - len("  2026-11-16 18:00")
     width = room_for(max(shown_width(printable(each.name)) for each in found), taken, least=_LEAST_NAME)
     for each in found[:_LISTED]:
-        people = "" if each.people is None else shown_people(each.people)
+        people = _NOT_KNOWN if each.people is None else shown_people(each.people)
         last = paint(shown_moment(each.last_at), "quiet") if each.last_at and shows_last else ""
         columns = [
             fitted(printable(each.name), width),

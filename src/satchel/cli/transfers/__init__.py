@@ -7,7 +7,7 @@ import typer
 
 from satchel.cli.account import Json, Server
 from satchel.cli.numbers import whole_number
-from satchel.cli.output import Misused, print_json, printable
+from satchel.cli.output import Misused, answer, printable
 from satchel.cli.verbs import GroupedVerbs, Verb
 
 # As in `account`, what takes long to load is imported inside the verbs.
@@ -33,8 +33,6 @@ def history(
     if sent and received:
         raise Misused("Give --sent or --received, or neither for both.")
     most = whole_number("--limit", limit)
-    from msgspec import to_builtins
-
     from satchel.cli.client import open_client
     from satchel.cli.transfers.finding import history as every_transfer
     from satchel.cli.transfers.listing import history as lines
@@ -42,28 +40,19 @@ def history(
     direction = "sent" if sent else "received" if received else "all"
     with open_client(server) as client:
         found = list(islice(every_transfer(client, direction), most))
-    if json:
-        print_json({"transfers": to_builtins(found)})
-        return
-    for line in lines(found):
-        print(line)
+    answer({"transfers": found}, lines(found), as_json=json)
 
 
 @transfers.command(cls=Verb)
 def show(transfer: Id, json: Json = False, server: Server = None) -> None:
     """Show one transfer, with its files and receipts."""
-    from msgspec import to_builtins
-
     from satchel.cli.client import open_client
     from satchel.cli.transfers.finding import find
     from satchel.cli.transfers.listing import details
 
     with open_client(server) as client:
         found = find(client, transfer)
-    if json:
-        print_json(to_builtins(found))
-    else:
-        print("\n".join(details(found)))
+    answer(found, details(found), as_json=json)
 
 
 @transfers.command(cls=Verb)
@@ -85,8 +74,6 @@ def resend(transfer: Id, json: Json = False, server: Server = None) -> None:
 
 
 def _do(typed: str, verb: str, sentence: str, server: str | None, *, as_json: bool) -> None:
-    from msgspec import to_builtins
-
     from satchel.cli.client import open_client
     from satchel.cli.transfers.answers import Transfer
     from satchel.cli.transfers.finding import find_id
@@ -94,8 +81,5 @@ def _do(typed: str, verb: str, sentence: str, server: str | None, *, as_json: bo
 
     with open_client(server) as client:
         now = client.call("POST", f"/transfers/{find_id(client, typed)}/{verb}", Transfer)
-    if as_json:
-        print_json(to_builtins(now))
-    else:
-        words = {"summary": summary(now), "sender": now.sender.name, "short_id": short_id(now)}
-        print(printable(sentence.format(**words)))
+    words = {"summary": summary(now), "sender": now.sender.name, "short_id": short_id(now)}
+    answer(now, [printable(sentence.format(**words))], as_json=as_json)

@@ -39,6 +39,10 @@ class Targets(Protocol):
         """What this link of theirs leads to, such as "file:…"; None if they have no such link."""
         ...
 
+    async def has_thing(self, owner_id: str, thing: str) -> bool:
+        """Whether they have such a thing to give links to, or have given one to it."""
+        ...
+
     async def titles(self, owner_id: str, at_most: int) -> Sequence[Titled]:
         """The links that somebody has given, the newest first; revoked ones too, since what they did still counts."""
         ...

@@ -64,16 +64,21 @@ class PointerRow(Record, frozen=True, kw_only=True):
 
 
 class Answer(msgspec.Struct, frozen=True, array_like=True):
-    """An answer that is being sent: how many bytes it may take, and until when it is believed to be on its way."""
+    """An answer that is being sent: how many bytes of it are not noted as sent, and until when it is believed to go on.
+
+    `at` is where in the file the first of these bytes is.
+    """
 
     size_bytes: int
     until: str
+    at: int = 0
 
 
 class GrantRow(Record, frozen=True, kw_only=True):
     """What a visitor takes of one file. Each of its `places` in the link's limit is worth the size of the file.
 
-    `sent_bytes` were in answers that have ended; `finished` is how many downloads they have come to and were counted.
+    `sent_bytes` have gone to them as far as is noted; `finished` is how many downloads these came to and were counted.
+    Of `under_way`, some may never end, because their server did.
     """
 
     token: Token

@@ -9,6 +9,7 @@ from starlette.responses import Response
 from satchel.edge.callers import Member
 from satchel.edge.downloads import attached_as
 from satchel.edge.endpoints import Query, Router
+from satchel.features.clicks.records import SITE
 from satchel.features.clicks.routes.views import (
     DaysView,
     Month,
@@ -66,9 +67,11 @@ def routes(clicks: Clicks) -> Router:
         """See where things stand: in all, today so far against yesterday so far, and this month.
 
         The scope is `mine`, `link:<id>` of a link of yours, `thing:<kind>:<id>` of something you share, or, for
-        administrators, `site`.
+        administrators, `site`, of whose growth they hear by the live connection for 90 seconds.
         """
         found = await _scope_for(member, scope)
+        if found == SITE:
+            await clicks.watchers.add(member.user_id)
         return summary_view(await reading.read_summary(clicks, found, find_zone(query.zone)))
 
     @router.get("/stats/{scope}/days", raises=(NotFound, Forbidden))
@@ -100,7 +103,8 @@ def routes(clicks: Clicks) -> Router:
     async def read_top(member: Member, query: DaysQuery) -> RankingView:
         """See which of your links and of the things you share were opened most.
 
-        Without `from` and `to` it is of all time. Between two days, nobody knows by how many people.
+        Without `from` and `to` it is of all time. Between two days, by how many people is told if all their clicks are
+        still kept, and are not too many to be read at once.
         """
         zone = find_zone(query.zone)
         is_whole = query.first is None and query.last is None

@@ -16,7 +16,7 @@ QUARTER_SECONDS = 15 * 60
 QUARTERS_PER_DAY = 24 * 4
 # No zone has ever been further away than this.
 _FARTHEST = 16 * 4
-_ONE_DAY = timedelta(days=1)
+ONE_DAY = timedelta(days=1)
 _EPOCH = date(1970, 1, 1)
 # Where every zone still has a day before and a day after.
 _EARLIEST, _LATEST = date(1970, 1, 2), date(9999, 12, 29)
@@ -74,7 +74,7 @@ def local_day_of(moment: float, zone: ZoneInfo) -> date:
 def local_days(first: date, last: date, zone: ZoneInfo) -> list[LocalDay]:
     """The days from first to last, both included."""
     days = [first + timedelta(days=number) for number in range((last - first).days + 1)]
-    bounds = [_begin(day, zone) for day in [*days, last + _ONE_DAY]]
+    bounds = [_begin(day, zone) for day in [*days, last + ONE_DAY]]
     return [LocalDay(day, bounds[place], bounds[place + 1]) for place, day in enumerate(days)]
 
 

@@ -4,7 +4,7 @@ They are counted from the clicks themselves, the newest days first, up to a budg
 for as long as the day has no more clicks. Where the figure of a UTC day says it too, nothing is read at all.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import date
@@ -13,9 +13,9 @@ from zoneinfo import ZoneInfo
 from satchel.features.clicks.records import LOCAL_PEOPLE, SITE, LocalPeopleRow
 from satchel.features.clicks.service.context import Clicks
 from satchel.features.clicks.service.folding import scopes_of
-from satchel.features.clicks.service.local_days import LocalDay, local_day_of, local_days
-from satchel.features.clicks.service.local_sums import LocalSum, LocalSums
-from satchel.features.clicks.service.raw_clicks import complete_since, days_erased_from, read_clicks
+from satchel.features.clicks.service.local_days import ONE_DAY, LocalDay, local_day_of, local_days
+from satchel.features.clicks.service.local_sums import LocalSum, LocalSums, read_local_sums
+from satchel.features.clicks.service.raw_clicks import complete_since, day_starts, days_erased_from, read_clicks
 from satchel.features.clicks.service.summing import Sum
 
 # So many clicks are read for one answer, which takes about a second; for one that is asked for all the time, a tenth.
@@ -119,6 +119,27 @@ async def count_people(
                 pending = True
                 break
     return PeopleOfDays(numbers=numbers, pending=pending, known_since=_first_known(since, zone))
+
+
+async def people_of_scopes(clicks: Clicks, scopes: Iterable[str], days: Sequence[LocalDay]) -> dict[str, int]:
+    """How many people each of these had in days that follow each other, taken together; all from one reading.
+
+    None of them, if there were too many clicks to read, or some are not kept any more.
+    """
+    whole = LocalDay(days[0].day, days[0].first, days[-1].end)
+    sums = await read_local_sums(clicks.tables, SITE, [whole])
+    erased = await days_erased_from(clicks, whole.utc_days[0], whole.utc_days[-1])
+    if sums.days[0].clicks > MOST_CLICKS_READ or erased or whole.starts < await complete_since(clicks):
+        return {}
+    people = {scope: set[str]() for scope in scopes}
+    for utc in sorted(sums.days[0].parts):
+        starts = max(whole.starts, day_starts(utc))
+        async with aclosing(read_clicks(clicks, starts, min(whole.ends, day_starts(utc + ONE_DAY)))) as pages:
+            async for page in pages:
+                for click in page:
+                    for scope in people.keys() & scopes_of(click):
+                        people[scope].add(click.user_id)
+    return {scope: len(found) for scope, found in people.items()}
 
 
 def _said_by_utc(of_day: LocalSum, utc_days: Mapping[date, Sum]) -> int | None:

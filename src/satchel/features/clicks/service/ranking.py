@@ -2,13 +2,14 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from zoneinfo import ZoneInfo
 
 from satchel.features.clicks.records import ONE_SLOT, SLOTS
 from satchel.features.clicks.service.context import Clicks
 from satchel.features.clicks.service.folding import link_scope, thing_scope
+from satchel.features.clicks.service.local_people import people_of_scopes
 from satchel.features.clicks.service.reading import days_between, sum_of_days
 from satchel.features.clicks.service.summing import Figures, figures, read_last, read_totals
 from satchel.kernel.clock import iso
@@ -39,7 +40,7 @@ class Ranking:
 
 
 async def rank(clicks: Clicks, owner_id: str, between: tuple[date, date] | None, zone: ZoneInfo) -> Ranking:
-    """Of all time; or between two days, both included, and then nobody knows of how many people."""
+    """Of all time; or between two days, both included, and then with people as long as few enough clicks were made."""
     titles = await clicks.targets.titles(owner_id, MOST_LINKS)
     links = {link_scope(each.link_id): (f"link:{each.link_id}", each.name) for each in titles}
     things = {thing_scope(owner_id, each.thing): (f"thing:{each.thing}", each.thing_name) for each in titles}
@@ -69,7 +70,8 @@ async def _of_days(
         some = recent[start : start + _ABREAST]
         sums = await asyncio.gather(*(sum_of_days(clicks, scope, days) for scope in some))
         counted |= {scope: each for scope, each in zip(some, sums, strict=True) if each.clicks}
-    return counted
+    people = await people_of_scopes(clicks, counted, days) if counted else {}
+    return {scope: replace(each, people=people.get(scope)) for scope, each in counted.items()}
 
 
 def _ranked(

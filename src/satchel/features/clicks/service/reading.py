@@ -4,13 +4,14 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date
 from zoneinfo import ZoneInfo
 
 from satchel.features.clicks.records import SITE
 from satchel.features.clicks.service.context import Clicks
 from satchel.features.clicks.service.folding import link_scope, owner_scope, scopes_of, thing_scope
 from satchel.features.clicks.service.local_days import (
+    ONE_DAY,
     QUARTER_SECONDS,
     LocalDay,
     check_day,
@@ -30,7 +31,6 @@ MOST_MONTHS = 400
 MAX_THING_CHARACTERS = 200
 # Of the quarter that runs now, yesterday's clicks are read one by one, unless there were more than this.
 MOST_CLICKS_COMPARED = 2_000
-_ONE_DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,9 +79,15 @@ async def find_scope(clicks: Clicks, user_id: str, written: str, *, is_admin: bo
         return SITE
     if kind == "link" and name and await clicks.targets.thing_of(user_id, name) is not None:
         return link_scope(name)
-    if kind == "thing" and 0 < len(name) <= MAX_THING_CHARACTERS:
+    if kind == "thing" and 0 < len(name) <= MAX_THING_CHARACTERS and await _is_known(clicks, user_id, name):
         return thing_scope(user_id, name)
-    raise NotFound("There are no figures of this. Ask for `mine`, `link:<id>` or `thing:<kind>:<id>`.")
+    raise NotFound("You share no such thing. Ask for `mine`, or `link:<id>` or `thing:<kind>:<id>` of what is yours.")
+
+
+async def _is_known(clicks: Clicks, user_id: str, thing: str) -> bool:
+    """What was counted once is known for good, whatever has become of the thing."""
+    scope = thing_scope(user_id, thing)
+    return scope in await read_last(clicks.tables, [scope]) or await clicks.targets.has_thing(user_id, thing)
 
 
 def days_between(first: date, last: date, zone: ZoneInfo) -> list[LocalDay]:
@@ -108,7 +114,7 @@ async def read_days(clicks: Clicks, scope: str, first: date, last: date, zone: Z
 
 
 async def sum_of_days(clicks: Clicks, scope: str, days: Sequence[LocalDay]) -> Figures:
-    """What days that follow each other come to in all; of how many people, nobody knows."""
+    """What days that follow each other come to in all; people are not told apart."""
     whole = LocalDay(days[0].day, days[0].first, days[-1].end)
     (one,) = (await read_local_sums(clicks.tables, scope, [whole])).days
     return figures(one.clicks, None, one.by_kind)
@@ -124,8 +130,8 @@ async def read_months(clicks: Clicks, scope: str, first: str, last: str) -> list
 async def read_summary(clicks: Clicks, scope: str, zone: ZoneInfo) -> Summary:
     now = clicks.clock()
     today = local_day_of(now, zone)
-    month, previous = _month_of(today), _month_of(today.replace(day=1) - _ONE_DAY)
-    days = local_days(today - _ONE_DAY, today, zone)
+    month, previous = _month_of(today), _month_of(today.replace(day=1) - ONE_DAY)
+    days = local_days(today - ONE_DAY, today, zone)
     total, sums, months, last = await asyncio.gather(
         read_sum(clicks.tables, scope),
         read_local_sums(clicks.tables, scope, days),

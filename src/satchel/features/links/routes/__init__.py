@@ -1,7 +1,7 @@
 """Links over HTTP: for those who give them, and for those who come by them."""
 
 from satchel.edge.endpoints import Router
-from satchel.features.links.routes import contents, landing, links
+from satchel.features.links.routes import contents, landing, links, previews
 from satchel.features.links.routes.destination import LinkDestination
 from satchel.features.links.routes.views import Addresses
 from satchel.features.links.service.context import Links
@@ -11,4 +11,9 @@ __all__ = ["LinkDestination", "routes"]
 
 def routes(context: Links, public_url: str = "") -> list[Router]:
     """`public_url` is where people reach this server; else links lead to where each request came."""
-    return [links.routes(context, Addresses(public_url)), landing.routes(context), contents.routes(context)]
+    return [
+        links.routes(context, Addresses(public_url)),
+        landing.routes(context),
+        contents.routes(context),
+        previews.routes(context),
+    ]

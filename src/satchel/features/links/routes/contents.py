@@ -1,4 +1,4 @@
-"""The bytes that a link leads to: one file as a download or to look at, a folder as an archive."""
+"""The bytes that a link leads to, as downloads: of one file, and of a folder file by file or as an archive."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -7,12 +7,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from satchel.edge.archives import Archive, ArchiveEntry
-from satchel.edge.callers import Guest, Member, Stranger
 from satchel.edge.downloads import Download, Meter, Sent, attached_as
 from satchel.edge.endpoints import Router
-from satchel.edge.previews import NoPreview, preview
 from satchel.features.links.routes.landing import CLOSED, STATES
-from satchel.features.links.routes.visitors import PassQuery, visitor_of
+from satchel.features.links.routes.visitors import Anybody, PassQuery, visitor_of
 from satchel.features.links.service import entering, grants, seeing
 from satchel.features.links.service.context import Links
 from satchel.features.links.service.entering import Visit
@@ -23,8 +21,6 @@ from satchel.kernel.linked import LinkedFile
 # No file is called so.
 WHOLE_FOLDER = "archive"
 BYTES = "application/octet-stream"
-
-Anybody = Stranger | Guest | Member
 
 
 class FolderFileQuery(PassQuery, frozen=True, kw_only=True):
@@ -51,14 +47,6 @@ def routes(links: Links) -> Router:
             metered=_file_meter(links, taking),
         )
 
-    async def show(visit: Visit, file: LinkedFile, request: Request) -> Response:
-        if not seeing.can_look(visit.link):
-            raise NoPreview("Only so many may download this, so it cannot be shown as well. Download it instead.")
-        shown = await preview(links.objects, file.key, file.name, file.content_type)
-        if request.method == "GET":
-            await seeing.count_view(links, visit, file.file_id)
-        return shown
-
     @router.get("/open/{token}/content", produces=BYTES, raises=(*STATES, *CLOSED, Conflict))
     async def download_linked(caller: Anybody, token: str, query: PassQuery, request: Request) -> Response:
         """Download the one file of a link.
@@ -82,21 +70,7 @@ def routes(links: Links) -> Router:
         visit = await let_in(caller, token, query, request)
         file = await seeing.find_file(links, visit, file_id)
         is_part = query.whole and visit.link.kind == "folder"
-        return await download(visit, file, await _taking_all(links, visit) if is_part else _taking(visit, file))
-
-    @router.get("/open/{token}/preview", produces=BYTES, raises=(*STATES, *CLOSED, NoPreview))
-    async def preview_linked(caller: Anybody, token: str, query: PassQuery, request: Request) -> Response:
-        """Look at the one file of a link in the browser; whatever it is, it cannot run anything."""
-        visit = await entering.let_in(links, token, visitor_of(caller, request), query.shown)
-        return await show(visit, await seeing.find_only_file(links, visit), request)
-
-    @router.get("/open/{token}/files/{file_id}/preview", produces=BYTES, raises=(*STATES, *CLOSED, NoPreview))
-    async def preview_linked_file(
-        caller: Anybody, token: str, file_id: str, query: PassQuery, request: Request
-    ) -> Response:
-        """Look at one file of a folder in the browser; whatever it is, it cannot run anything."""
-        visit = await entering.let_in(links, token, visitor_of(caller, request), query.shown)
-        return await show(visit, await seeing.find_file(links, visit, file_id), request)
+        return await download(visit, file, await _taking_all(links, visit, file) if is_part else _taking(visit, file))
 
     @router.get("/open/{token}/archive", produces="application/zip", raises=(*STATES, *CLOSED, Conflict))
     async def download_linked_archive(caller: Anybody, token: str, query: PassQuery, request: Request) -> Response:
@@ -117,20 +91,20 @@ def _taking(visit: Visit, file: LinkedFile) -> grants.Taking:
     return grants.Taking(visit=visit, file_id=file.file_id, size_bytes=file.size_bytes)
 
 
-async def _taking_all(links: Links, visit: Visit) -> grants.Taking:
+async def _taking_all(links: Links, visit: Visit, file: LinkedFile) -> grants.Taking:
     # Added up once, and not for each of thousands of files.
     size_bytes = await grants.known_size(links, visit, grants.ALL_FILES) or await seeing.size_of_every_file(
         links, visit
     )
-    return grants.Taking(visit=visit, file_id=grants.ALL_FILES, size_bytes=size_bytes)
+    return grants.Taking(visit=visit, file_id=grants.ALL_FILES, size_bytes=size_bytes, part=file.file_id)
 
 
 def _file_meter(links: Links, taking: grants.Taking) -> Meter:
     @asynccontextmanager
-    async def metered(length: int | None) -> AsyncGenerator[Sent]:
+    async def metered(start: int, length: int | None) -> AsyncGenerator[Sent]:
         sent, is_whole = Sent(), False
         # What an empty file is worth has been sent once the answer is whole.
-        async with grants.answering(links, taking, length or 0, lambda: max(sent.count, is_whole)):
+        async with grants.answering(links, taking, length or 0, lambda: max(sent.count, is_whole), start=start):
             yield sent
             is_whole = True
 
@@ -141,7 +115,7 @@ def _archive_meter(links: Links, visit: Visit, size_bytes: int | None) -> Meter:
     taking = grants.Taking(visit=visit, file_id=WHOLE_FOLDER, size_bytes=grants.SHARES)
 
     @asynccontextmanager
-    async def metered(_: int | None) -> AsyncGenerator[Sent]:
+    async def metered(_start: int, _length: int | None) -> AsyncGenerator[Sent]:
         sent, is_whole = Sent(), False
 
         def share() -> int:

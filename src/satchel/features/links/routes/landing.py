@@ -5,7 +5,6 @@ from typing import Annotated
 import msgspec
 from starlette.requests import Request
 
-from satchel.edge.callers import Guest, Member, Stranger
 from satchel.edge.endpoints import Body, Router
 from satchel.edge.previews import Preview, preview_of
 from satchel.features.links.model import (
@@ -21,7 +20,7 @@ from satchel.features.links.model import (
     ThingKind,
 )
 from satchel.features.links.records import LinkRow
-from satchel.features.links.routes.visitors import PassQuery, visitor_of
+from satchel.features.links.routes.visitors import Anybody, PassQuery, visitor_of
 from satchel.features.links.service import entering, landing
 from satchel.features.links.service.context import Links
 from satchel.features.links.service.seeing import can_look
@@ -100,9 +99,7 @@ def routes(links: Links) -> Router:
     router = Router("open links")
 
     @router.get("/open/{token}", raises=STATES)
-    async def look_at_link(
-        caller: Stranger | Guest | Member, token: str, query: PassQuery, request: Request
-    ) -> LandingView:
+    async def look_at_link(caller: Anybody, token: str, query: PassQuery, request: Request) -> LandingView:
         """See what a link is, before anything counts."""
         found = await landing.look(links, token, visitor_of(caller, request), query.shown)
         link, thing = found.link, found.thing
@@ -122,9 +119,7 @@ def routes(links: Links) -> Router:
         )
 
     @router.post("/open/{token}/enter", raises=(*STATES, LinkPasswordNeeded, LinkPasswordWrong, Forbidden))
-    async def enter_link(
-        caller: Stranger | Guest | Member, token: str, body: Entering, request: Request
-    ) -> EnteredView:
+    async def enter_link(caller: Anybody, token: str, body: Entering, request: Request) -> EnteredView:
         """Enter a link, with its password if it has one, which counts as one opening of it.
 
         The pass is good for twelve hours, and no longer than the link and its password are.
@@ -138,9 +133,7 @@ def routes(links: Links) -> Router:
         )
 
     @router.get("/open/{token}/files", raises=(*STATES, *CLOSED, Conflict))
-    async def list_linked_files(
-        caller: Stranger | Guest | Member, token: str, query: FilesQuery, request: Request
-    ) -> LinkedFileList:
+    async def list_linked_files(caller: Anybody, token: str, query: FilesQuery, request: Request) -> LinkedFileList:
         """List the files of a link that has been entered."""
         visit = await entering.let_in(links, token, visitor_of(caller, request), query.shown)
         if not entering.has_files(visit.link):

@@ -9,6 +9,8 @@ from satchel.edge.exchange import client_of
 from satchel.features.links.robots import is_robot
 from satchel.features.links.service.entering import Visitor
 
+Anybody = Stranger | Guest | Member
+
 
 class PassQuery(Query, frozen=True, kw_only=True):
     """What was given on entering; a link without a password needs none."""
@@ -16,7 +18,7 @@ class PassQuery(Query, frozen=True, kw_only=True):
     shown: str = msgspec.field(name="pass", default="")
 
 
-def visitor_of(caller: Stranger | Guest | Member, request: Request) -> Visitor:
+def visitor_of(caller: Anybody, request: Request) -> Visitor:
     client = client_of(request.scope)
     person_id = None
     if isinstance(caller, Member):

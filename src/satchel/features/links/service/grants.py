@@ -4,11 +4,14 @@ A visitor who begins to download a file takes a place in the link's limit, in on
 place is worth the size of the file: going on after a broken line uses the same one, however often, as long as all
 answers together stay below that, and half as much again for what got lost on the way. What is more takes another place.
 When the bytes sent come to the size of the file, a download is finished, and only then counted.
+
+How far an answer has come is noted now and then. If its server dies, the rest of what arrived is known as soon as the
+visitor goes on: they ask for what they do not have.
 """
 
 import asyncio
 import secrets
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
@@ -29,7 +32,6 @@ from satchel.stores.ports.table import TransactionCancelled, Write
 
 # A server that dies says no more of its answers; after this nobody waits for them.
 BELIEVED_FOR = timedelta(minutes=1)
-RENEWED_EVERY_SECONDS = 20.0
 # What nobody goes on with for so long is given up, and makes room for others.
 ABANDONED_AFTER = timedelta(hours=1)
 LOOKED_FOR_EVERY = timedelta(minutes=1)
@@ -45,11 +47,12 @@ _replace = msgspec.structs.replace
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taking:
-    """What a visitor downloads: `size_bytes` is what a place is worth."""
+    """What a visitor downloads: `size_bytes` is what a place is worth; `part` is which of all files, if it is one."""
 
     visit: Visit
     file_id: str
     size_bytes: int
+    part: str = ""
 
     @property
     def worth(self) -> int:
@@ -61,20 +64,40 @@ class Taking:
         return GRANT.key(token=link.token, visitor=self.visit.visitor_id, file_id=self.file_id)
 
 
+@dataclass(slots=True, kw_only=True)
+class _Sending:
+    """An answer of at most `length` bytes from `start` on; `sent` tells how many have gone."""
+
+    answer_id: str
+    start: int
+    length: int
+    sent: Callable[[], int]
+    noted: int = 0
+
+    def news(self, grant: GrantRow) -> int:
+        """How many bytes have gone that are not noted yet."""
+        if (answer := grant.under_way.get(self.answer_id)) is not None:
+            self.noted = self.length - answer.size_bytes
+        return self.sent() - self.noted
+
+
 @asynccontextmanager
-async def answering(links: Links, taking: Taking, length: int, sent: Callable[[], int]) -> AsyncGenerator[None]:
+async def answering(
+    links: Links, taking: Taking, length: int, sent: Callable[[], int], *, start: int = 0
+) -> AsyncGenerator[None]:
     """Around an answer of at most `length` bytes: `LinkUsedUp` if there is no place for it, then `sent` is asked."""
     if taking.visit.is_owners:
         yield
         return
-    answer_id = await _begin(links, taking, max(1, length))
-    renewing = asyncio.create_task(_renew(links, taking, answer_id))
+    sending = _Sending(answer_id=_new_answer_id(taking), start=start, length=max(1, length), sent=sent)
+    await _begin(links, taking, sending)
+    renewing = asyncio.create_task(_renew(links, taking, sending))
     try:
         yield
     finally:
         renewing.cancel()
         await asyncio.gather(renewing, return_exceptions=True)
-        await _end(links, taking, answer_id, sent())
+        await _end(links, taking, sending)
 
 
 async def check_place(links: Links, visit: Visit, file_id: str) -> None:
@@ -98,13 +121,12 @@ def share_of(sent_bytes: int, size_bytes: int | None) -> int:
     return min(SHARES - 1, SHARES * sent_bytes // size_bytes) if size_bytes else SHARES // 2
 
 
-async def _begin(links: Links, taking: Taking, length: int) -> str:
-    answer_id = secrets.token_hex(6)
+async def _begin(links: Links, taking: Taking, sending: _Sending) -> None:
     for _ in range(ATTEMPTS):
         link, grant = await _read(links, taking)
         if link.revoked_at or link.paused_at:
             await usable(links, link.token, even_used_up=True)
-        new = _with_answer(links, taking, grant, answer_id, length)
+        new = _with_answer(links, taking, grant, sending)
         writes: list[Write] = [GRANT.put(new, when=_as_read(grant))]
         takes_place = new.places > grant.places
         if takes_place:
@@ -120,21 +142,21 @@ async def _begin(links: Links, taking: Taking, length: int) -> str:
         if takes_place and not taking.visit.pass_id:
             # Who comes straight to the file has opened the link with that.
             await count(links, link, taking.visit.visitor_id, "open")
-        return answer_id
+        return
     raise Conflict(CROSSED)
 
 
-async def _end(links: Links, taking: Taking, answer_id: str, sent: int) -> None:
+async def _end(links: Links, taking: Taking, sending: _Sending) -> None:
     for _ in range(ATTEMPTS):
         link, grant = await _read(links, taking)
-        sent_bytes = grant.sent_bytes + sent
+        sent_bytes = grant.sent_bytes + sending.news(grant)
         finished = max(grant.finished, min(grant.places, sent_bytes // taking.worth))
-        others = {name: answer for name, answer in grant.under_way.items() if name != answer_id}
+        others = {name: answer for name, answer in grant.under_way.items() if name != sending.answer_id}
         new = _changed(links, grant, sent_bytes=sent_bytes, finished=finished, under_way=others)
         growth = finished - grant.finished
         writes: list[Write] = [GRANT.put(new, when=_as_read(grant))]
         changes: list[Action] = [add("downloadsUsed", growth)] if growth else []
-        if _is_over(link, new):
+        if _is_over(links, link, new):
             writes = [_forgetting(grant)]
             changes.append(add("granted", finished - new.places))
         if changes:
@@ -149,25 +171,27 @@ async def _end(links: Links, taking: Taking, answer_id: str, sent: int) -> None:
     raise Conflict(CROSSED)
 
 
-def _is_over(link: LinkRow, grant: GrantRow) -> bool:
+def _is_over(links: Links, link: LinkRow, grant: GrantRow) -> bool:
     """Where nothing is limited, who has had what is remembered only as long as a part of it is missing."""
     is_whole = grant.sent_bytes == grant.finished * grant.size_bytes
-    return is_whole and not grant.under_way and not link.downloads_limit
+    return is_whole and not _alive(links, grant) and not link.downloads_limit
 
 
 def _forgetting(grant: GrantRow) -> Write:
     return GRANT.delete(token=grant.token, visitor=grant.visitor, file_id=grant.file_id, when=_as_read(grant))
 
 
-async def _renew(links: Links, taking: Taking, answer_id: str) -> None:
+async def _renew(links: Links, taking: Taking, sending: _Sending) -> None:
     while True:
-        await asyncio.sleep(RENEWED_EVERY_SECONDS)
+        await asyncio.sleep(links.noted_every.total_seconds())
         # Whatever came in between, there is time for another attempt.
         with suppress(SatchelError):
             _, grant = await _read(links, taking)
-            if (answer := grant.under_way.get(answer_id)) is not None:
-                renewed = {**grant.under_way, answer_id: _replace(answer, until=_until(links))}
-                new = _changed(links, grant, under_way=renewed)
+            if (answer := grant.under_way.get(sending.answer_id)) is not None:
+                news = sending.news(grant)
+                renewed = Answer(answer.size_bytes - news, _until(links), answer.at + news)
+                under_way = {**grant.under_way, sending.answer_id: renewed}
+                new = _changed(links, grant, sent_bytes=grant.sent_bytes + news, under_way=under_way)
                 await links.tables.put(GRANT.table, GRANT.item(new), when=_as_read(grant))
 
 
@@ -188,19 +212,37 @@ async def _read(links: Links, taking: Taking) -> tuple[LinkRow, GrantRow]:
     return link, new
 
 
-def _with_answer(links: Links, taking: Taking, grant: GrantRow, answer_id: str, length: int) -> GrantRow:
+def _with_answer(links: Links, taking: Taking, grant: GrantRow, sending: _Sending) -> GrantRow:
     """The grant with one more answer, and with one more place if it would be too much for those that it has."""
     alive = _alive(links, grant)
     if len(alive) >= MOST_ANSWERS:
         raise TooMany("Too many parts of this are being downloaded at once. Wait for some of them.", retry_after=5)
-    taken = grant.sent_bytes + sum(answer.size_bytes for answer in alive.values()) + length
+    dead = {name: answer for name, answer in grant.under_way.items() if name not in alive}
+    arrived, ended = _gone_on_with(dead, taking.part, sending.start)
+    # Others of a dead server may be gone on with as well, but not without end.
+    others = {name: dead[name] for name in dead if name != ended and len(grant.under_way) < MOST_ANSWERS}
+    sent_bytes = grant.sent_bytes + arrived
+    taken = sent_bytes + sum(answer.size_bytes for answer in alive.values()) + sending.length
     worth = taking.worth
     fits = grant.places > 0 and taken <= grant.places * worth + worth // 2
     return _changed(
         links,
         grant,
         places=grant.places if fits else grant.places + 1,
-        under_way={**alive, answer_id: Answer(length, _until(links))},
+        sent_bytes=sent_bytes,
+        under_way={**others, **alive, sending.answer_id: Answer(sending.length, _until(links), sending.start)},
+    )
+
+
+def _gone_on_with(dead: Mapping[str, Answer], part: str, start: int) -> tuple[int, str]:
+    """How much has arrived, unnoted, of an answer in the middle of which a visitor goes on; and which one it is."""
+    return max(
+        (
+            (start - answer.at, name)
+            for name, answer in dead.items()
+            if _part_of(name) == part and answer.at <= start < answer.at + answer.size_bytes
+        ),
+        default=(0, ""),
     )
 
 
@@ -238,8 +280,9 @@ def _abandoned_places(links: Links, grant: GrantRow) -> int:
 
 
 def _alive(links: Links, grant: GrantRow) -> dict[str, Answer]:
-    now = links.now()
-    return {answer_id: answer for answer_id, answer in grant.under_way.items() if answer.until > now}
+    """The answers that are believed to be on their way: by a server that is alone, only what it has itself begun."""
+    now, own = links.now(), iso(links.alone_since + BELIEVED_FOR.total_seconds())
+    return {name: answer for name, answer in grant.under_way.items() if answer.until > now and answer.until >= own}
 
 
 def _changed(links: Links, grant: GrantRow, **changes: object) -> GrantRow:
@@ -258,6 +301,14 @@ def _has_place(link: LinkRow) -> Condition:
         return is_open & attr("downloadsLimit").absent()
     is_below = attr("granted").absent() | (attr("granted") < link.downloads_limit)
     return is_open & (attr("downloadsLimit") == link.downloads_limit) & is_below
+
+
+def _new_answer_id(taking: Taking) -> str:
+    return f"{taking.part}/{secrets.token_hex(6)}"
+
+
+def _part_of(answer_id: str) -> str:
+    return answer_id.rpartition("/")[0]
 
 
 def _until(links: Links) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from satchel.features.links.model import MAX_ID_CHARACTERS, LinkId, OwnerId, ThingKind
 from satchel.features.links.needs import Things
-from satchel.features.links.records import BADGE, LINK, POINTER
+from satchel.features.links.records import BADGE, LINK, POINTER, POINTER_BY_THING
 from satchel.features.links.service.listing import names_of
 from satchel.stores.ports.table import Tables
 
@@ -34,6 +34,17 @@ class Naming:
         known = 0 < len(target) <= MAX_ID_CHARACTERS
         pointer = await POINTER.get(self.tables, owner_id=owner_id, link_id=LinkId(target)) if known else None
         return None if pointer is None else pointer.thing
+
+    async def has_thing(self, owner_id: str, thing: str) -> bool:
+        """Whether they have such a thing to give links to, or have given one to it."""
+        kind, _, thing_id = thing.partition(":")
+        things = next((things for known, things in self.things.items() if known == kind), None)
+        if things is None or not 0 < len(thing_id) <= MAX_ID_CHARACTERS:
+            return False
+        if await things.describe(owner_id, thing_id) is not None:
+            return True
+        given = await POINTER_BY_THING.list(self.tables, owner_id=owner_id, thing=thing, limit=1)
+        return bool(given.records)
 
     async def titles(self, owner_id: str, at_most: int) -> list[TitledLink]:
         """The links that somebody has given, the newest first; revoked ones too."""

@@ -1,7 +1,7 @@
 """Rooms over HTTP, one file per subject; and the place where uploads to them arrive."""
 
 from satchel.edge.endpoints import Router
-from satchel.features.rooms.routes import chat, door, files, rooms
+from satchel.features.rooms.routes import chat, contents, door, files, rooms
 from satchel.features.rooms.routes.destination import RoomDestination
 from satchel.features.rooms.routes.views import Addresses
 from satchel.features.rooms.service.context import Rooms
@@ -17,4 +17,5 @@ def routes(context: Rooms, public_url: str = "") -> list[Router]:
         door.routes(context, addresses),
         chat.routes(context),
         files.routes(context),
+        contents.routes(context),
     ]

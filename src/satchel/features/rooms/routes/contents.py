@@ -1,0 +1,111 @@
+"""The bytes of a room's files: of one as a download or to look at, of several as an archive."""
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from typing import Annotated
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from satchel.edge.archives import Archive, ArchiveEntry
+from satchel.edge.callers import Guest, Member
+from satchel.edge.downloads import Download, Sent, attached_as
+from satchel.edge.endpoints import Query, Router
+from satchel.edge.previews import NoPreview, preview
+from satchel.features.rooms.model import MAX_FILES, FileId, PersonId, RoomId
+from satchel.features.rooms.records import RoomFile
+from satchel.features.rooms.routes.views import kind_of, person_id_of
+from satchel.features.rooms.service import files, using
+from satchel.features.rooms.service.context import Rooms, find_room
+from satchel.kernel.clock import from_iso
+from satchel.kernel.errors import NotFound
+from satchel.kernel.names import FileName, numbered, sameness
+
+Id = Annotated[str, msgspec.Meta(max_length=64)]
+
+
+class RoomArchiveQuery(Query, frozen=True, kw_only=True):
+    """Which files shall be in the archive; none named, all that you may see."""
+
+    file: Annotated[list[Id], msgspec.Meta(max_length=MAX_FILES)] = msgspec.field(default_factory=list[str])
+
+
+def routes(rooms: Rooms) -> Router:
+    router = Router("rooms")
+
+    @router.get("/rooms/{room_id}/files/{file_id}/content", produces="application/octet-stream")
+    async def download_room_file(caller: Member | Guest, room_id: str, file_id: str) -> Response:
+        """Download a file of a room.
+
+        Ranges and conditional requests are answered. The bytes come as an attachment, under the file's name.
+        """
+        file = await files.find_file(rooms, RoomId(room_id), person_id_of(caller), FileId(file_id))
+        return Download(
+            rooms.objects,
+            file.key,
+            disposition=attached_as(file.name),
+            content_type=file.row.content_type,
+            finished=lambda: using.note_downloads(rooms, [file], person_id_of(caller), kind_of(caller)),
+        )
+
+    @router.get("/rooms/{room_id}/files/{file_id}/preview", produces="application/octet-stream", raises=(NoPreview,))
+    async def preview_room_file(caller: Member | Guest, room_id: str, file_id: str, request: Request) -> Response:
+        """Look at a file of a room in the browser; whatever it is, it cannot run anything."""
+        file = await files.find_file(rooms, RoomId(room_id), person_id_of(caller), FileId(file_id))
+        shown = await preview(rooms.objects, file.key, file.name, file.row.content_type)
+        if request.method == "GET":
+            await using.note_view(rooms, file, person_id_of(caller), kind_of(caller))
+        return shown
+
+    @router.get("/rooms/{room_id}/archive", produces="application/zip")
+    async def download_room_archive(caller: Member | Guest, room_id: str, query: RoomArchiveQuery) -> Response:
+        """Download files of a room as one zip file, which is made on the way.
+
+        It breaks off if the room ends or you leave it meanwhile; a file that is deleted meanwhile is left out.
+        """
+        you = person_id_of(caller)
+        room = await find_room(rooms, RoomId(room_id), you)
+        found = await files.list_files(rooms, room.room_id, you)
+        if query.file:
+            wanted = set(query.file)
+            found = [file for file in found if file.file_id in wanted]
+            if len(found) != len(wanted):
+                raise NotFound("There is no such file in this room.")
+
+        @asynccontextmanager
+        async def metered(_start: int, _length: int | None) -> AsyncGenerator[Sent]:
+            yield Sent()
+            await using.note_downloads(rooms, found, you, kind_of(caller))
+
+        return Archive(rooms.objects, room.name, _entries(rooms, room.room_id, you, found), metered=metered)
+
+    return router
+
+
+async def _entries(
+    rooms: Rooms, room_id: RoomId, you: PersonId, found: Sequence[RoomFile]
+) -> AsyncGenerator[ArchiveEntry]:
+    """Each under a path of its own: private files can have the names of others, and a file that of a folder.
+
+    What is deleted meanwhile is left out of an archive. Once the room is over that would be all the rest of it, so the
+    archive breaks off: nobody shall take it for whole.
+    """
+    taken = {sameness(FileName(folder)) for file in found for folder in _folders_of(file)}
+    for file in found:
+        name, number = FileName(file.name), 0
+        while sameness(path := _path(file, name)) in taken:
+            number += 1
+            name = numbered(FileName(file.name), number)
+        taken.add(sameness(path))
+        yield ArchiveEntry(path, from_iso(file.row.at), file.key)
+        await find_room(rooms, room_id, you)
+
+
+def _folders_of(file: RoomFile) -> list[str]:
+    parts = file.row.folder.split("/") if file.row.folder else []
+    return ["/".join(parts[: depth + 1]) for depth in range(len(parts))]
+
+
+def _path(file: RoomFile, name: FileName) -> FileName:
+    return FileName(f"{file.row.folder}/{name}" if file.row.folder else name)
