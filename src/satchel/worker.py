@@ -66,7 +66,7 @@ class Worker:
         self._fold = Fold(ground.tables, ground.clock, most_writes=most_writes)
         self._consumer = Consumer(tables=ground.tables, table=CLICKS, name=CONSUMER, worker=name, clock=ground.clock)
         self._publisher = Lease(ground.tables, ground.clock, PUBLISHER, name)
-        self._teller = Teller(ground.ephemeral)
+        self._teller = Teller(ground.ephemeral, ground.clock)
         self._taken = 0
 
     async def fold_some(self) -> int:
@@ -83,8 +83,10 @@ class Worker:
         return await publish(self._ground.tables, self._publisher)
 
     async def tell(self) -> None:
-        folded, self._fold.folded.owners = self._fold.folded.owners, set()
-        await tell_owners(self._ground.tables, self._ground.clock, self._teller, folded)
+        folded = self._fold.folded
+        if folded.has_grown:
+            owners, folded.owners, folded.has_grown = folded.owners, set(), False
+            await tell_owners(self._ground.tables, self._ground.clock, self._teller, owners)
 
     async def catch_up(self) -> int:
         """Fold everything there is, publish it and leave; how many changes that was."""

@@ -19,7 +19,7 @@ from tests.browser.test_pages import complaints_of_axe
 from tests.browser.test_transfers import Holder
 from tests.server.process import ServerProcess, serving
 
-pytestmark = pytest.mark.services
+pytestmark = [pytest.mark.services, pytest.mark.without_service_worker]
 
 KINDS = ("open", "view", "download", "upload", "press")
 KATHMANDU = "Asia/Kathmandu"  # a quarter of an hour off every whole one
@@ -131,8 +131,7 @@ def test_the_screen_the_exports_and_a_recount_agree(ann: Holder, open_page: Open
     today = datetime.now(ZoneInfo(zone)).date()
     first = today - timedelta(days=9)
     page = open_page(zone=zone)
-    sign_in(page, ann.email)
-    page.goto(f"/activity/link:{link_id}?from={first}&to={today}")
+    sign_in(page, ann.email, at=f"/activity/link:{link_id}?from={first}&to={today}")
     expect(page.get_by_role("heading", name="Counted twice", level=1)).to_be_visible()
     shown = show_table(page, "Clicks by day")
     assert len(shown) == 10
@@ -151,8 +150,7 @@ def test_months_on_the_screen_and_in_the_export_agree(ann: Holder, open_page: Op
     link_id = give_link(ann, "By month")
     click(ann, link_id, *some_clicks())
     page = open_page()
-    sign_in(page, ann.email)
-    page.goto(f"/activity/link:{link_id}")
+    sign_in(page, ann.email, at=f"/activity/link:{link_id}")
     page.get_by_role("link", name="12 months").click()
     shown = show_table(page, "Clicks by month")
     assert len(shown) == 12
@@ -166,8 +164,7 @@ def test_clicks_around_midnight_stand_on_the_days_of_whoever_looks(ann: Holder, 
     link_id = give_link(ann, "Midnight")
     click(ann, link_id, *({"createDateTime": moment.isoformat()} for moment in (midnight - minute, midnight + minute)))
     page = open_page(zone=KATHMANDU)
-    sign_in(page, ann.email)
-    page.goto(f"/activity/link:{link_id}?range=7")
+    sign_in(page, ann.email, at=f"/activity/link:{link_id}?range=7")
     shown = show_table(page, "Clicks by day")
     assert {day: cells[0] for day, cells in shown.items() if cells[0] != "0"} == {
         f"{midnight:%Y-%m-%d}": "1",
@@ -197,8 +194,7 @@ def test_today_so_far_is_compared_with_yesterday_by_the_same_time(ann: Holder, o
         ),
     )
     page = open_page()
-    sign_in(page, ann.email)
-    page.goto(f"/activity/link:{link_id}?{urlencode({'zone': zone})}")
+    sign_in(page, ann.email, at=f"/activity/link:{link_id}?{urlencode({'zone': zone})}")
     expect(figure(page, "today")).to_have_text("3")
     expect(figure(page, "comparison")).to_have_text(re.compile(r"▲\s+2 more than yesterday by 1[12]:\d\d .M \(1\)"))
 
@@ -208,8 +204,7 @@ def test_charts_are_walked_through_by_keyboard_and_read_out(ann: Holder, open_pa
     yesterday = datetime.now(UTC) - timedelta(days=1)
     click(ann, link_id, {"clickCount": 4}, {"createDateTime": yesterday.isoformat(), "kind": "download"})
     page = open_page(zone="UTC")
-    sign_in(page, ann.email)
-    page.goto(f"/activity/link:{link_id}?range=7")
+    sign_in(page, ann.email, at=f"/activity/link:{link_id}?range=7")
     days = page.get_by_role("slider", name="Clicks by day")
     days.focus()
     expect(days).to_have_attribute("aria-valuetext", re.compile("4 clicks, 4 openings, one person"))
@@ -236,8 +231,7 @@ def test_what_was_opened_most_stands_first_whatever_else_was_done_with_it(
     click(dan, opened, {"clickCount": 3})
     click(dan, taken, {}, {"kind": "download", "clickCount": 9})
     page = open_page()
-    sign_in(page, dan.email)
-    page.goto("/activity")
+    sign_in(page, dan.email, at="/activity")
     links = panel(page, "Opened most").get_by_role("list", name="Links").locator("strong")
     expect(links).to_have_text(["3 openings", "one opening"])
 
@@ -247,8 +241,7 @@ def test_the_figures_of_others_and_of_the_site_are_not_for_everybody(
 ) -> None:
     link_id = give_link(ann, "Ann's own")
     page = open_page(may_fail=True)
-    sign_in(page, bob.email)
-    page.goto("/activity")
+    sign_in(page, bob.email, at="/activity")
     expect(page.get_by_role("link", name="Whole site")).to_have_count(0)
     page.goto("/activity/site")
     expect(page.get_by_role("heading", level=1)).to_have_text("There is nothing here")
@@ -256,11 +249,19 @@ def test_the_figures_of_others_and_of_the_site_are_not_for_everybody(
     expect(page.get_by_role("heading", name="There are no figures of this")).to_be_visible()
     expect(figure(page, "total")).to_have_count(0)
     page = open_page()
-    sign_in(page, ann.email)
-    page.goto("/activity")
+    sign_in(page, ann.email, at="/activity")
     page.get_by_role("link", name="Whole site").click()
     expect(page).to_have_url(re.compile("/activity/site"))
     expect(figure(page, "total")).to_be_visible()
+
+
+def test_an_administrator_sees_the_whole_site_grow(ann: Holder, bob: Holder, open_page: OpenPage) -> None:
+    link_id = give_link(bob, "Bob's own")
+    page = open_page(locale="en-GB")
+    sign_in(page, ann.email, at="/activity/site")
+    before = int(figure(page, "total").inner_text().replace(",", ""))
+    click(bob, link_id, {"clickCount": 7})
+    expect(figure(page, "total")).to_have_text(f"{before + 7:,}")
 
 
 def test_the_page_fits_and_can_be_used_by_everybody(ann: Holder, open_page: OpenPage) -> None:
@@ -268,8 +269,7 @@ def test_the_page_fits_and_can_be_used_by_everybody(ann: Holder, open_page: Open
     click(ann, link_id, *some_clicks())
     for dark, path in ((False, "/activity"), (True, f"/activity/link:{link_id}?range=12m&show=view")):
         page = open_page(dark=dark, zone="Europe/Vienna")
-        sign_in(page, ann.email)
-        page.goto(path)
+        sign_in(page, ann.email, at=path)
         expect(page.get_by_role("slider")).to_have_count(2)
         page.wait_for_load_state("networkidle")
         for size in (NARROW, DESKTOP):

@@ -15,7 +15,7 @@ from tests.browser.test_pages import complaints_of_axe
 from tests.browser.test_transfers import Holder
 from tests.server.process import ServerProcess, serving
 
-pytestmark = pytest.mark.services
+pytestmark = [pytest.mark.services, pytest.mark.without_service_worker]
 
 PATIENCE_SECONDS = 20
 
@@ -184,8 +184,7 @@ def test_a_room_is_reached_by_its_link(server: ServerProcess, open_page: OpenPag
     giver = Giver(server, "Gus")
     room = giver.ask("POST", "/rooms", json={"name": "Rehearsal"})
     owner, stranger = open_page(), open_page()
-    sign_in(owner, giver.email)
-    owner.goto(f"/rooms/{room['room_id']}")
+    sign_in(owner, giver.email, at=f"/rooms/{room['room_id']}")
     press(owner, "Give a link to this room")
     press(owner, "Make a link")
     stranger.goto(owner.get_by_label("Address of the link").input_value())
@@ -222,10 +221,9 @@ def test_whoever_may_not_copy_is_told_and_can_do_it_by_hand(server: ServerProces
         "navigator.clipboard.writeText = () => Promise.reject(new DOMException('', 'NotAllowedError'))"
     )
     page.add_init_script("document.execCommand = () => false")
-    sign_in(page, giver.email)
-    page.goto("/links")
+    sign_in(page, giver.email, at="/links")
     press(page, "Copy the address of flyer.txt")
-    expect(page.get_by_text(f"The address is {link['address']}")).to_be_visible()
+    expect(page.get_by_text(f"Here it is: {link['address']}")).to_be_visible()
     press(page, "QR code and counter of flyer.txt")
     dialog = page.get_by_role("dialog")
     dialog.get_by_role("button", name="Copy").first.click()
@@ -238,8 +236,7 @@ def test_a_phone_passes_a_link_on_in_its_own_way(server: ServerProcess, open_pag
     link = giver.give("file", giver.put("song.txt", b"la"))
     page = open_page()
     page.add_init_script("navigator.share = async (shared) => { window.shared = shared }")
-    sign_in(page, giver.email)
-    page.goto("/links")
+    sign_in(page, giver.email, at="/links")
     press(page, "QR code and counter of song.txt")
     press(page, "Share")
     assert page.evaluate("window.shared") == {"url": link["address"], "title": "song.txt"}
@@ -313,8 +310,7 @@ def test_the_owner_pauses_changes_and_revokes_a_link_and_shows_its_counter(
     giver = Giver(server, "Jon")
     link = giver.give("file", giver.put("poster.txt", b"p"), note="Old words")
     page = open_page()
-    sign_in(page, giver.email)
-    page.goto("/links")
+    sign_in(page, giver.email, at="/links")
     press(page, "Pause poster.txt")
     expect(row(page, "poster.txt")).to_contain_text("paused")
     press(page, "Let poster.txt go on")

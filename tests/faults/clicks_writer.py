@@ -69,7 +69,7 @@ async def recording(path: Path) -> AsyncGenerator[tuple[SqliteTables, GroupRecor
     tables = await SqliteTables.open(path, clock=clock)
     ephemeral = await MemoryEphemeral.open(clock=clock)
     await tables.create(CLICKS, COUNTS)
-    recorder = GroupRecorder(tables.bulk, clock, Teller(ephemeral), None)
+    recorder = GroupRecorder(tables.bulk, clock, Teller(ephemeral, clock), None)
     try:
         yield tables, recorder
     finally:

@@ -13,7 +13,7 @@ from satchel.features.clicks.service.context import Clicks
 from satchel.features.clicks.service.recording import record
 from satchel.features.clicks.service.recording_embedded import GroupRecorder
 from satchel.features.clicks.service.summing import Figures
-from satchel.features.clicks.service.telling import Teller
+from satchel.features.clicks.service.telling import SiteWatchers, Teller
 from satchel.kernel.clock import ManualClock, from_iso, iso
 from satchel.kernel.counted import Kind
 from satchel.stores.connect import bulk_of, open_ephemeral, open_tables
@@ -45,6 +45,9 @@ class Links:
     async def thing_of(self, owner_id: str, target: str) -> str | None:
         return next((each.thing for each in self.given.get(owner_id, ()) if each.link_id == target), None)
 
+    async def has_thing(self, owner_id: str, thing: str) -> bool:
+        return any(each.thing == thing for each in self.given.get(owner_id, ()))
+
     async def titles(self, owner_id: str, at_most: int) -> Sequence[Title]:
         return self.given.get(owner_id, [])[:at_most]
 
@@ -68,7 +71,7 @@ async def counting(
     await tables.create(CLICKS, COUNTS)
     bulk = bulk_of(tables)
     assert bulk is not None
-    recorder = GroupRecorder(bulk, clock, Teller(ephemeral), kept_for)
+    recorder = GroupRecorder(bulk, clock, Teller(ephemeral, clock), kept_for)
     try:
         yield Clicks(
             tables=tables,
@@ -77,6 +80,7 @@ async def counting(
             recorder=recorder,
             targets=links or Links(),
             calls=Throttles(ephemeral).clicks,
+            watchers=SiteWatchers(ephemeral, clock),
             kept_for=kept_for,
         )
     finally:

@@ -7,7 +7,7 @@ from satchel.features.clicks.model import NewClick
 from satchel.features.clicks.service.context import Clicks
 from satchel.features.clicks.service.recording import record
 from satchel.features.clicks.service.recording_embedded import GroupRecorder
-from satchel.features.clicks.service.telling import Teller
+from satchel.features.clicks.service.telling import SiteWatchers, Teller
 from satchel.kernel.clock import iso
 from satchel.kernel.counted import Kind
 from satchel.throttles import Throttles
@@ -54,9 +54,10 @@ async def shared_by(satchel: Satchel, owner: Caller) -> Shared:
         tables=stores.tables,
         bulk=stores.bulk,
         clock=clock,
-        recorder=GroupRecorder(stores.bulk, clock, Teller(stores.ephemeral), None),
+        recorder=GroupRecorder(stores.bulk, clock, Teller(stores.ephemeral, clock), None),
         targets=Links(),
         calls=Throttles(stores.ephemeral).clicks,
+        watchers=SiteWatchers(stores.ephemeral, clock),
         kept_for=None,
     )
     return Shared(satchel, owner, await given_file(satchel, owner), clicks)

@@ -24,6 +24,7 @@ from satchel.features.clicks.model import (
 from satchel.features.clicks.records import CLICK, MARKER, click_row, marker_item
 from satchel.features.clicks.service.context import Clicks
 from satchel.features.clicks.service.recording import begin, record
+from satchel.features.clicks.service.telling import WATCHED_FOR
 from satchel.kernel.clock import ManualClock, iso
 from satchel.kernel.errors import Invalid
 from satchel.stores.embedded.ephemeral_memory import MemoryEphemeral
@@ -310,6 +311,18 @@ async def test_whoever_shares_something_hears_what_it_comes_to_now(tmp_path: Pat
             await press(clicks, "u", owner="ann")
         # More often than somebody could see, only the newest is told.
         assert (await hearing.next())["total"] == 11
+
+
+async def test_whoever_watches_the_whole_site_hears_of_it_until_they_look_no_more(
+    tmp_path: Path, clock: ManualClock
+) -> None:
+    ephemeral = await MemoryEphemeral.open(clock=clock)
+    async with counting(tmp_path, clock, ephemeral=ephemeral) as clicks, heard_by(ephemeral, "admin") as hearing:
+        await clicks.watchers.add("admin")
+        await press(clicks, "u", owner="ann")
+        assert await hearing.next() == {"type": "stats.site-changed"}
+        clock.advance(WATCHED_FOR)
+        assert await clicks.watchers.present() == []
 
 
 people = st.sampled_from(["ann", "bob", "c#d", "visitor:x"])

@@ -8,7 +8,7 @@ import msgspec
 
 from satchel.kernel.counted import Kind
 from satchel.stores.ports.table import Item
-from satchel.stores.schema import Record, Shape, attribute
+from satchel.stores.schema import EphemeralKey, Record, Shape, attribute
 from satchel.tables import CLICKS, COUNTS
 
 OWNER = "clicks"
@@ -279,6 +279,10 @@ DOUBTFUL = Shape(
 CLAIM = Shape(
     ClaimRow, COUNTS, {"PK": "CLAIM#{event_id}", "SK": "-"}, owner=OWNER, about="Events that Lambda has folded"
 )
+SITE_WATCHERS = EphemeralKey(
+    "stats-watchers", "hash", owner=OWNER, about="Administrator's id → until when they hear of the whole site's figures"
+)
+EPHEMERAL_KEYS = (SITE_WATCHERS,)
 SHAPES = (
     CLICK,
     DAY_STAT,

@@ -9,9 +9,8 @@ import { readDays, readMonths, readSummary, type Day, type Month, type Summary }
 
 // As live as a page can look without asking all the time.
 const REST_MS = 1_000;
-// Yesterday so far grows also while nobody clicks. Of the whole site nobody is told, so it is asked about more often.
+// Yesterday so far grows also while nobody clicks; and of the whole site one is told only for 90 seconds after a look.
 const LOOK_EVERY_MS = 60_000;
-const LOOK_AT_SITE_EVERY_MS = 10_000;
 // Clicks may come two days late, and a local day lies in up to three of UTC.
 const DAYS_THAT_GROW = 4;
 
@@ -52,12 +51,15 @@ export class Activity {
     const look = (): void => {
       if (document.visibilityState === 'visible') this.#pace.ask();
     };
-    const clock = setInterval(look, this.scope === 'site' ? LOOK_AT_SITE_EVERY_MS : LOOK_EVERY_MS);
+    const clock = setInterval(look, LOOK_EVERY_MS);
     document.addEventListener('visibilitychange', look);
     const ends = [
       live.on('stats.changed', (news) => {
         this.#hear(news);
         look();
+      }),
+      live.on('stats.site-changed', () => {
+        if (this.scope === 'site') look();
       }),
       live.on('resync', look),
     ];

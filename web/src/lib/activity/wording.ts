@@ -1,11 +1,14 @@
 // Days, months, moments and figures in the reader's words.
-import { currentLocale, number, t } from '$lib/i18n/index.svelte';
+import { currentVariety, number, t } from '$lib/i18n/index.svelte';
+import type { Bar } from './bars';
 import { KINDS, type Figures } from './stats';
-import type { By } from './view';
+import type { By, View } from './view';
 
 /** Days and months are names, so no zone may shift them. */
 function written(period: string, options: Intl.DateTimeFormatOptions): string {
-  return new Intl.DateTimeFormat(currentLocale(), { ...options, timeZone: 'UTC' }).format(Date.parse(period));
+  return new Intl.DateTimeFormat(currentVariety(), { ...options, timeZone: 'UTC' }).format(
+    Date.parse(period),
+  );
 }
 
 export function longName(by: By, period: string): string {
@@ -39,13 +42,13 @@ export function dayName(day: string): string {
 }
 
 export function timeIn(zone: string, moment: string): string {
-  return new Intl.DateTimeFormat(currentLocale(), { timeStyle: 'short', timeZone: zone }).format(
+  return new Intl.DateTimeFormat(currentVariety(), { timeStyle: 'short', timeZone: zone }).format(
     Date.parse(moment),
   );
 }
 
 export function momentIn(zone: string, moment: string): string {
-  return new Intl.DateTimeFormat(currentLocale(), {
+  return new Intl.DateTimeFormat(currentVariety(), {
     dateStyle: 'medium',
     timeStyle: 'short',
     timeZone: zone,
@@ -58,6 +61,21 @@ export function zoneName(zone: string, now = Date.now()): string {
     now,
   );
   return `${zone.replaceAll('_', ' ')} (${parts.find(({ type }) => type === 'timeZoneName')?.value ?? ''})`;
+}
+
+/** What all bars that are shown come to, and from when to when. */
+export function inAll({ by, shown }: Pick<View, 'by' | 'shown'>, bars: readonly Bar[]): string {
+  const kind = shown === 'all' ? 'clicks' : shown;
+  const count = bars.reduce((sum, { figures }) => sum + figures[kind], 0);
+  const named = (bar: Bar | undefined): string => {
+    if (!bar) return '';
+    return by === 'month' ? longName(by, bar.period) : dayName(bar.period);
+  };
+  return t('activity.inAll', {
+    figures: t(`activity.count.${kind}`, { count }),
+    first: named(bars[0]),
+    last: named(bars.at(-1)),
+  });
 }
 
 /** By how many people; “…” while that is being counted, “–” where nobody can say any more. */

@@ -18,10 +18,16 @@ const load: Record<Locale, () => Promise<{ default: Messages }>> = {
 };
 
 let locale = $state<Locale>('en');
+let variety = $state('en');
 let messages = $state.raw<Messages>({});
 
 export function currentLocale(): Locale {
   return locale;
+}
+
+/** The language as it is written where the reader is, for dates and numbers. */
+export function currentVariety(): string {
+  return variety;
 }
 
 /** The language that was chosen here before, else the first of the browser's that we speak. */
@@ -34,6 +40,21 @@ export function preferredLocale(chosen: string | null, wanted: readonly string[]
     if (language === 'zh') return 'zh-Hant';
   }
   return 'en';
+}
+
+/** The first of the browser's languages that is this one in the same script: British dates are no American ones. */
+export function varietyOf(spoken: Locale, wanted: readonly string[]): string {
+  return wanted.find((tag) => written(tag) === written(spoken)) ?? spoken;
+}
+
+function written(tag: string): string {
+  try {
+    const { language, script } = new Intl.Locale(tag).maximize();
+    return `${language}-${script}`;
+  } catch {
+    // Some systems name languages in a way that is none of the web's.
+    return tag;
+  }
 }
 
 export async function startLocale(): Promise<void> {
@@ -52,6 +73,7 @@ export async function chooseLocale(next: Locale): Promise<void> {
 async function speak(next: Locale): Promise<void> {
   messages = (await load[next]()).default;
   locale = next;
+  variety = varietyOf(next, navigator.languages);
   document.documentElement.lang = next;
 }
 
@@ -93,14 +115,14 @@ function isolated(text: string): string {
 }
 
 export function number(value: number): string {
-  return new Intl.NumberFormat(locale).format(value);
+  return new Intl.NumberFormat(variety).format(value);
 }
 
 const SIZES = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const;
 
 export function size(bytes: number): string {
   const step = bytes < 1000 ? 0 : Math.min(Math.floor(Math.log10(bytes) / 3), SIZES.length - 1);
-  return new Intl.NumberFormat(locale, {
+  return new Intl.NumberFormat(variety, {
     style: 'unit',
     unit: SIZES[step],
     unitDisplay: step === 0 ? 'long' : 'short',
@@ -124,13 +146,13 @@ export function duration(seconds: number): string {
   const shown = first < 0 ? parts.slice(2) : parts.slice(first, first + 2).filter(([amount]) => amount > 0);
   return shown
     .map(([amount, unit]) =>
-      new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'short' }).format(amount),
+      new Intl.NumberFormat(variety, { style: 'unit', unit, unitDisplay: 'short' }).format(amount),
     )
     .join(' ');
 }
 
 export function date(moment: string): string {
-  return new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' }).format(
+  return new Intl.DateTimeFormat(variety, { dateStyle: 'medium', timeStyle: 'short' }).format(
     Date.parse(moment),
   );
 }
@@ -138,9 +160,9 @@ export function date(moment: string): string {
 /** The time of day; of another day, with that day. */
 export function clock(moment: string, now = Date.now()): string {
   const then = Date.parse(moment);
-  const day = new Intl.DateTimeFormat(locale, { dateStyle: 'short' });
+  const day = new Intl.DateTimeFormat(variety, { dateStyle: 'short' });
   if (day.format(then) !== day.format(now)) return date(moment);
-  return new Intl.DateTimeFormat(locale, { timeStyle: 'short' }).format(then);
+  return new Intl.DateTimeFormat(variety, { timeStyle: 'short' }).format(then);
 }
 
 const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
@@ -152,7 +174,7 @@ const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
 /** “3 hours ago”, “in 2 days”; anything under a minute is now. */
 export function ago(moment: string, now = Date.now()): string {
   const seconds = (Date.parse(moment) - now) / 1000;
-  const format = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
+  const format = new Intl.RelativeTimeFormat(variety, { numeric: 'auto' });
   for (const [unit, length] of STEPS) {
     if (Math.abs(seconds) >= length) return format.format(Math.round(seconds / length), unit);
   }

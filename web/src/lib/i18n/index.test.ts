@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ago, duration, preferredLocale, size } from './index.svelte';
+import { ago, duration, preferredLocale, size, varietyOf } from './index.svelte';
 
 describe('the language of a new visitor', () => {
   it.each([
@@ -13,6 +13,19 @@ describe('the language of a new visitor', () => {
     ['klingon', ['zh-HK'], 'zh-Hant'],
   ])('with %s chosen and %j wanted is %s', (chosen, wanted, spoken) => {
     expect(preferredLocale(chosen, wanted)).toBe(spoken);
+  });
+});
+
+describe('dates and numbers', () => {
+  it.each([
+    ['en', ['en-GB', 'en'], 'en-GB'],
+    ['en', ['sv-SE', 'en-AU', 'en-US'], 'en-AU'],
+    ['en', ['sv-SE'], 'en'],
+    ['zh-Hant', ['zh-HK', 'zh'], 'zh-HK'],
+    ['zh-Hant', ['zh-CN', 'zh-TW'], 'zh-TW'],
+    ['ja', ['en-US@posix', 'ja-JP'], 'ja-JP'],
+  ] as const)('in %s for a browser that wants %j are written as in %s', (spoken, wanted, variety) => {
+    expect(varietyOf(spoken, wanted)).toBe(variety);
   });
 });
 

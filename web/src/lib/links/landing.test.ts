@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { contentPath, previewPath } from '$lib/shelf/entries';
-import { entryOf, folderOf, isDeadEnd, isViewable, type Landing, type LinkedFile } from './landing';
+import {
+  entryOf,
+  folderOf,
+  isDeadEnd,
+  isHeldBack,
+  isViewable,
+  type Landing,
+  type LinkedFile,
+} from './landing';
 
 const FILE: LinkedFile = {
   file_id: 'f1',
@@ -53,6 +61,18 @@ describe('what a browser can likely show', () => {
   it.each(['application/zip', 'application/octet-stream', '', null])('is not %s', (type) =>
     expect(isViewable(type)).toBe(false),
   );
+});
+
+describe('what can be downloaded only so often', () => {
+  const limited: Landing = { ...LANDING, downloads_left: 1 };
+  it('has no preview', () => {
+    expect(isHeldBack(limited)).toBe(true);
+    expect(isHeldBack({ ...limited, kind: 'file', content_type: 'image/png' })).toBe(true);
+  });
+  it('has none to miss if a browser could not show it, or if there is no limit', () => {
+    expect(isHeldBack({ ...limited, kind: 'file', content_type: 'application/zip' })).toBe(false);
+    expect(isHeldBack(LANDING)).toBe(false);
+  });
 });
 
 describe('a dead end', () => {

@@ -71,6 +71,11 @@ export function isViewable(contentType: string | null): boolean {
   return /^(image|audio|video|text)\/|^application\/pdf$/.test(contentType ?? '');
 }
 
+/** Whether it could be looked at, but only be downloaded: what is shown can be kept without being counted. */
+export function isHeldBack({ kind, downloads_left, content_type }: Landing): boolean {
+  return downloads_left !== null && (kind === 'folder' || isViewable(content_type));
+}
+
 function base(token: string): string {
   return `/api/v1/open/${encodeURIComponent(token)}`;
 }

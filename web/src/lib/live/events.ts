@@ -20,6 +20,8 @@ export type News = {
   'transfer.changed': { transfer_id: string };
   /** How often what one shares was clicked, in all and on this UTC day. */
   'stats.changed': { total: number; today: number; day: string };
+  /** Something of anybody's was clicked; for administrators who look at the whole site. */
+  'stats.site-changed': object;
 };
 
 export type Kind = keyof News;
@@ -38,6 +40,7 @@ const KINDS: Record<Kind | 'hello', true> = {
   'transfer.offered': true,
   'transfer.changed': true,
   'stats.changed': true,
+  'stats.site-changed': true,
 };
 
 /** What a frame says; nothing, if it is news to us that there is such news. */

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from satchel.features.clicks.model import NewClick, Recorded
 from satchel.features.clicks.needs import Limit, Targets
+from satchel.features.clicks.service.telling import SiteWatchers
 from satchel.kernel.clock import Clock
 from satchel.stores.ports.bulk import BulkWrites
 from satchel.stores.ports.table import Tables
@@ -39,9 +40,10 @@ class ClickLog(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clicks:
-    """Stores, time, who records clicks, how often they may be sent, and for how long they are kept; None for good.
+    """Stores, time, who records clicks, how often they may be sent, who watches, and for how long they are kept.
 
-    `bulk` is there exactly if the store has one writer, who then folds clicks in the step that stores them.
+    `bulk` is there exactly if the store has one writer, who then folds clicks in the step that stores them. `kept_for`
+    is None for good.
     """
 
     tables: Tables
@@ -50,4 +52,5 @@ class Clicks:
     recorder: Recorder
     targets: Targets
     calls: Limit
+    watchers: SiteWatchers
     kept_for: timedelta | None

@@ -102,5 +102,4 @@ class GroupRecorder:
                 answer.set_exception(recorded)
             else:
                 answer.set_result(recorded)
-        if outcome.figures:
-            self._teller.note(outcome.figures)
+        self._teller.note(outcome.figures)

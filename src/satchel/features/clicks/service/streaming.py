@@ -113,6 +113,7 @@ class Folded:
     """
 
     owners: set[str] = field(default_factory=set[str])
+    has_grown: bool = False
     seconds_behind: float = 0.0
 
 
@@ -188,6 +189,7 @@ class Fold:
         self._last |= later
         self.folded.owners |= {scope.removeprefix(OWNER_SCOPE) for scope in latest if scope.startswith(OWNER_SCOPE)}
         if newest := latest.get(SITE):
+            self.folded.has_grown = True
             self.folded.seconds_behind = max(0.0, self._clock() - from_iso(newest))
 
 
