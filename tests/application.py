@@ -1,5 +1,7 @@
 """A whole Satchel in this process on embedded stores, spoken to over HTTP; time moves only when told to."""
 
+import asyncio
+import json
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -11,9 +13,10 @@ from starlette.types import ASGIApp
 
 from satchel.app import application
 from satchel.config import Settings
-from satchel.housekeeping import Sweep
-from satchel.kernel.clock import ManualClock
+from satchel.housekeeping import LAST_SWEEP, Sweep
+from satchel.kernel.clock import ManualClock, iso
 from satchel.stores.connect import Stores
+from satchel.stores.ports.ephemeral import Get
 
 PASSWORD = "correct horse battery"
 
@@ -66,6 +69,15 @@ class Satchel:
     async def housekeep(self) -> None:
         """One round of every chore, none of which may fail."""
         assert not [chore.name for chore in (await self.sweep()).chores if chore.failed]
+
+    async def first_sweep(self) -> None:
+        """Wait until what a server does by itself when it starts is done."""
+        now = iso(self.clock())
+        while True:
+            last = await self.stores.ephemeral.run(Get(LAST_SWEEP))
+            if last is not None and json.loads(last)["started_at"] == now:
+                return
+            await asyncio.sleep(0.001)
 
     def caller(self, address: str = "127.0.0.1") -> Caller:
         transport = httpx.ASGITransport(self.app, client=(address, 50000))

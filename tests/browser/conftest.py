@@ -49,21 +49,28 @@ def server(data: Path) -> Generator[ServerProcess]:
 
 
 @pytest.fixture(scope="module")
-def chromium() -> Generator[Browser]:
+def program() -> str:
+    """Chromium without its window, which takes as much work as the page in it; whoever needs that says so."""
+    return tool("chromium-headless-shell")
+
+
+@pytest.fixture(scope="module")
+def chromium(program: str) -> Generator[Browser]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=tool("chromium"), args=["--no-sandbox", "--disable-background-networking"]
+            executable_path=program, args=["--no-sandbox", "--disable-background-networking"]
         )
         yield browser
         browser.close()
 
 
 @pytest.fixture
-def open_page(chromium: Browser, server: ServerProcess) -> Generator[OpenPage]:
+def open_page(request: pytest.FixtureRequest, chromium: Browser, server: ServerProcess) -> Generator[OpenPage]:
     """Pages whose console stays silent; `may_fail` lets the server's refusals be, which Chromium logs as well.
 
     Requests of `intercepted` pages can be played with: past a service worker, Playwright does not see all of them.
     """
+    without_worker = request.node.get_closest_marker("without_service_worker") is not None
     contexts: list[BrowserContext] = []
     complaints: list[str] = []
 
@@ -76,21 +83,22 @@ def open_page(chromium: Browser, server: ServerProcess) -> Generator[OpenPage]:
         intercepted: bool = False,
         zone: str | None = None,
     ) -> Page:
+        blocked = intercepted or without_worker
         context = chromium.new_context(
             base_url=server.url,
             locale=locale,
             color_scheme="dark" if dark else "light",
             viewport=size,
             timezone_id=zone,
-            service_workers="block" if intercepted else "allow",
+            service_workers="block" if blocked else "allow",
         )
         contexts.append(context)
         page = context.new_page()
 
         def note(message: ConsoleMessage) -> None:
             refused = may_fail and message.text.startswith("Failed to load resource")
-            blocked = intercepted and message.text == "Service Worker registration blocked by Playwright"
-            if message.type in ("error", "warning") and not (refused or blocked):
+            meant = blocked and message.text == "Service Worker registration blocked by Playwright"
+            if message.type in ("error", "warning") and not (refused or meant):
                 complaints.append(f"{page.url}: {message.text}")
 
         page.on("console", note)
@@ -127,7 +135,21 @@ def access_cookie(page: Page) -> str:
     return next(each.get("value", "") for each in page.context.cookies() if each.get("name") == ACCESS_COOKIE)
 
 
-def sign_in(page: Page, email: str, password: str = PASSWORD) -> None:
+def keep_session(page: Page, email: str) -> None:
+    """Sign in as the page for it does, but without that page."""
+    who = {"email": email, "password": PASSWORD, "keep": "cookie"}
+    answer = page.request.post("/api/v1/sessions", data=who)
+    assert answer.ok, answer.text()
+
+
+def sign_in(page: Page, email: str, *, at: str = "/shelf") -> None:
+    """Sign in, and wait until the app is there."""
+    keep_session(page, email)
+    page.goto(at)
+    expect(page.locator("h1")).to_be_attached()
+
+
+def sign_in_by_hand(page: Page, email: str, password: str = PASSWORD) -> None:
     """Sign in through the page, whatever its language, and wait until the app is there."""
     page.goto("/sign-in")
     page.locator("input[type=email]").fill(email)

@@ -23,7 +23,7 @@ from tests.browser.test_rooms import (
 from tests.browser.test_uploads import LARGE_BYTES, slow_line, written
 from tests.server.process import ServerProcess
 
-pytestmark = pytest.mark.services
+pytestmark = [pytest.mark.services, pytest.mark.without_service_worker]
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -13,6 +13,7 @@ from tests.browser.conftest import (
     access_cookie,
     let_the_session_run_out,
     sign_in,
+    sign_in_by_hand,
     sign_up,
 )
 from tests.server.process import ServerProcess
@@ -49,8 +50,7 @@ def test_a_wrong_password_is_said_where_it_was_typed_and_in_the_language_of_the_
 
 def test_what_is_wrong_with_a_field_is_said_at_the_field(open_page: OpenPage) -> None:
     page = open_page(may_fail=True)
-    sign_in(page, "ann@example.org")
-    page.goto("/account")
+    sign_in(page, "ann@example.org", at="/account")
     page.get_by_label("Current password").fill(PASSWORD)
     new = page.get_by_label("New password")
     new.fill("short")
@@ -62,8 +62,7 @@ def test_what_is_wrong_with_a_field_is_said_at_the_field(open_page: OpenPage) ->
 def test_a_device_is_signed_out_from_another(open_page: OpenPage) -> None:
     phone, laptop = open_page(size=NARROW, may_fail=True), open_page()
     sign_in(phone, "ann@example.org")
-    sign_in(laptop, "ann@example.org")
-    laptop.goto("/account")
+    sign_in(laptop, "ann@example.org", at="/account")
     devices = laptop.get_by_role("list", name="Signed-in devices").get_by_role("listitem")
     expect(devices.filter(has_text="This device")).to_have_count(1)
     laptop.get_by_role("button", name="Sign out all others").click()
@@ -74,8 +73,7 @@ def test_a_device_is_signed_out_from_another(open_page: OpenPage) -> None:
 
 def test_a_name_is_changed_and_seen_at_once(open_page: OpenPage) -> None:
     page = open_page()
-    sign_in(page, "ann@example.org")
-    page.goto("/account")
+    sign_in(page, "ann@example.org", at="/account")
     name = page.get_by_label("Name", exact=True)
     expect(name).to_have_value("Ann")
     name.fill("Ann 🎻 “O'Neill”")
@@ -89,8 +87,7 @@ def test_a_name_is_changed_and_seen_at_once(open_page: OpenPage) -> None:
 
 def test_somebody_is_invited_comes_in_is_suspended_and_let_in_again(open_page: OpenPage) -> None:
     admin, guest = open_page(), open_page(may_fail=True)
-    sign_in(admin, "ann@example.org")
-    admin.goto("/administration")
+    sign_in(admin, "ann@example.org", at="/administration")
     admin.get_by_role("button", name="Invite somebody").click()
     admin.get_by_label("Note").fill("the drummer")
     admin.get_by_role("button", name="Make the invitation").click()
@@ -130,7 +127,7 @@ def test_somebody_is_invited_comes_in_is_suspended_and_let_in_again(open_page: O
     guest.get_by_label("New password").fill("another horse entirely")
     guest.get_by_role("button", name="Set the password").click()
     guest.wait_for_url("**/sign-in")
-    sign_in(guest, "bob@example.org", "another horse entirely")
+    sign_in_by_hand(guest, "bob@example.org", "another horse entirely")
     guest.goto(reset)
     guest.get_by_label("New password").fill("a third horse, once more")
     guest.get_by_role("button", name="Set the password").click()
@@ -139,8 +136,7 @@ def test_somebody_is_invited_comes_in_is_suspended_and_let_in_again(open_page: O
 
 def test_who_may_sign_up_is_chosen_and_told_to_strangers(open_page: OpenPage) -> None:
     admin, stranger = open_page(), open_page()
-    sign_in(admin, "ann@example.org")
-    admin.goto("/administration")
+    sign_in(admin, "ann@example.org", at="/administration")
     admin.get_by_role("radio", name="Nobody new").check()
     expect(admin.get_by_text("The rule is changed.")).to_be_visible()
     stranger.goto("/sign-up")
@@ -226,11 +222,10 @@ def test_a_guest_comes_in_under_a_name_and_is_known_after_a_reload(open_page: Op
 
 def test_two_tabs_know_when_another_person_signs_in(open_page: OpenPage) -> None:
     first = open_page()
-    sign_in(first, "ann@example.org")
-    first.goto("/account")
+    sign_in(first, "ann@example.org", at="/account")
     expect(first.get_by_label("Name", exact=True)).to_have_value("Ann")
     second = first.context.new_page()
-    sign_in(second, BOB)
+    sign_in_by_hand(second, BOB)
     expect(first.get_by_label("Name", exact=True)).to_have_value("Bob")
     expect(first.get_by_role("list", name="Signed-in devices").get_by_text("This device")).to_be_visible()
 
@@ -239,8 +234,9 @@ def test_a_session_that_was_ended_leads_to_signing_in_and_back(
     open_page: OpenPage, server: ServerProcess, ann: dict[str, str]
 ) -> None:
     page = open_page(may_fail=True)
-    sign_in(page, "ann@example.org")
-    page.goto("/account")
+    # Else it might learn that, and lead there, before the button is pressed.
+    page.route_web_socket("**/api/v1/live", lambda _: None)
+    sign_in(page, "ann@example.org", at="/account")
     page.get_by_label("Name", exact=True).fill("Another")
     assert server.client.delete("/api/v1/sessions", headers=ann).status_code == 204
     page.get_by_role("button", name="Save").click()
@@ -262,8 +258,7 @@ def test_somebody_made_an_administrator_sees_the_page_at_once(
 
 def test_a_choice_that_could_not_be_made_goes_back(open_page: OpenPage) -> None:
     page = open_page(may_fail=True, intercepted=True)
-    sign_in(page, "ann@example.org")
-    page.goto("/administration")
+    sign_in(page, "ann@example.org", at="/administration")
     expect(page.get_by_role("radio", name="By invitation")).to_be_checked()
     page.route("**/api/v1/sign-up", lambda route: route.fulfill(status=502, body="<h1>Bad gateway</h1>"))
     page.get_by_role("radio", name="Anybody").click()

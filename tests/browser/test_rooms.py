@@ -18,7 +18,7 @@ from tests.browser.conftest import (
 from tests.browser.test_pages import LANGUAGES, complaints_of_axe
 from tests.server.process import ServerProcess
 
-pytestmark = pytest.mark.services
+pytestmark = [pytest.mark.services, pytest.mark.without_service_worker]
 
 ANN, CLEO = "ann@example.org", "cleo@example.org"
 PHONE = ViewportSize(width=390, height=844)

@@ -14,7 +14,7 @@ from tests.browser.conftest import NARROW, OpenPage, let_the_session_run_out, si
 from tests.browser.test_pages import complaints_of_axe
 from tests.server.process import ServerProcess, serving
 
-pytestmark = pytest.mark.services
+pytestmark = [pytest.mark.services, pytest.mark.without_service_worker]
 
 QUOTA_BYTES = 1_000_000
 
@@ -122,11 +122,9 @@ def test_what_a_full_shelf_cannot_take_is_downloaded_checked_and_seen_to_be_whol
     files = [cleo.put("plan.bin", content), cleo.put("樂譜.txt", b"do re mi", folder=(parts := cleo.folder("Parts")))]
     transfer_id = cleo.send(dan, files[0], parts)
     sender, receiver = open_page(), open_page()
-    sign_in(sender, cleo.email)
-    open_transfer(sender, transfer_id)
+    sign_in(sender, cleo.email, at=f"/transfers/{transfer_id}")
     expect(receipt(sender)).to_contain_text("offered")
-    sign_in(receiver, dan.email)
-    open_transfer(receiver, transfer_id)
+    sign_in(receiver, dan.email, at=f"/transfers/{transfer_id}")
     expect(receipt(sender)).to_contain_text("opened")
     with receiver.expect_download() as download:
         receiver.get_by_role("button", name="Download all").click()
@@ -151,8 +149,7 @@ def test_bytes_that_were_damaged_on_the_way_are_not_handed_to_anybody(
     sender, receiver = Holder(server, "Edda"), Holder(server, "Finn").fill_the_shelf()
     transfer_id = sender.send(receiver, sender.put("plan.txt", b"at eight"))
     page = open_page(intercepted=True)
-    sign_in(page, receiver.email)
-    open_transfer(page, transfer_id)
+    sign_in(page, receiver.email, at=f"/transfers/{transfer_id}")
 
     def damage(route: Route) -> None:
         route.fulfill(status=200, body=b"at  nine", content_type="application/octet-stream")
@@ -175,8 +172,7 @@ def test_a_copy_that_came_unseen_is_checked_on_the_device(server: ServerProcess,
     transfer_id = sender.send(receiver, sender.put("plan.txt", b"at eight"))
     got = server.client.get(f"/api/v1/transfers/{transfer_id}/files/0/content", headers=receiver.headers)
     page = open_page()
-    sign_in(page, receiver.email)
-    open_transfer(page, transfer_id)
+    sign_in(page, receiver.email, at=f"/transfers/{transfer_id}")
     for content in (b"at nine", got.content):
         with page.expect_file_chooser() as chooser:
             page.get_by_role("button", name="Check my copy of plan.txt").click()
@@ -220,8 +216,7 @@ def test_a_download_renews_a_session_that_has_run_out(server: ServerProcess, dat
     sender, receiver = Holder(server, "Uma"), Holder(server, "Vic").fill_the_shelf()
     transfer_id = sender.send(receiver, sender.put("plan.txt", b"at eight"))
     page = open_page(may_fail=True)
-    sign_in(page, receiver.email)
-    open_transfer(page, transfer_id)
+    sign_in(page, receiver.email, at=f"/transfers/{transfer_id}")
     let_the_session_run_out(page, data)
     with page.expect_download() as download:
         page.get_by_role("button", name="Download", exact=True).click()
@@ -271,8 +266,7 @@ def test_history_is_read_in_both_directions_page_by_page(server: ServerProcess, 
     for _ in range(3):
         lea.send(kim, back)
     page = open_page()
-    sign_in(page, kim.email)
-    page.goto("/transfers")
+    sign_in(page, kim.email, at="/transfers")
     lines = page.get_by_role("list", name="Transfers").get_by_role("listitem")
     expect(lines.first).to_contain_text("From Lea")
     expect(lines.first).to_contain_text("new")
@@ -303,8 +297,7 @@ def test_files_of_the_device_go_onto_the_shelf_and_from_there_to_somebody(
 ) -> None:
     mia, nils = Holder(server, "Mia"), Holder(server, "Nils")
     page = open_page(may_fail=True)
-    sign_in(page, mia.email)
-    page.goto("/transfers")
+    sign_in(page, mia.email, at="/transfers")
     files = [FilePayload(name=name, mimeType="text/plain", buffer=name.encode()) for name in ("one.txt", "two.txt")]
     with page.expect_file_chooser() as chooser:
         page.get_by_role("button", name="Hand over files").click()
@@ -332,12 +325,10 @@ def test_a_hand_out_names_who_is_missing_and_an_answer_comes_back_to_who_asked(
     body = {"to": {"kind": "room", "room_id": room["room_id"]}, "files": [sheet], "wants_answers": True}
     transfer_id = olga.ask("POST", "/transfers", json=body)["transfer_id"]
     teacher, pupil = open_page(), open_page()
-    sign_in(teacher, olga.email)
-    open_transfer(teacher, transfer_id)
+    sign_in(teacher, olga.email, at=f"/transfers/{transfer_id}")
     missing = teacher.get_by_role("list", name="Still missing")
     expect(missing).to_contain_text("Paul")
-    sign_in(pupil, paul.email)
-    open_transfer(pupil, transfer_id)
+    sign_in(pupil, paul.email, at=f"/transfers/{transfer_id}")
     pupil.get_by_role("button", name="Hand something in").click()
     with pupil.expect_file_chooser() as chooser:
         pupil.get_by_role("dialog").get_by_role("button", name=re.compile("files", re.I)).first.click()
@@ -365,8 +356,7 @@ def test_pages_fit_a_narrow_screen_and_everybody(server: ServerProcess, open_pag
 
 def test_administrators_see_when_the_house_was_kept(server: ServerProcess, open_page: OpenPage) -> None:
     page = open_page()
-    sign_in(page, "ann@example.org")
-    page.goto("/administration")
+    sign_in(page, "ann@example.org", at="/administration")
     panel = (
         page.get_by_role("region")
         .or_(page.locator("section"))

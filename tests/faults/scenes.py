@@ -6,7 +6,6 @@ which kills itself at the n-th call that the scene makes to a store; for n = 1, 
 
 import asyncio
 import inspect
-import json
 import multiprocessing
 import os
 import re
@@ -25,21 +24,22 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast
 
 from satchel.housekeeping import LAST_SWEEP
-from satchel.kernel.clock import ManualClock, iso
+from satchel.kernel.clock import ManualClock
 from satchel.slices import DURABLE_KEYS
 from satchel.stores.connect import Stores
 from satchel.stores.embedded.documents import decode
 from satchel.stores.embedded.ephemeral_memory import MemoryEphemeral
 from satchel.stores.embedded.memory_entries import NEVER, Content
 from satchel.stores.ports.bulk import BulkWrites
-from satchel.stores.ports.ephemeral import Ephemeral, Get
+from satchel.stores.ports.ephemeral import Ephemeral
 from satchel.stores.ports.objects import Objects
 from satchel.stores.ports.table import Tables
 from satchel.tables import CLICKS
 from tests.application import Caller, Satchel, running_satchel
 
-# "during" kills in the middle of those calls that may be done by half.
-Moment: TypeAlias = Literal["before", "during", "after"]
+# "during" kills in the middle of those calls that may be done by half. To die before a call is to die after the one
+# before it.
+Moment: TypeAlias = Literal["during", "after"]
 # Everything that is stored, at the end of each pause.
 States: TypeAlias = list[Counter[str]]
 
@@ -142,8 +142,6 @@ class Blade:
     async def around(self, name: str, call: Callable[..., Awaitable[Any]], *given: Any, **named: Any) -> Any:
         half = _half_of(name, call, *given, **named)
         self.count(half)
-        if self.falls("before"):
-            _die()
         if half is not None and self.falls("during"):
             await half()
             _die()
@@ -155,7 +153,7 @@ class Blade:
     def beside(self, call: Callable[..., Any], *given: Any, **named: Any) -> Any:
         """A call that only opens something: nothing has happened when it returns."""
         self.count(None)
-        if self.falls("before") or self.falls("after"):
+        if self.falls("after"):
             _die()
         return call(*given, **named)
 
@@ -205,9 +203,8 @@ class Stage:
     def play(self, blade: Blade | None = None, content_with: int | None = None) -> "Run":
         """One life of the server."""
         data = self.folder / "played"
-        _copy_files(self.folder / "prepared", data)
+        _copy(self.folder / "prepared", data)
         run = Run(self, data)
-        run.diary.unlink(missing_ok=True)
         if content_with != 0:  # else nobody asks for anything
             process = _processes.Process(target=_perform, args=(self, data, blade, content_with))
             process.start()
@@ -215,7 +212,7 @@ class Stage:
             assert process.exitcode in (0, -signal.SIGKILL), f"{self.scene.name}: {process.exitcode}"
             run.killed = process.exitcode != 0
             process.close()
-        run.answered = run.diary.read_text().splitlines() if run.diary.exists() else []
+        run.answered = diary.read_text().splitlines() if (diary := _diary_of(data)).exists() else []
         return run
 
     def cut_off(self, moment: Moment) -> Iterator["Run"]:
@@ -231,12 +228,12 @@ class Stage:
         callers = {name: satchel.caller() for name in self.callers}
         for name, (tokens, user_id) in self.callers.items():
             callers[name].tokens, callers[name].user_id = tokens, user_id
-        return World(satchel, callers, dict(self.known), data.with_suffix(".diary"), content_with)
+        return World(satchel, callers, dict(self.known), _diary_of(data), content_with)
 
     async def _prepare(self) -> None:
         data = self.folder / "prepared"
         async with running_satchel(data, sign_up="open") as satchel:
-            await _first_sweep(satchel)
+            await satchel.first_sweep()
             world = self.world(satchel, data)
             await self.scene.prepare(world)
             self.known, self.now = world.known, satchel.clock()
@@ -252,21 +249,22 @@ class Run:
     killed: bool = False
     answered: list[str] = field(default_factory=list[str])
 
-    @property
-    def diary(self) -> Path:
-        return self.data.with_suffix(".diary")
-
     def end(self, *, comes_back: bool) -> States:
-        """Start the server again, let whoever was cut off try again or not, keep house, check, and say what is left."""
-        return asyncio.run(self._end(comes_back=comes_back))
+        """Start the server again, let whoever was cut off try again or not, keep house, check, and say what is left.
 
-    async def _end(self, *, comes_back: bool) -> States:
+        It is done with a copy, so that a run can end in both ways.
+        """
+        data = self.data.with_name("ended")
+        _copy(self.data, data)
+        return asyncio.run(self._end(data, comes_back=comes_back))
+
+    async def _end(self, data: Path, *, comes_back: bool) -> States:
         scene = self.stage.scene
         states: States = []
         clock = ManualClock(self.stage.now + 1 + scene.lasts.total_seconds())
-        async with running_satchel(self.data, clock, sign_up="open") as satchel:
-            await _first_sweep(satchel)
-            world = self.stage.world(satchel, self.data)
+        async with running_satchel(data, clock, sign_up="open") as satchel:
+            await satchel.first_sweep()
+            world = self.stage.world(satchel, data)
             if comes_back:
                 await scene.act(world)
             for pause in scene.pauses:
@@ -279,43 +277,56 @@ class Run:
         return [Counter({each: n for each, n in state.items() if not _is_upload(each)}) for state in states]
 
 
-def check_when_asked_again(scene: Scene, folder: Path, moment: Moment) -> None:
-    """Whoever was cut off does it again, and all ends as if nothing had happened."""
+def check_when_killed(scene: Scene, folder: Path, moment: Moment) -> None:
+    """Whoever was cut off does it again, and all ends as if nothing had happened.
+
+    Or nobody comes back: what was asked for last is done or not, all before it is, and nothing else is left.
+    """
     stage = Stage(scene, folder)
     stage.prepare()
-    wanted = stage.play().end(comes_back=False)
+    whole = stage.play()
+    wanted = whole.end(comes_back=False)
+    endings = [stage.play(content_with=number).end(comes_back=False) for number in range(len(whole.answered) + 1)]
     for number, run in enumerate(stage.cut_off(moment), start=1):
         states = run.end(comes_back=True)
-        assert states == wanted, f"{scene.name}, killed {moment} {number}: {_difference(states, wanted)}"
-
-
-def check_when_abandoned(scene: Scene, folder: Path, moment: Moment) -> None:
-    """Nobody comes back, and what was asked for last is done or not; all before it is, and nothing else is left."""
-    stage = Stage(scene, folder)
-    stage.prepare()
-    answers = len(stage.play().answered)
-    endings = [stage.play(content_with=content).end(comes_back=False) for content in range(answers + 1)]
-    for number, run in enumerate(stage.cut_off(moment), start=1):
+        killed = f"{scene.name}, killed {moment} {number}"
+        assert states == wanted, f"{killed}, asked again: {_difference(states, wanted)}"
         possible = endings[len(run.answered) :][:2]
         states = run.end(comes_back=False)
         if not scene.can_be_half_done:
-            differences = [_difference(states, each) for each in possible]
-            assert states in possible, f"{scene.name}, killed {moment} {number}: {differences}"
+            assert states in possible, f"{killed}, given up: {[_difference(states, each) for each in possible]}"
 
 
-def _copy_files(source: Path, target: Path) -> None:
-    """Make the files of one folder those of another; hundreds of folders of the object store stay where they are."""
-    if not target.exists():
-        shutil.copytree(source, target)
-        return
-    for file in _files_in(target):
-        file.unlink()
-    for file in _files_in(source):
-        shutil.copy2(file, target / file.relative_to(source))
+def _diary_of(data: Path) -> Path:
+    return data.with_suffix(".diary")
 
 
-def _files_in(folder: Path) -> Iterator[Path]:
-    return (Path(parent, name) for parent, _, names in os.walk(folder) for name in names)
+def _copy(source: Path, target: Path) -> None:
+    """Make one data folder what another is, and its diary; the hundreds of folders that both have stay."""
+    target.mkdir(exist_ok=True)
+    (folders, files), (old_folders, old_files) = _inside(source), _inside(target)
+    for name in old_files:
+        (target / name).unlink()
+    for name in sorted(old_folders - folders, reverse=True):
+        (target / name).rmdir()
+    for name in sorted(folders - old_folders):
+        (target / name).mkdir()
+        shutil.copymode(source / name, target / name)
+    for name in files:
+        shutil.copy2(source / name, target / name)
+    _diary_of(target).unlink(missing_ok=True)
+    if _diary_of(source).exists():
+        shutil.copy2(_diary_of(source), _diary_of(target))
+
+
+def _inside(folder: Path) -> tuple[set[str], set[str]]:
+    """The folders and files in it, by where they are."""
+    folders, files = set[str](), set[str]()
+    for parent, inner, names in os.walk(folder):
+        place = f"{parent}/"[len(str(folder)) + 1 :]
+        folders.update(f"{place}{name}" for name in inner)
+        files.update(f"{place}{name}" for name in names)
+    return folders, files
 
 
 def _difference(states: States, wanted: States) -> str:
@@ -331,22 +342,13 @@ def _perform(stage: Stage, data: Path, blade: Blade | None, content_with: int | 
 
 
 async def _play(stage: Stage, data: Path, blade: Blade | None, content_with: int | None) -> None:
-    blade = blade or Blade("before", 0)
+    blade = blade or Blade("after", 0)
     async with running_satchel(data, ManualClock(stage.now + 1), blade.through, sign_up="open") as satchel:
-        # What the server does by itself when it starts is not the scene.
-        await _first_sweep(satchel)
+        # That is not the scene.
+        await satchel.first_sweep()
         world = stage.world(satchel, data, content_with)
         _is_watched.set(True)
         await stage.scene.act(world)
-
-
-async def _first_sweep(satchel: Satchel) -> None:
-    now = iso(satchel.clock())
-    while True:
-        last = await satchel.stores.ephemeral.run(Get(LAST_SWEEP))
-        if last is not None and json.loads(last)["started_at"] == now:
-            return
-        await asyncio.sleep(0.001)
 
 
 # What differs from run to run: ids, moments, and the letters of a room.

@@ -33,7 +33,7 @@ from satchel.kernel.names import FileName
 from satchel.stores.ports.ephemeral import Get, HashAll, SetAll
 from tests.application import Satchel
 from tests.faults.clients import send
-from tests.faults.scenes import Moment, Scene, World, check_when_abandoned, check_when_asked_again
+from tests.faults.scenes import Moment, Scene, World, check_when_killed
 from tests.features.rooms import given
 
 BROUGHT, NEW = random.Random(3).randbytes(3000), random.Random(4).randbytes(2000)
@@ -218,17 +218,11 @@ SCENES = [
     Expiry(),
     SweepOfRooms(),
 ]
-each_scene = pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
 
 
-# To die before a call is to die after the one before it, so one of the two is enough for each.
-@each_scene
-@pytest.mark.parametrize("moment", ["before", "during"])
-def test_what_a_kill_at_any_step_cuts_off_can_be_asked_for_again(scene: Scene, moment: Moment, tmp_path: Path) -> None:
-    check_when_asked_again(scene, tmp_path, moment)
-
-
-@each_scene
+@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
 @pytest.mark.parametrize("moment", ["during", "after"])
-def test_what_a_kill_at_any_step_cuts_off_for_good_is_done_or_not(scene: Scene, moment: Moment, tmp_path: Path) -> None:
-    check_when_abandoned(scene, tmp_path, moment)
+def test_what_a_kill_at_any_step_cuts_off_is_done_or_not_and_can_be_asked_for_again(
+    scene: Scene, moment: Moment, tmp_path: Path
+) -> None:
+    check_when_killed(scene, tmp_path, moment)

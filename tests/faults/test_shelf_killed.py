@@ -14,7 +14,7 @@ from satchel.kernel.clock import iso
 from satchel.kernel.ids import new_id
 from tests.application import Caller, Satchel
 from tests.faults.clients import send
-from tests.faults.scenes import Moment, Scene, World, check_when_abandoned, check_when_asked_again
+from tests.faults.scenes import Moment, Scene, World, check_when_killed
 from tests.features.shelf.given import check_shelf, made, uploaded
 from tests.uploads.given import SENDS, TUS, pairs
 
@@ -176,17 +176,11 @@ SCENES = [
     WayBackFromTheBin(),
     SweepOfTheShelf(),
 ]
-each_scene = pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
 
 
-# To die before a call is to die after the one before it, so one of the two is enough for each.
-@each_scene
-@pytest.mark.parametrize("moment", ["before", "during"])
-def test_what_a_kill_at_any_step_cuts_off_can_be_asked_for_again(scene: Scene, moment: Moment, tmp_path: Path) -> None:
-    check_when_asked_again(scene, tmp_path, moment)
-
-
-@each_scene
+@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
 @pytest.mark.parametrize("moment", ["during", "after"])
-def test_what_a_kill_at_any_step_cuts_off_for_good_is_done_or_not(scene: Scene, moment: Moment, tmp_path: Path) -> None:
-    check_when_abandoned(scene, tmp_path, moment)
+def test_what_a_kill_at_any_step_cuts_off_is_done_or_not_and_can_be_asked_for_again(
+    scene: Scene, moment: Moment, tmp_path: Path
+) -> None:
+    check_when_killed(scene, tmp_path, moment)

@@ -176,17 +176,18 @@ def test_a_receiver_who_does_not_read_stops_only_its_own_owner(session: Session,
         assert sending.result().status_code == 204
 
 
-def test_parked_streams_cost_little(tmp_path: Path) -> None:
+def test_parked_streams_cost_little(tmp_path: Path, beside: ThreadPoolExecutor) -> None:
     with serving(tmp_path / "data") as server, ExitStack() as opened:
         streams = [stream for _ in range(4) for stream in parked(Session(server), 25)]
         before = resident_bytes(server)
+        owners: list[socket.socket] = []
         for stream in streams:
             receiver = opened.enter_context(connected(server, small=True))
             receiver.sendall(stream.head_of_get())
-            owner = opened.enter_context(connected(server))
-            owner.sendall(stream.head_of_put(0, len(CONTENT), last=True))
+            owners.append(opened.enter_context(connected(server)))
+            owners[-1].sendall(stream.head_of_put(0, len(CONTENT), last=True))
             head_from(receiver)
-            send_until_nobody_takes_more(owner)
+        list(beside.map(send_until_nobody_takes_more, owners))
         assert resident_bytes(server) - before < 60 * MEBIBYTE
         assert resident_bytes(server) < 150_000_000
         page = server.client.get("/metrics").text

@@ -8,6 +8,7 @@ import time
 import zipfile
 from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -82,14 +83,23 @@ class Link:
 
     def leave_in_the_middle(self, after: int, way: str = "/content", who: str = "someone") -> bytes:
         """What had come when the reader left."""
+        with self.in_the_middle(after, way, who) as got:
+            return got
+
+    @contextmanager
+    def in_the_middle(
+        self, after: int, way: str = "/content", who: str = "someone", start: int = 0
+    ) -> Generator[bytes]:
+        """What had come when the reader began to wait for more."""
         with connected(self.owner.server, small=True) as reader:
-            request = f"GET {self.path}{way} HTTP/1.1\r\nhost: localhost\r\nuser-agent: {who}\r\n\r\n"
+            part = f"range: bytes={start}-\r\n" if start else ""
+            request = f"GET {self.path}{way} HTTP/1.1\r\nhost: localhost\r\nuser-agent: {who}\r\n{part}\r\n"
             reader.sendall(request.encode())
             head, _, got = head_from(reader).partition(b"\r\n\r\n")
-            assert b" 200 " in head, head
+            assert head.startswith(b"HTTP/1.1 206" if start else b"HTTP/1.1 200"), head
             while len(got) < after:
                 got += reader.recv(min(65536, after - len(got)))
-        return got
+            yield got
 
 
 @pytest.fixture
@@ -166,6 +176,27 @@ def test_a_server_that_stops_and_starts_again_remembers_how_far_everybody_was(tm
         rest = link.get(range=f"bytes={len(got)}-")
         assert got + rest.content == CONTENT
         link.comes_to(opens=1, people=1, downloads=1, downloads_used=1)
+
+
+def test_a_server_that_is_killed_lets_everybody_go_on_at_once_and_counts_once(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with serving(data, "--sign-up", "open") as server:
+        owner = Owner(server)
+        owner.sign_in("/accounts")
+        link = owner.give("file", owner.upload("a.bin", CONTENT), downloads=1)
+        with link.in_the_middle(3_000_000) as got:
+            server.kill()
+    with serving(data) as server:
+        owner.server = server
+        assert link.get(who="another").status_code == 410
+        with link.in_the_middle(3_000_000, start=len(got)) as more:
+            server.kill()
+    with serving(data) as server:
+        owner.server = server
+        rest = link.get(range=f"bytes={len(got + more)}-")
+        assert got + more + rest.content == CONTENT
+        link.comes_to(opens=1, people=1, downloads=1, downloads_used=1)
+        assert link.get().status_code == 410
 
 
 def test_a_stranger_sends_what_was_asked_for_without_a_cookie(owner: Owner) -> None:

@@ -52,7 +52,7 @@ def test_a_wheel_built_without_node_serves_the_web_app_from_a_clean_environment(
     run(clean / "bin" / "python", "-m", "pip", "install", wheel, env=env)
 
     with serving(tmp_path / "data", program=clean / "bin" / "satchel") as server, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=tool("chromium"), args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=tool("chromium-headless-shell"), args=["--no-sandbox"])
         page = browser.new_page()
         page.goto(server.url)
         expect(page.get_by_role("heading", name="Set up this server")).to_be_visible()

@@ -1,11 +1,10 @@
 """That the Lambda function folds what DynamoDB hands to it once, and asks again for what it could not fold."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from datetime import date, timedelta
 from typing import Any
 
 import pytest
-import pytest_asyncio
 
 from satchel.aws_lambda import EventFold
 from satchel.features.clicks.records import CLICK, click_row
@@ -34,13 +33,6 @@ from tests.features.clicks.streams import (
 pytestmark = pytest.mark.services
 Record = dict[str, Any]
 WINDOW = {"start": "2030-04-01T10:00:00Z", "end": "2030-04-01T10:00:01Z"}
-
-
-@pytest_asyncio.fixture
-async def store(request: pytest.FixtureRequest) -> AsyncIterator[Store]:
-    store = await open_store(request, LOCAL)
-    yield store
-    await store.tables.close()
 
 
 def event_fold(store: Store) -> EventFold:

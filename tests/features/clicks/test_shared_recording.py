@@ -1,11 +1,9 @@
 """Recording clicks where many servers share a store: each once and none lost, whoever else writes."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from datetime import timedelta
 
 import pytest
-import pytest_asyncio
 
 from satchel.features.clicks.model import KeyReused, NewClick, Recorded, stamp
 from satchel.features.clicks.records import CLICK
@@ -13,18 +11,10 @@ from satchel.features.clicks.service.recording_distributed import SharedRecorder
 from satchel.kernel.errors import Unavailable
 from satchel.stores.ports.table import Item
 from satchel.tables import CLICKS
-from tests.features.clicks.streams import LOCAL, NOW, Store, open_store
+from tests.features.clicks.streams import NOW, Store
 
 pytestmark = pytest.mark.services
 NOW_MS = int(NOW * 1000)
-
-
-# moto lets transactions that come at once overlap, so it could not show that none is lost.
-@pytest_asyncio.fixture
-async def store(request: pytest.FixtureRequest) -> AsyncIterator[Store]:
-    store = await open_store(request, LOCAL)
-    yield store
-    await store.tables.close()
 
 
 def recorder(store: Store, kept_for: timedelta | None = None) -> SharedRecorder:

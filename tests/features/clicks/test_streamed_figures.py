@@ -1,10 +1,8 @@
 """That what workers have folded is published as the seed has it, and can be counted again while clicks keep coming."""
 
-from collections.abc import AsyncIterator
 from datetime import date, timedelta
 
 import pytest
-import pytest_asyncio
 
 from satchel.features.clicks.model import PeriodGone
 from satchel.features.clicks.records import COUNT, click_row
@@ -25,14 +23,12 @@ from satchel.stores.ports.expressions import add, assign
 from satchel.stores.ports.table import PositionLost
 from satchel.tables import CLICKS, COUNTS
 from tests.features.clicks.streams import (
-    LOCAL,
     NOW,
     Log,
     Store,
     counted,
     expected,
     fold_all,
-    open_store,
     some_clicks,
     statistics,
     store_clicks,
@@ -41,13 +37,6 @@ from tests.features.clicks.streams import (
 pytestmark = pytest.mark.services
 TODAY = Period.of_day(date(2030, 4, 1))
 AT_ONCE = timedelta(0)
-
-
-@pytest_asyncio.fixture
-async def store(request: pytest.FixtureRequest) -> AsyncIterator[Store]:
-    store = await open_store(request, LOCAL)
-    yield store
-    await store.tables.close()
 
 
 def folding(store: Store) -> Fold:

@@ -39,13 +39,6 @@ pytestmark = pytest.mark.services
 ANN = click_row("ann", iso(NOW - 60))
 
 
-@pytest_asyncio.fixture
-async def store(request: pytest.FixtureRequest) -> AsyncIterator[Store]:
-    store = await open_store(request, LOCAL)
-    yield store
-    await store.tables.close()
-
-
 @pytest_asyncio.fixture(params=[LOCAL, MOTO])
 async def any_store(request: pytest.FixtureRequest) -> AsyncIterator[Store]:
     store = await open_store(request, request.param)

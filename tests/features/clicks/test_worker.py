@@ -4,13 +4,11 @@ import asyncio
 import signal
 import subprocess
 import time
-from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_asyncio
 
 from satchel.features.clicks.records import ClickRow, click_row
 from satchel.kernel.clock import iso
@@ -20,7 +18,6 @@ from satchel.stores.ports.table import Tables
 from satchel.worker import Ground, Worker
 from tests.application import PASSWORD
 from tests.features.clicks.streams import (
-    LOCAL,
     MOTO,
     NOW,
     Store,
@@ -39,13 +36,6 @@ from tests.services import python_environment
 from tests.stores.harnesses_table import eventually
 
 pytestmark = pytest.mark.services
-
-
-@pytest_asyncio.fixture
-async def store(request: pytest.FixtureRequest) -> AsyncIterator[Store]:
-    store = await open_store(request, LOCAL)
-    yield store
-    await store.tables.close()
 
 
 def worker_command(store: Store, *options: str) -> list[str]:
