@@ -12,7 +12,7 @@ COMPILED := -u PYTHONDONTWRITEBYTECODE PYTHONPYCACHEPREFIX=$(CURDIR)/.cache/byte
 PYTEST := env $(COMPILED) $(IN_MEMORY) $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder $(KEEPING)
 export PYTHONPATH := $(CURDIR)
 
-.PHONY: help install site run test quick check fix bench services clean
+.PHONY: help install site run test quick check check-program check-site fix bench services clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -38,13 +38,17 @@ test: services ## Run every test, against real services that the tests start the
 quick: site ## Run the tests that need no service, in under a minute
 	@$(PYTEST) -m "not services and not slow" -q
 
-check: .venv/ready ## Format, lint, types, import rules, generated documents, messages, the web app's own tests
+check: check-program check-site ## Format, lint, types, import rules, generated documents, messages, the web app's own tests
+
+check-program: .venv/ready
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/pyright
 	@$(BIN)/lint-imports
 	@$(BIN)/python -m tools.documents --check
 	@$(BIN)/python -m tools.messages
+
+check-site: .venv/ready
 	@$(BIN)/python tools/site.py --check
 
 fix: .venv/ready ## Repair what can be repaired by machine, and generate the documents anew
