@@ -4,7 +4,6 @@ import asyncio
 import time
 from collections.abc import Iterator
 
-import httpx
 import msgspec
 
 from bench.clicks.crowd import Crowd
@@ -15,29 +14,45 @@ from bench.satchel_server import SatchelServer
 
 CONNECTIONS = 16
 LIST = 100
+_ACCEPTED = b"HTTP/1.1 201 "
 
 _encode = msgspec.json.Encoder().encode
 
 
 def sending(server: SatchelServer, token: str, crowd: Crowd, number: int) -> Measure:
-    """So many clicks; making the bodies is not counted."""
-    headers = {"authorization": f"Bearer {token}", "content-type": "application/json"}
+    """So many clicks; making the requests is not counted, and sending them takes no more than it must: the clients
+    share the machine with the server.
+    """
+    host, port = server.settings.host, server.settings.port
+    head = (
+        f"POST /api/v1/clicks HTTP/1.1\r\nhost: {host}:{port}\r\nauthorization: Bearer {token}\r\n"
+        "content-type: application/json\r\ncontent-length: "
+    ).encode()
 
-    async def client(http: httpx.AsyncClient, bodies: Iterator[bytes]) -> None:
-        for body in bodies:
-            answer = await http.post("/api/v1/clicks", content=body)
-            if answer.status_code != 201:
-                raise RuntimeError(f"clicks were answered with {answer.status_code}: {answer.text}")
+    def request(people: list[str]) -> bytes:
+        body = _encode([{"userId": user_id} for user_id in people])
+        return b"%b%d\r\n\r\n%b" % (head, len(body), body)
+
+    async def client(requests: Iterator[bytes]) -> None:
+        reader, writer = await asyncio.open_connection(host, port)
+        for each in requests:
+            writer.write(each)
+            answer = await reader.readuntil(b"\r\n\r\n")
+            body = await reader.readexactly(_length(answer))
+            if not answer.startswith(_ACCEPTED):
+                raise RuntimeError(f"clicks were answered with {answer!r} {body!r}")
+        writer.close()
 
     async def run() -> Sample:
-        people = crowd.clicks(number)
-        lists = [people[start : start + LIST] for start in range(0, number, LIST)]
-        bodies = iter([_encode([{"userId": user_id} for user_id in one]) for one in lists])
-        limits = httpx.Limits(max_connections=CONNECTIONS)
-        async with httpx.AsyncClient(base_url=server.url, headers=headers, timeout=60, limits=limits) as http:
-            await http.get("/healthz")
-            cpu, started = cpu_seconds_of_tree(server.pid), time.perf_counter()
-            await asyncio.gather(*(client(http, bodies) for _ in range(CONNECTIONS)))
-            return Sample(number, time.perf_counter() - started, cpu_seconds_of_tree(server.pid) - cpu)
+        people = list(crowd.clicks(number))
+        requests = iter([request(people[start : start + LIST]) for start in range(0, number, LIST)])
+        cpu, started = cpu_seconds_of_tree(server.pid), time.perf_counter()
+        await asyncio.gather(*(client(requests) for _ in range(CONNECTIONS)))
+        return Sample(number, time.perf_counter() - started, cpu_seconds_of_tree(server.pid) - cpu)
 
     return run
+
+
+def _length(answer: bytes) -> int:
+    _, _, rest = answer.lower().partition(b"content-length:")
+    return int(rest.partition(b"\r\n")[0])

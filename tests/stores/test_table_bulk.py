@@ -7,8 +7,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from decimal import Decimal
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Literal
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -73,6 +74,59 @@ async def test_items_whose_keys_are_taken_stay_as_they_were(tables: SqliteTables
     assert stored == [False, *[True] * (length - 1), False, True]
     assert await tables.get(CARDS, key("000")) == card("000", of="before")
     assert len((await tables.changes(CARDS, "0", None)).changes) == 1 + length
+
+
+class WholeCard(msgspec.Struct, omit_defaults=True):
+    """Every key is a text for certain, everything else a text or a number."""
+
+    owner: str
+    name: str
+    colour: str
+    shade: str
+    size: int | None = None
+    kind: Literal["plain", "gilt"] = "plain"
+    until: int | None = None
+
+
+class LooseCard(msgspec.Struct, omit_defaults=True):
+    """Nothing is known for certain but its own key."""
+
+    owner: str
+    name: str
+    colour: str | None = None
+    shade: str | None = None
+    tags: list[str] = []
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        WholeCard("o", "n", "red", "dark"),
+        WholeCard("o", "n", "red", "dark", size=7, kind="gilt", until=NOW + 10),
+        WholeCard("o", "n", "red", "dark", size=2**100),
+        WholeCard("o", "n", "red", "x" * 900, kind="gilt"),
+        LooseCard("o", "n", "red", "dark"),
+        LooseCard("o", "n", tags=["a", "b"]),
+    ],
+)
+async def test_a_record_is_stored_as_the_item_that_it_stands_for(tables: SqliteTables, record: msgspec.Struct) -> None:
+    assert await tables.bulk.in_one_step(lambda step: step.insert_new(CARDS, [record, record])) == [True, False]
+    item = msgspec.to_builtins(record)
+    assert await tables.get(CARDS, key("n")) == item
+    assert (await tables.query(CARDS, "red", index="ByColour")).items == ([item] if "colour" in item else [])
+    [change] = (await tables.changes(CARDS, "0", None)).changes
+    assert (change.key, change.new) == (key("n"), item)
+
+
+@pytest.mark.parametrize("name", ["", "\ud800", "x" * 1025])
+async def test_a_record_whose_key_is_none_is_refused(tables: SqliteTables, name: str) -> None:
+    with pytest.raises(Invalid):
+        await tables.bulk.in_one_step(
+            lambda step: step.insert_new(
+                CARDS, [WholeCard("o", "a", "red", "dark"), WholeCard("o", name, "red", "dark")]
+            )
+        )
+    assert (await tables.query(CARDS, "o")).items == []
 
 
 async def test_of_two_with_one_key_the_first_is_stored(tables: SqliteTables) -> None:

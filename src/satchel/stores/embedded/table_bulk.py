@@ -10,13 +10,15 @@ from functools import lru_cache, partial
 from itertools import compress
 from typing import TypeVar
 
+from msgspec import Struct
+
 from satchel.kernel.clock import Clock
 from satchel.stores import rules
 from satchel.stores.embedded import table_reads, table_writes
 from satchel.stores.embedded.sqlite_writer import SqliteWriter
 from satchel.stores.embedded.table_catalogue import Catalogue
 from satchel.stores.embedded.table_layout import Layout
-from satchel.stores.embedded.table_rows import NewRows
+from satchel.stores.embedded.table_rows import NewRows, as_item
 from satchel.stores.ports import bulk
 from satchel.stores.ports.expressions import Value, add, attr
 from satchel.stores.ports.table import (
@@ -87,7 +89,7 @@ class _Step:
         layout = self._catalogue.layout(table)
         return table_reads.query(self._connection, layout, asked, after, descending=False, now=self._now)
 
-    def insert_new(self, table: TableSpec, items: Sequence[Mapping[str, Value]]) -> list[bool]:
+    def insert_new(self, table: TableSpec, items: Sequence[Mapping[str, Value] | Struct]) -> list[bool]:
         if not items:
             return []
         layout = self._catalogue.layout(table)
@@ -98,8 +100,8 @@ class _Step:
             new.record(self._connection, compress(items, stored), compress(rows, stored), self._now)
         return [self._insert(table, item) if each is None else each for item, each in zip(items, stored, strict=True)]
 
-    def _insert(self, table: TableSpec, item: Mapping[str, Value]) -> bool:
-        absent = Put(table, rules.check_item(table, item), attr(table.partition.name).absent())
+    def _insert(self, table: TableSpec, item: Mapping[str, Value] | Struct) -> bool:
+        absent = Put(table, rules.check_item(table, as_item(item)), attr(table.partition.name).absent())
         try:
             table_writes.write(self._connection, self._catalogue, absent, self._now)
         except ConditionFailed:

@@ -8,6 +8,8 @@ conditions and stands in the change stream alike. There is no such thing on Dyna
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol, TypeVar
 
+from msgspec import Struct
+
 from satchel.stores.ports.expressions import Value
 from satchel.stores.ports.table import Eq, Item, Key, KeyValue, Page, Range, StartsWith, TableSpec
 
@@ -34,8 +36,12 @@ class Step(Protocol):
         """As `Tables.query`."""
         ...
 
-    def insert_new(self, table: TableSpec, items: Sequence[Mapping[str, Value]]) -> list[bool]:
-        """Store those whose keys are free, each in turn; which ones these were."""
+    def insert_new(self, table: TableSpec, items: Sequence[Mapping[str, Value] | Struct]) -> list[bool]:
+        """Store those whose keys are free, each in turn; which ones these were.
+
+        An item may come as the record that it is made from, if its fields are its attributes, keys and all: that saves
+        a third of what it takes to write it.
+        """
         ...
 
     def add(self, table: TableSpec, key: Key, amounts: Mapping[str, int]) -> Item:

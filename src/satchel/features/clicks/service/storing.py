@@ -8,7 +8,6 @@ from itertools import islice
 from satchel.features.clicks.model import KeyReused, Recorded, stamp
 from satchel.features.clicks.records import (
     ALL,
-    CLICK,
     LAST,
     SITE,
     TOTAL_CLICKS,
@@ -95,7 +94,7 @@ class Ledger:
             used = self._used.get(asked)
             self._used[asked] = created = each.at if used is None else used + 1
             each.row = row_of(each.click, stamp(created), self._kept_for)
-        stored = step.insert_new(CLICKS, [CLICK.item(stored_row(each)) for each in fresh])
+        stored = step.insert_new(CLICKS, [stored_row(each) for each in fresh])
         for each, is_stored in zip(fresh, stored, strict=True):
             if not is_stored:
                 self._store_later(step, each)
@@ -115,7 +114,7 @@ class Ledger:
             tried += 1
             created += 1 << max(0, tried - NEIGHBOURS)
             each.row = row_of(each.click, stamp(created), self._kept_for)
-            stored = step.insert_new(CLICKS, [CLICK.item(each.row)])
+            stored = step.insert_new(CLICKS, [each.row])
         self._used[asked] = created
 
     def _mark(self, step: Step, counted: Tally) -> Marked:
