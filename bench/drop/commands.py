@@ -110,8 +110,12 @@ async def _received(
     if sender.returncode:
         raise RuntimeError(f"not handed over: {(said + said_by_sender).decode(errors='replace')[-2000:]}")
     relay_seconds = cpu_seconds_of_tree(relay_pid) - cpu_before
-    # They stay until the end: ext4 is slow to make files where thousands were deleted half a minute before.
-    await asyncio.to_thread(_compare, goods.path, landing / goods.path.name)
+    received = landing / goods.path.name
+    await asyncio.to_thread(_compare, goods.path, received)
+    # Folders stay until the end: ext4 is slow to make files where thousands were deleted half a minute before. Files
+    # go, or each would have to find as much memory again to be written to.
+    if received.is_file():
+        received.unlink()
     return Sample(goods.work, seconds, relay_seconds)
 
 
