@@ -168,6 +168,10 @@ def test_it_goes_on_where_it_was_when_the_server_is_killed_and_comes_back(open_p
         with ben.expect_download(timeout=PATIENCE_MS) as download:
             take(ben, file.name)
             until_it_flows(ben)
+            for _ in range(PATIENCE_MS // 50):
+                if held:
+                    break
+                ann.wait_for_timeout(50)
             server.kill()
             held[0].continue_()
             expect(offer(ben, file.name)).to_contain_text("broke", timeout=PATIENCE_MS)

@@ -4,6 +4,7 @@ import asyncio
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from decimal import Decimal
 from importlib import import_module
 from typing import Any
@@ -26,7 +27,7 @@ from satchel.stores.ports.table import (
     number,
     text,
 )
-from tests.services import python_environment
+from tests.services import dynamodb_local, python_environment
 from tests.stores.contract_quotes import quotes, unknown_quotes, unproven_words
 from tests.stores.harnesses_table import LOGS, SINGLES, THINGS, TableHarness, exact
 
@@ -57,6 +58,13 @@ VALUES: dict[str, Any] = {
     "a set of numbers": frozenset({1, Decimal("1.5"), -3}),
     "a set of bytes": frozenset({b"\x00", b"\xff"}),
 }
+
+
+@pytest.fixture(scope="module")
+def dynamodb_endpoint() -> Iterator[str]:
+    """One of its own: each table with an expiry keeps one of DynamoDB Local's ten threads, and indexes wait for one."""
+    with dynamodb_local() as endpoint:
+        yield endpoint
 
 
 @quotes(
