@@ -357,8 +357,7 @@ def _connect(shelf: Shelf, rooms: Rooms, transfers: Transfers, counter: Counter)
     async def count_transfer(used: TransferUsed) -> None:
         receiver, sender = (_counted_as(party.person_id, party.kind) for party in (used.receiver, used.sender))
         thing = f"transfer:{used.transfer_id}"
-        once = f"{thing}:{used.kind}"
-        await counter.count(Counted(user_id=receiver, kind=used.kind, owner=sender, thing=thing, at=used.at, key=once))
+        await counter.count(Counted(user_id=receiver, kind=used.kind, owner=sender, thing=thing))
 
     async def count_in_room(used: RoomFileUsed) -> None:
         person = _counted_as(used.person_id, used.person_kind)

@@ -23,7 +23,7 @@ from satchel.stores.connect import open_ephemeral, open_tables
 from satchel.stores.consumer import POSITIONS, Consumer
 from satchel.stores.ports.ephemeral import Ephemeral
 from satchel.stores.ports.table import MAX_TRANSACTION_ITEMS, PositionLost, Tables
-from satchel.tables import CLICKS, COUNTS
+from satchel.tables import CLICKS, COUNTS, FOLLOWED_CLICKS
 
 PUBLISHED_EVERY = timedelta(seconds=1)
 # How long to wait before looking into a stream in which there was nothing, or after something went wrong.
@@ -157,7 +157,7 @@ async def opened(settings: Settings, clock: Clock = system_clock) -> AsyncGenera
         stack.push_async_callback(tables.close)
         ephemeral = await open_ephemeral(settings, clock)
         stack.push_async_callback(ephemeral.close)
-        if missing := await tables.missing(CLICKS, COUNTS, POSITIONS):
+        if missing := await tables.missing(FOLLOWED_CLICKS, COUNTS, POSITIONS):
             raise Unavailable(f"Run `satchel tables create` first. Missing: {', '.join(missing)}.")
         await check_positions(tables, clock)
         kept_for = timedelta(days=settings.clicks_kept) if settings.clicks_kept else None

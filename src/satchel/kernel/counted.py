@@ -8,15 +8,10 @@ Kind = Literal["press", "open", "view", "download", "upload"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counted:
-    """Who did what with what was whose: `target` is the link, `thing` what it leads to, such as "file:…".
-
-    Without `at` it has happened now. What is counted again with the same `key`, `at` and all else, counts once.
-    """
+    """Who did what with what was whose: `target` is the link, `thing` what it leads to, such as "file:…"."""
 
     user_id: str
     kind: Kind
     owner: str
     target: str | None = None
     thing: str | None = None
-    at: str | None = None
-    key: str | None = None

@@ -1,10 +1,7 @@
 """What of a transfer is counted: that a receiver has opened it, and that they have it, each once."""
 
 import asyncio
-from datetime import timedelta
 
-from satchel.features.transfers.records import RECEIPT
-from satchel.features.transfers.service import receipts
 from satchel.kernel.clock import iso
 from satchel.stores.ports.table import StartsWith
 from satchel.tables import CLICKS
@@ -33,32 +30,6 @@ async def test_what_has_landed_on_a_shelf_counts_once_its_owner_looks(
         (bob.user_id, "download", thing, ann.user_id),
         (bob.user_id, "open", thing, ann.user_id),
     ]
-
-
-async def test_what_a_server_stored_and_died_before_counting_counts_when_it_is_done_again(
-    satchel: Satchel, ann: Caller, bob: Caller
-) -> None:
-    transfer_id = (await a_file_sent(satchel, ann))["transfer_id"]
-    receipt = await RECEIPT.get(satchel.stores.tables, transfer_id=transfer_id, person_id=bob.user_id)
-    assert receipt is not None
-    left = receipts.opened(iso(satchel.clock()))(receipt)
-    await satchel.stores.tables.put(RECEIPT.table, RECEIPT.item(left))
-    assert await counted(satchel) == []
-    for _ in range(2):
-        assert (await bob("POST", f"/transfers/{transfer_id}/opened")).status_code == 200
-        satchel.clock.advance(timedelta(minutes=1))
-    assert [click[1] for click in await counted(satchel)] == ["download", "open"]
-
-
-async def test_what_was_counted_days_ago_is_not_counted_again(satchel: Satchel, ann: Caller, bob: Caller) -> None:
-    transfer_id = (await a_file_sent(satchel, ann))["transfer_id"]
-    for _ in range(4):
-        assert (await bob("POST", f"/transfers/{transfer_id}/opened")).status_code == 200
-        satchel.clock.advance(timedelta(hours=20))
-        await bob.refresh()
-    await ann.refresh()
-    seen = (await ann("GET", f"/stats/thing:transfer:{transfer_id}/summary")).json()["total"]
-    assert (seen["open"], seen["download"], seen["people"]) == (1, 1, 1)
 
 
 async def test_every_receiver_in_a_room_counts_once_however_often_they_download(satchel: Satchel, room: Room) -> None:

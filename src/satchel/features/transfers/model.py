@@ -18,7 +18,6 @@ NOWHERE = RoomId("")
 
 PersonKind = Literal["member", "guest"]
 Direction = Literal["sent", "received"]
-Use = Literal["open", "download"]
 State = Literal["offered", "opened", "downloaded", "verified", "declined", "withdrawn"]
 
 # How a receipt goes on; it may leave out a step but never goes back.
@@ -97,13 +96,12 @@ class Party:
 
 @dataclass(frozen=True, slots=True)
 class TransferUsed(Event):
-    """A receiver has opened a transfer, or has all of its files, at that moment; can be stated more than once."""
+    """A receiver has opened a transfer, or has all of its files; stated once for each of the two."""
 
     transfer_id: TransferId
     sender: Party
     receiver: Party
-    kind: Use
-    at: str
+    kind: Literal["open", "download"]
 
 
 class TransferFile(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):

@@ -8,6 +8,7 @@ a few comparisons, and for records, whose types say so, to fewer still; every ot
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import chain
 from operator import attrgetter
 from types import NoneType
@@ -78,6 +79,8 @@ class NewRows:
 
     def _form_of(self, kind: type[Struct]) -> "_RecordForm | None":
         named = {field.encode_name: field for field in structs.fields(kind)}
+        if kind.__struct_config__.array_like or kind.__struct_config__.tag is not None:
+            return None
         if self._keys is None or any(name not in named or named[name].type is not str for name in self._keys):
             return None
         if not all(_is_plain(field.type) for field in named.values()):
@@ -161,7 +164,9 @@ class _RecordForm:
 
 
 def as_item(item: Mapping[str, Value] | Struct) -> Mapping[str, Value]:
-    return msgspec.to_builtins(item) if isinstance(item, Struct) else item
+    if not isinstance(item, Struct):
+        return item
+    return msgspec.to_builtins(item, builtin_types=(bytes, bytearray, Decimal))
 
 
 def _is_plain(declared: Any) -> bool:

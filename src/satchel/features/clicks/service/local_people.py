@@ -129,7 +129,7 @@ async def people_of_scopes(clicks: Clicks, scopes: Iterable[str], days: Sequence
     whole = LocalDay(days[0].day, days[0].first, days[-1].end)
     sums = await read_local_sums(clicks.tables, SITE, [whole])
     erased = await days_erased_from(clicks, whole.utc_days[0], whole.utc_days[-1])
-    if sums.days[0].clicks > MOST_CLICKS_READ or erased or whole.starts < await complete_since(clicks):
+    if sums.days[0].clicks > FEW_CLICKS_READ or erased or whole.starts < await complete_since(clicks):
         return {}
     people = {scope: set[str]() for scope in scopes}
     for utc in sorted(sums.days[0].parts):

@@ -60,7 +60,7 @@ async def begin(clicks: ClickLog) -> None:
 
 
 class Counter:
-    """What other slices count by: one click."""
+    """What other slices count by: one click, now."""
 
     def __init__(self, clicks: Clicks) -> None:
         self._clicks = clicks
@@ -75,8 +75,6 @@ class Counter:
                     owner=counted.owner,
                     target=counted.target,
                     thing=counted.thing,
-                    at=counted.at,
-                    key=counted.key,
                 )
             ],
         )

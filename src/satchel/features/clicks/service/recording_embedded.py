@@ -102,4 +102,5 @@ class GroupRecorder:
                 answer.set_exception(recorded)
             else:
                 answer.set_result(recorded)
-        self._teller.note(outcome.figures)
+        if outcome.has_grown:
+            self._teller.note(outcome.figures)

@@ -47,6 +47,7 @@ class Outcome:
     answers: list[list[Recorded] | KeyReused]
     figures: dict[str, StatsChanged]
     marked: Marked
+    has_grown: bool
 
 
 class Ledger:
@@ -69,7 +70,7 @@ class Ledger:
         counted = tally(map(stored_row, plan.fresh))
         marked = self._mark(step, counted)
         figures = self._count(step, counted)
-        return Outcome(plan.recorded(), figures, marked)
+        return Outcome(plan.recorded(), figures, marked, has_grown=bool(plan.fresh))
 
     def forget_known(self) -> None:
         self._generation += 1

@@ -7,7 +7,6 @@ first is the one who did.
 
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
-from datetime import timedelta
 
 import msgspec
 
@@ -20,7 +19,6 @@ from satchel.features.transfers.model import (
     Party,
     State,
     TransferUsed,
-    Use,
     furthest,
 )
 from satchel.features.transfers.records import (
@@ -35,14 +33,11 @@ from satchel.features.transfers.records import (
 )
 from satchel.features.transfers.service.context import ATTEMPTS, CROSSED, NEW, Transfers
 from satchel.features.transfers.service.telling import tell_changed
-from satchel.kernel.clock import iso
 from satchel.kernel.errors import Conflict
 from satchel.stores.ports.expressions import Action, add, attr
 from satchel.stores.ports.table import TransactionCancelled, Write
 
 Step = Callable[[ReceiptRow], ReceiptRow]
-# Within this, what somebody did is stated again when they do it again; clicks are known by their keys for longer.
-RESTATED_FOR = timedelta(days=1)
 
 _replace = msgspec.structs.replace
 
@@ -52,8 +47,6 @@ async def change(transfers: Transfers, transfer: TransferRow, receipt: ReceiptRo
     for _ in range(ATTEMPTS):
         new = step(receipt)
         if new == receipt:
-            # A server may have died after it stored this, and before it stated it.
-            await _state_use(transfers, transfer, receipt)
             return receipt
         new = _replace(new, version=receipt.version + 1)
         try:
@@ -68,7 +61,7 @@ async def change(transfers: Transfers, transfer: TransferRow, receipt: ReceiptRo
         progress = _replace(receipt, downloaded=new.downloaded, verified=new.verified, version=new.version)
         concerned = [new.person_id] if progress == new else [new.person_id, transfer.sent_by.person_id]
         await tell_changed(transfers, concerned, transfer.transfer_id)
-        await _state_use(transfers, transfer, new, old=receipt)
+        await _state_use(transfers, transfer, receipt, new)
         return new
     raise Conflict(CROSSED)
 
@@ -194,24 +187,13 @@ async def _check_not_withdrawn(transfers: Transfers, transfer: TransferRow) -> N
         raise NotOffered("The sender has withdrawn this.")
 
 
-async def _state_use(
-    transfers: Transfers, transfer: TransferRow, receipt: ReceiptRow, *, old: ReceiptRow | None = None
-) -> None:
-    """State what the receiver has done since `old`, or else lately: hearers take what they have heard for the same."""
-    receiver = Party(receipt.person_id, receipt.name, receipt.kind)
-    before = _uses(old) if old else {}
-    since = iso(transfers.clock() - RESTATED_FOR.total_seconds())
-    for kind, at in _uses(receipt).items():
-        if kind not in before and at >= since:
-            await transfers.events.publish(TransferUsed(transfer.transfer_id, transfer.sent_by, receiver, kind, at))
-
-
-def _uses(receipt: ReceiptRow) -> dict[Use, str]:
-    """When it was opened and had; what has landed on a shelf is had, for everybody else, when its owner looks at it."""
-    uses: dict[Use, str] = {"open": receipt.opened_at} if receipt.opened_at else {}
-    if receipt.state in TAKEN:
-        uses["download"] = max(receipt.opened_at, receipt.downloaded_at)
-    return uses
+async def _state_use(transfers: Transfers, transfer: TransferRow, old: ReceiptRow, new: ReceiptRow) -> None:
+    """What has landed on a shelf is downloaded, for everybody else, when its owner looks at it."""
+    receiver = Party(new.person_id, new.name, new.kind)
+    if new.opened_at and not old.opened_at:
+        await transfers.events.publish(TransferUsed(transfer.transfer_id, transfer.sent_by, receiver, "open"))
+    if new.state in TAKEN and old.state not in TAKEN:
+        await transfers.events.publish(TransferUsed(transfer.transfer_id, transfer.sent_by, receiver, "download"))
 
 
 def _writes(transfer: TransferRow, old: ReceiptRow, new: ReceiptRow) -> list[Write]:
