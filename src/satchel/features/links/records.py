@@ -64,9 +64,8 @@ class PointerRow(Record, frozen=True, kw_only=True):
 
 
 class Answer(msgspec.Struct, frozen=True, array_like=True):
-    """An answer that is being sent: how many bytes of it are not noted as sent, and until when it is believed to go on.
-
-    `at` is where in the file the first of these bytes is.
+    """An answer that is being sent: how many bytes it may take, until when it is believed to be on its way, and `at`
+    which place in the file it begins.
     """
 
     size_bytes: int
@@ -77,7 +76,7 @@ class Answer(msgspec.Struct, frozen=True, array_like=True):
 class GrantRow(Record, frozen=True, kw_only=True):
     """What a visitor takes of one file. Each of its `places` in the link's limit is worth the size of the file.
 
-    `sent_bytes` have gone to them as far as is noted; `finished` is how many downloads these came to and were counted.
+    `sent_bytes` have gone to them as far as is known; `finished` is how many downloads these came to and were counted.
     Of `under_way`, some may never end, because their server did.
     """
 

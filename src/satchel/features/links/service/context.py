@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
 
 from satchel.features.links.model import ThingKind
 from satchel.features.links.needs import Counter, Figures, Guesses, Inbox, Passwords, People, Things, Visitors
@@ -25,7 +24,6 @@ class Links:
     """Stores, time, the things that links lead to, by kind, and what others know and count.
 
     `alone_since` is when this server began, if no other can be sending anything; 0 where several share the stores.
-    `noted_every` is how often is noted how far downloads are, several times while a server that died is still believed.
     """
 
     tables: Tables
@@ -42,7 +40,6 @@ class Links:
     visitors: Visitors
     guesses: Guesses
     alone_since: float = 0
-    noted_every: timedelta = timedelta(seconds=20)
 
     def now(self) -> str:
         return iso(self.clock())

@@ -5,8 +5,7 @@ place is worth the size of the file: going on after a broken line uses the same 
 answers together stay below that, and half as much again for what got lost on the way. What is more takes another place.
 When the bytes sent come to the size of the file, a download is finished, and only then counted.
 
-How far an answer has come is noted now and then. If its server dies, the rest of what arrived is known as soon as the
-visitor goes on: they ask for what they do not have.
+If a server dies, what it had sent is known as soon as the visitor goes on: they ask for what they do not have.
 """
 
 import asyncio
@@ -32,6 +31,7 @@ from satchel.stores.ports.table import TransactionCancelled, Write
 
 # A server that dies says no more of its answers; after this nobody waits for them.
 BELIEVED_FOR = timedelta(minutes=1)
+RENEWED_EVERY = BELIEVED_FOR / 3
 # What nobody goes on with for so long is given up, and makes room for others.
 ABANDONED_AFTER = timedelta(hours=1)
 LOOKED_FOR_EVERY = timedelta(minutes=1)
@@ -64,7 +64,7 @@ class Taking:
         return GRANT.key(token=link.token, visitor=self.visit.visitor_id, file_id=self.file_id)
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Sending:
     """An answer of at most `length` bytes from `start` on; `sent` tells how many have gone."""
 
@@ -72,13 +72,6 @@ class _Sending:
     start: int
     length: int
     sent: Callable[[], int]
-    noted: int = 0
-
-    def news(self, grant: GrantRow) -> int:
-        """How many bytes have gone that are not noted yet."""
-        if (answer := grant.under_way.get(self.answer_id)) is not None:
-            self.noted = self.length - answer.size_bytes
-        return self.sent() - self.noted
 
 
 @asynccontextmanager
@@ -149,7 +142,7 @@ async def _begin(links: Links, taking: Taking, sending: _Sending) -> None:
 async def _end(links: Links, taking: Taking, sending: _Sending) -> None:
     for _ in range(ATTEMPTS):
         link, grant = await _read(links, taking)
-        sent_bytes = grant.sent_bytes + sending.news(grant)
+        sent_bytes = grant.sent_bytes + sending.sent()
         finished = max(grant.finished, min(grant.places, sent_bytes // taking.worth))
         others = {name: answer for name, answer in grant.under_way.items() if name != sending.answer_id}
         new = _changed(links, grant, sent_bytes=sent_bytes, finished=finished, under_way=others)
@@ -183,15 +176,13 @@ def _forgetting(grant: GrantRow) -> Write:
 
 async def _renew(links: Links, taking: Taking, sending: _Sending) -> None:
     while True:
-        await asyncio.sleep(links.noted_every.total_seconds())
+        await asyncio.sleep(RENEWED_EVERY.total_seconds())
         # Whatever came in between, there is time for another attempt.
         with suppress(SatchelError):
             _, grant = await _read(links, taking)
             if (answer := grant.under_way.get(sending.answer_id)) is not None:
-                news = sending.news(grant)
-                renewed = Answer(answer.size_bytes - news, _until(links), answer.at + news)
-                under_way = {**grant.under_way, sending.answer_id: renewed}
-                new = _changed(links, grant, sent_bytes=grant.sent_bytes + news, under_way=under_way)
+                under_way = {**grant.under_way, sending.answer_id: _replace(answer, until=_until(links))}
+                new = _changed(links, grant, under_way=under_way)
                 await links.tables.put(GRANT.table, GRANT.item(new), when=_as_read(grant))
 
 
@@ -235,7 +226,7 @@ def _with_answer(links: Links, taking: Taking, grant: GrantRow, sending: _Sendin
 
 
 def _gone_on_with(dead: Mapping[str, Answer], part: str, start: int) -> tuple[int, str]:
-    """How much has arrived, unnoted, of an answer in the middle of which a visitor goes on; and which one it is."""
+    """How much has arrived of an answer in the middle of which a visitor goes on; and which one it is."""
     return max(
         (
             (start - answer.at, name)
