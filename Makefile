@@ -29,7 +29,8 @@ site: .venv/ready
 run: site ## Start the server on http://127.0.0.1:8400, keeping everything in ./data
 	@exec $(BIN)/satchel serve
 
-services: site ## Install the servers and the browser that the tests use
+services: .venv/ready ## Install the servers, the browser and the web packages that the tests use
+	@$(BIN)/python tools/site.py --with-dev
 	@tools/services
 
 test: services ## Run every test, against real services that the tests start themselves

@@ -84,11 +84,13 @@ def install(node: Node, *, dev: bool = False) -> None:
     complete.write_text(wanted)
 
 
-def build() -> None:
+def build(*, dev: bool = False) -> None:
     """Write the site into the package unless what stands there was made from just these files."""
     sources = _digest(_sources())
     stamp = SITE / "built-from"
     with _one_at_a_time():
+        if dev:
+            install(find_node(), dev=True)
         if stamp.exists() and stamp.read_text() == sources:
             return
         node = find_node()
@@ -157,11 +159,12 @@ def fix(node: Node) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--with-dev", action="store_true", help="build it, and install what its tests use as well")
     parser.add_argument("--check", action="store_true", help="check and test web/ instead of building it")
     parser.add_argument("--fix", action="store_true", help="repair in web/ what can be repaired by machine")
     asked = parser.parse_args()
     if not asked.check and not asked.fix:
-        build()
+        build(dev=asked.with_dev)
         return
     node = find_node()
     install(node, dev=True)
