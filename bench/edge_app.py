@@ -9,13 +9,13 @@ from typing import Annotated
 import msgspec
 from starlette.types import ASGIApp
 
+from satchel.edge.api.endpoints import Body, Router
+from satchel.edge.api.identity import Identity, Member
 from satchel.edge.application import application
-from satchel.edge.endpoints import Body, Router
-from satchel.edge.guard import Exposure
-from satchel.edge.identity import Identity, Member
-from satchel.edge.logs import start_journal
-from satchel.edge.metrics import Metrics
-from satchel.edge.server import run
+from satchel.edge.http.logs import start_journal
+from satchel.edge.http.metrics import Metrics
+from satchel.edge.http.middleware import Exposure
+from satchel.edge.http.server import run
 from satchel.kernel.clock import system_clock
 from satchel.kernel.signing import Signer
 from satchel.stores.embedded.ephemeral_memory import MemoryEphemeral

@@ -19,7 +19,7 @@ import satchel.features
 from satchel import live
 from satchel.app import application
 from satchel.config import ENVIRONMENT_PREFIX, Settings
-from satchel.edge.problems import kinds_of_problem
+from satchel.edge.http.problems import kinds_of_problem
 from satchel.edge.uploads import records as uploads
 from satchel.stores.ports.table import IndexSpec, TableSpec
 from satchel.stores.schema import EphemeralKey, Shape, check_ephemeral_keys, check_shapes

@@ -11,7 +11,7 @@ from bench.clicks.crowd import Crowd
 from bench.figures import Sample
 from bench.processes import cpu_seconds_of_tree
 from bench.rounds import Measure
-from satchel.edge.server import collect_seldom
+from satchel.edge.http.server import collect_seldom
 from satchel.features.clicks.model import NewClick
 from satchel.features.clicks.service.context import Clicks
 from satchel.features.clicks.service.recording import record

@@ -14,17 +14,18 @@ from starlette.types import ASGIApp
 
 from satchel.config import Settings
 from satchel.edge import application as edge
-from satchel.edge import object_links, server
-from satchel.edge.endpoints import Router
-from satchel.edge.guard import Exposure
-from satchel.edge.identity import Identity
+from satchel.edge.api.endpoints import Router
+from satchel.edge.api.identity import Identity
+from satchel.edge.files import object_links
+from satchel.edge.files.object_links import LinkedObjects
+from satchel.edge.files.site import Site
+from satchel.edge.http import server
+from satchel.edge.http.logs import Journal, start_journal
+from satchel.edge.http.metrics import Metrics
+from satchel.edge.http.middleware import Exposure
 from satchel.edge.live.listeners import SignedIn
-from satchel.edge.live.roll import Attendance, Roll
-from satchel.edge.live.sockets import LiveSockets
-from satchel.edge.logs import Journal, start_journal
-from satchel.edge.metrics import Metrics
-from satchel.edge.object_links import LinkedObjects
-from satchel.edge.site import Site
+from satchel.edge.live.live_sockets import LiveSockets
+from satchel.edge.live.presence import Attendance, Roll
 from satchel.features.clicks.service.recording import begin
 from satchel.features.drop.relay.relay import Relay
 from satchel.features.rooms.service.closing import keep_rooms

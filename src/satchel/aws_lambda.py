@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any
 
 from satchel.config import load_settings
-from satchel.edge.logs import start_journal
+from satchel.edge.http.logs import start_journal
 from satchel.features.clicks.records import CLAIM, ClaimRow
 from satchel.features.clicks.service.leases import Lease, note_claims
 from satchel.features.clicks.service.publishing import PUBLISHER, publish

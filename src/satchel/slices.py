@@ -10,15 +10,15 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from satchel.config import Settings
-from satchel.edge.endpoints import Router
-from satchel.edge.identity import Guest, Identity, Member, Token
-from satchel.edge.live.roll import Attendance
-from satchel.edge.live.sockets import LiveSockets
-from satchel.edge.previews import preview_of
+from satchel.edge.api.endpoints import Router
+from satchel.edge.api.identity import Guest, Identity, Member, Token
+from satchel.edge.files.previews import preview_of
+from satchel.edge.live.live_sockets import LiveSockets
+from satchel.edge.live.presence import Attendance
 from satchel.edge.uploads.context import LASTS_AT_MOST, Uploads
 from satchel.edge.uploads.destinations import Destination
-from satchel.edge.uploads.lifecycle import sweep_expired_uploads
 from satchel.edge.uploads.routes import routes as upload_routes
+from satchel.edge.uploads.upload_create import sweep_expired_uploads
 from satchel.features.accounts.model import StoreKinds
 from satchel.features.accounts.routes import routes as account_routes
 from satchel.features.accounts.service.context import Accounts

@@ -4,7 +4,7 @@ from collections.abc import Generator
 from contextlib import AbstractContextManager, contextmanager
 from datetime import timedelta
 
-from satchel.edge.throttle import Throttle, network_of, spoken
+from satchel.edge.api.throttle import Throttle, network_of, spoken
 from satchel.features.drop.records import ATTEMPTS, CALLS
 from satchel.kernel.errors import TooMany
 from satchel.stores.ports.ephemeral import Ephemeral, Expire, Get, HashIncrement, Increment, TimeToLive

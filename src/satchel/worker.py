@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from satchel.config import Settings
-from satchel.edge.logs import start_journal
+from satchel.edge.http.logs import start_journal
 from satchel.features.clicks.service.leases import Lease, check_positions
 from satchel.features.clicks.service.publishing import PUBLISHER, publish, tell_owners
 from satchel.features.clicks.service.rebuilding_streamed import SETTLING, count_doubtful_days, doubt_lost_days

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from satchel.config import Settings
-from satchel.edge.identity import Identity, Member
+from satchel.edge.api.identity import Identity, Member
 from satchel.kernel.clock import system_clock
 from satchel.kernel.signing import Signer
 from satchel.stores.connect import open_ephemeral

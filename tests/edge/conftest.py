@@ -8,8 +8,8 @@ import pytest
 import uvloop
 from starlette.responses import Response
 
-from satchel.edge.downloads import Download, attached_as
-from satchel.edge.identity import Identity
+from satchel.edge.api.identity import Identity
+from satchel.edge.files.downloads import Download, attached_as
 from satchel.kernel.clock import ManualClock
 from satchel.kernel.signing import Signer
 from satchel.stores.embedded.ephemeral_memory import MemoryEphemeral
@@ -21,7 +21,7 @@ LoopFactory = Callable[[], asyncio.AbstractEventLoop]
 
 def pytest_asyncio_loop_factories(item: pytest.Item) -> Mapping[str, LoopFactory]:
     """Going past the transports is a matter of the event loop, so both of them are tried."""
-    if item.nodeid.startswith(("tests/edge/test_sendfile.py", "tests/edge/test_pouring.py")):
+    if item.nodeid.startswith(("tests/edge/test_sendfile.py", "tests/edge/test_splice.py")):
         return {"asyncio": asyncio.new_event_loop, "uvloop": uvloop.new_event_loop}
     return {"asyncio": asyncio.new_event_loop}
 

@@ -12,16 +12,16 @@ import httpx
 import msgspec
 from starlette.types import ASGIApp
 
+from satchel.edge.api.endpoints import Router
+from satchel.edge.api.health import Checks
+from satchel.edge.api.identity import Identity
 from satchel.edge.application import application
-from satchel.edge.callers import Guest, Member
-from satchel.edge.endpoints import Router
-from satchel.edge.guard import Exposure
-from satchel.edge.health import Checks
-from satchel.edge.identity import Identity
-from satchel.edge.limits import Limits
-from satchel.edge.logs import Journal, LogFormat
-from satchel.edge.metrics import Metrics
-from satchel.edge.server import Server, listen
+from satchel.edge.http.callers import Guest, Member
+from satchel.edge.http.limits import Limits
+from satchel.edge.http.logs import Journal, LogFormat
+from satchel.edge.http.metrics import Metrics
+from satchel.edge.http.middleware import Exposure
+from satchel.edge.http.server import Server, listen
 
 ANN = Member("u-ann", "ann@example.org", "s-1")
 ADA = Member("u-ada", "ada@example.org", "s-2", admin=True)

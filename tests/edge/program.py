@@ -7,14 +7,14 @@ from contextlib import asynccontextmanager
 
 from starlette.types import ASGIApp
 
+from satchel.edge.api.endpoints import Router
+from satchel.edge.api.identity import Identity
 from satchel.edge.application import application
-from satchel.edge.endpoints import Router
-from satchel.edge.guard import Exposure
-from satchel.edge.identity import Identity
-from satchel.edge.limits import Limits
-from satchel.edge.logs import start_journal
-from satchel.edge.metrics import Metrics
-from satchel.edge.server import run
+from satchel.edge.http.limits import Limits
+from satchel.edge.http.logs import start_journal
+from satchel.edge.http.metrics import Metrics
+from satchel.edge.http.middleware import Exposure
+from satchel.edge.http.server import run
 from satchel.kernel.clock import system_clock
 from satchel.kernel.errors import Unavailable
 from satchel.kernel.signing import Signer

@@ -8,9 +8,9 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from satchel.edge.bodies import stream_body
-from satchel.edge.endpoints import Body
-from satchel.edge.limits import Limits
+from satchel.edge.api.endpoints import Body
+from satchel.edge.http.limits import Limits
+from satchel.edge.http.request_body import stream_body
 from tests.edge.given import Edge, serving, slug, wire, wire_to_stopping
 
 GET = b"GET /api/v1/hello HTTP/1.1\r\nhost: satchel.test\r\n\r\n"

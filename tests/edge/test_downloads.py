@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.responses import Response
 
-from satchel.edge.downloads import Download, attached_as
-from satchel.edge.ranges import wanted_range
+from satchel.edge.files.downloads import Download, attached_as
+from satchel.edge.files.ranges import wanted_range
 from satchel.stores.embedded.objects_folder import FolderObjects
 from satchel.stores.ports.objects import ObjectInfo
 from tests.edge.given import BIG, SMALL, Edge, once, slug

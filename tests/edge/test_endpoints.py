@@ -10,9 +10,9 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-from satchel.edge.callers import Admin, Caller, Guest, Member, Stranger
-from satchel.edge.endpoints import Body, Cookie, PageQuery, Query, Reply, Router
-from satchel.edge.exchange import Client
+from satchel.edge.api.endpoints import Body, Cookie, PageQuery, Query, Reply, Router
+from satchel.edge.http.callers import Admin, Caller, Guest, Member, Stranger
+from satchel.edge.http.request_context import Client
 from tests.edge.given import ADA, ANN, GUS, Edge, slug
 
 ThingId = NewType("ThingId", str)

@@ -6,7 +6,7 @@ import socket
 import pytest
 from starlette.responses import Response
 
-from satchel.edge.downloads import Download
+from satchel.edge.files.downloads import Download
 from satchel.stores.embedded.objects_folder import FolderObjects
 from tests.edge.given import BIG, SMALL, Edge, once, serving, wire
 

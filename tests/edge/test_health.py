@@ -2,7 +2,7 @@
 
 import asyncio
 
-from satchel.edge.health import ready
+from satchel.edge.api.health import ready
 from satchel.kernel.errors import Unavailable
 from tests.edge.given import Edge, slug
 

@@ -4,8 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from satchel.edge.callers import Admin, Caller, Guest, Member, Stranger
-from satchel.edge.identity import ACCESS_COOKIE, GUEST_COOKIE, CookieDead, Identity, TokenExpired
+from satchel.edge.api.identity import ACCESS_COOKIE, GUEST_COOKIE, CookieDead, Identity, TokenExpired
+from satchel.edge.http.callers import Admin, Caller, Guest, Member, Stranger
 from satchel.kernel.clock import ManualClock
 from satchel.kernel.errors import Unauthenticated
 from satchel.kernel.signing import Signer

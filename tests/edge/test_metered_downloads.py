@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 import pytest
 from starlette.responses import Response
 
-from satchel.edge.archives import Archive, ArchiveEntry
-from satchel.edge.downloads import Download, Sent
+from satchel.edge.files.archives import Archive, ArchiveEntry
+from satchel.edge.files.downloads import Download, Sent
 from satchel.kernel.errors import Gone
 from satchel.stores.embedded.objects_folder import FolderObjects
 from tests.edge.given import BIG, SMALL, Edge, once, serving, wire

@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from satchel.edge.object_links import LinkedObjects, routes
+from satchel.edge.files.object_links import LinkedObjects, routes
 from satchel.kernel.clock import ManualClock
 from satchel.stores.embedded.objects_folder import FolderObjects
 from satchel.stores.ports.objects import ObjectMissing

@@ -2,7 +2,7 @@
 
 import pytest
 
-from satchel.edge.problems import MethodNotAllowed, kinds_of_problem
+from satchel.edge.http.problems import MethodNotAllowed, kinds_of_problem
 from satchel.kernel.errors import Conflict, Invalid, SatchelError, TooMany, Unavailable
 from tests.edge.given import Edge, slug
 

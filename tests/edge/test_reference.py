@@ -10,8 +10,8 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import Response
 
-from satchel.edge.callers import Admin, Caller, Guest, Member
-from satchel.edge.endpoints import Body, PageQuery, Query, Reply
+from satchel.edge.api.endpoints import Body, PageQuery, Query, Reply
+from satchel.edge.http.callers import Admin, Caller, Guest, Member
 from satchel.kernel.errors import Conflict
 from tests.edge.given import Edge
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from starlette.responses import Response
 
-from satchel.edge.limits import Limits
+from satchel.edge.http.limits import Limits
 from satchel.stores.embedded.objects_folder import FolderObjects
 from tests.edge.given import BIG, SMALL, Edge, Wire, once, serving, wire, wire_to_stopping
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from satchel.edge.server import CannotListen, listen
+from satchel.edge.http.server import CannotListen, listen
 from tests.edge.given import wire
 
 

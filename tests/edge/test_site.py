@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from satchel.edge.site import Site
+from satchel.edge.files.site import Site
 from satchel.kernel.errors import Unavailable
 from tests.application import Satchel, running_satchel
 

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from satchel.edge.throttle import Throttle, network_of
+from satchel.edge.api.throttle import Throttle, network_of
 from satchel.kernel.clock import ManualClock
 from satchel.kernel.errors import TooMany
 from satchel.stores.embedded.ephemeral_memory import MemoryEphemeral

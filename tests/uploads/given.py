@@ -11,8 +11,8 @@ from typing import Any
 import httpx
 import msgspec
 
-from satchel.edge.callers import Guest, Member
-from satchel.edge.identity import Identity
+from satchel.edge.api.identity import Identity
+from satchel.edge.http.callers import Guest, Member
 from satchel.edge.uploads.bundles import BUNDLE_TYPE
 from satchel.edge.uploads.context import Uploads
 from satchel.edge.uploads.destinations import Announced, Arrived, Small

@@ -9,11 +9,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from satchel.edge.callers import Guest
+from satchel.edge.http.callers import Guest
+from satchel.edge.uploads.body_buffers import Buffers
 from satchel.edge.uploads.bundles import MAX_BUNDLE_BYTES, MAX_FILE_BYTES, MAX_FILES
 from satchel.edge.uploads.destinations import Announced, Arrived
-from satchel.edge.uploads.incoming import Buffers
-from satchel.edge.uploads.turns import Turn
+from satchel.edge.uploads.upload_lock import Turn
 from satchel.kernel.errors import Unavailable
 from tests.edge.given import ANN, slug
 from tests.uploads.given import Place, Sender, a_bundle, a_place

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from satchel.edge.callers import Member
-from satchel.edge.uploads.lifecycle import sweep_expired_uploads
-from satchel.edge.uploads.writing import write
+from satchel.edge.http.callers import Member
+from satchel.edge.uploads.upload_append import write
+from satchel.edge.uploads.upload_create import sweep_expired_uploads
 from satchel.kernel.errors import OutOfSpace, Unavailable
 from tests.edge.given import ANN, slug
 from tests.services import S3Server

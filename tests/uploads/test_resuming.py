@@ -12,8 +12,8 @@ from tempfile import TemporaryDirectory
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from satchel.edge.limits import Limits
-from satchel.edge.uploads.incoming import Buffers
+from satchel.edge.http.limits import Limits
+from satchel.edge.uploads.body_buffers import Buffers
 from satchel.stores.ports.ephemeral import Delete, Exists
 from satchel.stores.ports.expressions import assign
 from tests.edge.given import ANN, Wire, serving, slug, wire

@@ -1,1 +1,1 @@
-"""HTTP that the slices share: typed endpoints, identity, problems, limits, headers, downloads, the server."""
+"""What the slices share at the network's edge, in rooms: `http`, `api`, `files` (out), `uploads` (in) and `live`."""

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 import msgspec
 from starlette.responses import Response
 
-from satchel.edge.endpoints import PREFIX, Operation, Router
-from satchel.edge.guard import Exposure, Guard
-from satchel.edge.handling import Endpoint
-from satchel.edge.health import Checks, alive, numbers, ready
-from satchel.edge.identity import Identity
-from satchel.edge.logs import Journal
-from satchel.edge.metrics import Metrics
-from satchel.edge.problems import kinds_of_problem
-from satchel.edge.proxies import Networks
-from satchel.edge.routing import Routes
+from satchel.edge.api.dispatch import Endpoint
+from satchel.edge.api.endpoints import PREFIX, Operation, Router
+from satchel.edge.api.health import Checks, alive, numbers, ready
+from satchel.edge.api.identity import Identity
+from satchel.edge.api.route_tree import Routes
+from satchel.edge.http.logs import Journal
+from satchel.edge.http.metrics import Metrics
+from satchel.edge.http.middleware import Exposure, Guard
+from satchel.edge.http.problems import kinds_of_problem
+from satchel.edge.http.proxies import Networks
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -60,19 +60,19 @@ def _own_pages(documented: Sequence[Operation], version: str) -> Router:
 
     @cache
     def document() -> dict[str, object]:
-        from satchel.edge.openapi import openapi
+        from satchel.edge.api.openapi import openapi
 
         return openapi(documented, version=version)
 
     @router.get("/problems")
     async def problems() -> Response:
-        from satchel.edge import pages
+        from satchel.edge.api import pages
 
         return pages.problems_page(kinds_of_problem())
 
     @router.get("/assets/{name}")
     async def style(name: str) -> Response:
-        from satchel.edge import pages
+        from satchel.edge.api import pages
 
         return pages.asset(name)
 
@@ -82,7 +82,7 @@ def _own_pages(documented: Sequence[Operation], version: str) -> Router:
 
     @router.get(f"{PREFIX}/docs")
     async def reference() -> Response:
-        from satchel.edge.reference import reference_page
+        from satchel.edge.api.reference import reference_page
 
         return reference_page(document())
 

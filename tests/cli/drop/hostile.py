@@ -18,10 +18,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from satchel.app import application
 from satchel.config import Settings
-from satchel.edge.limits import Limits
-from satchel.edge.logs import Journal
-from satchel.edge.pouring import BREAK_OFF, POUR
-from satchel.edge.server import Server, listen
+from satchel.edge.http.limits import Limits
+from satchel.edge.http.logs import Journal
+from satchel.edge.http.server import Server, listen
+from satchel.edge.http.splice import BREAK_OFF, POUR
 from satchel.stores.connect import Stores
 
 _BELOW_SESSION = re.compile(r"/api/v1/drop(?:/sessions/[0-9a-f]{32})?(?P<rest>/.*|)")

@@ -11,11 +11,11 @@ import msgspec
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from satchel.edge.callers import Guest, Member
-from satchel.edge.limits import Limits
+from satchel.edge.http.callers import Guest, Member
+from satchel.edge.http.limits import Limits
 from satchel.edge.live.listeners import SignedIn
-from satchel.edge.live.roll import Attendance, Roll
-from satchel.edge.live.sockets import Bounds, LiveSockets
+from satchel.edge.live.live_sockets import Bounds, LiveSockets
+from satchel.edge.live.presence import Attendance, Roll
 from satchel.kernel.clock import ManualClock
 from satchel.live import LiveEvent, Presence, tell
 from satchel.stores.ports.ephemeral import Ephemeral

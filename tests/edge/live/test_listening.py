@@ -7,10 +7,10 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from typing import Any
 
-from satchel.edge.callers import Member
-from satchel.edge.identity import ACCESS_COOKIE, Identity
-from satchel.edge.limits import Limits
-from satchel.edge.live.sockets import Bounds
+from satchel.edge.api.identity import ACCESS_COOKIE, Identity
+from satchel.edge.http.callers import Member
+from satchel.edge.http.limits import Limits
+from satchel.edge.live.live_sockets import Bounds
 from satchel.kernel.clock import iso
 from satchel.live import person_channel, tell
 from satchel.stores.ports.ephemeral import Ephemeral, Message, Publish

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from satchel.edge.callers import Member
+from satchel.edge.http.callers import Member
 from satchel.edge.live.devices import device_of
 from satchel.kernel.clock import ManualClock
 from satchel.live import BELIEVED_FOR

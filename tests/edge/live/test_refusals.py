@@ -5,10 +5,10 @@ from contextlib import AsyncExitStack
 import httpx
 import pytest
 
-from satchel.edge.callers import Guest
-from satchel.edge.guard import Exposure
-from satchel.edge.limits import Limits
-from satchel.edge.live.sockets import Bounds
+from satchel.edge.http.callers import Guest
+from satchel.edge.http.limits import Limits
+from satchel.edge.http.middleware import Exposure
+from satchel.edge.live.live_sockets import Bounds
 from tests.edge.given import ANN, GUS, slug
 from tests.edge.live.given import LiveEdge, eventually
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from satchel.edge.downloads import USER_CONTENT_POLICY
-from satchel.edge.previews import PREVIEW_POLICY
+from satchel.edge.files.downloads import USER_CONTENT_POLICY
+from satchel.edge.files.previews import PREVIEW_POLICY
 from tests.application import Caller, Satchel
 from tests.features.links.given import CONTENT, changed, given, given_file, given_folder, slug
 from tests.features.links.visiting import Visitor, counted, figures, visitor

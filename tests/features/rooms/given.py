@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import httpx
 
-from satchel.edge.previews import preview_of
+from satchel.edge.files.previews import preview_of
 from satchel.features.rooms.needs import CodeGuesses, Limit
 from satchel.features.rooms.records import CODE, EPHEMERAL_KEYS, OBJECTS_PREFIX, ROOM, room_fields
 from satchel.features.rooms.service.context import Rooms

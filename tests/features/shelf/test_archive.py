@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.requests import ClientDisconnect
 
-from satchel.edge.archives import Archive
-from satchel.edge.zip_format import ZipWriter
+from satchel.edge.files.archives import Archive
+from satchel.edge.files.zip_format import ZipWriter
 from satchel.features.shelf.model import UserId
 from satchel.features.shelf.routes.contents import archived
 from satchel.features.shelf.service.archive import select

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from satchel.edge.previews import preview_of, shown_type
+from satchel.edge.files.previews import preview_of, shown_type
 from tests.application import Caller, Satchel
 from tests.features.shelf.given import uploaded
 

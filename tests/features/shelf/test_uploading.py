@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from satchel.edge.callers import Guest, Member
+from satchel.edge.http.callers import Guest, Member
 from satchel.edge.uploads.destinations import Arrived
 from satchel.features.shelf.routes import ShelfDestination
 from satchel.kernel.errors import Unauthenticated

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from satchel.cli.doctor.findings import Report, Step, Unfit
 from satchel.config import Settings
-from satchel.edge.server import CannotListen, listen
+from satchel.edge.http.server import CannotListen, listen
 from satchel.kernel.signing import Signer
 
 ENOUGH_BYTES = 256 * 1024**2

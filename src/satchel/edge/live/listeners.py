@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from satchel.edge.callers import Guest, Member, admit
-from satchel.edge.exchange import exchange_of
-from satchel.edge.identity import Identity
+from satchel.edge.api.identity import Identity
+from satchel.edge.http.callers import Guest, Member, admit
+from satchel.edge.http.request_context import exchange_of
 from satchel.live import session_channel
 
 if TYPE_CHECKING:

@@ -13,18 +13,18 @@ from typing import Annotated
 import msgspec
 from starlette.requests import Request
 
-from satchel.edge.bodies import declared_length
-from satchel.edge.callers import Guest, Member
-from satchel.edge.endpoints import Body
-from satchel.edge.problems import Malformed, TooSlow, WrongMediaType
+from satchel.edge.api.endpoints import Body
+from satchel.edge.api.validation import json_decoder
+from satchel.edge.http.callers import Guest, Member
+from satchel.edge.http.problems import Malformed, TooSlow, WrongMediaType
+from satchel.edge.http.request_body import declared_length
+from satchel.edge.uploads.body_buffers import BUFFER_BYTES, Held, Incoming
 from satchel.edge.uploads.context import RESUME_WITHIN, Uploads
 from satchel.edge.uploads.destinations import BundleDestination, Small
-from satchel.edge.uploads.headers import MAX_METADATA_BYTES, REPETITION_KEY, has_control_characters
-from satchel.edge.uploads.incoming import BUFFER_BYTES, Held, Incoming
-from satchel.edge.uploads.lifecycle import begun_by
 from satchel.edge.uploads.refusals import UnknownDestination
-from satchel.edge.uploads.turns import Turn
-from satchel.edge.validation import json_decoder
+from satchel.edge.uploads.tus_headers import MAX_METADATA_BYTES, REPETITION_KEY, has_control_characters
+from satchel.edge.uploads.upload_create import begun_by
+from satchel.edge.uploads.upload_lock import Turn
 from satchel.kernel.errors import Invalid, SatchelError, TooLarge
 from satchel.kernel.ids import new_id
 from satchel.stores.object_rules import known_content_type

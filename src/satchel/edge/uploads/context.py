@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
+from satchel.edge.uploads.body_buffers import BUFFER_BYTES, Buffers
 from satchel.edge.uploads.destinations import Destination
 from satchel.edge.uploads.digests import Digests
-from satchel.edge.uploads.incoming import BUFFER_BYTES, Buffers
 from satchel.edge.uploads.records import UPLOAD, UploadRow
 from satchel.edge.uploads.refusals import UploadTakenOver
-from satchel.edge.uploads.turns import Turns
+from satchel.edge.uploads.upload_lock import Turns
 from satchel.kernel.clock import Clock, from_iso, iso
 from satchel.stores.ports.ephemeral import Ephemeral
 from satchel.stores.ports.expressions import Action, assign, attr

@@ -5,7 +5,7 @@ from typing import Protocol, runtime_checkable
 
 import msgspec
 
-from satchel.edge.callers import Guest, Member
+from satchel.edge.http.callers import Guest, Member
 from satchel.kernel.errors import SatchelError
 
 

@@ -4,7 +4,7 @@ from typing import Literal
 
 import msgspec
 
-from satchel.edge.callers import Guest, Member
+from satchel.edge.http.callers import Guest, Member
 from satchel.stores.schema import Record, Shape, attribute
 from satchel.tables import CATALOG
 

@@ -2,7 +2,7 @@
 
 from typing import Any, ClassVar
 
-from satchel.edge.problems import Malformed
+from satchel.edge.http.problems import Malformed
 from satchel.kernel.errors import Conflict, Gone, Invalid, NotFound, SatchelError, TooLarge
 
 

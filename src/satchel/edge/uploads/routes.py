@@ -5,17 +5,13 @@ from collections.abc import Awaitable, Callable
 import msgspec
 from starlette.requests import ClientDisconnect, Request
 
-from satchel.edge.bodies import declared_length
-from satchel.edge.callers import Guest, Member, Stranger
-from satchel.edge.endpoints import PREFIX, Reply, Router
-from satchel.edge.problems import Malformed, MethodNotAllowed, WrongMediaType
-from satchel.edge.uploads import headers
+from satchel.edge.api.endpoints import PREFIX, Reply, Router
+from satchel.edge.http.callers import Guest, Member, Stranger
+from satchel.edge.http.problems import Malformed, MethodNotAllowed, WrongMediaType
+from satchel.edge.http.request_body import declared_length
+from satchel.edge.uploads import tus_headers
 from satchel.edge.uploads.bundles import BUNDLE_TYPE, Kept, keep_bundle
 from satchel.edge.uploads.context import Uploads
-from satchel.edge.uploads.ending import give_up
-from satchel.edge.uploads.finishing import settle
-from satchel.edge.uploads.headers import BODY_TYPE, Checksum
-from satchel.edge.uploads.lifecycle import begin, find
 from satchel.edge.uploads.records import UploadRow
 from satchel.edge.uploads.refusals import (
     BadUploadHeader,
@@ -30,11 +26,15 @@ from satchel.edge.uploads.refusals import (
     WrongOffset,
     WrongProtocol,
 )
-from satchel.edge.uploads.writing import write
+from satchel.edge.uploads.tus_headers import BODY_TYPE, Checksum
+from satchel.edge.uploads.upload_append import write
+from satchel.edge.uploads.upload_cancel import give_up
+from satchel.edge.uploads.upload_create import begin, find
+from satchel.edge.uploads.upload_finish import settle
 from satchel.kernel.clock import from_iso
 from satchel.kernel.errors import Forbidden, NotFound, OutOfSpace, SatchelError, TooLarge
 
-VERSION_HEADER = {"Tus-Resumable": f"`{headers.VERSION}`"}
+VERSION_HEADER = {"Tus-Resumable": f"`{tus_headers.VERSION}`"}
 CHECKSUM_HEADER = {"Upload-Checksum": "of this body: algorithm, space, digest in base64; optional"}
 STANDING = {"Upload-Offset": "how many bytes are stored", "Upload-Expires": "when the upload ends if nothing comes"}
 REFUSALS = (WrongProtocol, UploadMissing, UploadEnded, UploadBusy)
@@ -55,7 +55,7 @@ class UploadState(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def routes(uploads: Uploads) -> Router:
-    router = Router("uploads", headers={"Tus-Resumable": headers.VERSION, "Tus-Version": headers.VERSION})
+    router = Router("uploads", headers={"Tus-Resumable": tus_headers.VERSION, "Tus-Version": tus_headers.VERSION})
 
     @router.options(
         "/uploads",
@@ -71,9 +71,9 @@ def routes(uploads: Uploads) -> Router:
         return Reply(
             None,
             headers={
-                "Tus-Extension": headers.EXTENSIONS,
+                "Tus-Extension": tus_headers.EXTENSIONS,
                 "Tus-Max-Size": str(uploads.max_bytes),
-                "Tus-Checksum-Algorithm": ",".join(headers.CHECKSUMS),
+                "Tus-Checksum-Algorithm": ",".join(tus_headers.CHECKSUMS),
             },
         )
 
@@ -94,17 +94,17 @@ def routes(uploads: Uploads) -> Router:
     )
     async def begin_upload(request: Request, caller: Stranger | Guest | Member) -> Reply[None]:
         """Begin an upload, with or without its first bytes as the body."""
-        headers.check_version(request)
+        tus_headers.check_version(request)
         if "upload-defer-length" in request.headers:
-            raise headers.bad_header("Upload-Length", "known from the beginning: it cannot be deferred here")
-        size_bytes = headers.whole_number(request, "Upload-Length")
-        wanted = headers.checksum(request)
-        described = headers.metadata(request)
+            raise tus_headers.bad_header("Upload-Length", "known from the beginning: it cannot be deferred here")
+        size_bytes = tus_headers.whole_number(request, "Upload-Length")
+        wanted = tus_headers.checksum(request)
+        described = tus_headers.metadata(request)
         has_body = declared_length(request.scope) != 0 if _is_announced(request) else False
         if has_body:
-            headers.check_body_type(request)
+            tus_headers.check_body_type(request)
             _check_fits(request, 0, size_bytes)
-        row, is_new = await begin(uploads, caller, size_bytes, described, headers.repetition_key(request))
+        row, is_new = await begin(uploads, caller, size_bytes, described, tus_headers.repetition_key(request))
         if not is_new:
             async with uploads.turns.hold(row.upload_id):
                 row = await settle(uploads, await find(uploads, row.upload_id, caller))
@@ -138,12 +138,12 @@ def routes(uploads: Uploads) -> Router:
 
         A request that is still sending to this upload is stopped; what it had sent is kept.
         """
-        headers.check_version(request)
+        tus_headers.check_version(request)
         await find(uploads, upload_id, caller)
         async with uploads.turns.hold(upload_id):
             row = await settle(uploads, await find(uploads, upload_id, caller))
-        described = headers.Metadata(row.destination, row.name, row.content_type, row.details)
-        shown = {"Upload-Length": str(row.size_bytes), "Upload-Metadata": headers.written(described)}
+        described = tus_headers.Metadata(row.destination, row.name, row.content_type, row.details)
+        shown = {"Upload-Length": str(row.size_bytes), "Upload-Metadata": tus_headers.written(described)}
         return Reply(None, headers={**_standing(row), **shown})
 
     @router.patch(
@@ -158,10 +158,10 @@ def routes(uploads: Uploads) -> Router:
 
         Whatever arrives is kept, even if the connection breaks; with a checksum, all of the body or nothing.
         """
-        headers.check_version(request)
-        headers.check_body_type(request)
-        offset = headers.whole_number(request, "Upload-Offset")
-        wanted = headers.checksum(request)
+        tus_headers.check_version(request)
+        tus_headers.check_body_type(request)
+        offset = tus_headers.whole_number(request, "Upload-Offset")
+        wanted = tus_headers.checksum(request)
         await find(uploads, upload_id, caller)
         async with uploads.turns.hold(upload_id) as turn:
             row = await find(uploads, upload_id, caller)
@@ -176,7 +176,7 @@ def routes(uploads: Uploads) -> Router:
     @router.delete("/uploads/{upload_id}", raises=REFUSALS, sends=VERSION_HEADER)
     async def give_up_upload(upload_id: str, request: Request, caller: Stranger | Guest | Member) -> Reply[None]:
         """Give up an upload and free its bytes; something that it has already become stays."""
-        headers.check_version(request)
+        tus_headers.check_version(request)
         await find(uploads, upload_id, caller)
         async with uploads.turns.hold(upload_id):
             await give_up(uploads, await find(uploads, upload_id, caller))
@@ -248,5 +248,5 @@ def _check_fits(request: Request, offset_bytes: int, size_bytes: int) -> None:
 def _standing(row: UploadRow) -> dict[str, str]:
     standing = {"Upload-Offset": str(row.offset_bytes)}
     if not row.is_whole:
-        standing["Upload-Expires"] = headers.http_date(from_iso(row.absolute_expiry))
+        standing["Upload-Expires"] = tus_headers.http_date(from_iso(row.absolute_expiry))
     return standing

@@ -1,6 +1,6 @@
 """Accounts over HTTP, one file per subject: what clients send and get, and which use case answers."""
 
-from satchel.edge.endpoints import Router
+from satchel.edge.api.endpoints import Router
 from satchel.features.accounts.routes.administration import administration_routes
 from satchel.features.accounts.routes.directory import directory_routes
 from satchel.features.accounts.routes.guests import guest_routes

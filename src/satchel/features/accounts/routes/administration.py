@@ -2,8 +2,8 @@
 
 import msgspec
 
-from satchel.edge.endpoints import Body, PageQuery, Router
-from satchel.edge.identity import Admin
+from satchel.edge.api.endpoints import Body, PageQuery, Router
+from satchel.edge.api.identity import Admin
 from satchel.features.accounts.model import SignUpMode, UserId
 from satchel.features.accounts.needs import Sweep
 from satchel.features.accounts.records import InvitationRow

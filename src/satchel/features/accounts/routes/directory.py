@@ -2,9 +2,9 @@
 
 import msgspec
 
-from satchel.edge.endpoints import Body, PageQuery, Router
-from satchel.edge.exchange import Client
-from satchel.edge.identity import Admin
+from satchel.edge.api.endpoints import Body, PageQuery, Router
+from satchel.edge.api.identity import Admin
+from satchel.edge.http.request_context import Client
 from satchel.features.accounts.model import LastAdministrator, OwnSuspension, PasswordResetInvalid, UserId
 from satchel.features.accounts.routes.signing_in import Text
 from satchel.features.accounts.service import directory, password_resets

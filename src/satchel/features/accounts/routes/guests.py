@@ -2,9 +2,9 @@
 
 import msgspec
 
-from satchel.edge.endpoints import Body, Cookie, Reply, Router
-from satchel.edge.exchange import Client
-from satchel.edge.identity import GUEST_COOKIE
+from satchel.edge.api.endpoints import Body, Cookie, Reply, Router
+from satchel.edge.api.identity import GUEST_COOKIE
+from satchel.edge.http.request_context import Client
 from satchel.features.accounts.needs import Issued
 from satchel.features.accounts.routes.signing_in import Keep, Text, forget_cookies
 from satchel.features.accounts.service import guests

@@ -4,9 +4,9 @@ from typing import Literal
 
 import msgspec
 
-from satchel.edge.endpoints import Body, Reply, Router
-from satchel.edge.exchange import Client
-from satchel.edge.identity import Guest, Member, Stranger
+from satchel.edge.api.endpoints import Body, Reply, Router
+from satchel.edge.api.identity import Guest, Member, Stranger
+from satchel.edge.http.request_context import Client
 from satchel.features.accounts.model import (
     EmailTaken,
     InvitationInvalid,

@@ -2,8 +2,8 @@
 
 import msgspec
 
-from satchel.edge.endpoints import Body, PageQuery, Query, Router
-from satchel.edge.identity import Member
+from satchel.edge.api.endpoints import Body, PageQuery, Query, Router
+from satchel.edge.api.identity import Member
 from satchel.features.accounts.model import Email, UserId
 from satchel.features.accounts.records import ScopeRow
 from satchel.features.accounts.routes.signing_in import Text

@@ -5,9 +5,9 @@ from typing import Annotated
 import msgspec
 from starlette.requests import Request
 
-from satchel.edge.endpoints import Body, Query, Reply, Router
-from satchel.edge.exchange import Client
-from satchel.edge.identity import Member
+from satchel.edge.api.endpoints import Body, Query, Reply, Router
+from satchel.edge.api.identity import Member
+from satchel.edge.http.request_context import Client
 from satchel.features.accounts.model import AccountSuspended, Email, SessionEnded, SessionId, WrongCredentials
 from satchel.features.accounts.records import SessionRow
 from satchel.features.accounts.routes.signing_in import (

@@ -4,9 +4,9 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from satchel.edge.endpoints import Cookie, Reply
-from satchel.edge.exchange import Client
-from satchel.edge.identity import ACCESS_COOKIE
+from satchel.edge.api.endpoints import Cookie, Reply
+from satchel.edge.api.identity import ACCESS_COOKIE
+from satchel.edge.http.request_context import Client
 from satchel.features.accounts.service.context import SESSION_LIFETIME
 from satchel.features.accounts.service.sessions import SignedIn
 from satchel.kernel.clock import iso

@@ -1,6 +1,6 @@
 """Clicks and statistics over HTTP, one file per subject."""
 
-from satchel.edge.endpoints import Router
+from satchel.edge.api.endpoints import Router
 from satchel.features.clicks.routes import badges, clicks, stats
 from satchel.features.clicks.service.context import Clicks
 

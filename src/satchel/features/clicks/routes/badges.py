@@ -4,7 +4,7 @@ from html import escape
 
 from starlette.responses import Response
 
-from satchel.edge.endpoints import Router
+from satchel.edge.api.endpoints import Router
 from satchel.features.clicks.service.context import Clicks
 from satchel.features.clicks.service.folding import link_scope
 from satchel.features.clicks.service.summing import read_sum

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import msgspec
 
-from satchel.edge.endpoints import Body
+from satchel.edge.api.endpoints import Body
 from satchel.features.clicks.model import Recorded
 from satchel.features.clicks.records import ClickRow
 from satchel.kernel.counted import Kind

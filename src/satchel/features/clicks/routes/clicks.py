@@ -7,8 +7,8 @@ from typing import Annotated
 import msgspec
 from starlette.requests import Request
 
-from satchel.edge.callers import Admin, Guest, Member
-from satchel.edge.endpoints import Body, PageQuery, Router
+from satchel.edge.api.endpoints import Body, PageQuery, Router
+from satchel.edge.http.callers import Admin, Guest, Member
 from satchel.features.clicks.model import (
     MAX_CLICKS_AT_ONCE,
     MAX_KEY_CHARACTERS,

@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 import msgspec
 from starlette.responses import Response
 
-from satchel.edge.callers import Member
-from satchel.edge.downloads import attached_as
-from satchel.edge.endpoints import Query, Router
+from satchel.edge.api.endpoints import Query, Router
+from satchel.edge.files.downloads import attached_as
+from satchel.edge.http.callers import Member
 from satchel.features.clicks.records import SITE
 from satchel.features.clicks.routes.views import (
     DaysView,

@@ -7,7 +7,7 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from satchel.edge.problems import ShuttingDown
+from satchel.edge.http.problems import ShuttingDown
 from satchel.features.drop.model import RequestId
 from satchel.features.drop.records import DETAILS, READY, request_channel
 from satchel.features.drop.relay.between import Between

@@ -1,7 +1,7 @@
 """A drop over HTTP, one file per subject."""
 
-from satchel.edge.endpoints import Router
-from satchel.edge.live.sockets import LiveSockets
+from satchel.edge.api.endpoints import Router
+from satchel.edge.live.live_sockets import LiveSockets
 from satchel.features.drop.relay.relay import Relay
 from satchel.features.drop.routes import door, files, live, requests, sessions, streams
 from satchel.features.drop.routes.views import Addresses

@@ -2,7 +2,7 @@
 
 from starlette.requests import Request
 
-from satchel.edge.endpoints import Router
+from satchel.edge.api.endpoints import Router
 from satchel.features.drop.model import FileId, FileUnknown, SessionUnknown, TooManyFiles
 from satchel.features.drop.routes.views import NewFiles, caller_of
 from satchel.features.drop.service import files

@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from satchel.edge.endpoints import Router
+from satchel.edge.api.endpoints import Router
 from satchel.edge.live.listeners import Listener
-from satchel.edge.live.sockets import LiveSockets
+from satchel.edge.live.live_sockets import LiveSockets
 from satchel.features.drop.model import SessionId
 from satchel.features.drop.routes.views import SUBPROTOCOL, token_of
 from satchel.features.drop.service.context import Drop

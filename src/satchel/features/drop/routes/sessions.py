@@ -2,7 +2,7 @@
 
 from starlette.requests import Request
 
-from satchel.edge.endpoints import Router
+from satchel.edge.api.endpoints import Router
 from satchel.features.drop.model import (
     AdmissionRefused,
     MemberId,

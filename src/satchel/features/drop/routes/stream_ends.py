@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from starlette.requests import ClientDisconnect, Request
 
-from satchel.edge.bodies import declared_length
-from satchel.edge.pouring import BREAK_OFF, BodyBroken, next_piece, pour
-from satchel.edge.problems import Malformed, TooSlow
+from satchel.edge.http.problems import Malformed, TooSlow
+from satchel.edge.http.request_body import declared_length
+from satchel.edge.http.splice import BREAK_OFF, BodyBroken, next_piece, pour
 from satchel.features.drop.relay.ends import PIECE_BYTES, Inlet, ReceiverLeft
 from satchel.features.drop.relay.refusals import StreamOver
 

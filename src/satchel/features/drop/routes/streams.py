@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
-from satchel.edge.endpoints import Query, Router
-from satchel.edge.exchange import client_of
-from satchel.edge.problems import MethodNotAllowed, TooSlow
-from satchel.edge.throttle import network_of
+from satchel.edge.api.endpoints import Query, Router
+from satchel.edge.api.throttle import network_of
+from satchel.edge.http.problems import MethodNotAllowed, TooSlow
+from satchel.edge.http.request_context import client_of
 from satchel.features.drop.model import RequestId, RequestUnknown, SessionId, SessionUnknown
 from satchel.features.drop.relay.allowance import Allowance
 from satchel.features.drop.relay.ends import ReceiverLeft

@@ -1,6 +1,6 @@
 """Links over HTTP: for those who give them, and for those who come by them."""
 
-from satchel.edge.endpoints import Router
+from satchel.edge.api.endpoints import Router
 from satchel.features.links.routes import contents, landing, links, previews
 from satchel.features.links.routes.destination import LinkDestination
 from satchel.features.links.routes.views import Addresses

@@ -6,9 +6,9 @@ from contextlib import asynccontextmanager
 from starlette.requests import Request
 from starlette.responses import Response
 
-from satchel.edge.archives import Archive, ArchiveEntry
-from satchel.edge.downloads import Download, Meter, Sent, attached_as
-from satchel.edge.endpoints import Router
+from satchel.edge.api.endpoints import Router
+from satchel.edge.files.archives import Archive, ArchiveEntry
+from satchel.edge.files.downloads import Download, Meter, Sent, attached_as
 from satchel.features.links.routes.landing import CLOSED, STATES
 from satchel.features.links.routes.visitors import Anybody, PassQuery, visitor_of
 from satchel.features.links.service import entering, grants, seeing

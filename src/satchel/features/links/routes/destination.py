@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Mapping
 
-from satchel.edge.callers import Guest
+from satchel.edge.http.callers import Guest
 from satchel.edge.uploads.destinations import Announced, Arrived
 from satchel.edge.uploads.refusals import UploadUnwanted
 from satchel.features.links.model import LinkFull

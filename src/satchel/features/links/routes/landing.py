@@ -5,8 +5,8 @@ from typing import Annotated
 import msgspec
 from starlette.requests import Request
 
-from satchel.edge.endpoints import Body, Router
-from satchel.edge.previews import Preview, preview_of
+from satchel.edge.api.endpoints import Body, Router
+from satchel.edge.files.previews import Preview, preview_of
 from satchel.features.links.model import (
     LinkExpired,
     LinkPassOver,

@@ -7,8 +7,8 @@ import msgspec
 from msgspec import UNSET, UnsetType
 from starlette.requests import Request
 
-from satchel.edge.callers import Member
-from satchel.edge.endpoints import Body, PageQuery, Router
+from satchel.edge.api.endpoints import Body, PageQuery, Router
+from satchel.edge.http.callers import Member
 from satchel.features.links.model import (
     MAX_BYTES,
     MAX_DOWNLOADS,

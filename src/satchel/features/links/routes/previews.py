@@ -3,8 +3,8 @@
 from starlette.requests import Request
 from starlette.responses import Response
 
-from satchel.edge.endpoints import Router
-from satchel.edge.previews import NoPreview, preview
+from satchel.edge.api.endpoints import Router
+from satchel.edge.files.previews import NoPreview, preview
 from satchel.features.links.routes.landing import CLOSED, STATES
 from satchel.features.links.routes.visitors import Anybody, PassQuery, visitor_of
 from satchel.features.links.service import entering, seeing

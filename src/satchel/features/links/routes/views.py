@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import msgspec
 from starlette.requests import Request
 
-from satchel.edge.endpoints import PREFIX
+from satchel.edge.api.endpoints import PREFIX
 from satchel.features.links.model import State, ThingKind
 from satchel.features.links.service.listing import Given
 

@@ -3,9 +3,9 @@
 import msgspec
 from starlette.requests import Request
 
-from satchel.edge.callers import Guest, Member, Stranger
-from satchel.edge.endpoints import Query
-from satchel.edge.exchange import client_of
+from satchel.edge.api.endpoints import Query
+from satchel.edge.http.callers import Guest, Member, Stranger
+from satchel.edge.http.request_context import client_of
 from satchel.features.links.robots import is_robot
 from satchel.features.links.service.entering import Visitor
 

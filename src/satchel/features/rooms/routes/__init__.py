@@ -1,6 +1,6 @@
 """Rooms over HTTP, one file per subject; and the place where uploads to them arrive."""
 
-from satchel.edge.endpoints import Router
+from satchel.edge.api.endpoints import Router
 from satchel.features.rooms.routes import chat, contents, door, files, rooms
 from satchel.features.rooms.routes.destination import RoomDestination
 from satchel.features.rooms.routes.views import Addresses

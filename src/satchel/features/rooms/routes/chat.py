@@ -4,8 +4,8 @@ from typing import Annotated
 
 import msgspec
 
-from satchel.edge.callers import Guest, Member
-from satchel.edge.endpoints import Body, Query, Router
+from satchel.edge.api.endpoints import Body, Query, Router
+from satchel.edge.http.callers import Guest, Member
 from satchel.features.rooms.model import MAX_TEXT_CHARACTERS, Message, RoomId
 from satchel.features.rooms.routes.views import person_id_of
 from satchel.features.rooms.service import chat

@@ -8,11 +8,11 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from satchel.edge.archives import Archive, ArchiveEntry
-from satchel.edge.callers import Guest, Member
-from satchel.edge.downloads import Download, Sent, attached_as
-from satchel.edge.endpoints import Query, Router
-from satchel.edge.previews import NoPreview, preview
+from satchel.edge.api.endpoints import Query, Router
+from satchel.edge.files.archives import Archive, ArchiveEntry
+from satchel.edge.files.downloads import Download, Sent, attached_as
+from satchel.edge.files.previews import NoPreview, preview
+from satchel.edge.http.callers import Guest, Member
 from satchel.features.rooms.model import MAX_FILES, FileId, PersonId, RoomId
 from satchel.features.rooms.records import RoomFile
 from satchel.features.rooms.routes.views import kind_of, person_id_of

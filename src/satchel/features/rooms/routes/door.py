@@ -5,9 +5,9 @@ from typing import Annotated
 import msgspec
 from starlette.requests import Request
 
-from satchel.edge.callers import Guest, Member
-from satchel.edge.endpoints import Body, Reply, Router
-from satchel.edge.exchange import Client
+from satchel.edge.api.endpoints import Body, Reply, Router
+from satchel.edge.http.callers import Guest, Member
+from satchel.edge.http.request_context import Client
 from satchel.features.rooms.model import PersonId, RemovedFromRoom, RoomFull, RoomId, RoomLocked, RoomUnknown
 from satchel.features.rooms.routes.views import Addresses, RoomView, person_id_of, person_of, room_view
 from satchel.features.rooms.service import entering, showing

@@ -9,8 +9,8 @@ import segno
 from starlette.requests import Request
 from starlette.responses import Response
 
-from satchel.edge.callers import Guest, Member
-from satchel.edge.endpoints import Body, Router
+from satchel.edge.api.endpoints import Body, Router
+from satchel.edge.http.callers import Guest, Member
 from satchel.features.rooms.model import DEFAULT_LIFE, LONGEST_LIFE, Admits, NotInARoom, RoomId, TooManyRooms
 from satchel.features.rooms.routes.views import Addresses, RoomView, person_id_of, person_of, room_view
 from satchel.features.rooms.service import closing, entering, opening, showing

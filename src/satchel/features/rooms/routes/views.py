@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import msgspec
 from starlette.requests import Request
 
-from satchel.edge.callers import Guest, Member
+from satchel.edge.http.callers import Guest, Member
 from satchel.features.rooms.model import Admits, Kind, Person, PersonId
 from satchel.features.rooms.service.context import Rooms
 from satchel.features.rooms.service.showing import Shown

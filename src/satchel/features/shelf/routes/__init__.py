@@ -1,6 +1,6 @@
 """The shelf over HTTP, one file per subject; and the place where uploads to it arrive."""
 
-from satchel.edge.endpoints import Router
+from satchel.edge.api.endpoints import Router
 from satchel.features.shelf.routes import binned, contents, entries
 from satchel.features.shelf.routes.destination import ShelfDestination
 from satchel.features.shelf.service.context import Shelf

@@ -1,7 +1,7 @@
 """The bin: what was deleted, bringing it back, and taking it away for good."""
 
-from satchel.edge.callers import Member
-from satchel.edge.endpoints import PageQuery, Router
+from satchel.edge.api.endpoints import PageQuery, Router
+from satchel.edge.http.callers import Member
 from satchel.features.shelf.model import EntryId, UserId
 from satchel.features.shelf.routes.views import BinList, EntryView, bin_view, entry_view
 from satchel.features.shelf.service import binned, purging

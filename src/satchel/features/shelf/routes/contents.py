@@ -7,11 +7,11 @@ from typing import Annotated
 import msgspec
 from starlette.responses import Response
 
-from satchel.edge.archives import Archive, ArchiveEntry
-from satchel.edge.callers import Member
-from satchel.edge.downloads import Download, attached_as
-from satchel.edge.endpoints import Query, Router
-from satchel.edge.previews import NoPreview, preview
+from satchel.edge.api.endpoints import Query, Router
+from satchel.edge.files.archives import Archive, ArchiveEntry
+from satchel.edge.files.downloads import Download, attached_as
+from satchel.edge.files.previews import NoPreview, preview
+from satchel.edge.http.callers import Member
 from satchel.features.shelf.model import FileId, FolderId, UserId
 from satchel.features.shelf.records import FileRow, object_key
 from satchel.features.shelf.service import archive, files

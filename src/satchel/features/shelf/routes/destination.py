@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from satchel.edge import callers
-from satchel.edge.callers import Member
+from satchel.edge.http import callers
+from satchel.edge.http.callers import Member
 from satchel.edge.uploads.destinations import Announced, Arrived, Small
 from satchel.features.shelf.model import ROOT, FileId, FolderId, UserId
 from satchel.features.shelf.service import arrivals, bundles, files, folders

@@ -6,8 +6,8 @@ from typing import Annotated
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from satchel.edge.callers import Member
-from satchel.edge.endpoints import Body, PageQuery, Router
+from satchel.edge.api.endpoints import Body, PageQuery, Router
+from satchel.edge.http.callers import Member
 from satchel.features.shelf.model import (
     ROOT,
     FileId,

@@ -4,7 +4,7 @@ from typing import Literal
 
 import msgspec
 
-from satchel.edge.previews import Preview, preview_of
+from satchel.edge.files.previews import Preview, preview_of
 from satchel.features.shelf.model import ROOT, Kind
 from satchel.features.shelf.records import FileRow, FolderRow
 from satchel.features.shelf.service.binned import Binned

@@ -1,6 +1,6 @@
 """Transfers over HTTP, one file for each side."""
 
-from satchel.edge.endpoints import Router
+from satchel.edge.api.endpoints import Router
 from satchel.features.transfers.routes import receiving, sending
 from satchel.features.transfers.service.context import Transfers
 

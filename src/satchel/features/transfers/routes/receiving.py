@@ -6,9 +6,9 @@ from typing import Annotated
 import msgspec
 from starlette.responses import Response
 
-from satchel.edge.callers import Guest, Member
-from satchel.edge.downloads import Download, attached_as
-from satchel.edge.endpoints import Body, Router
+from satchel.edge.api.endpoints import Body, Router
+from satchel.edge.files.downloads import Download, attached_as
+from satchel.edge.http.callers import Guest, Member
 from satchel.features.transfers.model import AlreadyTaken, FilesGone, HashDiffers, Id, NotOffered, TransferId
 from satchel.features.transfers.routes.showing import person_of, show
 from satchel.features.transfers.routes.views import SavedView, TransferView

@@ -6,10 +6,10 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from satchel.edge.callers import Guest, Member
-from satchel.edge.downloads import attached_as
-from satchel.edge.endpoints import Body, Query, Router
-from satchel.edge.uploads.headers import repetition_key
+from satchel.edge.api.endpoints import Body, Query, Router
+from satchel.edge.files.downloads import attached_as
+from satchel.edge.http.callers import Guest, Member
+from satchel.edge.uploads.tus_headers import repetition_key
 from satchel.features.transfers.model import (
     MAX_FILES,
     MAX_NOTE_CHARACTERS,

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from satchel.edge.callers import Guest, Member
+from satchel.edge.http.callers import Guest, Member
 from satchel.features.transfers.model import PersonId, TransferId
 from satchel.features.transfers.records import ReceiptRow
 from satchel.features.transfers.routes.views import TransferView, transfer_view

@@ -1,0 +1,80 @@
+"""Answers for whoever watches over the server: is it alive, can it work, and how does it do."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from satchel.edge.http.metrics import Metrics
+from satchel.edge.http.proxies import Networks, came_by_unknown_proxy
+from satchel.kernel.errors import NotFound, SatchelError, Unavailable
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+READY_SECONDS = 3.0
+METRICS_TYPE = b"text/plain; version=0.0.4; charset=utf-8"
+
+# By the name of what is needed: a function that returns if it answers, and raises if not.
+Checks = Mapping[str, Callable[[], Awaitable[object]]]
+
+
+class NotReady(Unavailable):
+    """Something that this server needs does not answer; `checks` says which of them."""
+
+    slug = "not-ready"
+    title = "Not ready"
+
+
+async def alive(_scope: "Scope", _receive: "Receive", send: "Send") -> None:
+    """GET /healthz: the process runs and its loop turns."""
+    await _send(send, b'{"status":"alive"}', b"application/json")
+
+
+def ready(checks: Checks, seconds: float = READY_SECONDS) -> "ASGIApp":
+    """GET /readyz: everything this server needs answers as well."""
+
+    async def answer(_scope: "Scope", _receive: "Receive", send: "Send") -> None:
+        outcomes = await asyncio.gather(*(_outcome(check, seconds) for check in checks.values()))
+        found = dict(zip(checks, outcomes, strict=True))
+        failing = [name for name, outcome in found.items() if outcome != "ok"]
+        if failing:
+            raise NotReady(f"No answer from: {', '.join(failing)}.", checks=found)
+        await _send(send, msgspec.json.encode({"status": "ready", "checks": found}), b"application/json")
+
+    return answer
+
+
+def numbers(metrics: Metrics, allowed: Networks) -> "ASGIApp":
+    """GET /metrics, for the networks named in the settings; to others there is nothing here."""
+
+    async def answer(scope: "Scope", _receive: "Receive", send: "Send") -> None:
+        peer = scope.get("client")
+        # Behind a proxy that nobody told us of, the whole world would look like this machine.
+        if peer is None or not allowed.hold(peer[0]) or came_by_unknown_proxy(scope):
+            raise NotFound("There is nothing at this address.")
+        await _send(send, metrics.page(), METRICS_TYPE)
+
+    return answer
+
+
+async def _outcome(check: Callable[[], Awaitable[object]], seconds: float) -> str:
+    try:
+        async with asyncio.timeout(seconds):
+            await check()
+    except TimeoutError:
+        return "too slow"
+    except SatchelError as error:
+        return error.slug
+    return "ok"
+
+
+async def _send(send: "Send", body: bytes, media_type: bytes) -> None:
+    headers = [
+        (b"content-type", media_type),
+        (b"content-length", b"%d" % len(body)),
+        (b"cache-control", b"no-store"),
+    ]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

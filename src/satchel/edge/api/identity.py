@@ -1,0 +1,191 @@
+"""Who is calling: the only place that turns a token into a person, and the only one that makes such tokens.
+
+A token is believed from `Authorization: Bearer` or from our own cookies, never from the address of a page,
+because addresses end up in histories and logs. When both are sent, only the header counts.
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from satchel.edge.http.callers import Admin, Caller, Guest, Member, Stranger
+from satchel.edge.http.request_context import exchange_of
+from satchel.kernel.clock import Clock, system_clock
+from satchel.kernel.errors import Unauthenticated
+from satchel.kernel.signing import BadSignature, Signer
+from satchel.live import session_channel
+from satchel.stores.ports.ephemeral import Ephemeral, Exists, Publish, Put
+
+if TYPE_CHECKING:
+    from starlette.types import Scope
+
+ACCESS_COOKIE = "satchel_access"
+GUEST_COOKIE = "satchel_guest"
+ACCESS_LIFETIME = timedelta(minutes=15)
+GUEST_LIFETIME = timedelta(days=30)
+
+
+class CookieDead(Unauthenticated):
+    """What a browser holds will never be good again; it is told to forget it, and can then be a guest or a stranger."""
+
+    forgets_cookie = ACCESS_COOKIE
+
+
+class GuestCookieDead(CookieDead):
+    """The same of a guest's."""
+
+    forgets_cookie = GUEST_COOKIE
+
+
+class TokenExpired(Unauthenticated):
+    """The access token was good and has run out: refresh it, then repeat the request."""
+
+    slug = "token-expired"
+    title = "The access token has expired"
+
+
+_STRANGER = Stranger()
+
+
+class _Access(msgspec.Struct, frozen=True, array_like=True):
+    user_id: str
+    email: str
+    session_id: str
+    admin: bool
+    expires: int
+
+
+class _GuestClaims(msgspec.Struct, frozen=True, array_like=True):
+    id: str
+    name: str
+    expires: int
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode_access = msgspec.msgpack.Decoder(_Access).decode
+_decode_guest = msgspec.msgpack.Decoder(_GuestClaims).decode
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A signed proof of identity and the moment (seconds since 1970) it stops being one."""
+
+    value: str
+    expires: int
+
+
+class Identity:
+    """Makes and verifies access and guest tokens."""
+
+    def __init__(
+        self,
+        signer: Signer,
+        ephemeral: Ephemeral,
+        *,
+        clock: Clock = system_clock,
+        access_lifetime: timedelta = ACCESS_LIFETIME,
+        guest_lifetime: timedelta = GUEST_LIFETIME,
+    ) -> None:
+        self._signer = signer
+        self._ephemeral = ephemeral
+        self._clock = clock
+        self.access_lifetime = access_lifetime
+        self.guest_lifetime = guest_lifetime
+
+    def issue_access(self, member: Member) -> Token:
+        expires = int(self._clock() + self.access_lifetime.total_seconds())
+        claims = _Access(member.user_id, member.email, member.session_id, member.admin, expires)
+        return Token(self._signer.sign("access", _encode(claims)), expires)
+
+    def issue_guest(self, guest: Guest) -> Token:
+        expires = int(self._clock() + self.guest_lifetime.total_seconds())
+        return Token(self._signer.sign("guest", _encode(_GuestClaims(guest.id, guest.name, expires))), expires)
+
+    async def revoke(self, session_id: str) -> None:
+        """Refuse the access tokens of this session from now on, for as long as one can be good, and end its sockets."""
+        await self._ephemeral.together(
+            Put(_revoked(session_id), b"1", ttl=self.access_lifetime), Publish(session_channel(session_id), b"ended")
+        )
+
+    async def caller_of(self, scope: "Scope") -> Caller:
+        """Who sent this: a Stranger if nothing was shown. What is shown and not good is `Unauthenticated`."""
+        exchange = exchange_of(scope)
+        if exchange.caller is None:
+            exchange.caller = await self.identify(scope)
+        return exchange.caller
+
+    async def identify(self, scope: "Scope") -> Caller:
+        """The same, looked at afresh: for what lasts long enough that a session can end meanwhile."""
+        bearer, access, guest = _shown(scope)
+        if bearer is not None:
+            try:
+                return await self._member(bearer)
+            except BadSignature:
+                return self._guest(bearer)
+        if access is not None:
+            return await self._member_by_cookie(access)
+        if guest is not None:
+            return self._guest_by_cookie(guest)
+        return _STRANGER
+
+    async def _member_by_cookie(self, token: str) -> Member:
+        try:
+            return await self._member(token)
+        except TokenExpired:
+            raise
+        except (BadSignature, Unauthenticated):
+            raise CookieDead("This session has ended. Sign in again.") from None
+
+    def _guest_by_cookie(self, token: str) -> Guest:
+        try:
+            return self._guest(token)
+        except Unauthenticated:
+            raise GuestCookieDead("This guest pass is no longer good. Come in again.") from None
+
+    async def _member(self, token: str) -> Member:
+        claims = _decode_access(self._signer.open("access", token))
+        if claims.expires <= self._clock():
+            raise TokenExpired("The access token has expired. Refresh it, then repeat the request.")
+        if await self._ephemeral.run(Exists(_revoked(claims.session_id))):
+            raise Unauthenticated("This session has ended. Sign in again.")
+        kind = Admin if claims.admin else Member
+        return kind(claims.user_id, claims.email, claims.session_id, claims.admin)
+
+    def _guest(self, token: str) -> Guest:
+        try:
+            claims = _decode_guest(self._signer.open("guest", token))
+        except BadSignature:
+            raise _not_good() from None
+        if claims.expires <= self._clock():
+            raise Unauthenticated("This guest pass has expired. Ask for a new one.")
+        return Guest(claims.id, claims.name)
+
+
+def _revoked(session_id: str) -> str:
+    return f"revoked:{session_id}"
+
+
+def _not_good() -> Unauthenticated:
+    return Unauthenticated("The token shown is not one that this server gave out. Sign in again.")
+
+
+def _shown(scope: "Scope") -> tuple[str | None, str | None, str | None]:
+    """What was shown: a bearer token, and the values of the two cookies."""
+    access = guest = None
+    for key, value in scope["headers"]:
+        if key == b"authorization":
+            scheme, _, token = value.decode("latin-1").partition(" ")
+            if scheme.lower() != "bearer" or not token.strip():
+                raise Unauthenticated("Only `Authorization: Bearer <token>` is understood here.")
+            return token.strip(), None, None
+        if key == b"cookie":
+            for part in value.decode("latin-1").split(";"):
+                name, _, content = part.strip().partition("=")
+                if name == ACCESS_COOKIE:
+                    access = content
+                elif name == GUEST_COOKIE:
+                    guest = content
+    # An emptied cookie is how browsers are told to forget one.
+    return None, access or None, guest or None

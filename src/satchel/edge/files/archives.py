@@ -1,0 +1,83 @@
+"""Several files and folders as one zip file, read from the store while it goes out."""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from starlette.responses import Response
+
+from satchel.edge.files.downloads import Meter, attached_as, unmetered
+from satchel.edge.files.zip_format import ZipWriter
+from satchel.stores.ports.objects import ObjectMissing, Objects
+
+if TYPE_CHECKING:
+    from starlette.types import Receive, Scope, Send
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveEntry:
+    """Something in an archive: its path there, when it was made, and the key of its object; a folder has none."""
+
+    path: str
+    modified: float
+    key: str | None
+
+
+class Archive(Response):
+    """A zip file that is made while it is sent. What is deleted meanwhile is left out.
+
+    `metered` sees how many bytes go out, and from how it is left whether that was all.
+    """
+
+    def __init__(
+        self, objects: Objects, name: str, entries: AsyncGenerator[ArchiveEntry], *, metered: Meter = unmetered
+    ) -> None:
+        super().__init__()
+        self._metered = metered
+        self._objects = objects
+        self._name = name
+        self._entries = entries
+
+    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:  # noqa: ARG002 -- ASGI
+        headers = [
+            (b"content-type", b"application/zip"),
+            (b"content-disposition", attached_as(f"{self._name}.zip").encode("latin-1")),
+            (b"cache-control", b"private, no-store"),
+        ]
+        start = {"type": "http.response.start", "status": 200, "headers": headers}
+        if scope["method"] == "HEAD":
+            await send(start)
+            await send({"type": "http.response.body", "body": b""})
+            return
+        async with self._metered(0, None) as sent:
+            await send(start)
+            async with aclosing(self._zipped()) as pieces:
+                async for piece in pieces:
+                    await send({"type": "http.response.body", "body": piece, "more_body": True})
+                    sent.add(len(piece))
+            await send({"type": "http.response.body", "body": b""})
+
+    async def _zipped(self) -> AsyncGenerator[bytes]:
+        zip_file = ZipWriter()
+        async with aclosing(self._entries) as entries:
+            async for entry in entries:
+                async with aclosing(self._entry(zip_file, entry)) as pieces:
+                    async for piece in pieces:
+                        yield piece
+        for piece in zip_file.finish():
+            yield piece
+
+    async def _entry(self, zip_file: ZipWriter, entry: ArchiveEntry) -> AsyncGenerator[bytes]:
+        if entry.key is None:
+            yield zip_file.begin(f"{entry.path}/", entry.modified)
+            yield zip_file.end()
+            return
+        try:
+            async with self._objects.read(entry.key) as reading:
+                yield zip_file.begin(entry.path, entry.modified, size_bytes=reading.length)
+                async for piece in reading:
+                    yield zip_file.count(piece)
+                yield zip_file.end()
+        except ObjectMissing:
+            return

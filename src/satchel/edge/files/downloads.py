@@ -1,0 +1,168 @@
+"""Send a stored object: whole or in part, only if it has changed, by the kernel where it can, never as our own page."""
+
+import re
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+from starlette.responses import Response
+
+from satchel.edge.files.ranges import asks_first, etag_of, is_unchanged, last_modified, wanted_range
+from satchel.edge.http.response import ZERO_COPY
+from satchel.stores.object_rules import attachment
+from satchel.stores.ports.objects import ObjectInfo, RangeUnsatisfiable, Reading
+
+if TYPE_CHECKING:
+    from starlette.types import Receive, Scope, Send
+
+# Whatever the bytes are, a browser that shows them runs nothing, loads nothing and has no origin.
+USER_CONTENT_POLICY = "sandbox; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'"
+# Below this, handing the bytes over costs less than the detour to the kernel.
+_WORTH_SENDFILE_BYTES = 64 * 1024
+# Marks that turn the reading direction around can make `gpj.exe` look like `exe.jpg`.
+_DECEIVING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+class Readable(Protocol):
+    """What a download needs of a store of objects."""
+
+    def read(self, key: str, *, start: int = 0, length: int | None = None) -> AbstractAsyncContextManager[Reading]: ...
+
+    async def head(self, key: str) -> ObjectInfo: ...
+
+
+class Sent:
+    """How many bytes of an answer's body have gone to the connection so far."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def add(self, count: int) -> None:
+        self.count += count
+
+
+# Entered with where the answer begins in the object and the number of bytes that are about to go, None if nobody knows
+# it, before the first of them, and may still refuse by raising; left when all have gone, or by the error that kept the
+# rest from going.
+Meter: TypeAlias = Callable[[int, int | None], AbstractAsyncContextManager[Sent]]
+
+
+@asynccontextmanager
+async def unmetered(_start: int, _length: int | None) -> AsyncGenerator[Sent]:
+    yield Sent()
+
+
+def attached_as(name: str) -> str:
+    """A Content-Disposition under which browsers save the bytes: the name as people know it, without tricks."""
+    return attachment(_DECEIVING.sub("", name).replace("/", "_").replace("\\", "_").strip() or "download")
+
+
+class Download(Response):
+    """An answer that opens the object when it is sent and closes it when the last byte has left.
+
+    `disposition` is how browsers treat it; make it with `attached_as`. `cache` is the Cache-Control. A `content_type`
+    takes the place of the stored one, which bytes that several files share have from the first of them. `policy` is the
+    Content-Security-Policy. `metered` sees how many bytes of a GET go out. `finished` is awaited once the last byte of
+    the object, in a whole answer or in the part that ends it, has gone to the connection and the client was there to
+    the end.
+    """
+
+    def __init__(
+        self,
+        objects: Readable,
+        key: str,
+        *,
+        disposition: str = "attachment",
+        cache: str = "private, no-cache",
+        content_type: str | None = None,
+        policy: str = USER_CONTENT_POLICY,
+        metered: Meter = unmetered,
+        finished: Callable[[], Awaitable[None]] | None = None,
+    ) -> None:
+        super().__init__()
+        self._finished = finished
+        self._metered = metered
+        self._objects = objects
+        self._key = key
+        self._content_type = content_type
+        self._fixed = [
+            (b"content-disposition", disposition.encode("latin-1")),
+            (b"cache-control", cache.encode("ascii")),
+            (b"content-security-policy", policy.encode("ascii")),
+            (b"accept-ranges", b"bytes"),
+        ]
+
+    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:  # noqa: ARG002 -- ASGI
+        is_head = scope["method"] == "HEAD"
+        if not is_head and not asks_first(scope):
+            await self._send_whole(scope, send)
+            return
+        info = await self._objects.head(self._key)
+        if is_unchanged(scope, info):
+            await self._start(send, 304, info)
+            await send({"type": "http.response.body", "body": b""})
+        elif is_head:
+            await self._start(send, 200, info, info.size_bytes)
+            await send({"type": "http.response.body", "body": b""})
+        elif (part := wanted_range(scope, info)) is not None:
+            await self._send_part(scope, send, info, *part)
+        else:
+            await self._send_whole(scope, send)
+
+    async def _send_whole(self, scope: "Scope", send: "Send") -> None:
+        async with self._objects.read(self._key) as reading, self._metered(0, reading.length) as sent:
+            await self._start(send, 200, reading.info, reading.length)
+            await _send_bytes(scope, send, reading, sent)
+        await self._finish()
+
+    async def _send_part(self, scope: "Scope", send: "Send", info: ObjectInfo, start: int, length: int) -> None:
+        if length == 0:
+            raise RangeUnsatisfiable(f"There are only {info.size_bytes} bytes.", size_bytes=info.size_bytes)
+        async with self._objects.read(self._key, start=start, length=length) as reading:
+            if reading.info.etag == info.etag:
+                last = reading.start + reading.length - 1
+                shown = (b"content-range", b"bytes %d-%d/%d" % (reading.start, last, info.size_bytes))
+                async with self._metered(reading.start, reading.length) as sent:
+                    await self._start(send, 206, reading.info, reading.length, shown)
+                    await _send_bytes(scope, send, reading, sent)
+                if last == info.size_bytes - 1:
+                    await self._finish()
+                return
+        # Replaced between the two looks: a part of the new one would be glued to the old one.
+        await self._send_whole(scope, send)
+
+    async def _finish(self) -> None:
+        if self._finished is not None:
+            await self._finished()
+
+    async def _start(
+        self,
+        send: "Send",
+        status: int,
+        info: ObjectInfo,
+        length: int | None = None,
+        *more: tuple[bytes, bytes],
+    ) -> None:
+        headers = [
+            *self._fixed,
+            (b"etag", etag_of(info).encode("latin-1")),
+            (b"last-modified", last_modified(info).encode("ascii")),
+            *more,
+        ]
+        if length is not None:
+            headers.append((b"content-type", (self._content_type or info.content_type).encode("latin-1")))
+            headers.append((b"content-length", b"%d" % length))
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+
+
+async def _send_bytes(scope: "Scope", send: "Send", reading: Reading, sent: Sent) -> None:
+    file = reading.file
+    can_zero_copy = ZERO_COPY in scope.get("extensions", {})
+    if file is not None and can_zero_copy and reading.length >= _WORTH_SENDFILE_BYTES:
+        part = {"file": file, "offset": reading.start, "count": reading.length, "moving": sent.add}
+        await send({"type": ZERO_COPY, **part})
+        return
+    async for piece in reading:
+        await send({"type": "http.response.body", "body": piece, "more_body": True})
+        sent.add(len(piece))
+    await send({"type": "http.response.body", "body": b""})

@@ -1,0 +1,130 @@
+"""Serve the web app: built files with their compressed twins, and the one page that draws every address of the app."""
+
+import base64
+import hashlib
+import re
+from collections.abc import Container
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from satchel.edge.http.request_context import header
+from satchel.kernel.errors import NotFound, Unavailable
+
+if TYPE_CHECKING:
+    from starlette.types import Receive, Scope, Send
+
+_SHELL = "/index.html"
+# Run beside the pages under a policy of their own: they may fetch for them, and nothing else.
+_WORKERS = ("/service-worker.js", "/_app/immutable/workers/")
+# Names in here change with their content.
+_IMMUTABLE = "/_app/immutable/"
+_ENCODINGS = ((b"br", ".br"), (b"gzip", ".gz"))
+_TYPES = {
+    ".css": "text/css; charset=utf-8",
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".json": "application/json",
+    ".png": "image/png",
+    ".svg": "image/svg+xml",
+    ".txt": "text/plain; charset=utf-8",
+    ".webmanifest": "application/manifest+json",
+    ".woff2": "font/woff2",
+}
+_INLINE_SCRIPT = re.compile(rb"<script>(.*?)</script>", re.DOTALL)
+# Of SvelteKit, on the hidden line that tells screen readers which page has come up; no other style may stand inline.
+_ANNOUNCER_STYLE = "'sha256-S8qMpvofolR8Mpjy4kQvEm7m1q8clzU4dfDH0AmvZjo='"
+# Not ours to answer with a page: whoever asks here is a program, and wants to know that there is nothing.
+_NOT_PAGES = frozenset({"api", "assets", "objects", "_app", ".well-known"})
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """One file, by encoding; the one that is not encoded is always there."""
+
+    bodies: dict[bytes, bytes]
+    headers: list[tuple[bytes, bytes]]
+    etag: bytes
+
+
+class Site:
+    """An ASGI application that answers GET and HEAD of everything that nobody else answers.
+
+    The whole site is kept in memory: it is a few hundred kilobytes, and read by every visitor.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        shell = folder / "index.html"
+        if not shell.exists():
+            raise Unavailable("The web app is not built. Run `make install`, or install Satchel from its package.")
+        policy = page_policy(shell.read_bytes())
+        self._files = {
+            f"/{path.relative_to(folder).as_posix()}": _load(path, folder, policy)
+            for path in folder.rglob("*")
+            if path.suffix in _TYPES
+        }
+
+    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:  # noqa: ARG002 -- ASGI
+        file = self._find(scope["path"])
+        encoding = _best(header(scope, b"accept-encoding") or b"", file.bodies)
+        body = file.bodies[encoding]
+        etag = b'"%b-%b"' % (file.etag, encoding) if encoding else b'"%b"' % file.etag
+        headers = [*file.headers, (b"etag", etag)]
+        if etag in (header(scope, b"if-none-match") or b""):
+            await send({"type": "http.response.start", "status": 304, "headers": headers})
+            await send({"type": "http.response.body", "body": b""})
+            return
+        if encoding:
+            headers.append((b"content-encoding", encoding))
+        headers.append((b"content-length", b"%d" % len(body)))
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
+
+    def _find(self, path: str) -> _File:
+        if (file := self._files.get(path)) is not None:
+            return file
+        if path.split("/")[1] in _NOT_PAGES or "." in path.rpartition("/")[2]:
+            raise NotFound("There is nothing at this address.")
+        return self._files[_SHELL]
+
+
+def page_policy(shell: bytes) -> str:
+    """What the page may load and run: its own files, and the scripts that were built into it, by their hashes."""
+    hashes = [base64.b64encode(hashlib.sha256(script).digest()).decode() for script in _INLINE_SCRIPT.findall(shell)]
+    scripts = " ".join(["'self'", *(f"'sha256-{digest}'" for digest in hashes)])
+    return (
+        f"default-src 'none'; script-src {scripts}; style-src 'self'; "
+        f"style-src-attr 'unsafe-hashes' {_ANNOUNCER_STYLE}; img-src 'self' blob: data:; "
+        "media-src 'self' blob:; frame-src 'self'; font-src 'self'; connect-src 'self'; manifest-src 'self'; "
+        "worker-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+    )
+
+
+def _load(path: Path, folder: Path, policy: str) -> _File:
+    bodies = {b"": path.read_bytes()}
+    for encoding, suffix in _ENCODINGS:
+        twin = path.with_name(path.name + suffix)
+        if twin.exists():
+            bodies[encoding] = twin.read_bytes()
+    address = f"/{path.relative_to(folder).as_posix()}"
+    kept = "public, max-age=31536000, immutable" if address.startswith(_IMMUTABLE) else "no-cache"
+    headers = [
+        (b"content-type", _TYPES[path.suffix].encode("ascii")),
+        (b"cache-control", kept.encode("ascii")),
+        (b"vary", b"accept-encoding"),
+    ]
+    if path.suffix == ".html":
+        headers.append((b"content-security-policy", policy.encode("ascii")))
+    if address.startswith(_WORKERS):
+        headers.append((b"content-security-policy", b"default-src 'none'; connect-src 'self'"))
+    return _File(bodies, headers, hashlib.sha256(bodies[b""]).hexdigest()[:20].encode())
+
+
+def _best(accepted: bytes, offered: Container[bytes]) -> bytes:
+    """The smallest encoding that the client takes; one with `q=0` is one that it does not."""
+    taken = {
+        part.partition(b";")[0].strip()
+        for part in accepted.lower().split(b",")
+        if part.replace(b" ", b"").partition(b";q=")[2] not in (b"0", b"0.0", b"0.00", b"0.000")
+    }
+    return next((encoding for encoding, _ in _ENCODINGS if encoding in taken and encoding in offered), b"")

@@ -1,0 +1,183 @@
+"""What happens around every request: id, real client, origin check, security headers, problems, log and metrics.
+
+One raw ASGI layer instead of a stack of them, since every layer is paid for by every request.
+"""
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from starlette.requests import ClientDisconnect
+
+from satchel.edge.http.callers import Admin, Guest, Member
+from satchel.edge.http.logs import Journal, RequestLine, Timestamps
+from satchel.edge.http.metrics import RequestMetrics
+from satchel.edge.http.origins import Origins
+from satchel.edge.http.problems import Problem, ShuttingDown, problem_from
+from satchel.edge.http.proxies import LOOPBACK, Network, Networks, see_through
+from satchel.edge.http.request_context import Exchange, begin
+from satchel.edge.http.response import ZERO_COPY
+from satchel.edge.http.splice import POUR
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+_log = logging.getLogger("satchel.edge")
+
+API_POLICY = b"default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+SECURITY_HEADERS = [
+    (b"content-security-policy", API_POLICY),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"permissions-policy", b"camera=(), microphone=(), geolocation=(), payment=(), usb=()"),
+]
+_ONLY_OVER_HTTPS = [(b"strict-transport-security", b"max-age=31536000")]
+# A page may say for itself which policies it needs; a header it has set is left alone.
+_NAMES = frozenset(name for name, _ in SECURITY_HEADERS)
+# nginx's number for a client that went away before it had its answer; only ever seen in our log.
+CLIENT_LEFT = 499
+# The connection has become a websocket.
+SWITCHED = 101
+_QUIET_ROUTES = frozenset({"/healthz", "/readyz", "/metrics"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exposure:
+    """How this server meets the outside: which proxies it believes, its own public addresses, who may read metrics."""
+
+    trusted_proxies: Sequence[Network] = ()
+    addresses: Sequence[str] = ()
+    metrics_from: Sequence[Network] = LOOPBACK
+
+
+class Guard:
+    """The outermost ASGI application."""
+
+    def __init__(self, app: "ASGIApp", *, exposure: Exposure, journal: Journal, metrics: RequestMetrics) -> None:
+        self._app = app
+        self._proxies = Networks(exposure.trusted_proxies)
+        self._origins = Origins(exposure.addresses)
+        self._journal = journal
+        self._metrics = metrics
+        self._timestamps = Timestamps()
+
+    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
+        if scope["type"] == "lifespan":
+            raise RuntimeError("the application is opened around the server, so there is nothing to do at its start")
+        started = time.perf_counter()
+        exchange = begin(scope, see_through(scope, self._proxies) if self._proxies else None)
+        answer = _Answer(scope, send, exchange)
+        is_request = scope["type"] == "http"
+        self._metrics.in_flight += is_request
+        try:
+            self._origins.check(scope)
+            await self._app(scope, receive, answer)
+        except ClientDisconnect:
+            answer.status = CLIENT_LEFT
+        except asyncio.CancelledError:
+            # Only the end of the server cancels a request; its task ends here, so nobody waits for the cancellation.
+            await answer.fail(ShuttingDown("The server is being stopped. Try again in a moment."))
+        except Exception as error:  # noqa: BLE001 -- whatever it is, the client gets an answer and the log the cause
+            await answer.fail(error)
+        finally:
+            self._metrics.in_flight -= is_request
+            self._note(scope, exchange, answer, time.perf_counter() - started)
+
+    def _note(self, scope: "Scope", exchange: Exchange, answer: "_Answer", seconds: float) -> None:
+        method = scope.get("method", "WEBSOCKET")
+        self._metrics.observe(exchange.route, method, answer.status, seconds, answer.sent_bytes)
+        if not self._journal.wants_requests or (exchange.route in _QUIET_ROUTES and not self._journal.wants_everything):
+            return
+        kind, caller_id = _named(exchange)
+        self._journal.write_request(
+            RequestLine(
+                time=self._timestamps.now(),
+                level="info" if answer.status < 500 else "error",
+                request=exchange.id,
+                method=method,
+                route=exchange.route,
+                status=answer.status,
+                ms=round(seconds * 1000, 2),
+                bytes=answer.sent_bytes,
+                caller=kind,
+                caller_id=caller_id,
+            )
+        )
+
+
+class _Answer:
+    """The way out of one request: completes the headers, and remembers what was sent."""
+
+    __slots__ = ("_exchange", "_scope", "_send", "sent_bytes", "status")
+
+    def __init__(self, scope: "Scope", send: "Send", exchange: Exchange) -> None:
+        self._scope = scope
+        self._send = send
+        self._exchange = exchange
+        self.status = 0
+        self.sent_bytes = 0
+
+    async def __call__(self, message: "Message") -> None:
+        kind = message["type"]
+        if kind == "http.response.start":
+            message["headers"] = self._completed(message.get("headers", ()))
+        elif kind == "websocket.accept":
+            message["headers"] = [*message.get("headers", ()), (b"x-request-id", self._exchange.id.encode("ascii"))]
+        await self._send(message)
+        if kind == "http.response.body":
+            self.sent_bytes += len(message.get("body", b""))
+        elif kind == "http.response.start":
+            self.status = message["status"]
+        elif kind in (ZERO_COPY, POUR):
+            self.sent_bytes += message["count"]
+        elif kind == "websocket.accept":
+            self.status = SWITCHED
+
+    def _completed(self, given: "list[tuple[bytes, bytes]]") -> "list[tuple[bytes, bytes]]":
+        headers = [*given, *self._exchange.headers, (b"x-request-id", self._exchange.id.encode("ascii"))]
+        own = _NAMES.intersection([name for name, _ in given])
+        headers += SECURITY_HEADERS if not own else [each for each in SECURITY_HEADERS if each[0] not in own]
+        if self._scope["scheme"] in ("https", "wss"):
+            headers += _ONLY_OVER_HTTPS
+        return headers
+
+    async def fail(self, error: Exception) -> None:
+        if self.status:
+            # Too late for another answer; leaving this one unfinished makes the server break the connection.
+            _log.error("a request failed half-way", exc_info=error, extra={"request": self._exchange.id})
+            if self.status == SWITCHED:
+                with contextlib.suppress(OSError):
+                    await self._send({"type": "websocket.close", "code": 1011})
+            return
+        problem = problem_from(error, self._exchange.id)
+        self.status = problem.status
+        self.sent_bytes = len(problem.body)
+        with contextlib.suppress(ClientDisconnect):
+            await self._send_problem(problem)
+
+    async def _send_problem(self, problem: Problem) -> None:
+        headers = self._completed(problem.headers)
+        if self._scope["type"] == "http":
+            kind = "http.response"
+        elif "websocket.http.response" in self._scope.get("extensions", {}):
+            kind = "websocket.http.response"
+        else:
+            await self._send({"type": "websocket.close", "code": 1008})
+            return
+        await self._send({"type": f"{kind}.start", "status": problem.status, "headers": headers})
+        await self._send({"type": f"{kind}.body", "body": problem.body})
+
+
+def _named(exchange: Exchange) -> tuple[str, str]:
+    caller = exchange.caller
+    if isinstance(caller, Member):
+        return ("admin" if isinstance(caller, Admin) else "member"), caller.user_id
+    if isinstance(caller, Guest):
+        return "guest", caller.id
+    return "stranger", ""

@@ -1,0 +1,49 @@
+"""Refuse what a page of another site tries to do here with the cookies of whoever looks at it."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from satchel.edge.http.problems import CrossOrigin
+
+if TYPE_CHECKING:
+    from starlette.types import Scope
+
+_SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+
+
+class Origins:
+    """Our own origins besides the address that a request was sent to, such as the public address behind a proxy."""
+
+    def __init__(self, addresses: Iterable[str] = ()) -> None:
+        self._own = frozenset(
+            f"{parts.scheme}://{parts.netloc}".lower().encode("ascii")
+            for parts in (urlsplit(address) for address in addresses if address)
+        )
+
+    def check(self, scope: "Scope") -> None:
+        """Raise `CrossOrigin` for a write, or a websocket, that comes from a page of another site.
+
+        Browsers name the origin of every write, other clients need not: without one there is no page behind it.
+        """
+        if scope["type"] == "http" and scope["method"] in _SAFE_METHODS:
+            return
+        site = origin = None
+        host = b""
+        for key, value in scope["headers"]:
+            if key == b"origin":
+                origin = value.lower()
+            elif key == b"sec-fetch-site":
+                site = value
+            elif key == b"host":
+                host = value.lower()
+        if site in (b"same-origin", b"none") or origin in self._own:
+            return
+        if site is None and origin is None:
+            return
+        # The scheme is left out of it: behind a proxy that ends TLS we do not see the one that the browser sees.
+        # For websockets browsers differ in what they call the same site, but all of them name the origin.
+        names_us = origin is not None and host != b"" and origin.partition(b"://")[2] == host
+        if names_us and (site is None or scope["type"] == "websocket"):
+            return
+        raise CrossOrigin("This was sent by a page of another site. Open Satchel itself and do it there.")

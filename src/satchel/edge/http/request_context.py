@@ -1,0 +1,79 @@
+"""What is known of a request while it is being answered: its id, its route, who calls and from where."""
+
+import re
+import secrets
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from satchel.edge.http.callers import Caller
+
+if TYPE_CHECKING:
+    from starlette.types import Scope
+
+_KEY = "satchel.exchange"
+_SANE_ID = re.compile(rb"[A-Za-z0-9._-]{8,64}")
+
+
+class Client(msgspec.Struct, frozen=True):
+    """Where a request comes from."""
+
+    address: str
+    user_agent: str
+    https: bool
+
+
+class Exchange:
+    """One per request or websocket, kept in its scope: filled in on the way, read by log and problems."""
+
+    __slots__ = ("caller", "headers", "id", "route")
+
+    def __init__(self, request_id: str) -> None:
+        self.id = request_id
+        # The template, never the path itself: paths can hold the secret of a link.
+        self.route = ""
+        self.caller: Caller | None = None
+        # What every answer of the route carries, refusals too.
+        self.headers: Sequence[tuple[bytes, bytes]] = ()
+
+
+def new_request_id() -> str:
+    return secrets.token_hex(12)
+
+
+def begin(scope: "Scope", proposed_id: bytes | None = None) -> Exchange:
+    """Start the exchange of a scope; an id proposed by somebody trusted is kept if harmless in a log."""
+    if proposed_id is not None and _SANE_ID.fullmatch(proposed_id):
+        exchange = Exchange(proposed_id.decode("ascii"))
+    else:
+        exchange = Exchange(new_request_id())
+    scope[_KEY] = exchange
+    return exchange
+
+
+def exchange_of(scope: "Scope") -> Exchange:
+    found: Any = scope.get(_KEY)
+    return found if found is not None else begin(scope)
+
+
+def header(scope: "Scope", name: bytes) -> bytes | None:
+    """The first header of that (lower-case) name."""
+    for key, value in scope["headers"]:
+        if key == name:
+            return value
+    return None
+
+
+def client_of(scope: "Scope") -> Client:
+    user_agent = b""
+    for key, value in scope["headers"]:
+        if key == b"user-agent":
+            user_agent = value
+    peer = scope.get("client")
+    return Client(
+        address=peer[0] if peer else "",
+        # Long enough to tell devices apart, short enough to store with a session.
+        user_agent=user_agent[:400].decode("latin-1"),
+        https=scope["scheme"] in ("https", "wss"),
+    )

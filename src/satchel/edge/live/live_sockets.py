@@ -1,0 +1,176 @@
+"""Websockets on which people are told what happens: let the right ones listen, as many as can be borne, for as long as
+they may.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from starlette.requests import ClientDisconnect
+
+from satchel.edge.http.problems import Busy, ShuttingDown
+from satchel.edge.http.request_context import client_of
+from satchel.edge.live.devices import device_of
+from satchel.edge.live.listeners import Listener, Listeners
+from satchel.edge.live.presence import Connection, Roll
+from satchel.edge.live.websocket import Closing, Overwhelmed, Socket
+from satchel.kernel.clock import Clock, iso
+from satchel.kernel.errors import NotFound, TooMany, Unauthenticated, Unavailable
+from satchel.kernel.ids import new_id
+from satchel.live import LiveEvent, encode, person_channel
+from satchel.stores.ports.ephemeral import Ephemeral, SubscriptionLost
+
+if TYPE_CHECKING:
+    from prometheus_client import Metric
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+
+class Hello(LiveEvent, tag="hello", frozen=True):
+    """The first frame: from now on this person hears everything."""
+
+    person_id: str
+    at: str
+
+
+class Resync(LiveEvent, tag="resync", frozen=True):
+    """Events may have been missed: read everything again."""
+
+
+_RESYNC = encode(Resync())
+Admit = Callable[[], Awaitable[Listener]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """How much is borne."""
+
+    sockets: int = 10_000
+    sockets_per_person: int = 20
+    # A frame that is not taken within this time is the last.
+    patience: timedelta = timedelta(seconds=20)
+    # A session can end without a word, by running out; so everybody has to show now and then that theirs has not.
+    lasts: timedelta = timedelta(hours=12)
+
+
+class LiveSockets:
+    """The live connections of this server, wherever it offers some; a collector in prometheus-client's sense."""
+
+    def __init__(self, ephemeral: Ephemeral, roll: Roll, *, clock: Clock, bounds: Bounds | None = None) -> None:
+        self._ephemeral = ephemeral
+        self._clock = clock
+        self._bounds = bounds or Bounds()
+        self._open = 0
+        self._open_of: Counter[str] = Counter()
+        self._stopping = False
+        self.roll = roll
+
+    def stop(self) -> None:
+        """Take on nobody any more; the server itself closes what is open."""
+        self._stopping = True
+        self.roll.stop()
+
+    def collect(self) -> Iterator["Metric"]:
+        from prometheus_client.core import GaugeMetricFamily
+
+        yield GaugeMetricFamily("satchel_live_sockets", "Live connections open.", value=self._open)
+        yield GaugeMetricFamily("satchel_live_people", "People with a live connection here.", value=len(self._open_of))
+
+    def open_to(self, listeners: Listeners) -> "ASGIApp":
+        """An ASGI application that lets these people listen."""
+
+        async def serve(scope: "Scope", receive: "Receive", send: "Send") -> None:
+            await receive()
+            await self._serve(scope, Socket(receive, send, patience=self._bounds.patience), listeners)
+
+        return serve
+
+    async def _serve(self, scope: "Scope", socket: Socket, listeners: Listeners) -> None:
+        admit = partial(listeners.admit, scope)
+        listener = await admit()
+        connection = Connection(new_id(self._clock), listener.person_id, device_of(client_of(scope).user_agent))
+        with self._place_for(connection.person_id):
+            try:
+                code = await self._until_over(socket, self._speak(socket, listener, connection, admit))
+            finally:
+                self.roll.leave(connection)
+            if code is not None:
+                await socket.close(code)
+
+    @contextmanager
+    def _place_for(self, person_id: str) -> Generator[None]:
+        bounds = self._bounds
+        if self._stopping:
+            raise ShuttingDown("The server is being stopped. Try again in a moment.")
+        if self._open_of[person_id] >= bounds.sockets_per_person:
+            raise TooMany(
+                f"You have {bounds.sockets_per_person} live connections open already. Close some tabs.", retry_after=60
+            )
+        if self._open >= bounds.sockets:
+            raise Busy("This server has as many live connections as it can bear. Try again in a moment.")
+        self._open += 1
+        self._open_of[person_id] += 1
+        try:
+            yield
+        finally:
+            self._open -= 1
+            self._open_of[person_id] -= 1
+            if not self._open_of[person_id]:
+                del self._open_of[person_id]
+
+    async def _until_over(self, socket: Socket, speech: Coroutine[Any, Any, Closing]) -> Closing | None:
+        """What to close the socket with; None when nobody is there to be told."""
+        speaking = asyncio.create_task(speech)
+        leaving = asyncio.create_task(socket.left())
+        try:
+            both = (speaking, leaving)
+            await asyncio.wait(both, timeout=self._bounds.lasts.total_seconds(), return_when=asyncio.FIRST_COMPLETED)
+            if leaving.done():
+                if not socket.is_accepted:
+                    raise ClientDisconnect
+                return leaving.result()
+            return speaking.result() if speaking.done() else Closing.COME_BACK
+        except (OSError, Overwhelmed):
+            return None
+        finally:
+            speaking.cancel()
+            leaving.cancel()
+            await asyncio.gather(speaking, leaving, return_exceptions=True)
+
+    async def _speak(self, socket: Socket, listener: Listener, connection: Connection, admit: Admit) -> Closing:
+        """Say everything until there is a reason to stop; before the socket is accepted the reason is raised."""
+        while True:
+            try:
+                return await self._pass_on(socket, listener, connection, admit)
+            except (Unauthenticated, NotFound, Unavailable) as reason:
+                if not socket.is_accepted:
+                    raise
+                if not isinstance(reason, Unavailable):
+                    return Closing.SESSION_ENDED
+                if not isinstance(reason, SubscriptionLost):
+                    return Closing.TRY_LATER
+
+    async def _pass_on(self, socket: Socket, listener: Listener, connection: Connection, admit: Admit) -> Closing:
+        told = person_channel(listener.person_id)
+        channels = [told] if listener.ending is None else [told, listener.ending]
+        async with self._ephemeral.subscribe(*channels) as messages:
+            # The session may have ended before we listened for it, and after we had looked.
+            await admit()
+            await self._greet(socket, listener, connection)
+            async for message in messages:
+                if message.channel != told:
+                    return Closing.SESSION_ENDED
+                await socket.say(message.body)
+        raise Unavailable("The subscription has ended.")
+
+    async def _greet(self, socket: Socket, listener: Listener, connection: Connection) -> None:
+        if socket.is_accepted:
+            await socket.say(_RESYNC)
+            return
+        await socket.accept(listener.subprotocol)
+        await self.roll.enter(connection)
+        await socket.say(encode(Hello(person_id=connection.person_id, at=iso(self._clock()))))

@@ -1,0 +1,208 @@
+"""Store the bytes of one request so that whatever arrived stays, whenever the connection or the server goes.
+
+    parts    of one fixed size, in a multipart upload that is begun with the first of them
+    pieces   what is there of the part that is not full yet, each an object of its own: `uploads/<id>/<name>`
+
+A part is joined from pieces and memory as it is stored, so no more than two buffers are ever held: one that is stored
+and one that is filled meanwhile. After each store the row moves forward, if nobody else has moved it. With a checksum
+it moves once, at the end.
+"""
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator
+from typing import Any
+
+import msgspec
+from starlette.requests import ClientDisconnect
+
+from satchel.edge.http.problems import TooSlow
+from satchel.edge.uploads.body_buffers import BUFFER_BYTES, Held, Incoming
+from satchel.edge.uploads.context import RESUME_WITHIN, Uploads
+from satchel.edge.uploads.records import Piece, UploadRow
+from satchel.edge.uploads.refusals import UploadTakenOver
+from satchel.edge.uploads.tus_headers import Checksum
+from satchel.edge.uploads.upload_finish import FINISH_WITHIN
+from satchel.edge.uploads.upload_lock import Turn
+from satchel.stores.ports.expressions import assign
+
+# More than this are joined into one, lest a sender of single bytes fill the row with sizes.
+MAX_PIECES = 32
+
+
+async def write(
+    uploads: Uploads, row: UploadRow, turn: Turn, receive: Any, checksum: Checksum | None = None
+) -> UploadRow:
+    """Take in a body that follows what is stored; the row as it stands afterwards.
+
+    Cut off, it keeps what came and raises what happened; with a checksum it keeps all or nothing.
+    """
+    return await _Writer(uploads, row, checksum).write(Incoming(receive, turn, uploads.buffers), turn)
+
+
+class _Writer:
+    """One request at work; `_row` is where its bytes have come to, `_committed` what the table knows of it."""
+
+    def __init__(self, uploads: Uploads, row: UploadRow, checksum: Checksum | None) -> None:
+        self._uploads = uploads
+        self._objects = uploads.objects
+        self._row = self._committed = row
+        self._check = checksum.begin() if checksum else None
+        self._digest = uploads.digests.take(row.upload_id, row.offset_bytes)
+        self._pieces = set(_piece_keys(row))
+        self._committing = False
+        # How far the bytes go that were taken in, stored or not; where the storing of the last of them is; and what
+        # ended the body too early.
+        self._taken_bytes = row.offset_bytes
+        self._storing: asyncio.Task[None] | None = None
+        self._cut_off: Exception | None = None
+
+    async def write(self, incoming: Incoming, turn: Turn) -> UploadRow:
+        try:
+            await self._take_in_all(incoming, turn)
+            if self._check is not None:
+                self._check.verify()
+                await self._commit()
+        except BaseException:
+            # A change that failed may still have happened, and what it speaks of has to stay.
+            if not self._committing:
+                await self._forget_uncommitted()
+            raise
+        finally:
+            # What was hashed and then could not be stored would make it run ahead.
+            if self._digest is not None and self._digest.offset_bytes == self._committed.offset_bytes:
+                self._uploads.digests.put_back(self._committed.upload_id, self._digest)
+        return self._row
+
+    async def _take_in_all(self, incoming: Incoming, turn: Turn) -> None:
+        try:
+            while self._cut_off is None and await incoming.more():
+                await self._uploads.buffers.take(turn)
+                await self._take_in(incoming)
+        finally:
+            await self._have_stored()
+        if self._cut_off is not None:
+            raise self._cut_off
+
+    async def _take_in(self, incoming: Incoming) -> None:
+        """Fill a buffer, and begin to store it as soon as the one before is stored; it is given back after that."""
+        held = Held()
+        try:
+            await self._fill(held, incoming)
+            await self._have_stored()
+        except BaseException:
+            self._uploads.buffers.give_back()
+            raise
+        self._taken_bytes += held.size_bytes
+        self._storing = asyncio.create_task(self._store(held))
+        self._storing.add_done_callback(lambda _: self._uploads.buffers.give_back())
+
+    async def _fill(self, held: Held, incoming: Incoming) -> None:
+        row = self._committed
+        rest = row.size_bytes - self._taken_bytes
+        room = min(BUFFER_BYTES, row.part_bytes - self._taken_bytes % row.part_bytes, rest)
+        try:
+            await incoming.fill(held, room, last=room == rest)
+        except (ClientDisconnect, TooSlow, UploadTakenOver) as error:
+            if self._check is not None:
+                raise
+            self._cut_off = error
+
+    async def _have_stored(self) -> None:
+        storing, self._storing = self._storing, None
+        if storing is not None:
+            await storing
+
+    async def _store(self, held: Held) -> None:
+        if not held.size_bytes:
+            return
+        hashing = asyncio.create_task(asyncio.to_thread(self._hash, held.chunks))
+        try:
+            self._row = await self._stored(held)
+        finally:
+            await hashing
+        if self._check is None:
+            await self._commit()
+
+    def _hash(self, chunks: list[bytes]) -> None:
+        if self._digest is not None:
+            self._digest.update(chunks)
+        if self._check is not None:
+            self._check.update(chunks)
+
+    async def _stored(self, held: Held) -> UploadRow:
+        """Put the bytes where they belong; the row as it will be."""
+        row = self._row
+        waiting_bytes = row.waiting_bytes + held.size_bytes
+        offset = row.offset_bytes + held.size_bytes
+        body = _joined(self._uploads, row, held)
+        if offset == row.size_bytes and not row.multipart:
+            await self._objects.put(row.key, body, length=waiting_bytes, content_type=row.content_type)
+            return msgspec.structs.replace(row, offset_bytes=offset, pieces=[])
+        if offset == row.size_bytes or waiting_bytes == row.part_bytes:
+            return await self._stored_part(row, body, waiting_bytes)
+        if len(row.pieces) == MAX_PIECES:
+            pieces = [_new_piece(waiting_bytes)]
+        else:
+            pieces = [*row.pieces, _new_piece(held.size_bytes)]
+            body = aiter(held)
+        new = msgspec.structs.replace(row, offset_bytes=offset, pieces=pieces)
+        key = _piece_keys(new)[-1]
+        self._pieces.add(key)
+        await self._objects.put(key, body, length=pieces[-1].size_bytes)
+        return new
+
+    async def _stored_part(self, row: UploadRow, body: AsyncIterator[bytes], size_bytes: int) -> UploadRow:
+        start = row.offset_bytes - row.waiting_bytes
+        multipart = row.multipart or await self._objects.begin(row.key, content_type=row.content_type)
+        # Remembered at once, so that one begun in vain is given up.
+        self._row = msgspec.structs.replace(row, multipart=multipart)
+        number = start // row.part_bytes + 1
+        part = await self._objects.put_part(row.key, multipart, number, body, length=size_bytes)
+        if self._digest is not None:
+            self._digest.parts.append(part)
+        return msgspec.structs.replace(row, offset_bytes=start + size_bytes, pieces=[], multipart=multipart)
+
+    async def _commit(self) -> None:
+        old, new = self._committed, self._row
+        if old is new:
+            return
+        actions = [assign("OffsetBytes", new.offset_bytes), assign("Pieces", msgspec.to_builtins(new.pieces))]
+        if new.multipart:
+            actions.append(assign("MultipartId", new.multipart))
+        self._committing = True
+        lives_on = FINISH_WITHIN if new.is_whole else RESUME_WITHIN
+        self._row = self._committed = await self._uploads.change(old, actions, lives_on)
+        self._committing = False
+        await self._delete_pieces_except(self._row)
+
+    async def _forget_uncommitted(self) -> None:
+        """Free what the table does not know of; what a kill leaves here goes when the upload expires."""
+        old, new = self._committed, self._row
+        if new.multipart and not old.multipart:
+            await self._objects.abort(new.key, new.multipart)
+        await self._delete_pieces_except(old)
+
+    async def _delete_pieces_except(self, row: UploadRow) -> None:
+        kept = set(_piece_keys(row))
+        if unused := self._pieces - kept:
+            await self._objects.delete(*unused)
+        self._pieces = kept
+
+
+async def _joined(uploads: Uploads, row: UploadRow, held: Held) -> AsyncIterator[bytes]:
+    """What waits in pieces, then what is in memory."""
+    for key in _piece_keys(row):
+        async with uploads.objects.read(key) as reading:
+            async for chunk in reading:
+                yield chunk
+    for chunk in held.chunks:
+        yield chunk
+
+
+def _new_piece(size_bytes: int) -> Piece:
+    return Piece(size_bytes, f"piece-{secrets.token_hex(8)}")
+
+
+def _piece_keys(row: UploadRow) -> list[str]:
+    return [row.folder + piece.name for piece in row.pieces]

@@ -1,0 +1,20 @@
+"""End an upload before it became anything, and free its bytes."""
+
+from satchel.edge.uploads.context import Uploads
+from satchel.edge.uploads.records import UploadRow
+from satchel.edge.uploads.reservations import redeem
+from satchel.stores.ports.expressions import assign
+
+
+async def give_up(uploads: Uploads, row: UploadRow) -> None:
+    """End an upload and free its bytes; what it may have become is its destination's."""
+    await uploads.change(row, [assign("Ended", value=True)])
+    await free(uploads, row)
+
+
+async def free(uploads: Uploads, row: UploadRow) -> None:
+    await redeem(uploads.ephemeral, row.place, row.upload_id)
+    if row.multipart:
+        await uploads.objects.abort(row.key, row.multipart)
+    while (listed := await uploads.objects.list(row.folder)).objects:
+        await uploads.objects.delete(*(info.key for info in listed.objects))
