@@ -19,10 +19,10 @@ from satchel.edge.uploads.context import LASTS_AT_MOST, Uploads
 from satchel.edge.uploads.destinations import Destination
 from satchel.edge.uploads.routes import routes as upload_routes
 from satchel.edge.uploads.upload_create import sweep_expired_uploads
+from satchel.features.accounts.adapters import Finder
 from satchel.features.accounts.model import StoreKinds
 from satchel.features.accounts.routes import routes as account_routes
 from satchel.features.accounts.service.context import Accounts
-from satchel.features.accounts.service.finding import Finder
 from satchel.features.accounts.service.invitations import sweep_expired_invitations
 from satchel.features.accounts.service.password_resets import sweep_expired_resets
 from satchel.features.accounts.service.passwords import Passwords

@@ -7,7 +7,7 @@ from satchel.edge.api.identity import Admin
 from satchel.features.accounts.model import SignUpMode, UserId
 from satchel.features.accounts.needs import Sweep
 from satchel.features.accounts.records import InvitationRow
-from satchel.features.accounts.routes.signing_in import Text
+from satchel.features.accounts.routes.session_cookies import Text
 from satchel.features.accounts.service import directory, invitations
 from satchel.features.accounts.service import sign_up as signing_up
 from satchel.features.accounts.service.context import Accounts

@@ -6,10 +6,10 @@ from satchel.edge.api.endpoints import Body, PageQuery, Router
 from satchel.edge.api.identity import Admin
 from satchel.edge.http.request_context import Client
 from satchel.features.accounts.model import LastAdministrator, OwnSuspension, PasswordResetInvalid, UserId
-from satchel.features.accounts.routes.signing_in import Text
+from satchel.features.accounts.routes.session_cookies import Text
 from satchel.features.accounts.service import directory, password_resets
 from satchel.features.accounts.service.context import Accounts
-from satchel.features.accounts.service.standing import change_standing
+from satchel.features.accounts.service.roles import change_standing
 from satchel.kernel.errors import TooMany
 
 

@@ -16,7 +16,7 @@ from satchel.features.accounts.model import (
     UserId,
     WrongCredentials,
 )
-from satchel.features.accounts.routes.signing_in import Keep, SignedInView, Text, signed_in_reply
+from satchel.features.accounts.routes.session_cookies import Keep, SignedInView, Text, signed_in_reply
 from satchel.features.accounts.service import people
 from satchel.features.accounts.service import sign_up as signing_up
 from satchel.features.accounts.service.context import Accounts

@@ -6,7 +6,7 @@ from satchel.edge.api.endpoints import Body, PageQuery, Query, Router
 from satchel.edge.api.identity import Member
 from satchel.features.accounts.model import Email, UserId
 from satchel.features.accounts.records import ScopeRow
-from satchel.features.accounts.routes.signing_in import Text
+from satchel.features.accounts.routes.session_cookies import Text
 from satchel.features.accounts.service import scopes
 from satchel.features.accounts.service.context import Accounts
 

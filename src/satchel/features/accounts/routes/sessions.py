@@ -10,7 +10,7 @@ from satchel.edge.api.identity import Member
 from satchel.edge.http.request_context import Client
 from satchel.features.accounts.model import AccountSuspended, Email, SessionEnded, SessionId, WrongCredentials
 from satchel.features.accounts.records import SessionRow
-from satchel.features.accounts.routes.signing_in import (
+from satchel.features.accounts.routes.session_cookies import (
     REFRESH_COOKIE,
     Keep,
     SignedInView,
