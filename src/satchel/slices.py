@@ -60,16 +60,16 @@ from satchel.features.rooms.service.lending import Lending
 from satchel.features.rooms.service.linking import LinkedRooms
 from satchel.features.rooms.service.mending import mend_rooms
 from satchel.features.rooms.service.sweep import sweep_room_bytes
+from satchel.features.shelf.adapters import AskingFolders, LinkedFolders, LinkedShelfFiles
 from satchel.features.shelf.model import HandedFileOpened, UserId
 from satchel.features.shelf.records import UsageRow
 from satchel.features.shelf.routes import ShelfDestination
 from satchel.features.shelf.routes import routes as shelf_routes
 from satchel.features.shelf.service.context import Shelf
 from satchel.features.shelf.service.files import read_usage
-from satchel.features.shelf.service.handing import Handing
-from satchel.features.shelf.service.linking import AskingFolders, LinkedFolders, LinkedShelfFiles
-from satchel.features.shelf.service.purging import sweep_due
-from satchel.features.shelf.service.sweep import sweep_shelves
+from satchel.features.shelf.service.purge import sweep_due
+from satchel.features.shelf.service.shelf_copies import Handing
+from satchel.features.shelf.service.shelf_garbage import sweep_shelves
 from satchel.features.transfers.model import PersonId, TransferId, TransferUsed
 from satchel.features.transfers.needs import Rooms as RoomsOfTransfers
 from satchel.features.transfers.routes import routes as transfer_routes

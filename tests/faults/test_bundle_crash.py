@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 
 from satchel.edge.uploads.bundles import BUNDLE_TYPE
-from satchel.features.shelf.service.sweep import sweep_shelves
+from satchel.features.shelf.service.shelf_garbage import sweep_shelves
 from satchel.kernel.clock import ManualClock, system_clock
 from tests.application import running_satchel
 from tests.faults.test_upload_crash import signed_up

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from satchel.features.links.service.naming import Naming
-from satchel.features.shelf.service.linking import LinkedShelfFiles
+from satchel.features.shelf.adapters import LinkedShelfFiles
 from satchel.kernel.clock import iso
 from tests.application import Caller, Satchel
 from tests.features.links.given import CONTENT, changed, given, given_file, listed, read, slug

@@ -6,8 +6,8 @@ from datetime import timedelta
 import pytest
 
 from satchel.features.rooms.service.linking import LinkedRooms
+from satchel.features.shelf.adapters import PAGE, AskingFolders, LinkedFolders, LinkedShelfFiles
 from satchel.features.shelf.model import QuotaReached
-from satchel.features.shelf.service.linking import PAGE, AskingFolders, LinkedFolders, LinkedShelfFiles
 from satchel.kernel.errors import Conflict, Invalid, NotFound
 from satchel.kernel.handed_file import HandedFile
 from satchel.kernel.linked import LinkedThing

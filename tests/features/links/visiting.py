@@ -18,7 +18,7 @@ from satchel.features.clicks.service.visitors import Visitors
 from satchel.features.links.records import LINK, LinkRow
 from satchel.features.links.service.context import Links
 from satchel.features.links.service.naming import Naming
-from satchel.features.shelf.service.linking import AskingFolders, LinkedFolders, LinkedShelfFiles
+from satchel.features.shelf.adapters import AskingFolders, LinkedFolders, LinkedShelfFiles
 from satchel.kernel.signing import Signer
 from satchel.throttles import LinkGuesses, Throttles
 from tests.application import Caller, Satchel

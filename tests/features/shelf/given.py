@@ -25,9 +25,9 @@ from satchel.features.shelf.records import (
     object_key,
     place_of,
 )
-from satchel.features.shelf.service.arrivals import Upload, keep_upload
 from satchel.features.shelf.service.context import Shelf
 from satchel.features.shelf.service.folders import Ways
+from satchel.features.shelf.service.shelf_file_add import Upload, keep_upload
 from satchel.kernel.ids import new_id
 from satchel.stores.ports.objects import Objects
 from satchel.stores.ports.table import Tables

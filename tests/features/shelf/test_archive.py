@@ -15,8 +15,8 @@ from starlette.requests import ClientDisconnect
 from satchel.edge.files.archives import Archive
 from satchel.edge.files.zip_format import ZipWriter
 from satchel.features.shelf.model import UserId
-from satchel.features.shelf.routes.contents import archived
-from satchel.features.shelf.service.archive import select
+from satchel.features.shelf.routes.shelf_contents import archived
+from satchel.features.shelf.service.shelf_archive import select
 from satchel.kernel.names import MAX_NAME_BYTES, clean_path
 from tests.application import Caller, Satchel
 from tests.features.shelf.given import made, shelf_of, uploaded

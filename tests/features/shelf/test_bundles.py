@@ -13,10 +13,10 @@ import pytest
 from satchel.edge.uploads.bundles import BUNDLE_TYPE
 from satchel.features.shelf.model import ROOT, FileId, FolderId, UserId
 from satchel.features.shelf.records import FileRow
-from satchel.features.shelf.service.arrivals import Upload, keep_upload
-from satchel.features.shelf.service.binned import delete_file
-from satchel.features.shelf.service.bundles import keep_uploads
-from satchel.features.shelf.service.sweep import sweep_shelves
+from satchel.features.shelf.service.bundle_add import keep_uploads
+from satchel.features.shelf.service.shelf_bin import delete_file
+from satchel.features.shelf.service.shelf_file_add import Upload, keep_upload
+from satchel.features.shelf.service.shelf_garbage import sweep_shelves
 from satchel.kernel.clock import iso
 from satchel.kernel.ids import new_id
 from satchel.kernel.names import FileName

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from satchel.features.shelf.model import QuotaReached
-from satchel.features.shelf.service.arrivals import keep_upload
-from satchel.features.shelf.service.sweep import sweep_shelves
+from satchel.features.shelf.service.shelf_file_add import keep_upload
+from satchel.features.shelf.service.shelf_garbage import sweep_shelves
 from tests.application import Caller, Satchel, running_satchel
 from tests.features.shelf.given import check_shelf, names, shelf_of, staged, stored_keys, uploaded, usage
 

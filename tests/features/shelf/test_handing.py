@@ -8,7 +8,7 @@ import pytest
 
 from satchel.features.shelf.model import BytesGone, FileId, FolderId, UserId
 from satchel.features.shelf.records import object_key
-from satchel.features.shelf.service.handing import Copy, discard, gather, keep, locate
+from satchel.features.shelf.service.shelf_copies import Copy, discard, gather, keep, locate
 from satchel.kernel.errors import NotFound, TooLarge
 from satchel.kernel.ids import derived_id, new_id
 from satchel.kernel.names import FileName

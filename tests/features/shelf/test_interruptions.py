@@ -9,11 +9,11 @@ import pytest
 
 from satchel.features.shelf.model import BytesGone, EntryId, FileId, UserId
 from satchel.features.shelf.records import object_key
-from satchel.features.shelf.service.arrivals import keep_upload
-from satchel.features.shelf.service.binned import delete_file
 from satchel.features.shelf.service.context import Shelf
-from satchel.features.shelf.service.purging import delete_for_good
-from satchel.features.shelf.service.sweep import sweep_shelves
+from satchel.features.shelf.service.purge import delete_for_good
+from satchel.features.shelf.service.shelf_bin import delete_file
+from satchel.features.shelf.service.shelf_file_add import keep_upload
+from satchel.features.shelf.service.shelf_garbage import sweep_shelves
 from satchel.kernel.errors import NotFound
 from tests.application import Caller, Satchel
 from tests.features.shelf.given import (

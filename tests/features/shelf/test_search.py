@@ -7,7 +7,7 @@ import pytest
 
 from satchel.features.shelf.model import FileId, FolderId, UserId
 from satchel.features.shelf.records import FILE, FileRow
-from satchel.features.shelf.service.places import entering
+from satchel.features.shelf.service.placement import entering
 from satchel.kernel.names import FileName
 from satchel.stores.ports.table import Put
 from tests.application import Caller, Satchel

@@ -7,7 +7,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from satchel.features.shelf.service.arrivals import keep_upload
+from satchel.features.shelf.service.shelf_file_add import keep_upload
 from tests.application import Caller, Satchel
 from tests.features.shelf.given import check_shelf, made, names, room, shelf_of, staged, stored_keys, uploaded, usage
 

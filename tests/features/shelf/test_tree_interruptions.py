@@ -10,13 +10,13 @@ import pytest
 
 from satchel.features.shelf.model import ROOT, EntryId, FileId, FolderId, FolderInsideItself, NameTaken, UserId
 from satchel.features.shelf.records import FOLDER, FolderRow
-from satchel.features.shelf.service.arrivals import keep_upload
-from satchel.features.shelf.service.binned import delete_file, delete_folder, restore
 from satchel.features.shelf.service.context import Shelf
 from satchel.features.shelf.service.files import FileChange, change_file
 from satchel.features.shelf.service.folders import Ways, change_folder, have_folders, make_folder
-from satchel.features.shelf.service.purging import delete_for_good, empty_bin, sweep_due
-from satchel.features.shelf.service.sweep import sweep_shelves
+from satchel.features.shelf.service.purge import delete_for_good, empty_bin, sweep_due
+from satchel.features.shelf.service.shelf_bin import delete_file, delete_folder, restore
+from satchel.features.shelf.service.shelf_file_add import keep_upload
+from satchel.features.shelf.service.shelf_garbage import sweep_shelves
 from satchel.kernel.errors import NotFound
 from satchel.kernel.names import FileName
 from tests.application import Caller, Satchel

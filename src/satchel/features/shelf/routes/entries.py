@@ -28,7 +28,7 @@ from satchel.features.shelf.routes.views import (
     folder_view,
     hit_view,
 )
-from satchel.features.shelf.service import binned, files, folders, search
+from satchel.features.shelf.service import files, folders, search, shelf_bin
 from satchel.features.shelf.service.context import Shelf
 from satchel.kernel.errors import NotFound
 
@@ -112,7 +112,7 @@ def routes(shelf: Shelf) -> Router:
     @router.delete("/shelf/folders/{folder_id}")
     async def delete_folder(member: Member, folder_id: str) -> None:
         """Move a folder into the bin, with all that is in it."""
-        await binned.delete_folder(shelf, UserId(member.user_id), FolderId(folder_id))
+        await shelf_bin.delete_folder(shelf, UserId(member.user_id), FolderId(folder_id))
 
     @router.get("/shelf/files/{file_id}")
     async def read_file(member: Member, file_id: str) -> EntryView:
@@ -132,7 +132,7 @@ def routes(shelf: Shelf) -> Router:
     @router.delete("/shelf/files/{file_id}")
     async def delete_file(member: Member, file_id: str) -> None:
         """Move a file into the bin."""
-        await binned.delete_file(shelf, UserId(member.user_id), FileId(file_id))
+        await shelf_bin.delete_file(shelf, UserId(member.user_id), FileId(file_id))
 
     @router.get("/shelf/usage")
     async def read_usage(member: Member) -> UsageView:

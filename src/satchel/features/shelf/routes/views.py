@@ -7,9 +7,9 @@ import msgspec
 from satchel.edge.files.previews import Preview, preview_of
 from satchel.features.shelf.model import ROOT, Kind
 from satchel.features.shelf.records import FileRow, FolderRow
-from satchel.features.shelf.service.binned import Binned
-from satchel.features.shelf.service.places import Entry
+from satchel.features.shelf.service.placement import Entry
 from satchel.features.shelf.service.search import Hit
+from satchel.features.shelf.service.shelf_bin import Binned
 
 Sort = Literal["name", "newest"]
 

@@ -24,7 +24,7 @@ from satchel.features.shelf.records import (
 )
 from satchel.features.shelf.service.context import ATTEMPTS, CROSSED, MAX_ID_CHARACTERS, Shelf
 from satchel.features.shelf.service.folders import NAME_TAKEN, Ways, find_way, usable_name
-from satchel.features.shelf.service.places import Entry, changing, is_name_taken, open_folder
+from satchel.features.shelf.service.placement import Entry, changing, is_name_taken, open_folder
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import Conflict, Invalid, NotFound
 from satchel.stores.ports.expressions import Condition, add, assign, attr

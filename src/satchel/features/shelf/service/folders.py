@@ -20,7 +20,7 @@ from satchel.features.shelf.model import (
 )
 from satchel.features.shelf.records import FOLDER, RANKS, FolderRow
 from satchel.features.shelf.service.context import ATTEMPTS, CROSSED, MAX_ID_CHARACTERS, Shelf
-from satchel.features.shelf.service.places import LIVE, changing, entering, find_name, is_name_taken, open_folder
+from satchel.features.shelf.service.placement import LIVE, changing, entering, find_name, is_name_taken, open_folder
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import Conflict, NotFound, Unavailable
 from satchel.kernel.ids import new_id

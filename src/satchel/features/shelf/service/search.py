@@ -10,7 +10,7 @@ from satchel.features.shelf.records import KINDS, NAME, NameRow, place_of
 from satchel.features.shelf.service.context import Shelf
 from satchel.features.shelf.service.files import entry_key, read_entries
 from satchel.features.shelf.service.folders import Ways
-from satchel.features.shelf.service.places import Entry
+from satchel.features.shelf.service.placement import Entry
 from satchel.kernel.errors import Invalid
 from satchel.kernel.names import FileName, folded
 from satchel.stores.ports.table import MAX_PAGE_ITEMS, MAX_SORT_KEY_BYTES, Range

@@ -4,7 +4,7 @@ from satchel.edge.api.endpoints import PageQuery, Router
 from satchel.edge.http.callers import Member
 from satchel.features.shelf.model import EntryId, UserId
 from satchel.features.shelf.routes.views import BinList, EntryView, bin_view, entry_view
-from satchel.features.shelf.service import binned, purging
+from satchel.features.shelf.service import purge, shelf_bin
 from satchel.features.shelf.service.context import Shelf
 
 
@@ -14,7 +14,7 @@ def routes(shelf: Shelf) -> Router:
     @router.get("/shelf/bin")
     async def list_bin(member: Member, query: PageQuery) -> BinList:
         """List what you have deleted; it goes for good after 30 days."""
-        page = await binned.list_bin(shelf, UserId(member.user_id), query.limit, query.cursor)
+        page = await shelf_bin.list_bin(shelf, UserId(member.user_id), query.limit, query.cursor)
         return BinList([bin_view(each) for each in page.binned], page.cursor)
 
     @router.post("/shelf/bin/{entry_id}/restore")
@@ -23,16 +23,16 @@ def routes(shelf: Shelf) -> Router:
 
         It comes to where it was, or to the top if that is gone, and under a numbered name if its own is taken.
         """
-        return entry_view(await binned.restore(shelf, UserId(member.user_id), EntryId(entry_id)))
+        return entry_view(await shelf_bin.restore(shelf, UserId(member.user_id), EntryId(entry_id)))
 
     @router.delete("/shelf/bin/{entry_id}")
     async def delete_for_good(member: Member, entry_id: str) -> None:
         """Take something out of the bin for good."""
-        await purging.delete_for_good(shelf, UserId(member.user_id), EntryId(entry_id))
+        await purge.delete_for_good(shelf, UserId(member.user_id), EntryId(entry_id))
 
     @router.delete("/shelf/bin")
     async def empty_bin(member: Member) -> None:
         """Empty the bin for good."""
-        await purging.empty_bin(shelf, UserId(member.user_id))
+        await purge.empty_bin(shelf, UserId(member.user_id))
 
     return router

@@ -14,7 +14,7 @@ from satchel.edge.files.previews import NoPreview, preview
 from satchel.edge.http.callers import Member
 from satchel.features.shelf.model import FileId, FolderId, UserId
 from satchel.features.shelf.records import FileRow, object_key
-from satchel.features.shelf.service import archive, files
+from satchel.features.shelf.service import files, shelf_archive
 from satchel.features.shelf.service.context import Shelf
 from satchel.kernel.clock import from_iso
 from satchel.kernel.errors import NotFound
@@ -29,8 +29,8 @@ class ArchiveQuery(Query, frozen=True, kw_only=True):
     folder: Ids = msgspec.field(default_factory=list[str])
 
 
-async def archived(shelf: Shelf, selection: archive.Selection) -> AsyncGenerator[ArchiveEntry]:
-    async with aclosing(archive.walk_selection(shelf, selection)) as found:
+async def archived(shelf: Shelf, selection: shelf_archive.Selection) -> AsyncGenerator[ArchiveEntry]:
+    async with aclosing(shelf_archive.walk_selection(shelf, selection)) as found:
         async for path, entry in found:
             key = None
             if isinstance(entry, FileRow):
@@ -73,7 +73,7 @@ def routes(shelf: Shelf) -> Router:
         """Download files and folders as one zip file, which is made on the way."""
         file_ids = [FileId(each) for each in query.file]
         folder_ids = [FolderId(each) for each in query.folder]
-        selection = await archive.select(shelf, UserId(member.user_id), file_ids, folder_ids)
+        selection = await shelf_archive.select(shelf, UserId(member.user_id), file_ids, folder_ids)
         return Archive(shelf.objects, selection.name, archived(shelf, selection))
 
     return router

@@ -8,7 +8,7 @@ from satchel.edge.http import callers
 from satchel.edge.http.callers import Member
 from satchel.edge.uploads.destinations import Announced, Arrived, Small
 from satchel.features.shelf.model import ROOT, FileId, FolderId, UserId
-from satchel.features.shelf.service import arrivals, bundles, files, folders
+from satchel.features.shelf.service import bundle_add, files, folders, shelf_file_add
 from satchel.features.shelf.service.context import Shelf
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import Invalid, NotFound, SatchelError, Unauthenticated
@@ -42,17 +42,17 @@ class ShelfDestination:
         callers.admit(announced.owner, (Member,))
         person = _person(announced)
         await self._check(folders.Ways(self._shelf, person), _wanted(announced.name, announced.details))
-        await arrivals.check_room(self._shelf, person, announced.size_bytes + announced.promised_bytes)
+        await shelf_file_add.check_room(self._shelf, person, announced.size_bytes + announced.promised_bytes)
 
     async def receive(self, arrived: Arrived) -> str:
         upload = _upload(arrived, _wanted(arrived.name, arrived.details))
-        return (await arrivals.keep_upload(self._shelf, upload)).file_id
+        return (await shelf_file_add.keep_upload(self._shelf, upload)).file_id
 
     async def receive_bundle(self, files: Sequence[Small]) -> Sequence[str | SatchelError]:
         callers.admit(files[0].owner, (Member,))
         ways = folders.Ways(self._shelf, _person(files[0]))
         refused: dict[str, SatchelError] = {}
-        uploads: list[arrivals.Upload] = []
+        uploads: list[shelf_file_add.Upload] = []
         for file in files:
             try:
                 wanted = _wanted(file.name, file.details)
@@ -60,7 +60,7 @@ class ShelfDestination:
                 uploads.append(_upload(file, wanted))
             except SatchelError as error:
                 refused[file.upload_id] = error
-        outcomes = iter(await bundles.keep_uploads(self._shelf, uploads))
+        outcomes = iter(await bundle_add.keep_uploads(self._shelf, uploads))
         return [refused.get(file.upload_id) or _id_or_error(next(outcomes)) for file in files]
 
     async def _check(self, ways: folders.Ways, wanted: _Wanted) -> None:
@@ -72,8 +72,8 @@ class ShelfDestination:
             files.check_expiry(self._shelf, wanted.expires)
 
 
-def _upload(arrived: Arrived | Small, wanted: _Wanted) -> arrivals.Upload:
-    return arrivals.Upload(
+def _upload(arrived: Arrived | Small, wanted: _Wanted) -> shelf_file_add.Upload:
+    return shelf_file_add.Upload(
         user_id=_person(arrived),
         # Ids of uploads sort by time, too; to be the same id is the surest way to come to the same file again.
         file_id=FileId(arrived.upload_id),
@@ -89,7 +89,7 @@ def _upload(arrived: Arrived | Small, wanted: _Wanted) -> arrivals.Upload:
     )
 
 
-def _id_or_error(outcome: bundles.Outcome) -> str | SatchelError:
+def _id_or_error(outcome: bundle_add.Outcome) -> str | SatchelError:
     return outcome if isinstance(outcome, SatchelError) else outcome.file_id
 
 

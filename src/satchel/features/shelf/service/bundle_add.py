@@ -12,7 +12,10 @@ from dataclasses import dataclass
 
 from satchel.features.shelf.model import ROOT, FileId, FolderId, QuotaReached
 from satchel.features.shelf.records import BLOB, BlobRow, FileRow, object_key
-from satchel.features.shelf.service.arrivals import (
+from satchel.features.shelf.service.context import Shelf
+from satchel.features.shelf.service.files import count_usage
+from satchel.features.shelf.service.placement import NEW, open_folder
+from satchel.features.shelf.service.shelf_file_add import (
     Upload,
     adding,
     check_room,
@@ -25,9 +28,6 @@ from satchel.features.shelf.service.arrivals import (
     unreferenced,
     wanted_name,
 )
-from satchel.features.shelf.service.context import Shelf
-from satchel.features.shelf.service.files import count_usage
-from satchel.features.shelf.service.places import NEW, open_folder
 from satchel.kernel.errors import SatchelError
 from satchel.kernel.names import FileName, sameness
 from satchel.stores.ports.objects import ObjectMissing

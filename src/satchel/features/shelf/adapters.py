@@ -12,11 +12,11 @@ import msgspec
 
 from satchel.features.shelf.model import EntryId, FileId, FolderId, UserId
 from satchel.features.shelf.records import NAME, RANKS, FileRow, FolderRow, object_key
-from satchel.features.shelf.service import arrivals
+from satchel.features.shelf.service import shelf_file_add
 from satchel.features.shelf.service.context import Shelf
 from satchel.features.shelf.service.files import entry_key, find_file, note_opening, read_entries
+from satchel.features.shelf.service.folder_walk import COUNTED_ENTRIES, walk
 from satchel.features.shelf.service.folders import Ways, find_folder
-from satchel.features.shelf.service.walking import COUNTED_ENTRIES, walk
 from satchel.kernel.errors import Conflict, Invalid, NotFound
 from satchel.kernel.handed_file import HandedFile
 from satchel.kernel.linked import LinkedFile, LinkedFiles, LinkedThing
@@ -135,10 +135,10 @@ class AskingFolders:
 
     async def admit(self, owner_id: str, folder_id: str, size_bytes: int) -> None:
         await find_folder(self.shelf, UserId(owner_id), FolderId(folder_id))
-        await arrivals.check_room(self.shelf, UserId(owner_id), size_bytes)
+        await shelf_file_add.check_room(self.shelf, UserId(owner_id), size_bytes)
 
     async def keep(self, owner_id: str, folder_id: str, file: HandedFile) -> str:
-        upload = arrivals.Upload(
+        upload = shelf_file_add.Upload(
             user_id=UserId(owner_id),
             file_id=FileId(file.file_id),
             key=file.key,
@@ -149,7 +149,7 @@ class AskingFolders:
             folder_id=FolderId(folder_id),
             folders=clean_path(file.folder),
         )
-        return (await arrivals.keep_upload(self.shelf, upload)).file_id
+        return (await shelf_file_add.keep_upload(self.shelf, upload)).file_id
 
 
 class _Listing:

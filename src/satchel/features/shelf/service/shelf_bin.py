@@ -24,9 +24,9 @@ from satchel.features.shelf.records import (
 from satchel.features.shelf.service import files, folders
 from satchel.features.shelf.service.context import ATTEMPTS, CROSSED, MAX_ID_CHARACTERS, Shelf
 from satchel.features.shelf.service.files import count_usage, due_at, entry_key, find_file
+from satchel.features.shelf.service.folder_walk import count_bytes
 from satchel.features.shelf.service.folders import Ways, find_folder, unchanged_way
-from satchel.features.shelf.service.places import Entry, entering, free_name, leaving, open_folder
-from satchel.features.shelf.service.walking import count_bytes
+from satchel.features.shelf.service.placement import Entry, entering, free_name, leaving, open_folder
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import Conflict, NotFound
 from satchel.stores.ports.expressions import attr

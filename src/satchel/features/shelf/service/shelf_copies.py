@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 from satchel.features.shelf.model import ROOT, BytesGone, EntryId, FileId, FolderId, UserId
 from satchel.features.shelf.records import FILE, OBJECTS_PREFIX, FileRow, FolderRow, object_key
-from satchel.features.shelf.service import arrivals, binned, purging
+from satchel.features.shelf.service import purge, shelf_bin, shelf_file_add
 from satchel.features.shelf.service.context import MAX_ID_CHARACTERS, Shelf
 from satchel.features.shelf.service.files import entry_key, note_opening, read_entries
+from satchel.features.shelf.service.folder_walk import walk
 from satchel.features.shelf.service.folders import Ways, check_depth, find_way
-from satchel.features.shelf.service.places import Entry
-from satchel.features.shelf.service.walking import walk
+from satchel.features.shelf.service.placement import Entry
 from satchel.kernel.errors import NotFound, TooLarge
 from satchel.kernel.handed_file import HandedFile
 from satchel.kernel.ids import new_id
@@ -75,17 +75,17 @@ async def locate(shelf: Shelf, user_id: UserId, file_ids: Sequence[str]) -> dict
 async def admit(shelf: Shelf, user_id: UserId, folder_id: FolderId, size_bytes: int) -> None:
     """Refuse copies that would not fit, or a folder that is not there, before the first of them."""
     check_depth(await find_way(shelf, user_id, folder_id), 1)
-    await arrivals.check_room(shelf, user_id, size_bytes)
+    await shelf_file_add.check_room(shelf, user_id, size_bytes)
 
 
 async def keep(shelf: Shelf, user_id: UserId, copy: Copy) -> FileRow:
     """Make a file of a copy. Doing it again comes to the same file, out of the bin if it was put there."""
     kept = await FILE.get(shelf.tables, user_id=user_id, file_id=copy.file_id)
     if kept is not None and kept.deleted_at:
-        await binned.restore(shelf, user_id, EntryId(copy.file_id))
+        await shelf_bin.restore(shelf, user_id, EntryId(copy.file_id))
     elif kept is not None and await Ways(shelf, user_id).to(kept.folder_id) is None:
         # It went to the bin with its folder, which stays there.
-        await purging.take_away(shelf, user_id, copy.file_id)
+        await purge.take_away(shelf, user_id, copy.file_id)
         kept = None
     if kept is not None:
         return kept
@@ -98,7 +98,7 @@ async def keep(shelf: Shelf, user_id: UserId, copy: Copy) -> FileRow:
 async def discard(shelf: Shelf, user_id: UserId, file_ids: Sequence[str]) -> None:
     """Take copies away again that somebody turned out not to be meant to have."""
     for file_id in file_ids:
-        await purging.take_away(shelf, user_id, FileId(file_id))
+        await purge.take_away(shelf, user_id, FileId(file_id))
 
 
 async def _keep_staged(shelf: Shelf, user_id: UserId, copy: Copy) -> FileRow:
@@ -107,7 +107,7 @@ async def _keep_staged(shelf: Shelf, user_id: UserId, copy: Copy) -> FileRow:
         await shelf.objects.copy(copy.source_key, staged)
     except ObjectMissing as error:
         raise BytesGone("The bytes are not there any more.") from error
-    upload = arrivals.Upload(
+    upload = shelf_file_add.Upload(
         user_id=user_id,
         file_id=copy.file_id,
         key=staged,
@@ -120,7 +120,7 @@ async def _keep_staged(shelf: Shelf, user_id: UserId, copy: Copy) -> FileRow:
         came_by=copy.came_by,
     )
     try:
-        return await arrivals.keep_upload(shelf, upload)
+        return await shelf_file_add.keep_upload(shelf, upload)
     finally:
         await shelf.objects.delete(staged)
 

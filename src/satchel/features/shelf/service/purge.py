@@ -30,10 +30,10 @@ from satchel.features.shelf.records import (
     object_key,
 )
 from satchel.features.shelf.service import files
-from satchel.features.shelf.service.binned import Binned, find_in_bin, leaving_bin, replacing
 from satchel.features.shelf.service.context import ATTEMPTS, CROSSED, Shelf
 from satchel.features.shelf.service.files import count_usage, due_at, entry_key, is_over
-from satchel.features.shelf.service.places import leaving
+from satchel.features.shelf.service.placement import leaving
+from satchel.features.shelf.service.shelf_bin import Binned, find_in_bin, leaving_bin, replacing
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import Conflict, NotFound
 from satchel.stores.ports.expressions import add, assign, attr

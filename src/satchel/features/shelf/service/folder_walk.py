@@ -8,7 +8,7 @@ from satchel.features.shelf.model import FolderId, UserId
 from satchel.features.shelf.records import FolderRow
 from satchel.features.shelf.service.context import Shelf
 from satchel.features.shelf.service.files import list_by_name
-from satchel.features.shelf.service.places import Entry
+from satchel.features.shelf.service.placement import Entry
 from satchel.kernel.names import FileName
 
 PAGE = 100

@@ -8,9 +8,9 @@ from satchel.features.shelf.model import FileId, FolderId, UserId
 from satchel.features.shelf.records import FolderRow, place_of
 from satchel.features.shelf.service.context import Shelf
 from satchel.features.shelf.service.files import find_file
+from satchel.features.shelf.service.folder_walk import walk
 from satchel.features.shelf.service.folders import find_folder, find_way
-from satchel.features.shelf.service.places import Entry
-from satchel.features.shelf.service.walking import walk
+from satchel.features.shelf.service.placement import Entry
 from satchel.kernel.errors import Invalid
 from satchel.kernel.names import FileName, numbered, sameness
 

@@ -15,7 +15,7 @@ from satchel.features.shelf.records import BLOB, FILE, BlobRow, FileRow, object_
 from satchel.features.shelf.service.context import ATTEMPTS, Shelf
 from satchel.features.shelf.service.files import count_usage, due_at, read_usage
 from satchel.features.shelf.service.folders import Ways, have_folders
-from satchel.features.shelf.service.places import NEW, entering, free_name, is_name_taken, open_folder
+from satchel.features.shelf.service.placement import NEW, entering, free_name, is_name_taken, open_folder
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import NotFound, Unavailable
 from satchel.kernel.ids import new_id
