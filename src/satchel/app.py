@@ -28,7 +28,7 @@ from satchel.edge.live.live_sockets import LiveSockets
 from satchel.edge.live.presence import Attendance, Roll
 from satchel.features.clicks.service.recording import begin
 from satchel.features.drop.relay.relay import Relay
-from satchel.features.rooms.service.closing import keep_rooms
+from satchel.features.rooms.service.room_close import keep_rooms
 from satchel.housekeeping import Housekeeper, Sweep, repeat
 from satchel.kernel.clock import Clock, system_clock
 from satchel.kernel.errors import Unavailable

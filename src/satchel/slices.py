@@ -49,17 +49,17 @@ from satchel.features.links.routes import routes as link_routes
 from satchel.features.links.service.changing import forget_revoked
 from satchel.features.links.service.context import Links
 from satchel.features.links.service.naming import Naming
+from satchel.features.rooms.adapters import LinkedRooms
 from satchel.features.rooms.model import RoomFileUsed
 from satchel.features.rooms.records import DURABLE_KEYS as ROOM_KEYS
 from satchel.features.rooms.routes import RoomDestination
 from satchel.features.rooms.routes import routes as room_routes
-from satchel.features.rooms.service.attendance import Attendance as RoomAttendance
-from satchel.features.rooms.service.closing import keep_rooms
 from satchel.features.rooms.service.context import Rooms
-from satchel.features.rooms.service.lending import Lending
-from satchel.features.rooms.service.linking import LinkedRooms
-from satchel.features.rooms.service.mending import mend_rooms
-from satchel.features.rooms.service.sweep import sweep_room_bytes
+from satchel.features.rooms.service.room_close import keep_rooms
+from satchel.features.rooms.service.room_garbage import sweep_room_bytes
+from satchel.features.rooms.service.room_lend import Lending
+from satchel.features.rooms.service.room_presence import Attendance as RoomAttendance
+from satchel.features.rooms.service.room_repair import mend_rooms
 from satchel.features.shelf.adapters import AskingFolders, LinkedFolders, LinkedShelfFiles
 from satchel.features.shelf.model import HandedFileOpened, UserId
 from satchel.features.shelf.records import UsageRow

@@ -27,7 +27,7 @@ from satchel.features.rooms.records import (
     object_key,
     object_name,
 )
-from satchel.features.rooms.service.files import claim_of
+from satchel.features.rooms.service.room_files import claim_of
 from satchel.kernel.ids import new_id
 from satchel.kernel.names import FileName
 from satchel.stores.ports.ephemeral import Get, HashAll, SetAll

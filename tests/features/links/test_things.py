@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from satchel.features.rooms.service.linking import LinkedRooms
+from satchel.features.rooms.adapters import LinkedRooms
 from satchel.features.shelf.adapters import PAGE, AskingFolders, LinkedFolders, LinkedShelfFiles
 from satchel.features.shelf.model import QuotaReached
 from satchel.kernel.errors import Conflict, Invalid, NotFound

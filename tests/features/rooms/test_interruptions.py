@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from satchel.features.rooms.model import FileId, Person, PersonId, RoomId
-from satchel.features.rooms.service.bringing import Brought, keep_upload
-from satchel.features.rooms.service.closing import close_room
 from satchel.features.rooms.service.context import Rooms
-from satchel.features.rooms.service.entering import join
-from satchel.features.rooms.service.files import delete_file
-from satchel.features.rooms.service.opening import open_new_room
-from satchel.features.rooms.service.storing import Content
+from satchel.features.rooms.service.room_blobs import Content
+from satchel.features.rooms.service.room_close import close_room
+from satchel.features.rooms.service.room_file_add import Brought, keep_upload
+from satchel.features.rooms.service.room_files import delete_file
+from satchel.features.rooms.service.room_join import join
+from satchel.features.rooms.service.room_open import open_new_room
 from satchel.kernel.ids import new_id
 from tests.application import Caller, Satchel
 from tests.features.rooms.given import (

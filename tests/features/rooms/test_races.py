@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from satchel.features.rooms.model import FileId, Person, PersonId, RoomId
-from satchel.features.rooms.service.bringing import keep_upload
 from satchel.features.rooms.service.context import Rooms
-from satchel.features.rooms.service.entering import join
-from satchel.features.rooms.service.files import delete_file
+from satchel.features.rooms.service.room_file_add import keep_upload
+from satchel.features.rooms.service.room_files import delete_file
+from satchel.features.rooms.service.room_join import join
 from satchel.kernel.errors import SatchelError
 from tests.application import Caller, Satchel
 from tests.features.rooms.given import (

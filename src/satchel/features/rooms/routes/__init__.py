@@ -1,8 +1,8 @@
 """Rooms over HTTP, one file per subject; and the place where uploads to them arrive."""
 
 from satchel.edge.api.endpoints import Router
-from satchel.features.rooms.routes import chat, contents, door, files, rooms
-from satchel.features.rooms.routes.destination import RoomDestination
+from satchel.features.rooms.routes import chat, room_contents, room_files, room_people, rooms
+from satchel.features.rooms.routes.room_uploads import RoomDestination
 from satchel.features.rooms.routes.views import Addresses
 from satchel.features.rooms.service.context import Rooms
 
@@ -14,8 +14,8 @@ def routes(context: Rooms, public_url: str = "") -> list[Router]:
     addresses = Addresses(public_url)
     return [
         rooms.routes(context, addresses),
-        door.routes(context, addresses),
+        room_people.routes(context, addresses),
         chat.routes(context),
-        files.routes(context),
-        contents.routes(context),
+        room_files.routes(context),
+        room_contents.routes(context),
     ]

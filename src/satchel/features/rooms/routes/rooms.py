@@ -13,7 +13,7 @@ from satchel.edge.api.endpoints import Body, Router
 from satchel.edge.http.callers import Guest, Member
 from satchel.features.rooms.model import DEFAULT_LIFE, LONGEST_LIFE, Admits, NotInARoom, RoomId, TooManyRooms
 from satchel.features.rooms.routes.views import Addresses, RoomView, person_id_of, person_of, room_view
-from satchel.features.rooms.service import closing, entering, opening, showing
+from satchel.features.rooms.service import room_close, room_join, room_open, room_show
 from satchel.features.rooms.service.context import Rooms
 from satchel.kernel.errors import Forbidden, Invalid
 
@@ -64,15 +64,15 @@ def routes(rooms: Rooms, addresses: Addresses) -> Router:
         """Open a room and come into it; you leave the one you are in."""
         owner = await person_of(rooms, member)
         life = timedelta(hours=body.hours)
-        room_id = await opening.open_new_room(rooms, owner, name=body.name, life=life, admits=body.admits)
-        shown = await showing.show_room(rooms, room_id, owner.person_id)
+        room_id = await room_open.open_new_room(rooms, owner, name=body.name, life=life, admits=body.admits)
+        shown = await room_show.show_room(rooms, room_id, owner.person_id)
         return room_view(rooms, shown, owner.person_id, addresses.link_to(shown.room.code, request))
 
     @router.get("/rooms/current", raises=(NotInARoom,))
     async def read_current_room(caller: Member | Guest, request: Request) -> RoomView:
         """See the room that you are in."""
         you = person_id_of(caller)
-        shown = await showing.show_room(rooms, await entering.find_current(rooms, you), you)
+        shown = await room_show.show_room(rooms, await room_join.find_current(rooms, you), you)
         return room_view(rooms, shown, you, addresses.link_to(shown.room.code, request))
 
     @router.get("/rooms/mine")
@@ -87,7 +87,7 @@ def routes(rooms: Rooms, addresses: Addresses) -> Router:
                     expires_at=owned.room.expires_at,
                     people=owned.people,
                 )
-                for owned in await opening.list_owned(rooms, person_id_of(member))
+                for owned in await room_open.list_owned(rooms, person_id_of(member))
             ]
         )
 
@@ -95,13 +95,13 @@ def routes(rooms: Rooms, addresses: Addresses) -> Router:
     async def read_room(caller: Member | Guest, room_id: str, request: Request) -> RoomView:
         """See a room that you are in: what it is like, who is in it and who is here."""
         you = person_id_of(caller)
-        shown = await showing.show_room(rooms, RoomId(room_id), you)
+        shown = await room_show.show_room(rooms, RoomId(room_id), you)
         return room_view(rooms, shown, you, addresses.link_to(shown.room.code, request))
 
     @router.get("/rooms/{room_id}/qr", produces="image/svg+xml")
     async def draw_room_link(caller: Member | Guest, room_id: str, request: Request) -> Response:
         """See the link to a room that you are in as a QR code."""
-        shown = await showing.show_room(rooms, RoomId(room_id), person_id_of(caller))
+        shown = await room_show.show_room(rooms, RoomId(room_id), person_id_of(caller))
         drawn = io.BytesIO()
         segno.make(addresses.link_to(shown.room.code, request), error="m", micro=False).save(
             drawn, kind="svg", scale=8, border=4, dark="#000", light="#fff", xmldecl=False
@@ -112,20 +112,20 @@ def routes(rooms: Rooms, addresses: Addresses) -> Router:
     async def change_room(member: Member, room_id: str, body: RoomPatch, request: Request) -> RoomView:
         """Rename a room of yours, lock it, choose how people come in, or when it ends."""
         you = person_id_of(member)
-        change = opening.RoomChange(
+        change = room_open.RoomChange(
             name=body.name,
             locked=body.locked,
             admits=body.admits,
             expires_at=None if body.expires_at is None else _moment(body.expires_at),
         )
-        await opening.change_room(rooms, RoomId(room_id), you, change)
-        shown = await showing.show_owned(rooms, RoomId(room_id), you)
+        await room_open.change_room(rooms, RoomId(room_id), you, change)
+        shown = await room_show.show_owned(rooms, RoomId(room_id), you)
         return room_view(rooms, shown, you, addresses.link_to(shown.room.code, request))
 
     @router.delete("/rooms/{room_id}", raises=(Forbidden,))
     async def close_room(member: Member, room_id: str) -> None:
         """Close a room of yours: people, chat and files are gone."""
-        await closing.close_room(rooms, RoomId(room_id), person_id_of(member))
+        await room_close.close_room(rooms, RoomId(room_id), person_id_of(member))
 
     return router
 

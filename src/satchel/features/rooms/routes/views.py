@@ -8,7 +8,7 @@ from starlette.requests import Request
 from satchel.edge.http.callers import Guest, Member
 from satchel.features.rooms.model import Admits, Kind, Person, PersonId
 from satchel.features.rooms.service.context import Rooms
-from satchel.features.rooms.service.showing import Shown
+from satchel.features.rooms.service.room_show import Shown
 from satchel.kernel.errors import Unauthenticated
 
 

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
+from satchel.features.rooms.events import RoomChat
 from satchel.features.rooms.model import MAX_MESSAGES, Message, PersonId, RoomId, check_text, is_room_id
 from satchel.features.rooms.records import CHAT, MEMBERS, PEOPLE, decode_message, decode_person, encode
 from satchel.features.rooms.service.context import Rooms, find_room, missing, open_room, state_of
-from satchel.features.rooms.service.events import RoomChat
 from satchel.kernel.ids import new_id
 from satchel.live import tell
 from satchel.stores.ports.ephemeral import HashGet, ListPush, ListRange, ListTrim, SetAll

@@ -8,7 +8,7 @@ from satchel.edge.api.endpoints import Body, Router
 from satchel.edge.http.callers import Guest, Member
 from satchel.features.rooms.model import FileId, FileView, PathTooLong, PersonId, RoomFullOfFiles, RoomId
 from satchel.features.rooms.routes.views import person_id_of
-from satchel.features.rooms.service import bringing, files
+from satchel.features.rooms.service import room_file_add, room_files
 from satchel.features.rooms.service.context import Rooms
 from satchel.kernel.errors import Conflict, Forbidden, TooLarge
 
@@ -34,19 +34,19 @@ def routes(rooms: Rooms) -> Router:
     @router.get("/rooms/{room_id}/files")
     async def list_room_files(caller: Member | Guest, room_id: str) -> FileList:
         """List the files of a room: those for everybody, and those between somebody and you."""
-        found = await files.list_files(rooms, RoomId(room_id), person_id_of(caller))
-        return FileList([files.file_view(rooms, file) for file in found])
+        found = await room_files.list_files(rooms, RoomId(room_id), person_id_of(caller))
+        return FileList([room_files.file_view(rooms, file) for file in found])
 
     @router.post("/rooms/{room_id}/files", status=201, raises=(RoomFullOfFiles, PathTooLong, TooLarge, Conflict))
     async def share_in_room(member: Member, room_id: str, body: Sharing) -> FileList:
         """Copy files and folders from your shelf into a room: all of them, or none."""
         to = None if body.to is None else PersonId(body.to)
-        brought = await bringing.share_from_shelf(rooms, RoomId(room_id), person_id_of(member), body.shelf, to)
-        return FileList([files.file_view(rooms, file) for file in brought])
+        brought = await room_file_add.share_from_shelf(rooms, RoomId(room_id), person_id_of(member), body.shelf, to)
+        return FileList([room_files.file_view(rooms, file) for file in brought])
 
     @router.delete("/rooms/{room_id}/files/{file_id}", raises=(Forbidden,))
     async def delete_room_file(caller: Member | Guest, room_id: str, file_id: str) -> None:
         """Take a file out of a room; for who brought it, and for the owner of the room."""
-        await files.delete_file(rooms, RoomId(room_id), person_id_of(caller), FileId(file_id))
+        await room_files.delete_file(rooms, RoomId(room_id), person_id_of(caller), FileId(file_id))
 
     return router

@@ -32,10 +32,10 @@ from satchel.features.rooms.records import (
     encode,
 )
 from satchel.features.rooms.service.context import Rooms, find_room, missing, open_room, state_of
-from satchel.features.rooms.service.files import claim_of, complete, take_away, tell_of_file
-from satchel.features.rooms.service.mending import mend_file
-from satchel.features.rooms.service.storing import Content, hold, let_go_of, no_space
-from satchel.features.rooms.service.underway import Underway
+from satchel.features.rooms.service.file_journal import Underway
+from satchel.features.rooms.service.room_blobs import Content, hold, let_go_of, no_space
+from satchel.features.rooms.service.room_files import claim_of, complete, take_away, tell_of_file
+from satchel.features.rooms.service.room_repair import mend_file
 from satchel.kernel.errors import Conflict, NotFound, SatchelError
 from satchel.kernel.ids import new_id
 from satchel.kernel.names import NAMELESS, FileName, clean_name, clean_path, numbered

@@ -1,10 +1,10 @@
 """Tell a room when somebody in it comes to a page or has gone from the last: nobody is put out by a lost connection."""
 
+from satchel.features.rooms.events import RoomChanged
 from satchel.features.rooms.model import NotInARoom, PersonId
 from satchel.features.rooms.service.context import Rooms
-from satchel.features.rooms.service.entering import find_current
-from satchel.features.rooms.service.events import RoomChanged
-from satchel.features.rooms.service.moving import tell_room
+from satchel.features.rooms.service.membership import tell_room
+from satchel.features.rooms.service.room_join import find_current
 
 
 class Attendance:

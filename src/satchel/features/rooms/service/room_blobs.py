@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from satchel.features.rooms.model import MAX_FILES, RoomFullOfFiles, RoomId
 from satchel.features.rooms.records import BYTES, REFS, ROOM, object_key, object_name
 from satchel.features.rooms.service.context import Rooms
-from satchel.features.rooms.service.underway import Underway
+from satchel.features.rooms.service.file_journal import Underway
 from satchel.kernel.ids import new_id
 from satchel.stores.ports.ephemeral import Command, Delete, Get, HashDelete, HashGet, HashIncrement, Put
 

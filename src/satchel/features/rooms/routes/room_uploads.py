@@ -6,9 +6,9 @@ from satchel.edge.uploads.destinations import Announced, Arrived
 from satchel.edge.uploads.refusals import UploadUnwanted
 from satchel.features.rooms.model import FileId, PersonId, RoomId
 from satchel.features.rooms.routes.views import person_id_of
-from satchel.features.rooms.service import bringing
+from satchel.features.rooms.service import room_file_add
 from satchel.features.rooms.service.context import Rooms
-from satchel.features.rooms.service.storing import Content
+from satchel.features.rooms.service.room_blobs import Content
 from satchel.kernel.errors import NotFound
 from satchel.kernel.names import FileName, clean_path
 
@@ -28,7 +28,7 @@ class RoomDestination:
 
     async def admit(self, announced: Announced) -> None:
         folders, _ = _path(announced.name, announced.details)
-        await bringing.check_file(
+        await room_file_add.check_file(
             self._rooms,
             _room(announced),
             person_id_of(announced.owner),
@@ -39,7 +39,7 @@ class RoomDestination:
 
     async def receive(self, arrived: Arrived) -> str:
         folders, name = _path(arrived.name, arrived.details)
-        brought = bringing.Brought(
+        brought = room_file_add.Brought(
             room_id=_room(arrived),
             # To be the same id is the surest way to come to the same file again.
             file_id=FileId(arrived.upload_id),
@@ -50,7 +50,7 @@ class RoomDestination:
             content_type=arrived.content_type,
         )
         try:
-            return (await bringing.keep_upload(self._rooms, brought)).file_id
+            return (await room_file_add.keep_upload(self._rooms, brought)).file_id
         except NotFound as error:
             raise UploadUnwanted("The room has ended, or you are no longer in it. The file was not kept.") from error
 

@@ -7,6 +7,7 @@ change in one step. The set decides; `userId` only says where to look, and is be
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from satchel.features.rooms.events import RoomChanged, RoomClosed
 from satchel.features.rooms.model import (
     MAX_PEOPLE,
     Ending,
@@ -29,7 +30,6 @@ from satchel.features.rooms.records import (
     encode,
 )
 from satchel.features.rooms.service.context import Rooms, open_room, state_of
-from satchel.features.rooms.service.events import RoomChanged, RoomClosed
 from satchel.kernel.errors import SatchelError
 from satchel.live import LiveEvent, tell
 from satchel.stores.ports.ephemeral import (

@@ -10,7 +10,7 @@ from satchel.edge.http.callers import Guest, Member
 from satchel.edge.http.request_context import Client
 from satchel.features.rooms.model import PersonId, RemovedFromRoom, RoomFull, RoomId, RoomLocked, RoomUnknown
 from satchel.features.rooms.routes.views import Addresses, RoomView, person_id_of, person_of, room_view
-from satchel.features.rooms.service import entering, showing
+from satchel.features.rooms.service import room_join, room_show
 from satchel.features.rooms.service.context import Rooms
 from satchel.kernel.errors import Conflict, Forbidden, TooMany
 
@@ -38,27 +38,27 @@ def routes(rooms: Rooms, addresses: Addresses) -> Router:
         Where one has to knock, the answer has the status 202 and no room yet.
         """
         person = await person_of(rooms, caller)
-        joined = await entering.join(rooms, person, body.code, address=client.address)
+        joined = await room_join.join(rooms, person, body.code, address=client.address)
         if joined.is_knocking:
             return Reply(JoinView(room=None, knocking=True), status=202)
-        shown = await showing.show_room(rooms, joined.room_id, person.person_id)
+        shown = await room_show.show_room(rooms, joined.room_id, person.person_id)
         link = addresses.link_to(shown.room.code, request)
         return Reply(JoinView(room=room_view(rooms, shown, person.person_id, link), knocking=False))
 
     @router.post("/rooms/{room_id}/leave", status=204)
     async def leave_room(caller: Member | Guest, room_id: str) -> None:
         """Leave a room; one that is yours stays open."""
-        await entering.leave(rooms, RoomId(room_id), person_id_of(caller))
+        await room_join.leave(rooms, RoomId(room_id), person_id_of(caller))
 
     @router.post("/rooms/{room_id}/knocks/{person_id}/admit", status=204, raises=(Forbidden, RoomFull))
     async def admit_to_room(member: Member, room_id: str, person_id: str) -> None:
         """Let somebody in who knocked at a room of yours."""
-        await entering.admit(rooms, RoomId(room_id), person_id_of(member), PersonId(person_id))
+        await room_join.admit(rooms, RoomId(room_id), person_id_of(member), PersonId(person_id))
 
     @router.delete("/rooms/{room_id}/knocks/{person_id}", raises=(Forbidden,))
     async def turn_away_from_room(member: Member, room_id: str, person_id: str) -> None:
         """Do not let somebody in who knocked at a room of yours."""
-        await entering.turn_away(rooms, RoomId(room_id), person_id_of(member), PersonId(person_id))
+        await room_join.turn_away(rooms, RoomId(room_id), person_id_of(member), PersonId(person_id))
 
     @router.delete("/rooms/{room_id}/people/{person_id}", raises=(Forbidden, Conflict))
     async def remove_from_room(member: Member, room_id: str, person_id: str) -> None:
@@ -66,6 +66,6 @@ def routes(rooms: Rooms, addresses: Addresses) -> Router:
 
         A guest can still come as another guest: to keep strangers out, lock the room or let people knock.
         """
-        await entering.remove(rooms, RoomId(room_id), person_id_of(member), PersonId(person_id))
+        await room_join.remove(rooms, RoomId(room_id), person_id_of(member), PersonId(person_id))
 
     return router

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from satchel.features.rooms.events import RoomFileCame, RoomFileGone
 from satchel.features.rooms.model import FileId, FileView, PersonId, RoomId, is_id, is_room_id
 from satchel.features.rooms.records import (
     FILE_HASH,
@@ -14,10 +15,9 @@ from satchel.features.rooms.records import (
     decode_file,
 )
 from satchel.features.rooms.service.context import Rooms, find_room, missing, open_room, state_of
-from satchel.features.rooms.service.events import RoomFileCame, RoomFileGone
-from satchel.features.rooms.service.moving import tell_people
-from satchel.features.rooms.service.storing import let_go_of
-from satchel.features.rooms.service.underway import Underway
+from satchel.features.rooms.service.file_journal import Underway
+from satchel.features.rooms.service.membership import tell_people
+from satchel.features.rooms.service.room_blobs import let_go_of
 from satchel.kernel.errors import Forbidden, NotFound
 from satchel.kernel.names import FileName, sameness
 from satchel.stores.ports.ephemeral import Delete, Get, HashAll, HashDelete, HashGet, SetAll, SetHas, SetRemove

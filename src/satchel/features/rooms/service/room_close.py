@@ -7,6 +7,7 @@ once more an hour later; only then does its row go.
 
 from datetime import timedelta
 
+from satchel.features.rooms.events import RoomClosed, RoomTurnedAway
 from satchel.features.rooms.model import Ending, PersonId, RoomId
 from satchel.features.rooms.records import (
     BYTES,
@@ -31,8 +32,7 @@ from satchel.features.rooms.records import (
     room_fields,
 )
 from satchel.features.rooms.service.context import Rooms, find_owned, state_of
-from satchel.features.rooms.service.events import RoomClosed, RoomTurnedAway
-from satchel.features.rooms.service.moving import TOGETHER, let_go, tell_people
+from satchel.features.rooms.service.membership import TOGETHER, let_go, tell_people
 from satchel.kernel.clock import from_iso, iso
 from satchel.stores.ports.ephemeral import Delete, Get, HashAll, HashDelete, HashPut, Put, SetAll, SetRemove
 

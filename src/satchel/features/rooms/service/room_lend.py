@@ -17,7 +17,7 @@ from satchel.features.rooms.records import (
     encode,
 )
 from satchel.features.rooms.service.context import Rooms, find_room, open_room, state_of
-from satchel.features.rooms.service.files import complete, find_file, take_away, tell_of_file
+from satchel.features.rooms.service.room_files import complete, find_file, take_away, tell_of_file
 from satchel.kernel.handed_file import HandedFile
 from satchel.stores.ports.ephemeral import Get, HashAll, HashDelete, HashGet, HashPut
 

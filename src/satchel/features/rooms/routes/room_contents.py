@@ -16,7 +16,7 @@ from satchel.edge.http.callers import Guest, Member
 from satchel.features.rooms.model import MAX_FILES, FileId, PersonId, RoomId
 from satchel.features.rooms.records import RoomFile
 from satchel.features.rooms.routes.views import kind_of, person_id_of
-from satchel.features.rooms.service import files, using
+from satchel.features.rooms.service import room_files, usage_events
 from satchel.features.rooms.service.context import Rooms, find_room
 from satchel.kernel.clock import from_iso
 from satchel.kernel.errors import NotFound
@@ -40,22 +40,22 @@ def routes(rooms: Rooms) -> Router:
 
         Ranges and conditional requests are answered. The bytes come as an attachment, under the file's name.
         """
-        file = await files.find_file(rooms, RoomId(room_id), person_id_of(caller), FileId(file_id))
+        file = await room_files.find_file(rooms, RoomId(room_id), person_id_of(caller), FileId(file_id))
         return Download(
             rooms.objects,
             file.key,
             disposition=attached_as(file.name),
             content_type=file.row.content_type,
-            finished=lambda: using.note_downloads(rooms, [file], person_id_of(caller), kind_of(caller)),
+            finished=lambda: usage_events.note_downloads(rooms, [file], person_id_of(caller), kind_of(caller)),
         )
 
     @router.get("/rooms/{room_id}/files/{file_id}/preview", produces="application/octet-stream", raises=(NoPreview,))
     async def preview_room_file(caller: Member | Guest, room_id: str, file_id: str, request: Request) -> Response:
         """Look at a file of a room in the browser; whatever it is, it cannot run anything."""
-        file = await files.find_file(rooms, RoomId(room_id), person_id_of(caller), FileId(file_id))
+        file = await room_files.find_file(rooms, RoomId(room_id), person_id_of(caller), FileId(file_id))
         shown = await preview(rooms.objects, file.key, file.name, file.row.content_type)
         if request.method == "GET":
-            await using.note_view(rooms, file, person_id_of(caller), kind_of(caller))
+            await usage_events.note_view(rooms, file, person_id_of(caller), kind_of(caller))
         return shown
 
     @router.get("/rooms/{room_id}/archive", produces="application/zip")
@@ -66,7 +66,7 @@ def routes(rooms: Rooms) -> Router:
         """
         you = person_id_of(caller)
         room = await find_room(rooms, RoomId(room_id), you)
-        found = await files.list_files(rooms, room.room_id, you)
+        found = await room_files.list_files(rooms, room.room_id, you)
         if query.file:
             wanted = set(query.file)
             found = [file for file in found if file.file_id in wanted]
@@ -76,7 +76,7 @@ def routes(rooms: Rooms) -> Router:
         @asynccontextmanager
         async def metered(_start: int, _length: int | None) -> AsyncGenerator[Sent]:
             yield Sent()
-            await using.note_downloads(rooms, found, you, kind_of(caller))
+            await usage_events.note_downloads(rooms, found, you, kind_of(caller))
 
         return Archive(rooms.objects, room.name, _entries(rooms, room.room_id, you, found), metered=metered)
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+from satchel.features.rooms.events import RoomChanged
 from satchel.features.rooms.model import (
     DEFAULT_LIFE,
     LONGEST_LIFE,
@@ -18,8 +19,7 @@ from satchel.features.rooms.model import (
 )
 from satchel.features.rooms.records import CODE, MEMBERS, OWNED, ROOM, ROOMS, RoomRow, room_fields
 from satchel.features.rooms.service.context import Rooms, find_owned, missing, open_room, state_of
-from satchel.features.rooms.service.events import RoomChanged
-from satchel.features.rooms.service.moving import enter, tell_people
+from satchel.features.rooms.service.membership import enter, tell_people
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import Invalid, Unavailable
 from satchel.kernel.ids import new_id

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from satchel.features.rooms.events import RoomAdmitted, RoomChanged, RoomTurnedAway
 from satchel.features.rooms.model import (
     MAX_KNOCKS,
     NotInARoom,
@@ -26,8 +27,7 @@ from satchel.features.rooms.records import (
     encode,
 )
 from satchel.features.rooms.service.context import Rooms, find_owned, find_room, open_room, state_of
-from satchel.features.rooms.service.events import RoomAdmitted, RoomChanged, RoomTurnedAway
-from satchel.features.rooms.service.moving import (
+from satchel.features.rooms.service.membership import (
     enter,
     make_current,
     take_out,

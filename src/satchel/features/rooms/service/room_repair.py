@@ -25,9 +25,9 @@ from satchel.features.rooms.records import (
     object_name,
 )
 from satchel.features.rooms.service.context import Rooms
-from satchel.features.rooms.service.files import claim_of, complete
-from satchel.features.rooms.service.moving import stepping_out
-from satchel.features.rooms.service.storing import free_unless_counted
+from satchel.features.rooms.service.membership import stepping_out
+from satchel.features.rooms.service.room_blobs import free_unless_counted
+from satchel.features.rooms.service.room_files import claim_of, complete
 from satchel.kernel.clock import iso
 from satchel.kernel.names import FileName
 from satchel.stores.ports.ephemeral import (
