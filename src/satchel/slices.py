@@ -74,8 +74,8 @@ from satchel.features.transfers.model import PersonId, TransferId, TransferUsed
 from satchel.features.transfers.needs import Rooms as RoomsOfTransfers
 from satchel.features.transfers.routes import routes as transfer_routes
 from satchel.features.transfers.service.context import Transfers
-from satchel.features.transfers.service.receiving import note_opening
-from satchel.features.transfers.service.unfinished import sweep_unfinished
+from satchel.features.transfers.service.transfer_receive import note_opening
+from satchel.features.transfers.service.transfer_recovery import sweep_unfinished
 from satchel.housekeeping import Chore, Housekeeper
 from satchel.kernel.clock import Clock
 from satchel.kernel.counted import Counted

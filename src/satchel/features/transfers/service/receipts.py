@@ -32,7 +32,7 @@ from satchel.features.transfers.records import (
     TransferRow,
 )
 from satchel.features.transfers.service.context import ATTEMPTS, CROSSED, NEW, Transfers
-from satchel.features.transfers.service.telling import tell_changed
+from satchel.features.transfers.service.transfer_notify import tell_changed
 from satchel.kernel.errors import Conflict
 from satchel.stores.ports.expressions import Action, add, attr
 from satchel.stores.ports.table import TransactionCancelled, Write

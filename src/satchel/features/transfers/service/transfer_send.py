@@ -23,13 +23,13 @@ from satchel.features.transfers.model import (
 )
 from satchel.features.transfers.needs import Audience, Known
 from satchel.features.transfers.records import TRANSFER, TransferRow, as_person, as_room
-from satchel.features.transfers.service import contents, history
+from satchel.features.transfers.service import history, transfer_contents
 from satchel.features.transfers.service.context import Transfers
-from satchel.features.transfers.service.ending import noted, withdraw_from_all
 from satchel.features.transfers.service.history import Involved
-from satchel.features.transfers.service.posting import Parcel, deliver, write_down
-from satchel.features.transfers.service.repeating import Repetition
-from satchel.features.transfers.service.telling import tell_changed
+from satchel.features.transfers.service.idempotency import Repetition
+from satchel.features.transfers.service.transfer_end import noted, withdraw_from_all
+from satchel.features.transfers.service.transfer_notify import tell_changed
+from satchel.features.transfers.service.transfer_write import Parcel, deliver, write_down
 from satchel.kernel.errors import Forbidden, Invalid, Unauthenticated
 from satchel.kernel.handed_file import HandedFile
 from satchel.kernel.ids import new_id
@@ -85,7 +85,7 @@ async def resend(transfers: Transfers, person_id: PersonId, transfer_id: Transfe
     involved = await _sent(transfers, person_id, transfer_id)
     old = involved.transfer
     files = await history.files_of(transfers, old)
-    if len(await contents.keys_of(transfers, involved, files)) < len(files):
+    if len(await transfer_contents.keys_of(transfers, involved, files)) < len(files):
         raise FilesGone("Some of the files are not there any more, so they cannot be sent again.")
     room = await transfers.rooms.audience(old.room_id, person_id) if old.room_id else None
     if old.is_to_room:

@@ -24,8 +24,8 @@ from satchel.features.transfers.records import (
 )
 from satchel.features.transfers.service import history
 from satchel.features.transfers.service.context import Transfers
-from satchel.features.transfers.service.ending import take_from_shelf, withdraw_from_all
-from satchel.features.transfers.service.posting import bring
+from satchel.features.transfers.service.transfer_end import take_from_shelf, withdraw_from_all
+from satchel.features.transfers.service.transfer_write import bring
 from satchel.stores.ports.table import Key, Range
 
 

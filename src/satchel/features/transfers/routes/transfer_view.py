@@ -6,7 +6,7 @@ from satchel.edge.http.callers import Guest, Member
 from satchel.features.transfers.model import PersonId, TransferId
 from satchel.features.transfers.records import ReceiptRow
 from satchel.features.transfers.routes.views import TransferView, transfer_view
-from satchel.features.transfers.service import contents, history
+from satchel.features.transfers.service import history, transfer_contents
 from satchel.features.transfers.service.context import Transfers
 from satchel.features.transfers.service.history import Involved
 
@@ -20,7 +20,7 @@ async def show(transfers: Transfers, person_id: PersonId, transfer_id: str) -> T
     involved = await history.find(transfers, person_id, TransferId(transfer_id))
     files = await history.files_of(transfers, involved.transfer)
     receipts = await visible_receipts(transfers, involved)
-    found = await contents.keys_of(transfers, involved, files)
+    found = await transfer_contents.keys_of(transfers, involved, files)
     return transfer_view(involved, files, receipts, is_available=len(found) == len(files))
 
 
@@ -33,7 +33,7 @@ async def visible_receipts(transfers: Transfers, involved: Involved) -> list[Rec
 
 async def show_all(transfers: Transfers, page: Sequence[Involved]) -> list[TransferView]:
     """What lists show of each."""
-    available = await contents.are_available(transfers, page)
+    available = await transfer_contents.are_available(transfers, page)
     return [
         transfer_view(
             each,

@@ -15,11 +15,11 @@ from satchel.features.transfers.model import (
     TransferId,
 )
 from satchel.features.transfers.records import RECEIPT, ReceiptRow, TransferRow
-from satchel.features.transfers.service import contents, history, receipts
-from satchel.features.transfers.service.abreast import abreast
+from satchel.features.transfers.service import history, receipts, transfer_contents
+from satchel.features.transfers.service.concurrency import abreast
 from satchel.features.transfers.service.context import Transfers
-from satchel.features.transfers.service.ending import noted, take_from_shelf
 from satchel.features.transfers.service.history import Involved
+from satchel.features.transfers.service.transfer_end import noted, take_from_shelf
 from satchel.kernel.errors import Forbidden, Gone, NotFound, SatchelError
 
 _log = logging.getLogger("satchel.transfers")
@@ -51,7 +51,7 @@ async def find_content(
     file = await history.file_at(transfers, involved.transfer, place)
     if involved.receipt is not None:
         receipts.check_offered(involved.receipt)
-    return involved, file, await contents.key_of(transfers, involved, file)
+    return involved, file, await transfer_contents.key_of(transfers, involved, file)
 
 
 async def count_download(transfers: Transfers, involved: Involved, place: int) -> None:
@@ -105,7 +105,7 @@ async def _take(
 ) -> list[str]:
     """Copy what is missing, read all of it back, and count what is there and what is right."""
     transfer = involved.transfer
-    kept = await contents.saved_keys(transfers, involved, files)
+    kept = await transfer_contents.saved_keys(transfers, involved, files)
     missing = [file for file in files if file.place not in kept]
     if missing:
         try:
@@ -116,7 +116,7 @@ async def _take(
             )
             await _give_back_if_ended(transfers, current or receipt, missing)
             raise
-        kept = await contents.saved_keys(transfers, involved, files)
+        kept = await transfer_contents.saved_keys(transfers, involved, files)
     right = await _right_ones(transfers, files, kept)
     step = receipts.progressed(
         transfers.now(), file_count=transfer.file_count, downloaded=kept.keys(), verified=right, saved=True
@@ -133,16 +133,16 @@ async def _give_back_if_ended(transfers: Transfers, receipt: ReceiptRow, copied:
 
 
 async def _copy(transfers: Transfers, involved: Involved, files: Sequence[TransferFile], folder_id: str | None) -> None:
-    keys = await contents.keys_of(transfers, involved, files)
+    keys = await transfer_contents.keys_of(transfers, involved, files)
     if len(keys) < len(files):
-        raise FilesGone(contents.GONE)
+        raise FilesGone(transfer_contents.GONE)
     await transfers.shelf.admit(involved.person_id, folder_id, sum(file.size_bytes for file in files))
 
     async def keep(file: TransferFile) -> None:
         await transfers.shelf.keep(
             involved.person_id,
-            contents.handed(file, keys[file.place]),
-            file_id=contents.saved_id(involved.transfer.transfer_id, file.place),
+            transfer_contents.handed(file, keys[file.place]),
+            file_id=transfer_contents.saved_id(involved.transfer.transfer_id, file.place),
             folder_id=folder_id,
             top=RECEIVED_FOLDER,
             came_by=involved.transfer.transfer_id,
@@ -151,14 +151,14 @@ async def _copy(transfers: Transfers, involved: Involved, files: Sequence[Transf
     try:
         await abreast(files, keep)
     except Gone as error:
-        raise FilesGone(contents.GONE) from error
+        raise FilesGone(transfer_contents.GONE) from error
 
 
 async def _right_ones(transfers: Transfers, files: Sequence[TransferFile], keys: Mapping[int, str]) -> set[int]:
     """The places of those files that are stored as they were sent, which is found out by reading them."""
 
     async def is_right(file: TransferFile) -> bool:
-        return file.place in keys and await contents.holds(transfers, keys[file.place], file.sha256)
+        return file.place in keys and await transfer_contents.holds(transfers, keys[file.place], file.sha256)
 
     answers = await abreast(files, is_right)
     return {file.place for file, is_so in zip(files, answers, strict=True) if is_so}
@@ -172,4 +172,4 @@ async def _received(transfers: Transfers, person_id: PersonId, transfer_id: Tran
 
 
 def _saved_ids(transfer_id: TransferId, files: Sequence[TransferFile]) -> list[str]:
-    return [contents.saved_id(transfer_id, file.place) for file in files]
+    return [transfer_contents.saved_id(transfer_id, file.place) for file in files]

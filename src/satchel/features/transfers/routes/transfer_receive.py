@@ -10,9 +10,9 @@ from satchel.edge.api.endpoints import Body, Router
 from satchel.edge.files.downloads import Download, attached_as
 from satchel.edge.http.callers import Guest, Member
 from satchel.features.transfers.model import AlreadyTaken, FilesGone, HashDiffers, Id, NotOffered, TransferId
-from satchel.features.transfers.routes.showing import person_of, show
+from satchel.features.transfers.routes.transfer_view import person_of, show
 from satchel.features.transfers.routes.views import SavedView, TransferView
-from satchel.features.transfers.service import receiving
+from satchel.features.transfers.service import transfer_receive
 from satchel.features.transfers.service.context import Transfers
 from satchel.kernel.errors import Forbidden, NotFound, OutOfSpace
 
@@ -39,14 +39,14 @@ def routes(transfers: Transfers) -> Router:
         What has come to your shelf by e-mail is taken with that.
         """
         person_id = person_of(caller)
-        await receiving.open_transfer(transfers, person_id, TransferId(transfer_id))
+        await transfer_receive.open_transfer(transfers, person_id, TransferId(transfer_id))
         return await show(transfers, person_id, transfer_id)
 
     @router.post("/transfers/{transfer_id}/decline", raises=(NotFound, AlreadyTaken, NotOffered, Forbidden))
     async def decline_transfer(caller: Member | Guest, transfer_id: str) -> TransferView:
         """Decline what you were offered and have not taken; what of it is on your shelf goes."""
         person_id = person_of(caller)
-        await receiving.decline(transfers, person_id, TransferId(transfer_id))
+        await transfer_receive.decline(transfers, person_id, TransferId(transfer_id))
         return await show(transfers, person_id, transfer_id)
 
     @router.post("/transfers/{transfer_id}/save", raises=(NotFound, NotOffered, FilesGone, OutOfSpace, Forbidden))
@@ -56,7 +56,7 @@ def routes(transfers: Transfers) -> Router:
         They are copied and read back; saving again comes to the same files.
         """
         person_id = person_of(member)
-        files = await receiving.save(transfers, person_id, TransferId(transfer_id), body.folder_id)
+        files = await transfer_receive.save(transfers, person_id, TransferId(transfer_id), body.folder_id)
         return SavedView(await show(transfers, person_id, transfer_id), files)
 
     @router.get(
@@ -69,13 +69,15 @@ def routes(transfers: Transfers) -> Router:
 
         Ranges and conditional requests are answered. A file counts as downloaded once its last byte was delivered.
         """
-        involved, file, key = await receiving.find_content(transfers, person_of(caller), TransferId(transfer_id), place)
+        involved, file, key = await transfer_receive.find_content(
+            transfers, person_of(caller), TransferId(transfer_id), place
+        )
         return Download(
             transfers.objects,
             key,
             disposition=attached_as(file.name),
             content_type=file.content_type,
-            finished=partial(receiving.count_download, transfers, involved, place),
+            finished=partial(transfer_receive.count_download, transfers, involved, place),
         )
 
     @router.post(
@@ -86,7 +88,7 @@ def routes(transfers: Transfers) -> Router:
     ) -> TransferView:
         """Say which SHA-256 the bytes have that arrived; if it is that of what was sent, the file is verified."""
         person_id = person_of(caller)
-        await receiving.verify(transfers, person_id, TransferId(transfer_id), place, body.sha256)
+        await transfer_receive.verify(transfers, person_id, TransferId(transfer_id), place, body.sha256)
         return await show(transfers, person_id, transfer_id)
 
     return router

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 from satchel.features.transfers.model import PersonId
 from satchel.features.transfers.records import POSTING, PostingRow, ReceiptRow, TransferRow
-from satchel.features.transfers.service import contents, history, receipts
+from satchel.features.transfers.service import history, receipts, transfer_contents
 from satchel.features.transfers.service.context import FINISHED_WITHIN, NEW, Transfers
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import SatchelError
@@ -58,7 +58,7 @@ async def take_from_shelf(transfers: Transfers, transfer: TransferRow, person_id
     if not transfer.room_id:
         files = await history.files_of(transfers, transfer)
         await transfers.shelf.discard(
-            person_id, [contents.saved_id(transfer.transfer_id, file.place) for file in files]
+            person_id, [transfer_contents.saved_id(transfer.transfer_id, file.place) for file in files]
         )
 
 

@@ -22,10 +22,10 @@ from satchel.features.transfers.model import (
     ToYourself,
     TransferId,
 )
-from satchel.features.transfers.routes.showing import person_of, show, show_all, visible_receipts
-from satchel.features.transfers.routes.spreadsheet import receipts_csv
+from satchel.features.transfers.routes.receipts_csv import receipts_csv
+from satchel.features.transfers.routes.transfer_view import person_of, show, show_all, visible_receipts
 from satchel.features.transfers.routes.views import TransferList, TransferView, WaitingList
-from satchel.features.transfers.service import history, sending
+from satchel.features.transfers.service import history, transfer_send
 from satchel.features.transfers.service.context import Transfers
 from satchel.features.transfers.service.history import Which
 from satchel.kernel.errors import Forbidden, NotFound, TooLarge, TooMany
@@ -70,7 +70,7 @@ def routes(transfers: Transfers) -> Router:
         files. If the shelf is full, the offer stands, and the receiver can save it later.
         """
         person_id = person_of(caller)
-        order = sending.Order(
+        order = transfer_send.Order(
             to=body.to,
             files=body.files,
             note=body.note.strip(),
@@ -78,7 +78,7 @@ def routes(transfers: Transfers) -> Router:
             answers=None if body.answers is None else TransferId(body.answers),
             repeats=repetition_key(request),
         )
-        transfer_id = await sending.send(transfers, person_id, order, is_member=isinstance(caller, Member))
+        transfer_id = await transfer_send.send(transfers, person_id, order, is_member=isinstance(caller, Member))
         return await show(transfers, person_id, transfer_id)
 
     @router.get("/transfers")
@@ -116,7 +116,7 @@ def routes(transfers: Transfers) -> Router:
         What came to their shelf by e-mail and was not looked at goes from there.
         """
         person_id = person_of(caller)
-        await sending.withdraw(transfers, person_id, TransferId(transfer_id))
+        await transfer_send.withdraw(transfers, person_id, TransferId(transfer_id))
         return await show(transfers, person_id, transfer_id)
 
     @router.post(
@@ -125,7 +125,7 @@ def routes(transfers: Transfers) -> Router:
     async def resend_transfer(caller: Member | Guest, transfer_id: str) -> TransferView:
         """Send the same files to the same people once more."""
         person_id = person_of(caller)
-        new_id = await sending.resend(transfers, person_id, TransferId(transfer_id))
+        new_id = await transfer_send.resend(transfers, person_id, TransferId(transfer_id))
         return await show(transfers, person_id, new_id)
 
     return router
