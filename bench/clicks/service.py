@@ -17,7 +17,7 @@ from satchel.features.clicks.service.context import Clicks
 from satchel.features.clicks.service.recording import record
 from satchel.features.clicks.service.recording_embedded import GroupRecorder
 from satchel.features.clicks.service.telling import SiteWatchers, Teller
-from satchel.features.links.service.naming import Naming
+from satchel.features.links.adapters import Naming
 from satchel.kernel.clock import system_clock
 from satchel.stores.embedded.ephemeral_memory import MemoryEphemeral
 from satchel.stores.embedded.table_sqlite import SqliteTables

@@ -42,13 +42,13 @@ from satchel.features.drop.relay.relay import Relay
 from satchel.features.drop.routes import routes as drop_routes
 from satchel.features.drop.service.attendance import Attendance as DropAttendance
 from satchel.features.drop.service.context import Drop
+from satchel.features.links.adapters import Naming
 from satchel.features.links.model import ThingKind
 from satchel.features.links.needs import Inbox, Things
 from satchel.features.links.routes import LinkDestination
 from satchel.features.links.routes import routes as link_routes
-from satchel.features.links.service.changing import forget_revoked
 from satchel.features.links.service.context import Links
-from satchel.features.links.service.naming import Naming
+from satchel.features.links.service.link_change import forget_revoked
 from satchel.features.rooms.adapters import LinkedRooms
 from satchel.features.rooms.model import RoomFileUsed
 from satchel.features.rooms.records import DURABLE_KEYS as ROOM_KEYS

@@ -14,8 +14,8 @@ from satchel.features.links.model import LinkUsedUp
 from satchel.features.links.records import GRANT, GrantRow
 from satchel.features.links.service import grants
 from satchel.features.links.service.context import Links
-from satchel.features.links.service.entering import Visit
-from satchel.features.links.service.finding import usable
+from satchel.features.links.service.link_enter import Visit
+from satchel.features.links.service.link_find import usable
 from satchel.kernel.errors import TooMany
 from satchel.stores.ports.expressions import add
 from tests.application import Caller, Satchel

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from satchel.features.links.service.naming import Naming
+from satchel.features.links.adapters import Naming
 from satchel.features.shelf.adapters import LinkedShelfFiles
 from satchel.kernel.clock import iso
 from tests.application import Caller, Satchel

@@ -15,9 +15,9 @@ from satchel.features.clicks.service.recording_embedded import GroupRecorder
 from satchel.features.clicks.service.summing import LinkCounts
 from satchel.features.clicks.service.telling import SiteWatchers, Teller
 from satchel.features.clicks.service.visitors import Visitors
+from satchel.features.links.adapters import Naming
 from satchel.features.links.records import LINK, LinkRow
 from satchel.features.links.service.context import Links
-from satchel.features.links.service.naming import Naming
 from satchel.features.shelf.adapters import AskingFolders, LinkedFolders, LinkedShelfFiles
 from satchel.kernel.signing import Signer
 from satchel.throttles import LinkGuesses, Throttles

@@ -1,8 +1,8 @@
 """Links over HTTP: for those who give them, and for those who come by them."""
 
 from satchel.edge.api.endpoints import Router
-from satchel.features.links.routes import contents, landing, links, previews
-from satchel.features.links.routes.destination import LinkDestination
+from satchel.features.links.routes import link_contents, link_open, link_previews, links
+from satchel.features.links.routes.link_uploads import LinkDestination
 from satchel.features.links.routes.views import Addresses
 from satchel.features.links.service.context import Links
 
@@ -13,7 +13,7 @@ def routes(context: Links, public_url: str = "") -> list[Router]:
     """`public_url` is where people reach this server; else links lead to where each request came."""
     return [
         links.routes(context, Addresses(public_url)),
-        landing.routes(context),
-        contents.routes(context),
-        previews.routes(context),
+        link_open.routes(context),
+        link_contents.routes(context),
+        link_previews.routes(context),
     ]

@@ -19,7 +19,7 @@ from satchel.features.links.model import (
     ThingKind,
 )
 from satchel.features.links.routes.views import Addresses, LinkList, LinkView, link_view
-from satchel.features.links.service import changing, giving, listing
+from satchel.features.links.service import link_change, link_give, link_list
 from satchel.features.links.service.context import Links
 from satchel.kernel.errors import NotFound
 
@@ -76,13 +76,13 @@ def routes(links: Links, addresses: Addresses) -> Router:
     router = Router("links")
 
     async def show(member: Member, link_id: str, request: Request) -> LinkView:
-        given = await listing.show_link(links, OwnerId(member.user_id), link_id)
+        given = await link_list.show_link(links, OwnerId(member.user_id), link_id)
         return link_view(given, addresses, request)
 
     @router.post("/links", status=201, raises=(NotFound,))
     async def give_link(member: Member, body: NewLink, request: Request) -> LinkView:
         """Give out a link to a file, a folder or a room, or ask for files by one."""
-        wish = giving.Wish(
+        wish = link_give.Wish(
             kind=body.thing.kind,
             thing_id=body.thing.id,
             name=body.name,
@@ -92,13 +92,13 @@ def routes(links: Links, addresses: Addresses) -> Router:
             downloads=body.downloads or 0,
             max_bytes=body.max_bytes or 0,
         )
-        link = await giving.give(links, OwnerId(member.user_id), wish)
+        link = await link_give.give(links, OwnerId(member.user_id), wish)
         return await show(member, link.link_id, request)
 
     @router.get("/links")
     async def list_links(member: Member, query: LinksQuery, request: Request) -> LinkList:
         """List the links that you have given, the newest first."""
-        page = await listing.list_links(links, OwnerId(member.user_id), query.thing, query.limit, query.cursor)
+        page = await link_list.list_links(links, OwnerId(member.user_id), query.thing, query.limit, query.cursor)
         return LinkList([link_view(each, addresses, request) for each in page.given], page.cursor)
 
     @router.get("/links/{link_id}", raises=(LinkUnknown,))
@@ -109,7 +109,7 @@ def routes(links: Links, addresses: Addresses) -> Router:
     @router.patch("/links/{link_id}", raises=(LinkUnknown, LinkRevoked))
     async def change_link(member: Member, link_id: str, body: LinkChange, request: Request) -> LinkView:
         """Pause a link or let it go on, extend it, limit it, and change what is said with it."""
-        change = changing.Change(
+        change = link_change.Change(
             paused=None if body.paused is UNSET else body.paused,
             name=None if body.name is UNSET else body.name,
             note=None if body.note is UNSET else body.note,
@@ -119,16 +119,16 @@ def routes(links: Links, addresses: Addresses) -> Router:
             max_bytes=None if body.max_bytes is UNSET else body.max_bytes or 0,
             badge=None if body.badge is UNSET else body.badge,
         )
-        await changing.change(links, OwnerId(member.user_id), link_id, change)
+        await link_change.change(links, OwnerId(member.user_id), link_id, change)
         return await show(member, link_id, request)
 
     @router.delete("/links/{link_id}", raises=(LinkUnknown,))
     async def revoke_link(member: Member, link_id: str) -> None:
         """Revoke a link for good; whoever opens it is told so."""
-        await changing.revoke(links, OwnerId(member.user_id), link_id)
+        await link_change.revoke(links, OwnerId(member.user_id), link_id)
 
     return router
 
 
 def _moment(moment: datetime | None) -> float:
-    return giving.NEVER if moment is None else moment.timestamp()
+    return link_give.NEVER if moment is None else moment.timestamp()

@@ -7,7 +7,7 @@ from starlette.requests import Request
 
 from satchel.edge.api.endpoints import PREFIX
 from satchel.features.links.model import State, ThingKind
-from satchel.features.links.service.listing import Given
+from satchel.features.links.service.link_list import Given
 
 
 class ThingView(msgspec.Struct, frozen=True, kw_only=True):

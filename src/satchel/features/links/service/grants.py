@@ -20,9 +20,9 @@ import msgspec
 from satchel.features.links.model import LinkUsedUp
 from satchel.features.links.records import GRANT, LINK, LOOKED, Answer, GrantRow, LinkRow
 from satchel.features.links.service.context import ATTEMPTS, CROSSED, NEW, STANDING, Links
-from satchel.features.links.service.counting import count
-from satchel.features.links.service.entering import Visit
-from satchel.features.links.service.finding import find_link, usable
+from satchel.features.links.service.link_enter import Visit
+from satchel.features.links.service.link_find import find_link, usable
+from satchel.features.links.service.visit_count import count
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import Conflict, SatchelError, TooMany
 from satchel.stores.ports.ephemeral import Put

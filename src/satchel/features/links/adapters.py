@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from satchel.features.links.model import MAX_ID_CHARACTERS, LinkId, OwnerId, ThingKind
 from satchel.features.links.needs import Things
 from satchel.features.links.records import BADGE, LINK, POINTER, POINTER_BY_THING
-from satchel.features.links.service.listing import names_of
+from satchel.features.links.service.link_list import names_of
 from satchel.stores.ports.table import Tables
 
 _PAGE = 1000

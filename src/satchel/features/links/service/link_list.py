@@ -8,7 +8,7 @@ from satchel.features.links.model import OwnerId, State, ThingKind
 from satchel.features.links.needs import LinkFigures, Things
 from satchel.features.links.records import LINK, POINTER, POINTER_BY_THING, LinkRow
 from satchel.features.links.service.context import Links
-from satchel.features.links.service.finding import find_own, state_of
+from satchel.features.links.service.link_find import find_own, state_of
 from satchel.kernel.linked import LinkedThing
 
 

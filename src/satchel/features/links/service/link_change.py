@@ -21,8 +21,8 @@ from satchel.features.links.records import (
     LinkRow,
 )
 from satchel.features.links.service.context import ATTEMPTS, CROSSED, STANDING, Links
-from satchel.features.links.service.finding import find_own
-from satchel.features.links.service.giving import check_downloads, check_end, check_max_bytes, hash_of
+from satchel.features.links.service.link_find import find_own
+from satchel.features.links.service.link_give import check_downloads, check_end, check_max_bytes, hash_of
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import Conflict
 from satchel.kernel.ids import new_id

@@ -7,7 +7,7 @@ from satchel.edge.api.endpoints import Query
 from satchel.edge.http.callers import Guest, Member, Stranger
 from satchel.edge.http.request_context import client_of
 from satchel.features.links.robots import is_robot
-from satchel.features.links.service.entering import Visitor
+from satchel.features.links.service.link_enter import Visitor
 
 Anybody = Stranger | Guest | Member
 

@@ -9,11 +9,11 @@ from starlette.responses import Response
 from satchel.edge.api.endpoints import Router
 from satchel.edge.files.archives import Archive, ArchiveEntry
 from satchel.edge.files.downloads import Download, Meter, Sent, attached_as
-from satchel.features.links.routes.landing import CLOSED, STATES
-from satchel.features.links.routes.visitors import Anybody, PassQuery, visitor_of
-from satchel.features.links.service import entering, grants, seeing
+from satchel.features.links.routes.link_open import CLOSED, STATES
+from satchel.features.links.routes.link_visitor import Anybody, PassQuery, visitor_of
+from satchel.features.links.service import grants, link_contents, link_enter
 from satchel.features.links.service.context import Links
-from satchel.features.links.service.entering import Visit
+from satchel.features.links.service.link_enter import Visit
 from satchel.kernel.clock import from_iso
 from satchel.kernel.errors import Conflict, NotFound
 from satchel.kernel.linked import LinkedFile
@@ -35,7 +35,7 @@ def routes(links: Links) -> Router:
     async def let_in(caller: Anybody, token: str, query: PassQuery, request: Request) -> Visit:
         # Who was in the middle of a download may go on although the link is used up by now.
         is_download = request.method == "GET"
-        return await entering.let_in(links, token, visitor_of(caller, request), query.shown, even_used_up=is_download)
+        return await link_enter.let_in(links, token, visitor_of(caller, request), query.shown, even_used_up=is_download)
 
     async def download(visit: Visit, file: LinkedFile, taking: grants.Taking) -> Response:
         await grants.check_place(links, visit, taking.file_id)
@@ -55,7 +55,7 @@ def routes(links: Links) -> Router:
         files can be given this address; that counts as an opening, too. A download counts once all bytes were sent.
         """
         visit = await let_in(caller, token, query, request)
-        file = await seeing.find_only_file(links, visit)
+        file = await link_contents.find_only_file(links, visit)
         return await download(visit, file, _taking(visit, file))
 
     @router.get("/open/{token}/files/{file_id}/content", produces=BYTES, raises=(*STATES, *CLOSED, Conflict))
@@ -68,7 +68,7 @@ def routes(links: Links) -> Router:
         the folder has.
         """
         visit = await let_in(caller, token, query, request)
-        file = await seeing.find_file(links, visit, file_id)
+        file = await link_contents.find_file(links, visit, file_id)
         is_part = query.whole and visit.link.kind == "folder"
         return await download(visit, file, await _taking_all(links, visit, file) if is_part else _taking(visit, file))
 
@@ -79,7 +79,7 @@ def routes(links: Links) -> Router:
         await grants.check_place(links, visit, WHOLE_FOLDER)
         if visit.link.kind != "folder":
             raise NotFound("Only a folder can be had as an archive.")
-        size_bytes = await seeing.size_of_all(links, visit)
+        size_bytes = await link_contents.size_of_all(links, visit)
         return Archive(
             links.objects, visit.thing.name, _entries(links, visit), metered=_archive_meter(links, visit, size_bytes)
         )
@@ -93,7 +93,7 @@ def _taking(visit: Visit, file: LinkedFile) -> grants.Taking:
 
 async def _taking_all(links: Links, visit: Visit, file: LinkedFile) -> grants.Taking:
     # Added up once, and not for each of thousands of files.
-    size_bytes = await grants.known_size(links, visit, grants.ALL_FILES) or await seeing.size_of_every_file(
+    size_bytes = await grants.known_size(links, visit, grants.ALL_FILES) or await link_contents.size_of_every_file(
         links, visit
     )
     return grants.Taking(visit=visit, file_id=grants.ALL_FILES, size_bytes=size_bytes, part=file.file_id)
@@ -131,7 +131,7 @@ def _archive_meter(links: Links, visit: Visit, size_bytes: int | None) -> Meter:
 async def _entries(links: Links, visit: Visit) -> AsyncGenerator[ArchiveEntry]:
     cursor = None
     while True:
-        page = await entering.list_files(links, visit.link, cursor)
+        page = await link_enter.list_files(links, visit.link, cursor)
         for file in page.files:
             yield ArchiveEntry(f"{visit.thing.name}/{file.path}", from_iso(file.at), file.key)
         if (cursor := page.cursor) is None:

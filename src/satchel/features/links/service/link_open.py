@@ -6,8 +6,8 @@ from satchel.features.links.model import LinkPassOver
 from satchel.features.links.records import LinkRow
 from satchel.features.links.service import passes
 from satchel.features.links.service.context import Links
-from satchel.features.links.service.counting import count_robot
-from satchel.features.links.service.entering import Visitor, find_usable
+from satchel.features.links.service.link_enter import Visitor, find_usable
+from satchel.features.links.service.visit_count import count_robot
 from satchel.kernel.linked import LinkedThing
 
 

@@ -20,10 +20,10 @@ from satchel.features.links.model import (
     ThingKind,
 )
 from satchel.features.links.records import LinkRow
-from satchel.features.links.routes.visitors import Anybody, PassQuery, visitor_of
-from satchel.features.links.service import entering, landing
+from satchel.features.links.routes.link_visitor import Anybody, PassQuery, visitor_of
+from satchel.features.links.service import link_enter, link_open
 from satchel.features.links.service.context import Links
-from satchel.features.links.service.seeing import can_look
+from satchel.features.links.service.link_contents import can_look
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import Conflict, Forbidden, NotFound, TooMany
 from satchel.kernel.linked import LinkedFile, LinkedFiles
@@ -101,7 +101,7 @@ def routes(links: Links) -> Router:
     @router.get("/open/{token}", raises=STATES)
     async def look_at_link(caller: Anybody, token: str, query: PassQuery, request: Request) -> LandingView:
         """See what a link is, before anything counts."""
-        found = await landing.look(links, token, visitor_of(caller, request), query.shown)
+        found = await link_open.look(links, token, visitor_of(caller, request), query.shown)
         link, thing = found.link, found.thing
         return LandingView(
             kind=link.kind,
@@ -124,7 +124,7 @@ def routes(links: Links) -> Router:
 
         The pass is good for twelve hours, and no longer than the link and its password are.
         """
-        entered = await entering.enter(links, token, visitor_of(caller, request), body.password)
+        entered = await link_enter.enter(links, token, visitor_of(caller, request), body.password)
         return EnteredView(
             shown=entered.given.value,
             expires_at=iso(entered.given.expires),
@@ -135,10 +135,10 @@ def routes(links: Links) -> Router:
     @router.get("/open/{token}/files", raises=(*STATES, *CLOSED, Conflict))
     async def list_linked_files(caller: Anybody, token: str, query: FilesQuery, request: Request) -> LinkedFileList:
         """List the files of a link that has been entered."""
-        visit = await entering.let_in(links, token, visitor_of(caller, request), query.shown)
-        if not entering.has_files(visit.link):
+        visit = await link_enter.let_in(links, token, visitor_of(caller, request), query.shown)
+        if not link_enter.has_files(visit.link):
             raise NotFound("By this link there are no files to be had.")
-        return _list(visit.link, await entering.list_files(links, visit.link, query.cursor))
+        return _list(visit.link, await link_enter.list_files(links, visit.link, query.cursor))
 
     return router
 

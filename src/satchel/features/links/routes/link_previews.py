@@ -5,11 +5,11 @@ from starlette.responses import Response
 
 from satchel.edge.api.endpoints import Router
 from satchel.edge.files.previews import NoPreview, preview
-from satchel.features.links.routes.landing import CLOSED, STATES
-from satchel.features.links.routes.visitors import Anybody, PassQuery, visitor_of
-from satchel.features.links.service import entering, seeing
+from satchel.features.links.routes.link_open import CLOSED, STATES
+from satchel.features.links.routes.link_visitor import Anybody, PassQuery, visitor_of
+from satchel.features.links.service import link_contents, link_enter
 from satchel.features.links.service.context import Links
-from satchel.features.links.service.entering import Visit
+from satchel.features.links.service.link_enter import Visit
 from satchel.kernel.linked import LinkedFile
 
 BYTES = "application/octet-stream"
@@ -21,24 +21,24 @@ def routes(links: Links) -> Router:
     @router.get("/open/{token}/preview", produces=BYTES, raises=(*STATES, *CLOSED, NoPreview))
     async def preview_linked(caller: Anybody, token: str, query: PassQuery, request: Request) -> Response:
         """Look at the one file of a link in the browser; whatever it is, it cannot run anything."""
-        visit = await entering.let_in(links, token, visitor_of(caller, request), query.shown)
-        return await _show(links, visit, await seeing.find_only_file(links, visit), request)
+        visit = await link_enter.let_in(links, token, visitor_of(caller, request), query.shown)
+        return await _show(links, visit, await link_contents.find_only_file(links, visit), request)
 
     @router.get("/open/{token}/files/{file_id}/preview", produces=BYTES, raises=(*STATES, *CLOSED, NoPreview))
     async def preview_linked_file(
         caller: Anybody, token: str, file_id: str, query: PassQuery, request: Request
     ) -> Response:
         """Look at one file of a folder in the browser; whatever it is, it cannot run anything."""
-        visit = await entering.let_in(links, token, visitor_of(caller, request), query.shown)
-        return await _show(links, visit, await seeing.find_file(links, visit, file_id), request)
+        visit = await link_enter.let_in(links, token, visitor_of(caller, request), query.shown)
+        return await _show(links, visit, await link_contents.find_file(links, visit, file_id), request)
 
     return router
 
 
 async def _show(links: Links, visit: Visit, file: LinkedFile, request: Request) -> Response:
-    if not seeing.can_look(visit.link):
+    if not link_contents.can_look(visit.link):
         raise NoPreview("Only so many may download this, so it cannot be shown as well. Download it instead.")
     shown = await preview(links.objects, file.key, file.name, file.content_type)
     if request.method == "GET":
-        await seeing.count_view(links, visit, file.file_id)
+        await link_contents.count_view(links, visit, file.file_id)
     return shown

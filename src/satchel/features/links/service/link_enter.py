@@ -6,9 +6,9 @@ from satchel.features.links.model import DOWNLOADABLE, LinkPasswordNeeded, LinkP
 from satchel.features.links.records import LinkRow
 from satchel.features.links.service import passes
 from satchel.features.links.service.context import Links
-from satchel.features.links.service.counting import count
-from satchel.features.links.service.finding import Usable, usable
+from satchel.features.links.service.link_find import Usable, usable
 from satchel.features.links.service.passes import Pass
+from satchel.features.links.service.visit_count import count
 from satchel.kernel.errors import Forbidden
 from satchel.kernel.linked import LinkedFiles, LinkedThing
 

@@ -6,8 +6,8 @@ from satchel.features.links.model import MOST_RECEIVED_FILES, LinkFull, LinkUnkn
 from satchel.features.links.records import ARRIVAL, LINK, ArrivalRow, LinkRow
 from satchel.features.links.service import passes
 from satchel.features.links.service.context import ATTEMPTS, CROSSED, NEW, STANDING, Links
-from satchel.features.links.service.counting import count
-from satchel.features.links.service.finding import find_link, usable
+from satchel.features.links.service.link_find import find_link, usable
+from satchel.features.links.service.visit_count import count
 from satchel.kernel.errors import Conflict, OutOfSpace, SatchelError
 from satchel.kernel.handed_file import HandedFile
 from satchel.kernel.names import clean_name

@@ -3,9 +3,9 @@
 from satchel.features.links.model import MAX_ID_CHARACTERS
 from satchel.features.links.records import SEEN, LinkRow
 from satchel.features.links.service.context import Links
-from satchel.features.links.service.counting import count
-from satchel.features.links.service.entering import Visit, has_files, list_files
+from satchel.features.links.service.link_enter import Visit, has_files, list_files
 from satchel.features.links.service.passes import LIFETIME
+from satchel.features.links.service.visit_count import count
 from satchel.kernel.errors import NotFound
 from satchel.kernel.linked import LinkedFile
 from satchel.stores.ports.ephemeral import Put

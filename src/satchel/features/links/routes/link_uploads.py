@@ -7,7 +7,7 @@ from satchel.edge.http.callers import Guest
 from satchel.edge.uploads.destinations import Announced, Arrived
 from satchel.edge.uploads.refusals import UploadUnwanted
 from satchel.features.links.model import LinkFull
-from satchel.features.links.service import receiving
+from satchel.features.links.service import link_uploads
 from satchel.features.links.service.context import Links
 from satchel.kernel.errors import Gone, NotFound
 from satchel.kernel.handed_file import HandedFile
@@ -35,7 +35,7 @@ class LinkDestination:
 
     async def admit(self, announced: Announced) -> None:
         token, shown = announced.details.get("link", ""), announced.details.get("pass", "")
-        await receiving.admit(self._links, token, shown, announced.size_bytes + announced.promised_bytes)
+        await link_uploads.admit(self._links, token, shown, announced.size_bytes + announced.promised_bytes)
 
     async def receive(self, arrived: Arrived) -> str:
         details = arrived.details
@@ -53,6 +53,6 @@ class LinkDestination:
         )
         token, shown, uploader = (details.get(name, "") for name in ("link", "pass", "uploader"))
         try:
-            return await receiving.receive(self._links, token, shown, uploader, file)
+            return await link_uploads.receive(self._links, token, shown, uploader, file)
         except (LinkFull, Gone, NotFound) as error:
             raise UploadUnwanted("Nobody asks for this file any more, so it was not kept.") from error
