@@ -40,8 +40,8 @@ from satchel.features.clicks.service.visitors import Visitors
 from satchel.features.drop.records import DURABLE_KEYS as DROP_KEYS
 from satchel.features.drop.relay.relay import Relay
 from satchel.features.drop.routes import routes as drop_routes
-from satchel.features.drop.service.attendance import Attendance as DropAttendance
 from satchel.features.drop.service.context import Drop
+from satchel.features.drop.service.drop_presence import Attendance as DropAttendance
 from satchel.features.links.adapters import Naming
 from satchel.features.links.model import ThingKind
 from satchel.features.links.needs import Inbox, Things

@@ -5,9 +5,9 @@ from collections.abc import AsyncIterator, Sequence
 
 from satchel.features.drop.model import RequestId
 from satchel.features.drop.records import DETAILS
-from satchel.features.drop.relay.ends import Inlet, ReceiverLeft
 from satchel.features.drop.relay.relay import Relay
-from satchel.features.drop.relay.streams import Patience, Segment
+from satchel.features.drop.relay.relay_ends import Inlet, ReceiverLeft
+from satchel.features.drop.relay.relay_stream import Patience, Segment
 from satchel.kernel.clock import system_clock
 from satchel.kernel.errors import SatchelError
 from satchel.stores.ports.ephemeral import Ephemeral, HashPut

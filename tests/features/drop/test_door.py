@@ -9,7 +9,7 @@ import pytest
 
 from satchel.features.drop.model import KnockId, KnockUnanswered, SessionId
 from satchel.features.drop.records import KNOCK
-from satchel.features.drop.service.knocking import knock, present_tag
+from satchel.features.drop.service.session_knock import knock, present_tag
 from satchel.stores.ports.ephemeral import Exists, Get
 from tests.application import Caller, Satchel
 from tests.features.drop.given import (

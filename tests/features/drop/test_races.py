@@ -10,13 +10,13 @@ import pytest
 from satchel.features.drop.model import FileId, MemberId, RequestId, SessionId
 from satchel.features.drop.records import AcknowledgementRow
 from satchel.features.drop.service.context import Drop
-from satchel.features.drop.service.door import become_door
-from satchel.features.drop.service.files import Announcement, announce
-from satchel.features.drop.service.joining import join
-from satchel.features.drop.service.leaving import leave
-from satchel.features.drop.service.membership import recognise
-from satchel.features.drop.service.opening import close_session
-from satchel.features.drop.service.requests import acknowledge, ask, finish, tell_progress
+from satchel.features.drop.service.drop_door import become_door
+from satchel.features.drop.service.drop_files import Announcement, announce
+from satchel.features.drop.service.drop_requests import acknowledge, ask, finish, tell_progress
+from satchel.features.drop.service.member_token import recognise
+from satchel.features.drop.service.session_join import join
+from satchel.features.drop.service.session_leave import leave
+from satchel.features.drop.service.session_open import close_session
 from satchel.kernel.errors import SatchelError
 from satchel.stores.ports.ephemeral import Ephemeral
 from tests.application import Satchel

@@ -7,8 +7,7 @@ import pytest
 
 from satchel.features.drop.records import CHUNKS, READY, request_channel
 from satchel.features.drop.relay.allowance import Allowance
-from satchel.features.drop.relay.between import WINDOW_CHUNKS
-from satchel.features.drop.relay.ends import PIECE_BYTES, ReceiverLeft
+from satchel.features.drop.relay.cross_server import WINDOW_CHUNKS
 from satchel.features.drop.relay.refusals import (
     DropLimit,
     OtherSideMissing,
@@ -16,6 +15,7 @@ from satchel.features.drop.relay.refusals import (
     SegmentOutOfPlace,
     StreamOver,
 )
+from satchel.features.drop.relay.relay_ends import PIECE_BYTES, ReceiverLeft
 from satchel.kernel.clock import ManualClock, system_clock
 from satchel.kernel.errors import Unavailable
 from satchel.stores.embedded.ephemeral_memory import MemoryEphemeral

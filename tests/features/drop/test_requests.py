@@ -7,7 +7,7 @@ import pytest
 
 from satchel.features.drop.model import MAX_RECEIPTS, RequestId, RequestUnknown, SessionId
 from satchel.features.drop.records import READY, RECEIPTS, request_channel
-from satchel.features.drop.service.requests import Flow, receiver_of, sender_of
+from satchel.features.drop.service.drop_requests import Flow, receiver_of, sender_of
 from satchel.stores.ports.ephemeral import Exists, ListPush, Put
 from tests.application import Satchel
 from tests.features.drop.given import (

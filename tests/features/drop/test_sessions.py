@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from satchel.features.drop.names import FIRST_WORDS, SECOND_WORDS, draw_name
 from satchel.features.drop.records import FILE, SESSION
+from satchel.features.drop.session_names import FIRST_WORDS, SECOND_WORDS, draw_name
 from satchel.stores.ports.ephemeral import Exists, HashAll
 from tests.application import Satchel, running_satchel
 from tests.features.drop.given import (

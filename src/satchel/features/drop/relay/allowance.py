@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 
 from satchel.features.drop.records import PASSED
-from satchel.features.drop.relay.ends import Inlet
 from satchel.features.drop.relay.refusals import DropLimit
+from satchel.features.drop.relay.relay_ends import Inlet
 from satchel.kernel.clock import Clock, iso
 from satchel.stores.ports.ephemeral import Ephemeral, Expire, Increment
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from satchel.edge.http.problems import ShuttingDown
 from satchel.features.drop.model import RequestId
 from satchel.features.drop.records import DETAILS, READY, request_channel
-from satchel.features.drop.relay.between import Between
-from satchel.features.drop.relay.ends import Outlet, ReceiverLeft
+from satchel.features.drop.relay.cross_server import Between
 from satchel.features.drop.relay.refusals import StreamOver
-from satchel.features.drop.relay.streams import Patience, Segment, Stream
+from satchel.features.drop.relay.relay_ends import Outlet, ReceiverLeft
+from satchel.features.drop.relay.relay_stream import Patience, Segment, Stream
 from satchel.kernel.clock import Clock
 from satchel.kernel.errors import Gone, SatchelError, Unavailable
 from satchel.stores.ports.ephemeral import Delete, Ephemeral, Exists, Message, Put

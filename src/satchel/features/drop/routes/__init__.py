@@ -3,7 +3,7 @@
 from satchel.edge.api.endpoints import Router
 from satchel.edge.live.live_sockets import LiveSockets
 from satchel.features.drop.relay.relay import Relay
-from satchel.features.drop.routes import door, files, live, requests, sessions, streams
+from satchel.features.drop.routes import drop_door, drop_files, drop_live, drop_requests, drop_sessions, drop_streams
 from satchel.features.drop.routes.views import Addresses
 from satchel.features.drop.service.context import Drop
 
@@ -13,10 +13,10 @@ __all__ = ["routes"]
 def routes(drop: Drop, relay: Relay, sockets: LiveSockets, public_url: str = "") -> list[Router]:
     """`public_url` is where people reach this server; else links lead to where each request came."""
     return [
-        sessions.routes(drop, Addresses(public_url)),
-        door.routes(drop),
-        files.routes(drop),
-        requests.routes(drop),
-        streams.routes(drop, relay),
-        live.routes(drop, sockets),
+        drop_sessions.routes(drop, Addresses(public_url)),
+        drop_door.routes(drop),
+        drop_files.routes(drop),
+        drop_requests.routes(drop),
+        drop_streams.routes(drop, relay),
+        drop_live.routes(drop, sockets),
     ]

@@ -9,8 +9,8 @@ from starlette.requests import ClientDisconnect, Request
 from satchel.edge.http.problems import Malformed, TooSlow
 from satchel.edge.http.request_body import declared_length
 from satchel.edge.http.splice import BREAK_OFF, BodyBroken, next_piece, pour
-from satchel.features.drop.relay.ends import PIECE_BYTES, Inlet, ReceiverLeft
 from satchel.features.drop.relay.refusals import StreamOver
+from satchel.features.drop.relay.relay_ends import PIECE_BYTES, Inlet, ReceiverLeft
 
 if TYPE_CHECKING:
     from starlette.types import Message, Receive, Scope, Send

@@ -3,6 +3,13 @@
 from dataclasses import dataclass
 from typing import Any
 
+from satchel.features.drop.events import (
+    RequestDeclined,
+    RequestDone,
+    Requested,
+    RequestEnded,
+    RequestProgressed,
+)
 from satchel.features.drop.model import (
     MAX_RECEIPTS,
     MAX_REQUESTS_OF_ONE,
@@ -38,17 +45,10 @@ from satchel.features.drop.records import (
     request_fields,
 )
 from satchel.features.drop.service.context import Caller, Drop, missing, still_there, tell_members
-from satchel.features.drop.service.events import (
-    RequestDeclined,
-    RequestDone,
-    Requested,
-    RequestEnded,
-    RequestProgressed,
-)
-from satchel.features.drop.service.lasting import KEPT
-from satchel.features.drop.service.membership import recognise
+from satchel.features.drop.service.member_token import recognise
 from satchel.features.drop.service.open_requests import find_requests, forget_requests, pointed_at
-from satchel.features.drop.service.showing import show_requests
+from satchel.features.drop.service.session_expiry import KEPT
+from satchel.features.drop.service.session_show import show_requests
 from satchel.kernel.errors import Conflict
 from satchel.live import LiveEvent
 from satchel.stores.ports.ephemeral import (

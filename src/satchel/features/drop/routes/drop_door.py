@@ -28,7 +28,7 @@ from satchel.features.drop.routes.views import (
     count_call,
     network,
 )
-from satchel.features.drop.service import door, knocking
+from satchel.features.drop.service import drop_door, session_knock
 from satchel.features.drop.service.context import Drop
 from satchel.kernel.errors import Conflict, Forbidden, Invalid, TooMany
 
@@ -43,18 +43,18 @@ def routes(drop: Drop) -> Router:
     @router.put("/drop/sessions/{session_id}/door", status=204, raises=(SessionUnknown, Conflict, TooMany))
     async def become_drop_door(session_id: str, request: Request) -> None:
         """Be the one who lets people in by a code, if nobody who is here is, or as host."""
-        await door.become_door(drop, await caller_of(drop, session_id, request))
+        await drop_door.become_door(drop, await caller_of(drop, session_id, request))
 
     @router.delete("/drop/sessions/{session_id}/door", raises=(SessionUnknown, TooMany))
     async def give_up_drop_door(session_id: str, request: Request) -> None:
         """Let nobody in by a code any more."""
-        await door.give_up_door(drop, await caller_of(drop, session_id, request))
+        await drop_door.give_up_door(drop, await caller_of(drop, session_id, request))
 
     @router.post("/drop/sessions/{session_id}/knocks", raises=_REFUSED)
     async def knock_at_drop_door(session_id: str, body: NewKnock, request: Request) -> ShareView:
         """Knock, knowing the spoken code; the answer is the door's and takes up to 30 seconds."""
         await count_call(drop, request)
-        knock = knocking.knock(
+        knock = session_knock.knock(
             drop,
             SessionId(session_id),
             KnockId(body.knock_id),
@@ -68,7 +68,7 @@ def routes(drop: Drop) -> Router:
     async def prove_drop_code(session_id: str, knock_id: str, body: GuestTag, request: Request) -> VerdictView:
         """Prove to the door that you know the code; the answer has the sealed secret and takes up to 30 seconds."""
         await count_call(drop, request)
-        proof = knocking.present_tag(
+        proof = session_knock.present_tag(
             drop, SessionId(session_id), KnockId(knock_id), tag=body.tag, network=network(request)
         )
         verdict = await _while_there(request, proof)
@@ -80,7 +80,7 @@ def routes(drop: Drop) -> Router:
     async def answer_drop_knock(session_id: str, knock_id: str, body: Share, request: Request) -> None:
         """Answer a knock, as the door."""
         caller = await caller_of(drop, session_id, request)
-        await knocking.answer_knock(drop, caller, KnockId(knock_id), knocking.Shared(body.share))
+        await session_knock.answer_knock(drop, caller, KnockId(knock_id), session_knock.Shared(body.share))
 
     @router.post(
         "/drop/sessions/{session_id}/knocks/{knock_id}/verdict", status=204, raises=(SessionUnknown, Forbidden, TooMany)
@@ -88,17 +88,17 @@ def routes(drop: Drop) -> Router:
     async def judge_drop_knock(session_id: str, knock_id: str, body: DoorVerdict, request: Request) -> None:
         """Let a guest in, or refuse them, as the door."""
         caller = await caller_of(drop, session_id, request)
-        await knocking.answer_knock(drop, caller, KnockId(knock_id), _verdict(body))
+        await session_knock.answer_knock(drop, caller, KnockId(knock_id), _verdict(body))
 
     return router
 
 
-def _verdict(body: DoorVerdict) -> knocking.Verdict | knocking.Refused:
+def _verdict(body: DoorVerdict) -> session_knock.Verdict | session_knock.Refused:
     match body:
         case DoorVerdict(tag=str() as tag, sealed=str() as sealed, refused=None):
-            return knocking.Verdict(tag, sealed)
+            return session_knock.Verdict(tag, sealed)
         case DoorVerdict(tag=None, sealed=None, refused=refused) if refused is not None:
-            return knocking.Refused(refused)
+            return session_knock.Refused(refused)
         case _:
             raise Invalid("Send either `tag` and `sealed`, or `refused`.", field="refused")
 

@@ -1,10 +1,10 @@
 """Who lets people in by a spoken code: one member at a time, who has to be here."""
 
+from satchel.features.drop.events import DoorChanged
 from satchel.features.drop.model import MemberId
 from satchel.features.drop.records import SESSION
 from satchel.features.drop.service.context import Caller, Drop, member_ids_of, missing, still_there
-from satchel.features.drop.service.events import DoorChanged
-from satchel.features.drop.service.leaving import change_session
+from satchel.features.drop.service.session_leave import change_session
 from satchel.kernel.errors import Conflict
 from satchel.live import tell
 from satchel.stores.ports.ephemeral import Delete, HashPut

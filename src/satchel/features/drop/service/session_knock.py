@@ -12,6 +12,7 @@ from typing import Literal, TypeVar
 
 import msgspec
 
+from satchel.features.drop.events import Knocked, Tagged
 from satchel.features.drop.model import (
     CodeDead,
     CodeWrong,
@@ -26,9 +27,8 @@ from satchel.features.drop.model import (
 )
 from satchel.features.drop.records import KNOCK, knock_channel
 from satchel.features.drop.service.context import Caller, Drop
-from satchel.features.drop.service.door import is_here
-from satchel.features.drop.service.events import Knocked, Tagged
-from satchel.features.drop.service.joining import find_session
+from satchel.features.drop.service.drop_door import is_here
+from satchel.features.drop.service.session_join import find_session
 from satchel.kernel.errors import Forbidden, NotFound, SatchelError
 from satchel.live import LiveEvent, tell
 from satchel.stores.ports.ephemeral import Delete, Get, Message, Publish, Put

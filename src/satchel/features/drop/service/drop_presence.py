@@ -1,10 +1,10 @@
 """Tell a session when one of its members connects or has gone: nobody is put out by a lost connection."""
 
+from satchel.features.drop.events import MemberChanged
 from satchel.features.drop.model import MemberId, SessionId, is_id
 from satchel.features.drop.records import MEMBER, MEMBERS, decode_member
 from satchel.features.drop.service.context import Drop, tell_members
-from satchel.features.drop.service.events import MemberChanged
-from satchel.features.drop.service.showing import show_members
+from satchel.features.drop.service.session_show import show_members
 from satchel.stores.ports.ephemeral import Get, HashGet
 
 

@@ -3,13 +3,13 @@
 import hashlib
 import hmac
 
+from satchel.features.drop.events import MemberChanged
 from satchel.features.drop.model import MAX_MEMBERS, AdmissionRefused, MemberId, SessionFull, SessionId, is_id
 from satchel.features.drop.records import MEMBER, MEMBERS, SEEN, SESSION, MemberRow, SessionRow, read_session
 from satchel.features.drop.service.context import Drop, is_open, missing, tell_members
-from satchel.features.drop.service.events import MemberChanged
-from satchel.features.drop.service.membership import new_token, token_digest
-from satchel.features.drop.service.opening import Opened, claim_member, member_writes
-from satchel.features.drop.service.showing import show_members
+from satchel.features.drop.service.member_token import new_token, token_digest
+from satchel.features.drop.service.session_open import Opened, claim_member, member_writes
+from satchel.features.drop.service.session_show import show_members
 from satchel.stores.ports.ephemeral import Delete, HashAll, HashDelete
 
 

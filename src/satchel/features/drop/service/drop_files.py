@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from satchel.features.drop.events import FilesAnnounced
 from satchel.features.drop.model import (
     MAX_ANNOUNCED_BYTES,
     MAX_FILES,
@@ -15,9 +16,8 @@ from satchel.features.drop.model import (
 )
 from satchel.features.drop.records import FILE, FILES
 from satchel.features.drop.service.context import Caller, Drop, in_parts, missing, still_there, tell_members
-from satchel.features.drop.service.events import FilesAnnounced
-from satchel.features.drop.service.lasting import KEPT
-from satchel.features.drop.service.leaving import withdraw
+from satchel.features.drop.service.session_expiry import KEPT
+from satchel.features.drop.service.session_leave import withdraw
 from satchel.kernel.errors import Conflict, Forbidden
 from satchel.stores.ports.ephemeral import Delete, Expire, HashGet, HashPut, SetAdd, SetAll, SetRemove, SetSize
 

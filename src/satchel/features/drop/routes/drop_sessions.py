@@ -25,7 +25,7 @@ from satchel.features.drop.routes.views import (
     count_call,
     network,
 )
-from satchel.features.drop.service import joining, leaving, opening, showing
+from satchel.features.drop.service import session_join, session_leave, session_open, session_show
 from satchel.features.drop.service.context import Drop
 from satchel.kernel.errors import Conflict, Forbidden, TooMany
 
@@ -40,7 +40,7 @@ def routes(drop: Drop, addresses: Addresses) -> Router:
         All ids are 16 random bytes, drawn by the client.
         """
         await count_call(drop, request)
-        opened = await opening.open_session(
+        opened = await session_open.open_session(
             drop,
             SessionId(body.session_id),
             code=bytes_of(body.admission).hex(),
@@ -59,7 +59,7 @@ def routes(drop: Drop, addresses: Addresses) -> Router:
     async def find_drop_session(name: str, request: Request) -> NameView:
         """Find a session by its name, which alone lets nobody in."""
         await count_call(drop, request)
-        return NameView(session_id=await opening.find_by_name(drop, name, network(request)))
+        return NameView(session_id=await session_open.find_by_name(drop, name, network(request)))
 
     @router.post(
         "/drop/sessions/{session_id}/members",
@@ -69,7 +69,7 @@ def routes(drop: Drop, addresses: Addresses) -> Router:
     async def join_drop_session(session_id: str, body: NewMember, request: Request) -> SessionJoined:
         """Come into a session, knowing its secret: the admission is derived from it."""
         await count_call(drop, request)
-        joined = await joining.join(
+        joined = await session_join.join(
             drop,
             SessionId(session_id),
             admission=bytes_of(body.admission),
@@ -82,12 +82,12 @@ def routes(drop: Drop, addresses: Addresses) -> Router:
     @router.get("/drop/sessions/{session_id}", raises=(SessionUnknown, TooMany))
     async def read_drop_session(session_id: str, request: Request) -> SessionView:
         """See a session that you are in: its members, what can be had, and who takes what."""
-        return await showing.show_session(drop, await caller_of(drop, session_id, request))
+        return await session_show.show_session(drop, await caller_of(drop, session_id, request))
 
     @router.delete("/drop/sessions/{session_id}", raises=(SessionUnknown, Forbidden, TooMany))
     async def close_drop_session(session_id: str, request: Request) -> None:
         """Close a session whose host you are: nothing of it is left."""
-        await opening.close_session(drop, await caller_of(drop, session_id, request), network(request))
+        await session_open.close_session(drop, await caller_of(drop, session_id, request), network(request))
 
     @router.delete("/drop/sessions/{session_id}/members/{member_id}", raises=(SessionUnknown, Forbidden, TooMany))
     async def leave_drop_session(session_id: str, member_id: str, request: Request) -> None:
@@ -97,6 +97,6 @@ def routes(drop: Drop, addresses: Addresses) -> Router:
         longest is host. Whoever knows the secret can come in again.
         """
         caller = await caller_of(drop, session_id, request)
-        await leaving.leave(drop, caller, MemberId(member_id))
+        await session_leave.leave(drop, caller, MemberId(member_id))
 
     return router

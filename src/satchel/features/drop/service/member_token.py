@@ -6,8 +6,8 @@ import hmac
 from satchel.features.drop.model import MemberId, SessionId, is_id
 from satchel.features.drop.records import MEMBERS, SEEN, SESSION, decode_member, read_session
 from satchel.features.drop.service.context import Caller, Drop, missing
-from satchel.features.drop.service.lasting import has_lapsed, is_due, make_last
-from satchel.features.drop.service.leaving import change_session, take_out
+from satchel.features.drop.service.session_expiry import has_lapsed, is_due, make_last
+from satchel.features.drop.service.session_leave import change_session, take_out
 from satchel.kernel.errors import NotFound
 from satchel.kernel.ids import new_secret
 from satchel.stores.ports.ephemeral import HashAll, HashDelete, HashGet, HashPut

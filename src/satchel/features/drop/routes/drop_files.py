@@ -5,9 +5,9 @@ from starlette.requests import Request
 from satchel.edge.api.endpoints import Router
 from satchel.features.drop.model import FileId, FileUnknown, SessionUnknown, TooManyFiles
 from satchel.features.drop.routes.views import NewFiles, caller_of
-from satchel.features.drop.service import files
+from satchel.features.drop.service import drop_files
 from satchel.features.drop.service.context import Drop
-from satchel.features.drop.service.files import Announcement
+from satchel.features.drop.service.drop_files import Announcement
 from satchel.kernel.errors import Conflict, Forbidden, TooMany
 
 
@@ -20,13 +20,15 @@ def routes(drop: Drop) -> Router:
     async def announce_drop_files(session_id: str, body: NewFiles, request: Request) -> None:
         """Tell the members of a session that files can be had from you; announcing one again describes it anew."""
         caller = await caller_of(drop, session_id, request)
-        await files.announce(drop, caller, [Announcement(FileId(each.file_id), each.sealed) for each in body.files])
+        await drop_files.announce(
+            drop, caller, [Announcement(FileId(each.file_id), each.sealed) for each in body.files]
+        )
 
     @router.delete(
         "/drop/sessions/{session_id}/files/{file_id}", raises=(SessionUnknown, FileUnknown, Forbidden, TooMany)
     )
     async def withdraw_drop_file(session_id: str, file_id: str, request: Request) -> None:
         """Take back a file that you have announced, or as host anybody's; requests for it end."""
-        await files.withdraw_file(drop, await caller_of(drop, session_id, request), FileId(file_id))
+        await drop_files.withdraw_file(drop, await caller_of(drop, session_id, request), FileId(file_id))
 
     return router

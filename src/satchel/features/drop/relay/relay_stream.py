@@ -8,8 +8,8 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from satchel.features.drop.relay.ends import Inlet, Outlet, ReceiverLeft
 from satchel.features.drop.relay.refusals import OtherSideMissing, ReceiverGone, SegmentOutOfPlace, StreamOver
+from satchel.features.drop.relay.relay_ends import Inlet, Outlet, ReceiverLeft
 from satchel.kernel.errors import SatchelError
 
 MAX_WAITING = 16

@@ -15,7 +15,7 @@ from satchel.features.drop.model import (
 )
 from satchel.features.drop.records import AcknowledgementRow
 from satchel.features.drop.routes.views import Acknowledgement, Decline, Done, NewRequest, Progress, caller_of
-from satchel.features.drop.service import requests
+from satchel.features.drop.service import drop_requests
 from satchel.features.drop.service.context import Drop
 from satchel.kernel.errors import Conflict, TooMany
 
@@ -32,7 +32,7 @@ def routes(drop: Drop) -> Router:
     )
     async def request_drop_file(session_id: str, body: NewRequest, request: Request) -> RequestView:
         """Ask the owner of a file for it; takes the place of an earlier request of yours for the same file."""
-        return await requests.ask(
+        return await drop_requests.ask(
             drop,
             await caller_of(drop, session_id, request),
             FileId(body.file_id),
@@ -52,29 +52,29 @@ def routes(drop: Drop) -> Router:
             public_key=body.public_key, sealed=body.sealed, chunks=body.chunks, bytes=body.bytes
         )
         caller = await caller_of(drop, session_id, request)
-        await requests.acknowledge(drop, caller, RequestId(request_id), answer)
+        await drop_requests.acknowledge(drop, caller, RequestId(request_id), answer)
 
     @router.post("/drop/sessions/{session_id}/requests/{request_id}/decline", status=204, raises=_REFUSED)
     async def decline_drop_request(session_id: str, request_id: str, body: Decline, request: Request) -> None:
         """Say no to a request for a file of yours."""
         caller = await caller_of(drop, session_id, request)
-        await requests.decline(drop, caller, RequestId(request_id), body.reason)
+        await drop_requests.decline(drop, caller, RequestId(request_id), body.reason)
 
     @router.post("/drop/sessions/{session_id}/requests/{request_id}/progress", status=204, raises=_REFUSED)
     async def tell_drop_progress(session_id: str, request_id: str, body: Progress, request: Request) -> None:
         """Tell how many chunks of what you have asked for are written."""
         caller = await caller_of(drop, session_id, request, counted=False)
-        await requests.tell_progress(drop, caller, RequestId(request_id), body.chunks)
+        await drop_requests.tell_progress(drop, caller, RequestId(request_id), body.chunks)
 
     @router.post("/drop/sessions/{session_id}/requests/{request_id}/done", status=204, raises=_REFUSED)
     async def finish_drop_request(session_id: str, request_id: str, body: Done, request: Request) -> None:
         """Confirm that you have got everything that you have asked for."""
         caller = await caller_of(drop, session_id, request)
-        await requests.finish(drop, caller, RequestId(request_id), body.receipt)
+        await drop_requests.finish(drop, caller, RequestId(request_id), body.receipt)
 
     @router.delete("/drop/sessions/{session_id}/requests/{request_id}", raises=_REFUSED)
     async def end_drop_request(session_id: str, request_id: str, request: Request) -> None:
         """Give up a request that you have made, or that you were asked to serve."""
-        await requests.end_request(drop, await caller_of(drop, session_id, request), RequestId(request_id))
+        await drop_requests.end_request(drop, await caller_of(drop, session_id, request), RequestId(request_id))
 
     return router

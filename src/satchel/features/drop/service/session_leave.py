@@ -1,5 +1,12 @@
 """Leave a session, be put out of it or fall silent: files and requests go with their member, the last one ends it."""
 
+from satchel.features.drop.events import (
+    DoorChanged,
+    FilesWithdrawn,
+    MemberLeft,
+    RequestEnded,
+    SessionClosed,
+)
 from satchel.features.drop.model import Closing, FileId, MemberId, SessionId, is_id
 from satchel.features.drop.records import (
     FILE,
@@ -13,15 +20,8 @@ from satchel.features.drop.records import (
     decode_member,
 )
 from satchel.features.drop.service.context import Caller, Drop, in_parts, is_open, member_ids_of, missing, tell_members
-from satchel.features.drop.service.events import (
-    DoorChanged,
-    FilesWithdrawn,
-    MemberLeft,
-    RequestEnded,
-    SessionClosed,
-)
-from satchel.features.drop.service.lasting import keys_of_session
 from satchel.features.drop.service.open_requests import end_stream, forget_requests, requests_for, requests_of
+from satchel.features.drop.service.session_expiry import keys_of_session
 from satchel.kernel.errors import Forbidden, NotFound
 from satchel.live import LiveEvent, session_channel, tell
 from satchel.stores.ports.ephemeral import (

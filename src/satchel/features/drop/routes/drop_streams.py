@@ -12,7 +12,6 @@ from satchel.edge.http.problems import MethodNotAllowed, TooSlow
 from satchel.edge.http.request_context import client_of
 from satchel.features.drop.model import RequestId, RequestUnknown, SessionId, SessionUnknown
 from satchel.features.drop.relay.allowance import Allowance
-from satchel.features.drop.relay.ends import ReceiverLeft
 from satchel.features.drop.relay.refusals import (
     DropLimit,
     OtherSideMissing,
@@ -21,11 +20,12 @@ from satchel.features.drop.relay.refusals import (
     StreamOver,
 )
 from satchel.features.drop.relay.relay import Relay
-from satchel.features.drop.relay.streams import Segment
+from satchel.features.drop.relay.relay_ends import ReceiverLeft
+from satchel.features.drop.relay.relay_stream import Segment
 from satchel.features.drop.routes.stream_ends import AnswerOutlet, BodyInlet, SocketInlet, SocketOutlet
 from satchel.features.drop.routes.views import SUBPROTOCOL, token_of
 from satchel.features.drop.service.context import Drop
-from satchel.features.drop.service.requests import Flow, receiver_of, sender_of
+from satchel.features.drop.service.drop_requests import Flow, receiver_of, sender_of
 from satchel.kernel.errors import NotFound, SatchelError
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ import msgspec
 
 from satchel.features.drop.model import RequestId
 from satchel.features.drop.records import ANSWERS, CHUNKS, OFFERS, READY
-from satchel.features.drop.relay.ends import PIECE_BYTES, Inlet
 from satchel.features.drop.relay.refusals import OtherSideMissing, ReceiverGone, SegmentOutOfPlace, StreamOver
-from satchel.features.drop.relay.streams import Segment, Stream, receiver_missing
+from satchel.features.drop.relay.relay_ends import PIECE_BYTES, Inlet
+from satchel.features.drop.relay.relay_stream import Segment, Stream, receiver_missing
 from satchel.kernel.clock import Clock
 from satchel.kernel.errors import SatchelError
 from satchel.stores.ports.ephemeral import Ephemeral, Exists, Expire, ListPush

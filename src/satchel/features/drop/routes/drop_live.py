@@ -8,7 +8,7 @@ from satchel.edge.live.live_sockets import LiveSockets
 from satchel.features.drop.model import SessionId
 from satchel.features.drop.routes.views import SUBPROTOCOL, token_of
 from satchel.features.drop.service.context import Drop
-from satchel.features.drop.service.membership import member_of
+from satchel.features.drop.service.member_token import member_of
 from satchel.live import session_channel
 
 if TYPE_CHECKING:

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from satchel.features.drop.events import SessionClosed
 from satchel.features.drop.model import (
     MemberId,
     SessionExists,
@@ -12,13 +13,12 @@ from satchel.features.drop.model import (
     SessionUnknown,
     TooManySessions,
 )
-from satchel.features.drop.names import draw_name
 from satchel.features.drop.records import CREATED, MEMBER, MEMBERS, NAME, SEEN, SESSION, MemberRow, encode_member
 from satchel.features.drop.service.context import Caller, Drop, in_parts, is_open, member_ids_of
-from satchel.features.drop.service.events import SessionClosed
-from satchel.features.drop.service.lasting import KEPT
-from satchel.features.drop.service.leaving import wipe
-from satchel.features.drop.service.membership import new_token, token_digest
+from satchel.features.drop.service.member_token import new_token, token_digest
+from satchel.features.drop.service.session_expiry import KEPT
+from satchel.features.drop.service.session_leave import wipe
+from satchel.features.drop.session_names import draw_name
 from satchel.kernel.errors import Conflict, Forbidden, Unavailable
 from satchel.live import session_channel, tell
 from satchel.stores.ports.ephemeral import (
