@@ -13,7 +13,7 @@ from fastapi import Depends, FastAPI, HTTPException
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from pydantic import BaseModel, Field
 
-from satchel.kernel.signing import BadSignature, Signer
+from satchel.kernel.signature import BadSignature, Signer
 
 app = FastAPI()
 signer = Signer(os.environ["BENCH_SECRET"].encode())

@@ -8,7 +8,7 @@ from bench.processes import scratch_folder
 from bench.rounds import Effort, in_turn, keep_busy
 from satchel.config import Settings
 from satchel.kernel.clock import system_clock
-from satchel.kernel.signing import Signer
+from satchel.kernel.signature import Signer
 from satchel.stores.connect import open_objects
 
 TASKS = 32

@@ -11,7 +11,7 @@ import httpx
 from bench.processes import serving
 from satchel.config import Settings
 from satchel.kernel.clock import system_clock
-from satchel.kernel.signing import Signer
+from satchel.kernel.signature import Signer
 from satchel.stores.connect import open_objects
 from satchel.stores.ports.objects import Objects
 from tests.services import free_port, tool

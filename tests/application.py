@@ -12,8 +12,8 @@ import httpx
 from starlette.types import ASGIApp
 
 from satchel.app import application
+from satchel.chores import LAST_SWEEP, Sweep
 from satchel.config import Settings
-from satchel.housekeeping import LAST_SWEEP, Sweep
 from satchel.kernel.clock import ManualClock, iso
 from satchel.stores.connect import Stores
 from satchel.stores.ports.ephemeral import Get

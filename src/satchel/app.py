@@ -12,6 +12,7 @@ from pathlib import Path
 
 from starlette.types import ASGIApp
 
+from satchel.chores import Housekeeper, Sweep, repeat
 from satchel.config import Settings
 from satchel.edge import application as edge
 from satchel.edge.api.endpoints import Router
@@ -29,7 +30,6 @@ from satchel.edge.live.presence import Attendance, Roll
 from satchel.features.clicks.service.recording import begin
 from satchel.features.drop.relay.relay import Relay
 from satchel.features.rooms.service.room_close import keep_rooms
-from satchel.housekeeping import Housekeeper, Sweep, repeat
 from satchel.kernel.clock import Clock, system_clock
 from satchel.kernel.errors import Unavailable
 from satchel.kernel.ids import new_id

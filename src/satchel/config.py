@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, cast, get_args
 from urllib.parse import SplitResult, urlsplit
 
-from satchel.kernel.signing import MIN_SECRET_BYTES
+from satchel.kernel.signature import MIN_SECRET_BYTES
 
 SignUpMode = Literal["open", "invitation", "closed"]
 LogFormat = Literal["text", "json"]

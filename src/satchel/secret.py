@@ -7,7 +7,7 @@ from pathlib import Path
 
 from satchel.config import BadSetting, Settings
 from satchel.kernel.errors import Unavailable
-from satchel.kernel.signing import MIN_SECRET_BYTES, Signer
+from satchel.kernel.signature import MIN_SECRET_BYTES, Signer
 from satchel.stores.connect import prepare_folder
 
 

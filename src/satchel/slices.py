@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
+from satchel.chores import Chore, Housekeeper
 from satchel.config import Settings
 from satchel.edge.api.endpoints import Router
 from satchel.edge.api.identity import Guest, Identity, Member, Token
@@ -76,10 +77,9 @@ from satchel.features.transfers.routes import routes as transfer_routes
 from satchel.features.transfers.service.context import Transfers
 from satchel.features.transfers.service.transfer_receive import note_opening
 from satchel.features.transfers.service.transfer_recovery import sweep_unfinished
-from satchel.housekeeping import Chore, Housekeeper
 from satchel.kernel.clock import Clock
 from satchel.kernel.counted import Counted
-from satchel.kernel.signing import Signer
+from satchel.kernel.signature import Signer
 from satchel.live import Presence
 from satchel.stores.connect import Stores
 from satchel.throttles import DROP_SESSIONS_PER_NETWORK, Throttles

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, ViewportSize, expect, sync_playwright
 
 from satchel.edge.api.identity import ACCESS_COOKIE, Identity, Member
-from satchel.kernel.signing import Signer
+from satchel.kernel.signature import Signer
 from satchel.stores.embedded.ephemeral_memory import MemoryEphemeral
 from tests.server.process import ServerProcess, serving
 from tests.services import tool

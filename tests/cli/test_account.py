@@ -11,7 +11,7 @@ import pytest
 from satchel.config import Settings
 from satchel.edge.api.identity import Identity, Member
 from satchel.kernel.clock import system_clock
-from satchel.kernel.signing import Signer
+from satchel.kernel.signature import Signer
 from satchel.stores.connect import open_ephemeral
 from tests.application import PASSWORD
 from tests.cli.terminal import SECRET, Person, Ran, explains

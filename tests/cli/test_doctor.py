@@ -8,7 +8,7 @@ from redis import Redis
 
 from satchel.config import load_settings
 from satchel.kernel.clock import system_clock
-from satchel.kernel.signing import Signer
+from satchel.kernel.signature import Signer
 from satchel.stores.connect import open_objects, open_tables
 from satchel.tables import SELF_TEST
 from tests.cli.terminal import Person, Ran

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from satchel.edge.api.identity import Identity
 from satchel.edge.files.downloads import Download, attached_as
 from satchel.kernel.clock import ManualClock
-from satchel.kernel.signing import Signer
+from satchel.kernel.signature import Signer
 from satchel.stores.embedded.ephemeral_memory import MemoryEphemeral
 from satchel.stores.embedded.objects_folder import FolderObjects
 from tests.edge.given import BIG, DOWNLOAD_NAME, SMALL, Edge, once

@@ -17,7 +17,7 @@ from satchel.edge.http.middleware import Exposure
 from satchel.edge.http.server import run
 from satchel.kernel.clock import system_clock
 from satchel.kernel.errors import Unavailable
-from satchel.kernel.signing import Signer
+from satchel.kernel.signature import Signer
 from satchel.stores.embedded.ephemeral_memory import MemoryEphemeral
 
 

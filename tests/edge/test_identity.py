@@ -8,7 +8,7 @@ from satchel.edge.api.identity import ACCESS_COOKIE, GUEST_COOKIE, CookieDead, I
 from satchel.edge.http.callers import Admin, Caller, Guest, Member, Stranger
 from satchel.kernel.clock import ManualClock
 from satchel.kernel.errors import Unauthenticated
-from satchel.kernel.signing import Signer
+from satchel.kernel.signature import Signer
 from satchel.stores.embedded.ephemeral_memory import MemoryEphemeral
 from tests.edge.given import ADA, ANN, GUS, Edge, slug
 

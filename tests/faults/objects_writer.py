@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 from satchel.kernel.clock import system_clock
-from satchel.kernel.signing import Signer
+from satchel.kernel.signature import Signer
 from satchel.stores.embedded.objects_folder import FolderObjects
 
 MIB = 1024 * 1024

@@ -23,7 +23,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast
 
-from satchel.housekeeping import LAST_SWEEP
+from satchel.chores import LAST_SWEEP
 from satchel.kernel.clock import ManualClock
 from satchel.slices import DURABLE_KEYS
 from satchel.stores.connect import Stores

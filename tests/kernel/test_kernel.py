@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from satchel.kernel.clock import ManualClock, from_iso, iso
 from satchel.kernel.ids import derived_id, new_id, new_secret
-from satchel.kernel.signing import BadSignature, Signer
+from satchel.kernel.signature import BadSignature, Signer
 
 SIGNER = Signer(b"s" * 32)
 

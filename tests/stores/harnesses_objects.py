@@ -15,7 +15,7 @@ import pytest
 
 from satchel.kernel.clock import ManualClock
 from satchel.kernel.errors import SatchelError
-from satchel.kernel.signing import Signer
+from satchel.kernel.signature import Signer
 from satchel.stores.distributed.objects_s3 import S3Objects
 from satchel.stores.embedded.objects_folder import FolderObjects
 from satchel.stores.ports import objects as contract
@@ -138,7 +138,7 @@ def folder_objects(root: Path) -> ObjectsHarness:
 
     recipe = f"""
 from pathlib import Path
-from satchel.kernel.signing import Signer
+from satchel.kernel.signature import Signer
 from satchel.stores.embedded.objects_folder import FolderObjects
 opening = FolderObjects.open(
     Path({str(root)!r}), clock=lambda: {clock()!r}, signer=Signer({SECRET!r}), base_url={BASE_URL!r}

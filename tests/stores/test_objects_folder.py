@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from satchel.kernel.clock import ManualClock
 from satchel.kernel.errors import Invalid, OutOfSpace, SatchelError, Unavailable
-from satchel.kernel.signing import Signer
+from satchel.kernel.signature import Signer
 from satchel.stores.embedded.folder_disk import FolderDisk
 from satchel.stores.embedded.folder_files import Damaged, copy_range, disk_errors
 from satchel.stores.embedded.folder_links import LinkExpired, LinkUnknown
@@ -60,7 +60,7 @@ LOCKED_SCRIPT = """
 import asyncio, os, sys
 from pathlib import Path
 from satchel.kernel.errors import Unavailable
-from satchel.kernel.signing import Signer
+from satchel.kernel.signature import Signer
 from satchel.stores.embedded.objects_folder import FolderObjects
 
 root = Path(sys.argv[1])
@@ -121,7 +121,7 @@ import asyncio, resource, sys
 from datetime import timedelta
 from pathlib import Path
 from satchel.kernel.errors import OutOfSpace
-from satchel.kernel.signing import Signer
+from satchel.kernel.signature import Signer
 from satchel.stores.embedded.objects_folder import FolderObjects
 
 MIB = 1024 * 1024

@@ -20,7 +20,7 @@ from satchel.edge.uploads.records import UPLOAD, UploadRow
 from satchel.edge.uploads.routes import routes
 from satchel.kernel.clock import ManualClock
 from satchel.kernel.errors import Invalid, SatchelError
-from satchel.kernel.signing import Signer
+from satchel.kernel.signature import Signer
 from satchel.stores.embedded.ephemeral_memory import MemoryEphemeral
 from satchel.stores.embedded.objects_folder import FolderObjects
 from satchel.stores.embedded.table_sqlite import SqliteTables

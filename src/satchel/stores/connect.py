@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 from satchel.config import BadSetting, Settings
 from satchel.kernel.clock import Clock
 from satchel.kernel.errors import Unavailable
-from satchel.kernel.signing import Signer
+from satchel.kernel.signature import Signer
 from satchel.stores.ports.bulk import BulkWrites
 from satchel.stores.ports.ephemeral import Ephemeral
 from satchel.stores.ports.objects import Objects

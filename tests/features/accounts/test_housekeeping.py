@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from satchel.chores import Chore, ChoreDone, Housekeeper, repeat
 from satchel.config import Settings
 from satchel.features.accounts.service.context import SESSION_LIFETIME
-from satchel.housekeeping import Chore, ChoreDone, Housekeeper, repeat
 from satchel.kernel.clock import ManualClock, iso
 from satchel.slices import DURABLE_KEYS
 from satchel.stores.connect import open_ephemeral

@@ -19,7 +19,7 @@ from satchel.features.links.adapters import Naming
 from satchel.features.links.records import LINK, LinkRow
 from satchel.features.links.service.context import Links
 from satchel.features.shelf.adapters import AskingFolders, LinkedFolders, LinkedShelfFiles
-from satchel.kernel.signing import Signer
+from satchel.kernel.signature import Signer
 from satchel.throttles import LinkGuesses, Throttles
 from tests.application import Caller, Satchel
 from tests.features.links.given import read

@@ -44,7 +44,7 @@ async def _examine(chosen: Chosen, report: "Report") -> None:
     from satchel.cli.doctor.findings import Step
     from satchel.cli.doctor.objects import examine_objects
     from satchel.cli.doctor.table import examine_tables
-    from satchel.kernel.signing import Signer
+    from satchel.kernel.signature import Signer
 
     async def read() -> str:
         chosen.settings()

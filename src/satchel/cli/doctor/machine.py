@@ -13,7 +13,7 @@ from pathlib import Path
 from satchel.cli.doctor.findings import Report, Step, Unfit
 from satchel.config import Settings
 from satchel.edge.http.server import CannotListen, listen
-from satchel.kernel.signing import Signer
+from satchel.kernel.signature import Signer
 
 ENOUGH_BYTES = 256 * 1024**2
 _ANOTHER_FOLDER = "Choose another folder with --data or SATCHEL_DATA, or let this user write there."

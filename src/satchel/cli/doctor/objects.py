@@ -12,7 +12,7 @@ from satchel.config import Settings
 from satchel.kernel.clock import system_clock
 from satchel.kernel.errors import SatchelError
 from satchel.kernel.ids import new_id
-from satchel.kernel.signing import Signer
+from satchel.kernel.signature import Signer
 from satchel.stores.connect import open_objects
 from satchel.stores.ports.objects import Corrupted, ObjectMissing, Objects
 

@@ -14,7 +14,7 @@ from satchel.edge.http.callers import Admin, Caller, Guest, Member, Stranger
 from satchel.edge.http.request_context import exchange_of
 from satchel.kernel.clock import Clock, system_clock
 from satchel.kernel.errors import Unauthenticated
-from satchel.kernel.signing import BadSignature, Signer
+from satchel.kernel.signature import BadSignature, Signer
 from satchel.live import session_channel
 from satchel.stores.ports.ephemeral import Ephemeral, Exists, Publish, Put
 

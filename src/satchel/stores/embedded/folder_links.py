@@ -7,7 +7,7 @@ import msgspec
 
 from satchel.kernel.clock import Clock
 from satchel.kernel.errors import Gone, NotFound
-from satchel.kernel.signing import BadSignature, Signer
+from satchel.kernel.signature import BadSignature, Signer
 from satchel.stores.object_rules import attachment, check_content_type, check_key, check_lifetime
 from satchel.stores.ports.objects import DEFAULT_TYPE
 

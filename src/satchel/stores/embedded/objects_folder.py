@@ -16,7 +16,7 @@ from typing import BinaryIO, ParamSpec, TypeAlias, TypeVar
 
 from satchel.kernel.clock import Clock
 from satchel.kernel.errors import Unavailable
-from satchel.kernel.signing import Signer
+from satchel.kernel.signature import Signer
 from satchel.stores.embedded.folder_disk import FolderDisk, object_info
 from satchel.stores.embedded.folder_files import Damaged, Description, Draft, SealedFile, disk_errors
 from satchel.stores.embedded.folder_links import FolderLinks, LinkClaim

@@ -8,7 +8,7 @@ from satchel.features.accounts.model import SignUpMode
 from satchel.features.accounts.needs import AccessTokens, GuessLimits, Housekeeping, Limit, Storage
 from satchel.features.accounts.service.passwords import Passwords
 from satchel.kernel.clock import Clock, iso
-from satchel.kernel.signing import Signer
+from satchel.kernel.signature import Signer
 from satchel.stores.ports.table import Range, Tables
 from satchel.tables import CATALOG
 

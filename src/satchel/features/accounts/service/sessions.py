@@ -36,7 +36,7 @@ from satchel.features.accounts.service.context import SESSION_LIFETIME, Accounts
 from satchel.features.accounts.service.scopes import is_administrator
 from satchel.kernel.clock import from_iso, iso
 from satchel.kernel.ids import new_id
-from satchel.kernel.signing import BadSignature
+from satchel.kernel.signature import BadSignature
 from satchel.stores.ports.expressions import assign, attr
 from satchel.stores.ports.table import Check, Range, TransactionCancelled, Write
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from satchel.features.links.model import ThingKind
 from satchel.features.links.needs import Counter, Figures, Guesses, Inbox, Passwords, People, Things, Visitors
 from satchel.kernel.clock import Clock, iso
-from satchel.kernel.signing import Signer
+from satchel.kernel.signature import Signer
 from satchel.stores.ports.ephemeral import Ephemeral
 from satchel.stores.ports.expressions import attr
 from satchel.stores.ports.objects import Objects

@@ -14,7 +14,7 @@ import msgspec
 from satchel.features.links.model import LinkPassOver
 from satchel.features.links.records import LinkRow
 from satchel.features.links.service.context import Links
-from satchel.kernel.signing import BadSignature
+from satchel.kernel.signature import BadSignature
 
 LIFETIME = timedelta(hours=12)
 _PURPOSE = "link-pass"
