@@ -25,7 +25,7 @@ from satchel.kernel.errors import SatchelError
 from satchel.stores.distributed.ephemeral_redis import RedisEphemeral
 from satchel.stores.embedded.ephemeral_memory import MemoryEphemeral
 from satchel.stores.embedded.memory_entries import NEVER
-from satchel.stores.embedded.memory_history import _replay
+from satchel.stores.embedded.memory_journal import _replay
 from satchel.stores.embedded.memory_keyspace import Keyspace
 from satchel.stores.ephemeral_rules import COLLECTION_BYTES, ELEMENT_BYTES, KEY_BYTES, text_bytes
 from satchel.stores.ports.ephemeral import (

@@ -8,7 +8,7 @@ from typing import Any
 from satchel.kernel.errors import Conflict, Invalid, Unavailable
 from satchel.stores.distributed.dynamodb_client import DynamoClient
 from satchel.stores.ports.table import IndexSpec, TableMissing, TableSpec
-from satchel.stores.rules.tables import key_attributes
+from satchel.stores.rules.table_specs import key_attributes
 
 # Filling a new index of a large table takes a while.
 _MAX_WAIT_SECONDS = 1800.0

@@ -14,11 +14,11 @@ from redis.asyncio.connection import Connection, ConnectionPool, parse_url
 from redis.exceptions import OutOfMemoryError, RedisError
 
 from satchel.kernel.errors import Invalid, Unavailable
+from satchel.stores.distributed.redis_blocking_pop import Waiting
 from satchel.stores.distributed.redis_commands import Words, answer, in_a_script, words
+from satchel.stores.distributed.redis_connection import Line
 from satchel.stores.distributed.redis_errors import translated
-from satchel.stores.distributed.redis_line import Line
 from satchel.stores.distributed.redis_listener import Listener
-from satchel.stores.distributed.redis_waiting import Waiting
 from satchel.stores.ephemeral_channels import Subscription
 from satchel.stores.ephemeral_rules import admit, check_key
 from satchel.stores.ports.ephemeral import Command, Message

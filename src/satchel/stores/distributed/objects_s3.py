@@ -18,9 +18,9 @@ from aiobotocore.session import AioSession
 
 from satchel.kernel.errors import Invalid, Unavailable
 from satchel.stores.distributed.s3_errors import failed_deletion, no_bucket, s3_errors
+from satchel.stores.distributed.s3_objects import CHUNK_BYTES, WholeObjects, can_carry
 from satchel.stores.distributed.s3_parts import BufferedBody, in_parts
 from satchel.stores.distributed.s3_uploads import S3Uploads, Upload
-from satchel.stores.distributed.s3_whole import CHUNK_BYTES, WholeObjects, can_carry
 from satchel.stores.object_rules import (
     Declared,
     attachment,

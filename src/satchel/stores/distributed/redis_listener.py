@@ -14,7 +14,7 @@ from redis.asyncio.connection import AbstractConnection
 from redis.exceptions import RedisError
 from redis.exceptions import TimeoutError as NoAnswer
 
-from satchel.stores.distributed.redis_line import Conversation
+from satchel.stores.distributed.redis_connection import Conversation
 from satchel.stores.ephemeral_channels import Channels, Subscription
 from satchel.stores.ports.ephemeral import Message, SubscriptionLost
 

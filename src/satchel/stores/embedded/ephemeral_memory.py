@@ -15,8 +15,8 @@ from typing import Any, TypeGuard, TypeVar, cast, overload
 
 from satchel.kernel.clock import Clock
 from satchel.kernel.errors import OutOfSpace, Unavailable
-from satchel.stores.embedded.memory_history import History
-from satchel.stores.embedded.memory_kept import Kept
+from satchel.stores.embedded.memory_durable import Kept
+from satchel.stores.embedded.memory_journal import History
 from satchel.stores.embedded.memory_keyspace import CHANGES, Change, Keyspace, ListReturn
 from satchel.stores.embedded.memory_waiters import Waiters
 from satchel.stores.ephemeral_channels import Channels, Subscription

@@ -16,7 +16,7 @@ from satchel.stores.rules.queries import (
     encode_cursor,
     project,
 )
-from satchel.stores.rules.tables import check_table, check_tables
+from satchel.stores.rules.table_specs import check_table, check_tables
 from satchel.stores.rules.transactions import check_batch, check_transaction
 from satchel.stores.rules.updates import apply_actions, check_actions
 from satchel.stores.rules.values import item_bytes, normalise, same, value_bytes

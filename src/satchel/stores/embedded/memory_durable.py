@@ -13,7 +13,7 @@ from functools import partial
 from typing import TypeVar
 
 from satchel.kernel.errors import SatchelError, Unavailable
-from satchel.stores.embedded.memory_history import History
+from satchel.stores.embedded.memory_journal import History
 from satchel.stores.embedded.memory_keyspace import Change, Keyspace, ListReturn
 from satchel.stores.embedded.memory_waiters import Waiters
 from satchel.stores.ports.ephemeral import ListPop, ListPush, ListSize, WrongKind

@@ -16,7 +16,7 @@ from redis.exceptions import RedisError
 from redis.exceptions import TimeoutError as NoAnswer
 
 from satchel.stores.distributed.redis_commands import Words
-from satchel.stores.distributed.redis_line import Line, read_reply
+from satchel.stores.distributed.redis_connection import Line, read_reply
 from satchel.stores.ephemeral_rules import milliseconds
 
 # How often it is asked to end a wait that the server may not have begun yet.
