@@ -12,6 +12,7 @@ from bench.figures import Sample
 from bench.processes import cpu_seconds_of_tree
 from bench.rounds import Measure
 from satchel.edge.http.server import collect_seldom
+from satchel.features.clicks.limits import ClickLimits
 from satchel.features.clicks.model import NewClick
 from satchel.features.clicks.service.context import Clicks
 from satchel.features.clicks.service.recording import record
@@ -22,7 +23,6 @@ from satchel.kernel.clock import system_clock
 from satchel.stores.embedded.ephemeral_memory import MemoryEphemeral
 from satchel.stores.embedded.table_sqlite import SqliteTables
 from satchel.tables import TABLES
-from satchel.throttles import Throttles
 
 CLIENTS = 256
 
@@ -42,7 +42,7 @@ async def opened(path: Path) -> AsyncGenerator[Clicks]:
             clock=system_clock,
             recorder=recorder,
             targets=Naming(tables, {}),
-            calls=Throttles(ephemeral).clicks,
+            calls=ClickLimits(ephemeral),
             watchers=SiteWatchers(ephemeral, system_clock),
             kept_for=None,
         )

@@ -39,7 +39,6 @@ from satchel.slices import DURABLE_KEYS, Ground, attendances_of, chores_of, put_
 from satchel.stores.connect import Stores, open_stores
 from satchel.stores.ports.ephemeral import Exists
 from satchel.tables import SELF_TEST, tables_for
-from satchel.throttles import Throttles
 
 HOUSEKEEPING_EVERY = timedelta(minutes=10)
 # How late a room ends at most, after its time is over for everybody in it.
@@ -76,7 +75,7 @@ async def application(
         await _have_tables(settings, stores)
         housekeeper = Housekeeper(stores.ephemeral, clock, HOUSEKEEPING_EVERY)
         identity = Identity(signer, stores.ephemeral, clock=clock)
-        ground = Ground(settings, stores, clock, signer, identity, Throttles(stores.ephemeral), housekeeper)
+        ground = Ground(settings, stores, clock, signer, identity, housekeeper)
         slices = put_slices_on(ground)
         await begin(slices.clicks)
         metrics = Metrics()

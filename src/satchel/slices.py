@@ -21,6 +21,7 @@ from satchel.edge.uploads.destinations import Destination
 from satchel.edge.uploads.routes import routes as upload_routes
 from satchel.edge.uploads.upload_create import sweep_expired_uploads
 from satchel.features.accounts.adapters import Finder
+from satchel.features.accounts.limits import AccountLimits
 from satchel.features.accounts.model import StoreKinds
 from satchel.features.accounts.routes import routes as account_routes
 from satchel.features.accounts.service.context import Accounts
@@ -28,6 +29,7 @@ from satchel.features.accounts.service.invitations import sweep_expired_invitati
 from satchel.features.accounts.service.password_resets import sweep_expired_resets
 from satchel.features.accounts.service.passwords import Passwords
 from satchel.features.accounts.service.sessions import sweep_expired_sessions
+from satchel.features.clicks.limits import ClickLimits
 from satchel.features.clicks.records import ONE_SLOT, SLOTS
 from satchel.features.clicks.routes import routes as click_routes
 from satchel.features.clicks.service.context import Clicks
@@ -38,12 +40,14 @@ from satchel.features.clicks.service.recording_embedded import GroupRecorder
 from satchel.features.clicks.service.summing import LinkCounts
 from satchel.features.clicks.service.telling import SiteWatchers, Teller
 from satchel.features.clicks.service.visitors import Visitors
+from satchel.features.drop.limits import DropLimits
 from satchel.features.drop.records import DURABLE_KEYS as DROP_KEYS
 from satchel.features.drop.relay.relay import Relay
 from satchel.features.drop.routes import routes as drop_routes
 from satchel.features.drop.service.context import Drop
 from satchel.features.drop.service.drop_presence import Attendance as DropAttendance
 from satchel.features.links.adapters import Naming
+from satchel.features.links.limits import LinkLimits
 from satchel.features.links.model import ThingKind
 from satchel.features.links.needs import Inbox, Things
 from satchel.features.links.routes import LinkDestination
@@ -51,6 +55,7 @@ from satchel.features.links.routes import routes as link_routes
 from satchel.features.links.service.context import Links
 from satchel.features.links.service.link_change import forget_revoked
 from satchel.features.rooms.adapters import LinkedRooms
+from satchel.features.rooms.limits import RoomLimits
 from satchel.features.rooms.model import RoomFileUsed
 from satchel.features.rooms.records import DURABLE_KEYS as ROOM_KEYS
 from satchel.features.rooms.routes import RoomDestination
@@ -71,6 +76,7 @@ from satchel.features.shelf.service.files import read_usage
 from satchel.features.shelf.service.purge import sweep_due
 from satchel.features.shelf.service.shelf_copies import Handing
 from satchel.features.shelf.service.shelf_garbage import sweep_shelves
+from satchel.features.transfers.limits import UNKNOWN_RECEIVERS_PER_SENDER
 from satchel.features.transfers.model import PersonId, TransferId, TransferUsed
 from satchel.features.transfers.needs import Rooms as RoomsOfTransfers
 from satchel.features.transfers.routes import routes as transfer_routes
@@ -82,7 +88,6 @@ from satchel.kernel.counted import Counted
 from satchel.kernel.signature import Signer
 from satchel.live import Presence
 from satchel.stores.connect import Stores
-from satchel.throttles import DROP_SESSIONS_PER_NETWORK, Throttles
 
 # Short-lived state that a restart must not forget: a session that was ended stays ended, a room stays open.
 DURABLE_KEYS = ("revoked:", "upload-begun:", "transfer-begun:", "housekeeping:", *ROOM_KEYS, *DROP_KEYS)
@@ -99,7 +104,6 @@ class Ground:
     clock: Clock
     signer: Signer
     identity: Identity
-    throttles: Throttles
     housekeeper: Housekeeper
 
 
@@ -226,10 +230,7 @@ def _accounts(ground: Ground, storage: _Storage) -> Accounts:
         signer=ground.signer,
         access=_Tokens(ground.identity),
         passwords=Passwords(),
-        guesses=ground.throttles.sign_ins,
-        sign_ups=ground.throttles.sign_ups,
-        guest_entries=ground.throttles.guest_entries,
-        password_resets=ground.throttles.password_resets,
+        limits=AccountLimits(ground.stores.ephemeral),
         storage=storage,
         housekeeping=ground.housekeeper,
         default_sign_up=ground.settings.sign_up,
@@ -252,9 +253,7 @@ def _rooms(ground: Ground, accounts: Accounts, shelf: Shelf) -> Rooms:
         objects=ground.stores.objects,
         clock=ground.clock,
         quota_bytes=ground.settings.room_quota or None,
-        guesses=ground.throttles.room_codes,
-        knocking=ground.throttles.knocks,
-        talking=ground.throttles.messages,
+        limits=RoomLimits(ground.stores.ephemeral),
         people=Finder(accounts),
         attending=Presence(ground.stores.ephemeral, ground.clock),
         shelves=Handing(shelf),
@@ -271,7 +270,7 @@ def _transfers(ground: Ground, accounts: Accounts, shelf: Shelf, rooms: RoomsOfT
         people=Finder(accounts),
         shelf=Handing(shelf),
         rooms=rooms,
-        receivers_tried=ground.throttles.receivers,
+        unknown_receivers=UNKNOWN_RECEIVERS_PER_SENDER.on(ground.stores.ephemeral),
     )
 
 
@@ -289,7 +288,7 @@ def _clicks(ground: Ground, targets: Naming) -> Clicks:
         clock=ground.clock,
         recorder=recorder,
         targets=targets,
-        calls=ground.throttles.clicks,
+        calls=ClickLimits(ground.stores.ephemeral),
         watchers=SiteWatchers(ground.stores.ephemeral, ground.clock),
         kept_for=kept_for,
     )
@@ -321,7 +320,7 @@ def _links(
         figures=LinkCounts(ground.stores.tables, SLOTS if clicks.bulk is None else (ONE_SLOT,)),
         counter=Counter(clicks),
         visitors=Visitors(ground.stores.tables, ground.clock),
-        guesses=ground.throttles.links,
+        limits=LinkLimits(ground.stores.ephemeral),
         alone_since=0 if clicks.bulk is None else ground.clock(),
     )
 
@@ -342,8 +341,7 @@ def _drop(ground: Ground) -> Drop:
         ephemeral=ground.stores.ephemeral,
         clock=ground.clock,
         attending=Presence(ground.stores.ephemeral, ground.clock),
-        limits=ground.throttles.drop,
-        max_sessions_of_a_network=DROP_SESSIONS_PER_NETWORK,
+        limits=DropLimits(ground.stores.ephemeral),
         daily_limit_bytes=ground.settings.drop_daily_limit or None,
     )
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from satchel.throttles import WRONG_DROP_NAMES_PER_NETWORK
+from satchel.features.drop.limits import WRONG_NAMES_PER_NETWORK
 from tests.application import PASSWORD
 from tests.cli.drop.nginx import Nginx, nginx, plain, sample
 from tests.cli.drop.sender import sending
@@ -165,7 +165,7 @@ def test_those_who_come_through_it_are_counted_apart(tmp_path: Path) -> None:
                 path, claim = "/api/v1/drop/names/amber-otter-27", {"x-forwarded-for": claims}
                 return client.get(path, headers=claim).status_code
 
-        for number in range(WRONG_DROP_NAMES_PER_NETWORK):
+        for number in range(WRONG_NAMES_PER_NETWORK.times):
             assert tries("127.0.0.2", claims=f"10.0.0.{number}") == 404
         assert tries("127.0.0.2", claims="10.1.1.1") == 429
         assert tries("127.0.0.3", claims="127.0.0.2") == 404

@@ -8,6 +8,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from satchel.config import Settings
+from satchel.features.clicks.limits import ClickLimits
 from satchel.features.clicks.model import KINDS, NewClick
 from satchel.features.clicks.service.context import Clicks
 from satchel.features.clicks.service.recording import record
@@ -19,7 +20,6 @@ from satchel.kernel.counted import Kind
 from satchel.stores.connect import bulk_of, open_ephemeral, open_tables
 from satchel.stores.ports.ephemeral import Ephemeral
 from satchel.tables import CLICKS, COUNTS
-from satchel.throttles import Throttles
 
 OWNER = "ann"
 TOLD_WITHIN = timedelta(hours=40).total_seconds()
@@ -79,7 +79,7 @@ async def counting(
             clock=clock,
             recorder=recorder,
             targets=links or Links(),
-            calls=Throttles(ephemeral).clicks,
+            calls=ClickLimits(ephemeral),
             watchers=SiteWatchers(ephemeral, clock),
             kept_for=kept_for,
         )

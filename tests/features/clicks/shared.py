@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from satchel.features.clicks.limits import ClickLimits
 from satchel.features.clicks.model import NewClick
 from satchel.features.clicks.service.context import Clicks
 from satchel.features.clicks.service.recording import record
@@ -10,7 +11,6 @@ from satchel.features.clicks.service.recording_embedded import GroupRecorder
 from satchel.features.clicks.service.telling import SiteWatchers, Teller
 from satchel.kernel.clock import iso
 from satchel.kernel.counted import Kind
-from satchel.throttles import Throttles
 from tests.application import Caller, Satchel
 from tests.features.clicks.counting import Links
 from tests.features.links.given import given_file
@@ -56,7 +56,7 @@ async def shared_by(satchel: Satchel, owner: Caller) -> Shared:
         clock=clock,
         recorder=GroupRecorder(stores.bulk, clock, Teller(stores.ephemeral, clock), None),
         targets=Links(),
-        calls=Throttles(stores.ephemeral).clicks,
+        calls=ClickLimits(stores.ephemeral),
         watchers=SiteWatchers(stores.ephemeral, clock),
         kept_for=None,
     )

@@ -7,9 +7,9 @@ from typing import Any
 import httpx
 import pytest
 
+from satchel.features.clicks.limits import CLICK_CALLS_PER_PERSON, ClickLimits
 from satchel.kernel.clock import iso
 from satchel.tables import CLICKS
-from satchel.throttles import CLICK_CALLS_PER_PERSON, ClickCalls
 from tests.application import Caller, Satchel
 from tests.features.shelf.given import uploaded
 
@@ -231,14 +231,14 @@ async def test_a_label_that_would_move_what_stands_beside_it_is_refused(bob: Cal
 
 
 async def test_whoever_sends_too_often_is_told_which_limit_that_is(satchel: Satchel, ann: Caller, bob: Caller) -> None:
-    calls = ClickCalls(satchel.stores.ephemeral)
-    for _ in range(CLICK_CALLS_PER_PERSON):
+    calls = ClickLimits(satchel.stores.ephemeral)
+    for _ in range(CLICK_CALLS_PER_PERSON.times):
         await calls.count(bob.user_id)
     answer = await bob("POST", "/clicks", json={})
     refused(answer, 429, "too-many")
     assert (answer.json()["limit"], answer.headers["retry-after"]) == ("clicks", "60")
     refused(await bob("POST", "/quitItToday", json={"socialMediaType": "Facebook"}), 429, "too-many")
-    for _ in range(CLICK_CALLS_PER_PERSON):
+    for _ in range(CLICK_CALLS_PER_PERSON.times):
         await calls.count(ann.user_id)
     # An administrator's program may send those of everybody.
     await sent(ann, {"userId": bob.user_id})

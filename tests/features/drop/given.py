@@ -10,6 +10,7 @@ from typing import Any
 
 import httpx
 
+from satchel.features.drop.limits import DropLimits
 from satchel.features.drop.records import EPHEMERAL_KEYS
 from satchel.features.drop.service.context import Drop
 from satchel.live import Presence
@@ -162,22 +163,6 @@ async def here(satchel: Satchel, *people: Person) -> AsyncGenerator[None]:
         await presence.leave(person.member_id, "connection")
 
 
-class Unlimited:
-    """Limits that nobody reaches."""
-
-    async def count_call(self, network: str) -> None: ...
-
-    async def check_attempts(self, session_id: str, network: str) -> None: ...
-
-    async def count_attempt(self, session_id: str, network: str) -> None: ...
-
-    async def forgive_attempt(self, session_id: str, network: str) -> None: ...
-
-    async def check_names(self, network: str) -> None: ...
-
-    async def count_name(self, network: str) -> None: ...
-
-
 def drop_of(satchel: Satchel, **changes: Any) -> Drop:
     """A drop on the same stores as the running one."""
     ephemeral = satchel.stores.ephemeral
@@ -185,8 +170,7 @@ def drop_of(satchel: Satchel, **changes: Any) -> Drop:
         ephemeral=ephemeral,
         clock=satchel.clock,
         attending=Presence(ephemeral, satchel.clock),
-        limits=Unlimited(),
-        max_sessions_of_a_network=60,
+        limits=DropLimits(ephemeral),
         daily_limit_bytes=None,
     )
     return replace(drop, **changes)

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from satchel.features.links.limits import WRONG_PASSWORDS_PER_LINK, WRONG_PASSWORDS_PER_PAIR
 from satchel.features.links.service.passes import LIFETIME
-from satchel.throttles import WRONG_PASSWORDS_PER_LINK, WRONG_PASSWORDS_PER_LINK_AND_NETWORK
 from tests.application import Caller, Satchel
 from tests.features.links.given import CONTENT, changed, given, given_file, given_folder, slug
 from tests.features.links.visiting import counted, figures, visitor
@@ -108,8 +108,8 @@ async def test_a_password_tried_a_thousand_times_is_not_found_out(satchel: Satch
     guesser = visitor(satchel, link, "198.51.100.1")
     answers = [await guesser.enter(f"wrong {number}") for number in range(1000)]
     told = [slug(each)[1] for each in answers]
-    assert told.count("link-password-wrong") == WRONG_PASSWORDS_PER_LINK_AND_NETWORK
-    assert told.count("too-many") == 1000 - WRONG_PASSWORDS_PER_LINK_AND_NETWORK
+    assert told.count("link-password-wrong") == WRONG_PASSWORDS_PER_PAIR.times
+    assert told.count("too-many") == 1000 - WRONG_PASSWORDS_PER_PAIR.times
     assert slug(await guesser.enter(RIGHT)) == (429, "too-many")
     # Elsewhere the password still opens the link.
     await visitor(satchel, link, "198.51.100.2").entered(RIGHT)
@@ -123,8 +123,8 @@ async def test_many_networks_together_guess_no_more_than_a_link_can_bear(satchel
     told: list[str] = []
     for network in networks:
         guesser = visitor(satchel, link, network)
-        told += [slug(await guesser.enter("wrong"))[1] for _ in range(WRONG_PASSWORDS_PER_LINK_AND_NETWORK)]
-    assert told.count("link-password-wrong") == WRONG_PASSWORDS_PER_LINK
+        told += [slug(await guesser.enter("wrong"))[1] for _ in range(WRONG_PASSWORDS_PER_PAIR.times)]
+    assert told.count("link-password-wrong") == WRONG_PASSWORDS_PER_LINK.times
     assert slug(await visitor(satchel, link, "203.0.113.9").enter(RIGHT)) == (429, "too-many")
 
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from satchel.features.links.limits import UNKNOWN_LINKS_PER_NETWORK
 from satchel.features.links.model import new_token
 from satchel.features.links.records import LINK
 from satchel.kernel.clock import iso
 from satchel.stores.ports.expressions import add
-from satchel.throttles import UNKNOWN_LINKS_PER_NETWORK
 from tests.application import Caller, Satchel
 from tests.features.links.given import CONTENT, changed, given, given_file, given_folder, slug
 from tests.features.links.visiting import Visitor, counted, figures, visitor
@@ -169,8 +169,8 @@ async def test_what_is_no_token_is_not_found(satchel: Satchel, ann: Caller, toke
 async def test_whoever_tries_tokens_is_stopped_and_spoils_it_for_nobody(satchel: Satchel, ann: Caller) -> None:
     link = await given_file(satchel, ann)
     guesser = satchel.caller("198.51.100.1")
-    answers = [await guesser("GET", f"/open/{new_token()}") for _ in range(UNKNOWN_LINKS_PER_NETWORK + 5)]
-    assert [slug(each)[0] for each in answers] == [404] * UNKNOWN_LINKS_PER_NETWORK + [429] * 5
+    answers = [await guesser("GET", f"/open/{new_token()}") for _ in range(UNKNOWN_LINKS_PER_NETWORK.times + 5)]
+    assert [slug(each)[0] for each in answers] == [404] * UNKNOWN_LINKS_PER_NETWORK.times + [429] * 5
     assert int(answers[-1].headers["retry-after"]) > 0
     for path in ("/files", "/content", "/archive"):
         assert slug(await guesser("GET", f"/open/{new_token()}{path}")) == (429, "too-many")

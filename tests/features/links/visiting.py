@@ -8,6 +8,7 @@ from typing import Any
 import httpx
 
 from satchel.features.accounts.service.passwords import Passwords
+from satchel.features.clicks.limits import ClickLimits
 from satchel.features.clicks.records import ONE_SLOT
 from satchel.features.clicks.service.context import Clicks
 from satchel.features.clicks.service.recording import Counter
@@ -16,11 +17,11 @@ from satchel.features.clicks.service.summing import LinkCounts
 from satchel.features.clicks.service.telling import SiteWatchers, Teller
 from satchel.features.clicks.service.visitors import Visitors
 from satchel.features.links.adapters import Naming
+from satchel.features.links.limits import LinkLimits
 from satchel.features.links.records import LINK, LinkRow
 from satchel.features.links.service.context import Links
 from satchel.features.shelf.adapters import AskingFolders, LinkedFolders, LinkedShelfFiles
 from satchel.kernel.signature import Signer
-from satchel.throttles import LinkGuesses, Throttles
 from tests.application import Caller, Satchel
 from tests.features.links.given import read
 from tests.features.shelf.given import shelf_of
@@ -125,7 +126,7 @@ async def links_on(satchel: Satchel) -> AsyncGenerator[Links]:
         clock=clock,
         recorder=GroupRecorder(stores.bulk, clock, Teller(stores.ephemeral, clock), None),
         targets=Naming(stores.tables, {}),
-        calls=Throttles(stores.ephemeral).clicks,
+        calls=ClickLimits(stores.ephemeral),
         watchers=SiteWatchers(stores.ephemeral, clock),
         kept_for=None,
     )
@@ -142,7 +143,7 @@ async def links_on(satchel: Satchel) -> AsyncGenerator[Links]:
         figures=LinkCounts(stores.tables, (ONE_SLOT,)),
         counter=Counter(clicks),
         visitors=Visitors(stores.tables, clock),
-        guesses=LinkGuesses(stores.ephemeral),
+        limits=LinkLimits(stores.ephemeral),
     )
     try:
         yield links

@@ -11,7 +11,7 @@ from typing import Any, cast
 import httpx
 
 from satchel.edge.files.previews import preview_of
-from satchel.features.rooms.needs import CodeGuesses, Limit
+from satchel.features.rooms.limits import RoomLimits
 from satchel.features.rooms.records import CODE, EPHEMERAL_KEYS, OBJECTS_PREFIX, ROOM, room_fields
 from satchel.features.rooms.service.context import Rooms
 from satchel.stores.connect import Stores
@@ -214,14 +214,6 @@ async def lives_through(rooms: Rooms, number: int, do: Callable[[Rooms], Awaitab
     return True
 
 
-class Unlimited:
-    """Limits that nobody reaches."""
-
-    async def count(self, address: str, /) -> None: ...
-
-    async def check(self, address: str) -> None: ...
-
-
 def rooms_of(satchel: Satchel) -> Rooms:
     """Rooms on the same stores as the running ones."""
     stores = satchel.stores
@@ -231,9 +223,7 @@ def rooms_of(satchel: Satchel) -> Rooms:
         objects=stores.objects,
         clock=satchel.clock,
         quota_bytes=None,
-        guesses=cast("CodeGuesses", Unlimited()),
-        knocking=cast("Limit", Unlimited()),
-        talking=cast("Limit", Unlimited()),
+        limits=RoomLimits(stores.ephemeral),
         people=nobody,
         attending=nobody,
         shelves=nobody,

@@ -29,26 +29,6 @@ class AccessTokens(Protocol):
         ...
 
 
-class Limit(Protocol):
-    """A bound on how often something may be done from one network address."""
-
-    async def count(self, address: str) -> None:
-        """Once more; raises `TooMany` when that is too often."""
-        ...
-
-
-class GuessLimits(Protocol):
-    """A bound on guessing passwords: from one address, against one account, and above all of one account from one."""
-
-    async def count(self, account: str, address: str) -> None:
-        """One more guess; raises `TooMany` when there were too many."""
-        ...
-
-    async def forgive(self, account: str, address: str) -> None:
-        """The guess was right: forget those before it from there."""
-        ...
-
-
 class Usage(Protocol):
     """How much room somebody takes."""
 

@@ -102,15 +102,3 @@ class Visitors(Protocol):
     """Who tells visitors without an account apart, without keeping where they come from."""
 
     async def visitor_of(self, address: str, agent: str) -> str: ...
-
-
-class Guesses(Protocol):
-    """Bounds on guessing: tokens that no link has, and passwords that are wrong. All raise `TooMany`."""
-
-    async def count_token(self, address: str) -> None: ...
-
-    async def check_password(self, token: str, address: str) -> None:
-        """Before a password is looked at, and again before a right one is honoured: many may be tried at once."""
-        ...
-
-    async def count_password(self, token: str, address: str) -> None: ...

@@ -6,26 +6,6 @@ from typing import Protocol
 from satchel.kernel.handed_file import HandedFile
 
 
-class Limit(Protocol):
-    """A bound on how often something may be done to one subject."""
-
-    async def count(self, subject: str) -> None:
-        """Once more; raises `TooMany` when that is too often."""
-        ...
-
-
-class CodeGuesses(Protocol):
-    """A bound on trying letters that no room has, from one address and from all together."""
-
-    async def count(self, address: str) -> None:
-        """One more wrong try; raises `TooMany` when there were too many."""
-        ...
-
-    async def check(self, address: str) -> None:
-        """Raises `TooMany` when there were too many wrong tries; a right one is none."""
-        ...
-
-
 class Named(Protocol):
     """Somebody with an account."""
 

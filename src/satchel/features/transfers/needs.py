@@ -94,15 +94,3 @@ class Rooms(Protocol):
     async def take_back(self, room_id: str, file_ids: Sequence[str], *, by: str, transfer_id: str) -> None:
         """The sender has withdrawn this transfer: what they brought for it goes."""
         ...
-
-
-class Limit(Protocol):
-    """A bound on how often somebody may try something in vain."""
-
-    async def check(self, subject: str) -> None:
-        """Raises `TooMany` when it has been too often already."""
-        ...
-
-    async def count(self, subject: str) -> None:
-        """Once more; raises `TooMany` when that is too often."""
-        ...

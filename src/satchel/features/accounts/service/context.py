@@ -4,8 +4,9 @@ import hashlib
 from dataclasses import dataclass
 from datetime import timedelta
 
+from satchel.features.accounts.limits import AccountLimits
 from satchel.features.accounts.model import SignUpMode
-from satchel.features.accounts.needs import AccessTokens, GuessLimits, Housekeeping, Limit, Storage
+from satchel.features.accounts.needs import AccessTokens, Housekeeping, Storage
 from satchel.features.accounts.service.passwords import Passwords
 from satchel.kernel.clock import Clock, iso
 from satchel.kernel.signature import Signer
@@ -27,10 +28,7 @@ class Accounts:
     signer: Signer
     access: AccessTokens
     passwords: Passwords
-    guesses: GuessLimits
-    sign_ups: Limit
-    guest_entries: Limit
-    password_resets: Limit
+    limits: AccountLimits
     storage: Storage
     housekeeping: Housekeeping
     default_sign_up: SignUpMode

@@ -18,7 +18,7 @@ class GuestPass:
 
 
 async def enter_as_guest(accounts: Accounts, name: str, *, address: str) -> GuestPass:
-    await accounts.guest_entries.count(address)
+    await accounts.limits.guests.count(address)
     checked = check_name(name)
     guest_id = "guest-" + new_id(accounts.clock)
     return GuestPass(guest_id, checked, accounts.access.issue_guest(guest_id=guest_id, name=checked))

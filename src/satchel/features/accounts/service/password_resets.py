@@ -38,7 +38,7 @@ async def allow_password_reset(accounts: Accounts, by: UserId, user_id: UserId) 
 
 async def reset_password(accounts: Accounts, token: str, password: str, *, address: str) -> None:
     """Whoever is signed in is signed out, and guesses made from here before are forgotten."""
-    await accounts.password_resets.count(address)
+    await accounts.limits.password_resets.count(address)
     invalid = PasswordResetInvalid("Ask the person who runs this server for a new link.")
     row = await RESET.get(accounts.tables, token_hash=token_hash(token))
     user = await USER.get(accounts.tables, user_id=row.user_id) if row else None
@@ -56,7 +56,7 @@ async def reset_password(accounts: Accounts, token: str, password: str, *, addre
     except TransactionCancelled as cancelled:
         raise invalid from cancelled
     await end_all_sessions(accounts, user.email)
-    await accounts.guesses.forgive(user.email, address)
+    await accounts.limits.sign_ins.forgive(user.email, address)
 
 
 async def sweep_expired_resets(accounts: Accounts) -> int:

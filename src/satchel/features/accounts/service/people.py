@@ -47,10 +47,10 @@ async def change_password(
 ) -> None:
     """Whoever is signed in elsewhere, perhaps with a stolen password, is signed out."""
     user = await find_user(accounts, user_id)
-    await accounts.guesses.count(user.email, address)
+    await accounts.limits.sign_ins.count(user.email, address)
     if not await accounts.passwords.matches(user.password, current):
         raise WrongCredentials("The current password is wrong. Try again.", field="current")
-    await accounts.guesses.forgive(user.email, address)
+    await accounts.limits.sign_ins.forgive(user.email, address)
     hashed = await accounts.passwords.hash(check_password(new, user.email))
     # The old hash is the condition: of two changes at once, only one can have been told the right password.
     update = USER.update([assign("password", hashed)], when=attr("password") == user.password, user_id=user_id)

@@ -66,11 +66,11 @@ async def sign_in(
 ) -> SignedIn:
     """Unknown address and wrong password are one answer, in words and in time."""
     known = normalise_email(email)
-    await accounts.guesses.count(known, address)
+    await accounts.limits.sign_ins.count(known, address)
     user = await _user_by_email(accounts, known)
     if not await accounts.passwords.matches(user.password if user else None, password) or user is None:
         raise WrongCredentials("The e-mail address or the password is wrong. Check both and try again.")
-    await accounts.guesses.forgive(known, address)
+    await accounts.limits.sign_ins.forgive(known, address)
     if user.suspended_at:
         raise AccountSuspended("This account is suspended. Ask the person who runs this server.")
     if accounts.passwords.is_outdated(user.password):

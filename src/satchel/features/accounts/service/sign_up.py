@@ -50,7 +50,7 @@ async def sign_up(
     device: str,
     address: str,
 ) -> SignedIn:
-    await accounts.sign_ups.count(address)
+    await accounts.limits.sign_ups.count(address)
     checked_email = normalise_email(email)
     checked_name = check_name(name)
     check_password(password, checked_email)

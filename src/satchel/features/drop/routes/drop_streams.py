@@ -7,7 +7,6 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from satchel.edge.api.endpoints import Query, Router
-from satchel.edge.api.throttle import network_of
 from satchel.edge.http.problems import MethodNotAllowed, TooSlow
 from satchel.edge.http.request_context import client_of
 from satchel.features.drop.model import RequestId, RequestUnknown, SessionId, SessionUnknown
@@ -27,6 +26,7 @@ from satchel.features.drop.routes.views import SUBPROTOCOL, token_of
 from satchel.features.drop.service.context import Drop
 from satchel.features.drop.service.drop_requests import Flow, receiver_of, sender_of
 from satchel.kernel.errors import NotFound, SatchelError
+from satchel.stores.patterns.throttle import network_of
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send

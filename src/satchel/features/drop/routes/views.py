@@ -8,11 +8,11 @@ import msgspec
 from starlette.requests import Request
 
 from satchel.edge.api.endpoints import Body
-from satchel.edge.api.throttle import network_of
 from satchel.edge.http.request_context import client_of
 from satchel.features.drop.model import MAX_SEALED_BYTES, MAX_SEALED_REQUEST_BYTES, Declining, Refusal, SessionId
 from satchel.features.drop.service.context import Caller, Drop, missing
 from satchel.features.drop.service.member_token import recognise
+from satchel.stores.patterns.throttle import network_of
 
 if TYPE_CHECKING:
     from starlette.types import Scope

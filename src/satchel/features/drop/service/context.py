@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+from satchel.features.drop.limits import SESSIONS_PER_NETWORK, DropLimits
 from satchel.features.drop.model import KNOCK_LASTS, MemberId, SessionId, SessionUnknown
-from satchel.features.drop.needs import Attending, Limits
+from satchel.features.drop.needs import Attending
 from satchel.features.drop.records import MEMBERS, SEEN, SESSION, MemberRow, SessionRow
 from satchel.kernel.clock import Clock, iso
 from satchel.live import LiveEvent, tell
@@ -29,8 +30,8 @@ class Drop:
     ephemeral: Ephemeral
     clock: Clock
     attending: Attending
-    limits: Limits
-    max_sessions_of_a_network: int
+    limits: DropLimits
+    max_sessions_of_a_network: int = SESSIONS_PER_NETWORK
     daily_limit_bytes: int | None
     patience: timedelta = KNOCK_LASTS
 

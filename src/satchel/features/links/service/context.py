@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from satchel.features.links.limits import LinkLimits
 from satchel.features.links.model import ThingKind
-from satchel.features.links.needs import Counter, Figures, Guesses, Inbox, Passwords, People, Things, Visitors
+from satchel.features.links.needs import Counter, Figures, Inbox, Passwords, People, Things, Visitors
 from satchel.kernel.clock import Clock, iso
 from satchel.kernel.signature import Signer
 from satchel.stores.ports.ephemeral import Ephemeral
@@ -38,7 +39,7 @@ class Links:
     figures: Figures
     counter: Counter
     visitors: Visitors
-    guesses: Guesses
+    limits: LinkLimits
     alone_since: float = 0
 
     def now(self) -> str:

@@ -56,7 +56,7 @@ async def find_usable(links: Links, token: str, visitor: Visitor, *, even_used_u
     try:
         return await usable(links, token, even_used_up=even_used_up)
     except LinkUnknown:
-        await links.guesses.count_token(visitor.address)
+        await links.limits.count_token(visitor.address)
         raise
 
 
@@ -109,9 +109,9 @@ def refuse_robots(visitor: Visitor) -> None:
 async def _check_password(links: Links, link: LinkRow, visitor: Visitor, password: str | None) -> None:
     if not password:
         raise LinkPasswordNeeded("This link opens with a password.")
-    await links.guesses.check_password(link.token, visitor.address)
+    await links.limits.check_password(link.token, visitor.address)
     if not await links.passwords.matches(link.password, password):
-        await links.guesses.count_password(link.token, visitor.address)
+        await links.limits.count_password(link.token, visitor.address)
         raise LinkPasswordWrong("This is not the password of this link.")
     # Of many that were tried at once, a right one is worth nothing after too many wrong ones.
-    await links.guesses.check_password(link.token, visitor.address)
+    await links.limits.check_password(link.token, visitor.address)

@@ -24,7 +24,7 @@ async def say(rooms: Rooms, room_id: RoomId, person_id: PersonId, written: str) 
     text = check_text(written)
     if not is_room_id(room_id):
         raise missing()
-    await rooms.talking.count(person_id)
+    await rooms.limits.messages.count(person_id)
     members = SetAll(MEMBERS(room_id=room_id))
     fields, due, speaker, hearers = await rooms.ephemeral.together(
         *state_of(room_id), HashGet(PEOPLE(room_id=room_id), person_id), members

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from satchel.features.rooms.limits import RoomLimits
 from satchel.features.rooms.model import PersonId, Preview, RoomId, is_room_id
-from satchel.features.rooms.needs import Attending, CodeGuesses, Limit, People, Shelves
+from satchel.features.rooms.needs import Attending, People, Shelves
 from satchel.features.rooms.records import MEMBERS, ROOM, ROOMS, RoomRow, read_room
 from satchel.kernel.clock import Clock, iso
 from satchel.kernel.errors import Forbidden, NotFound
@@ -21,9 +22,7 @@ class Rooms:
     objects: Objects
     clock: Clock
     quota_bytes: int | None
-    guesses: CodeGuesses
-    knocking: Limit
-    talking: Limit
+    limits: RoomLimits
     people: People
     attending: Attending
     shelves: Shelves

@@ -131,9 +131,9 @@ async def _find_by_letters(rooms: Rooms, written: str, address: str) -> RoomRow:
     room_id = RoomId((found or b"").decode())
     room = open_room(rooms, room_id, *await rooms.ephemeral.together(*state_of(room_id))) if room_id else None
     if room is None:
-        await rooms.guesses.count(address)
+        await rooms.limits.codes.count(address)
         raise RoomUnknown("No room has these letters. Ask for the right ones.")
-    await rooms.guesses.check(address)
+    await rooms.limits.codes.check(address)
     return room
 
 
@@ -144,7 +144,7 @@ async def _knock(rooms: Rooms, room: RoomRow, person: Person) -> None:
     )
     # A page that is loaded again while somebody waits takes nobody's turn, and tells the owner nothing new.
     if earlier is None:
-        await rooms.knocking.count(room.room_id)
+        await rooms.limits.knocks.count(room.room_id)
     row = KnockRow(name=person.name, kind=person.kind, at=rooms.now(), came_from=(where or b"").decode())
     fields, due, is_removed, _, waiting = await rooms.ephemeral.together(
         *state_of(room.room_id),

@@ -3,9 +3,10 @@
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from satchel.features.transfers.needs import Limit, People, Rooms, Shelf
+from satchel.features.transfers.needs import People, Rooms, Shelf
 from satchel.kernel.clock import Clock, iso
 from satchel.kernel.events import Events
+from satchel.stores.patterns.throttle import Throttle
 from satchel.stores.ports.ephemeral import Ephemeral
 from satchel.stores.ports.expressions import attr
 from satchel.stores.ports.objects import Objects
@@ -30,7 +31,7 @@ class Transfers:
     people: People
     shelf: Shelf
     rooms: Rooms
-    receivers_tried: Limit
+    unknown_receivers: Throttle
     events: Events = field(default_factory=Events)
 
     def now(self) -> str:

@@ -135,10 +135,10 @@ async def _from_shelf(transfers: Transfers, sender_id: PersonId, order: Order, e
     sender = await transfers.people.by_id(sender_id)
     receiver = await transfers.people.by_email(email)
     if receiver is None or sender is None:
-        await transfers.receivers_tried.count(sender_id)
+        await transfers.unknown_receivers.count(sender_id)
         raise ReceiverUnknown("Nobody here has this e-mail address.", field="to")
     # Only now: of many that are tried at once, the right ones must not stand out once it is too often.
-    await transfers.receivers_tried.check(sender_id)
+    await transfers.unknown_receivers.check(sender_id)
     _check_other(sender_id, receiver.person_id)
     files = await transfers.shelf.gather(sender_id, order.files, MAX_FILES)
     return Parcel(

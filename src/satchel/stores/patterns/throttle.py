@@ -1,10 +1,29 @@
 """A bound on how often something may be tried, shared by every server that shares the ephemeral store."""
 
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import timedelta
 from ipaddress import IPv6Address, ip_address
 
 from satchel.kernel.errors import TooMany
 from satchel.stores.ports.ephemeral import Delete, Ephemeral, Expire, Get, Increment, TimeToLive
+
+GUESSING_WINDOW = timedelta(minutes=15)
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A declared throttle: at most `times` within `window` for each subject of this kind (`per`)."""
+
+    name: str
+    times: int
+    window: timedelta
+    per: str
+    about: str
+
+    def on(self, ephemeral: Ephemeral) -> "Throttle":
+        return Throttle(ephemeral, self.name, self.times, self.window)
 
 
 class Throttle:
@@ -46,6 +65,32 @@ class Throttle:
     def _refusal(self, left: timedelta | None) -> TooMany:
         seconds = max(1, -(-(left or self._window) // timedelta(seconds=1)))
         return TooMany(f"Too many attempts. Try again in {spoken(seconds)}.", retry_after=seconds)
+
+
+class NetworkThrottle:
+    """A throttle whose subject is the network that an address belongs to."""
+
+    def __init__(self, ephemeral: Ephemeral, limit: Limit) -> None:
+        self._throttle = limit.on(ephemeral)
+
+    async def count(self, address: str) -> None:
+        """Count an attempt; raises `TooMany` when it is one too many."""
+        await self._throttle.count(network_of(address))
+
+
+@contextmanager
+def refusal(what: str, *, limit: str) -> Generator[None]:
+    """Let a `TooMany` say in its own words which limit was reached."""
+    try:
+        yield
+    except TooMany as refused:
+        seconds = refused.retry_after
+        raise TooMany(f"{what} Try again in {spoken(seconds)}.", retry_after=seconds, limit=limit) from None
+
+
+def pair(subject: str, address: str) -> str:
+    """The subject of a throttle for one thing tried from one network."""
+    return f"{network_of(address)} {subject}"
 
 
 def network_of(address: str) -> str:

@@ -4,10 +4,10 @@ from datetime import timedelta
 
 import pytest
 
-from satchel.edge.api.throttle import Throttle, network_of
 from satchel.kernel.clock import ManualClock
 from satchel.kernel.errors import TooMany
 from satchel.stores.embedded.ephemeral_memory import MemoryEphemeral
+from satchel.stores.patterns.throttle import Throttle, network_of
 
 
 @pytest.fixture
