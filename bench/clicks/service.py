@@ -18,7 +18,7 @@ from satchel.features.clicks.service.context import Clicks
 from satchel.features.clicks.service.recording import record
 from satchel.features.clicks.service.recording_embedded import GroupRecorder
 from satchel.features.clicks.service.telling import SiteWatchers, Teller
-from satchel.features.links.adapters import Naming
+from satchel.features.links.adapters import LinkTargets
 from satchel.kernel.clock import system_clock
 from satchel.stores.embedded.ephemeral_memory import MemoryEphemeral
 from satchel.stores.embedded.table_sqlite import SqliteTables
@@ -41,7 +41,7 @@ async def opened(path: Path) -> AsyncGenerator[Clicks]:
             bulk=tables.bulk,
             clock=system_clock,
             recorder=recorder,
-            targets=Naming(tables, {}),
+            targets=LinkTargets(tables, {}),
             calls=ClickLimits(ephemeral),
             watchers=SiteWatchers(ephemeral, system_clock),
             kept_for=None,

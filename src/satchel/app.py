@@ -3,17 +3,19 @@
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from starlette.types import ASGIApp
 
-from satchel.chores import Housekeeper, Sweep, repeat
+from satchel.chores import Chore, Housekeeper, Sweep, repeat
 from satchel.config import Settings
+from satchel.declaration import Entrance, Ground, OpenSlice
 from satchel.edge import application as edge
 from satchel.edge.api.endpoints import Router
 from satchel.edge.api.identity import Identity
@@ -26,23 +28,21 @@ from satchel.edge.http.metrics import Metrics
 from satchel.edge.http.middleware import Exposure
 from satchel.edge.live.listeners import SignedIn
 from satchel.edge.live.live_sockets import LiveSockets
-from satchel.edge.live.presence import Attendance, Roll
-from satchel.features.clicks.service.recording import begin
-from satchel.features.drop.relay.relay import Relay
-from satchel.features.rooms.service.room_close import keep_rooms
+from satchel.edge.live.presence import Roll
+from satchel.edge.uploads.context import LASTS_AT_MOST, Uploads
+from satchel.edge.uploads.routes import routes as upload_routes
+from satchel.edge.uploads.upload_create import sweep_expired_uploads
 from satchel.kernel.clock import Clock, system_clock
 from satchel.kernel.errors import Unavailable
-from satchel.kernel.ids import new_id
-from satchel.live import Presence
 from satchel.secret import open_signer
-from satchel.slices import DURABLE_KEYS, Ground, attendances_of, chores_of, put_slices_on, routes_of
+from satchel.slices import DURABLE_KEYS, open_slices
 from satchel.stores.connect import Stores, open_stores
 from satchel.stores.ports.ephemeral import Exists
 from satchel.tables import SELF_TEST, tables_for
 
 HOUSEKEEPING_EVERY = timedelta(minutes=10)
-# How late a room ends at most, after its time is over for everybody in it.
-ROOMS_KEPT_EVERY = timedelta(seconds=5)
+# The store counts from the beginning of an upload, so it waits for as long as one can last.
+BROKEN_OFF_AFTER = LASTS_AT_MOST + timedelta(days=1)
 
 _log = logging.getLogger("satchel")
 
@@ -74,34 +74,31 @@ async def application(
         stores = through(opened)
         await _have_tables(settings, stores)
         housekeeper = Housekeeper(stores.ephemeral, clock, HOUSEKEEPING_EVERY)
-        identity = Identity(signer, stores.ephemeral, clock=clock)
-        ground = Ground(settings, stores, clock, signer, identity, housekeeper)
-        slices = put_slices_on(ground)
-        await begin(slices.clicks)
+        ground = Ground(settings, stores, clock, signer, Identity(signer, stores.ephemeral, clock=clock), housekeeper)
+        slices = open_slices(ground)
+        uploads = _uploads(ground, slices)
         metrics = Metrics()
-        relay = _relay(settings, stores, clock, metrics)
-        live = _live(stores, clock, metrics, attendances_of(slices))
-        routes = [*routes_of(slices, relay, live, settings.public_url), *_link_routes(settings, stores)]
+        live = _live(ground, slices)
+        _collect(metrics, slices, live)
+        entrance = Entrance(settings.public_url, live)
+        routes = [router for each in slices for router in each.routes(entrance)]
+        routes += [upload_routes(uploads), *_link_routes(settings, stores)]
         app = _app(ground, routes, journal or Journal(settings.log_format, settings.log_level), metrics, live)
-        chores = chores_of(slices, stores)
-        keepers = [
-            asyncio.create_task(housekeeper.keep_house(chores), name="housekeeping"),
-            asyncio.create_task(repeat(lambda: keep_rooms(slices.rooms), ROOMS_KEPT_EVERY), name="rooms"),
-        ]
+        chores = [*_chores(stores, uploads), *(chore for each in slices for chore in each.chores())]
 
         def prepare_to_stop() -> None:
             live.stop()
-            relay.stop()
-            slices.uploads.turns.stop_all()
+            for each in slices:
+                if each.declared.stop:
+                    each.declared.stop(each.context)
+            uploads.turns.stop_all()
 
-        try:
-            async with live.roll.kept():
-                yield Running(app, stores, lambda: housekeeper.sweep(chores), prepare_to_stop)
-        finally:
-            for keeper in keepers:
-                keeper.cancel()
-            await asyncio.gather(*keepers, return_exceptions=True)
-            await slices.clicks.recorder.close()
+        async with AsyncExitStack() as running, live.roll.kept():
+            for each in slices:
+                if each.declared.running:
+                    await running.enter_async_context(each.declared.running(each.context))
+            await running.enter_async_context(_repeating(housekeeper, chores, slices))
+            yield Running(app, stores, lambda: housekeeper.sweep(chores), prepare_to_stop)
 
 
 def serve(settings: Settings) -> int:
@@ -158,19 +155,54 @@ def _site() -> Site:
     return Site(Path(__file__).with_name("site"))
 
 
-def _relay(settings: Settings, stores: Stores, clock: Clock, metrics: Metrics) -> Relay:
-    # Only with a store that others can reach can the other side of a stream be at another server.
-    shared = not settings.ephemeral.startswith("memory:")
-    relay = Relay(stores.ephemeral, clock, server_id=new_id(clock), shared=shared)
-    metrics.add(relay)
-    return relay
+@asynccontextmanager
+async def _repeating(
+    housekeeper: Housekeeper, chores: Sequence[Chore], slices: Sequence[OpenSlice[Any]]
+) -> AsyncGenerator[None]:
+    """Do the chores, and what slices do more often, until the block ends."""
+    tasks = [asyncio.create_task(housekeeper.keep_house(chores), name="housekeeping")]
+    for each in slices:
+        for repeated in each.declared.repeated:
+            do = partial(repeated.do, each.context)
+            tasks.append(asyncio.create_task(repeat(do, repeated.every), name=repeated.name))
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def _live(stores: Stores, clock: Clock, metrics: Metrics, attendances: Sequence[Attendance]) -> LiveSockets:
-    roll = Roll(Presence(stores.ephemeral, clock), attendances)
-    live = LiveSockets(stores.ephemeral, roll, clock=clock)
+def _chores(stores: Stores, uploads: Uploads) -> list[Chore]:
+    """What has to be done every few minutes besides the chores of the slices."""
+    return [
+        Chore("expired records", stores.tables.sweep),
+        Chore("expired uploads", lambda: sweep_expired_uploads(uploads)),
+        Chore("broken-off uploads", lambda: stores.objects.clean(BROKEN_OFF_AFTER)),
+    ]
+
+
+def _uploads(ground: Ground, slices: Sequence[OpenSlice[Any]]) -> Uploads:
+    return Uploads(
+        tables=ground.stores.tables,
+        objects=ground.stores.objects,
+        ephemeral=ground.stores.ephemeral,
+        clock=ground.clock,
+        destinations={name: destination for each in slices for name, destination in each.uploads().items()},
+        max_bytes=ground.settings.upload_limit,
+    )
+
+
+def _live(ground: Ground, slices: Sequence[OpenSlice[Any]]) -> LiveSockets:
+    attendances = [each.declared.attendance(each.context) for each in slices if each.declared.attendance]
+    return LiveSockets(ground.stores.ephemeral, Roll(ground.presence, attendances), clock=ground.clock)
+
+
+def _collect(metrics: Metrics, slices: Sequence[OpenSlice[Any]], live: LiveSockets) -> None:
+    for each in slices:
+        if each.declared.metrics:
+            metrics.add(each.declared.metrics(each.context))
     metrics.add(live)
-    return live
 
 
 def _link_routes(settings: Settings, stores: Stores) -> list[Router]:

@@ -3,11 +3,13 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from satchel.kernel.events import Event
+
 Kind = Literal["press", "open", "view", "download", "upload"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Counted:
+class Counted(Event):
     """Who did what with what was whose: `target` is the link, `thing` what it leads to, such as "file:…"."""
 
     user_id: str
@@ -15,3 +17,8 @@ class Counted:
     owner: str
     target: str | None = None
     thing: str | None = None
+
+
+def counted_as(person_id: str, kind: Literal["member", "guest"]) -> str:
+    """The id under which a person is counted: a guest is never taken for a member."""
+    return person_id if kind == "member" else f"guest:{person_id}"

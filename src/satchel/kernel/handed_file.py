@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from satchel.kernel.events import Event
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandedFile:
@@ -16,3 +18,11 @@ class HandedFile:
     content_type: str
     # In a room: the only one, besides who brought it, who may see it.
     to: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HandedFileOpened(Event):
+    """Somebody looked at, downloaded or changed a file on their shelf that came to them by a transfer."""
+
+    user_id: str
+    transfer_id: str

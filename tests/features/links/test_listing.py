@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from satchel.features.links.adapters import Naming
+from satchel.features.links.adapters import LinkTargets
 from satchel.features.shelf.adapters import LinkedShelfFiles
 from satchel.kernel.clock import iso
 from tests.application import Caller, Satchel
@@ -92,7 +92,7 @@ async def test_what_was_counted_is_shown_with_each_link(satchel: Satchel, ann: C
 async def test_others_can_ask_what_a_link_leads_to_and_what_it_is_called(
     satchel: Satchel, ann: Caller, bob: Caller
 ) -> None:
-    naming = Naming(satchel.stores.tables, {"file": LinkedShelfFiles(shelf_of(satchel))})
+    naming = LinkTargets(satchel.stores.tables, {"file": LinkedShelfFiles(shelf_of(satchel))})
     plain = await given_file(satchel, ann)
     satchel.clock.advance(1)
     named = await given_file(satchel, ann, name="Our song")
@@ -111,7 +111,7 @@ async def test_others_can_ask_what_a_link_leads_to_and_what_it_is_called(
 
 
 async def test_a_badge_leads_to_its_link_for_as_long_as_it_is_shown(satchel: Satchel, ann: Caller) -> None:
-    naming = Naming(satchel.stores.tables, {})
+    naming = LinkTargets(satchel.stores.tables, {})
     link = await given_file(satchel, ann)
     badge_id = (await changed(ann, link, badge=True))["badge_address"].rpartition("/")[2]
     assert await naming.link_of_badge(badge_id) == link["link_id"]

@@ -16,7 +16,7 @@ from satchel.features.clicks.service.recording_embedded import GroupRecorder
 from satchel.features.clicks.service.summing import LinkCounts
 from satchel.features.clicks.service.telling import SiteWatchers, Teller
 from satchel.features.clicks.service.visitors import Visitors
-from satchel.features.links.adapters import Naming
+from satchel.features.links.adapters import LinkTargets
 from satchel.features.links.limits import LinkLimits
 from satchel.features.links.records import LINK, LinkRow
 from satchel.features.links.service.context import Links
@@ -125,7 +125,7 @@ async def links_on(satchel: Satchel) -> AsyncGenerator[Links]:
         bulk=stores.bulk,
         clock=clock,
         recorder=GroupRecorder(stores.bulk, clock, Teller(stores.ephemeral, clock), None),
-        targets=Naming(stores.tables, {}),
+        targets=LinkTargets(stores.tables, {}),
         calls=ClickLimits(stores.ephemeral),
         watchers=SiteWatchers(stores.ephemeral, clock),
         kept_for=None,

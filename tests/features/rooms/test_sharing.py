@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from satchel.features.rooms.service import room_lend
-from satchel.features.rooms.service.room_presence import Attendance
+from satchel.features.rooms.adapters import RoomFiles
+from satchel.features.rooms.service.room_presence import RoomAttendance
 from satchel.kernel.clock import system_clock
 from satchel.kernel.errors import NotFound
 from satchel.kernel.ids import new_id
@@ -65,7 +65,7 @@ async def test_who_has_the_room_open_is_seen_and_a_lost_connection_puts_nobody_o
 ) -> None:
     room = await opened(ann)
     await joined(bob, room)
-    presence, attendance = Presence(satchel.stores.ephemeral, satchel.clock), Attendance(rooms_of(satchel))
+    presence, attendance = Presence(satchel.stores.ephemeral, satchel.clock), RoomAttendance(rooms_of(satchel))
     async with hearing(satchel.stores.ephemeral, ann) as heard:
         await presence.enter(bob.user_id, "c1", "Firefox on Android")
         await attendance.came(bob.user_id)
@@ -87,17 +87,17 @@ async def test_files_are_lent_to_those_who_see_them(satchel: Satchel, ann: Calle
         await joined(caller, room)
     public, private = await sent(ann, room, "a", b"a"), await sent(ann, room, "b", b"b", to=bob.user_id)
     rooms, room_id = rooms_of(satchel), room["room_id"]
-    assert [each.file_id for each in await room_lend.lend(rooms, room_id, bob.user_id, [private, public])] == [
+    assert [each.file_id for each in await RoomFiles(rooms).lend(room_id, bob.user_id, [private, public])] == [
         private,
         public,
     ]
     with pytest.raises(NotFound):
-        await room_lend.lend(rooms, room_id, gus.user_id, [public, private])
-    heard = await room_lend.audience(rooms, room_id, gus.user_id)
+        await RoomFiles(rooms).lend(room_id, gus.user_id, [public, private])
+    heard = await RoomFiles(rooms).audience(room_id, gus.user_id)
     assert heard.owner_id == ann.user_id
     assert {(each.name, each.kind) for each in heard.people} == {("ann", "member"), ("bob", "member"), ("Gus", "guest")}
     with pytest.raises(NotFound):
-        await room_lend.audience(rooms, room_id, "guest-elsewhere")
+        await RoomFiles(rooms).audience(room_id, "guest-elsewhere")
 
 
 async def test_what_was_handed_over_says_by_which_transfer(satchel: Satchel, ann: Caller) -> None:
@@ -105,16 +105,16 @@ async def test_what_was_handed_over_says_by_which_transfer(satchel: Satchel, ann
     first, second = await sent(ann, room, "a", b"a"), await sent(ann, room, "b", b"b")
     rooms, room_id = rooms_of(satchel), room["room_id"]
     async with hearing(satchel.stores.ephemeral, ann) as heard:
-        await room_lend.mark_handed(rooms, room_id, [second, first, "gone"], "transfer-1")
+        await RoomFiles(rooms).mark_handed(room_id, [second, first, "gone"], "transfer-1")
         told = [(await heard.next())["file"] for _ in range(2)]
     places = {each["file_id"]: (each["transfer_id"], each["place"]) for each in await files(ann, room)}
     assert places == {second: ("transfer-1", 0), first: ("transfer-1", 1)}
     assert {each["file_id"]: (each["transfer_id"], each["place"]) for each in told} == places
-    keys = await room_lend.keys_of(rooms, room_id, [first, "gone"])
+    keys = await RoomFiles(rooms).keys_of(room_id, [first, "gone"])
     assert list(keys) == [first]
-    await room_lend.take_back(rooms, room_id, [first, second], by=ann.user_id, transfer_id="transfer-2")
+    await RoomFiles(rooms).take_back(room_id, [first, second], by=ann.user_id, transfer_id="transfer-2")
     assert len(await files(ann, room)) == 2
-    await room_lend.take_back(rooms, room_id, [first], by=ann.user_id, transfer_id="transfer-1")
+    await RoomFiles(rooms).take_back(room_id, [first], by=ann.user_id, transfer_id="transfer-1")
     assert [each["file_id"] for each in await files(ann, room)] == [second]
     await ann("DELETE", f"/rooms/{room_id}")
-    assert await room_lend.keys_of(rooms, room_id, [second]) == {}
+    assert await RoomFiles(rooms).keys_of(room_id, [second]) == {}

@@ -1,4 +1,69 @@
-"""People: sign up, sign in and stay signed in, see and end their sessions, change name and password; enter as a guest
-without an account; share what they own by granting scopes to e-mail addresses. Administrators invite people and decide
-who may sign up; they see everybody, promote and suspend, and help with forgotten passwords.
+"""People sign up, sign in and stay signed in, see and end their sessions, and change name and password.
+
+Guests come in without an account. Owners share what they have by granting scopes to e-mail addresses. Administrators
+invite people, decide who may sign up, see everybody, promote and suspend, and reset forgotten passwords.
+
+One request, `DELETE /sessions/{session_id}`: `routes/sessions.py` calls `end_session` in `service/sessions.py`. That
+revokes the access token first, then deletes session and refresh token in one transaction.
 """
+
+from satchel.declaration import Entrance, Ground, Slice
+from satchel.edge.api.endpoints import Router
+from satchel.edge.api.identity import Identity, Token
+from satchel.edge.http.callers import Guest, Member
+from satchel.features.accounts.limits import LIMITS, AccountLimits
+from satchel.features.accounts.needs import Usages
+from satchel.features.accounts.records import SHAPES
+from satchel.features.accounts.routes import routes
+from satchel.features.accounts.service.context import Accounts
+from satchel.features.accounts.service.invitations import sweep_expired_invitations
+from satchel.features.accounts.service.password_resets import sweep_expired_resets
+from satchel.features.accounts.service.passwords import Passwords
+from satchel.features.accounts.service.sessions import sweep_expired_sessions
+from satchel.features.accounts.storage import Storage
+
+
+class _Tokens:
+    """Access tokens, made by the edge's identity."""
+
+    def __init__(self, identity: Identity) -> None:
+        self._identity = identity
+        self.revoke = identity.revoke
+
+    def issue_member(self, *, user_id: str, email: str, session_id: str, admin: bool) -> Token:
+        return self._identity.issue_access(Member(user_id, email, session_id, admin))
+
+    def issue_guest(self, *, guest_id: str, name: str) -> Token:
+        return self._identity.issue_guest(Guest(guest_id, name))
+
+
+def _make(ground: Ground, *, usages: Usages) -> Accounts:
+    return Accounts(
+        tables=ground.stores.tables,
+        clock=ground.clock,
+        signer=ground.signer,
+        access=_Tokens(ground.identity),
+        passwords=Passwords(),
+        limits=AccountLimits(ground.stores.ephemeral),
+        storage=Storage(ground.settings, usages),
+        housekeeping=ground.housekeeper,
+        default_sign_up=ground.settings.sign_up,
+    )
+
+
+def _routes(accounts: Accounts, _: Entrance) -> list[Router]:
+    return routes(accounts)
+
+
+ACCOUNTS = Slice(
+    name="accounts",
+    make=_make,
+    routes=_routes,
+    records=SHAPES,
+    limits=LIMITS,
+    chores={
+        "expired sessions": sweep_expired_sessions,
+        "expired invitations": sweep_expired_invitations,
+        "expired password resets": sweep_expired_resets,
+    },
+)

@@ -19,7 +19,7 @@ class FoundPerson:
 
 
 @dataclass(frozen=True, slots=True)
-class Finder:
+class PeopleFinder:
     """Finds people by e-mail address and by id."""
 
     accounts: Accounts

@@ -39,6 +39,14 @@ class Usage(Protocol):
     def files(self) -> int: ...
 
 
+class Usages(Protocol):
+    """How much room people take."""
+
+    async def usage_of(self, user_ids: Sequence[str]) -> Sequence[Usage]:
+        """One answer per person, in the order asked, with few reads however many there are."""
+        ...
+
+
 class Room(Protocol):
     """How much a disk can hold, and how much of that is free."""
 
@@ -49,15 +57,11 @@ class Room(Protocol):
     def free_bytes(self) -> int: ...
 
 
-class Storage(Protocol):
+class Storage(Usages, Protocol):
     """Where everything is kept, and how much of it."""
 
     @property
     def kinds(self) -> StoreKinds: ...
-
-    async def usage_of(self, user_ids: Sequence[str]) -> Sequence[Usage]:
-        """One answer per person, in the order asked, with few reads however many there are."""
-        ...
 
     async def room(self) -> Room | None:
         """None where bytes are not kept on a disk of this machine."""

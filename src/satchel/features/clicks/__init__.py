@@ -1,3 +1,73 @@
-"""Whoever opens, views, downloads or simply presses something leaves a click; people see, per day, per month and of all
-time, how often that was and by how many different people, for everything and for each thing that they have shared.
+"""Whoever opens, views, downloads or simply presses something leaves a click.
+
+People see, per day, per month and of all time, how often that was and by how many different people, for everything and
+for each thing that they have shared.
 """
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+
+from satchel.declaration import Entrance, Ground, Slice
+from satchel.edge.api.endpoints import Router
+from satchel.features.clicks.limits import LIMITS, ClickLimits
+from satchel.features.clicks.needs import Targets
+from satchel.features.clicks.records import EPHEMERAL_KEYS, SHAPES
+from satchel.features.clicks.routes import routes
+from satchel.features.clicks.service.context import Clicks
+from satchel.features.clicks.service.raw_clicks import let_old_go
+from satchel.features.clicks.service.recording import Counter, begin
+from satchel.features.clicks.service.recording_distributed import SharedRecorder
+from satchel.features.clicks.service.recording_embedded import GroupRecorder
+from satchel.features.clicks.service.telling import LIVE_EVENTS, SiteWatchers, Teller
+from satchel.kernel.counted import Counted
+
+
+def _make(ground: Ground, *, targets: Targets) -> Clicks:
+    stores, clock = ground.stores, ground.clock
+    kept_for = timedelta(days=ground.settings.clicks_kept) if ground.settings.clicks_kept else None
+    if stores.bulk is None:
+        recorder = SharedRecorder(stores.tables, clock, kept_for)
+    else:
+        recorder = GroupRecorder(stores.bulk, clock, Teller(stores.ephemeral, clock), kept_for)
+    return Clicks(
+        tables=stores.tables,
+        bulk=stores.bulk,
+        clock=clock,
+        recorder=recorder,
+        targets=targets,
+        calls=ClickLimits(stores.ephemeral),
+        watchers=SiteWatchers(stores.ephemeral, clock),
+        kept_for=kept_for,
+    )
+
+
+def _routes(clicks: Clicks, _: Entrance) -> list[Router]:
+    return routes(clicks)
+
+
+async def _count(clicks: Clicks, counted: Counted) -> None:
+    await Counter(clicks).count(counted)
+
+
+@asynccontextmanager
+async def _running(clicks: Clicks) -> AsyncGenerator[None]:
+    await begin(clicks)
+    try:
+        yield
+    finally:
+        await clicks.recorder.close()
+
+
+CLICKS = Slice(
+    name="clicks",
+    make=_make,
+    routes=_routes,
+    records=SHAPES,
+    ephemeral_keys=EPHEMERAL_KEYS,
+    limits=LIMITS,
+    live_events=LIVE_EVENTS,
+    hears={Counted: _count},
+    chores={"old clicks": let_old_go},
+    running=_running,
+)

@@ -1,3 +1,61 @@
-"""People hand files over in a session that they reach by a link or a spoken code, without an account; what they say and
-send is sealed before it comes here, and the bytes pass through without being kept.
+"""People hand files over in a session that they reach by a link or a spoken code, without an account.
+
+What they say and send is sealed before it comes here. The bytes pass through without being kept.
+
+One request, `POST /drop/sessions/{session_id}/requests`: `routes/drop_requests.py` recognises the member by their token
+(`service/member_token.py`). `service/drop_requests.py` writes the request down and tells every member. When its owner
+acknowledges it, bytes flow from one to the other through `relay/`.
 """
+
+from dataclasses import dataclass
+
+from satchel.declaration import Entrance, Ground, Slice
+from satchel.edge.api.endpoints import Router
+from satchel.features.drop import events
+from satchel.features.drop.limits import LIMITS, DropLimits
+from satchel.features.drop.records import DURABLE_KEYS, EPHEMERAL_KEYS
+from satchel.features.drop.relay.relay import Relay
+from satchel.features.drop.routes import routes
+from satchel.features.drop.service.context import Drop
+from satchel.features.drop.service.drop_presence import DropAttendance
+from satchel.kernel.ids import new_id
+
+
+@dataclass(frozen=True, slots=True)
+class RelayedDrop:
+    """Sessions, and the relay through which their bytes go."""
+
+    drop: Drop
+    relay: Relay
+
+
+def _make(ground: Ground) -> RelayedDrop:
+    ephemeral, clock = ground.stores.ephemeral, ground.clock
+    drop = Drop(
+        ephemeral=ephemeral,
+        clock=clock,
+        attending=ground.presence,
+        limits=DropLimits(ephemeral),
+        daily_limit_bytes=ground.settings.drop_daily_limit or None,
+    )
+    # Only with a store that others can reach can the other side of a stream be at another server.
+    shared = not ground.settings.ephemeral.startswith("memory:")
+    return RelayedDrop(drop, Relay(ephemeral, clock, server_id=new_id(clock), shared=shared))
+
+
+def _routes(opened: RelayedDrop, entrance: Entrance) -> list[Router]:
+    return routes(opened.drop, opened.relay, entrance.live, entrance.public_url)
+
+
+DROP = Slice(
+    name="drop",
+    make=_make,
+    routes=_routes,
+    ephemeral_keys=EPHEMERAL_KEYS,
+    durable_keys=DURABLE_KEYS,
+    limits=LIMITS,
+    live_events=events.LIVE_EVENTS,
+    attendance=lambda opened: DropAttendance(opened.drop),
+    stop=lambda opened: opened.relay.stop(),
+    metrics=lambda opened: opened.relay,
+)

@@ -87,3 +87,20 @@ class Tagged(LiveEvent, tag="drop.tag", frozen=True):
 
     knock_id: str
     tag: str
+
+
+LIVE_EVENTS = (
+    MemberChanged,
+    MemberLeft,
+    FilesAnnounced,
+    FilesWithdrawn,
+    DoorChanged,
+    Requested,
+    RequestDeclined,
+    RequestProgressed,
+    RequestDone,
+    RequestEnded,
+    SessionClosed,
+    Knocked,
+    Tagged,
+)

@@ -6,12 +6,11 @@ that what a crash leaves behind is gone within a day.
 """
 
 from collections.abc import Mapping
-from typing import Any
 
 import msgspec
 
 from satchel.features.drop.model import FileId, KnockId, MemberId, RequestId, SessionId, SessionName
-from satchel.stores.schema import EphemeralKey, EphemeralKind, Shape
+from satchel.stores.schema import EphemeralKey, EphemeralKind
 
 # A restart forgets neither sessions nor requests; only what flows, and what is counted by the second.
 DURABLE_KEYS = (
@@ -19,8 +18,6 @@ DURABLE_KEYS = (
     *("file.reqs:", "file.req:", "file.req.ackn:", "file.req.users:", "file.req.prep:"),
     *("file.reqs.sender:", "file.reqs.receiver:", "file.req.receipts:"),
 )
-# Nothing of a drop is in a table.
-SHAPES: tuple[Shape[Any], ...] = ()
 
 
 def _key(pattern: str, kind: EphemeralKind, about: str) -> EphemeralKey:

@@ -1,3 +1,65 @@
-"""A member gives anybody a link to a file, a folder or a room of theirs, or asks for files by one; it can have a
-password, an end and a number of downloads, and can be paused, extended and revoked.
+"""A member gives anybody a link to a file, a folder or a room of theirs, or asks for files by one.
+
+A link can have a password, an end and a number of downloads, and can be paused, extended and revoked.
+
+One request, `GET /open/{token}/content`: `routes/link_contents.py` lets in whoever shows a pass (`service/passes.py`).
+`service/grants.py` takes a place in the link's limit before the first byte, and counts a download when every byte went.
+What links lead to are the `Things` that other slices declare.
 """
+
+from collections.abc import Mapping
+
+from satchel.declaration import Entrance, Ground, Slice
+from satchel.edge.api.endpoints import Router
+from satchel.features.links.limits import LIMITS, LinkLimits
+from satchel.features.links.needs import Counter, Figures, Inbox, Passwords, People, Visitors
+from satchel.features.links.records import EPHEMERAL_KEYS, SHAPES
+from satchel.features.links.routes import LinkDestination, routes
+from satchel.features.links.service.context import Links
+from satchel.features.links.service.link_change import forget_revoked
+from satchel.kernel.linked import ThingKind, Things
+
+
+def _make(
+    ground: Ground,
+    *,
+    things: Mapping[ThingKind, Things],
+    inbox: Inbox,
+    people: People,
+    passwords: Passwords,
+    figures: Figures,
+    counter: Counter,
+    visitors: Visitors,
+) -> Links:
+    return Links(
+        tables=ground.stores.tables,
+        objects=ground.stores.objects,
+        ephemeral=ground.stores.ephemeral,
+        clock=ground.clock,
+        signer=ground.signer,
+        things=things,
+        inbox=inbox,
+        people=people,
+        passwords=passwords,
+        figures=figures,
+        counter=counter,
+        visitors=visitors,
+        limits=LinkLimits(ground.stores.ephemeral),
+        alone_since=ground.clock() if ground.settings.has_one_writer else 0,
+    )
+
+
+def _routes(links: Links, entrance: Entrance) -> list[Router]:
+    return routes(links, entrance.public_url)
+
+
+LINKS = Slice(
+    name="links",
+    make=_make,
+    routes=_routes,
+    records=SHAPES,
+    ephemeral_keys=EPHEMERAL_KEYS,
+    limits=LIMITS,
+    uploads={"link": LinkDestination},
+    chores={"revoked links": forget_revoked},
+)

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from satchel.features.links.model import MAX_ID_CHARACTERS, LinkId, OwnerId, ThingKind
-from satchel.features.links.needs import Things
+from satchel.features.links.model import MAX_ID_CHARACTERS, LinkId, OwnerId
 from satchel.features.links.records import BADGE, LINK, POINTER, POINTER_BY_THING
 from satchel.features.links.service.link_list import names_of
+from satchel.kernel.linked import ThingKind, Things
 from satchel.stores.ports.table import Tables
 
 _PAGE = 1000
@@ -23,7 +23,7 @@ class TitledLink:
 
 
 @dataclass(frozen=True, slots=True)
-class Naming:
+class LinkTargets:
     """Answers about links, for a slice that knows none; it stands on less than links do, since these ask that slice."""
 
     tables: Tables

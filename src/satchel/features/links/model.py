@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Literal, NewType
 
 from satchel.kernel.errors import Forbidden, Gone, Invalid, NotFound, TooLarge
+from satchel.kernel.linked import ThingKind
 
 LinkId = NewType("LinkId", str)
 # What stands in a link's address. Whoever knows it can open the link, so it is as secret as the owner wants it to be.
@@ -13,7 +14,6 @@ Token = NewType("Token", str)
 OwnerId = NewType("OwnerId", str)
 BadgeId = NewType("BadgeId", str)
 # A request is a folder that visitors can put files into, and see nothing of.
-ThingKind = Literal["file", "folder", "room", "request"]
 State = Literal["active", "paused", "expired", "used-up", "revoked", "gone"]
 
 TOKEN_CHARACTERS = 22

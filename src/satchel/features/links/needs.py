@@ -5,27 +5,6 @@ from typing import Protocol
 
 from satchel.kernel.counted import Counted
 from satchel.kernel.handed_file import HandedFile
-from satchel.kernel.linked import LinkedFile, LinkedFiles, LinkedThing
-
-
-class Things(Protocol):
-    """The things of one kind. What was deleted, is in the bin or has ended is not there."""
-
-    async def describe(self, owner_id: str, thing_id: str, *, counted: bool = False) -> LinkedThing | None:
-        """What it is, None if it is not there; with `counted`, how much is in it, if that is found out soon."""
-        ...
-
-    async def names(self, owner_id: str, thing_ids: Sequence[str]) -> Mapping[str, str]:
-        """What those are called that are there."""
-        ...
-
-    async def files(self, owner_id: str, thing_id: str, cursor: str | None) -> LinkedFiles:
-        """Some of the files in it; none if it is not there. `Conflict` if the place to go on at is gone meanwhile."""
-        ...
-
-    async def file(self, owner_id: str, thing_id: str, file_id: str) -> LinkedFile | None:
-        """One of the files in it."""
-        ...
 
 
 class Inbox(Protocol):

@@ -6,7 +6,8 @@ note never undoes a download that was counted meanwhile.
 
 import msgspec
 
-from satchel.features.links.model import BadgeId, LinkId, OwnerId, ThingKind, Token
+from satchel.features.links.model import BadgeId, LinkId, OwnerId, Token
+from satchel.kernel.linked import ThingKind
 from satchel.stores.schema import EphemeralKey, Record, Shape, attribute
 from satchel.tables import CATALOG, USER_TRANSFERS
 

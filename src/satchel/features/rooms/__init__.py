@@ -1,3 +1,70 @@
-"""People meet in a room by five letters, with or without an account: they see who is here, talk, and share files, which
-whoever comes later still finds; when the room ends, everything in it is gone.
+"""People meet in a room by a code of five letters, with or without an account.
+
+They see who is here, talk, and share files that whoever comes later still finds. When the room ends, everything in it
+is gone.
+
+One request, `POST /rooms/join`: the handler `join` in `routes/room_people.py` calls `service/room_join.py`. That looks
+the code up, counts wrong ones (`limits.py`), and asks what keeps this person out. `service/membership.py` moves them
+from the room they were in. `events.py` has what the others in the room are told.
 """
+
+from datetime import timedelta
+
+from satchel.declaration import Entrance, Ground, Repeated, Slice
+from satchel.edge.api.endpoints import Router
+from satchel.edge.files.previews import preview_of
+from satchel.features.rooms import events
+from satchel.features.rooms.adapters import LinkedRooms
+from satchel.features.rooms.limits import LIMITS, RoomLimits
+from satchel.features.rooms.needs import People, Shelves
+from satchel.features.rooms.records import DURABLE_KEYS, EPHEMERAL_KEYS
+from satchel.features.rooms.routes import RoomDestination, routes
+from satchel.features.rooms.service.context import Rooms
+from satchel.features.rooms.service.room_close import keep_rooms
+from satchel.features.rooms.service.room_garbage import sweep_room_bytes
+from satchel.features.rooms.service.room_presence import RoomAttendance
+from satchel.features.rooms.service.room_repair import mend_rooms
+from satchel.kernel.counted import Counted
+
+# How late a room ends at most, after its time is over for everybody in it.
+ENDED_EVERY = timedelta(seconds=5)
+
+
+def _make(ground: Ground, *, people: People, shelves: Shelves) -> Rooms:
+    return Rooms(
+        ephemeral=ground.stores.ephemeral,
+        objects=ground.stores.objects,
+        clock=ground.clock,
+        quota_bytes=ground.settings.room_quota or None,
+        limits=RoomLimits(ground.stores.ephemeral),
+        people=people,
+        attending=ground.presence,
+        shelves=shelves,
+        preview_of=preview_of,
+        events=ground.events,
+    )
+
+
+def _routes(rooms: Rooms, entrance: Entrance) -> list[Router]:
+    return routes(rooms, entrance.public_url)
+
+
+ROOMS = Slice(
+    name="rooms",
+    make=_make,
+    routes=_routes,
+    ephemeral_keys=EPHEMERAL_KEYS,
+    durable_keys=DURABLE_KEYS,
+    limits=LIMITS,
+    live_events=events.LIVE_EVENTS,
+    states=(Counted,),
+    uploads={"room": RoomDestination},
+    things={"room": LinkedRooms},
+    attendance=RoomAttendance,
+    chores={
+        "ended rooms": keep_rooms,
+        "interrupted in rooms": mend_rooms,
+        "orphaned room bytes": sweep_room_bytes,
+    },
+    repeated=(Repeated("rooms", ENDED_EVERY, keep_rooms),),
+)

@@ -1,13 +1,31 @@
-"""Rooms as things that links lead to: whoever comes by one is brought to the room's door, with its letters."""
+"""What rooms offer to other slices: rooms that links lead to, and files and people of rooms that transfers hand over.
+
+A link to a room leads to its door, with its letters.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from satchel.features.rooms.model import PersonId, RoomId
-from satchel.features.rooms.records import RoomRow
-from satchel.features.rooms.service.context import Rooms, find_owned
+import msgspec
+
+from satchel.features.rooms.model import FileId, Kind, PersonId, RoomId, is_id, is_room_id
+from satchel.features.rooms.records import (
+    FILE_HASH,
+    FILES,
+    PEOPLE,
+    FileRow,
+    RoomFile,
+    RoomRow,
+    decode_file,
+    decode_person,
+    encode,
+)
+from satchel.features.rooms.service.context import Rooms, find_owned, find_room, open_room, state_of
+from satchel.features.rooms.service.room_files import complete, find_file, take_away, tell_of_file
 from satchel.kernel.errors import Forbidden, NotFound
+from satchel.kernel.handed_file import HandedFile
 from satchel.kernel.linked import LinkedFile, LinkedFiles, LinkedThing
+from satchel.stores.ports.ephemeral import Get, HashAll, HashDelete, HashGet, HashPut
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,3 +62,96 @@ class LinkedRooms:
             return await find_owned(self.rooms, RoomId(room_id), PersonId(owner_id))
         except (NotFound, Forbidden):
             return None
+
+
+@dataclass(frozen=True, slots=True)
+class Party:
+    """Somebody in a room."""
+
+    person_id: str
+    name: str
+    kind: Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Audience:
+    """A room and everybody in it."""
+
+    name: str
+    owner_id: str
+    people: list[Party]
+
+
+@dataclass(frozen=True, slots=True)
+class RoomFiles:
+    """Files of rooms, for a slice that hands them over and knows no rooms."""
+
+    rooms: Rooms
+
+    async def audience(self, room_id: str, person_id: str) -> Audience:
+        """Who is in a room, for somebody who is."""
+        room = await find_room(self.rooms, RoomId(room_id), PersonId(person_id))
+        people = await self.rooms.ephemeral.run(HashAll(PEOPLE(room_id=room_id)))
+        rows = {each: decode_person(row) for each, row in people.items()}
+        return Audience(room.name, room.owner_id, [Party(each, row.name, row.kind) for each, row in rows.items()])
+
+    async def lend(self, room_id: str, person_id: str, file_ids: Sequence[str]) -> list[HandedFile]:
+        """The files in the order asked, each once; `NotFound` unless this person sees all of them."""
+        found = [
+            await find_file(self.rooms, RoomId(room_id), PersonId(person_id), FileId(file_id))
+            for file_id in dict.fromkeys(file_ids)
+        ]
+        return [
+            HandedFile(
+                file_id=file.file_id,
+                name=file.name,
+                folder=file.row.folder,
+                size_bytes=file.row.size_bytes,
+                sha256=file.sha256,
+                content_type=file.row.content_type,
+                key=file.key,
+                to=file.row.to,
+            )
+            for file in found
+        ]
+
+    async def mark_handed(self, room_id: str, file_ids: Sequence[str], transfer_id: str) -> None:
+        """Say on each file by which transfer it was handed over, in which place; one that is gone is passed over."""
+        places = {file_id: place for place, file_id in enumerate(dict.fromkeys(file_ids))}
+        for file in await _find_all(self.rooms, RoomId(room_id), list(places)):
+            row = msgspec.structs.replace(file.row, transfer_id=transfer_id, place=places[file.file_id])
+            files = FILES(room_id=room_id)
+            _, sha256 = await self.rooms.ephemeral.together(
+                HashPut(files, {file.file_id: encode(row)}), Get(FILE_HASH(file_id=file.file_id))
+            )
+            if sha256 is None:
+                # Taken away since we looked: what we have just written must not bring it back.
+                await self.rooms.ephemeral.run(HashDelete(files, file.file_id))
+                continue
+            await tell_of_file(self.rooms, msgspec.structs.replace(file, row=row))
+
+    async def keys_of(self, room_id: str, file_ids: Sequence[str]) -> dict[str, str]:
+        """Where the bytes stand of those files that are still there, by file id; none once the room is gone."""
+        return {file.file_id: file.key for file in await _find_all(self.rooms, RoomId(room_id), file_ids)}
+
+    async def take_back(self, room_id: str, file_ids: Sequence[str], *, by: str, transfer_id: str) -> None:
+        """Take files away whose transfer was withdrawn: those that its sender brought and has not handed over again."""
+        for file in await _find_all(self.rooms, RoomId(room_id), file_ids):
+            if file.row.by == by and file.row.transfer_id == transfer_id:
+                await take_away(self.rooms, file)
+
+
+async def _find_all(rooms: Rooms, room_id: RoomId, file_ids: Sequence[str]) -> list[RoomFile]:
+    """Those of the files that are there, whoever may see them."""
+    wanted = [FileId(file_id) for file_id in dict.fromkeys(file_ids) if is_id(file_id)]
+    if not is_room_id(room_id) or not wanted:
+        return []
+    fields, due, *found = await rooms.ephemeral.together(
+        *state_of(room_id), *(HashGet(FILES(room_id=room_id), file_id) for file_id in wanted)
+    )
+    if open_room(rooms, room_id, fields, due) is None:
+        return []
+    rows: dict[FileId, FileRow] = {
+        file_id: decode_file(row) for file_id, row in zip(wanted, found, strict=True) if row is not None
+    }
+    return await complete(rooms, room_id, rows)

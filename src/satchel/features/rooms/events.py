@@ -48,3 +48,6 @@ class RoomTurnedAway(LiveEvent, tag="room.turned-away", frozen=True):
     """You knocked, and are not let in."""
 
     room_id: str
+
+
+LIVE_EVENTS = (RoomChanged, RoomChat, RoomFileCame, RoomFileGone, RoomClosed, RoomAdmitted, RoomTurnedAway)

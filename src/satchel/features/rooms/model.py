@@ -4,14 +4,12 @@ import re
 import secrets
 import string
 import unicodedata
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Literal, NewType
 
 import msgspec
 
 from satchel.kernel.errors import Conflict, Forbidden, Invalid, NotFound, OutOfSpace
-from satchel.kernel.events import Event
 
 RoomId = NewType("RoomId", str)
 # The five letters that people tell each other. Never the id: the letters are given to another room some day.
@@ -103,18 +101,6 @@ class Person(msgspec.Struct, frozen=True):
     person_id: PersonId
     name: str
     kind: Kind
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RoomFileUsed(Event):
-    """Somebody has looked at a file that another has brought into a room, or has all of it."""
-
-    room_id: RoomId
-    brought_by: PersonId
-    bringer_kind: Kind
-    person_id: PersonId
-    person_kind: Kind
-    use: Literal["view", "download"]
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True):

@@ -11,18 +11,15 @@ it, however late, hits nobody.
 """
 
 from collections.abc import Mapping
-from typing import Any
 
 import msgspec
 
 from satchel.features.rooms.model import Admits, Ending, FileId, Kind, Message, PersonId, RoomCode, RoomId
-from satchel.stores.schema import EphemeralKey, EphemeralKind, Shape
+from satchel.stores.schema import EphemeralKey, EphemeralKind
 
 OBJECTS_PREFIX = "room/"
 # All that begins with one of these outlives a restart.
 DURABLE_KEYS = ("roomToken:", "userId:", "roomCode:", "room:", "rooms", "file:")
-# Nothing of a room is in a table.
-SHAPES: tuple[Shape[Any], ...] = ()
 
 
 def _key(pattern: str, kind: EphemeralKind, about: str) -> EphemeralKey:

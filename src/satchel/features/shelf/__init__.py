@@ -1,3 +1,46 @@
-"""A person keeps files in folders on a shelf of their own, each content stored once however many files show it; finds,
-shows, renames and moves them, takes several away as one archive, lets them expire, and brings back what was deleted.
+"""A person keeps files in folders on a shelf of their own, and each content is stored once however many files show it.
+
+They find, preview, rename and move files, download several as one archive, let them expire, and restore what they
+deleted.
+
+One request, an upload to the shelf: `edge/uploads` stores the bytes and hands the object to `routes/shelf_uploads.py`.
+`service/shelf_file_add.py` gives the file a name of its own and shares the bytes it has already. Many small files come
+as a bundle, to `service/bundle_add.py`.
 """
+
+from satchel.declaration import Entrance, Ground, Slice
+from satchel.edge.api.endpoints import Router
+from satchel.features.shelf.adapters import AskingFolders, LinkedFolders, LinkedShelfFiles
+from satchel.features.shelf.records import SHAPES
+from satchel.features.shelf.routes import ShelfDestination, routes
+from satchel.features.shelf.service.context import Shelf
+from satchel.features.shelf.service.purge import sweep_due
+from satchel.features.shelf.service.shelf_garbage import sweep_shelves
+from satchel.kernel.handed_file import HandedFileOpened
+
+
+def _make(ground: Ground) -> Shelf:
+    return Shelf(
+        tables=ground.stores.tables,
+        objects=ground.stores.objects,
+        ephemeral=ground.stores.ephemeral,
+        clock=ground.clock,
+        quota_bytes=ground.settings.quota or None,
+        events=ground.events,
+    )
+
+
+def _routes(shelf: Shelf, _: Entrance) -> list[Router]:
+    return routes(shelf)
+
+
+SHELF = Slice(
+    name="shelf",
+    make=_make,
+    routes=_routes,
+    records=SHAPES,
+    states=(HandedFileOpened,),
+    uploads={"shelf": ShelfDestination},
+    things={"file": LinkedShelfFiles, "folder": LinkedFolders, "request": AskingFolders},
+    chores={"binned and expired files": sweep_due, "orphaned shelf bytes": sweep_shelves},
+)

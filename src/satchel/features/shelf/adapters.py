@@ -1,4 +1,4 @@
-"""Files and folders of a shelf as the things that links lead to, and folders that files are asked into.
+"""What a shelf offers to other slices: things that links lead to, folders to ask files into, files to hand over.
 
 Whoever comes by a link is nobody on this shelf: all they can reach is what stands below the thing of the link at that
 moment, so every answer is found anew from there.
@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 import msgspec
 
-from satchel.features.shelf.model import EntryId, FileId, FolderId, UserId
-from satchel.features.shelf.records import NAME, RANKS, FileRow, FolderRow, object_key
-from satchel.features.shelf.service import shelf_file_add
+from satchel.features.shelf.model import ROOT, EntryId, FileId, FolderId, UserId
+from satchel.features.shelf.records import NAME, RANKS, FileRow, FolderRow, UsageRow, object_key
+from satchel.features.shelf.service import shelf_copies, shelf_file_add
 from satchel.features.shelf.service.context import Shelf
-from satchel.features.shelf.service.files import entry_key, find_file, note_opening, read_entries
+from satchel.features.shelf.service.files import entry_key, find_file, note_opening, read_entries, read_usage
 from satchel.features.shelf.service.folder_walk import COUNTED_ENTRIES, walk
 from satchel.features.shelf.service.folders import Ways, find_folder
 from satchel.kernel.errors import Conflict, Invalid, NotFound
@@ -263,3 +263,55 @@ def _linked(file: FileRow, folder: str) -> LinkedFile:
         content_type=file.content_type,
         at=file.created_at,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ShelfFiles:
+    """Files that leave a shelf for other people, and copies that come from them, for transfers and rooms."""
+
+    shelf: Shelf
+
+    async def gather(self, user_id: str, entry_ids: Sequence[str], at_most: int) -> list[HandedFile]:
+        return await shelf_copies.gather(self.shelf, UserId(user_id), entry_ids, at_most)
+
+    async def locate(self, user_id: str, file_ids: Sequence[str]) -> dict[str, str]:
+        return await shelf_copies.locate(self.shelf, UserId(user_id), file_ids)
+
+    async def admit(self, user_id: str, folder_id: str | None, size_bytes: int) -> None:
+        await shelf_copies.admit(self.shelf, UserId(user_id), FolderId(folder_id or ROOT), size_bytes)
+
+    async def keep(
+        self,
+        user_id: str,
+        file: HandedFile,
+        *,
+        file_id: str,
+        folder_id: str | None,
+        top: str,
+        came_by: str,
+    ) -> None:
+        copy = shelf_copies.Copy(
+            file_id=FileId(file_id),
+            source_key=file.key,
+            name=file.name,
+            size_bytes=file.size_bytes,
+            sha256=file.sha256,
+            content_type=file.content_type,
+            folder_id=FolderId(folder_id or ROOT),
+            folders=clean_path(file.folder if folder_id else f"{top}/{file.folder}"),
+            came_by=came_by,
+        )
+        await shelf_copies.keep(self.shelf, UserId(user_id), copy)
+
+    async def discard(self, user_id: str, file_ids: Sequence[str]) -> None:
+        await shelf_copies.discard(self.shelf, UserId(user_id), file_ids)
+
+
+@dataclass(frozen=True, slots=True)
+class ShelfUsage:
+    """How much each person keeps, for administrators."""
+
+    shelf: Shelf
+
+    async def usage_of(self, user_ids: Sequence[str]) -> list[UsageRow]:
+        return await read_usage(self.shelf, [UserId(user_id) for user_id in user_ids])

@@ -1,10 +1,8 @@
 """The ids of what is on a shelf, and the errors of this slice."""
 
-from dataclasses import dataclass
 from typing import Literal, NewType
 
 from satchel.kernel.errors import Conflict, Gone, Invalid, OutOfSpace
-from satchel.kernel.events import Event
 
 UserId = NewType("UserId", str)
 FileId = NewType("FileId", str)
@@ -18,14 +16,6 @@ ROOT = FolderId("root")
 # How many folders may stand inside each other where something is put. Whoever moves a folder vouches for each of them
 # in one transaction, and that has room for 100 writes.
 MAX_DEPTH = 64
-
-
-@dataclass(frozen=True, slots=True)
-class HandedFileOpened(Event):
-    """Somebody looked at, downloaded or changed a file on their shelf that came to them by a transfer."""
-
-    user_id: UserId
-    transfer_id: str
 
 
 class NameTaken(Conflict):

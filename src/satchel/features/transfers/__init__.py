@@ -1,3 +1,59 @@
-"""A person hands files to another person, to everybody in a room, or to an account by its e-mail address; both sides
-see how far each transfer has come with each receiver, look back on all of them, and can ask a room for answers.
+"""A person hands files to another person, to everybody in a room, or to an account by its e-mail address.
+
+Both sides see how far each transfer has come with each receiver, look back on all of them, and can ask a room for
+answers.
+
+One request, `POST /transfers`: `routes/transfer_send.py` calls `service/transfer_send.py`, which finds out who receives
+and which files go. `service/transfer_write.py` writes files, receipts and pointers, and the transfer's own row last:
+that row alone makes it visible. `service/transfer_recovery.py` finishes what a crash cut off.
 """
+
+from satchel.declaration import Entrance, Ground, Slice
+from satchel.edge.api.endpoints import Router
+from satchel.features.transfers import events
+from satchel.features.transfers.limits import LIMITS, UNKNOWN_RECEIVERS_PER_SENDER
+from satchel.features.transfers.model import PersonId, TransferId
+from satchel.features.transfers.needs import People, Rooms, Shelf
+from satchel.features.transfers.records import DURABLE_KEYS, SHAPES
+from satchel.features.transfers.routes import routes
+from satchel.features.transfers.service.context import Transfers
+from satchel.features.transfers.service.transfer_receive import note_opening
+from satchel.features.transfers.service.transfer_recovery import sweep_unfinished
+from satchel.kernel.counted import Counted
+from satchel.kernel.handed_file import HandedFileOpened
+
+
+def _make(ground: Ground, *, people: People, shelf: Shelf, rooms: Rooms) -> Transfers:
+    return Transfers(
+        tables=ground.stores.tables,
+        objects=ground.stores.objects,
+        ephemeral=ground.stores.ephemeral,
+        clock=ground.clock,
+        people=people,
+        shelf=shelf,
+        rooms=rooms,
+        unknown_receivers=UNKNOWN_RECEIVERS_PER_SENDER.on(ground.stores.ephemeral),
+        events=ground.events,
+    )
+
+
+def _routes(transfers: Transfers, _: Entrance) -> list[Router]:
+    return routes(transfers)
+
+
+async def _note_opening(transfers: Transfers, opened: HandedFileOpened) -> None:
+    await note_opening(transfers, PersonId(opened.user_id), TransferId(opened.transfer_id))
+
+
+TRANSFERS = Slice(
+    name="transfers",
+    make=_make,
+    routes=_routes,
+    records=SHAPES,
+    durable_keys=DURABLE_KEYS,
+    limits=LIMITS,
+    live_events=events.LIVE_EVENTS,
+    states=(Counted,),
+    hears={HandedFileOpened: _note_opening},
+    chores={"interrupted transfers": sweep_unfinished},
+)

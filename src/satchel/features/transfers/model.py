@@ -7,7 +7,6 @@ from typing import Annotated, Literal, NewType, TypeAlias
 import msgspec
 
 from satchel.kernel.errors import Conflict, Invalid, NotFound
-from satchel.kernel.events import Event
 
 TransferId = NewType("TransferId", str)
 # Of a member or of a guest.
@@ -92,16 +91,6 @@ class Party:
     person_id: PersonId
     name: str
     kind: PersonKind
-
-
-@dataclass(frozen=True, slots=True)
-class TransferUsed(Event):
-    """A receiver has opened a transfer, or has all of its files; stated once for each of the two."""
-
-    transfer_id: TransferId
-    sender: Party
-    receiver: Party
-    kind: Literal["open", "download"]
 
 
 class TransferFile(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):

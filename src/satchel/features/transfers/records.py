@@ -21,6 +21,7 @@ from satchel.stores.schema import Record, Shape, attribute
 from satchel.tables import CATALOG, USER_TRANSFERS
 
 OWNER = "transfers"
+DURABLE_KEYS = ("transfer-begun:",)
 # So many names and so many whole descriptions stand in the transfer's own row: enough to show it in a list.
 NAMES_SHOWN = 100
 FILES_SHOWN = 10

@@ -104,3 +104,6 @@ class Teller:
         ]
         if messages:
             await self._ephemeral.together(*messages)
+
+
+LIVE_EVENTS = (StatsChanged, SiteStatsChanged)

@@ -8,7 +8,7 @@ from satchel.features.drop.service.session_show import show_members
 from satchel.stores.ports.ephemeral import Get, HashGet
 
 
-class Attendance:
+class DropAttendance:
     """Hears of people's connections, and passes on those of members."""
 
     def __init__(self, drop: Drop) -> None:

@@ -17,7 +17,6 @@ from satchel.features.links.model import (
     LinkTargetGone,
     LinkUnknown,
     LinkUsedUp,
-    ThingKind,
 )
 from satchel.features.links.records import LinkRow
 from satchel.features.links.routes.link_visitor import Anybody, PassQuery, visitor_of
@@ -26,7 +25,7 @@ from satchel.features.links.service.context import Links
 from satchel.features.links.service.link_contents import can_look
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import Conflict, Forbidden, NotFound, TooMany
-from satchel.kernel.linked import LinkedFile, LinkedFiles
+from satchel.kernel.linked import LinkedFile, LinkedFiles, ThingKind
 
 STATES = (LinkUnknown, LinkPaused, LinkExpired, LinkUsedUp, LinkRevoked, LinkTargetGone, TooMany)
 # What can keep somebody out of a link that works.

@@ -16,12 +16,12 @@ from satchel.features.links.model import (
     LinkRevoked,
     LinkUnknown,
     OwnerId,
-    ThingKind,
 )
 from satchel.features.links.routes.views import Addresses, LinkList, LinkView, link_view
 from satchel.features.links.service import link_change, link_give, link_list
 from satchel.features.links.service.context import Links
 from satchel.kernel.errors import NotFound
+from satchel.kernel.linked import ThingKind
 
 # Far more than is allowed, so that what is wrong is said in words and not as a length.
 Words = Annotated[str, msgspec.Meta(max_length=10_000)]

@@ -6,8 +6,9 @@ import msgspec
 from starlette.requests import Request
 
 from satchel.edge.api.endpoints import PREFIX
-from satchel.features.links.model import State, ThingKind
+from satchel.features.links.model import State
 from satchel.features.links.service.link_list import Given
+from satchel.kernel.linked import ThingKind
 
 
 class ThingView(msgspec.Struct, frozen=True, kw_only=True):

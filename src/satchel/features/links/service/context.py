@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from satchel.features.links.limits import LinkLimits
-from satchel.features.links.model import ThingKind
-from satchel.features.links.needs import Counter, Figures, Inbox, Passwords, People, Things, Visitors
+from satchel.features.links.needs import Counter, Figures, Inbox, Passwords, People, Visitors
 from satchel.kernel.clock import Clock, iso
+from satchel.kernel.linked import ThingKind, Things
 from satchel.kernel.signature import Signer
 from satchel.stores.ports.ephemeral import Ephemeral
 from satchel.stores.ports.expressions import attr

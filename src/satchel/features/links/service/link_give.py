@@ -9,7 +9,6 @@ from satchel.features.links.model import (
     MAX_ID_CHARACTERS,
     LinkId,
     OwnerId,
-    ThingKind,
     check_name,
     check_note,
     check_password,
@@ -20,6 +19,7 @@ from satchel.features.links.service.context import NEW, Links
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import Invalid, NotFound
 from satchel.kernel.ids import new_id
+from satchel.kernel.linked import ThingKind
 
 # The moment at which a link ends that does not.
 NEVER = math.inf

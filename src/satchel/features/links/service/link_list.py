@@ -4,12 +4,12 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from satchel.features.links.model import OwnerId, State, ThingKind
-from satchel.features.links.needs import LinkFigures, Things
+from satchel.features.links.model import OwnerId, State
+from satchel.features.links.needs import LinkFigures
 from satchel.features.links.records import LINK, POINTER, POINTER_BY_THING, LinkRow
 from satchel.features.links.service.context import Links
 from satchel.features.links.service.link_find import find_own, state_of
-from satchel.kernel.linked import LinkedThing
+from satchel.kernel.linked import LinkedThing, ThingKind, Things
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

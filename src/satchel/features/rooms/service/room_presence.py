@@ -7,7 +7,7 @@ from satchel.features.rooms.service.membership import tell_room
 from satchel.features.rooms.service.room_join import find_current
 
 
-class Attendance:
+class RoomAttendance:
     """Hears of people's connections and passes it on to the room that they are in."""
 
     def __init__(self, rooms: Rooms) -> None:

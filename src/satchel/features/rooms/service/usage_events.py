@@ -4,9 +4,10 @@ from collections.abc import Iterable
 from datetime import timedelta
 from typing import Literal
 
-from satchel.features.rooms.model import Kind, PersonId, RoomFileUsed
+from satchel.features.rooms.model import Kind, PersonId
 from satchel.features.rooms.records import SEEN, RoomFile
 from satchel.features.rooms.service.context import Rooms
+from satchel.kernel.counted import Counted, counted_as
 from satchel.stores.ports.ephemeral import Put
 
 # Within this, all parts of a film that somebody watches are one look.
@@ -37,12 +38,10 @@ async def _state(
 ) -> None:
     is_member = await rooms.people.by_id(file.row.by) is not None
     await rooms.events.publish(
-        RoomFileUsed(
-            room_id=file.room_id,
-            brought_by=file.row.by,
-            bringer_kind="member" if is_member else "guest",
-            person_id=person_id,
-            person_kind=kind,
-            use=use,
+        Counted(
+            user_id=counted_as(person_id, kind),
+            kind=use,
+            owner=counted_as(file.row.by, "member" if is_member else "guest"),
+            thing=f"room:{file.room_id}",
         )
     )

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import msgspec
 
-from satchel.features.shelf.model import EntryId, FileId, FolderId, HandedFileOpened, NameTaken, UserId
+from satchel.features.shelf.model import EntryId, FileId, FolderId, NameTaken, UserId
 from satchel.features.shelf.records import (
     DUE,
     FILE,
@@ -27,6 +27,7 @@ from satchel.features.shelf.service.folders import NAME_TAKEN, Ways, find_way, u
 from satchel.features.shelf.service.placement import Entry, changing, is_name_taken, open_folder
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import Conflict, Invalid, NotFound
+from satchel.kernel.handed_file import HandedFileOpened
 from satchel.stores.ports.expressions import Condition, add, assign, attr
 from satchel.stores.ports.table import Item, Key, TransactionCancelled, Write
 

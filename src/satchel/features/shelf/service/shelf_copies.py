@@ -20,7 +20,7 @@ from satchel.features.shelf.service.placement import Entry
 from satchel.kernel.errors import NotFound, TooLarge
 from satchel.kernel.handed_file import HandedFile
 from satchel.kernel.ids import new_id
-from satchel.kernel.names import FileName, clean_path
+from satchel.kernel.names import FileName
 from satchel.stores.ports.objects import ObjectMissing
 
 # A sweep can come by between the two copies; it hardly does so twice.
@@ -155,45 +155,3 @@ def _source(file: FileRow, folder: str) -> HandedFile:
         sha256=file.sha256,
         content_type=file.content_type,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Handing:
-    """All of this for slices that know people, folders and files by plain text."""
-
-    shelf: Shelf
-
-    async def gather(self, user_id: str, entry_ids: Sequence[str], at_most: int) -> list[HandedFile]:
-        return await gather(self.shelf, UserId(user_id), entry_ids, at_most)
-
-    async def locate(self, user_id: str, file_ids: Sequence[str]) -> dict[str, str]:
-        return await locate(self.shelf, UserId(user_id), file_ids)
-
-    async def admit(self, user_id: str, folder_id: str | None, size_bytes: int) -> None:
-        await admit(self.shelf, UserId(user_id), FolderId(folder_id or ROOT), size_bytes)
-
-    async def keep(
-        self,
-        user_id: str,
-        file: HandedFile,
-        *,
-        file_id: str,
-        folder_id: str | None,
-        top: str,
-        came_by: str,
-    ) -> None:
-        copy = Copy(
-            file_id=FileId(file_id),
-            source_key=file.key,
-            name=file.name,
-            size_bytes=file.size_bytes,
-            sha256=file.sha256,
-            content_type=file.content_type,
-            folder_id=FolderId(folder_id or ROOT),
-            folders=clean_path(file.folder if folder_id else f"{top}/{file.folder}"),
-            came_by=came_by,
-        )
-        await keep(self.shelf, UserId(user_id), copy)
-
-    async def discard(self, user_id: str, file_ids: Sequence[str]) -> None:
-        await discard(self.shelf, UserId(user_id), file_ids)

@@ -7,6 +7,7 @@ first is the one who did.
 
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
+from typing import Literal
 
 import msgspec
 
@@ -18,7 +19,6 @@ from satchel.features.transfers.model import (
     NotOffered,
     Party,
     State,
-    TransferUsed,
     furthest,
 )
 from satchel.features.transfers.records import (
@@ -33,6 +33,7 @@ from satchel.features.transfers.records import (
 )
 from satchel.features.transfers.service.context import ATTEMPTS, CROSSED, NEW, Transfers
 from satchel.features.transfers.service.transfer_notify import tell_changed
+from satchel.kernel.counted import Counted, counted_as
 from satchel.kernel.errors import Conflict
 from satchel.stores.ports.expressions import Action, add, attr
 from satchel.stores.ports.table import TransactionCancelled, Write
@@ -189,11 +190,20 @@ async def _check_not_withdrawn(transfers: Transfers, transfer: TransferRow) -> N
 
 async def _state_use(transfers: Transfers, transfer: TransferRow, old: ReceiptRow, new: ReceiptRow) -> None:
     """What has landed on a shelf is downloaded, for everybody else, when its owner looks at it."""
-    receiver = Party(new.person_id, new.name, new.kind)
     if new.opened_at and not old.opened_at:
-        await transfers.events.publish(TransferUsed(transfer.transfer_id, transfer.sent_by, receiver, "open"))
+        await transfers.events.publish(_use(transfer, new, "open"))
     if new.state in TAKEN and old.state not in TAKEN:
-        await transfers.events.publish(TransferUsed(transfer.transfer_id, transfer.sent_by, receiver, "download"))
+        await transfers.events.publish(_use(transfer, new, "download"))
+
+
+def _use(transfer: TransferRow, receipt: ReceiptRow, kind: Literal["open", "download"]) -> Counted:
+    sender = transfer.sent_by
+    return Counted(
+        user_id=counted_as(receipt.person_id, receipt.kind),
+        kind=kind,
+        owner=counted_as(sender.person_id, sender.kind),
+        thing=f"transfer:{transfer.transfer_id}",
+    )
 
 
 def _writes(transfer: TransferRow, old: ReceiptRow, new: ReceiptRow) -> list[Write]:

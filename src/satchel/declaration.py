@@ -1,0 +1,125 @@
+"""What a slice declares of itself in one value, and what every slice stands on: all that the program takes from it."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import partial
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar
+
+from satchel.chores import Chore, Housekeeper
+from satchel.config import Settings
+from satchel.edge.api.endpoints import Router
+from satchel.edge.api.identity import Identity
+from satchel.edge.live.live_sockets import LiveSockets
+from satchel.edge.live.presence import Attendance
+from satchel.edge.uploads.destinations import Destination
+from satchel.kernel.clock import Clock
+from satchel.kernel.events import Event, Events
+from satchel.kernel.linked import ThingKind, Things
+from satchel.kernel.signature import Signer
+from satchel.live import LiveEvent, Presence
+from satchel.stores.connect import Stores
+from satchel.stores.patterns.throttle import Limit
+from satchel.stores.schema import EphemeralKey, Shape
+
+if TYPE_CHECKING:
+    from prometheus_client.registry import Collector
+
+P = ParamSpec("P")
+Context = TypeVar("Context")
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What every slice stands on."""
+
+    settings: Settings
+    stores: Stores
+    clock: Clock
+    signer: Signer
+    identity: Identity
+    housekeeper: Housekeeper
+    events: Events = field(default_factory=Events)
+
+    @property
+    def presence(self) -> Presence:
+        return Presence(self.stores.ephemeral, self.clock)
+
+
+@dataclass(frozen=True, slots=True)
+class Entrance:
+    """What routes need besides their slice: where people reach this server, and its live connections."""
+
+    public_url: str
+    live: LiveSockets
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated(Generic[Context]):
+    """Something that a server does again and again, more often than chores."""
+
+    name: str
+    every: timedelta
+    do: Callable[[Context], Awaitable[object]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slice(Generic[P, Context]):
+    """One slice. `make` builds its context from the ground and from the adapters that serve its needs.
+
+    Everything else is a function of that context, or plain data.
+    """
+
+    name: str
+    make: Callable[Concatenate[Ground, P], Context]
+    routes: Callable[[Context, Entrance], Sequence[Router]]
+
+    # What it stores. A key that begins with one of `durable_keys` outlives a restart of the in-process store.
+    records: Sequence[Shape[Any]] = ()
+    ephemeral_keys: Sequence[EphemeralKey] = ()
+    durable_keys: Sequence[str] = ()
+    limits: Sequence[Limit] = ()
+
+    # What it tells live connections, states to other slices, and hears of them.
+    live_events: Sequence[type[LiveEvent]] = ()
+    states: Sequence[type[Event]] = ()
+    hears: Mapping[type[Any], Callable[[Context, Any], Awaitable[object]]] = field(default_factory=dict[Any, Any])
+
+    # Where uploads of one kind go, and what links of one kind lead to.
+    uploads: Mapping[str, Callable[[Context], Destination]] = field(default_factory=dict[str, Any])
+    things: Mapping[ThingKind, Callable[[Context], Things]] = field(default_factory=dict[ThingKind, Any])
+    attendance: Callable[[Context], Attendance] | None = None
+
+    # What it does by itself. A chore answers how many things it took away.
+    chores: Mapping[str, Callable[[Context], Awaitable[int]]] = field(default_factory=dict[str, Any])
+    repeated: Sequence[Repeated[Context]] = ()
+    running: Callable[[Context], AbstractAsyncContextManager[None]] | None = None
+    stop: Callable[[Context], None] | None = None
+    metrics: Callable[[Context], "Collector"] | None = None
+
+    def open(self, ground: Ground, *args: P.args, **needs: P.kwargs) -> "OpenSlice[Context]":
+        context = self.make(ground, *args, **needs)
+        for kind, hear in self.hears.items():
+            ground.events.on(kind, partial(hear, context))
+        return OpenSlice(self, context)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenSlice(Generic[Context]):
+    """A slice on its stores, with all that it declared bound to its context."""
+
+    declared: Slice[..., Context]
+    context: Context
+
+    def routes(self, entrance: Entrance) -> Sequence[Router]:
+        return self.declared.routes(self.context, entrance)
+
+    def things(self) -> dict[ThingKind, Things]:
+        return {kind: of(self.context) for kind, of in self.declared.things.items()}
+
+    def uploads(self) -> dict[str, Destination]:
+        return {name: of(self.context) for name, of in self.declared.uploads.items()}
+
+    def chores(self) -> list[Chore]:
+        return [Chore(name, partial(do, self.context)) for name, do in self.declared.chores.items()]
