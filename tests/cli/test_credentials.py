@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from satchel.cli.credentials import CredentialsFile
-from satchel.cli.output import CommandFailed
+from satchel.cli.engine.http.credentials import CredentialsFile
+from satchel.cli.engine.terminal.output import CommandFailed
 from tests.cli.terminal import Person, explains
 from tests.cli.test_account import sign_up
 from tests.server.process import ServerProcess

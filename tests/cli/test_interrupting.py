@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import pytest
 
-from satchel.cli.interrupting import Interruption
+from satchel.cli.engine.terminal.interrupt import Interruption
 
 
 def interrupt() -> None:

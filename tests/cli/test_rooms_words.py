@@ -8,12 +8,12 @@ from hypothesis import example, given
 from hypothesis.strategies import characters, sampled_from, text
 from msgspec.structs import replace
 
-from satchel.cli.columns import fitted, shown_width
+from satchel.cli.engine.files.download import local_path
+from satchel.cli.engine.terminal.columns import fitted, shown_width
 from satchel.cli.rooms.answers import Knock, Room, RoomPerson
 from satchel.cli.rooms.changes import changes
 from satchel.cli.rooms.entering import letters_of
 from satchel.cli.rooms.narrating import Narrator
-from satchel.cli.shelf.fetching import local_path
 from satchel.cli.transfers.answers import Receiver, Sender, Transfer, TransferFile
 from satchel.cli.transfers.listing import history
 

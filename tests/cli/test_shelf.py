@@ -15,10 +15,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis.strategies import binary, text
 
-from satchel.cli.output import CommandFailed
-from satchel.cli.shelf.errands import refuse_if_full
-from satchel.cli.shelf.fetching import Wanted, local_name
-from satchel.cli.shelf.sources import sendable
+from satchel.cli.engine.files.batch import refuse_if_full
+from satchel.cli.engine.files.download import Wanted, local_name
+from satchel.cli.engine.files.local_files import sendable
+from satchel.cli.engine.terminal.output import CommandFailed
 from tests.application import PASSWORD
 from tests.cli.terminal import Person, explains
 from tests.cli.test_account import let_the_access_token_expire

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis.strategies import integers, lists
 
-from satchel.cli.output import Misused
+from satchel.cli.engine.terminal.output import Misused
 from satchel.cli.stats.chart import chart
 from satchel.cli.stats.periods import day_of, local_zone, moment_of, month_of
 from tests.application import PASSWORD

@@ -15,8 +15,8 @@ from typing import Annotated, cast
 
 import typer
 
-from satchel.cli.output import CommandFailed, complain
-from satchel.cli.verbs import GroupedVerbs, Verb
+from satchel.cli.engine.command.typer_internals import GroupedVerbs, Verb
+from satchel.cli.engine.terminal.output import CommandFailed, complain
 from satchel.kernel.errors import SatchelError
 
 # httpx would load a command line of its own, and with it what takes longer than all the rest of a short command.

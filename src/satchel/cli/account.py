@@ -8,15 +8,15 @@ from urllib.parse import urlsplit
 
 import typer
 
-from satchel.cli.asking import ask, ask_password
+from satchel.cli.engine.terminal.output import CommandFailed, Misused, note, print_json, printable
+from satchel.cli.engine.terminal.prompts import ask, ask_password
 from satchel.cli.links import invitation_link
-from satchel.cli.output import CommandFailed, Misused, note, print_json, printable
 
 if TYPE_CHECKING:
-    from satchel.cli.answers import Person
-    from satchel.cli.client import Client
+    from satchel.cli.engine.http.answers import Person
+    from satchel.cli.engine.http.client import Client
 
-# `satchel.cli.client` is imported inside the verbs: its libraries take longer to load than all of the help.
+# `satchel.cli.engine.http.client` is imported inside the verbs: its libraries take longer to load than all of the help.
 
 Server = Annotated[
     str | None,
@@ -48,7 +48,7 @@ def signup(
 
     The first account on a new server administers it. The password can also come from SATCHEL_PASSWORD.
     """
-    from satchel.cli.client import open_client
+    from satchel.cli.engine.http.client import open_client
 
     with open_client(server) as client:
         _warn_if_overheard(client.server)
@@ -64,7 +64,7 @@ def login(server: Server = None, email: Email = None, password_stdin: PasswordSt
 
     The password can also come from SATCHEL_PASSWORD.
     """
-    from satchel.cli.client import open_client
+    from satchel.cli.engine.http.client import open_client
 
     with open_client(server) as client:
         _warn_if_overheard(client.server)
@@ -75,8 +75,8 @@ def login(server: Server = None, email: Email = None, password_stdin: PasswordSt
 
 def logout(server: Server = None) -> None:
     """Sign out, here and on the server."""
-    from satchel.cli.client import SIGN_IN_AGAIN, open_client
-    from satchel.cli.failures import Refused, Unreachable
+    from satchel.cli.engine.http.client import SIGN_IN_AGAIN, open_client
+    from satchel.cli.engine.http.failures import Refused, Unreachable
 
     with open_client(server) as client:
         if client.session is None:
@@ -102,8 +102,8 @@ def whoami(server: Server = None, json: Json = False) -> None:
     """Say who you are on a server."""
     from msgspec.structs import asdict
 
-    from satchel.cli.answers import Person
-    from satchel.cli.client import open_client
+    from satchel.cli.engine.http.answers import Person
+    from satchel.cli.engine.http.client import open_client
 
     with open_client(server) as client:
         person = client.call("GET", "/accounts/me", Person)
@@ -124,8 +124,8 @@ def invite(
 
     The invitation works once, for two weeks.
     """
-    from satchel.cli.answers import Invitation
-    from satchel.cli.client import open_client
+    from satchel.cli.engine.http.answers import Invitation
+    from satchel.cli.engine.http.client import open_client
 
     body = {"email": email, "note": note, "administrator": administrator}
     with open_client(server) as client:
@@ -139,7 +139,7 @@ def invite(
 
 
 def _begin_session(client: "Client", path: str, body: dict[str, str | None]) -> None:
-    from satchel.cli.answers import Person, SignedIn
+    from satchel.cli.engine.http.answers import Person, SignedIn
 
     device = f"satchel on {socket.gethostname()}"
     signed_in = client.call("POST", path, SignedIn, {**body, "device": device}, as_self=False)

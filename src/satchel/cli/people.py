@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from satchel.cli.account import Json, Server
+from satchel.cli.engine.terminal.output import CommandFailed, print_json, printable
 from satchel.cli.links import password_reset_link
-from satchel.cli.output import CommandFailed, print_json, printable
 
 if TYPE_CHECKING:
-    from satchel.cli.answers import ListedPerson
-    from satchel.cli.client import Client
+    from satchel.cli.engine.http.answers import ListedPerson
+    from satchel.cli.engine.http.client import Client
 
 # As in `account`, what takes long to load is imported inside the verbs.
 
@@ -20,7 +20,7 @@ def people(server: Server = None, json: Json = False) -> None:
     """List everybody with an account on a server that you administer."""
     from msgspec.structs import asdict
 
-    from satchel.cli.client import open_client
+    from satchel.cli.engine.http.client import open_client
 
     with open_client(server) as client:
         listed = list(everybody(client))
@@ -40,8 +40,8 @@ def reset_password(
 
     The link works once, for a day.
     """
-    from satchel.cli.answers import PasswordReset
-    from satchel.cli.client import open_client
+    from satchel.cli.engine.http.answers import PasswordReset
+    from satchel.cli.engine.http.client import open_client
 
     with open_client(server) as client:
         wanted = email.strip().lower()
@@ -60,7 +60,7 @@ def reset_password(
 def everybody(client: "Client") -> "Iterator[ListedPerson]":
     from urllib.parse import quote
 
-    from satchel.cli.answers import People
+    from satchel.cli.engine.http.answers import People
 
     where = "/people?limit=1000"
     while True:

@@ -2,7 +2,7 @@
 
 import typer
 
-from satchel.cli.options import SETTINGS, Chosen, takes_settings
+from satchel.cli.engine.command.settings_options import SETTINGS, Chosen, takes_settings
 
 
 @takes_settings(*SETTINGS)

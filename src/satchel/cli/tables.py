@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 
 import typer
 
-from satchel.cli.options import Chosen, takes_settings
-from satchel.cli.output import Misused, paint, print_json, silence_logs, without_password
+from satchel.cli.engine.command.settings_options import Chosen, takes_settings
+from satchel.cli.engine.terminal.output import Misused, paint, print_json, silence_logs, without_password
 from satchel.config import Settings
 
 if TYPE_CHECKING:

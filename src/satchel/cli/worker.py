@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from satchel.cli.numbers import whole_number
-from satchel.cli.options import Chosen, takes_settings
+from satchel.cli.engine.command.settings_options import Chosen, takes_settings
+from satchel.cli.engine.terminal.numbers import whole_number
 
 # What counts somebody's first click of a month takes, and what DynamoDB takes.
 MIN_WRITES, MAX_WRITES = 10, 100

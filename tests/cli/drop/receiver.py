@@ -8,8 +8,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
 
-from satchel.cli.client import Client
-from satchel.cli.credentials import CredentialsFile
 from satchel.cli.drop.meeting.answers import AcknowledgedView, Declined, FilesAnnounced, Requested, SessionView
 from satchel.cli.drop.meeting.joining import join, secret_for_code
 from satchel.cli.drop.meeting.pipes import Pipe
@@ -17,6 +15,8 @@ from satchel.cli.drop.meeting.session import Announced, DropSession, find_sessio
 from satchel.cli.drop.sealing.codes import read_invitation
 from satchel.cli.drop.sealing.records import Digest, Opener
 from satchel.cli.drop.sealing.secrets import Asked, Have, Secret, Stream, b64, from_b64
+from satchel.cli.engine.http.client import Client
+from satchel.cli.engine.http.credentials import CredentialsFile
 
 T = TypeVar("T")
 

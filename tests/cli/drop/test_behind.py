@@ -6,7 +6,7 @@ import pytest
 
 from satchel.cli.drop.receiving.behind import HELD_CHUNKS, WritingBehind
 from satchel.cli.drop.sealing.records import Digest
-from satchel.cli.output import CommandFailed
+from satchel.cli.engine.terminal.output import CommandFailed
 
 
 class Slow:

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from satchel.cli.client import Client
-from satchel.cli.credentials import CredentialsFile
 from satchel.cli.drop.meeting.answers import Knocked, Tagged
 from satchel.cli.drop.meeting.door import GUESSES, Doorkeeper
 from satchel.cli.drop.meeting.session import DropSession, open_session
 from satchel.cli.drop.sealing.cpace import Guest
 from satchel.cli.drop.sealing.secrets import b64
+from satchel.cli.engine.http.client import Client
+from satchel.cli.engine.http.credentials import CredentialsFile
 from satchel.kernel.clock import ManualClock
 from tests.server.process import ServerProcess
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from satchel.cli.client import Client
-from satchel.cli.credentials import CredentialsFile
 from satchel.cli.drop.meeting.session import DropSession, open_session
 from satchel.cli.drop.sealing.secrets import Description, b64
+from satchel.cli.engine.http.client import Client
+from satchel.cli.engine.http.credentials import CredentialsFile
 from tests.cli.drop.hostile import Answer, Call, Lie, PassOn
 from tests.cli.drop.scene import RECEIVER, SENDER, Scene, handing_over, landed
 from tests.cli.terminal import Person, explains

@@ -27,7 +27,7 @@ from satchel.cli.drop.sealing.secrets import (
     b64,
     seal,
 )
-from satchel.cli.output import CommandFailed
+from satchel.cli.engine.terminal.output import CommandFailed
 
 POINTS = json.loads((Path(__file__).parents[2] / "vectors" / "cpace.json").read_text(encoding="utf-8"))["points"]
 LOW_ORDER = [bytes.fromhex(point["point"]) for point in POINTS if not any(bytes.fromhex(point["result"]))]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from satchel.cli.drop.receiving.landing import Ground, NotSafe, keep_time, name_inside, top_name
-from satchel.cli.output import CommandFailed
+from satchel.cli.engine.terminal.output import CommandFailed
 from satchel.kernel.names import NAMELESS, FileName, clean_name
 
 HOSTILE = {

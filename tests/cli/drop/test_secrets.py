@@ -24,7 +24,7 @@ from satchel.cli.drop.sealing.secrets import (
     seal,
     unseal,
 )
-from satchel.cli.output import Misused
+from satchel.cli.engine.terminal.output import Misused
 
 SECRET = Secret(bytes(range(16)))
 SESSION, OWNER, RECEIVER, FILE = "5e" * 16, "0a" * 16, "7e" * 16, "f1" * 16

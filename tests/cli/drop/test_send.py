@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from satchel.cli.client import Client
-from satchel.cli.credentials import CredentialsFile
 from satchel.cli.drop.receiving.folders import frames
 from satchel.cli.drop.sealing.records import Digest
 from satchel.cli.drop.sealing.secrets import CHUNK, Have
-from satchel.cli.failures import Refused
+from satchel.cli.engine.http.client import Client
+from satchel.cli.engine.http.credentials import CredentialsFile
+from satchel.cli.engine.http.failures import Refused
 from tests.cli.drop.receiver import knock, receiving
 from tests.cli.drop.sender import sending
 from tests.cli.terminal import Person, explains

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from satchel.cli.client import Client
-from satchel.cli.credentials import CredentialsFile
 from satchel.cli.drop.sealing.secrets import CHUNK, Have
-from satchel.cli.failures import Unreachable
+from satchel.cli.engine.http.client import Client
+from satchel.cli.engine.http.credentials import CredentialsFile
+from satchel.cli.engine.http.failures import Unreachable
 from tests.cli.drop.front import fronting
 from tests.cli.drop.receiver import Taking, receiving
 from tests.cli.drop.sender import sending

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from satchel.cli.options import SETTINGS, Chosen, takes_settings
-from satchel.cli.output import hanging, paint, print_json, printable, silence_logs
+from satchel.cli.engine.command.settings_options import SETTINGS, Chosen, takes_settings
+from satchel.cli.engine.terminal.output import hanging, paint, print_json, printable, silence_logs
 
 if TYPE_CHECKING:
     from satchel.cli.doctor.findings import Finding, Report

@@ -6,7 +6,7 @@ from contextlib import suppress
 from datetime import timedelta
 
 from satchel.cli.doctor.findings import Report, Step, Unfit
-from satchel.cli.output import without_password
+from satchel.cli.engine.terminal.output import without_password
 from satchel.config import Settings
 from satchel.kernel.clock import system_clock
 from satchel.kernel.errors import SatchelError

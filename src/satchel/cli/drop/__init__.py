@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from satchel.cli.account import Server
-from satchel.cli.numbers import whole_number
-from satchel.cli.output import CommandFailed, Misused, note
+from satchel.cli.engine.terminal.numbers import whole_number
+from satchel.cli.engine.terminal.output import CommandFailed, Misused, note
 
 if TYPE_CHECKING:
     from satchel.cli.drop.sending.contents import Source
@@ -49,12 +49,12 @@ def send(
     Nobody needs an account. What you send stays here until somebody takes it, passes the server sealed, and is never
     stored there. It ends when one receiver has everything, or with --receivers and --keep when more have.
     """
-    from satchel.cli.client import open_client
     from satchel.cli.drop.meeting.door import Doorkeeper
     from satchel.cli.drop.meeting.session import open_session
     from satchel.cli.drop.sending.command import Sending
     from satchel.cli.drop.sending.showing import Invitation, Showing
-    from satchel.cli.interrupting import Interruption
+    from satchel.cli.engine.http.client import open_client
+    from satchel.cli.engine.terminal.interrupt import Interruption
 
     enough = None if keep else whole_number("--receivers", receivers, least=1)
     sources, missing = _sources(things or [], text, called)
@@ -141,7 +141,7 @@ def _sources(things: list[str], text: str | None, called: str) -> "tuple[list[So
 
 
 def _tell_missing(missing: "Missing") -> None:
-    from satchel.cli.shelf.sources import near
+    from satchel.cli.engine.files.local_files import near
 
     for why, paths in (("is", missing.left_out), ("cannot be read:", missing.unreadable)):
         for path, reason in paths[:_NAMED]:

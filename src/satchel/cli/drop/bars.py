@@ -3,8 +3,8 @@
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, TextIO
 
-from satchel.cli.output import printable
-from satchel.cli.shelf.showing import progress_bars
+from satchel.cli.engine.terminal.output import printable
+from satchel.cli.engine.terminal.progress import progress_bars
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID

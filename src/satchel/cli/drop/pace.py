@@ -3,7 +3,7 @@
 import time
 from dataclasses import dataclass, field
 
-from satchel.cli.shelf.sizes import shown_bytes, shown_seconds
+from satchel.cli.engine.terminal.sizes import shown_bytes, shown_seconds
 
 
 @dataclass(slots=True)

@@ -6,9 +6,9 @@ from typing import Annotated
 import typer
 
 from satchel.cli.account import Json, Server
-from satchel.cli.numbers import whole_number
-from satchel.cli.output import Misused, answer
-from satchel.cli.verbs import GroupedVerbs, Verb
+from satchel.cli.engine.command.typer_internals import GroupedVerbs, Verb
+from satchel.cli.engine.terminal.numbers import whole_number
+from satchel.cli.engine.terminal.output import Misused, answer
 
 # As in `account`, what takes long to load is imported inside the verbs.
 
@@ -66,7 +66,7 @@ def link(
         raise Misused("Files are asked for into a folder: name one, without --room.")
     if up_to and not ask:
         raise Misused("--up-to is for what people send you: use it with --ask.")
-    from satchel.cli.client import open_client
+    from satchel.cli.engine.http.client import open_client
     from satchel.cli.linking.giving import conditions, give, own_room, shelf_thing
     from satchel.cli.linking.passwords import new_password
     from satchel.cli.linking.showing import invitation
@@ -89,7 +89,7 @@ def list_links(
     if context.invoked_subcommand is not None:
         return
     most = whole_number("--limit", limit)
-    from satchel.cli.client import open_client
+    from satchel.cli.engine.http.client import open_client
     from satchel.cli.linking.finding import every_link
     from satchel.cli.linking.showing import columns
 
@@ -101,7 +101,7 @@ def list_links(
 @links.command(cls=Verb)
 def show(link: Id, json: Json = False, server: Server = None) -> None:
     """Show one link, and what was counted of it."""
-    from satchel.cli.client import open_client
+    from satchel.cli.engine.http.client import open_client
     from satchel.cli.linking.finding import find
     from satchel.cli.linking.showing import details
 
@@ -171,7 +171,7 @@ def change(
 @links.command(cls=Verb)
 def revoke(link: Id, json: Json = False, server: Server = None) -> None:
     """End a link for good; whoever opens it is told so."""
-    from satchel.cli.client import open_client
+    from satchel.cli.engine.http.client import open_client
     from satchel.cli.linking.finding import find
     from satchel.cli.linking.showing import details
 
@@ -183,7 +183,7 @@ def revoke(link: Id, json: Json = False, server: Server = None) -> None:
 
 
 def _change(typed: str, wanted: dict[str, object], server: str | None, *, as_json: bool) -> None:
-    from satchel.cli.client import open_client
+    from satchel.cli.engine.http.client import open_client
     from satchel.cli.linking.answers import Link
     from satchel.cli.linking.finding import find
     from satchel.cli.linking.showing import details

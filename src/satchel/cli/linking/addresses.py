@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from satchel.cli.output import Misused
+from satchel.cli.engine.terminal.output import Misused
 
 _TOKEN = re.compile(r"(?P<token>[A-Za-z0-9_-]{22})")
 _ADDRESS = re.compile(rf"(?P<server>https?://[^/?#\s]+(?:/[^?#\s]*)?)/l/{_TOKEN.pattern}/?(?:[?#]\S*)?", re.IGNORECASE)

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 
-from satchel.cli.client import Client
+from satchel.cli.engine.http.client import Client
+from satchel.cli.engine.terminal.numbers import whole_number
+from satchel.cli.engine.terminal.output import CommandFailed, Misused
 from satchel.cli.linking.answers import Link, OwnRooms
 from satchel.cli.linking.moments import moment_of
-from satchel.cli.numbers import whole_number
-from satchel.cli.output import CommandFailed, Misused
 from satchel.cli.rooms.entering import letters_of
 from satchel.cli.shelf.places import Places
 

@@ -3,7 +3,7 @@
 import re
 from datetime import datetime, time, timedelta
 
-from satchel.cli.output import Misused
+from satchel.cli.engine.terminal.output import Misused
 
 _UNITS = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
 _A_WHILE = re.compile(r"([0-9]{1,5})\s*([mhdw])")

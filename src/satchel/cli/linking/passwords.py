@@ -2,7 +2,7 @@
 
 import os
 
-from satchel.cli.asking import ask_password
+from satchel.cli.engine.terminal.prompts import ask_password
 
 VARIABLE = "SATCHEL_LINK_PASSWORD"
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from satchel.cli.client import Client
-from satchel.cli.failures import Refused
+from satchel.cli.engine.files.download import Wanted, local_name, local_path
+from satchel.cli.engine.http.client import Client
+from satchel.cli.engine.http.failures import Refused
+from satchel.cli.engine.terminal.output import CommandFailed, note, printable
 from satchel.cli.linking.answers import Entered, Kind, Landing, LinkedFile, LinkedFiles
 from satchel.cli.linking.passwords import given_password, typed_password
-from satchel.cli.output import CommandFailed, note, printable
-from satchel.cli.shelf.fetching import Wanted, local_name, local_path
 
 _TRIES = 3
 

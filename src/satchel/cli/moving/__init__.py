@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from satchel.cli.account import Server
-from satchel.cli.output import CommandFailed, Misused, note
+from satchel.cli.engine.terminal.output import CommandFailed, Misused, note
 
 if TYPE_CHECKING:
-    from satchel.cli.client import Client
+    from satchel.cli.engine.http.client import Client
 
 # As in `account`, what takes long to load is imported inside the verbs.
 
@@ -119,7 +119,7 @@ def get(
 
 def _open(link: str | None, server: str | None) -> "tuple[Client, str | None]":
     """The server to talk to, and the token of the link, which says where that is and lets strangers in."""
-    from satchel.cli.client import open_client
+    from satchel.cli.engine.http.client import open_client
     from satchel.cli.linking.addresses import LinkAddress
 
     if link is None:

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from satchel.cli.answers import Person
-from satchel.cli.client import Client
+from satchel.cli.engine.http.answers import Person
+from satchel.cli.engine.http.client import Client
+from satchel.cli.engine.terminal.output import CommandFailed, Misused
 from satchel.cli.linking.visiting import visit
-from satchel.cli.output import CommandFailed, Misused
 from satchel.cli.rooms.answers import Room
 from satchel.cli.rooms.entering import enter
 

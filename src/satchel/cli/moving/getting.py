@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from satchel.cli.client import Client
+from satchel.cli.engine.files.batch import fetch_all, refuse_if_full
+from satchel.cli.engine.files.download import Wanted, plan
+from satchel.cli.engine.http.client import Client
+from satchel.cli.engine.terminal.output import CommandFailed
 from satchel.cli.linking.visiting import visit
-from satchel.cli.output import CommandFailed
-from satchel.cli.shelf.errands import fetch_all, refuse_if_full
-from satchel.cli.shelf.fetching import Wanted, plan
 from satchel.cli.shelf.places import Places
 from satchel.cli.transfers import receiving
 from satchel.cli.transfers.finding import find

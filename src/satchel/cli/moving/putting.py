@@ -8,15 +8,15 @@ from dataclasses import dataclass
 
 from msgspec import to_builtins
 
-from satchel.cli.client import Client
+from satchel.cli.engine.files.batch import Sent, send_all
+from satchel.cli.engine.files.local_files import gather
+from satchel.cli.engine.files.upload_journal import Journal
+from satchel.cli.engine.http.client import Client
+from satchel.cli.engine.terminal.output import CommandFailed, printable
+from satchel.cli.engine.terminal.sizes import shown_moment
 from satchel.cli.moving.aims import Aim
-from satchel.cli.output import CommandFailed, printable
 from satchel.cli.rooms.answers import RoomFiles
-from satchel.cli.shelf.errands import Sent, send_all
-from satchel.cli.shelf.journal import Journal
 from satchel.cli.shelf.places import TOP, Places
-from satchel.cli.shelf.sizes import shown_moment
-from satchel.cli.shelf.sources import gather
 from satchel.cli.transfers.answers import Receipt, Transfer
 from satchel.cli.transfers.handing import follow, hand_over, refuse_if_declined, refuse_if_too_many
 from satchel.cli.transfers.listing import moment_of, short_id

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from satchel.cli.account import Json, Server
-from satchel.cli.numbers import whole_number
-from satchel.cli.output import CommandFailed, note, print_json, printable
-from satchel.cli.verbs import GroupedVerbs, Verb
+from satchel.cli.engine.command.typer_internals import GroupedVerbs, Verb
+from satchel.cli.engine.terminal.numbers import whole_number
+from satchel.cli.engine.terminal.output import CommandFailed, note, print_json, printable
 
 if TYPE_CHECKING:
-    from satchel.cli.client import Client
+    from satchel.cli.engine.http.client import Client
     from satchel.cli.rooms.answers import Room
 
 # As in `account`, what takes long to load is imported inside the verbs.
@@ -44,7 +44,7 @@ def open_room(
     server: Server = None,
 ) -> None:
     """Open a room, and show the code and the link by which others come in."""
-    from satchel.cli.client import open_client
+    from satchel.cli.engine.http.client import open_client
     from satchel.cli.rooms.answers import Room
     from satchel.cli.rooms.showing import headline, invitation
 
@@ -71,7 +71,7 @@ def join(
 
     One is in one room at a time: coming into another leaves the one before.
     """
-    from satchel.cli.client import open_client
+    from satchel.cli.engine.http.client import open_client
     from satchel.cli.rooms.entering import enter
 
     with open_client(server) as client:
@@ -94,7 +94,7 @@ def watch(
 
     Who stops watching is still in the room; `satchel room leave` leaves it.
     """
-    from satchel.cli.client import open_client
+    from satchel.cli.engine.http.client import open_client
     from satchel.cli.rooms.entering import current_room, enter
 
     with open_client(server) as client:
@@ -113,7 +113,7 @@ def say(
     """Say something to everybody in the room that you are in."""
     from msgspec import to_builtins
 
-    from satchel.cli.client import open_client
+    from satchel.cli.engine.http.client import open_client
     from satchel.cli.rooms.answers import Message
     from satchel.cli.rooms.entering import current_room
 
@@ -129,7 +129,7 @@ def ls(json: Json = False, server: Server = None) -> None:
     """List who and what is in the room that you are in."""
     from msgspec import to_builtins
 
-    from satchel.cli.client import open_client
+    from satchel.cli.engine.http.client import open_client
     from satchel.cli.rooms.answers import RoomFiles
     from satchel.cli.rooms.entering import current_room
 
@@ -147,7 +147,7 @@ def admit(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Who knocks.")], server: Server = None, json: Json = False
 ) -> None:
     """Let somebody in who knocks at your room."""
-    from satchel.cli.client import open_client
+    from satchel.cli.engine.http.client import open_client
     from satchel.cli.rooms.entering import current_room
 
     with open_client(server) as client:
@@ -166,7 +166,7 @@ def admit(
 @room.command(cls=Verb)
 def leave(json: Json = False, server: Server = None) -> None:
     """Leave the room that you are in."""
-    from satchel.cli.client import open_client
+    from satchel.cli.engine.http.client import open_client
     from satchel.cli.rooms.entering import current_room
 
     with open_client(server) as client:
@@ -185,7 +185,7 @@ def close(
     server: Server = None,
 ) -> None:
     """Close a room of yours, and delete what is in it."""
-    from satchel.cli.client import open_client
+    from satchel.cli.engine.http.client import open_client
     from satchel.cli.rooms.answers import OwnRooms
     from satchel.cli.rooms.entering import current_room, letters_of
 

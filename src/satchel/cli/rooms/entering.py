@@ -2,10 +2,10 @@
 
 from contextlib import closing
 
-from satchel.cli.client import Client
-from satchel.cli.failures import Refused
-from satchel.cli.live import Live
-from satchel.cli.output import CommandFailed, Misused, note
+from satchel.cli.engine.http.client import Client
+from satchel.cli.engine.http.failures import Refused
+from satchel.cli.engine.http.live_events import Live
+from satchel.cli.engine.terminal.output import CommandFailed, Misused, note
 from satchel.cli.rooms.answers import Joined, Room
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from satchel.cli.output import hanging, paint, printable
+from satchel.cli.engine.terminal.output import hanging, paint, printable
 
 
 @dataclass(frozen=True, slots=True)

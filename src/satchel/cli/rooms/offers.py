@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 
 from msgspec import to_builtins
 
-from satchel.cli.client import Client
-from satchel.cli.live import Told
+from satchel.cli.engine.http.client import Client
+from satchel.cli.engine.http.live_events import Told
 from satchel.cli.rooms.narrating import Narrator
 from satchel.cli.rooms.saving import Saver
 from satchel.cli.transfers.answers import Transfer, Waiting

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from satchel.cli.client import Client
-from satchel.cli.output import CommandFailed
+from satchel.cli.engine.files.download import Fetcher, Wanted, local_path
+from satchel.cli.engine.files.worker_pool import Patience, Stopped
+from satchel.cli.engine.http.client import Client
+from satchel.cli.engine.terminal.output import CommandFailed
+from satchel.cli.engine.terminal.sizes import shown_bytes
 from satchel.cli.rooms.answers import RoomFile
 from satchel.cli.rooms.narrating import Narrator
-from satchel.cli.shelf.crew import Patience, Stopped
-from satchel.cli.shelf.fetching import Fetcher, Wanted, local_path
-from satchel.cli.shelf.sizes import shown_bytes
 from satchel.cli.transfers.answers import Transfer
 from satchel.cli.transfers.listing import shown_count
 from satchel.cli.transfers.receiving import open_offer, plan, report_verified

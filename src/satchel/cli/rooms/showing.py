@@ -4,11 +4,11 @@ import sys
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 
-from satchel.cli.columns import fitted, room_for, shown_width
-from satchel.cli.output import paint, printable
-from satchel.cli.qr import qr_code
+from satchel.cli.engine.terminal.columns import fitted, room_for, shown_width
+from satchel.cli.engine.terminal.output import paint, printable
+from satchel.cli.engine.terminal.qr_code import qr_code
+from satchel.cli.engine.terminal.sizes import shown_bytes, shown_moment
 from satchel.cli.rooms.answers import Room, RoomFile, RoomPerson
-from satchel.cli.shelf.sizes import shown_bytes, shown_moment
 
 
 def invitation(room: Room) -> Iterator[str]:

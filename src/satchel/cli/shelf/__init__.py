@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from satchel.cli.account import Json, Server
-from satchel.cli.output import CommandFailed, print_json, printable
+from satchel.cli.engine.terminal.output import CommandFailed, print_json, printable
 
 if TYPE_CHECKING:
-    from satchel.cli.answers import Entry
+    from satchel.cli.engine.http.answers import Entry
 
 # As in `account`, what takes long to load is imported inside the verbs.
 
@@ -21,7 +21,7 @@ def ls(
     """List what is on your shelf."""
     from msgspec.structs import asdict
 
-    from satchel.cli.client import open_client
+    from satchel.cli.engine.http.client import open_client
     from satchel.cli.shelf.listing import lines
     from satchel.cli.shelf.places import TOP, Places
 
@@ -43,7 +43,7 @@ def rm(
     server: Server = None,
 ) -> None:
     """Move files and folders of your shelf to its bin."""
-    from satchel.cli.client import open_client
+    from satchel.cli.engine.http.client import open_client
     from satchel.cli.shelf.places import Places
 
     with open_client(server) as client:

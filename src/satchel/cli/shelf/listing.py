@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
-from satchel.cli.answers import Entry
-from satchel.cli.columns import fitted, room_for, shown_width
-from satchel.cli.output import paint, printable
-from satchel.cli.shelf.sizes import shown_bytes, shown_moment
+from satchel.cli.engine.http.answers import Entry
+from satchel.cli.engine.terminal.columns import fitted, room_for, shown_width
+from satchel.cli.engine.terminal.output import paint, printable
+from satchel.cli.engine.terminal.sizes import shown_bytes, shown_moment
 
 _SIZE_WIDTH = 7
 _MOMENT_WIDTH = 16

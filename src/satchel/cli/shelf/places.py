@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from urllib.parse import quote
 
-from satchel.cli.answers import Entries, Entry, Findings
-from satchel.cli.client import Client
-from satchel.cli.output import CommandFailed
+from satchel.cli.engine.http.answers import Entries, Entry, Findings
+from satchel.cli.engine.http.client import Client
+from satchel.cli.engine.terminal.output import CommandFailed
 
 TOP = "root"
 _PAGE = 1000

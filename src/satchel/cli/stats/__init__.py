@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from satchel.cli.account import Json, Server
-from satchel.cli.asking import confirm
-from satchel.cli.numbers import shown_clicks, whole_number
-from satchel.cli.output import CommandFailed, Misused, answer, note
-from satchel.cli.verbs import GroupedVerbs, Verb
+from satchel.cli.engine.command.typer_internals import GroupedVerbs, Verb
+from satchel.cli.engine.terminal.numbers import shown_clicks, whole_number
+from satchel.cli.engine.terminal.output import CommandFailed, Misused, answer, note
+from satchel.cli.engine.terminal.prompts import confirm
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from satchel.cli.client import Client
+    from satchel.cli.engine.http.client import Client
     from satchel.cli.stats.recording import Line
 
 _KINDS = ("press", "open", "view", "download", "upload")
@@ -68,7 +68,7 @@ def show(
     """
     if by not in ("day", "month"):
         raise Misused(f"--by takes day or month, not {by!r}.")
-    from satchel.cli.client import open_client
+    from satchel.cli.engine.http.client import open_client
     from satchel.cli.stats import showing
     from satchel.cli.stats.periods import local_zone
     from satchel.cli.stats.reading import Wish, export, read
@@ -108,7 +108,7 @@ def clicks(
 
     from msgspec.json import encode
 
-    from satchel.cli.client import open_client
+    from satchel.cli.engine.http.client import open_client
     from satchel.cli.stats import showing
     from satchel.cli.stats.listing import every_click, where_clicks_are
 
@@ -186,7 +186,7 @@ def press(
         raise Misused(f"--kind takes {', '.join(_KINDS[:-1])} or {_KINDS[-1]}, not {kind!r}.")
     if file and (counted > 1 or kind != "press" or link or label or at or user):
         raise Misused("With --file each line says what it is, so that only --key, --json and --server go with it.")
-    from satchel.cli.client import open_client
+    from satchel.cli.engine.http.client import open_client
     from satchel.cli.linking.finding import find
     from satchel.cli.stats.periods import moment_of
     from satchel.cli.stats.recording import Line
@@ -217,7 +217,7 @@ def rebuild(
 
     What is right stays as it is.
     """
-    from satchel.cli.client import open_client
+    from satchel.cli.engine.http.client import open_client
     from satchel.cli.stats import showing
     from satchel.cli.stats.answers import Rebuilt
     from satchel.cli.stats.periods import day_of, month_of
@@ -236,7 +236,7 @@ def erase(
     server: Server = None,
 ) -> None:
     """Erase all clicks of a person; the sums stay as they are."""
-    from satchel.cli.client import open_client
+    from satchel.cli.engine.http.client import open_client
     from satchel.cli.stats.answers import Erased
     from satchel.cli.stats.listing import ME, person_id_of, quoted
 
@@ -249,7 +249,7 @@ def erase(
 
 
 def _show_stat(which: str, server: str | None, *, as_json: bool) -> None:
-    from satchel.cli.client import open_client
+    from satchel.cli.engine.http.client import open_client
     from satchel.cli.stats.answers import Stat
     from satchel.cli.stats.showing import stat
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from satchel.cli.output import paint
+from satchel.cli.engine.terminal.output import paint
 
 _EIGHTHS = " ▁▂▃▄▅▆▇█"
 _HEIGHT = 6

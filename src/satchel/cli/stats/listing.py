@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping
 from urllib.parse import quote, urlencode
 
-from satchel.cli.answers import Person
-from satchel.cli.client import Client
-from satchel.cli.output import CommandFailed
+from satchel.cli.engine.http.answers import Person
+from satchel.cli.engine.http.client import Client
+from satchel.cli.engine.terminal.output import CommandFailed
 from satchel.cli.people import everybody
 from satchel.cli.stats.answers import Click, Clicks
 from satchel.cli.stats.periods import day_of, moment_of

@@ -5,7 +5,7 @@ import re
 from datetime import UTC, date, datetime, time
 from pathlib import Path
 
-from satchel.cli.output import Misused
+from satchel.cli.engine.terminal.output import Misused
 
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _MONTH = re.compile(r"[0-9]{4}-(0[1-9]|1[0-2])")

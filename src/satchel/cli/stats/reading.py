@@ -6,8 +6,8 @@ from urllib.parse import urlencode
 
 from msgspec import to_builtins
 
-from satchel.cli.client import Client
-from satchel.cli.output import Misused
+from satchel.cli.engine.http.client import Client
+from satchel.cli.engine.terminal.output import Misused
 from satchel.cli.stats.answers import Day, Days, Month, Months, Ranking, Summary
 from satchel.cli.stats.periods import day_of, month_of
 from satchel.cli.stats.scopes import MINE, Scope

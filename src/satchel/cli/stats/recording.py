@@ -8,10 +8,10 @@ from itertools import islice
 
 import msgspec
 
-from satchel.cli.client import Client
-from satchel.cli.failures import Refused, Unreachable
-from satchel.cli.output import CommandFailed, note
-from satchel.cli.shelf.crew import Patience
+from satchel.cli.engine.files.worker_pool import Patience
+from satchel.cli.engine.http.client import Client
+from satchel.cli.engine.http.failures import Refused, Unreachable
+from satchel.cli.engine.terminal.output import CommandFailed, note
 from satchel.cli.stats.answers import RecordedClick, RecordedClicks
 
 AT_ONCE = 1000

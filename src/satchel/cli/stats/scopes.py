@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from satchel.cli.client import Client
+from satchel.cli.engine.http.client import Client
+from satchel.cli.engine.terminal.output import CommandFailed
 from satchel.cli.linking.addresses import is_address
 from satchel.cli.linking.finding import matching, only
-from satchel.cli.output import CommandFailed
 from satchel.cli.shelf.places import Places
 
 MINE, SITE = "mine", "site"

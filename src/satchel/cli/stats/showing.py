@@ -4,10 +4,10 @@ import shutil
 import sys
 from collections.abc import Iterator, Sequence
 
-from satchel.cli.columns import fitted, room_for, shown_width
-from satchel.cli.numbers import shown_clicks, shown_people
-from satchel.cli.output import paint, printable
-from satchel.cli.shelf.sizes import shown_moment
+from satchel.cli.engine.terminal.columns import fitted, room_for, shown_width
+from satchel.cli.engine.terminal.numbers import shown_clicks, shown_people
+from satchel.cli.engine.terminal.output import paint, printable
+from satchel.cli.engine.terminal.sizes import shown_moment
 from satchel.cli.stats.answers import Click, Day, Figures, Month, Ranked, Ranking, Rebuilt, Stat, Summary
 from satchel.cli.stats.chart import chart
 from satchel.cli.stats.reading import Told

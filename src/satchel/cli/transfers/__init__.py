@@ -6,9 +6,9 @@ from typing import Annotated
 import typer
 
 from satchel.cli.account import Json, Server
-from satchel.cli.numbers import whole_number
-from satchel.cli.output import Misused, answer, printable
-from satchel.cli.verbs import GroupedVerbs, Verb
+from satchel.cli.engine.command.typer_internals import GroupedVerbs, Verb
+from satchel.cli.engine.terminal.numbers import whole_number
+from satchel.cli.engine.terminal.output import Misused, answer, printable
 
 # As in `account`, what takes long to load is imported inside the verbs.
 
@@ -33,7 +33,7 @@ def history(
     if sent and received:
         raise Misused("Give --sent or --received, or neither for both.")
     most = whole_number("--limit", limit)
-    from satchel.cli.client import open_client
+    from satchel.cli.engine.http.client import open_client
     from satchel.cli.transfers.finding import history as every_transfer
     from satchel.cli.transfers.listing import history as lines
 
@@ -46,7 +46,7 @@ def history(
 @transfers.command(cls=Verb)
 def show(transfer: Id, json: Json = False, server: Server = None) -> None:
     """Show one transfer, with its files and receipts."""
-    from satchel.cli.client import open_client
+    from satchel.cli.engine.http.client import open_client
     from satchel.cli.transfers.finding import find
     from satchel.cli.transfers.listing import details
 
@@ -74,7 +74,7 @@ def resend(transfer: Id, json: Json = False, server: Server = None) -> None:
 
 
 def _do(typed: str, verb: str, sentence: str, server: str | None, *, as_json: bool) -> None:
-    from satchel.cli.client import open_client
+    from satchel.cli.engine.http.client import open_client
     from satchel.cli.transfers.answers import Transfer
     from satchel.cli.transfers.finding import find_id
     from satchel.cli.transfers.listing import short_id, summary

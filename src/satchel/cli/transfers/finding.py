@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from itertools import islice
 from urllib.parse import quote
 
-from satchel.cli.client import Client
-from satchel.cli.output import CommandFailed
+from satchel.cli.engine.http.client import Client
+from satchel.cli.engine.terminal.output import CommandFailed
 from satchel.cli.transfers.answers import Transfer, Transfers
 
 _ID_LENGTH = 26

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 
-from satchel.cli.client import Client
-from satchel.cli.live import Live
-from satchel.cli.output import CommandFailed, Misused, note
+from satchel.cli.engine.http.client import Client
+from satchel.cli.engine.http.live_events import Live
+from satchel.cli.engine.terminal.output import CommandFailed, Misused, note
 from satchel.cli.transfers.answers import FINAL_STATES, Receipt, Transfer
 
 MAX_FILES = 1000

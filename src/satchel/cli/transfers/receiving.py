@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from satchel.cli.client import Client
-from satchel.cli.shelf.fetching import Wanted, local_path
+from satchel.cli.engine.files.download import Wanted, local_path
+from satchel.cli.engine.http.client import Client
 from satchel.cli.transfers.answers import Transfer
 
 

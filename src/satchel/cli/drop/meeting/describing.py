@@ -1,7 +1,7 @@
 """What is offered, in the words that both sides see."""
 
 from satchel.cli.drop.sealing.secrets import Description
-from satchel.cli.shelf.sizes import shown_bytes
+from satchel.cli.engine.terminal.sizes import shown_bytes
 
 
 def described(description: Description) -> str:

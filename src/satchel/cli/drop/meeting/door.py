@@ -12,7 +12,7 @@ from satchel.cli.drop.meeting.session import DropSession
 from satchel.cli.drop.sealing.codes import new_code, spoken
 from satchel.cli.drop.sealing.cpace import BadShare, Door, WrongTag
 from satchel.cli.drop.sealing.secrets import SUITE, b64, from_b64
-from satchel.cli.failures import Refused, Unreachable
+from satchel.cli.engine.http.failures import Refused, Unreachable
 
 GUESSES = 3
 # Whoever keeps guessing would otherwise have three guesses at each of endlessly many codes.

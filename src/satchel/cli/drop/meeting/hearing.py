@@ -8,9 +8,9 @@ from typing import TypeVar
 
 from satchel.cli.drop.meeting.answers import Closed, Declined, Ended, Happened, SessionView
 from satchel.cli.drop.meeting.session import DropSession
-from satchel.cli.failures import Refused
-from satchel.cli.output import CommandFailed
-from satchel.cli.shelf.crew import Stopped
+from satchel.cli.engine.files.worker_pool import Stopped
+from satchel.cli.engine.http.failures import Refused
+from satchel.cli.engine.terminal.output import CommandFailed
 
 T = TypeVar("T")
 

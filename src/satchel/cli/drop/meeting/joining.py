@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import msgspec
 
-from satchel.cli.client import Client
 from satchel.cli.drop.meeting.session import DropSession, enter_session, find_session, new_id
 from satchel.cli.drop.sealing.codes import Invitation, normalised, read_invitation
 from satchel.cli.drop.sealing.cpace import Guest
 from satchel.cli.drop.sealing.secrets import SUITE, Secret, b64, from_b64
-from satchel.cli.failures import Refused
-from satchel.cli.output import CommandFailed, Misused
+from satchel.cli.engine.http.client import Client
+from satchel.cli.engine.http.failures import Refused
+from satchel.cli.engine.terminal.output import CommandFailed, Misused
 
 # One guest after another is let in, each within a second unless they type.
 _BUSY_SECONDS = 60.0

@@ -16,11 +16,11 @@ from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnec
 from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-from satchel.cli.client import API
 from satchel.cli.drop.meeting.session import DropSession
-from satchel.cli.failures import Unreachable
-from satchel.cli.output import CommandFailed
-from satchel.cli.wire import Answer, trust
+from satchel.cli.engine.http.client import API
+from satchel.cli.engine.http.failures import Unreachable
+from satchel.cli.engine.http.http_connection import Answer, trust
+from satchel.cli.engine.terminal.output import CommandFailed
 
 # Longer than a side that comes first waits for the other, and than a receiver is given to go on reading.
 _PATIENCE_SECONDS = 120.0

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 from msgspec.structs import replace
 
-from satchel.cli.client import Client
 from satchel.cli.drop.meeting.answers import (
     TOLD,
     Came,
@@ -40,9 +39,10 @@ from satchel.cli.drop.meeting.answers import (
 )
 from satchel.cli.drop.sealing.codes import link
 from satchel.cli.drop.sealing.secrets import Description, Introduction, Keys, Secret, Tampered, b64, from_b64
-from satchel.cli.failures import Refused, Unreachable
-from satchel.cli.live import listening
-from satchel.cli.shelf.crew import is_passing
+from satchel.cli.engine.files.worker_pool import is_passing
+from satchel.cli.engine.http.client import Client
+from satchel.cli.engine.http.failures import Refused, Unreachable
+from satchel.cli.engine.http.live_events import listening
 
 if TYPE_CHECKING:
     from websockets.sync.client import ClientConnection

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from satchel.cli.drop.meeting.describing import described
 from satchel.cli.drop.meeting.session import Announced, Somebody
-from satchel.cli.output import printable
-from satchel.cli.shelf.sizes import shown_bytes
+from satchel.cli.engine.terminal.output import printable
+from satchel.cli.engine.terminal.sizes import shown_bytes
 
 _YES, _NO = {"", "y", "yes", "a", "all"}, {"n", "no", "none"}
 

@@ -8,7 +8,6 @@ from importlib import import_module
 from pathlib import Path
 from queue import SimpleQueue
 
-from satchel.cli.client import open_client
 from satchel.cli.drop.meeting.hearing import Hearing
 from satchel.cli.drop.meeting.joining import invited_by, join
 from satchel.cli.drop.meeting.session import Announced, DropSession
@@ -20,10 +19,11 @@ from satchel.cli.drop.receiving.parts import Part, is_begun
 from satchel.cli.drop.receiving.printing import MAX_TEXT_BYTES, Output, Text, print_text
 from satchel.cli.drop.receiving.telling import Taking, Telling
 from satchel.cli.drop.sealing.secrets import Tampered
-from satchel.cli.failures import Refused, Unreachable
-from satchel.cli.output import CommandFailed, Misused, note
-from satchel.cli.shelf.crew import Crew
-from satchel.cli.shelf.sizes import shown_bytes
+from satchel.cli.engine.files.worker_pool import Crew
+from satchel.cli.engine.http.client import open_client
+from satchel.cli.engine.http.failures import Refused, Unreachable
+from satchel.cli.engine.terminal.output import CommandFailed, Misused, note
+from satchel.cli.engine.terminal.sizes import shown_bytes
 from satchel.kernel.names import folded
 
 # So long an owner may take to announce what has changed.

@@ -14,9 +14,9 @@ from satchel.cli.drop.meeting.session import Announced, DropSession
 from satchel.cli.drop.receiving.behind import HELD_CHUNKS, WritingBehind
 from satchel.cli.drop.sealing.records import BrokenOff, Digest, Opener, ReadInto
 from satchel.cli.drop.sealing.secrets import Asked, Have, Stream, b64, from_b64
-from satchel.cli.failures import Refused, Unreachable
-from satchel.cli.output import CommandFailed
-from satchel.cli.shelf.crew import Stopped, is_passing
+from satchel.cli.engine.files.worker_pool import Stopped, is_passing
+from satchel.cli.engine.http.failures import Refused, Unreachable
+from satchel.cli.engine.terminal.output import CommandFailed
 
 if TYPE_CHECKING:
     from websockets.sync.client import ClientConnection

@@ -14,8 +14,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Self
 
-from satchel.cli.output import CommandFailed
-from satchel.cli.shelf.sizes import shown_bytes
+from satchel.cli.engine.terminal.output import CommandFailed
+from satchel.cli.engine.terminal.sizes import shown_bytes
 from satchel.kernel.names import MAX_NAME_BYTES, NAMELESS, FileName, clean_name, numbered
 
 # What is left of a disk for everything else that runs on the machine.

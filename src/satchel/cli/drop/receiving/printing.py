@@ -6,7 +6,7 @@ from pathlib import Path
 
 from satchel.cli.drop.sealing.records import Digest
 from satchel.cli.drop.sealing.secrets import Have
-from satchel.cli.output import CommandFailed, printable
+from satchel.cli.engine.terminal.output import CommandFailed, printable
 
 # A text is held until all of it is here and right; what is longer goes into a file.
 MAX_TEXT_BYTES = 4 * 1024**2

@@ -17,8 +17,8 @@ from satchel.cli.drop.bars import Bars
 from satchel.cli.drop.meeting.session import Announced
 from satchel.cli.drop.pace import Pace
 from satchel.cli.drop.sealing.secrets import Description, Stream
-from satchel.cli.output import paint, printable
-from satchel.cli.shelf.sizes import shown_bytes, shown_seconds
+from satchel.cli.engine.terminal.output import paint, printable
+from satchel.cli.engine.terminal.sizes import shown_bytes, shown_seconds
 
 _LINE_EVERY_SECONDS = 10.0
 _OBJECT_EVERY_SECONDS = 1.0

@@ -8,7 +8,7 @@ from functools import cache
 from urllib.parse import urlsplit
 
 from satchel.cli.drop.sealing.secrets import Secret
-from satchel.cli.output import Misused
+from satchel.cli.engine.terminal.output import Misused
 
 _DIGITS = 6
 _WORDS = 3

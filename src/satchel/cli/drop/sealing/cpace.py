@@ -23,7 +23,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from satchel.cli.drop.sealing.codes import normalised
 from satchel.cli.drop.sealing.secrets import Draw, Secret, hkdf, id_bytes
-from satchel.cli.output import CommandFailed
+from satchel.cli.engine.terminal.output import CommandFailed
 
 _DSI = b"CPace255"
 _SHA512_BLOCK = 128

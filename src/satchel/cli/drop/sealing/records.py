@@ -25,7 +25,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from satchel.cli.drop.sealing.secrets import Stream, Tampered
-from satchel.cli.output import CommandFailed
+from satchel.cli.engine.terminal.output import CommandFailed
 
 TAG = 16
 FINAL = 8 + 8 + 32 + TAG

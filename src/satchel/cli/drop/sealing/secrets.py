@@ -26,7 +26,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from satchel.cli.output import CommandFailed, Misused
+from satchel.cli.engine.terminal.output import CommandFailed, Misused
 
 SUITE = 1
 CHUNK = 256 * 1024

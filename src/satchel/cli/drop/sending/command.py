@@ -28,8 +28,8 @@ from satchel.cli.drop.sealing.secrets import Request, Tampered, b64, from_b64
 from satchel.cli.drop.sending.contents import Changed, Source, Stalled
 from satchel.cli.drop.sending.serving import Handover, Offer, Serving
 from satchel.cli.drop.sending.showing import Showing
-from satchel.cli.failures import Refused, Unreachable
-from satchel.cli.output import CommandFailed
+from satchel.cli.engine.http.failures import Refused, Unreachable
+from satchel.cli.engine.terminal.output import CommandFailed
 
 _STREAMS_AT_ONCE = 4
 _ANNOUNCED_AT_ONCE = 50

@@ -9,7 +9,7 @@ from typing import Protocol
 import msgspec
 
 from satchel.cli.drop.sealing.secrets import Description
-from satchel.cli.shelf.sources import sendable
+from satchel.cli.engine.files.local_files import sendable
 from satchel.kernel.clock import iso
 
 _OPEN = os.O_RDONLY | os.O_CLOEXEC

@@ -15,7 +15,7 @@ from satchel.cli.drop.meeting.session import DropSession
 from satchel.cli.drop.sealing.records import TAG, Digest, Sealer, sealed_bytes
 from satchel.cli.drop.sealing.secrets import CHUNK
 from satchel.cli.drop.sending.contents import Content
-from satchel.cli.failures import Refused, Unreachable
+from satchel.cli.engine.http.failures import Refused, Unreachable
 
 if TYPE_CHECKING:
     from websockets.sync.client import ClientConnection

@@ -13,8 +13,8 @@ from satchel.cli.drop.sealing.records import Digest, Sealer
 from satchel.cli.drop.sealing.secrets import CHUNK, Description, Have, Request, Stream, Tampered, b64, from_b64
 from satchel.cli.drop.sending.contents import Content, Source
 from satchel.cli.drop.sending.outflow import Outflow, Records, sealed_length
-from satchel.cli.failures import Refused, Unreachable
-from satchel.cli.shelf.crew import Patience
+from satchel.cli.engine.files.worker_pool import Patience
+from satchel.cli.engine.http.failures import Refused, Unreachable
 
 
 class Chain:

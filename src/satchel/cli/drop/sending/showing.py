@@ -16,9 +16,9 @@ from satchel.cli.drop.meeting.session import Somebody
 from satchel.cli.drop.pace import Pace
 from satchel.cli.drop.sealing.secrets import Description
 from satchel.cli.drop.sending.serving import Handover
-from satchel.cli.output import paint, printable
-from satchel.cli.qr import qr_code
-from satchel.cli.shelf.sizes import shown_bytes, shown_seconds
+from satchel.cli.engine.terminal.output import paint, printable
+from satchel.cli.engine.terminal.qr_code import qr_code
+from satchel.cli.engine.terminal.sizes import shown_bytes, shown_seconds
 
 _LINE_EVERY_SECONDS = 10.0
 _OBJECT_EVERY_SECONDS = 1.0

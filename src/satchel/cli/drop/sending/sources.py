@@ -7,8 +7,8 @@ from pathlib import Path
 
 from satchel.cli.drop.sending.contents import FileSource, Source
 from satchel.cli.drop.sending.trees import Missing, folder_at
-from satchel.cli.output import CommandFailed
-from satchel.cli.shelf.sources import near
+from satchel.cli.engine.files.local_files import near
+from satchel.cli.engine.terminal.output import CommandFailed
 
 
 def gather(names: Sequence[str]) -> tuple[list[Source], Missing]:

@@ -7,7 +7,7 @@ from typing import BinaryIO
 
 from satchel.cli.drop.sealing.secrets import CHUNK, Description
 from satchel.cli.drop.sending.contents import Stalled, type_of
-from satchel.cli.shelf.sources import sendable
+from satchel.cli.engine.files.local_files import sendable
 
 _READ_BYTES = 1024**2
 # Less than the minute after which a server takes a stream that stands still for lost.

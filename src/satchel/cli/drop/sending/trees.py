@@ -15,7 +15,7 @@ import msgspec
 from satchel.cli.drop.receiving.folders import Header
 from satchel.cli.drop.sealing.secrets import Description
 from satchel.cli.drop.sending.contents import Changed, FileContent, FileSource, iso_of, read_whole
-from satchel.cli.shelf.sources import sendable
+from satchel.cli.engine.files.local_files import sendable
 
 _MYSELF = os.geteuid()
 

@@ -7,7 +7,7 @@ from http.client import HTTPException
 from typing import Any
 from urllib.parse import urlsplit
 
-from satchel.cli.output import CommandFailed
+from satchel.cli.engine.terminal.output import CommandFailed
 
 
 class Refused(CommandFailed):

@@ -7,17 +7,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from satchel.cli.answers import UploadState
-from satchel.cli.client import SIGN_IN_AGAIN, Client
-from satchel.cli.failures import Refused, Unreachable
-from satchel.cli.output import CommandFailed
-from satchel.cli.shelf.crew import Crew, Patience
-from satchel.cli.shelf.fetching import Fetcher, Wanted
-from satchel.cli.shelf.journal import Journal
-from satchel.cli.shelf.sending import Sender, bundled
-from satchel.cli.shelf.showing import Lines, showing
-from satchel.cli.shelf.sizes import shown_bytes
-from satchel.cli.shelf.sources import Gathered, Source, near
+from satchel.cli.engine.files.download import Fetcher, Wanted
+from satchel.cli.engine.files.local_files import Gathered, Source, near
+from satchel.cli.engine.files.upload import Sender, bundled
+from satchel.cli.engine.files.upload_journal import Journal
+from satchel.cli.engine.files.worker_pool import Crew, Patience
+from satchel.cli.engine.http.answers import UploadState
+from satchel.cli.engine.http.client import SIGN_IN_AGAIN, Client
+from satchel.cli.engine.http.failures import Refused, Unreachable
+from satchel.cli.engine.terminal.output import CommandFailed
+from satchel.cli.engine.terminal.progress import Lines, showing
+from satchel.cli.engine.terminal.sizes import shown_bytes
 
 # A server answers when its disk has a file, and flushes many of them at once as fast as one.
 SENDING_AT_ONCE = 32

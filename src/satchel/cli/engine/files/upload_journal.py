@@ -18,8 +18,8 @@ from typing import Literal
 
 import msgspec
 
-from satchel.cli.output import CommandFailed
-from satchel.cli.shelf.sources import Source
+from satchel.cli.engine.files.local_files import Source
+from satchel.cli.engine.terminal.output import CommandFailed
 
 # As long as the server keeps an upload to which nothing comes.
 KEPT_SECONDS = 7 * 24 * 3600

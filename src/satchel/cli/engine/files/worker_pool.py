@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
-from satchel.cli.failures import Refused, Unreachable
+from satchel.cli.engine.http.failures import Refused, Unreachable
 
 T = TypeVar("T")
 

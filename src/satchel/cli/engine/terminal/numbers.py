@@ -1,6 +1,6 @@
 """Whole numbers as people type them, and counts as people read them."""
 
-from satchel.cli.output import Misused
+from satchel.cli.engine.terminal.output import Misused
 
 
 def whole_number(option: str, written: str, *, least: int = 0, most: int | None = None) -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from satchel.cli.output import CommandFailed
+from satchel.cli.engine.terminal.output import CommandFailed
 
 
 class Session(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,13 +10,13 @@ from threading import Event, Semaphore
 
 import msgspec
 
-from satchel.cli.answers import KeptBundle, UploadState
-from satchel.cli.client import Client
-from satchel.cli.failures import Refused, Unreachable
-from satchel.cli.output import CommandFailed
-from satchel.cli.shelf.crew import Patience, Stopped, is_passing
-from satchel.cli.shelf.journal import Journal
-from satchel.cli.shelf.sources import Source
+from satchel.cli.engine.files.local_files import Source
+from satchel.cli.engine.files.upload_journal import Journal
+from satchel.cli.engine.files.worker_pool import Patience, Stopped, is_passing
+from satchel.cli.engine.http.answers import KeptBundle, UploadState
+from satchel.cli.engine.http.client import Client
+from satchel.cli.engine.http.failures import Refused, Unreachable
+from satchel.cli.engine.terminal.output import CommandFailed
 
 # A file up to this size costs one request; were it cut off, nothing of it would be left.
 SMALL_BYTES = 1024**2

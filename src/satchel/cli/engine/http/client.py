@@ -13,11 +13,11 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from satchel.cli.answers import GuestEntered, Problem, SignedIn
-from satchel.cli.credentials import CredentialsFile, GuestPass, Session
-from satchel.cli.failures import Refused, Unreachable, explain, no_http
-from satchel.cli.output import CommandFailed, Misused
-from satchel.cli.wire import Answer, Wire, trust
+from satchel.cli.engine.http.answers import GuestEntered, Problem, SignedIn
+from satchel.cli.engine.http.credentials import CredentialsFile, GuestPass, Session
+from satchel.cli.engine.http.failures import Refused, Unreachable, explain, no_http
+from satchel.cli.engine.http.http_connection import Answer, Wire, trust
+from satchel.cli.engine.terminal.output import CommandFailed, Misused
 
 if TYPE_CHECKING:
     import httpx

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from satchel.cli.client import Client
-from satchel.cli.failures import Refused, Unreachable
-from satchel.cli.shelf.crew import is_passing
+from satchel.cli.engine.files.worker_pool import is_passing
+from satchel.cli.engine.http.client import Client
+from satchel.cli.engine.http.failures import Refused, Unreachable
 
 if TYPE_CHECKING:
     from websockets.sync.client import ClientConnection

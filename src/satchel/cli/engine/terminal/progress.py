@@ -9,8 +9,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from satchel.cli.output import note, printable
-from satchel.cli.shelf.sizes import shown_bytes, shown_seconds
+from satchel.cli.engine.terminal.output import note, printable
+from satchel.cli.engine.terminal.sizes import shown_bytes, shown_seconds
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID

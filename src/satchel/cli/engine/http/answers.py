@@ -4,7 +4,7 @@ from typing import Literal
 
 import msgspec
 
-from satchel.cli.credentials import GuestPass, Session
+from satchel.cli.engine.http.credentials import GuestPass, Session
 
 
 class Tokens(msgspec.Struct, frozen=True):

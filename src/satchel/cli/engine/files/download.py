@@ -11,11 +11,11 @@ from typing import Any
 
 import msgspec
 
-from satchel.cli.answers import Entry
-from satchel.cli.client import Client
-from satchel.cli.failures import Refused, Unreachable
-from satchel.cli.output import CommandFailed
-from satchel.cli.shelf.crew import Patience, Stopped
+from satchel.cli.engine.files.worker_pool import Patience, Stopped
+from satchel.cli.engine.http.answers import Entry
+from satchel.cli.engine.http.client import Client
+from satchel.cli.engine.http.failures import Refused, Unreachable
+from satchel.cli.engine.terminal.output import CommandFailed
 from satchel.cli.shelf.places import Places
 
 _UNUSABLE = re.compile(r"[\x00-\x1f\x7f-\x9f/\\]")

@@ -9,7 +9,7 @@ from typing import Annotated, Any, get_args
 
 import typer
 
-from satchel.cli.output import Misused
+from satchel.cli.engine.terminal.output import Misused
 from satchel.config import BadSetting, Settings, load_settings
 
 # Everyone on the machine can read the arguments of a process, so the secret cannot be one.

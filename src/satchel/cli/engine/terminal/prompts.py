@@ -3,7 +3,7 @@
 import getpass
 import sys
 
-from satchel.cli.output import CommandFailed, Misused, printable
+from satchel.cli.engine.terminal.output import CommandFailed, Misused, printable
 
 
 def ask(what: str, instead: str) -> str:

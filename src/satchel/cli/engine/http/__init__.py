@@ -1,0 +1,1 @@
+"""Talk to a server: one client, its credentials, typed answers, live events, and retries with backoff."""

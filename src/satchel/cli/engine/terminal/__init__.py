@@ -1,0 +1,1 @@
+"""Talk to a person: output, columns, sizes, prompts, QR codes and progress."""
