@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from satchel.cli.links import invitation_link, password_reset_link
+from satchel.cli.engine.resources.secret_links import invitation_link, password_reset_link
 
 VECTORS = json.loads((Path(__file__).parent.parent / "vectors" / "links.json").read_text(encoding="utf-8"))
 MAKERS = {"/sign-up": invitation_link, "/reset": password_reset_link}

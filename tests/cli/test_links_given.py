@@ -7,9 +7,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from satchel.cli.engine.resources.link_address import LinkAddress
 from satchel.cli.engine.terminal.output import Misused
-from satchel.cli.linking.addresses import LinkAddress
-from satchel.cli.linking.moments import moment_of
+from satchel.cli.links.link_expiry import moment_of
 from tests.cli.terminal import AtOnce, Person, Ran, explains
 from tests.cli.test_rooms import sign_up
 from tests.cli.test_shelf import MEGABYTE, contents, fill, listed, objects, wait_until

@@ -9,13 +9,13 @@ from hypothesis.strategies import characters, sampled_from, text
 from msgspec.structs import replace
 
 from satchel.cli.engine.files.download import local_path
+from satchel.cli.engine.resources.room_answers import Knock, Room, RoomPerson
+from satchel.cli.engine.resources.room_join import letters_of
+from satchel.cli.engine.resources.transfer_answers import Receiver, Sender, Transfer, TransferFile
 from satchel.cli.engine.terminal.columns import fitted, shown_width
-from satchel.cli.rooms.answers import Knock, Room, RoomPerson
-from satchel.cli.rooms.changes import changes
-from satchel.cli.rooms.entering import letters_of
-from satchel.cli.rooms.narrating import Narrator
-from satchel.cli.transfers.answers import Receiver, Sender, Transfer, TransferFile
-from satchel.cli.transfers.listing import history
+from satchel.cli.rooms.narrator import Narrator
+from satchel.cli.rooms.room_changes import changes
+from satchel.cli.transfers.transfer_list import history
 
 
 def person(name: str, *, here: bool = True) -> RoomPerson:

@@ -37,14 +37,14 @@ VERBS = {
     "Run a server": {"serve": "serve", "worker": "worker", "doctor": "doctor", "tables": "tables"},
     "Use a server": {"signup": "account", "login": "account", "whoami": "account", "logout": "account"},
     "Keep files and pass them on": {
-        "put": "moving",
-        "get": "moving",
+        "put": "put_get",
+        "get": "put_get",
         "ls": "shelf",
         "rm": "shelf",
         "transfers": "transfers",
         "room": "rooms",
     },
-    "Give links, and see what comes of them": {"link": "linking", "links": "linking", "stats": "stats"},
+    "Give links, and see what comes of them": {"link": "links", "links": "links", "stats": "stats"},
     "Hand files over, sealed": {"send": "drop", "receive": "drop"},
     "Administer a server": {"invite": "account", "people": "people", "reset-password": "people"},
 }

@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 
 import typer
 
+from satchel.cli.engine.resources.secret_links import invitation_link
 from satchel.cli.engine.terminal.output import CommandFailed, Misused, note, print_json, printable
 from satchel.cli.engine.terminal.prompts import ask, ask_password
-from satchel.cli.links import invitation_link
 
 if TYPE_CHECKING:
     from satchel.cli.engine.http.answers import Person

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from satchel.cli.account import Json, Server
+from satchel.cli.engine.resources.secret_links import password_reset_link
 from satchel.cli.engine.terminal.output import CommandFailed, print_json, printable
-from satchel.cli.links import password_reset_link
 
 if TYPE_CHECKING:
     from satchel.cli.engine.http.answers import ListedPerson

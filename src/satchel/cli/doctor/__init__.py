@@ -39,11 +39,11 @@ def doctor(
 
 async def _examine(chosen: Chosen, report: "Report") -> None:
     # Imported here, because `satchel --help` reads this file too, and these load all of the stores.
-    from satchel.cli.doctor import machine
-    from satchel.cli.doctor.ephemeral import examine_ephemeral
+    from satchel.cli.doctor import machine_check
+    from satchel.cli.doctor.ephemeral_check import examine_ephemeral
     from satchel.cli.doctor.findings import Step
-    from satchel.cli.doctor.objects import examine_objects
-    from satchel.cli.doctor.table import examine_tables
+    from satchel.cli.doctor.objects_check import examine_objects
+    from satchel.cli.doctor.table_check import examine_tables
     from satchel.kernel.signature import Signer
 
     async def read() -> str:
@@ -54,13 +54,13 @@ async def _examine(chosen: Chosen, report: "Report") -> None:
         return
     settings = chosen.settings()
     if settings.needs_data_folder:
-        await machine.examine_folder(settings, report)
-    with machine.unless_begun(settings) as trial:
-        signer = await machine.examine_secret(trial, report)
+        await machine_check.examine_folder(settings, report)
+    with machine_check.unless_begun(settings) as trial:
+        signer = await machine_check.examine_secret(trial, report)
         await examine_tables(trial, report)
         await examine_ephemeral(trial, report)
         await examine_objects(trial, signer or Signer(token_bytes(32)), report)
-    await machine.examine_port(settings, report)
+    await machine_check.examine_port(settings, report)
 
 
 def _ignore(_finding: "Finding") -> None:

@@ -12,7 +12,7 @@ from satchel.cli.engine.terminal.output import CommandFailed, note, print_json, 
 
 if TYPE_CHECKING:
     from satchel.cli.engine.http.client import Client
-    from satchel.cli.rooms.answers import Room
+    from satchel.cli.engine.resources.room_answers import Room
 
 # As in `account`, what takes long to load is imported inside the verbs.
 
@@ -45,8 +45,8 @@ def open_room(
 ) -> None:
     """Open a room, and show the code and the link by which others come in."""
     from satchel.cli.engine.http.client import open_client
-    from satchel.cli.rooms.answers import Room
-    from satchel.cli.rooms.showing import headline, invitation
+    from satchel.cli.engine.resources.room_answers import Room
+    from satchel.cli.rooms.room_text import headline, invitation
 
     body = {"name": name, "hours": whole_number("--hours", hours), "admits": "knock" if knock else "anyone"}
     with open_client(server) as client:
@@ -72,7 +72,7 @@ def join(
     One is in one room at a time: coming into another leaves the one before.
     """
     from satchel.cli.engine.http.client import open_client
-    from satchel.cli.rooms.entering import enter
+    from satchel.cli.engine.resources.room_join import enter
 
     with open_client(server) as client:
         entered = enter(client, code, name)
@@ -95,7 +95,7 @@ def watch(
     Who stops watching is still in the room; `satchel room leave` leaves it.
     """
     from satchel.cli.engine.http.client import open_client
-    from satchel.cli.rooms.entering import current_room, enter
+    from satchel.cli.engine.resources.room_join import current_room, enter
 
     with open_client(server) as client:
         watched = enter(client, code, name) if code else current_room(client)
@@ -114,8 +114,8 @@ def say(
     from msgspec import to_builtins
 
     from satchel.cli.engine.http.client import open_client
-    from satchel.cli.rooms.answers import Message
-    from satchel.cli.rooms.entering import current_room
+    from satchel.cli.engine.resources.room_answers import Message
+    from satchel.cli.engine.resources.room_join import current_room
 
     with open_client(server) as client:
         path = f"/rooms/{current_room(client).room_id}/chat"
@@ -130,8 +130,8 @@ def ls(json: Json = False, server: Server = None) -> None:
     from msgspec import to_builtins
 
     from satchel.cli.engine.http.client import open_client
-    from satchel.cli.rooms.answers import RoomFiles
-    from satchel.cli.rooms.entering import current_room
+    from satchel.cli.engine.resources.room_answers import RoomFiles
+    from satchel.cli.engine.resources.room_join import current_room
 
     with open_client(server) as client:
         current = current_room(client)
@@ -148,7 +148,7 @@ def admit(
 ) -> None:
     """Let somebody in who knocks at your room."""
     from satchel.cli.engine.http.client import open_client
-    from satchel.cli.rooms.entering import current_room
+    from satchel.cli.engine.resources.room_join import current_room
 
     with open_client(server) as client:
         current = current_room(client)
@@ -167,7 +167,7 @@ def admit(
 def leave(json: Json = False, server: Server = None) -> None:
     """Leave the room that you are in."""
     from satchel.cli.engine.http.client import open_client
-    from satchel.cli.rooms.entering import current_room
+    from satchel.cli.engine.resources.room_join import current_room
 
     with open_client(server) as client:
         current = current_room(client)
@@ -186,8 +186,8 @@ def close(
 ) -> None:
     """Close a room of yours, and delete what is in it."""
     from satchel.cli.engine.http.client import open_client
-    from satchel.cli.rooms.answers import OwnRooms
-    from satchel.cli.rooms.entering import current_room, letters_of
+    from satchel.cli.engine.resources.room_answers import OwnRooms
+    from satchel.cli.engine.resources.room_join import current_room, letters_of
 
     with open_client(server) as client:
         if code:
@@ -211,8 +211,8 @@ def _print_room(shown: "Room") -> None:
 
 
 def _show(client: "Client", shown: "Room") -> None:
-    from satchel.cli.rooms.answers import RoomFiles
-    from satchel.cli.rooms.showing import files, headline, people
+    from satchel.cli.engine.resources.room_answers import RoomFiles
+    from satchel.cli.rooms.room_text import files, headline, people
 
     found = client.call("GET", f"/rooms/{shown.room_id}/files", RoomFiles).files
     print("\n".join([headline(shown), *people(shown)]))
@@ -221,9 +221,9 @@ def _show(client: "Client", shown: "Room") -> None:
 
 
 def _watch(client: "Client", watched: "Room", save: str | None, *, json: bool) -> None:
-    from satchel.cli.rooms.narrating import Narrator
-    from satchel.cli.rooms.saving import Saver
-    from satchel.cli.rooms.watching import Watch
+    from satchel.cli.rooms.narrator import Narrator
+    from satchel.cli.rooms.room_save import Saver
+    from satchel.cli.rooms.room_watch import Watch
 
     narrator = Narrator(as_json=json)
     saver = Saver(client, Path(save), narrator) if save else None

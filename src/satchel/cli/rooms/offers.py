@@ -6,10 +6,10 @@ from msgspec import to_builtins
 
 from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.http.live_events import Told
-from satchel.cli.rooms.narrating import Narrator
-from satchel.cli.rooms.saving import Saver
-from satchel.cli.transfers.answers import Transfer, Waiting
-from satchel.cli.transfers.listing import short_id, summary
+from satchel.cli.engine.resources.transfer_answers import Transfer, Waiting
+from satchel.cli.rooms.narrator import Narrator
+from satchel.cli.rooms.room_save import Saver
+from satchel.cli.transfers.transfer_list import short_id, summary
 
 
 @dataclass(slots=True)

@@ -22,8 +22,8 @@ def ls(
     from msgspec.structs import asdict
 
     from satchel.cli.engine.http.client import open_client
-    from satchel.cli.shelf.listing import lines
-    from satchel.cli.shelf.places import TOP, Places
+    from satchel.cli.engine.resources.shelf_paths import TOP, Places
+    from satchel.cli.shelf.shelf_list import lines
 
     with open_client(server) as client:
         places = Places(client)
@@ -44,7 +44,7 @@ def rm(
 ) -> None:
     """Move files and folders of your shelf to its bin."""
     from satchel.cli.engine.http.client import open_client
-    from satchel.cli.shelf.places import Places
+    from satchel.cli.engine.resources.shelf_paths import Places
 
     with open_client(server) as client:
         places = Places(client)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from satchel.cli.engine.http.client import Client
-    from satchel.cli.stats.recording import Line
+    from satchel.cli.stats.click_record import Line
 
 _KINDS = ("press", "open", "view", "download", "upload")
 _MOST_CLICKS = 1_000_000
@@ -69,9 +69,9 @@ def show(
     if by not in ("day", "month"):
         raise Misused(f"--by takes day or month, not {by!r}.")
     from satchel.cli.engine.http.client import open_client
-    from satchel.cli.stats import showing
+    from satchel.cli.stats import stats_text
+    from satchel.cli.stats.figures import Wish, export, read
     from satchel.cli.stats.periods import local_zone
-    from satchel.cli.stats.reading import Wish, export, read
     from satchel.cli.stats.scopes import scope_of
 
     wish = Wish(by=by, first=first, last=last, zone=zone or local_zone())
@@ -82,7 +82,7 @@ def show(
             sys.stdout.buffer.write(export(client, scope, wish))
             return
         told = read(client, scope, wish)
-    lines = showing.everything(scope.title, wish.zone, told, as_table=table)
+    lines = stats_text.everything(scope.title, wish.zone, told, as_table=table)
     answer(told.as_builtins(scope, wish), lines, as_json=json)
 
 
@@ -109,8 +109,8 @@ def clicks(
     from msgspec.json import encode
 
     from satchel.cli.engine.http.client import open_client
-    from satchel.cli.stats import showing
-    from satchel.cli.stats.listing import every_click, where_clicks_are
+    from satchel.cli.stats import stats_text
+    from satchel.cli.stats.click_list import every_click, where_clicks_are
 
     with open_client(server) as client:
         where, query = where_clicks_are(client, user=user, first=first, last=last, day=day)
@@ -119,7 +119,7 @@ def clicks(
             for each in found:
                 print(encode(each).decode())
             return
-        for line in showing.clicks(list(found)):
+        for line in stats_text.clicks(list(found)):
             print(line)
 
 
@@ -187,9 +187,9 @@ def press(
     if file and (counted > 1 or kind != "press" or link or label or at or user):
         raise Misused("With --file each line says what it is, so that only --key, --json and --server go with it.")
     from satchel.cli.engine.http.client import open_client
-    from satchel.cli.linking.finding import find
+    from satchel.cli.engine.resources.link_find import find
+    from satchel.cli.stats.click_record import Line
     from satchel.cli.stats.periods import moment_of
-    from satchel.cli.stats.recording import Line
 
     with open_client(server) as client:
         if file:
@@ -218,14 +218,14 @@ def rebuild(
     What is right stays as it is.
     """
     from satchel.cli.engine.http.client import open_client
-    from satchel.cli.stats import showing
+    from satchel.cli.stats import stats_text
     from satchel.cli.stats.answers import Rebuilt
     from satchel.cli.stats.periods import day_of, month_of
 
     body = {"month": month_of(period)} if len(period) == len("2026-11") else {"day": day_of(period)}
     with open_client(server) as client:
         rebuilt = client.call("POST", "/clicks/rebuild", Rebuilt, body)
-    answer(rebuilt, [showing.rebuilt(period, rebuilt)], as_json=json)
+    answer(rebuilt, [stats_text.rebuilt(period, rebuilt)], as_json=json)
 
 
 @stats.command(cls=Verb)
@@ -238,7 +238,7 @@ def erase(
     """Erase all clicks of a person; the sums stay as they are."""
     from satchel.cli.engine.http.client import open_client
     from satchel.cli.stats.answers import Erased
-    from satchel.cli.stats.listing import ME, person_id_of, quoted
+    from satchel.cli.stats.click_list import ME, person_id_of, quoted
 
     with open_client(server) as client:
         person_id = person_id_of(client, who)
@@ -251,7 +251,7 @@ def erase(
 def _show_stat(which: str, server: str | None, *, as_json: bool) -> None:
     from satchel.cli.engine.http.client import open_client
     from satchel.cli.stats.answers import Stat
-    from satchel.cli.stats.showing import stat
+    from satchel.cli.stats.stats_text import stat
 
     with open_client(server) as client:
         found = client.call("GET", f"/clicks/stats/{which}", Stat)
@@ -259,7 +259,7 @@ def _show_stat(which: str, server: str | None, *, as_json: bool) -> None:
 
 
 def _record_file(client: "Client", name: str, key: str | None, *, as_json: bool) -> None:
-    from satchel.cli.stats.recording import read_lines
+    from satchel.cli.stats.click_record import read_lines
 
     if name == "-":
         _record(client, read_lines(sys.stdin.buffer), key, as_json=as_json)
@@ -274,7 +274,7 @@ def _record_file(client: "Client", name: str, key: str | None, *, as_json: bool)
 def _record(client: "Client", lines: "Iterable[Line]", key: str | None, *, as_json: bool) -> None:
     from msgspec.json import encode
 
-    from satchel.cli.stats.recording import new_key, record_all
+    from satchel.cli.stats.click_record import new_key, record_all
 
     new = repeated = 0
     key = key or new_key()

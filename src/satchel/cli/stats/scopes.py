@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 from satchel.cli.engine.http.client import Client
+from satchel.cli.engine.resources.link_address import is_address
+from satchel.cli.engine.resources.link_find import matching, only
+from satchel.cli.engine.resources.shelf_paths import Places
 from satchel.cli.engine.terminal.output import CommandFailed
-from satchel.cli.linking.addresses import is_address
-from satchel.cli.linking.finding import matching, only
-from satchel.cli.shelf.places import Places
 
 MINE, SITE = "mine", "site"
 

@@ -34,8 +34,8 @@ def history(
         raise Misused("Give --sent or --received, or neither for both.")
     most = whole_number("--limit", limit)
     from satchel.cli.engine.http.client import open_client
-    from satchel.cli.transfers.finding import history as every_transfer
-    from satchel.cli.transfers.listing import history as lines
+    from satchel.cli.engine.resources.transfer_find import history as every_transfer
+    from satchel.cli.transfers.transfer_list import history as lines
 
     direction = "sent" if sent else "received" if received else "all"
     with open_client(server) as client:
@@ -47,8 +47,8 @@ def history(
 def show(transfer: Id, json: Json = False, server: Server = None) -> None:
     """Show one transfer, with its files and receipts."""
     from satchel.cli.engine.http.client import open_client
-    from satchel.cli.transfers.finding import find
-    from satchel.cli.transfers.listing import details
+    from satchel.cli.engine.resources.transfer_find import find
+    from satchel.cli.transfers.transfer_list import details
 
     with open_client(server) as client:
         found = find(client, transfer)
@@ -75,9 +75,9 @@ def resend(transfer: Id, json: Json = False, server: Server = None) -> None:
 
 def _do(typed: str, verb: str, sentence: str, server: str | None, *, as_json: bool) -> None:
     from satchel.cli.engine.http.client import open_client
-    from satchel.cli.transfers.answers import Transfer
-    from satchel.cli.transfers.finding import find_id
-    from satchel.cli.transfers.listing import short_id, summary
+    from satchel.cli.engine.resources.transfer_answers import Transfer
+    from satchel.cli.engine.resources.transfer_find import find_id
+    from satchel.cli.transfers.transfer_list import short_id, summary
 
     with open_client(server) as client:
         now = client.call("POST", f"/transfers/{find_id(client, typed)}/{verb}", Transfer)

@@ -15,8 +15,8 @@ from satchel.cli.engine.files.worker_pool import Patience, Stopped
 from satchel.cli.engine.http.answers import Entry
 from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.http.failures import Refused, Unreachable
+from satchel.cli.engine.resources.shelf_paths import Places
 from satchel.cli.engine.terminal.output import CommandFailed
-from satchel.cli.shelf.places import Places
 
 _UNUSABLE = re.compile(r"[\x00-\x1f\x7f-\x9f/\\]")
 _MAX_NAME_BYTES = 255

@@ -10,7 +10,7 @@ from satchel.cli.engine.terminal.output import paint, printable
 from satchel.cli.engine.terminal.sizes import shown_moment
 from satchel.cli.stats.answers import Click, Day, Figures, Month, Ranked, Ranking, Rebuilt, Stat, Summary
 from satchel.cli.stats.chart import chart
-from satchel.cli.stats.reading import Told
+from satchel.cli.stats.figures import Told
 
 _KINDS = ("open", "view", "download", "upload", "press")
 _DONE = {"open": "opened", "view": "viewed", "download": "downloaded", "upload": "uploaded", "press": "pressed"}

@@ -6,8 +6,8 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from satchel.cli.rooms.answers import Room, RoomPerson
-from satchel.cli.rooms.showing import shown_until
+from satchel.cli.engine.resources.room_answers import Room, RoomPerson
+from satchel.cli.rooms.room_text import shown_until
 
 
 @dataclass(frozen=True, slots=True)

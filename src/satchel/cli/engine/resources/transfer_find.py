@@ -5,8 +5,8 @@ from itertools import islice
 from urllib.parse import quote
 
 from satchel.cli.engine.http.client import Client
+from satchel.cli.engine.resources.transfer_answers import Transfer, Transfers
 from satchel.cli.engine.terminal.output import CommandFailed
-from satchel.cli.transfers.answers import Transfer, Transfers
 
 _ID_LENGTH = 26
 _PAGE = 100

@@ -8,9 +8,9 @@ from urllib.parse import quote
 from satchel.cli.engine.files.download import Wanted, local_name, local_path
 from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.http.failures import Refused
+from satchel.cli.engine.resources.link_answers import Entered, Kind, Landing, LinkedFile, LinkedFiles
+from satchel.cli.engine.resources.link_password import given_password, typed_password
 from satchel.cli.engine.terminal.output import CommandFailed, note, printable
-from satchel.cli.linking.answers import Entered, Kind, Landing, LinkedFile, LinkedFiles
-from satchel.cli.linking.passwords import given_password, typed_password
 
 _TRIES = 3
 

@@ -3,12 +3,12 @@
 from collections.abc import Callable
 
 from satchel.cli.engine.http.client import Client
+from satchel.cli.engine.resources.link_answers import Link, OwnRooms
+from satchel.cli.engine.resources.room_join import letters_of
+from satchel.cli.engine.resources.shelf_paths import Places
 from satchel.cli.engine.terminal.numbers import whole_number
 from satchel.cli.engine.terminal.output import CommandFailed, Misused
-from satchel.cli.linking.answers import Link, OwnRooms
-from satchel.cli.linking.moments import moment_of
-from satchel.cli.rooms.entering import letters_of
-from satchel.cli.shelf.places import Places
+from satchel.cli.links.link_expiry import moment_of
 
 ANY = "any"
 _MOST_DOWNLOADS = 100_000

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from satchel.cli.engine.files.download import Wanted, local_path
 from satchel.cli.engine.http.client import Client
-from satchel.cli.transfers.answers import Transfer
+from satchel.cli.engine.resources.transfer_answers import Transfer
 
 
 def plan(transfer: Transfer, folder: Path) -> list[Wanted]:

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from urllib.parse import quote
 
 from satchel.cli.engine.http.client import Client
+from satchel.cli.engine.resources.link_address import LinkAddress, is_address
+from satchel.cli.engine.resources.link_answers import Link, Links
 from satchel.cli.engine.terminal.output import CommandFailed
-from satchel.cli.linking.addresses import LinkAddress, is_address
-from satchel.cli.linking.answers import Link, Links
 
 _ID = re.compile("[0-9a-z]{26}")
 _PAGE = 100

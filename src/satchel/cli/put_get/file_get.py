@@ -6,11 +6,11 @@ from pathlib import Path
 from satchel.cli.engine.files.batch import fetch_all, refuse_if_full
 from satchel.cli.engine.files.download import Wanted, plan
 from satchel.cli.engine.http.client import Client
+from satchel.cli.engine.resources import transfer_receive
+from satchel.cli.engine.resources.link_enter import visit
+from satchel.cli.engine.resources.shelf_paths import Places
+from satchel.cli.engine.resources.transfer_find import find
 from satchel.cli.engine.terminal.output import CommandFailed
-from satchel.cli.linking.visiting import visit
-from satchel.cli.shelf.places import Places
-from satchel.cli.transfers import receiving
-from satchel.cli.transfers.finding import find
 
 
 def from_shelf(client: Client, names: Sequence[str], folder: Path, *, as_json: bool, quiet: bool) -> bool:
@@ -29,12 +29,12 @@ def from_transfer(client: Client, typed: str, folder: Path, *, as_json: bool, qu
     if not transfer.is_available:
         raise CommandFailed("These files are not to be had any more.")
     folder.mkdir(parents=True, exist_ok=True)
-    wanted = receiving.plan(transfer, folder)
+    wanted = transfer_receive.plan(transfer, folder)
     refuse_if_full(folder, wanted)
-    receiving.open_offer(client, transfer)
+    transfer_receive.open_offer(client, transfer)
 
     def report(each: Wanted) -> None:
-        receiving.report_verified(client, transfer, each.facts["place"])
+        transfer_receive.report_verified(client, transfer, each.facts["place"])
 
     return fetch_all(client, wanted, as_json=as_json, quiet=quiet, then=report)
 

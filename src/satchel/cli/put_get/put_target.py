@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 
 from satchel.cli.engine.http.answers import Person
 from satchel.cli.engine.http.client import Client
+from satchel.cli.engine.resources.link_enter import visit
+from satchel.cli.engine.resources.room_answers import Room
+from satchel.cli.engine.resources.room_join import enter
 from satchel.cli.engine.terminal.output import CommandFailed, Misused
-from satchel.cli.linking.visiting import visit
-from satchel.cli.rooms.answers import Room
-from satchel.cli.rooms.entering import enter
 
 SHELF = {"destination": "shelf"}
 # The folder of the shelf for what was handed on from it.

@@ -5,8 +5,8 @@ from contextlib import closing
 
 from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.http.live_events import Live
+from satchel.cli.engine.resources.transfer_answers import FINAL_STATES, Receipt, Transfer
 from satchel.cli.engine.terminal.output import CommandFailed, Misused, note
-from satchel.cli.transfers.answers import FINAL_STATES, Receipt, Transfer
 
 MAX_FILES = 1000
 

@@ -12,13 +12,13 @@ from pathlib import Path
 from satchel.cli.engine.files.download import Fetcher, Wanted, local_path
 from satchel.cli.engine.files.worker_pool import Patience, Stopped
 from satchel.cli.engine.http.client import Client
+from satchel.cli.engine.resources.room_answers import RoomFile
+from satchel.cli.engine.resources.transfer_answers import Transfer
+from satchel.cli.engine.resources.transfer_receive import open_offer, plan, report_verified
 from satchel.cli.engine.terminal.output import CommandFailed
 from satchel.cli.engine.terminal.sizes import shown_bytes
-from satchel.cli.rooms.answers import RoomFile
-from satchel.cli.rooms.narrating import Narrator
-from satchel.cli.transfers.answers import Transfer
-from satchel.cli.transfers.listing import shown_count
-from satchel.cli.transfers.receiving import open_offer, plan, report_verified
+from satchel.cli.rooms.narrator import Narrator
+from satchel.cli.transfers.transfer_list import shown_count
 
 _LAST_WORDS_SECONDS = 2.0
 # Of a file that takes longer, one wants to know how far it is.

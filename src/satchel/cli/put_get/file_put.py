@@ -12,14 +12,14 @@ from satchel.cli.engine.files.batch import Sent, send_all
 from satchel.cli.engine.files.local_files import gather
 from satchel.cli.engine.files.upload_journal import Journal
 from satchel.cli.engine.http.client import Client
+from satchel.cli.engine.resources.room_answers import RoomFiles
+from satchel.cli.engine.resources.shelf_paths import TOP, Places
+from satchel.cli.engine.resources.transfer_answers import Receipt, Transfer
 from satchel.cli.engine.terminal.output import CommandFailed, printable
 from satchel.cli.engine.terminal.sizes import shown_moment
-from satchel.cli.moving.aims import Aim
-from satchel.cli.rooms.answers import RoomFiles
-from satchel.cli.shelf.places import TOP, Places
-from satchel.cli.transfers.answers import Receipt, Transfer
-from satchel.cli.transfers.handing import follow, hand_over, refuse_if_declined, refuse_if_too_many
-from satchel.cli.transfers.listing import moment_of, short_id
+from satchel.cli.put_get.put_target import Aim
+from satchel.cli.put_get.transfer_create import follow, hand_over, refuse_if_declined, refuse_if_too_many
+from satchel.cli.transfers.transfer_list import moment_of, short_id
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ from contextlib import closing
 from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.http.failures import Refused
 from satchel.cli.engine.http.live_events import Live
+from satchel.cli.engine.resources.room_answers import Joined, Room
 from satchel.cli.engine.terminal.output import CommandFailed, Misused, note
-from satchel.cli.rooms.answers import Joined, Room
 
 
 def enter(client: Client, code: str, name: str | None) -> Room:

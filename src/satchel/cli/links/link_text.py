@@ -3,12 +3,12 @@
 import sys
 from collections.abc import Iterator, Sequence
 
+from satchel.cli.engine.resources.link_answers import Link
 from satchel.cli.engine.terminal.columns import fitted, room_for, shown_width
 from satchel.cli.engine.terminal.numbers import shown_people, shown_times
 from satchel.cli.engine.terminal.output import hanging, paint, printable
 from satchel.cli.engine.terminal.qr_code import qr_code
 from satchel.cli.engine.terminal.sizes import shown_bytes, shown_moment
-from satchel.cli.linking.answers import Link
 
 # Ids begin with the time, so that those of one day differ only towards the end.
 _SHORT_ID = 8

@@ -50,8 +50,8 @@ def put(
 
     With --link no account is needed. If it is stopped in the middle, the same command goes on where it was.
     """
-    from satchel.cli.moving.aims import at_link, take_aim
-    from satchel.cli.moving.putting import Putting
+    from satchel.cli.put_get.file_put import Putting
+    from satchel.cli.put_get.put_target import at_link, take_aim
 
     if (words or wait) and not (to or room):
         raise Misused("--note and --wait are for what is handed over: say to whom with --to or --room.")
@@ -91,8 +91,8 @@ def get(
     By the address of a link no account is needed. Nothing is overwritten. If it is stopped in the middle, the same
     command goes on where it was.
     """
-    from satchel.cli.linking.addresses import is_address
-    from satchel.cli.moving.getting import from_link, from_shelf, from_transfer
+    from satchel.cli.engine.resources.link_address import is_address
+    from satchel.cli.put_get.file_get import from_link, from_shelf, from_transfer
 
     if bool(names) == bool(transfer):
         raise Misused("Name what to get from your shelf, a link, or a transfer with --transfer.")
@@ -120,7 +120,7 @@ def get(
 def _open(link: str | None, server: str | None) -> "tuple[Client, str | None]":
     """The server to talk to, and the token of the link, which says where that is and lets strangers in."""
     from satchel.cli.engine.http.client import open_client
-    from satchel.cli.linking.addresses import LinkAddress
+    from satchel.cli.engine.resources.link_address import LinkAddress
 
     if link is None:
         return open_client(server), None

@@ -11,13 +11,13 @@ from satchel.cli.engine.files.worker_pool import is_passing
 from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.http.failures import Refused, Unreachable
 from satchel.cli.engine.http.live_events import Live, Told
+from satchel.cli.engine.resources.room_answers import Chat, Message, Room, RoomFile, RoomFiles
 from satchel.cli.engine.terminal.sizes import shown_bytes
-from satchel.cli.rooms.answers import Chat, Message, Room, RoomFile, RoomFiles
-from satchel.cli.rooms.changes import changes
-from satchel.cli.rooms.narrating import Narrator
+from satchel.cli.rooms.narrator import Narrator
 from satchel.cli.rooms.offers import Offers
-from satchel.cli.rooms.saving import Saver
-from satchel.cli.rooms.showing import time_left
+from satchel.cli.rooms.room_changes import changes
+from satchel.cli.rooms.room_save import Saver
+from satchel.cli.rooms.room_text import time_left
 
 _LOOK_AT_THE_CLOCK_SECONDS = 5.0
 _WARNINGS = [timedelta(minutes=minutes) for minutes in (1, 5, 15, 60)]

@@ -4,11 +4,11 @@ import sys
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 
+from satchel.cli.engine.resources.room_answers import Room, RoomFile, RoomPerson
 from satchel.cli.engine.terminal.columns import fitted, room_for, shown_width
 from satchel.cli.engine.terminal.output import paint, printable
 from satchel.cli.engine.terminal.qr_code import qr_code
 from satchel.cli.engine.terminal.sizes import shown_bytes, shown_moment
-from satchel.cli.rooms.answers import Room, RoomFile, RoomPerson
 
 
 def invitation(room: Room) -> Iterator[str]:

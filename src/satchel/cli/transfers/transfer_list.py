@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
+from satchel.cli.engine.resources.transfer_answers import Receipt, Transfer
 from satchel.cli.engine.terminal.columns import fitted, room_for, shown_width
 from satchel.cli.engine.terminal.output import paint, printable
 from satchel.cli.engine.terminal.sizes import shown_bytes, shown_moment
-from satchel.cli.transfers.answers import Receipt, Transfer
 
 # Ids begin with the time, so that those of one day differ only towards the end.
 SHORT_ID = 8

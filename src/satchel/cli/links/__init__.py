@@ -67,9 +67,9 @@ def link(
     if up_to and not ask:
         raise Misused("--up-to is for what people send you: use it with --ask.")
     from satchel.cli.engine.http.client import open_client
-    from satchel.cli.linking.giving import conditions, give, own_room, shelf_thing
-    from satchel.cli.linking.passwords import new_password
-    from satchel.cli.linking.showing import invitation
+    from satchel.cli.engine.resources.link_password import new_password
+    from satchel.cli.links.link_create import conditions, give, own_room, shelf_thing
+    from satchel.cli.links.link_text import invitation
 
     how = conditions(expires=expires, downloads=downloads, up_to=up_to, note=note, name=name)
     with open_client(server) as client:
@@ -90,8 +90,8 @@ def list_links(
         return
     most = whole_number("--limit", limit)
     from satchel.cli.engine.http.client import open_client
-    from satchel.cli.linking.finding import every_link
-    from satchel.cli.linking.showing import columns
+    from satchel.cli.engine.resources.link_find import every_link
+    from satchel.cli.links.link_text import columns
 
     with open_client(server) as client:
         found = list(islice(every_link(client), most))
@@ -102,8 +102,8 @@ def list_links(
 def show(link: Id, json: Json = False, server: Server = None) -> None:
     """Show one link, and what was counted of it."""
     from satchel.cli.engine.http.client import open_client
-    from satchel.cli.linking.finding import find
-    from satchel.cli.linking.showing import details
+    from satchel.cli.engine.resources.link_find import find
+    from satchel.cli.links.link_text import details
 
     with open_client(server) as client:
         found = find(client, link)
@@ -130,7 +130,7 @@ def extend(
     server: Server = None,
 ) -> None:
     """Let a link end at another time."""
-    from satchel.cli.linking.moments import moment_of
+    from satchel.cli.links.link_expiry import moment_of
 
     _change(link, {"expires_at": moment_of(until)}, server, as_json=json)
 
@@ -155,8 +155,8 @@ def change(
     """Change the conditions of a link, and what is said with it."""
     if (password and no_password) or (badge and no_badge):
         raise Misused("An option and its contrary cannot both be meant.")
-    from satchel.cli.linking.giving import conditions
-    from satchel.cli.linking.passwords import new_password
+    from satchel.cli.engine.resources.link_password import new_password
+    from satchel.cli.links.link_create import conditions
 
     wanted = conditions(expires=expires, downloads=downloads, up_to=up_to, note=note, name=name)
     if badge or no_badge:
@@ -172,8 +172,8 @@ def change(
 def revoke(link: Id, json: Json = False, server: Server = None) -> None:
     """End a link for good; whoever opens it is told so."""
     from satchel.cli.engine.http.client import open_client
-    from satchel.cli.linking.finding import find
-    from satchel.cli.linking.showing import details
+    from satchel.cli.engine.resources.link_find import find
+    from satchel.cli.links.link_text import details
 
     with open_client(server) as client:
         found = find(client, link)
@@ -184,9 +184,9 @@ def revoke(link: Id, json: Json = False, server: Server = None) -> None:
 
 def _change(typed: str, wanted: dict[str, object], server: str | None, *, as_json: bool) -> None:
     from satchel.cli.engine.http.client import open_client
-    from satchel.cli.linking.answers import Link
-    from satchel.cli.linking.finding import find
-    from satchel.cli.linking.showing import details
+    from satchel.cli.engine.resources.link_answers import Link
+    from satchel.cli.engine.resources.link_find import find
+    from satchel.cli.links.link_text import details
 
     with open_client(server) as client:
         now = client.call("PATCH", f"/links/{find(client, typed).link_id}", Link, wanted)
