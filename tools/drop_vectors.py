@@ -12,10 +12,10 @@ from typing import Any
 
 import msgspec
 
-from satchel.cli.drop.sealing import cpace
-from satchel.cli.drop.sealing.codes import normalised, read_invitation, spoken
-from satchel.cli.drop.sealing.records import Digest, Sealer, sealed_bytes
-from satchel.cli.drop.sealing.secrets import Description, Have, Introduction, Keys, Secret, Stream, seal
+from satchel.cli.drop.crypto import cpace
+from satchel.cli.drop.crypto.codes import normalised, read_invitation, spoken
+from satchel.cli.drop.crypto.sealed_records import Digest, Sealer, sealed_bytes
+from satchel.cli.drop.crypto.session_keys import Description, Have, Introduction, Keys, Secret, Stream, seal
 from satchel.cli.engine.terminal.output import CommandFailed
 
 VECTORS = Path(__file__).parent.parent / "tests" / "vectors" / "drop.json"

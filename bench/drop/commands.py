@@ -16,8 +16,8 @@ from bench.figures import Sample
 from bench.processes import cpu_seconds_of_tree
 from bench.rounds import Measure
 from bench.satchel_server import SatchelServer
-from satchel.cli.drop.meeting.joining import join
-from satchel.cli.drop.sealing.codes import read_invitation
+from satchel.cli.drop.crypto.codes import read_invitation
+from satchel.cli.drop.session.session_join import join
 from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.http.credentials import CredentialsFile
 from tests.services import tool

@@ -8,13 +8,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
 
-from satchel.cli.drop.meeting.answers import AcknowledgedView, Declined, FilesAnnounced, Requested, SessionView
-from satchel.cli.drop.meeting.joining import join, secret_for_code
-from satchel.cli.drop.meeting.pipes import Pipe
-from satchel.cli.drop.meeting.session import Announced, DropSession, find_session
-from satchel.cli.drop.sealing.codes import read_invitation
-from satchel.cli.drop.sealing.records import Digest, Opener
-from satchel.cli.drop.sealing.secrets import Asked, Have, Secret, Stream, b64, from_b64
+from satchel.cli.drop.crypto.codes import read_invitation
+from satchel.cli.drop.crypto.sealed_records import Digest, Opener
+from satchel.cli.drop.crypto.session_keys import Asked, Have, Secret, Stream, b64, from_b64
+from satchel.cli.drop.session.drop_answers import AcknowledgedView, Declined, FilesAnnounced, Requested, SessionView
+from satchel.cli.drop.session.drop_session import Announced, DropSession, find_session
+from satchel.cli.drop.session.session_join import join, secret_for_code
+from satchel.cli.drop.session.stream_connection import Pipe
 from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.http.credentials import CredentialsFile
 

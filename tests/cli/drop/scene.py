@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from satchel.cli.drop.sealing.codes import read_invitation
-from satchel.cli.drop.sealing.secrets import CHUNK, Keys
+from satchel.cli.drop.crypto.codes import read_invitation
+from satchel.cli.drop.crypto.session_keys import CHUNK, Keys
 from tests.cli.drop.hostile import Hostile, hostile_server
 from tests.cli.drop.sender import Sender, sending
 from tests.cli.terminal import Person, Ran

@@ -4,8 +4,8 @@ import threading
 
 import pytest
 
-from satchel.cli.drop.receiving.behind import HELD_CHUNKS, WritingBehind
-from satchel.cli.drop.sealing.records import Digest
+from satchel.cli.drop.crypto.sealed_records import Digest
+from satchel.cli.drop.receive.write_behind import HELD_CHUNKS, WritingBehind
 from satchel.cli.engine.terminal.output import CommandFailed
 
 

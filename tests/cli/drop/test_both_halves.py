@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from satchel.cli.drop.sealing.codes import new_code, read_invitation
-from satchel.cli.drop.sealing.cpace import Door, Guest, WrongDoor, WrongTag
-from satchel.cli.drop.sealing.records import Digest, Opener, Sealer
-from satchel.cli.drop.sealing.secrets import (
+from satchel.cli.drop.crypto.codes import new_code, read_invitation
+from satchel.cli.drop.crypto.cpace import Door, Guest, WrongDoor, WrongTag
+from satchel.cli.drop.crypto.sealed_records import Digest, Opener, Sealer
+from satchel.cli.drop.crypto.session_keys import (
     CHUNK,
     Description,
     Have,

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from satchel.cli.drop.sealing.codes import Invitation, link, new_code, normalised, read_invitation, spoken, word_list
-from satchel.cli.drop.sealing.secrets import Secret, UnknownSuite
+from satchel.cli.drop.crypto.codes import Invitation, link, new_code, normalised, read_invitation, spoken, word_list
+from satchel.cli.drop.crypto.session_keys import Secret, UnknownSuite
 from satchel.cli.engine.terminal.output import CommandFailed, Misused
 
 WEB_WORDS = Path(__file__).parents[3] / "web" / "src" / "lib" / "drop" / "crypto" / "words.json"

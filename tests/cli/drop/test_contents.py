@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis.strategies import integers
 
-from satchel.cli.drop.sealing.secrets import CHUNK
-from satchel.cli.drop.sending.contents import Changed, Content, FileSource
-from satchel.cli.drop.sending.spool import PipeSource
-from satchel.cli.drop.sending.trees import FolderSource, Missing, folder_at
+from satchel.cli.drop.crypto.session_keys import CHUNK
+from satchel.cli.drop.send.contents import Changed, Content, FileSource
+from satchel.cli.drop.send.folder_source import FolderSource, Missing, folder_at
+from satchel.cli.drop.send.pipe_spool import PipeSource
 
 
 def read(content: Content, offset: int = 0, room_bytes: int = CHUNK) -> bytes:

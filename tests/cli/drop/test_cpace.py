@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from satchel.cli.drop.sealing.cpace import (
+from satchel.cli.drop.crypto.cpace import (
     BadShare,
     Door,
     Guest,
@@ -20,7 +20,7 @@ from satchel.cli.drop.sealing.cpace import (
     session_key,
     transcript_ir,
 )
-from satchel.cli.drop.sealing.secrets import Secret
+from satchel.cli.drop.crypto.session_keys import Secret
 
 DRAFT: dict[str, Any] = json.loads((Path(__file__).parents[2] / "vectors" / "cpace.json").read_text(encoding="utf-8"))
 EXCHANGE = {key: bytes.fromhex(value) for key, value in DRAFT["exchange"].items()}

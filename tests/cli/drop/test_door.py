@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from satchel.cli.drop.meeting.answers import Knocked, Tagged
-from satchel.cli.drop.meeting.door import GUESSES, Doorkeeper
-from satchel.cli.drop.meeting.session import DropSession, open_session
-from satchel.cli.drop.sealing.cpace import Guest
-from satchel.cli.drop.sealing.secrets import b64
+from satchel.cli.drop.crypto.cpace import Guest
+from satchel.cli.drop.crypto.session_keys import b64
+from satchel.cli.drop.session.doorkeeper import GUESSES, Doorkeeper
+from satchel.cli.drop.session.drop_answers import Knocked, Tagged
+from satchel.cli.drop.session.drop_session import DropSession, open_session
 from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.http.credentials import CredentialsFile
 from satchel.kernel.clock import ManualClock

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from satchel.cli.drop.receiving.folders import MAX_HEADER_BYTES, BadFolder, Unpacking, unpacked
-from satchel.cli.drop.receiving.landing import Ground
+from satchel.cli.drop.receive.folder_unpack import MAX_HEADER_BYTES, BadFolder, Unpacking, unpacked
+from satchel.cli.drop.receive.target_folder import Ground
 from tests.cli.drop.test_landing import names
 from tests.cli.test_shelf import contents
 

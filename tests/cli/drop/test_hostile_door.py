@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from satchel.cli.drop.meeting.door import GUESSES
-from satchel.cli.drop.sealing.cpace import Door, Guest, WrongTag
-from satchel.cli.drop.sealing.secrets import Secret, b64, from_b64
+from satchel.cli.drop.crypto.cpace import Door, Guest, WrongTag
+from satchel.cli.drop.crypto.session_keys import Secret, b64, from_b64
+from satchel.cli.drop.session.doorkeeper import GUESSES
 from tests.cli.drop.hostile import Answer, Call, PassOn
 from tests.cli.drop.scene import Scene, handing_over, landed
 from tests.cli.terminal import Person

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 import pytest
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
-from satchel.cli.drop.sealing.records import TAG
-from satchel.cli.drop.sealing.secrets import CHUNK, Keys, Request, Secret, b64
+from satchel.cli.drop.crypto.sealed_records import TAG
+from satchel.cli.drop.crypto.session_keys import CHUNK, Keys, Request, Secret, b64
 from tests.cli.drop.hostile import Answer, Call, Lie, PassOn
 from tests.cli.drop.scene import Scene, handing_over, landed
 from tests.cli.terminal import Person

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from satchel.cli.drop.meeting.session import DropSession, open_session
-from satchel.cli.drop.sealing.secrets import Description, b64
+from satchel.cli.drop.crypto.session_keys import Description, b64
+from satchel.cli.drop.session.drop_session import DropSession, open_session
 from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.http.credentials import CredentialsFile
 from tests.cli.drop.hostile import Answer, Call, Lie, PassOn

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from satchel.cli.drop.sealing.records import FINAL, TAG
-from satchel.cli.drop.sealing.secrets import CHUNK, from_b64
+from satchel.cli.drop.crypto.sealed_records import FINAL, TAG
+from satchel.cli.drop.crypto.session_keys import CHUNK, from_b64
 from tests.cli.drop.hostile import Answer, Call, PassOn
 from tests.cli.drop.scene import Scene, handing_over, landed
 from tests.cli.terminal import Person, Ran

@@ -11,9 +11,9 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from hypothesis import given
 from hypothesis import strategies as st
 
-from satchel.cli.drop.sealing.cpace import BadShare, Door, Guest, WrongDoor, WrongTag, confirmation
-from satchel.cli.drop.sealing.records import BrokenOff, Digest, Opener, Sealer
-from satchel.cli.drop.sealing.secrets import (
+from satchel.cli.drop.crypto.cpace import BadShare, Door, Guest, WrongDoor, WrongTag, confirmation
+from satchel.cli.drop.crypto.sealed_records import BrokenOff, Digest, Opener, Sealer
+from satchel.cli.drop.crypto.session_keys import (
     Asked,
     Description,
     Have,

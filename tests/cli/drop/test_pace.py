@@ -2,7 +2,7 @@
 
 import time
 
-from satchel.cli.drop.pace import Pace
+from satchel.cli.drop.stream_pace import Pace
 
 
 def test_what_was_there_before_a_break_does_not_count() -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from satchel.cli.drop.receiving.landing import Ground
-from satchel.cli.drop.receiving.parts import Part
-from satchel.cli.drop.sealing.secrets import Description
+from satchel.cli.drop.crypto.session_keys import Description
+from satchel.cli.drop.receive.partial_content import Part
+from satchel.cli.drop.receive.target_folder import Ground
 from tests.cli.drop.test_folders import packed
 from tests.cli.drop.test_landing import names
 from tests.cli.test_shelf import contents

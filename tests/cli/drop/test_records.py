@@ -9,8 +9,8 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from hypothesis import given
 from hypothesis import strategies as st
 
-from satchel.cli.drop.sealing.records import FINAL, TAG, BrokenOff, Digest, Opener, ReadInto, Sealer, sealed_bytes
-from satchel.cli.drop.sealing.secrets import Stream, Tampered
+from satchel.cli.drop.crypto.sealed_records import FINAL, TAG, BrokenOff, Digest, Opener, ReadInto, Sealer, sealed_bytes
+from satchel.cli.drop.crypto.session_keys import Stream, Tampered
 
 KEY = bytes(range(32))
 

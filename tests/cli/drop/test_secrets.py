@@ -8,7 +8,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from hypothesis import given
 from hypothesis import strategies as st
 
-from satchel.cli.drop.sealing.secrets import (
+from satchel.cli.drop.crypto.session_keys import (
     CHUNK,
     MAX_CHUNK,
     Asked,

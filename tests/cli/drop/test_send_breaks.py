@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from satchel.cli.drop.sealing.secrets import CHUNK, Have
+from satchel.cli.drop.crypto.session_keys import CHUNK, Have
 from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.http.credentials import CredentialsFile
 from satchel.cli.engine.http.failures import Unreachable

@@ -11,8 +11,8 @@ from satchel.cli.engine.terminal.numbers import whole_number
 from satchel.cli.engine.terminal.output import CommandFailed, Misused, note
 
 if TYPE_CHECKING:
-    from satchel.cli.drop.sending.contents import Source
-    from satchel.cli.drop.sending.trees import Missing
+    from satchel.cli.drop.send.contents import Source
+    from satchel.cli.drop.send.folder_source import Missing
 
 # As in `account`, what takes long to load is imported inside the verbs.
 
@@ -49,10 +49,10 @@ def send(
     Nobody needs an account. What you send stays here until somebody takes it, passes the server sealed, and is never
     stored there. It ends when one receiver has everything, or with --receivers and --keep when more have.
     """
-    from satchel.cli.drop.meeting.door import Doorkeeper
-    from satchel.cli.drop.meeting.session import open_session
-    from satchel.cli.drop.sending.command import Sending
-    from satchel.cli.drop.sending.showing import Invitation, Showing
+    from satchel.cli.drop.send.send_command import Sending
+    from satchel.cli.drop.send.send_log import Invitation, Showing
+    from satchel.cli.drop.session.doorkeeper import Doorkeeper
+    from satchel.cli.drop.session.drop_session import open_session
     from satchel.cli.engine.http.client import open_client
     from satchel.cli.engine.terminal.interrupt import Interruption
 
@@ -107,7 +107,7 @@ def receive(
 
     Nothing is overwritten. If it is stopped in the middle, the same command goes on where it was.
     """
-    from satchel.cli.drop.receiving.command import receive_all
+    from satchel.cli.drop.receive.receive_command import receive_all
 
     receive_all(invitation, into, output=output, yes=yes, name=name or login_name(), as_json=json, server=server)
 
@@ -120,9 +120,9 @@ def login_name() -> str:
 
 
 def _sources(things: list[str], text: str | None, called: str) -> "tuple[list[Source], Missing]":
-    from satchel.cli.drop.sending.contents import TextSource
-    from satchel.cli.drop.sending.sources import gather
-    from satchel.cli.drop.sending.spool import PipeSource
+    from satchel.cli.drop.send.contents import TextSource
+    from satchel.cli.drop.send.pipe_spool import PipeSource
+    from satchel.cli.drop.send.send_sources import gather
 
     if not things and text is None:
         raise Misused("Say what to send: files, folders, - for standard input, or words with --text.")

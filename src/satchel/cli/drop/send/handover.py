@@ -8,11 +8,11 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field
 
-from satchel.cli.drop.meeting.session import DropSession, Somebody
-from satchel.cli.drop.sealing.records import Digest, Sealer
-from satchel.cli.drop.sealing.secrets import CHUNK, Description, Have, Request, Stream, Tampered, b64, from_b64
-from satchel.cli.drop.sending.contents import Content, Source
-from satchel.cli.drop.sending.outflow import Outflow, Records, sealed_length
+from satchel.cli.drop.crypto.sealed_records import Digest, Sealer
+from satchel.cli.drop.crypto.session_keys import CHUNK, Description, Have, Request, Stream, Tampered, b64, from_b64
+from satchel.cli.drop.send.contents import Content, Source
+from satchel.cli.drop.send.outflow import Outflow, Records, sealed_length
+from satchel.cli.drop.session.drop_session import DropSession, Somebody
 from satchel.cli.engine.files.worker_pool import Patience
 from satchel.cli.engine.http.failures import Refused, Unreachable
 

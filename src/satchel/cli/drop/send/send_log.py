@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
-from satchel.cli.drop.bars import Bars
-from satchel.cli.drop.meeting.describing import described
-from satchel.cli.drop.meeting.session import Somebody
-from satchel.cli.drop.pace import Pace
-from satchel.cli.drop.sealing.secrets import Description
-from satchel.cli.drop.sending.serving import Handover
+from satchel.cli.drop.crypto.session_keys import Description
+from satchel.cli.drop.send.handover import Handover
+from satchel.cli.drop.session.description_text import described
+from satchel.cli.drop.session.drop_session import Somebody
+from satchel.cli.drop.stream_bars import Bars
+from satchel.cli.drop.stream_pace import Pace
 from satchel.cli.engine.terminal.output import paint, printable
 from satchel.cli.engine.terminal.qr_code import qr_code
 from satchel.cli.engine.terminal.sizes import shown_bytes, shown_seconds

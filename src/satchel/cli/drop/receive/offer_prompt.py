@@ -4,8 +4,8 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 
-from satchel.cli.drop.meeting.describing import described
-from satchel.cli.drop.meeting.session import Announced, Somebody
+from satchel.cli.drop.session.description_text import described
+from satchel.cli.drop.session.drop_session import Announced, Somebody
 from satchel.cli.engine.terminal.output import printable
 from satchel.cli.engine.terminal.sizes import shown_bytes
 

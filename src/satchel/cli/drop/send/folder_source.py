@@ -12,9 +12,9 @@ from typing import TypeAlias
 
 import msgspec
 
-from satchel.cli.drop.receiving.folders import Header
-from satchel.cli.drop.sealing.secrets import Description
-from satchel.cli.drop.sending.contents import Changed, FileContent, FileSource, iso_of, read_whole
+from satchel.cli.drop.crypto.session_keys import Description
+from satchel.cli.drop.receive.folder_unpack import Header
+from satchel.cli.drop.send.contents import Changed, FileContent, FileSource, iso_of, read_whole
 from satchel.cli.engine.files.local_files import sendable
 
 _MYSELF = os.geteuid()

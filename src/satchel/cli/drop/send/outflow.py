@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from satchel.cli.drop.meeting.pipes import Pipe, RefusedByProxy
-from satchel.cli.drop.meeting.session import DropSession
-from satchel.cli.drop.sealing.records import TAG, Digest, Sealer, sealed_bytes
-from satchel.cli.drop.sealing.secrets import CHUNK
-from satchel.cli.drop.sending.contents import Content
+from satchel.cli.drop.crypto.sealed_records import TAG, Digest, Sealer, sealed_bytes
+from satchel.cli.drop.crypto.session_keys import CHUNK
+from satchel.cli.drop.send.contents import Content
+from satchel.cli.drop.session.drop_session import DropSession
+from satchel.cli.drop.session.stream_connection import Pipe, RefusedByProxy
 from satchel.cli.engine.http.failures import Refused, Unreachable
 
 if TYPE_CHECKING:

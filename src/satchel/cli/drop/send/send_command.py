@@ -7,7 +7,12 @@ from contextlib import closing, suppress
 from itertools import islice
 from queue import SimpleQueue
 
-from satchel.cli.drop.meeting.answers import (
+from satchel.cli.drop.crypto.session_keys import Request, Tampered, b64, from_b64
+from satchel.cli.drop.send.contents import Changed, Source, Stalled
+from satchel.cli.drop.send.handover import Handover, Offer, Serving
+from satchel.cli.drop.send.send_log import Showing
+from satchel.cli.drop.session.doorkeeper import Doorkeeper
+from satchel.cli.drop.session.drop_answers import (
     Came,
     Closed,
     Declined,
@@ -22,12 +27,7 @@ from satchel.cli.drop.meeting.answers import (
     SessionView,
     Tagged,
 )
-from satchel.cli.drop.meeting.door import Doorkeeper
-from satchel.cli.drop.meeting.session import DropSession, Somebody, new_id
-from satchel.cli.drop.sealing.secrets import Request, Tampered, b64, from_b64
-from satchel.cli.drop.sending.contents import Changed, Source, Stalled
-from satchel.cli.drop.sending.serving import Handover, Offer, Serving
-from satchel.cli.drop.sending.showing import Showing
+from satchel.cli.drop.session.drop_session import DropSession, Somebody, new_id
 from satchel.cli.engine.http.failures import Refused, Unreachable
 from satchel.cli.engine.terminal.output import CommandFailed
 

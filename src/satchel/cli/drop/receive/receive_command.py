@@ -8,17 +8,17 @@ from importlib import import_module
 from pathlib import Path
 from queue import SimpleQueue
 
-from satchel.cli.drop.meeting.hearing import Hearing
-from satchel.cli.drop.meeting.joining import invited_by, join
-from satchel.cli.drop.meeting.session import Announced, DropSession
-from satchel.cli.drop.receiving import choosing
-from satchel.cli.drop.receiving.folders import BadFolder
-from satchel.cli.drop.receiving.inflow import Changed, Inflow, NotHandedOver
-from satchel.cli.drop.receiving.landing import Ground
-from satchel.cli.drop.receiving.parts import Part, is_begun
-from satchel.cli.drop.receiving.printing import MAX_TEXT_BYTES, Output, Text, print_text
-from satchel.cli.drop.receiving.telling import Taking, Telling
-from satchel.cli.drop.sealing.secrets import Tampered
+from satchel.cli.drop.crypto.session_keys import Tampered
+from satchel.cli.drop.receive import offer_prompt
+from satchel.cli.drop.receive.folder_unpack import BadFolder
+from satchel.cli.drop.receive.inflow import Changed, Inflow, NotHandedOver
+from satchel.cli.drop.receive.partial_content import Part, is_begun
+from satchel.cli.drop.receive.receive_log import Taking, Telling
+from satchel.cli.drop.receive.stdout_sink import MAX_TEXT_BYTES, Output, Text, print_text
+from satchel.cli.drop.receive.target_folder import Ground
+from satchel.cli.drop.session.drop_session import Announced, DropSession
+from satchel.cli.drop.session.session_join import invited_by, join
+from satchel.cli.drop.session.session_listener import Hearing
 from satchel.cli.engine.files.worker_pool import Crew
 from satchel.cli.engine.http.client import open_client
 from satchel.cli.engine.http.failures import Refused, Unreachable
@@ -80,10 +80,10 @@ class Receiving:
         if self._session.state.forged:
             self._telling.say(f"{_FORGED} It is left out.")
         members = self._session.state.members
-        self._telling.offered(offered, [choosing.owner_name(file, members) for file in offered])
+        self._telling.offered(offered, [offer_prompt.owner_name(file, members) for file in offered])
         if not as_json:
-            choosing.show(offered, members)
-        return offered if yes else choosing.ask(offered)
+            offer_prompt.show(offered, members)
+        return offered if yes else offer_prompt.ask(offered)
 
     def take(self, files: Sequence[Announced]) -> None:
         if not files:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from urllib.parse import urlsplit
 
-from satchel.cli.drop.sealing.secrets import Secret
+from satchel.cli.drop.crypto.session_keys import Secret
 from satchel.cli.engine.terminal.output import Misused
 
 _DIGITS = 6

@@ -7,11 +7,11 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from satchel.cli.drop.meeting.answers import Knocked, Tagged
-from satchel.cli.drop.meeting.session import DropSession
-from satchel.cli.drop.sealing.codes import new_code, spoken
-from satchel.cli.drop.sealing.cpace import BadShare, Door, WrongTag
-from satchel.cli.drop.sealing.secrets import SUITE, b64, from_b64
+from satchel.cli.drop.crypto.codes import new_code, spoken
+from satchel.cli.drop.crypto.cpace import BadShare, Door, WrongTag
+from satchel.cli.drop.crypto.session_keys import SUITE, b64, from_b64
+from satchel.cli.drop.session.drop_answers import Knocked, Tagged
+from satchel.cli.drop.session.drop_session import DropSession
 from satchel.cli.engine.http.failures import Refused, Unreachable
 
 GUESSES = 3

@@ -1,6 +1,6 @@
 """What is offered, in the words that both sides see."""
 
-from satchel.cli.drop.sealing.secrets import Description
+from satchel.cli.drop.crypto.session_keys import Description
 from satchel.cli.engine.terminal.sizes import shown_bytes
 
 

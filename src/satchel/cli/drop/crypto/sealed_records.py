@@ -24,7 +24,7 @@ from itertools import cycle
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from satchel.cli.drop.sealing.secrets import Stream, Tampered
+from satchel.cli.drop.crypto.session_keys import Stream, Tampered
 from satchel.cli.engine.terminal.output import CommandFailed
 
 TAG = 16

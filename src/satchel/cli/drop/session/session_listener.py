@@ -6,8 +6,8 @@ from collections.abc import Callable, Generator
 from contextlib import closing, contextmanager
 from typing import TypeVar
 
-from satchel.cli.drop.meeting.answers import Closed, Declined, Ended, Happened, SessionView
-from satchel.cli.drop.meeting.session import DropSession
+from satchel.cli.drop.session.drop_answers import Closed, Declined, Ended, Happened, SessionView
+from satchel.cli.drop.session.drop_session import DropSession
 from satchel.cli.engine.files.worker_pool import Stopped
 from satchel.cli.engine.http.failures import Refused
 from satchel.cli.engine.terminal.output import CommandFailed

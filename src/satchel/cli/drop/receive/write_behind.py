@@ -5,7 +5,7 @@ from queue import Queue
 from types import TracebackType
 from typing import Protocol, Self
 
-from satchel.cli.drop.sealing.records import Digest
+from satchel.cli.drop.crypto.sealed_records import Digest
 
 # So many chunks wait at most; their bytes have to stay as they are meanwhile, and those of the one being written.
 WAITING_CHUNKS = 6

@@ -21,8 +21,8 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from satchel.cli.drop.sealing.codes import normalised
-from satchel.cli.drop.sealing.secrets import Draw, Secret, hkdf, id_bytes
+from satchel.cli.drop.crypto.codes import normalised
+from satchel.cli.drop.crypto.session_keys import Draw, Secret, hkdf, id_bytes
 from satchel.cli.engine.terminal.output import CommandFailed
 
 _DSI = b"CPace255"

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 from msgspec.structs import replace
 
-from satchel.cli.drop.meeting.answers import (
+from satchel.cli.drop.crypto.codes import link
+from satchel.cli.drop.crypto.session_keys import Description, Introduction, Keys, Secret, Tampered, b64, from_b64
+from satchel.cli.drop.session.drop_answers import (
     TOLD,
     Came,
     Declined,
@@ -37,8 +39,6 @@ from satchel.cli.drop.meeting.answers import (
     Resync,
     SessionView,
 )
-from satchel.cli.drop.sealing.codes import link
-from satchel.cli.drop.sealing.secrets import Description, Introduction, Keys, Secret, Tampered, b64, from_b64
 from satchel.cli.engine.files.worker_pool import is_passing
 from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.http.failures import Refused, Unreachable

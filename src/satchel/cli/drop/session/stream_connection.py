@@ -16,7 +16,7 @@ from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnec
 from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-from satchel.cli.drop.meeting.session import DropSession
+from satchel.cli.drop.session.drop_session import DropSession
 from satchel.cli.engine.http.client import API
 from satchel.cli.engine.http.failures import Unreachable
 from satchel.cli.engine.http.http_connection import Answer, trust

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import msgspec
 
-from satchel.cli.drop.sealing.secrets import Description
+from satchel.cli.drop.crypto.session_keys import Description
 from satchel.cli.engine.files.local_files import sendable
 from satchel.kernel.clock import iso
 

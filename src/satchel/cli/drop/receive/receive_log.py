@@ -13,10 +13,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from satchel.cli.drop.bars import Bars
-from satchel.cli.drop.meeting.session import Announced
-from satchel.cli.drop.pace import Pace
-from satchel.cli.drop.sealing.secrets import Description, Stream
+from satchel.cli.drop.crypto.session_keys import Description, Stream
+from satchel.cli.drop.session.drop_session import Announced
+from satchel.cli.drop.stream_bars import Bars
+from satchel.cli.drop.stream_pace import Pace
 from satchel.cli.engine.terminal.output import paint, printable
 from satchel.cli.engine.terminal.sizes import shown_bytes, shown_seconds
 

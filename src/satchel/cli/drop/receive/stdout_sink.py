@@ -4,8 +4,8 @@ import os
 import sys
 from pathlib import Path
 
-from satchel.cli.drop.sealing.records import Digest
-from satchel.cli.drop.sealing.secrets import Have
+from satchel.cli.drop.crypto.sealed_records import Digest
+from satchel.cli.drop.crypto.session_keys import Have
 from satchel.cli.engine.terminal.output import CommandFailed, printable
 
 # A text is held until all of it is here and right; what is longer goes into a file.

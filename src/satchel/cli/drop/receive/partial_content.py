@@ -17,10 +17,10 @@ from typing import Annotated, Literal, Protocol
 import msgspec
 from msgspec.structs import replace
 
-from satchel.cli.drop.receiving.folders import BadFolder, Unpacking, unpacked
-from satchel.cli.drop.receiving.landing import Ground, NotSafe, keep_time, top_name
-from satchel.cli.drop.sealing.records import Digest
-from satchel.cli.drop.sealing.secrets import Description, Have
+from satchel.cli.drop.crypto.sealed_records import Digest
+from satchel.cli.drop.crypto.session_keys import Description, Have
+from satchel.cli.drop.receive.folder_unpack import BadFolder, Unpacking, unpacked
+from satchel.cli.drop.receive.target_folder import Ground, NotSafe, keep_time, top_name
 from satchel.kernel.names import MAX_NAME_BYTES, FileName, numbered
 
 PART = ".satchel-part"

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import msgspec
 
-from satchel.cli.drop.meeting.session import DropSession, enter_session, find_session, new_id
-from satchel.cli.drop.sealing.codes import Invitation, normalised, read_invitation
-from satchel.cli.drop.sealing.cpace import Guest
-from satchel.cli.drop.sealing.secrets import SUITE, Secret, b64, from_b64
+from satchel.cli.drop.crypto.codes import Invitation, normalised, read_invitation
+from satchel.cli.drop.crypto.cpace import Guest
+from satchel.cli.drop.crypto.session_keys import SUITE, Secret, b64, from_b64
+from satchel.cli.drop.session.drop_session import DropSession, enter_session, find_session, new_id
 from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.http.failures import Refused
 from satchel.cli.engine.terminal.output import CommandFailed, Misused
