@@ -8,18 +8,24 @@ from hypothesis import example, given
 from hypothesis.strategies import characters, sampled_from, text
 from msgspec.structs import replace
 
+from satchel.cli.engine.api_types.room_types import KnockView, OccupantView, RoomView
+from satchel.cli.engine.api_types.transfer_types import (
+    CountsView,
+    ReceiverView,
+    SenderView,
+    TransferFileView,
+    TransferView,
+)
 from satchel.cli.engine.files.download import local_path
-from satchel.cli.engine.resources.room_answers import Knock, Room, RoomPerson
 from satchel.cli.engine.resources.room_join import letters_of
-from satchel.cli.engine.resources.transfer_answers import Receiver, Sender, Transfer, TransferFile
 from satchel.cli.engine.terminal.columns import fitted, shown_width
 from satchel.cli.rooms.narrator import Narrator
 from satchel.cli.rooms.room_changes import changes
 from satchel.cli.transfers.transfer_list import history
 
 
-def person(name: str, *, here: bool = True) -> RoomPerson:
-    return RoomPerson(
+def person(name: str, *, here: bool = True) -> OccupantView:
+    return OccupantView(
         person_id=name.lower(),
         name=name,
         kind="member",
@@ -30,7 +36,7 @@ def person(name: str, *, here: bool = True) -> RoomPerson:
     )
 
 
-ROOM = Room(
+ROOM = RoomView(
     room_id="room",
     code="QKZPA",
     link="https://satchel.example.org/join/QKZPA",
@@ -49,7 +55,7 @@ ROOM = Room(
 )
 
 
-def told(before: Room, now: Room) -> list[str]:
+def told(before: RoomView, now: RoomView) -> list[str]:
     return [change.sentence for change in changes(before, now)]
 
 
@@ -67,7 +73,7 @@ def test_nobody_is_told_of_themselves_and_a_room_that_is_the_same_is_no_news() -
 
 
 def test_a_knock_is_told_once_with_what_to_do() -> None:
-    knock = Knock(person_id="dan", name="Dan", kind="guest", at="2026-03-01T10:00:00.000Z")
+    knock = KnockView(person_id="dan", name="Dan", kind="guest", at="2026-03-01T10:00:00.000Z")
     knocking = replace(ROOM, knocks=[knock])
     assert told(ROOM, knocking) == ["Dan knocks. Let them in with `satchel room admit Dan`."]
     assert told(knocking, knocking) == []
@@ -120,22 +126,23 @@ def test_columns_are_as_wide_as_they_look() -> None:
     assert shown_width(fitted("🎻 a long name", 7)) == 7
 
 
-def transfer(number: int, *, names: list[str], direction: str = "sent") -> Transfer:
+def transfer(number: int, *, names: list[str], direction: str = "sent") -> TransferView:
     files = [
-        TransferFile(place=place, name=name, folder="", size_bytes=1000, sha256="") for place, name in enumerate(names)
+        TransferFileView(place=place, name=name, folder="", size_bytes=1000, sha256="")
+        for place, name in enumerate(names)
     ]
-    return Transfer(
+    return TransferView(
         transfer_id=f"{number:026}",
         direction="sent" if direction == "sent" else "received",
-        sender=Sender("ann", "Ann"),
-        receiver=Receiver("person", "bob", "Bob"),
+        sender=SenderView(person_id="ann", name="Ann"),
+        receiver=ReceiverView(kind="person", id="bob", name="Bob"),
         sent_at="2026-03-01T10:00:00.000Z",
         note="",
         file_count=len(files),
         size_bytes=1000 * len(files),
         files=files,
         receipts=[],
-        counts={},
+        counts=CountsView(offered=0, opened=0, downloaded=0, verified=0, declined=0, withdrawn=0),
         state="verified",
         is_available=True,
         wants_answers=False,

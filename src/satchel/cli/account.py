@@ -8,29 +8,21 @@ from urllib.parse import urlsplit
 
 import typer
 
+from satchel.cli.engine.command.common_options import Json, Server
 from satchel.cli.engine.resources.secret_links import invitation_link
 from satchel.cli.engine.terminal.output import CommandFailed, Misused, note, print_json, printable
 from satchel.cli.engine.terminal.prompts import ask, ask_password
 
 if TYPE_CHECKING:
-    from satchel.cli.engine.http.answers import Person
+    from satchel.cli.engine.api_types.account_types import PersonView
     from satchel.cli.engine.http.client import Client
 
 # `satchel.cli.engine.http.client` is imported inside the verbs: its libraries take longer to load than all of the help.
 
-Server = Annotated[
-    str | None,
-    typer.Option(
-        "--server",
-        metavar="URL",
-        help="The server's address; else SATCHEL_SERVER, the server of the last login, or http://127.0.0.1:8400.",
-    ),
-]
 Email = Annotated[str | None, typer.Option("--email", metavar="ADDRESS", help="Your e-mail address; else asked for.")]
 PasswordStdin = Annotated[
     bool, typer.Option("--password-stdin", help="Read the password from standard input instead of asking.")
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 
 
 def signup(
@@ -102,11 +94,11 @@ def whoami(server: Server = None, json: Json = False) -> None:
     """Say who you are on a server."""
     from msgspec.structs import asdict
 
-    from satchel.cli.engine.http.answers import Person
+    from satchel.cli.engine.api_types.account_types import PersonView
     from satchel.cli.engine.http.client import open_client
 
     with open_client(server) as client:
-        person = client.call("GET", "/accounts/me", Person)
+        person = client.call("GET", "/accounts/me", PersonView)
         if json:
             print_json({"server": client.server, **asdict(person)})
         else:
@@ -124,30 +116,31 @@ def invite(
 
     The invitation works once, for two weeks.
     """
-    from satchel.cli.engine.http.answers import Invitation
+    from satchel.cli.engine.api_types.account_types import InvitationView
     from satchel.cli.engine.http.client import open_client
 
     body = {"email": email, "note": note, "administrator": administrator}
     with open_client(server) as client:
-        made = client.call("POST", "/invitations", Invitation, body)
-        link = invitation_link(client.server, made.token)
+        made = client.call("POST", "/invitations", InvitationView, body)
+        token = made.token or ""  # which the answer that made it always has
+        link = invitation_link(client.server, token)
         if json:
-            print_json({"link": link, "server": client.server, "token": made.token, "expires_at": made.expires_at})
+            print_json({"link": link, "server": client.server, "token": token, "expires_at": made.expires_at})
         else:
             print(f"Pass this on to whoever you invite; it works once:\n\n  {link}\n")
-            print(f"Or, in a terminal:\n\n  satchel signup --server {client.server} --invitation {made.token}")
+            print(f"Or, in a terminal:\n\n  satchel signup --server {client.server} --invitation {token}")
 
 
 def _begin_session(client: "Client", path: str, body: dict[str, str | None]) -> None:
-    from satchel.cli.engine.http.answers import Person, SignedIn
+    from satchel.cli.engine.api_types.account_types import PersonView, SignedInView
 
     device = f"satchel on {socket.gethostname()}"
-    signed_in = client.call("POST", path, SignedIn, {**body, "device": device}, as_self=False)
-    client.keep(signed_in.session())
-    print("You are " + _described(client.call("GET", "/accounts/me", Person), client.server))
+    signed_in = client.call("POST", path, SignedInView, {**body, "device": device}, as_self=False)
+    client.keep(client.session_of(signed_in))
+    print("You are " + _described(client.call("GET", "/accounts/me", PersonView), client.server))
 
 
-def _described(person: "Person", server: str) -> str:
+def _described(person: "PersonView", server: str) -> str:
     rights = ", an administrator" if person.administrator else ""
     return printable(f"{person.name} <{person.email}>{rights} at {server}")
 

@@ -1,17 +1,15 @@
 """`satchel people` and `reset-password`: look after the people of a server that one administers, from a terminal."""
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from satchel.cli.account import Json, Server
+from satchel.cli.engine.command.common_options import Json, Server
 from satchel.cli.engine.resources.secret_links import password_reset_link
 from satchel.cli.engine.terminal.output import CommandFailed, print_json, printable
 
 if TYPE_CHECKING:
-    from satchel.cli.engine.http.answers import ListedPerson
-    from satchel.cli.engine.http.client import Client
+    from satchel.cli.engine.api_types.account_types import PersonEntry
 
 # As in `account`, what takes long to load is imported inside the verbs.
 
@@ -21,6 +19,7 @@ def people(server: Server = None, json: Json = False) -> None:
     from msgspec.structs import asdict
 
     from satchel.cli.engine.http.client import open_client
+    from satchel.cli.engine.resources.people_list import everybody
 
     with open_client(server) as client:
         listed = list(everybody(client))
@@ -40,15 +39,16 @@ def reset_password(
 
     The link works once, for a day.
     """
-    from satchel.cli.engine.http.answers import PasswordReset
+    from satchel.cli.engine.api_types.account_types import PasswordResetView
     from satchel.cli.engine.http.client import open_client
+    from satchel.cli.engine.resources.people_list import everybody
 
     with open_client(server) as client:
         wanted = email.strip().lower()
         person = next((each for each in everybody(client) if each.email == wanted), None)
         if person is None:
             raise CommandFailed(f"Nobody at {client.server} has the address {email}. See `satchel people`.")
-        made = client.call("POST", f"/people/{person.user_id}/password-reset", PasswordReset)
+        made = client.call("POST", f"/people/{person.user_id}/password-reset", PasswordResetView)
         link = password_reset_link(client.server, made.token)
         if json:
             print_json({"link": link, "token": made.token, "expires_at": made.expires_at})
@@ -57,21 +57,7 @@ def reset_password(
             print(f"  {link}")
 
 
-def everybody(client: "Client") -> "Iterator[ListedPerson]":
-    from urllib.parse import quote
-
-    from satchel.cli.engine.http.answers import People
-
-    where = "/people?limit=1000"
-    while True:
-        page = client.call("GET", where, People)
-        yield from page.people
-        if page.cursor is None:
-            return
-        where = f"/people?limit=1000&cursor={quote(page.cursor, safe='')}"
-
-
-def _line(person: "ListedPerson") -> str:
+def _line(person: "PersonEntry") -> str:
     remarks = [
         *(["an administrator"] if person.administrator else []),
         *(["suspended"] if person.suspended else []),

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 import typer
 
+from satchel.cli.engine.command.missing_tables import essential
 from satchel.cli.engine.command.settings_options import Chosen, takes_settings
 from satchel.cli.engine.terminal.output import Misused, paint, print_json, silence_logs, without_password
 from satchel.config import Settings
@@ -88,12 +89,6 @@ async def _create(settings: Settings) -> list[str]:
         return made
     finally:
         await store.close()
-
-
-def essential(missing: list[str]) -> list[str]:
-    """Without the parts of a table that is missing as a whole."""
-    whole = [words for words in missing if words.startswith("table ")]
-    return [words for words in missing if not any(words.endswith(f" of {table}") for table in whole)]
 
 
 def _print_made(made: list[str], settings: Settings, *, json: bool) -> None:

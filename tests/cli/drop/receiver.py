@@ -11,10 +11,11 @@ from typing import Self, TypeVar
 from satchel.cli.drop.crypto.codes import read_invitation
 from satchel.cli.drop.crypto.sealed_records import Digest, Opener
 from satchel.cli.drop.crypto.session_keys import Asked, Have, Secret, Stream, b64, from_b64
-from satchel.cli.drop.session.drop_answers import AcknowledgedView, Declined, FilesAnnounced, Requested, SessionView
 from satchel.cli.drop.session.drop_session import Announced, DropSession, find_session
 from satchel.cli.drop.session.session_join import join, secret_for_code
 from satchel.cli.drop.session.stream_connection import Pipe
+from satchel.cli.engine.api_types.drop_types import AcknowledgementView, SessionView
+from satchel.cli.engine.api_types.event_types import Declined, FilesAnnounced, Requested
 from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.http.credentials import CredentialsFile
 
@@ -122,7 +123,7 @@ class Taking:
     def _path(self) -> str:
         return f"/requests/{self._asked.request_id}"
 
-    def _answer(self) -> AcknowledgedView:
+    def _answer(self) -> AcknowledgementView:
         """Perhaps it was given while we listened for something else."""
         state = self._receiver.session.state
         while (answer := state.requests[self._asked.request_id].acknowledged) is None:

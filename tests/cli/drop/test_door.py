@@ -10,8 +10,8 @@ import pytest
 from satchel.cli.drop.crypto.cpace import Guest
 from satchel.cli.drop.crypto.session_keys import b64
 from satchel.cli.drop.session.doorkeeper import GUESSES, Doorkeeper
-from satchel.cli.drop.session.drop_answers import Knocked, Tagged
 from satchel.cli.drop.session.drop_session import DropSession, open_session
+from satchel.cli.engine.api_types.event_types import Knocked, Tagged
 from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.http.credentials import CredentialsFile
 from satchel.kernel.clock import ManualClock

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from satchel.cli.doctor.findings import Report, Step, Unfit
+from satchel.cli.engine.command.missing_tables import essential
 from satchel.cli.engine.terminal.output import without_password
-from satchel.cli.tables import essential
 from satchel.config import Settings
 from satchel.kernel.clock import system_clock
 from satchel.kernel.errors import SatchelError

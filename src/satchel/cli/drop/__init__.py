@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from satchel.cli.account import Server
+from satchel.cli.engine.command.common_options import JsonLines, Server
 from satchel.cli.engine.terminal.numbers import whole_number
 from satchel.cli.engine.terminal.output import CommandFailed, Misused, note
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 # As in `account`, what takes long to load is imported inside the verbs.
 
-JsonLines = Annotated[bool, typer.Option("--json", help="Print JSON for machines, an object per line.")]
 Called = Annotated[
     str | None, typer.Option("--name", metavar="NAME", help="What to call you there; else your login name.")
 ]

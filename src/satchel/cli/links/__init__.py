@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from satchel.cli.account import Json, Server
+from satchel.cli.engine.command.common_options import Json, Server
 from satchel.cli.engine.command.typer_internals import GroupedVerbs, Verb
 from satchel.cli.engine.terminal.numbers import whole_number
 from satchel.cli.engine.terminal.output import Misused, answer
@@ -183,11 +183,11 @@ def revoke(link: Id, json: Json = False, server: Server = None) -> None:
 
 
 def _change(typed: str, wanted: dict[str, object], server: str | None, *, as_json: bool) -> None:
+    from satchel.cli.engine.api_types.link_types import LinkView
     from satchel.cli.engine.http.client import open_client
-    from satchel.cli.engine.resources.link_answers import Link
     from satchel.cli.engine.resources.link_find import find
     from satchel.cli.links.link_text import details
 
     with open_client(server) as client:
-        now = client.call("PATCH", f"/links/{find(client, typed).link_id}", Link, wanted)
+        now = client.call("PATCH", f"/links/{find(client, typed).link_id}", LinkView, wanted)
     answer(now, details(now), as_json=as_json)

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable
 
+from satchel.cli.engine.api_types.link_types import LinkView
+from satchel.cli.engine.api_types.room_types import OwnedRooms
 from satchel.cli.engine.http.client import Client
-from satchel.cli.engine.resources.link_answers import Link, OwnRooms
 from satchel.cli.engine.resources.room_join import letters_of
 from satchel.cli.engine.resources.shelf_paths import Places
 from satchel.cli.engine.terminal.numbers import whole_number
@@ -16,8 +17,8 @@ _MOST_BYTES = 10**15
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 
 
-def give(client: Client, thing: dict[str, str], conditions: dict[str, object]) -> Link:
-    return client.call("POST", "/links", Link, {"thing": thing, **conditions})
+def give(client: Client, thing: dict[str, str], conditions: dict[str, object]) -> LinkView:
+    return client.call("POST", "/links", LinkView, {"thing": thing, **conditions})
 
 
 def shelf_thing(client: Client, path: str, *, ask: bool) -> dict[str, str]:
@@ -34,7 +35,7 @@ def shelf_thing(client: Client, path: str, *, ask: bool) -> dict[str, str]:
 
 def own_room(client: Client, code: str) -> dict[str, str]:
     letters = letters_of(code)
-    for room in client.call("GET", "/rooms/mine", OwnRooms).rooms:
+    for room in client.call("GET", "/rooms/mine", OwnedRooms).rooms:
         if room.code == letters:
             return {"kind": "room", "id": room.room_id}
     raise CommandFailed(f"You have no open room {letters}. Only who has opened a room can give links to it.")

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Iterator, Sequence
 
-from satchel.cli.engine.resources.link_answers import Link
+from satchel.cli.engine.api_types.link_types import LinkView
 from satchel.cli.engine.terminal.columns import fitted, room_for, shown_width
 from satchel.cli.engine.terminal.numbers import shown_people, shown_times
 from satchel.cli.engine.terminal.output import hanging, paint, printable
@@ -27,7 +27,7 @@ _CAN = {
 }
 
 
-def invitation(link: Link, *, qr: bool) -> Iterator[str]:
+def invitation(link: LinkView, *, qr: bool) -> Iterator[str]:
     """What to pass on."""
     yield hanging(sentence(link), "")
     yield ""
@@ -40,7 +40,7 @@ def invitation(link: Link, *, qr: bool) -> Iterator[str]:
     yield hanging(f"See who came with `satchel links show {short}`; `satchel links revoke {short}` ends it.", "")
 
 
-def sentence(link: Link) -> str:
+def sentence(link: LinkView) -> str:
     """What one can do by it, and under which conditions."""
     who = "Anybody with this link and its password" if link.has_password else "Anybody with this link"
     limits = [
@@ -53,7 +53,7 @@ def sentence(link: Link) -> str:
     return ", ".join([f"{who} {can}", *limits]) + f".{blind}"
 
 
-def columns(links: Sequence[Link]) -> Iterator[str]:
+def columns(links: Sequence[LinkView]) -> Iterator[str]:
     """What a narrow terminal has no room for, `links show` tells."""
     names = [printable(link.name or link.thing.name) for link in links]
     is_narrow = room_for(_TAKEN + _LEAST_NAME, 0) < _TAKEN + _LEAST_NAME
@@ -72,7 +72,7 @@ def columns(links: Sequence[Link]) -> Iterator[str]:
         yield line(name, _KINDS[link.thing.kind], _shown_state(link, 8), counts, short_id(link))
 
 
-def details(link: Link) -> Iterator[str]:
+def details(link: LinkView) -> Iterator[str]:
     yield paint(printable(link.name or link.thing.name), "strong") + f", {_shown_state(link)}"
     if link.note:
         yield from (f"  “{printable(line)}”" for line in link.note.splitlines())
@@ -92,11 +92,11 @@ def details(link: Link) -> Iterator[str]:
     yield hanging(f"Given on {shown_moment(link.created_at)}, as {link.link_id}.", "  ")
 
 
-def short_id(link: Link) -> str:
+def short_id(link: LinkView) -> str:
     """As much of the id as it takes to name the link; see `finding.find`."""
     return link.link_id[-_SHORT_ID:]
 
 
-def _shown_state(link: Link, width: int = 0) -> str:
+def _shown_state(link: LinkView, width: int = 0) -> str:
     padded = link.state.ljust(width)
     return paint(padded, _STYLES[link.state]) if link.state in _STYLES else padded

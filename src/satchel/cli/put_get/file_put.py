@@ -8,18 +8,18 @@ from dataclasses import dataclass
 
 from msgspec import to_builtins
 
+from satchel.cli.engine.api_types.room_types import FileList
+from satchel.cli.engine.api_types.transfer_types import ReceiptView, TransferView
 from satchel.cli.engine.files.batch import Sent, send_all
 from satchel.cli.engine.files.local_files import gather
 from satchel.cli.engine.files.upload_journal import Journal
 from satchel.cli.engine.http.client import Client
-from satchel.cli.engine.resources.room_answers import RoomFiles
 from satchel.cli.engine.resources.shelf_paths import TOP, Places
-from satchel.cli.engine.resources.transfer_answers import Receipt, Transfer
+from satchel.cli.engine.resources.transfer_text import moment_of, short_id
 from satchel.cli.engine.terminal.output import CommandFailed, printable
 from satchel.cli.engine.terminal.sizes import shown_moment
 from satchel.cli.put_get.put_target import Aim
 from satchel.cli.put_get.transfer_create import follow, hand_over, refuse_if_declined, refuse_if_too_many
-from satchel.cli.transfers.transfer_list import moment_of, short_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Putting:
     as_json: bool
     quiet: bool
 
-    def put(self, files: Sequence[str], words: str) -> Transfer | None:
+    def put(self, files: Sequence[str], words: str) -> TransferView | None:
         """Answers the transfer, if it was to be one. What is left over, the same command goes on with."""
         errand = [self.client.server, *self.aim.errand, *sorted(set(map(os.path.abspath, files)))]
         journal = Journal(self.client.credentials.path.parent / "uploads", errand)
@@ -43,7 +43,7 @@ class Putting:
             journal.close(finished=finished)
         return handed
 
-    def _send(self, journal: Journal, files: Sequence[str], words: str) -> Transfer | None:
+    def _send(self, journal: Journal, files: Sequence[str], words: str) -> TransferView | None:
         folder = self.aim.folder_for(journal.name)
         found = gather(files, folder)
         if self.aim.receiver:
@@ -68,23 +68,23 @@ class Putting:
     def _ids(self, sent: Sent, folder: str) -> list[str]:
         """What the server calls that which is to be handed over."""
         if room_id := self.aim.destination.get("room"):
-            known = self.client.call("GET", f"/rooms/{room_id}/files", RoomFiles).files
+            known = self.client.call("GET", f"/rooms/{room_id}/files", FileList).files
             return sent.file_ids(self.client, {file.file_id for file in known})
         # Whole folders, so that their structure goes along: nothing but this errand is in there.
         places = Places(self.client)
         top = places.at(folder)
         return [entry.id for entry in places.entries(top.id if top else TOP)]
 
-    def wait_for_receipts(self, transfer: Transfer) -> None:
+    def wait_for_receipts(self, transfer: TransferView) -> None:
         refuse_if_declined(follow(self.client, transfer, self._tell_receipt))
 
-    def _tell_handed(self, transfer: Transfer) -> None:
+    def _tell_handed(self, transfer: TransferView) -> None:
         if self.as_json:
             self._print_object("handed over", transfer=to_builtins(transfer))
         elif not self.quiet:
             print(printable(f"Handed to {self.aim.receiver_name}: transfer {short_id(transfer)}."))
 
-    def _tell_receipt(self, receipt: Receipt) -> None:
+    def _tell_receipt(self, receipt: ReceiptView) -> None:
         if self.as_json:
             self._print_object("receipt", receipt=to_builtins(receipt))
         elif not self.quiet:

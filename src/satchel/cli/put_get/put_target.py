@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from satchel.cli.engine.http.answers import Person
+from satchel.cli.engine.api_types.account_types import PersonView
+from satchel.cli.engine.api_types.room_types import RoomView
 from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.resources.link_enter import visit
-from satchel.cli.engine.resources.room_answers import Room
 from satchel.cli.engine.resources.room_join import enter
 from satchel.cli.engine.terminal.output import CommandFailed, Misused
 
@@ -40,7 +40,7 @@ def take_aim(
         return _at_room(enter(client, code, name), folder, person)
     if person or name:
         raise Misused("--for is about a room, and --name about a room or a link: name it with --room or --link.")
-    user_id = client.call("GET", "/accounts/me", Person).user_id
+    user_id = client.call("GET", "/accounts/me", PersonView).user_id
     if not email:
         return Aim(folder, [user_id, folder.strip("/")])
     # Not whom it is for: with an address corrected, what is on the shelf already is not sent again.
@@ -55,7 +55,7 @@ def at_link(client: Client, token: str, uploader: str) -> Aim:
     return Aim("", ["link", token, uploader], {**destination, "uploader": uploader} if uploader else destination)
 
 
-def _at_room(room: Room, folder: str, wanted: str | None) -> Aim:
+def _at_room(room: RoomView, folder: str, wanted: str | None) -> Aim:
     destination = {"destination": "room", "room": room.room_id}
     if wanted is None:
         receiver = {"kind": "room", "room_id": room.room_id}
@@ -65,7 +65,7 @@ def _at_room(room: Room, folder: str, wanted: str | None) -> Aim:
     return Aim(folder, [room.you, room.room_id, person_id, folder], {**destination, "to": person_id}, receiver, wanted)
 
 
-def person_in(room: Room, wanted: str) -> str:
+def person_in(room: RoomView, wanted: str) -> str:
     others = [person for person in room.people if person.person_id != room.you]
     found = [person for person in others if person.name.casefold() == wanted.strip().casefold()]
     if len(found) > 1:

@@ -3,12 +3,14 @@
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 
+from satchel.cli.engine.api_types.transfer_types import ReceiptView, TransferView
 from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.http.live_events import Live
-from satchel.cli.engine.resources.transfer_answers import FINAL_STATES, Receipt, Transfer
 from satchel.cli.engine.terminal.output import CommandFailed, Misused, note
 
 MAX_FILES = 1000
+# Nothing more happens to a receipt in one of these states.
+FINAL_STATES = ("verified", "declined", "withdrawn")
 
 
 def refuse_if_too_many(files: int) -> None:
@@ -19,13 +21,13 @@ def refuse_if_too_many(files: int) -> None:
         )
 
 
-def hand_over(client: Client, to: Mapping[str, str], file_ids: Sequence[str], words: str, key: str) -> Transfer:
+def hand_over(client: Client, to: Mapping[str, str], file_ids: Sequence[str], words: str, key: str) -> TransferView:
     """With the same key once more it is the same transfer."""
     body = {"to": to, "files": list(file_ids), "note": words}
-    return client.call("POST", "/transfers", Transfer, body, headers={"idempotency-key": key})
+    return client.call("POST", "/transfers", TransferView, body, headers={"idempotency-key": key})
 
 
-def follow(client: Client, transfer: Transfer, tell: Callable[[Receipt], None]) -> Transfer:
+def follow(client: Client, transfer: TransferView, tell: Callable[[ReceiptView], None]) -> TransferView:
     """Tell every step of every receipt until nothing more will happen to any of them."""
     told: dict[str, str] = {}
     with closing(_versions(client, transfer.transfer_id)) as versions:
@@ -39,14 +41,14 @@ def follow(client: Client, transfer: Transfer, tell: Callable[[Receipt], None]) 
     raise AssertionError("what happens on a server never ends")
 
 
-def _versions(client: Client, transfer_id: str) -> Generator[Transfer]:
+def _versions(client: Client, transfer_id: str) -> Generator[TransferView]:
     with closing(Live(client, note).events()) as events:
         for event in events:
-            if event and (event.says_to_read_everything or event.transfer_id == transfer_id):
-                yield client.call("GET", f"/transfers/{transfer_id}", Transfer)
+            if event and (event.asks_for_reload or event.transfer_id == transfer_id):
+                yield client.call("GET", f"/transfers/{transfer_id}", TransferView)
 
 
-def refuse_if_declined(transfer: Transfer) -> None:
+def refuse_if_declined(transfer: TransferView) -> None:
     declined = [receipt.name for receipt in transfer.receipts if receipt.state == "declined"]
     if declined:
         raise CommandFailed(f"{', '.join(declined)} did not want it.")

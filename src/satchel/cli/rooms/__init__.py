@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from satchel.cli.account import Json, Server
+from satchel.cli.engine.command.common_options import Json, JsonLines, Server
 from satchel.cli.engine.command.typer_internals import GroupedVerbs, Verb
 from satchel.cli.engine.terminal.numbers import whole_number
 from satchel.cli.engine.terminal.output import CommandFailed, note, print_json, printable
 
 if TYPE_CHECKING:
+    from satchel.cli.engine.api_types.room_types import RoomView
     from satchel.cli.engine.http.client import Client
-    from satchel.cli.engine.resources.room_answers import Room
 
 # As in `account`, what takes long to load is imported inside the verbs.
 
@@ -30,7 +30,6 @@ Save = Annotated[
     str | None,
     typer.Option("--save", metavar="FOLDER", help="Save there, verified, what others have brought and still bring."),
 ]
-JsonLines = Annotated[bool, typer.Option("--json", help="Print JSON for machines, an object per line.")]
 
 
 @room.command("open", cls=Verb)
@@ -44,13 +43,13 @@ def open_room(
     server: Server = None,
 ) -> None:
     """Open a room, and show the code and the link by which others come in."""
+    from satchel.cli.engine.api_types.room_types import RoomView
     from satchel.cli.engine.http.client import open_client
-    from satchel.cli.engine.resources.room_answers import Room
     from satchel.cli.rooms.room_text import headline, invitation
 
     body = {"name": name, "hours": whole_number("--hours", hours), "admits": "knock" if knock else "anyone"}
     with open_client(server) as client:
-        opened = client.call("POST", "/rooms", Room, {key: value for key, value in body.items() if value})
+        opened = client.call("POST", "/rooms", RoomView, {key: value for key, value in body.items() if value})
         if not json:
             print(headline(opened))
             print("\n".join(["", *invitation(opened), ""]))
@@ -113,8 +112,8 @@ def say(
     """Say something to everybody in the room that you are in."""
     from msgspec import to_builtins
 
+    from satchel.cli.engine.api_types.room_types import Message
     from satchel.cli.engine.http.client import open_client
-    from satchel.cli.engine.resources.room_answers import Message
     from satchel.cli.engine.resources.room_join import current_room
 
     with open_client(server) as client:
@@ -129,14 +128,14 @@ def ls(json: Json = False, server: Server = None) -> None:
     """List who and what is in the room that you are in."""
     from msgspec import to_builtins
 
+    from satchel.cli.engine.api_types.room_types import FileList
     from satchel.cli.engine.http.client import open_client
-    from satchel.cli.engine.resources.room_answers import RoomFiles
     from satchel.cli.engine.resources.room_join import current_room
 
     with open_client(server) as client:
         current = current_room(client)
         if json:
-            found = client.call("GET", f"/rooms/{current.room_id}/files", RoomFiles)
+            found = client.call("GET", f"/rooms/{current.room_id}/files", FileList)
             print_json({"room": to_builtins(current), **to_builtins(found)})
         else:
             _show(client, current)
@@ -185,13 +184,13 @@ def close(
     server: Server = None,
 ) -> None:
     """Close a room of yours, and delete what is in it."""
+    from satchel.cli.engine.api_types.room_types import OwnedRooms
     from satchel.cli.engine.http.client import open_client
-    from satchel.cli.engine.resources.room_answers import OwnRooms
     from satchel.cli.engine.resources.room_join import current_room, letters_of
 
     with open_client(server) as client:
         if code:
-            own = client.call("GET", "/rooms/mine", OwnRooms).rooms
+            own = client.call("GET", "/rooms/mine", OwnedRooms).rooms
             wanted = next((each for each in own if each.code == letters_of(code)), None)
             if wanted is None:
                 raise CommandFailed(f"You have no room {code}.")
@@ -204,23 +203,23 @@ def close(
             print(f"{wanted.code} is closed, and what was in it is gone.")
 
 
-def _print_room(shown: "Room") -> None:
+def _print_room(shown: "RoomView") -> None:
     from msgspec import to_builtins
 
     print_json(to_builtins(shown))
 
 
-def _show(client: "Client", shown: "Room") -> None:
-    from satchel.cli.engine.resources.room_answers import RoomFiles
+def _show(client: "Client", shown: "RoomView") -> None:
+    from satchel.cli.engine.api_types.room_types import FileList
     from satchel.cli.rooms.room_text import files, headline, people
 
-    found = client.call("GET", f"/rooms/{shown.room_id}/files", RoomFiles).files
+    found = client.call("GET", f"/rooms/{shown.room_id}/files", FileList).files
     print("\n".join([headline(shown), *people(shown)]))
     if found:
         print("\n".join(["", *files(found, shown)]))
 
 
-def _watch(client: "Client", watched: "Room", save: str | None, *, json: bool) -> None:
+def _watch(client: "Client", watched: "RoomView", save: str | None, *, json: bool) -> None:
     from satchel.cli.rooms.narrator import Narrator
     from satchel.cli.rooms.room_save import Saver
     from satchel.cli.rooms.room_watch import Watch

@@ -4,12 +4,12 @@ from dataclasses import dataclass, field
 
 from msgspec import to_builtins
 
+from satchel.cli.engine.api_types.event_types import LiveEvent
+from satchel.cli.engine.api_types.transfer_types import TransferView, WaitingList
 from satchel.cli.engine.http.client import Client
-from satchel.cli.engine.http.live_events import Told
-from satchel.cli.engine.resources.transfer_answers import Transfer, Waiting
+from satchel.cli.engine.resources.transfer_text import short_id, summary
 from satchel.cli.rooms.narrator import Narrator
 from satchel.cli.rooms.room_save import Saver
-from satchel.cli.transfers.transfer_list import short_id, summary
 
 
 @dataclass(slots=True)
@@ -23,11 +23,11 @@ class Offers:
     _receipts: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
 
     def read_waiting(self) -> None:
-        for offer in self.client.call("GET", "/transfers/waiting", Waiting).transfers:
+        for offer in self.client.call("GET", "/transfers/waiting", WaitingList).transfers:
             self._see(offer)
 
-    def hear(self, told: Told) -> None:
-        transfer = self.client.call("GET", f"/transfers/{told.transfer_id}", Transfer)
+    def hear(self, told: LiveEvent) -> None:
+        transfer = self.client.call("GET", f"/transfers/{told.transfer_id}", TransferView)
         if transfer.direction == "sent":
             self._see_receipts(transfer)
         elif told.type == "transfer.offered":
@@ -37,7 +37,7 @@ class Offers:
             sentence = f"{transfer.sender.name} took back {summary(transfer)}."
             self.narrator.tell("withdrawn", sentence, transfer_id=transfer.transfer_id)
 
-    def _see(self, offer: Transfer) -> None:
+    def _see(self, offer: TransferView) -> None:
         if offer.transfer_id in self._told or offer.state in ("declined", "withdrawn"):
             return
         self._told.add(offer.transfer_id)
@@ -54,7 +54,7 @@ class Offers:
         if self.saver and not is_on_shelf:
             self.saver.save_offer(offer)
 
-    def _see_receipts(self, transfer: Transfer) -> None:
+    def _see_receipts(self, transfer: TransferView) -> None:
         for receipt in transfer.receipts:
             key = (transfer.transfer_id, receipt.person_id)
             if self._receipts.get(key) == receipt.state:

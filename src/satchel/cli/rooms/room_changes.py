@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from satchel.cli.engine.resources.room_answers import Room, RoomPerson
+from satchel.cli.engine.api_types.room_types import OccupantView, RoomView
 from satchel.cli.rooms.room_text import shown_until
 
 
@@ -19,7 +19,7 @@ class Change:
     facts: dict[str, Any]
 
 
-def changes(before: Room, now: Room) -> Iterator[Change]:
+def changes(before: RoomView, now: RoomView) -> Iterator[Change]:
     yield from _comings_and_goings(before, now)
     knocked = {knock.person_id for knock in before.knocks}
     for knock in now.knocks:
@@ -29,7 +29,7 @@ def changes(before: Room, now: Room) -> Iterator[Change]:
     yield from _settings(before, now)
 
 
-def _comings_and_goings(before: Room, now: Room) -> Iterator[Change]:
+def _comings_and_goings(before: RoomView, now: RoomView) -> Iterator[Change]:
     earlier = {person.person_id: person for person in before.people}
     present = {person.person_id: person for person in now.people}
     for person_id, person in present.items():
@@ -46,7 +46,7 @@ def _comings_and_goings(before: Room, now: Room) -> Iterator[Change]:
             yield Change("left", f"{person.name} is not in the room any more.", {"person": to_builtins(person)})
 
 
-def _settings(before: Room, now: Room) -> Iterator[Change]:
+def _settings(before: RoomView, now: RoomView) -> Iterator[Change]:
     def changed(sentence: str, **facts: Any) -> Change:
         return Change("settings", sentence, facts)
 
@@ -63,6 +63,6 @@ def _settings(before: Room, now: Room) -> Iterator[Change]:
         yield changed(f"From now on {how}.", admits=now.admits)
 
 
-def _of(person: RoomPerson, kind: str, what: str) -> Change:
+def _of(person: OccupantView, kind: str, what: str) -> Change:
     devices = f" ({', '.join(person.devices)})" if person.here and person.devices else ""
     return Change(kind, f"{person.name} {what}{devices}.", {"person": to_builtins(person)})

@@ -9,16 +9,16 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from satchel.cli.engine.files.download import Fetcher, Wanted, local_path
-from satchel.cli.engine.files.worker_pool import Patience, Stopped
+from satchel.cli.engine.api_types.room_types import FileView
+from satchel.cli.engine.api_types.transfer_types import TransferView
+from satchel.cli.engine.files.download import Fetcher, Wanted, full_name, local_path
 from satchel.cli.engine.http.client import Client
-from satchel.cli.engine.resources.room_answers import RoomFile
-from satchel.cli.engine.resources.transfer_answers import Transfer
+from satchel.cli.engine.http.retry import Patience, Stopped
 from satchel.cli.engine.resources.transfer_receive import open_offer, plan, report_verified
+from satchel.cli.engine.resources.transfer_text import shown_count
 from satchel.cli.engine.terminal.output import CommandFailed
 from satchel.cli.engine.terminal.sizes import shown_bytes
 from satchel.cli.rooms.narrator import Narrator
-from satchel.cli.transfers.transfer_list import shown_count
 
 _LAST_WORDS_SECONDS = 2.0
 # Of a file that takes longer, one wants to know how far it is.
@@ -41,13 +41,13 @@ class Saver:
     def __post_init__(self) -> None:
         threading.Thread(target=self._work, daemon=True).start()
 
-    def save_file(self, room_id: str, file: RoomFile) -> None:
+    def save_file(self, room_id: str, file: FileView) -> None:
         if file.file_id in self._asked_for:
             return
         self._asked_for.add(file.file_id)
-        self._jobs.put(lambda: self._try(file.path, lambda: self._take(room_id, file)))
+        self._jobs.put(lambda: self._try(full_name(file), lambda: self._take(room_id, file)))
 
-    def save_offer(self, transfer: Transfer) -> None:
+    def save_offer(self, transfer: TransferView) -> None:
         if transfer.transfer_id in self._asked_for:
             return
         self._asked_for.add(transfer.transfer_id)
@@ -78,7 +78,7 @@ class Saver:
             why = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
             self.narrator.tell("not-saved", f"Not saved: {what}: {why}", path=what, why=why)
 
-    def _take(self, room_id: str, file: RoomFile) -> None:
+    def _take(self, room_id: str, file: FileView) -> None:
         # What was handed to the room before we came is taken from that transfer, which gives its sender a receipt.
         handed = f"/transfers/{file.transfer_id}/files/{file.place}" if file.transfer_id else ""
         content = f"{handed or f'/rooms/{room_id}/files/{file.file_id}'}/content"
@@ -87,11 +87,14 @@ class Saver:
             if handed:
                 self.client.call("POST", f"{handed}/verified", object, {"sha256": file.sha256})
 
-        self._fetch(Wanted(content, file.size_bytes, file.sha256, self.folder / local_path(file.path)), report)
+        self._fetch(
+            Wanted(content, file.size_bytes, file.sha256, self.folder / local_path(full_name(file))),
+            report,
+        )
 
     def _accept(self, transfer_id: str) -> None:
         # With all of its files: lists only have the first few.
-        transfer = self.client.call("GET", f"/transfers/{transfer_id}", Transfer)
+        transfer = self.client.call("GET", f"/transfers/{transfer_id}", TransferView)
         open_offer(self.client, transfer)
         for wanted in plan(transfer, self.folder):
             self._fetch(wanted, partial(report_verified, self.client, transfer, wanted.facts["place"]))

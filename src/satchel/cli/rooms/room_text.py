@@ -4,14 +4,15 @@ import sys
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 
-from satchel.cli.engine.resources.room_answers import Room, RoomFile, RoomPerson
+from satchel.cli.engine.api_types.room_types import FileView, OccupantView, RoomView
+from satchel.cli.engine.files.download import full_name
 from satchel.cli.engine.terminal.columns import fitted, room_for, shown_width
 from satchel.cli.engine.terminal.output import paint, printable
 from satchel.cli.engine.terminal.qr_code import qr_code
 from satchel.cli.engine.terminal.sizes import shown_bytes, shown_moment
 
 
-def invitation(room: Room) -> Iterator[str]:
+def invitation(room: RoomView) -> Iterator[str]:
     """What others need to come in."""
     if not sys.stdout.isatty():
         yield from (room.code, room.link)
@@ -23,7 +24,7 @@ def invitation(room: Room) -> Iterator[str]:
     yield f"  {room.link}"
 
 
-def headline(room: Room) -> str:
+def headline(room: RoomView) -> str:
     name = printable(room.name)
     title = f"{name} ({room.code})" if name and name != room.code else f"Room {room.code}"
     remarks = [
@@ -35,7 +36,7 @@ def headline(room: Room) -> str:
     return f"{paint(title, 'strong')}, {', '.join(remarks)}"
 
 
-def people(room: Room) -> Iterator[str]:
+def people(room: RoomView) -> Iterator[str]:
     """Those who are here first."""
     for person in sorted(room.people, key=lambda each: not each.here):
         yield f"  {_described(person, room)}"
@@ -43,8 +44,8 @@ def people(room: Room) -> Iterator[str]:
         yield printable(f"  {knock.name} knocks. Let them in with `satchel room admit {knock.name}`.")
 
 
-def files(found: Sequence[RoomFile], room: Room) -> Iterator[str]:
-    names = [printable(file.path) for file in found]
+def files(found: Sequence[FileView], room: RoomView) -> Iterator[str]:
+    names = [printable(full_name(file)) for file in found]
     bringers = [printable(_bringer(file, room)) for file in found]
     by_width = min(20, max(map(shown_width, bringers), default=0))
     widest = room_for(max(map(shown_width, names), default=0), 2 + 7 + 2 + by_width + 2 + 16)
@@ -53,7 +54,7 @@ def files(found: Sequence[RoomFile], room: Room) -> Iterator[str]:
         yield f"{fitted(name, widest)}  {shown_bytes(file.size_bytes):>7}  {fitted(bringer, by_width)}  {moment}"
 
 
-def time_left(room: Room) -> timedelta:
+def time_left(room: RoomView) -> timedelta:
     return datetime.fromisoformat(room.expires_at) - datetime.now(UTC)
 
 
@@ -63,7 +64,7 @@ def shown_until(iso: str) -> str:
     return moment.strftime("%H:%M" if is_today else "%Y-%m-%d %H:%M")
 
 
-def _described(person: RoomPerson, room: Room) -> str:
+def _described(person: OccupantView, room: RoomView) -> str:
     remarks = [
         *(["you"] if person.person_id == room.you else []),
         *(["owner"] if person.is_owner else []),
@@ -74,7 +75,7 @@ def _described(person: RoomPerson, room: Room) -> str:
     return f"{mark} {printable(person.name)}" + (f" ({printable(', '.join(remarks))})" if remarks else "")
 
 
-def _bringer(file: RoomFile, room: Room) -> str:
+def _bringer(file: FileView, room: RoomView) -> str:
     called = {person.person_id: person.name for person in room.people} | {room.you: "you"}
     bringer = called.get(file.by, file.by_name)
     return f"{bringer}, for {called.get(file.to, 'somebody who left')}" if file.to else bringer

@@ -7,11 +7,13 @@ from datetime import timedelta
 import msgspec
 from msgspec import to_builtins
 
-from satchel.cli.engine.files.worker_pool import is_passing
+from satchel.cli.engine.api_types.event_types import LiveEvent
+from satchel.cli.engine.api_types.room_types import ChatView, FileList, FileView, Message, RoomView
+from satchel.cli.engine.files.download import full_name
 from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.http.failures import Refused, Unreachable
-from satchel.cli.engine.http.live_events import Live, Told
-from satchel.cli.engine.resources.room_answers import Chat, Message, Room, RoomFile, RoomFiles
+from satchel.cli.engine.http.live_events import Live
+from satchel.cli.engine.http.retry import is_passing
 from satchel.cli.engine.terminal.sizes import shown_bytes
 from satchel.cli.rooms.narrator import Narrator
 from satchel.cli.rooms.offers import Offers
@@ -47,10 +49,10 @@ class Watch:
     """What is known of a room, compared with what it is at every sign of a change."""
 
     client: Client
-    room: Room
+    room: RoomView
     narrator: Narrator
     saver: Saver | None = None
-    _files: dict[str, RoomFile] = field(default_factory=dict[str, RoomFile])
+    _files: dict[str, FileView] = field(default_factory=dict[str, FileView])
     _messages: set[str] = field(default_factory=set[str])
     _offers: Offers = field(init=False)
     _warned_of: timedelta | None = None
@@ -79,8 +81,8 @@ class Watch:
                     self.narrator.tell("closed", sentence, reason=over.reason)
                     return
 
-    def _hear(self, told: Told | None) -> None:
-        if told is None or told.says_to_read_everything:
+    def _hear(self, told: LiveEvent | None) -> None:
+        if told is None or told.asks_for_reload:
             if told or self._is_behind:
                 self._read_everything()
         elif told.type == "room.closed" and told.room_id == self.room.room_id:
@@ -92,7 +94,7 @@ class Watch:
         elif told.type == "room.chat":
             self._hear_message(msgspec.json.decode(told.message, type=Message))
         elif told.type == "room.file":
-            self._see_file(msgspec.json.decode(told.file, type=RoomFile))
+            self._see_file(msgspec.json.decode(told.file, type=FileView))
         elif told.type == "room.file-gone":
             self._miss_file(told.file_id)
         elif told.type == "room.changed":
@@ -100,7 +102,7 @@ class Watch:
 
     def _read_everything(self) -> None:
         self._read_room()
-        files = self.client.call("GET", self._path("/files"), RoomFiles).files
+        files = self.client.call("GET", self._path("/files"), FileList).files
         if not self._has_begun:
             self.narrator.tell_machines("room", room=to_builtins(self.room), files=to_builtins(files))
         for file_id in self._files.keys() - {file.file_id for file in files}:
@@ -113,7 +115,7 @@ class Watch:
 
     def _read_room(self) -> None:
         try:
-            now = self.client.call("GET", self._path(""), Room)
+            now = self.client.call("GET", self._path(""), RoomView)
         except Refused as refusal:
             if refusal.status != 404:
                 raise
@@ -129,7 +131,7 @@ class Watch:
         unheard: list[Message] = []
         before = ""
         while True:
-            page = self.client.call("GET", self._path(f"/chat?limit={_CHAT_PAGE}{before}"), Chat)
+            page = self.client.call("GET", self._path(f"/chat?limit={_CHAT_PAGE}{before}"), ChatView)
             new = [message for message in page.messages if message.message_id not in self._messages]
             unheard[:0] = new
             if not self._has_begun or not page.more or len(new) < len(page.messages):
@@ -148,7 +150,7 @@ class Watch:
         who = "you" if message.person_id == self.room.you else message.name
         self.narrator.tell("chat", message.text, at=message.at, who=who, message=to_builtins(message))
 
-    def _see_file(self, file: RoomFile) -> None:
+    def _see_file(self, file: FileView) -> None:
         is_new = file.file_id not in self._files
         self._files[file.file_id] = file
         is_own = file.by == self.room.you
@@ -157,13 +159,13 @@ class Watch:
             self.saver.save_file(self.room.room_id, file)
         if file.to is None and is_new and self._has_begun:
             who = "You" if is_own else file.by_name
-            sentence = f"{who} brought {file.path} ({shown_bytes(file.size_bytes)})."
+            sentence = f"{who} brought {full_name(file)} ({shown_bytes(file.size_bytes)})."
             self.narrator.tell("file", sentence, at=file.at, file=to_builtins(file))
 
     def _miss_file(self, file_id: str) -> None:
         file = self._files.pop(file_id, None)
         if file is not None:
-            self.narrator.tell("file-gone", f"{file.path} is not in the room any more.", file=to_builtins(file))
+            self.narrator.tell("file-gone", f"{full_name(file)} is not in the room any more.", file=to_builtins(file))
 
     def _warn_of_the_end(self) -> None:
         left = time_left(self.room)

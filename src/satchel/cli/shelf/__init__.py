@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from satchel.cli.account import Json, Server
+from satchel.cli.engine.command.common_options import Json, Server
 from satchel.cli.engine.terminal.output import CommandFailed, print_json, printable
 
 if TYPE_CHECKING:
-    from satchel.cli.engine.http.answers import Entry
+    from satchel.cli.engine.api_types.shelf_types import EntryView
 
 # As in `account`, what takes long to load is imported inside the verbs.
 
@@ -48,7 +48,7 @@ def rm(
 
     with open_client(server) as client:
         places = Places(client)
-        entries: list[Entry] = []
+        entries: list[EntryView] = []
         for path in paths:
             entry = places.at(path)
             if entry is None:

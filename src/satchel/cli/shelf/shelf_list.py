@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from satchel.cli.engine.http.answers import Entry
+from satchel.cli.engine.api_types.shelf_types import EntryView
 from satchel.cli.engine.terminal.columns import fitted, room_for, shown_width
 from satchel.cli.engine.terminal.output import paint, printable
 from satchel.cli.engine.terminal.sizes import shown_bytes, shown_moment
@@ -12,7 +12,7 @@ _MOMENT_WIDTH = 16
 _GAP = 2
 
 
-def lines(entries: Sequence[Entry]) -> Iterator[str]:
+def lines(entries: Sequence[EntryView]) -> Iterator[str]:
     names = [printable(entry.name) + ("/" if entry.kind == "folder" else "") for entry in entries]
     widest = room_for(max(map(shown_width, names), default=0), _SIZE_WIDTH + _MOMENT_WIDTH + 2 * _GAP)
     for entry, name in zip(entries, names, strict=True):

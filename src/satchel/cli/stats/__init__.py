@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from satchel.cli.account import Json, Server
+from satchel.cli.engine.command.common_options import Json, JsonLines, Server
 from satchel.cli.engine.command.typer_internals import GroupedVerbs, Verb
 from satchel.cli.engine.terminal.numbers import shown_clicks, whole_number
 from satchel.cli.engine.terminal.output import CommandFailed, Misused, answer, note
@@ -97,7 +97,7 @@ def clicks(
         str | None, typer.Option("--day", metavar="DAY", help="Instead, everybody's of a UTC day; for administrators.")
     ] = None,
     limit: Annotated[str, typer.Option("--limit", metavar="NUMBER", help="How many at most.")] = "100",
-    json: Annotated[bool, typer.Option("--json", help="Print JSON for machines, an object per line.")] = False,
+    json: JsonLines = False,
     server: Server = None,
 ) -> None:
     """List clicks one by one, newest first."""
@@ -217,14 +217,14 @@ def rebuild(
 
     What is right stays as it is.
     """
+    from satchel.cli.engine.api_types.stats_types import RebuiltView
     from satchel.cli.engine.http.client import open_client
     from satchel.cli.stats import stats_text
-    from satchel.cli.stats.answers import Rebuilt
     from satchel.cli.stats.periods import day_of, month_of
 
     body = {"month": month_of(period)} if len(period) == len("2026-11") else {"day": day_of(period)}
     with open_client(server) as client:
-        rebuilt = client.call("POST", "/clicks/rebuild", Rebuilt, body)
+        rebuilt = client.call("POST", "/clicks/rebuild", RebuiltView, body)
     answer(rebuilt, [stats_text.rebuilt(period, rebuilt)], as_json=json)
 
 
@@ -236,25 +236,25 @@ def erase(
     server: Server = None,
 ) -> None:
     """Erase all clicks of a person; the sums stay as they are."""
+    from satchel.cli.engine.api_types.stats_types import ErasedView
     from satchel.cli.engine.http.client import open_client
-    from satchel.cli.stats.answers import Erased
     from satchel.cli.stats.click_list import ME, person_id_of, quoted
 
     with open_client(server) as client:
         person_id = person_id_of(client, who)
         if not yes:
             confirm(f"This erases {'all your clicks' if who == ME else f'all clicks of {who}'} for good.")
-        erased = client.call("DELETE", f"/clicks/people/{quoted(person_id)}", Erased)
+        erased = client.call("DELETE", f"/clicks/people/{quoted(person_id)}", ErasedView)
     answer(erased, [f"Erased {shown_clicks(erased.erased)}."], as_json=json)
 
 
 def _show_stat(which: str, server: str | None, *, as_json: bool) -> None:
+    from satchel.cli.engine.api_types.stats_types import StatView
     from satchel.cli.engine.http.client import open_client
-    from satchel.cli.stats.answers import Stat
     from satchel.cli.stats.stats_text import stat
 
     with open_client(server) as client:
-        found = client.call("GET", f"/clicks/stats/{which}", Stat)
+        found = client.call("GET", f"/clicks/stats/{which}", StatView)
     answer(found, [stat(found)], as_json=as_json)
 
 

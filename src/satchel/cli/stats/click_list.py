@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping
 from urllib.parse import quote, urlencode
 
-from satchel.cli.engine.http.answers import Person
+from satchel.cli.engine.api_types.account_types import PersonView
+from satchel.cli.engine.api_types.stats_types import ClicksView, ClickView
 from satchel.cli.engine.http.client import Client
+from satchel.cli.engine.resources.people_list import everybody
 from satchel.cli.engine.terminal.output import CommandFailed
-from satchel.cli.people import everybody
-from satchel.cli.stats.answers import Click, Clicks
 from satchel.cli.stats.periods import day_of, moment_of
 
 _PAGE = 1000
@@ -28,11 +28,11 @@ def where_clicks_are(
     return "/clicks", {name: value for name, value in asked.items() if value}
 
 
-def every_click(client: Client, where: str, query: Mapping[str, str]) -> Iterator[Click]:
+def every_click(client: Client, where: str, query: Mapping[str, str]) -> Iterator[ClickView]:
     """Newest first."""
     cursor: dict[str, str] = {}
     while True:
-        page = client.call("GET", f"{where}?{urlencode({**query, **cursor, 'limit': str(_PAGE)})}", Clicks)
+        page = client.call("GET", f"{where}?{urlencode({**query, **cursor, 'limit': str(_PAGE)})}", ClicksView)
         yield from page.clicks
         if page.cursor is None:
             return
@@ -42,7 +42,7 @@ def every_click(client: Client, where: str, query: Mapping[str, str]) -> Iterato
 def person_id_of(client: Client, who: str) -> str:
     """The id under which somebody clicks: as it is, or that of an e-mail address."""
     if who == ME:
-        return client.call("GET", "/accounts/me", Person).user_id
+        return client.call("GET", "/accounts/me", PersonView).user_id
     if "@" not in who:
         return who
     wanted = who.strip().lower()

@@ -8,11 +8,11 @@ from itertools import islice
 
 import msgspec
 
-from satchel.cli.engine.files.worker_pool import Patience
+from satchel.cli.engine.api_types.stats_types import RecordedClicksView, RecordedView
 from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.http.failures import Refused, Unreachable
+from satchel.cli.engine.http.retry import Patience
 from satchel.cli.engine.terminal.output import CommandFailed, note
-from satchel.cli.stats.answers import RecordedClick, RecordedClicks
 
 AT_ONCE = 1000
 
@@ -38,19 +38,19 @@ def new_key() -> str:
     return secrets.token_hex(6)
 
 
-def record_all(client: Client, lines: Iterable[Line], key: str) -> Iterator[list[RecordedClick]]:
+def record_all(client: Client, lines: Iterable[Line], key: str) -> Iterator[list[RecordedView]]:
     """List by list. Given the same key and lines once more, nothing is counted that had been counted."""
     waiting = iter(lines)
     while batch := list(islice(waiting, AT_ONCE)):
         yield _record(client, [{"key": f"{key}/{line.number}", **line.click} for line in batch], batch)
 
 
-def _record(client: Client, clicks: Sequence[Mapping[str, object]], batch: Sequence[Line]) -> list[RecordedClick]:
+def _record(client: Client, clicks: Sequence[Mapping[str, object]], batch: Sequence[Line]) -> list[RecordedView]:
     content = msgspec.json.encode(clicks)
     patience = Patience(threading.Event(), note)
     while True:
         try:
-            return client.post_bytes("/clicks", "application/json", content, RecordedClicks).clicks
+            return client.post_bytes("/clicks", "application/json", content, RecordedClicksView).clicks
         except (Refused, Unreachable) as error:
             if isinstance(error, Refused) and error.status < 500 and len(batch) > 1:
                 lines = f"lines {batch[0].number:,} to {batch[-1].number:,}"

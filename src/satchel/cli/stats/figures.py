@@ -6,9 +6,9 @@ from urllib.parse import urlencode
 
 from msgspec import to_builtins
 
+from satchel.cli.engine.api_types.stats_types import DaysView, DayView, MonthsView, MonthView, RankingView, SummaryView
 from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.terminal.output import Misused
-from satchel.cli.stats.answers import Day, Days, Month, Months, Ranking, Summary
 from satchel.cli.stats.periods import day_of, month_of
 from satchel.cli.stats.scopes import MINE, Scope
 
@@ -42,9 +42,9 @@ class Wish:
 class Told:
     """All that is told of a scope."""
 
-    summary: Summary
-    series: "list[Day] | list[Month]"
-    ranking: Ranking | None
+    summary: SummaryView
+    series: "list[DayView] | list[MonthView]"
+    ranking: RankingView | None
 
     def as_builtins(self, scope: Scope, wish: Wish) -> dict[str, object]:
         told: dict[str, object] = {
@@ -58,14 +58,14 @@ class Told:
 
 def read(client: Client, scope: Scope, wish: Wish) -> Told:
     where, zone = f"/stats/{scope.written}", {"zone": wish.zone}
-    summary = client.call("GET", f"{where}/summary?{urlencode(zone)}", Summary)
+    summary = client.call("GET", f"{where}/summary?{urlencode(zone)}", SummaryView)
     between = wish.query()
     if wish.is_of_months:
-        series = client.call("GET", f"{where}/months?{urlencode(between)}", Months).months
+        series = client.call("GET", f"{where}/months?{urlencode(between)}", MonthsView).months
     else:
         series = _days(client, f"{where}/days?{urlencode({**zone, **_or_shown(between, summary.today_is)})}")
     top = f"/stats/top?{urlencode({**zone, **({} if wish.is_of_months else between)})}"
-    ranking = client.call("GET", top, Ranking) if scope.written == MINE else None
+    ranking = client.call("GET", top, RankingView) if scope.written == MINE else None
     return Told(summary=summary, series=series, ranking=ranking)
 
 
@@ -76,18 +76,18 @@ def export(client: Client, scope: Scope, wish: Wish) -> bytes:
         between = {name: f"{month}-01" for name, month in between.items()}
     elif not between:
         where = f"/stats/{scope.written}/summary?{urlencode({'zone': wish.zone})}"
-        between = _or_shown(between, client.call("GET", where, Summary).today_is)
+        between = _or_shown(between, client.call("GET", where, SummaryView).today_is)
     query = urlencode({"format": "csv", "by": wish.by, "zone": wish.zone, **between})
     with client.receive_bytes(f"/stats/{scope.written}/export?{query}", {}) as response:
         return response.read()
 
 
-def _days(client: Client, where: str) -> list[Day]:
-    told = client.call("GET", where, Days)
+def _days(client: Client, where: str) -> list[DayView]:
+    told = client.call("GET", where, DaysView)
     for _ in range(_MOST_ASKED):
         if not told.people_pending:
             break
-        told = client.call("GET", where, Days)
+        told = client.call("GET", where, DaysView)
     return told.days
 
 

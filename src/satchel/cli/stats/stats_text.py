@@ -3,12 +3,23 @@
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
+from typing import TypeAlias
 
+from satchel.cli.engine.api_types.stats_types import (
+    ClickView,
+    DayView,
+    FiguresView,
+    MonthView,
+    RankedView,
+    RankingView,
+    RebuiltView,
+    StatView,
+    SummaryView,
+)
 from satchel.cli.engine.terminal.columns import fitted, room_for, shown_width
 from satchel.cli.engine.terminal.numbers import shown_clicks, shown_people
 from satchel.cli.engine.terminal.output import paint, printable
 from satchel.cli.engine.terminal.sizes import shown_moment
-from satchel.cli.stats.answers import Click, Day, Figures, Month, Ranked, Ranking, Rebuilt, Stat, Summary
 from satchel.cli.stats.chart import chart
 from satchel.cli.stats.figures import Told
 
@@ -16,6 +27,7 @@ _KINDS = ("open", "view", "download", "upload", "press")
 _DONE = {"open": "opened", "view": "viewed", "download": "downloaded", "upload": "uploaded", "press": "pressed"}
 _LISTED = 10
 _NOT_KNOWN = "?"
+Figures: TypeAlias = FiguresView | DayView | MonthView | RankedView
 _LEAST_NAME = 12
 # What stands beside a name: how often it was opened, by how many people, downloads, and when last.
 _RANKED_WIDTH = 2 + 2 + 8 + 2 + 9 + 2 + 12 + 2 + 16
@@ -35,7 +47,7 @@ def everything(title: str, zone: str, told: Told, *, as_table: bool) -> Iterator
         yield from ranking(told.ranking) if told.ranking else ()
 
 
-def summary(stands: Summary) -> Iterator[str]:
+def summary(stands: SummaryView) -> Iterator[str]:
     if not stands.total.clicks:
         yield "  Nothing was counted yet. Give people a link with `satchel link`."
         return
@@ -56,35 +68,35 @@ def summary(stands: Summary) -> Iterator[str]:
         yield f"  {'last':<9}  {shown_moment(stands.last_at)}"
 
 
-def series(periods: Sequence[Day | Month], *, as_table: bool) -> Iterator[str]:
+def series(periods: Sequence[DayView | MonthView], *, as_table: bool) -> Iterator[str]:
     """A chart in a terminal, else a table of the periods in which there was anything."""
     counted = [each for each in periods if each.clicks]
     noun = "months" if _are_months(periods) else "days"
     if not counted:
-        yield f"  No clicks from {periods[0].period} to {periods[-1].period}."
+        yield f"  No clicks from {_period(periods[0])} to {_period(periods[-1])}."
         return
     if sys.stdout.isatty() and not as_table:
         width = shutil.get_terminal_size().columns - 3
-        yield from (f"  {line}" for line in chart([(each.period, each.clicks) for each in periods], width, noun))
+        yield from (f"  {line}" for line in chart([(_period(each), each.clicks) for each in periods], width, noun))
         return
     headings = ["clicks", "people", *_KINDS]
     yield "  ".join([noun.removesuffix("s").ljust(10), *(f"{heading:>8}" for heading in headings)])
     for each in counted:
         known = [each.clicks, _NOT_KNOWN if each.people is None else each.people]
         figures = [*known, *(getattr(each, kind) for kind in _KINDS)]
-        yield "  ".join([each.period.ljust(10), *(f"{figure:>8}" for figure in figures)])
+        yield "  ".join([_period(each).ljust(10), *(f"{figure:>8}" for figure in figures)])
     if len(counted) < len(periods):
         yield f"Of {len(periods)} {noun}, those without clicks are left out."
 
 
-def ranking(ranked: Ranking) -> Iterator[str]:
+def ranking(ranked: RankingView) -> Iterator[str]:
     """Things only where they tell more than the links to them."""
     yield from _ranked("Links opened most", ranked.links)
     if _told(ranked.things) != _told(ranked.links):
         yield from _ranked("Things opened most", ranked.things)
 
 
-def clicks(found: Sequence[Click]) -> Iterator[str]:
+def clicks(found: Sequence[ClickView]) -> Iterator[str]:
     """What a click was about stands last, where there is room for it."""
     users = max((shown_width(printable(each.user_id)) for each in found), default=0)
     width = room_for(users, _CLICK_WIDTH, least=8)
@@ -101,20 +113,20 @@ def clicks(found: Sequence[Click]) -> Iterator[str]:
         yield "  ".join(columns).rstrip()
 
 
-def stat(found: Stat) -> str:
+def stat(found: StatView) -> str:
     period = "in all" if found.create_date_time == "METADATA" else found.create_date_time
     by = "" if found.unique_users is None else f" by {shown_people(found.unique_users)}"
     return f"{period}: {shown_clicks(found.total_clicks)}{by}"
 
 
-def rebuilt(period: str, told: Rebuilt) -> str:
+def rebuilt(period: str, told: RebuiltView) -> str:
     before, after = (
         f"{shown_clicks(each.clicks)} by {shown_people(each.people)}" for each in (told.before, told.after)
     )
     return f"{period} was right: {after}." if before == after else f"{period} was {before}, and is {after} now."
 
 
-def _ranked(title: str, found: Sequence[Ranked]) -> Iterator[str]:
+def _ranked(title: str, found: Sequence[RankedView]) -> Iterator[str]:
     if not found:
         return
     yield from ("", paint(title, "strong"))
@@ -133,12 +145,16 @@ def _ranked(title: str, found: Sequence[Ranked]) -> Iterator[str]:
         yield "  ".join(["", *columns, last]).rstrip()
 
 
-def _told(found: Sequence[Ranked]) -> list[tuple[str, int, int]]:
+def _told(found: Sequence[RankedView]) -> list[tuple[str, int, int]]:
     return [(each.name, each.open, each.download) for each in found]
 
 
-def _are_months(periods: Sequence[Day | Month]) -> bool:
-    return isinstance(periods[0], Month)
+def _period(figures: DayView | MonthView) -> str:
+    return figures.month if isinstance(figures, MonthView) else figures.day
+
+
+def _are_months(periods: Sequence[DayView | MonthView]) -> bool:
+    return isinstance(periods[0], MonthView)
 
 
 def _fits(width: int) -> bool:

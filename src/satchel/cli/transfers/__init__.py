@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from satchel.cli.account import Json, Server
+from satchel.cli.engine.command.common_options import Json, Server
 from satchel.cli.engine.command.typer_internals import GroupedVerbs, Verb
 from satchel.cli.engine.terminal.numbers import whole_number
 from satchel.cli.engine.terminal.output import Misused, answer, printable
@@ -74,12 +74,12 @@ def resend(transfer: Id, json: Json = False, server: Server = None) -> None:
 
 
 def _do(typed: str, verb: str, sentence: str, server: str | None, *, as_json: bool) -> None:
+    from satchel.cli.engine.api_types.transfer_types import TransferView
     from satchel.cli.engine.http.client import open_client
-    from satchel.cli.engine.resources.transfer_answers import Transfer
     from satchel.cli.engine.resources.transfer_find import find_id
-    from satchel.cli.transfers.transfer_list import short_id, summary
+    from satchel.cli.engine.resources.transfer_text import short_id, summary
 
     with open_client(server) as client:
-        now = client.call("POST", f"/transfers/{find_id(client, typed)}/{verb}", Transfer)
+        now = client.call("POST", f"/transfers/{find_id(client, typed)}/{verb}", TransferView)
     words = {"summary": summary(now), "sender": now.sender.name, "short_id": short_id(now)}
     answer(now, [printable(sentence.format(**words))], as_json=as_json)

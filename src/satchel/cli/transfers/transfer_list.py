@@ -2,21 +2,21 @@
 
 from collections.abc import Iterator, Sequence
 
-from satchel.cli.engine.resources.transfer_answers import Receipt, Transfer
+from satchel.cli.engine.api_types.transfer_types import TransferView
+from satchel.cli.engine.files.download import full_name
+from satchel.cli.engine.resources.transfer_text import SHORT_ID, first_names, moment_of, short_id, shown_count
 from satchel.cli.engine.terminal.columns import fitted, room_for, shown_width
 from satchel.cli.engine.terminal.output import paint, printable
 from satchel.cli.engine.terminal.sizes import shown_bytes, shown_moment
 
-# Ids begin with the time, so that those of one day differ only towards the end.
-SHORT_ID = 8
 _STATE_WIDTH = 10
 _STYLES = {"verified": "good", "declined": "bad", "withdrawn": "quiet"}
 _TAKEN = SHORT_ID + 16 + _STATE_WIDTH + 4 * 2
 
 
-def history(transfers: Sequence[Transfer]) -> Iterator[str]:
+def history(transfers: Sequence[TransferView]) -> Iterator[str]:
     others = [_other_side(each) for each in transfers]
-    contents = [f"{_first_names(each)}, {shown_bytes(each.size_bytes)}" for each in transfers]
+    contents = [f"{first_names(each)}, {shown_bytes(each.size_bytes)}" for each in transfers]
     other_width = room_for(_widest(others), _TAKEN + 20, least=8)
     content_width = room_for(_widest(contents), _TAKEN + other_width, least=12)
     for each, other, content in zip(transfers, others, contents, strict=True):
@@ -30,15 +30,15 @@ def history(transfers: Sequence[Transfer]) -> Iterator[str]:
         yield "  ".join(columns)
 
 
-def details(transfer: Transfer) -> Iterator[str]:
+def details(transfer: TransferView) -> Iterator[str]:
     yield paint(f"{_other_side(transfer)}, {shown_moment(transfer.sent_at)}", "strong")
     if transfer.note:
         yield from (f"  “{printable(line)}”" for line in transfer.note.splitlines())
     yield f"  {shown_count(transfer.file_count)}, {shown_bytes(transfer.size_bytes)}"
-    widest = room_for(max((shown_width(printable(file.path)) for file in transfer.files), default=0), 26)
+    widest = room_for(max((shown_width(printable(full_name(file))) for file in transfer.files), default=0), 26)
     for file in transfer.files:
         state = f"  {_shown_state(file.state)}" if file.state else ""
-        yield f"    {fitted(printable(file.path), widest)}  {shown_bytes(file.size_bytes):>7}{state}"
+        yield f"    {fitted(printable(full_name(file)), widest)}  {shown_bytes(file.size_bytes):>7}{state}"
     if transfer.receipts:
         yield ""
         names = room_for(max(shown_width(printable(each.name)) for each in transfer.receipts), 32)
@@ -56,42 +56,10 @@ def details(transfer: Transfer) -> Iterator[str]:
         yield "  The files are not to be had any more."
 
 
-def summary(transfer: Transfer) -> str:
-    """What it is in a few words."""
-    return f"{_first_names(transfer)}, {shown_bytes(transfer.size_bytes)}"
-
-
-def short_id(transfer: Transfer) -> str:
-    """As much of the id as it takes to name the transfer; see `finding.find`."""
-    return transfer.transfer_id[-SHORT_ID:]
-
-
-def moment_of(receipt: Receipt) -> str | None:
-    """When the receipt came to be in its state; of a withdrawn one that is not kept."""
-    return {
-        "offered": receipt.offered_at,
-        "opened": receipt.opened_at,
-        "downloaded": receipt.downloaded_at,
-        "verified": receipt.verified_at,
-        "declined": receipt.declined_at,
-    }.get(receipt.state)
-
-
-def shown_count(files: int) -> str:
-    return f"{files:,} {'file' if files == 1 else 'files'}"
-
-
-def _other_side(transfer: Transfer) -> str:
+def _other_side(transfer: TransferView) -> str:
     if transfer.direction == "received":
         return printable(f"from {transfer.sender.name}")
     return printable(f"to {transfer.receiver.name}")
-
-
-def _first_names(transfer: Transfer) -> str:
-    if not transfer.files:
-        return shown_count(transfer.file_count)
-    more = transfer.file_count - 1
-    return printable(transfer.files[0].name) + (f" and {more:,} more" if more else "")
 
 
 def _shown_state(state: str, width: int = 0) -> str:

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Protocol
 from satchel.cli.drop.crypto.sealed_records import BrokenOff, Digest, Opener, ReadInto
 from satchel.cli.drop.crypto.session_keys import Asked, Have, Stream, b64, from_b64
 from satchel.cli.drop.receive.write_behind import HELD_CHUNKS, WritingBehind
-from satchel.cli.drop.session.drop_answers import RequestView, SessionView
 from satchel.cli.drop.session.drop_session import Announced, DropSession
 from satchel.cli.drop.session.session_listener import Hearing, SessionOver
 from satchel.cli.drop.session.stream_connection import Pipe, RefusedByProxy
-from satchel.cli.engine.files.worker_pool import Stopped, is_passing
+from satchel.cli.engine.api_types.drop_types import RequestView, SessionView
 from satchel.cli.engine.http.failures import Refused, Unreachable
+from satchel.cli.engine.http.retry import Stopped, is_passing
 from satchel.cli.engine.terminal.output import CommandFailed
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from satchel.cli.drop.crypto.session_keys import CHUNK, Description, Have, Reque
 from satchel.cli.drop.send.contents import Content, Source
 from satchel.cli.drop.send.outflow import Outflow, Records, sealed_length
 from satchel.cli.drop.session.drop_session import DropSession, Somebody
-from satchel.cli.engine.files.worker_pool import Patience
 from satchel.cli.engine.http.failures import Refused, Unreachable
+from satchel.cli.engine.http.retry import Patience
 
 
 class Chain:

@@ -12,22 +12,21 @@ from satchel.cli.drop.send.contents import Changed, Source, Stalled
 from satchel.cli.drop.send.handover import Handover, Offer, Serving
 from satchel.cli.drop.send.send_log import Showing
 from satchel.cli.drop.session.doorkeeper import Doorkeeper
-from satchel.cli.drop.session.drop_answers import (
+from satchel.cli.drop.session.drop_session import DropSession, Somebody, new_id
+from satchel.cli.engine.api_types.drop_types import RequestView, SessionView
+from satchel.cli.engine.api_types.event_types import (
     Came,
     Closed,
     Declined,
     Done,
+    DropEvent,
     Ended,
-    Happened,
     Knocked,
     Left,
     Progressed,
     Requested,
-    RequestView,
-    SessionView,
     Tagged,
 )
-from satchel.cli.drop.session.drop_session import DropSession, Somebody, new_id
 from satchel.cli.engine.http.failures import Refused, Unreachable
 from satchel.cli.engine.terminal.output import CommandFailed
 
@@ -130,7 +129,7 @@ class Sending:
             else:
                 self._session.call("DELETE", "", type(None))
 
-    def _hear(self, told: SessionView | Happened | None) -> None:
+    def _hear(self, told: SessionView | DropEvent | None) -> None:
         match told:
             case SessionView(receipts=receipts):
                 for each in receipts:  # what was confirmed while we did not listen

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from satchel.cli.drop.crypto.codes import new_code, spoken
 from satchel.cli.drop.crypto.cpace import BadShare, Door, WrongTag
 from satchel.cli.drop.crypto.session_keys import SUITE, b64, from_b64
-from satchel.cli.drop.session.drop_answers import Knocked, Tagged
 from satchel.cli.drop.session.drop_session import DropSession
+from satchel.cli.engine.api_types.event_types import Knocked, Tagged
 from satchel.cli.engine.http.failures import Refused, Unreachable
 
 GUESSES = 3

@@ -16,33 +16,35 @@ from msgspec.structs import replace
 
 from satchel.cli.drop.crypto.codes import link
 from satchel.cli.drop.crypto.session_keys import Description, Introduction, Keys, Secret, Tampered, b64, from_b64
-from satchel.cli.drop.session.drop_answers import (
-    TOLD,
+from satchel.cli.engine.api_types.drop_types import (
+    FileView,
+    MemberView,
+    NameView,
+    RequestView,
+    SessionJoined,
+    SessionOpened,
+    SessionView,
+)
+from satchel.cli.engine.api_types.event_types import (
+    DROP_EVENTS,
     Came,
     Declined,
     Done,
     DoorChanged,
+    DropEvent,
     Ended,
     FilesAnnounced,
     FilesWithdrawn,
-    FileView,
-    Happened,
     Hello,
-    Joined,
     Left,
-    MemberView,
-    Named,
-    Opened,
     Progressed,
     Requested,
-    RequestView,
     Resync,
-    SessionView,
 )
-from satchel.cli.engine.files.worker_pool import is_passing
 from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.http.failures import Refused, Unreachable
 from satchel.cli.engine.http.live_events import listening
+from satchel.cli.engine.http.retry import is_passing
 
 if TYPE_CHECKING:
     from websockets.sync.client import ClientConnection
@@ -86,7 +88,7 @@ class State:
 class DropSession:
     """One member of one session. `call` may be used by several threads, `live` by one."""
 
-    def __init__(self, client: Client, known: Opened | Joined, secret: Secret, member_id: str) -> None:
+    def __init__(self, client: Client, known: SessionOpened | SessionJoined, secret: Secret, member_id: str) -> None:
         self.client = client
         self.session_id = known.session_id
         self.name = known.name
@@ -109,13 +111,13 @@ class DropSession:
         """A websocket below this session, as this member."""
         return self.client.listen(self.path + path, (SUBPROTOCOL, self.token))
 
-    def live(self, say: Callable[[str], None], every_seconds: float = 1.0) -> Generator[SessionView | Happened | None]:
+    def live(self, say: Callable[[str], None], every_seconds: float = 1.0) -> Generator[SessionView | DropEvent | None]:
         """Without end; raises `Refused` with status 404 when the session or our place in it is gone.
 
         `say` hears of connections that are lost and found.
         """
         is_behind = False
-        with closing(listening(lambda: self.listen("/live"), TOLD, say, every_seconds)) as heard:
+        with closing(listening(lambda: self.listen("/live"), DROP_EVENTS, say, every_seconds)) as heard:
             for told in heard:
                 if is_behind or isinstance(told, Hello | Resync):
                     session = self._read()
@@ -146,7 +148,7 @@ class DropSession:
         self.state.requests = {each.request_id: each for each in session.requests}
         return session
 
-    def _apply(self, told: Happened) -> None:
+    def _apply(self, told: DropEvent) -> None:
         state = self.state
         match told:
             case Came(member):
@@ -198,7 +200,7 @@ def open_session(client: Client, name: str) -> tuple[DropSession, str]:
         "member_id": member_id,
         "sealed": b64(keys.introduce(member_id, introduction(name))),
     }
-    opened = client.call("POST", "/drop/sessions", Opened, body, as_self=False)
+    opened = client.call("POST", "/drop/sessions", SessionOpened, body, as_self=False)
     if opened.session_id != session_id:
         raise Tampered("The server answered with another session than the one that was opened.")
     return DropSession(client, opened, secret, member_id), link(opened.link_base, secret)
@@ -206,7 +208,7 @@ def open_session(client: Client, name: str) -> tuple[DropSession, str]:
 
 def find_session(client: Client, name: str) -> str:
     """The id of the session that people call so."""
-    return client.call("GET", f"/drop/names/{name}", Named, as_self=False).session_id
+    return client.call("GET", f"/drop/names/{name}", NameView, as_self=False).session_id
 
 
 def enter_session(client: Client, session_id: str, secret: Secret, name: str) -> DropSession:
@@ -217,7 +219,7 @@ def enter_session(client: Client, session_id: str, secret: Secret, name: str) ->
         "admission": b64(keys.admission),
         "sealed": b64(keys.introduce(member_id, introduction(name))),
     }
-    joined = client.call("POST", f"/drop/sessions/{session_id}/members", Joined, body, as_self=False)
+    joined = client.call("POST", f"/drop/sessions/{session_id}/members", SessionJoined, body, as_self=False)
     if joined.session_id != session_id:
         raise Tampered("The server answered with another session than the one that was asked for.")
     return DropSession(client, joined, secret, member_id)

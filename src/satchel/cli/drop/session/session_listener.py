@@ -6,10 +6,11 @@ from collections.abc import Callable, Generator
 from contextlib import closing, contextmanager
 from typing import TypeVar
 
-from satchel.cli.drop.session.drop_answers import Closed, Declined, Ended, Happened, SessionView
 from satchel.cli.drop.session.drop_session import DropSession
-from satchel.cli.engine.files.worker_pool import Stopped
+from satchel.cli.engine.api_types.drop_types import SessionView
+from satchel.cli.engine.api_types.event_types import Closed, Declined, DropEvent, Ended
 from satchel.cli.engine.http.failures import Refused
+from satchel.cli.engine.http.retry import Stopped
 from satchel.cli.engine.terminal.output import CommandFailed
 
 T = TypeVar("T")
@@ -82,7 +83,7 @@ class Hearing:
         except BaseException as error:  # noqa: BLE001  # raised again where the command can see it
             self._fail(error)
 
-    def _hear(self, told: SessionView | Happened | None) -> None:
+    def _hear(self, told: SessionView | DropEvent | None) -> None:
         if isinstance(told, Closed):
             raise SessionOver
         with self._changed:

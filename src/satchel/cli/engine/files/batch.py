@@ -7,14 +7,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+from satchel.cli.engine.api_types.shelf_types import UploadState
 from satchel.cli.engine.files.download import Fetcher, Wanted
 from satchel.cli.engine.files.local_files import Gathered, Source, near
 from satchel.cli.engine.files.upload import Sender, bundled
 from satchel.cli.engine.files.upload_journal import Journal
-from satchel.cli.engine.files.worker_pool import Crew, Patience
-from satchel.cli.engine.http.answers import UploadState
+from satchel.cli.engine.files.worker_pool import Crew
 from satchel.cli.engine.http.client import SIGN_IN_AGAIN, Client
 from satchel.cli.engine.http.failures import Refused, Unreachable
+from satchel.cli.engine.http.retry import Patience
 from satchel.cli.engine.terminal.output import CommandFailed
 from satchel.cli.engine.terminal.progress import Lines, showing
 from satchel.cli.engine.terminal.sizes import shown_bytes

@@ -7,15 +7,13 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
-from satchel.cli.engine.files.worker_pool import Patience, Stopped
-from satchel.cli.engine.http.answers import Entry
 from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.http.failures import Refused, Unreachable
-from satchel.cli.engine.resources.shelf_paths import Places
+from satchel.cli.engine.http.retry import Patience, Stopped
 from satchel.cli.engine.terminal.output import CommandFailed
 
 _UNUSABLE = re.compile(r"[\x00-\x1f\x7f-\x9f/\\]")
@@ -48,21 +46,6 @@ class _Begun(msgspec.Struct, frozen=True):
     etag: str
 
 
-def plan(places: Places, entry: Entry, folder: Path) -> list[Wanted]:
-    """A file, or all files of a folder; each gets a target of its own."""
-    wanted: list[Wanted] = []
-    waiting = [(entry, folder / local_name(entry.name))]
-    while waiting:
-        each, target = waiting.pop()
-        if each.kind == "file":
-            content, size_bytes = f"/shelf/files/{each.id}/content", each.size_bytes or 0
-            wanted.append(Wanted(content, size_bytes, each.sha256 or "", target, {"file_id": each.id}))
-        else:
-            target.mkdir(parents=True, exist_ok=True)
-            waiting += [(child, target / local_name(child.name)) for child in reversed(places.entries(each.id))]
-    return wanted
-
-
 def local_name(name: str) -> str:
     """A name that stays in its folder, whatever a server may say."""
     cleaned = _UNUSABLE.sub("_", name).strip()
@@ -78,6 +61,21 @@ def local_name(name: str) -> str:
 def local_path(path: str) -> Path:
     """The same for a name with the folders above it."""
     return Path(*([local_name(part) for part in path.split("/") if part] or [local_name("")]))
+
+
+class InFolder(Protocol):
+    """A file of a transfer or of a room."""
+
+    @property
+    def folder(self) -> str: ...
+
+    @property
+    def name(self) -> str: ...
+
+
+def full_name(file: InFolder) -> str:
+    """The name with the folders above it."""
+    return f"{file.folder}/{file.name}" if file.folder else file.name
 
 
 def numbered(target: Path, number: int) -> Path:

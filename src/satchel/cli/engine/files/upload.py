@@ -10,12 +10,12 @@ from threading import Event, Semaphore
 
 import msgspec
 
+from satchel.cli.engine.api_types.shelf_types import Kept, UploadState
 from satchel.cli.engine.files.local_files import Source
 from satchel.cli.engine.files.upload_journal import Journal
-from satchel.cli.engine.files.worker_pool import Patience, Stopped, is_passing
-from satchel.cli.engine.http.answers import KeptBundle, UploadState
 from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.http.failures import Refused, Unreachable
+from satchel.cli.engine.http.retry import Patience, Stopped, is_passing
 from satchel.cli.engine.terminal.output import CommandFailed
 
 # A file up to this size costs one request; were it cut off, nothing of it would be left.
@@ -93,16 +93,16 @@ class Sender:
             self.journal.note(source, "done", file_id)
         return sent
 
-    def _post_bundle(self, content: bytes, patience: Patience) -> KeptBundle:
+    def _post_bundle(self, content: bytes, patience: Patience) -> Kept:
         """An answer that is lost costs nothing: the server knows each file by its key."""
         while True:
             try:
-                return self.client.post_bytes("/uploads/bundle", _BUNDLE, content, KeptBundle)
+                return self.client.post_bytes("/uploads/bundle", _BUNDLE, content, Kept)
             except (Refused, Unreachable) as error:
                 if not is_passing(error):
                     # The destination takes none, or the server is older than this command.
                     self._no_bundles.set()
-                    return KeptBundle([])
+                    return Kept(files=[])
                 patience.wait_after(error)
 
     def _bundled(self, source: Source) -> dict[str, object]:

@@ -13,9 +13,9 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from satchel.cli.engine.http.answers import GuestEntered, Problem, SignedIn
+from satchel.cli.engine.api_types.account_types import GuestView, SignedInView
 from satchel.cli.engine.http.credentials import CredentialsFile, GuestPass, Session
-from satchel.cli.engine.http.failures import Refused, Unreachable, explain, no_http
+from satchel.cli.engine.http.failures import Problem, Refused, Unreachable, explain, no_http
 from satchel.cli.engine.http.http_connection import Answer, Wire, trust
 from satchel.cli.engine.terminal.output import CommandFailed, Misused
 
@@ -194,6 +194,15 @@ class Client:
         with self.credentials.changing() as kept:
             kept.server = kept.server or self.server
 
+    def session_of(self, signed_in: SignedInView) -> Session:
+        if signed_in.tokens is None:  # a server puts them into cookies only for browsers
+            raise Unreachable(no_http(self.server))
+        return Session(
+            email=signed_in.email,
+            access_token=signed_in.tokens.access_token,
+            refresh_token=signed_in.tokens.refresh_token,
+        )
+
     def keep(self, session: Session) -> None:
         """Be signed in with this from now on, also in later commands."""
         with self.credentials.changing() as kept:
@@ -204,10 +213,15 @@ class Client:
 
     def enter_as_guest(self, name: str) -> None:
         """Be a new guest from now on, also in later commands."""
-        entered = self.call("POST", "/guests", GuestEntered, {"name": name}, as_self=False)
+        entered = self.call("POST", "/guests", GuestView, {"name": name}, as_self=False)
         with self.credentials.changing() as kept:
             kept.server = kept.server or self.server
-            kept.guests[self.server] = self._guest = entered.guest_pass()
+            kept.guests[self.server] = self._guest = GuestPass(
+                guest_id=entered.guest_id,
+                name=entered.name,
+                access_token=entered.token or "",
+                expires_at=entered.expires_at,
+            )
 
     def forget(self) -> None:
         with self.credentials.changing() as kept:
@@ -243,7 +257,7 @@ class Client:
                 raise self._not_signed_in()
             if session.access_token == old.access_token:
                 body = {"refresh_token": session.refresh_token}
-                session = self.read(self._send("POST", "/sessions/refresh", body, {}), SignedIn).session()
+                session = self.session_of(self.read(self._send("POST", "/sessions/refresh", body, {}), SignedInView))
                 kept.sessions[self.server] = session
         self._session = session
         return session

@@ -7,7 +7,20 @@ from http.client import HTTPException
 from typing import Any
 from urllib.parse import urlsplit
 
+import msgspec
+
 from satchel.cli.engine.terminal.output import CommandFailed
+
+
+class Problem(msgspec.Struct, frozen=True):
+    """Why a server did not do something (RFC 9457). By hand, because only `detail` is demanded."""
+
+    detail: str
+    type: str = "about:blank"
+
+    @property
+    def slug(self) -> str:
+        return self.type.rpartition("#")[2]
 
 
 class Refused(CommandFailed):

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from satchel.cli.engine.files.worker_pool import is_passing
+from satchel.cli.engine.api_types.event_types import LiveEvent
 from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.http.failures import Refused, Unreachable
+from satchel.cli.engine.http.retry import is_passing
 
 if TYPE_CHECKING:
     from websockets.sync.client import ClientConnection
@@ -21,24 +22,7 @@ _FIRST_PAUSE_SECONDS = 0.5
 _LONGEST_PAUSE_SECONDS = 10.0
 
 
-class Told(msgspec.Struct, frozen=True):
-    """One thing that happened; which of the fields it has depends on its type."""
-
-    type: str
-    room_id: str = ""
-    message: msgspec.Raw = msgspec.Raw()
-    file: msgspec.Raw = msgspec.Raw()
-    file_id: str = ""
-    reason: str = ""
-    transfer_id: str = ""
-
-    @property
-    def says_to_read_everything(self) -> bool:
-        """At the beginning, after a lost connection, and when the server had more to say than it could keep."""
-        return self.type in ("hello", "resync")
-
-
-_TOLD = msgspec.json.Decoder(Told)
+_EVENTS = msgspec.json.Decoder(LiveEvent)
 
 
 @dataclass(slots=True)
@@ -48,9 +32,9 @@ class Live:
     client: Client
     say: Callable[[str], None]
 
-    def events(self, every_seconds: float = 60) -> Generator[Told | None]:
+    def events(self, every_seconds: float = 60) -> Generator[LiveEvent | None]:
         """Without end: what is told, and None whenever nothing was for so long."""
-        return listening(lambda: self.client.listen("/live"), _TOLD, self.say, every_seconds)
+        return listening(lambda: self.client.listen("/live"), _EVENTS, self.say, every_seconds)
 
 
 def listening(

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
+from satchel.cli.engine.api_types.link_types import EnteredView, LandingView, LinkedFileList, LinkedFileView
 from satchel.cli.engine.files.download import Wanted, local_name, local_path
 from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.http.failures import Refused
-from satchel.cli.engine.resources.link_answers import Entered, Kind, Landing, LinkedFile, LinkedFiles
 from satchel.cli.engine.resources.link_password import given_password, typed_password
 from satchel.cli.engine.terminal.output import CommandFailed, note, printable
 
@@ -21,22 +21,22 @@ class Visit:
 
     client: Client
     token: str
-    landing: Landing
-    entered: Entered
+    landing: LandingView
+    entered: EnteredView
 
     @property
     def shown(self) -> str:
         """The pass."""
-        return self.entered.shown
+        return self.entered.pass_
 
-    def files(self) -> Iterator[LinkedFile]:
+    def files(self) -> Iterator[LinkedFileView]:
         page = self.entered.listing
         while page is not None:
             yield from page.files
             if page.cursor is None:
                 return
             where = f"{_at(self.token)}/files?pass={quote(self.shown)}&cursor={quote(page.cursor, safe='')}"
-            page = self.client.call("GET", where, LinkedFiles)
+            page = self.client.call("GET", where, LinkedFileList)
 
     def plan(self, folder: Path) -> list[Wanted]:
         """What to fetch. Makes the folders in which the files will stand."""
@@ -53,19 +53,19 @@ class Visit:
         return wanted
 
 
-def visit(client: Client, token: str, *kinds: Kind) -> Visit:
+def visit(client: Client, token: str, *kinds: str) -> Visit:
     """Enter a link that is for something of these kinds, which counts as one opening."""
-    landing = client.call("GET", _at(token), Landing)
+    landing = client.call("GET", _at(token), LandingView)
     if landing.kind not in kinds:
         raise CommandFailed(_otherwise(client, token, landing))
     entered = _enter(client, token, landing)
     if landing.needs_password:
         # Only now we may know its name.
-        landing = client.call("GET", f"{_at(token)}?pass={quote(entered.shown)}", Landing)
+        landing = client.call("GET", f"{_at(token)}?pass={quote(entered.pass_)}", LandingView)
     return Visit(client, token, landing, entered)
 
 
-def _enter(client: Client, token: str, landing: Landing) -> Entered:
+def _enter(client: Client, token: str, landing: LandingView) -> EnteredView:
     if not landing.needs_password:
         return _try(client, token, None)
     if password := given_password():
@@ -82,11 +82,11 @@ def _enter(client: Client, token: str, landing: Landing) -> Entered:
     raise AssertionError("the last try raises")
 
 
-def _try(client: Client, token: str, password: str | None) -> Entered:
-    return client.call("POST", f"{_at(token)}/enter", Entered, {"password": password})
+def _try(client: Client, token: str, password: str | None) -> EnteredView:
+    return client.call("POST", f"{_at(token)}/enter", EnteredView, {"password": password})
 
 
-def _otherwise(client: Client, token: str, landing: Landing) -> str:
+def _otherwise(client: Client, token: str, landing: LandingView) -> str:
     """What to do with a link that is for something else."""
     address = f"{client.server}/l/{token}"
     if landing.kind == "request":

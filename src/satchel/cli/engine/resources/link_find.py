@@ -4,28 +4,28 @@ import re
 from collections.abc import Iterator, Sequence
 from urllib.parse import quote
 
+from satchel.cli.engine.api_types.link_types import LinkList, LinkView
 from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.resources.link_address import LinkAddress, is_address
-from satchel.cli.engine.resources.link_answers import Link, Links
 from satchel.cli.engine.terminal.output import CommandFailed
 
 _ID = re.compile("[0-9a-z]{26}")
 _PAGE = 100
 
 
-def find(client: Client, typed: str) -> Link:
+def find(client: Client, typed: str) -> LinkView:
     """`CommandFailed` if there is none, or several."""
     return only(matching(client, typed), typed)
 
 
-def matching(client: Client, typed: str) -> list[Link]:
+def matching(client: Client, typed: str) -> list[LinkView]:
     wanted = typed.strip()
     if _ID.fullmatch(wanted):
-        return [client.call("GET", f"/links/{wanted}", Link)]
+        return [client.call("GET", f"/links/{wanted}", LinkView)]
     return [link for link in every_link(client) if _is_meant(link, wanted)]
 
 
-def only(found: Sequence[Link], typed: str) -> Link:
+def only(found: Sequence[LinkView], typed: str) -> LinkView:
     if len(found) > 1:
         raise CommandFailed(f"Several links end with {typed}. Give more of the id.")
     if not found:
@@ -33,18 +33,18 @@ def only(found: Sequence[Link], typed: str) -> Link:
     return found[0]
 
 
-def every_link(client: Client) -> Iterator[Link]:
+def every_link(client: Client) -> Iterator[LinkView]:
     """Newest first."""
     cursor = ""
     while True:
-        page = client.call("GET", f"/links?limit={_PAGE}{cursor}", Links)
+        page = client.call("GET", f"/links?limit={_PAGE}{cursor}", LinkList)
         yield from page.links
         if page.cursor is None:
             return
         cursor = f"&cursor={quote(page.cursor, safe='')}"
 
 
-def _is_meant(link: Link, wanted: str) -> bool:
+def _is_meant(link: LinkView, wanted: str) -> bool:
     if is_address(wanted):
         return link.token == LinkAddress.read(wanted).token
     return link.token == wanted or bool(wanted and link.link_id.endswith(wanted.lower()))

@@ -2,14 +2,14 @@
 
 from contextlib import closing
 
+from satchel.cli.engine.api_types.room_types import JoinView, RoomView
 from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.http.failures import Refused
 from satchel.cli.engine.http.live_events import Live
-from satchel.cli.engine.resources.room_answers import Joined, Room
 from satchel.cli.engine.terminal.output import CommandFailed, Misused, note
 
 
-def enter(client: Client, code: str, name: str | None) -> Room:
+def enter(client: Client, code: str, name: str | None) -> RoomView:
     """The room of this code, which we are in from now on. `name` is what a guest wants to be called."""
     _be_somebody(client, name)
     try:
@@ -23,9 +23,9 @@ def enter(client: Client, code: str, name: str | None) -> Room:
     return joined.room or _wait_at_the_door(client, code)
 
 
-def current_room(client: Client) -> Room:
+def current_room(client: Client) -> RoomView:
     try:
-        return client.call("GET", "/rooms/current", Room)
+        return client.call("GET", "/rooms/current", RoomView)
     except Refused as refusal:
         if refusal.slug != "not-in-a-room":
             raise
@@ -49,11 +49,11 @@ def letters_of(code: str) -> str:
     return "".join(code.rpartition("/")[2].split()).replace("-", "").upper()
 
 
-def _join(client: Client, code: str) -> Joined:
-    return client.call("POST", "/rooms/join", Joined, {"code": letters_of(code)})
+def _join(client: Client, code: str) -> JoinView:
+    return client.call("POST", "/rooms/join", JoinView, {"code": letters_of(code)})
 
 
-def _wait_at_the_door(client: Client, code: str) -> Room:
+def _wait_at_the_door(client: Client, code: str) -> RoomView:
     note("You knocked, and wait for the owner to let you in. Ctrl-C gives up.")
     with closing(Live(client, note).events()) as events:
         for event in events:
@@ -61,16 +61,16 @@ def _wait_at_the_door(client: Client, code: str) -> Room:
                 continue
             if event.type == "room.turned-away":
                 raise CommandFailed("You were not let in.")
-            if event.says_to_read_everything or event.type == "room.admitted":
+            if event.asks_for_reload or event.type == "room.admitted":
                 room = _room_if_in(client)
                 if room and room.code == letters_of(code):
                     return room
     raise AssertionError("what happens on a server never ends")
 
 
-def _room_if_in(client: Client) -> Room | None:
+def _room_if_in(client: Client) -> RoomView | None:
     try:
-        return client.call("GET", "/rooms/current", Room)
+        return client.call("GET", "/rooms/current", RoomView)
     except Refused as refusal:
         if refusal.slug != "not-in-a-room":
             raise

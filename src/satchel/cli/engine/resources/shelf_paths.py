@@ -2,14 +2,18 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import TypeAlias
 from urllib.parse import quote
 
-from satchel.cli.engine.http.answers import Entries, Entry, Findings
+from satchel.cli.engine.api_types.shelf_types import EntryList, EntryView, HitList, HitView
 from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.terminal.output import CommandFailed
 
 TOP = "root"
 _PAGE = 1000
+
+
+Entry: TypeAlias = EntryView | HitView
 
 
 class NotThere(CommandFailed):
@@ -21,15 +25,15 @@ class Places:
     """The shelf as one command sees it: every folder is asked for once."""
 
     client: Client
-    _seen: dict[str, list[Entry]] = field(default_factory=dict[str, list[Entry]])
+    _seen: dict[str, list[EntryView]] = field(default_factory=dict[str, list[EntryView]])
 
-    def entries(self, folder_id: str) -> list[Entry]:
+    def entries(self, folder_id: str) -> list[EntryView]:
         """Folders first, then by name."""
         if folder_id not in self._seen:
             self._seen[folder_id] = list(self._pages(folder_id))
         return self._seen[folder_id]
 
-    def at(self, path: str) -> Entry | None:
+    def at(self, path: str) -> EntryView | None:
         """What stands at a path from the top; None if nothing does, or if it is the top itself."""
         folder_id, found = TOP, None
         for name in _parts(path):
@@ -49,7 +53,7 @@ class Places:
         if len(parts) != 1:
             raise NotThere(f"There is nothing at {path} on your shelf.")
         query = f"/shelf/search?q={quote(parts[0], safe='')}&limit={_PAGE}"
-        matches = [each for each in self.client.call("GET", query, Findings).entries if each.name == parts[0]]
+        matches = [each for each in self.client.call("GET", query, HitList).entries if each.name == parts[0]]
         if len(matches) > 1:
             places = ", ".join("/".join([*each.path, each.name]) for each in matches)
             raise CommandFailed(f"There are several of the name {path}: {places}. Say which.")
@@ -67,13 +71,13 @@ class Places:
             if not name or (above and parent is None):
                 raise
         body = {"name": name, "folder_id": parent.id if parent else TOP}
-        return self.client.call("POST", "/shelf/folders", Entry, body)
+        return self.client.call("POST", "/shelf/folders", EntryView, body)
 
-    def _pages(self, folder_id: str) -> Iterator[Entry]:
+    def _pages(self, folder_id: str) -> Iterator[EntryView]:
         where = f"/shelf/entries?folder={folder_id}&sort=name&limit={_PAGE}"
         cursor = ""
         while True:
-            page = self.client.call("GET", where + cursor, Entries)
+            page = self.client.call("GET", where + cursor, EntryList)
             yield from page.entries
             if page.cursor is None:
                 return
@@ -84,6 +88,6 @@ def _parts(path: str) -> list[str]:
     return [part for part in path.split("/") if part not in ("", ".")]
 
 
-def _named(entries: list[Entry], name: str) -> Entry | None:
+def _named(entries: list[EntryView], name: str) -> EntryView | None:
     alike = [entry for entry in entries if entry.name.casefold() == name.casefold()]
     return next((entry for entry in alike if entry.name == name), alike[0] if alike else None)

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from itertools import islice
 from urllib.parse import quote
 
+from satchel.cli.engine.api_types.transfer_types import TransferList, TransferView
 from satchel.cli.engine.http.client import Client
-from satchel.cli.engine.resources.transfer_answers import Transfer, Transfers
 from satchel.cli.engine.terminal.output import CommandFailed
 
 _ID_LENGTH = 26
@@ -14,9 +14,9 @@ _PAGE = 100
 _LOOKED_AT = 1000
 
 
-def find(client: Client, typed: str) -> Transfer:
+def find(client: Client, typed: str) -> TransferView:
     """The transfer with all its files and receipts; `CommandFailed` if there is none, or several."""
-    return client.call("GET", f"/transfers/{find_id(client, typed)}", Transfer)
+    return client.call("GET", f"/transfers/{find_id(client, typed)}", TransferView)
 
 
 def find_id(client: Client, typed: str) -> str:
@@ -32,12 +32,12 @@ def find_id(client: Client, typed: str) -> str:
     return found.pop()
 
 
-def history(client: Client, direction: str) -> Iterator[Transfer]:
+def history(client: Client, direction: str) -> Iterator[TransferView]:
     """Newest first."""
     where = f"/transfers?direction={direction}&limit={_PAGE}"
     cursor = ""
     while True:
-        page = client.call("GET", where + cursor, Transfers)
+        page = client.call("GET", where + cursor, TransferList)
         yield from page.transfers
         if page.cursor is None:
             return

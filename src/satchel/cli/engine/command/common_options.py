@@ -1,0 +1,16 @@
+"""Options that many verbs have."""
+
+from typing import Annotated
+
+import typer
+
+Server = Annotated[
+    str | None,
+    typer.Option(
+        "--server",
+        metavar="URL",
+        help="The server's address; else SATCHEL_SERVER, the server of the last login, or http://127.0.0.1:8400.",
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+JsonLines = Annotated[bool, typer.Option("--json", help="Print JSON for machines, an object per line.")]
