@@ -10,8 +10,7 @@ import sys
 from collections.abc import Callable
 from importlib import import_module
 from io import TextIOWrapper
-from types import ModuleType
-from typing import Annotated, cast
+from typing import Annotated
 
 import typer
 
@@ -19,8 +18,6 @@ from satchel.cli.engine.command.typer_internals import GroupedVerbs, Verb
 from satchel.cli.engine.terminal.output import CommandFailed, complain
 from satchel.kernel.errors import SatchelError
 
-# httpx would load a command line of its own, and with it what takes longer than all the rest of a short command.
-sys.modules.setdefault("httpx._main", cast("ModuleType", None))
 # A command that ends gives everything back to the system: to look for garbage first is a tenth of a short one.
 atexit.register(gc.freeze)
 

@@ -1,5 +1,6 @@
 """Looks at the machine itself: the data folder, the secret, and the port to listen on."""
 
+import asyncio
 import errno
 import os
 import shutil
@@ -8,6 +9,7 @@ import tempfile
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import replace
+from http.client import HTTPException
 from pathlib import Path
 
 from satchel.cli.doctor.findings import Report, Step, Unfit
@@ -119,7 +121,7 @@ async def examine_port(settings: Settings, report: Report) -> None:
 
 
 async def _ask_who_is_there(settings: Settings) -> str:
-    import httpx
+    from satchel.cli.engine.http.http_connection import fetch
 
     loopback = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # asked, not listened on
     host = loopback.get(settings.host, settings.host)
@@ -129,13 +131,14 @@ async def _ask_who_is_there(settings: Settings) -> str:
         "Stop it, or choose another port with --port or SATCHEL_PORT.",
     )
     try:
-        async with httpx.AsyncClient(base_url=address, timeout=3, trust_env=False) as client:
-            alive, ready = await client.get("/healthz"), await client.get("/readyz")
-    except httpx.TransportError as error:
+        alive, ready = [
+            await asyncio.to_thread(fetch, f"{address}/{name}", 3.0, uses_proxy=False) for name in ("healthz", "readyz")
+        ]
+    except (OSError, HTTPException) as error:
         raise other from error
-    if alive.status_code != 200 or '"alive"' not in alive.text:
+    if alive.status != 200 or b'"alive"' not in alive.content:
         raise other
-    if ready.status_code != 200:
+    if ready.status != 200:
         fix = "Its log says why; what fails above may be the cause."
         raise Unfit(f"A Satchel runs at {address}, but it is not ready to work.", fix)
     return f"a Satchel answers at {address}"

@@ -1,9 +1,11 @@
 """Tries every ability of the store of bytes that Satchel counts on, with an object of its own."""
 
+import asyncio
 import hashlib
 from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
 from datetime import timedelta
+from http.client import HTTPException
 from typing import Protocol, runtime_checkable
 
 from satchel.cli.doctor.findings import Report, Step, Unfit
@@ -126,18 +128,17 @@ class _Probe:
 
 async def _fetch(link: str) -> None:
     """As a browser would: without any keys, only with the link."""
-    import httpx
+    from satchel.cli.engine.http.http_connection import fetch
 
     try:
-        async with httpx.AsyncClient(timeout=10) as browser:
-            response = await browser.get(link)
-    except httpx.TransportError as error:
+        answer = await asyncio.to_thread(fetch, link, 10.0)
+    except (OSError, HTTPException) as error:
         raise Unfit(
             f"The link could not be followed from here: {error}.",
             "Browsers follow such links themselves, so the store's address has to be one that they can reach.",
         ) from error
-    if response.content != _CONTENT:
+    if answer.content != _CONTENT:
         raise Unfit(
-            f"The link was answered with {response.status_code} instead of the object.",
+            f"The link was answered with {answer.status} instead of the object.",
             f"Check that the clock of this machine is right and that its keys may read the bucket. {_UNFIT}",
         )

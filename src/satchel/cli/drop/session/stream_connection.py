@@ -8,22 +8,19 @@ after each, and whenever a body was not sent or read to its end, the pipe has to
 import select
 import socket
 import ssl
-from base64 import b64encode
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from http import HTTPStatus
-from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
-from urllib.parse import unquote, urlsplit
-from urllib.request import getproxies, proxy_bypass
+from http.client import HTTPException, HTTPResponse
 
 from satchel.cli.drop.session.drop_session import DropSession
 from satchel.cli.engine.http.client import API
 from satchel.cli.engine.http.failures import Unreachable
-from satchel.cli.engine.http.http_connection import Answer, trust
+from satchel.cli.engine.http.http_connection import Answer, close_if_dead, headers_of, route_to
 from satchel.cli.engine.terminal.output import CommandFailed
 
 # Longer than a side that comes first waits for the other, and than a receiver is given to go on reading.
-_PATIENCE_SECONDS = 120.0
+_TIMEOUT_SECONDS = 120.0
 # What fills the buffers of every machine on the way takes its time on a slow line.
 _TAKEN_SECONDS = 600.0
 # What a proxy says of a moment, not of a request.
@@ -42,15 +39,13 @@ class Pipe:
 
     def __init__(self, session: DropSession) -> None:
         self._session = session
-        self._connection, self._before_path, self._headers = _connection_to(session.client.server)
-        self._headers |= {"authorization": f"Bearer {session.token}", "user-agent": "satchel"}
+        route = route_to(session.client.server, _TIMEOUT_SECONDS)
+        self._connection, self._before_path = route.connection, route.before_path
+        self._headers = {**route.headers, "authorization": f"Bearer {session.token}", "user-agent": "satchel"}
 
     def begin(self, method: str, path: str, length: int | None = None) -> None:
         """Send the head of a request below the session; `length` is that of its body."""
-        sock = self._connection.sock
-        # Something to read before anything was asked: the server has closed it.
-        if sock is not None and select.select([sock], [], [], 0)[0]:
-            self._connection.close()
+        close_if_dead(self._connection)
         with self._explained():
             self._connection.putrequest(method, f"{self._before_path}{API}{self._session.path}{path}")
             for name, value in self._headers.items():
@@ -59,7 +54,7 @@ class Pipe:
                 self._connection.putheader("content-type", "application/octet-stream")
                 self._connection.putheader("content-length", str(length))
             self._connection.endheaders()
-            self._connection.sock.settimeout(_PATIENCE_SECONDS)
+            self._connection.sock.settimeout(_TIMEOUT_SECONDS)
 
     def send(self, content: memoryview) -> None:
         """Raises `Refused` if the server has answered before it had everything, and why."""
@@ -73,9 +68,9 @@ class Pipe:
             self._hear_why()
             raise self._session.client.unreachable(error) from error
 
-    def finish(self, patience_seconds: float = _TAKEN_SECONDS) -> None:
+    def finish(self, timeout_seconds: float = _TAKEN_SECONDS) -> None:
         """Until the server has passed on everything that was sent."""
-        self._connection.sock.settimeout(patience_seconds)
+        self._connection.sock.settimeout(timeout_seconds)
         self._read_whole(self.response())
 
     def response(self) -> HTTPResponse:
@@ -98,15 +93,14 @@ class Pipe:
     def _hear_why(self) -> None:
         """A server that says no in the middle says so before it closes the connection."""
         with suppress(Unreachable, OSError):
-            self.finish(patience_seconds=1)
+            self.finish(timeout_seconds=1)
 
     def _read_whole(self, response: HTTPResponse) -> None:
         with self._explained():
             content = response.read()
         if _is_proxys_no(response):
             raise RefusedByProxy(response.status)
-        headers = {name.lower(): value for name, value in response.getheaders()}
-        self._session.client.read(Answer(response.status, headers, content), object)
+        self._session.client.read(Answer(response.status, headers_of(response), content), object)
 
     @contextmanager
     def _explained(self) -> Generator[None]:
@@ -122,25 +116,3 @@ def _is_proxys_no(response: HTTPResponse) -> bool:
     if response.getheader("content-type", "").startswith("application/problem+json") or status in _OF_THE_MOMENT:
         return False
     return 400 <= status < 500 or status == HTTPStatus.NOT_IMPLEMENTED
-
-
-def _connection_to(server: str) -> tuple[HTTPConnection, str, dict[str, str]]:
-    """A connection, what stands before the paths of its requests, and the headers that they need."""
-    parts = urlsplit(server)
-    host, port = parts.hostname or "", parts.port
-    proxy = None if proxy_bypass(host) else getproxies().get(parts.scheme)
-    at = urlsplit(proxy if "//" in proxy else f"//{proxy}") if proxy else None
-    proof = _proxy_proof(at.username, at.password or "") if at and at.username else {}
-    reached = (at.hostname or "", at.port or 80) if at else (host, port)
-    if parts.scheme == "http":
-        connection = HTTPConnection(*reached, timeout=_PATIENCE_SECONDS)
-        return connection, server if at else parts.path, proof
-    connection = HTTPSConnection(*reached, timeout=_PATIENCE_SECONDS, context=trust())
-    if at:
-        connection.set_tunnel(host, port, proof)
-    return connection, parts.path, {}
-
-
-def _proxy_proof(user: str, password: str) -> dict[str, str]:
-    spoken = f"{unquote(user)}:{unquote(password)}".encode()
-    return {"proxy-authorization": f"Basic {b64encode(spoken).decode()}"}

@@ -127,11 +127,11 @@ class Fetcher:
                 headers = {"range": f"bytes={file.tell()}-", "if-range": _begun(record).etag} if file.tell() else {}
                 try:
                     with self.client.receive_bytes(wanted.content, headers) as response:
-                        if response.status_code != 206:
+                        if response.status != 206:
                             file.truncate(0)
                             digest = hashlib.sha256()
                         _remember(record, _Begun(wanted.sha256, response.headers.get("etag", "")))
-                        for chunk in response.iter_raw(_READ_BYTES):
+                        for chunk in response.chunks(_READ_BYTES):
                             if self.is_stopped():
                                 raise Stopped
                             file.write(chunk)

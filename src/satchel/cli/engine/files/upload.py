@@ -181,7 +181,7 @@ class Sender:
             "upload-metadata": _encoded(self._about(source)),
             "idempotency-key": self.journal.key_of(source),
         }
-        answered = self.client.post_small("/uploads", headers, first)
+        answered = self.client.send_bytes("POST", "/uploads", headers, lambda: first)
         upload_id, offset = answered["location"].rpartition("/")[2], int(answered["upload-offset"])
         if offset < source.size_bytes:
             self.journal.note(source, "begun", upload_id)

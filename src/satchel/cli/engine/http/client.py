@@ -3,9 +3,8 @@
 import json
 import os
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from datetime import UTC, datetime
-from functools import cached_property
 from http.client import HTTPException
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeAlias, TypeVar
@@ -16,25 +15,48 @@ import msgspec
 from satchel.cli.engine.api_types.account_types import GuestView, SignedInView
 from satchel.cli.engine.http.credentials import CredentialsFile, GuestPass, Session
 from satchel.cli.engine.http.failures import Problem, Refused, Unreachable, explain, no_http
-from satchel.cli.engine.http.http_connection import Answer, Wire, trust
+from satchel.cli.engine.http.http_connection import Answer, Body, BodyFailed, ServerConnections, StreamedAnswer, trust
 from satchel.cli.engine.terminal.output import CommandFailed, Misused
 
 if TYPE_CHECKING:
-    import httpx
     from websockets.sync.client import ClientConnection
 
 DEFAULT_SERVER = "http://127.0.0.1:8400"
 API = "/api/v1"
-_PATIENCE_SECONDS = 30.0
+_TIMEOUT_SECONDS = 30.0
 # The last byte of a large upload is answered when all of it is in place.
-_PATIENCE_WITH_BYTES_SECONDS = 120.0
+_BODY_TIMEOUT_SECONDS = 120.0
 # What a server says when a proxy has made a plain request of a websocket.
 _ASKED_AS_A_PAGE = 405
 # Reasons for which only signing in again helps.
 SIGN_IN_AGAIN = {"unauthenticated", "session-ended"}
 
+_OURS = {"user-agent": "satchel"}
+
 T = TypeVar("T")
 Proof: TypeAlias = Session | GuestPass
+
+
+class Download:
+    """The body of an answer, as it arrives; what goes wrong is `Unreachable`."""
+
+    def __init__(self, answer: StreamedAnswer, explained: Callable[[], AbstractContextManager[None]]) -> None:
+        self._answer = answer
+        self._explained = explained
+        self.status = answer.status
+        self.headers = answer.headers
+
+    def chunks(self, most_bytes: int) -> Iterator[bytes]:
+        while True:
+            with self._explained():
+                piece = self._answer.read_some(most_bytes)
+            if not piece:
+                return
+            yield piece
+
+    def read(self) -> bytes:
+        with self._explained():
+            return self._answer.read()
 
 
 class Client:
@@ -50,19 +72,7 @@ class Client:
         kept = credentials.read()
         self._session = kept.sessions.get(server)
         self._guest = _unexpired(kept.guests.get(server))
-        self._wire = Wire(server)
-
-    @cached_property
-    def _http(self) -> "httpx.Client":
-        """For what streams, and through proxies. Loaded only then: it takes longer than most commands."""
-        import httpx
-
-        return httpx.Client(
-            base_url=self.server,
-            timeout=httpx.Timeout(_PATIENCE_SECONDS, connect=10),
-            headers={"user-agent": "satchel"},
-            limits=httpx.Limits(max_keepalive_connections=None),
-        )
+        self._connections = ServerConnections(server)
 
     def __enter__(self) -> Self:
         return self
@@ -70,9 +80,7 @@ class Client:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._wire.close()
-        if "_http" in vars(self):
-            self._http.close()
+        self._connections.close()
 
     @property
     def session(self) -> Session | None:
@@ -101,56 +109,49 @@ class Client:
         )
 
     def send_bytes(
-        self, method: str, path: str, headers: Mapping[str, str], content: Callable[[], bytes | Iterator[bytes]]
+        self, method: str, path: str, headers: Mapping[str, str], content: Callable[[], Body]
     ) -> Mapping[str, str]:
-        """Send a body as it is and answer the headers; `content` is asked for it again if the token has run out."""
+        """Send a body as it is and answer the headers; `content` is asked for it again if the token has run out.
+
+        A body that is an iterator needs the header `content-length`.
+        """
 
         def send(session: Proof | None) -> Mapping[str, str]:
-            answered = self._by_httpx(method, path, content(), {**headers, **_proof(session)})
+            proven = {**headers, **_proof(session)}
+            try:
+                answered = self._exchange(method, path, content(), proven, _BODY_TIMEOUT_SECONDS)
+            except BodyFailed as failed:
+                raise failed.error from failed
             self.read(answered, object)
             return answered.headers
 
         return self._as_self(send)
-
-    def post_small(self, path: str, headers: Mapping[str, str], content: bytes) -> Mapping[str, str]:
-        """As `send_bytes`, for bodies that come by the thousand."""
-
-        def post(session: Proof | None) -> Mapping[str, str]:
-            proven = {**headers, **_proof(session)}
-            answered = self._exchange("POST", path, content, proven, _PATIENCE_WITH_BYTES_SECONDS)
-            self.read(answered, object)
-            return answered.headers
-
-        return self._as_self(post)
 
     def post_bytes(self, path: str, content_type: str, content: bytes, answer: type[T]) -> T:
         """Send a body as it is and read the answer."""
 
         def post(session: Proof | None) -> T:
             headers = {"content-type": content_type, **_proof(session)}
-            answered = self._exchange("POST", path, content, headers, _PATIENCE_WITH_BYTES_SECONDS)
-            return self.read(answered, answer)
+            return self.read(self._exchange("POST", path, content, headers, _BODY_TIMEOUT_SECONDS), answer)
 
         return self._as_self(post)
 
     @contextmanager
-    def receive_bytes(self, path: str, headers: Mapping[str, str]) -> Generator["httpx.Response"]:
+    def receive_bytes(self, path: str, headers: Mapping[str, str]) -> Generator["Download"]:
         """An answer whose body the block reads as it arrives."""
+        with ExitStack() as stack:
 
-        def ask(session: Proof | None) -> "httpx.Response":
-            asked = self._http.build_request("GET", API + path, headers={**headers, **_proof(session)})
-            response = self._http.send(asked, stream=True)
-            if not response.is_success:
-                response.read()
-                self.read(_answered(response), object)
-            return response
+            def ask(session: Proof | None) -> StreamedAnswer:
+                asked = {**headers, **_proof(session), **_OURS}
+                with self._explained():
+                    answer = stack.enter_context(
+                        self._connections.stream("GET", API + path, asked, None, _TIMEOUT_SECONDS)
+                    )
+                    if not 200 <= answer.status < 300:
+                        self.read(Answer(answer.status, answer.headers, answer.read()), object)
+                return answer
 
-        with self._explained():
-            response = self._as_self(ask)
-            try:
-                yield response
-            finally:
-                response.close()
+            yield Download(self._as_self(ask), self._explained)
 
     def listen(self, path: str, subprotocols: Sequence[str] = ()) -> "ClientConnection":
         """A websocket, to be closed by whoever asked for it; as ourselves, unless subprotocols say who we are."""
@@ -264,45 +265,21 @@ class Client:
 
     def _send(self, method: str, path: str, body: Mapping[str, object] | None, headers: Mapping[str, str]) -> Answer:
         if body is None:
-            return self._exchange(method, path, None, headers, _PATIENCE_SECONDS)
+            return self._exchange(method, path, None, headers, _TIMEOUT_SECONDS)
         content = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
-        return self._exchange(method, path, content, {"content-type": "application/json", **headers}, _PATIENCE_SECONDS)
+        return self._exchange(method, path, content, {"content-type": "application/json", **headers}, _TIMEOUT_SECONDS)
 
     def _exchange(
-        self, method: str, path: str, content: bytes | None, headers: Mapping[str, str], patience_seconds: float
+        self, method: str, path: str, content: Body, headers: Mapping[str, str], timeout_seconds: float
     ) -> Answer:
-        if not self._wire.is_direct:
-            return self._by_httpx(method, path, content, headers, patience_seconds)
-        try:
-            return self._wire.request(
-                method, API + path, {**headers, "user-agent": "satchel"}, content, patience_seconds
-            )
-        except (OSError, HTTPException) as error:
-            raise self.unreachable(error) from error
-
-    def _by_httpx(
-        self,
-        method: str,
-        path: str,
-        content: bytes | Iterator[bytes] | None,
-        headers: Mapping[str, str],
-        patience_seconds: float = _PATIENCE_WITH_BYTES_SECONDS,
-    ) -> Answer:
-        import httpx
-
-        patience = httpx.Timeout(patience_seconds, connect=10)
         with self._explained():
-            return _answered(self._http.request(method, API + path, content=content, headers=headers, timeout=patience))
+            return self._connections.request(method, API + path, {**headers, **_OURS}, content, timeout_seconds)
 
     @contextmanager
     def _explained(self) -> Generator[None]:
-        import httpx
-
         try:
             yield
-        except httpx.RemoteProtocolError as error:
-            raise Unreachable(no_http(self.server)) from error
-        except httpx.TransportError as error:
+        except (OSError, HTTPException) as error:
             raise self.unreachable(error) from error
 
     def unreachable(self, error: Exception) -> Unreachable:
@@ -368,7 +345,3 @@ def _refusal(problem: Problem, answered: Answer) -> Refused:
     hint = " Use `satchel login`." if problem.slug in SIGN_IN_AGAIN else ""
     after = answered.headers.get("retry-after", "")
     return Refused(problem.detail + hint, problem.slug, answered.status, int(after) if after.isdecimal() else 0)
-
-
-def _answered(response: "httpx.Response") -> Answer:
-    return Answer(response.status_code, response.headers, response.content)
