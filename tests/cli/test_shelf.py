@@ -1,4 +1,4 @@
-"""Putting files on a shelf and getting them back from a terminal, whatever is stopped or killed meanwhile."""
+"""FilePut files on a shelf and getting them back from a terminal, whatever is stopped or killed meanwhile."""
 
 import os
 import random

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from satchel.cli.drop.receive.folder_unpack import MAX_HEADER_BYTES, BadFolder, Unpacking, unpacked
-from satchel.cli.drop.receive.target_folder import Ground
+from satchel.cli.drop.receive.target_folder import TargetFolder
 from tests.cli.drop.test_landing import names
 from tests.cli.test_shelf import contents
 
@@ -18,8 +18,8 @@ Entry = tuple[str, bytes | None]
 
 
 @pytest.fixture
-def ground(tmp_path: Path) -> Iterator[Ground]:
-    ground = Ground.at(tmp_path / "into" / "folder")
+def ground(tmp_path: Path) -> Iterator[TargetFolder]:
+    ground = TargetFolder.at(tmp_path / "into" / "folder")
     yield ground
     ground.close()
 
@@ -38,7 +38,7 @@ def packed(*entries: Entry) -> bytes:
     )
 
 
-def unpack(ground: Ground, pieces: Sequence[bytes], *, caseless: bool = False) -> Unpacking:
+def unpack(ground: TargetFolder, pieces: Sequence[bytes], *, caseless: bool = False) -> Unpacking:
     unpacking = Unpacking(ground, caseless=caseless)
     try:
         for piece in pieces:
@@ -60,7 +60,7 @@ BAND: tuple[Entry, ...] = (
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 64, 257, 100_000])
-def test_a_folder_comes_out_the_same_wherever_the_chunks_cut_it(ground: Ground, size: int) -> None:
+def test_a_folder_comes_out_the_same_wherever_the_chunks_cut_it(ground: TargetFolder, size: int) -> None:
     content = packed(*BAND)
     done = unpack(ground, [content[at : at + size] for at in range(0, len(content), size)])
     assert contents(ground.path) == {path: content for path, content in BAND if content is not None}
@@ -69,12 +69,12 @@ def test_a_folder_comes_out_the_same_wherever_the_chunks_cut_it(ground: Ground, 
     assert b"".join(unpacked(ground, bytes(done.headers), caseless=False)) == content
 
 
-def test_times_of_change_are_kept(ground: Ground) -> None:
+def test_times_of_change_are_kept(ground: TargetFolder) -> None:
     unpack(ground, [frame(path="a", size=1, modified="2001-02-03T04:05:06+00:00", kind="file") + b"a"])
     assert (ground.path / "a").stat().st_mtime == 981173106
 
 
-def test_paths_that_lead_out_of_the_folder_end_inside(ground: Ground) -> None:
+def test_paths_that_lead_out_of_the_folder_end_inside(ground: TargetFolder) -> None:
     unpack(
         ground,
         [
@@ -105,12 +105,12 @@ def test_paths_that_lead_out_of_the_folder_end_inside(ground: Ground) -> None:
     assert names(ground.path.parent) == ["folder"]
 
 
-def test_two_of_one_name_are_both_kept_and_a_file_is_no_folder(ground: Ground) -> None:
+def test_two_of_one_name_are_both_kept_and_a_file_is_no_folder(ground: TargetFolder) -> None:
     unpack(ground, [packed(("a", b"1"), ("a", b"2"), ("a/b", b"3"), ("a\u202e", b"4"), ("A", b"5"))])
     assert contents(ground.path) == {"a": b"1", "a (1)": b"2", "a (2)/b": b"3", "a (3)": b"4", "A": b"5"}
 
 
-def test_on_a_disk_without_upper_and_lower_case_both_are_kept_as_well(ground: Ground) -> None:
+def test_on_a_disk_without_upper_and_lower_case_both_are_kept_as_well(ground: TargetFolder) -> None:
     unpack(ground, [packed(("a", b"1"), ("A", b"2"), ("Ä", b"3"), ("ä/b", b"4"))], caseless=True)
     assert contents(ground.path) == {"a": b"1", "A (1)": b"2", "Ä": b"3", "ä (1)/b": b"4"}
 
@@ -131,7 +131,7 @@ def test_on_a_disk_without_upper_and_lower_case_both_are_kept_as_well(ground: Gr
         frame(path="a/" * 200, size=0, kind="folder"),
     ],
 )
-def test_what_is_no_folder_is_refused(ground: Ground, content: bytes) -> None:
+def test_what_is_no_folder_is_refused(ground: TargetFolder, content: bytes) -> None:
     with pytest.raises(BadFolder):
         unpack(ground, [content])
 
@@ -141,7 +141,7 @@ def test_a_folder_that_is_half_here_is_gone_on_with_from_any_byte(
     tmp_path_factory: pytest.TempPathFactory, cut: int, size: int
 ) -> None:
     """Also if more had been written by the time of the break than was kept in mind."""
-    ground = Ground.at(tmp_path_factory.mktemp("half"))
+    ground = TargetFolder.at(tmp_path_factory.mktemp("half"))
     content = packed(*BAND)
     before = Unpacking(ground, caseless=False)
     before.write(memoryview(content[:cut]))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from satchel.cli.drop.receive.target_folder import Ground, NotSafe, keep_time, name_inside, top_name
+from satchel.cli.drop.receive.target_folder import NotSafe, TargetFolder, keep_time, name_inside, top_name
 from satchel.cli.engine.terminal.output import CommandFailed
 from satchel.kernel.names import NAMELESS, FileName, clean_name
 
@@ -31,18 +31,18 @@ HOSTILE = {
 
 
 @pytest.fixture
-def ground(tmp_path: Path) -> Iterator[Ground]:
-    ground = Ground.at(tmp_path / "into")
-    yield ground
-    ground.close()
+def target(tmp_path: Path) -> Iterator[TargetFolder]:
+    target = TargetFolder.at(tmp_path / "into")
+    yield target
+    target.close()
 
 
 def names(folder: Path) -> list[str]:
     return sorted(each.name for each in folder.iterdir())
 
 
-def write(ground: Ground, name: str, content: bytes) -> None:
-    file = ground.new_file(name)
+def write(target: TargetFolder, name: str, content: bytes) -> None:
+    file = target.new_file(name)
     os.write(file, content)
     os.close(file)
 
@@ -73,60 +73,62 @@ def test_a_plain_name_is_seen_to_be_plain_only_if_cleaning_would_not_change_it(w
     assert name_inside(written) not in ("", ".", "..")
 
 
-def test_nothing_that_is_there_is_overwritten(ground: Ground) -> None:
-    (ground.path / "notes.txt").write_bytes(b"mine")
-    (ground.path / "notes (1).txt").symlink_to("nowhere")
-    write(ground, "part", b"theirs")
-    assert ground.settle("part", FileName("notes.txt"), is_folder=False) == "notes (2).txt"
-    assert (ground.path / "notes.txt").read_bytes() == b"mine"
-    assert (ground.path / "notes (2).txt").read_bytes() == b"theirs"
-    assert names(ground.path) == ["notes (1).txt", "notes (2).txt", "notes.txt"]
+def test_nothing_that_is_there_is_overwritten(target: TargetFolder) -> None:
+    (target.path / "notes.txt").write_bytes(b"mine")
+    (target.path / "notes (1).txt").symlink_to("nowhere")
+    write(target, "part", b"theirs")
+    assert target.settle("part", FileName("notes.txt"), is_folder=False) == "notes (2).txt"
+    assert (target.path / "notes.txt").read_bytes() == b"mine"
+    assert (target.path / "notes (2).txt").read_bytes() == b"theirs"
+    assert names(target.path) == ["notes (1).txt", "notes (2).txt", "notes.txt"]
 
 
-def test_a_folder_takes_the_place_of_no_folder_not_even_of_an_empty_one(ground: Ground) -> None:
-    (ground.path / "band").mkdir()
-    (ground.path / "part").mkdir()
-    (ground.path / "part/violin").touch()
-    assert ground.settle("part", FileName("band"), is_folder=True) == "band (1)"
-    assert names(ground.path / "band") == []
-    assert names(ground.path / "band (1)") == ["violin"]
+def test_a_folder_takes_the_place_of_no_folder_not_even_of_an_empty_one(target: TargetFolder) -> None:
+    (target.path / "band").mkdir()
+    (target.path / "part").mkdir()
+    (target.path / "part/violin").touch()
+    assert target.settle("part", FileName("band"), is_folder=True) == "band (1)"
+    assert names(target.path / "band") == []
+    assert names(target.path / "band (1)") == ["violin"]
 
 
-def test_what_arrives_cannot_be_run(ground: Ground) -> None:
-    write(ground, "tool.sh", b"#!/bin/sh")
-    assert not stat.S_IMODE((ground.path / "tool.sh").stat().st_mode) & 0o111
+def test_what_arrives_cannot_be_run(target: TargetFolder) -> None:
+    write(target, "tool.sh", b"#!/bin/sh")
+    assert not stat.S_IMODE((target.path / "tool.sh").stat().st_mode) & 0o111
 
 
-def test_links_are_not_followed_whatever_they_lead_to(ground: Ground, tmp_path: Path) -> None:
+def test_links_are_not_followed_whatever_they_lead_to(target: TargetFolder, tmp_path: Path) -> None:
     (tmp_path / "secret").mkdir()
     (tmp_path / "secret/key").write_bytes(b"key")
-    (ground.path / "folder").symlink_to(tmp_path / "secret")
-    (ground.path / "file").symlink_to(tmp_path / "secret/key")
-    os.link(tmp_path / "secret/key", ground.path / "same")
+    (target.path / "folder").symlink_to(tmp_path / "secret")
+    (target.path / "file").symlink_to(tmp_path / "secret/key")
+    os.link(tmp_path / "secret/key", target.path / "same")
     with pytest.raises(NotSafe, match="folder"):
-        ground.folder("folder")
+        target.folder("folder")
     with pytest.raises(NotSafe):
-        ground.folder("folder", "deeper")
+        target.folder("folder", "deeper")
     with pytest.raises(NotSafe):
-        ground.known_file("file")
+        target.known_file("file")
     with pytest.raises(NotSafe):
-        ground.known_file("same")
+        target.known_file("same")
     with pytest.raises(FileExistsError):
-        ground.new_file("file")
+        target.new_file("file")
     assert names(tmp_path / "secret") == ["key"]
 
 
-def test_a_folder_that_is_renamed_meanwhile_still_gets_what_was_meant_for_it(ground: Ground, tmp_path: Path) -> None:
+def test_a_folder_that_is_renamed_meanwhile_still_gets_what_was_meant_for_it(
+    target: TargetFolder, tmp_path: Path
+) -> None:
     (tmp_path / "elsewhere").mkdir()
-    ground.path.rename(tmp_path / "renamed")
-    ground.path.symlink_to(tmp_path / "elsewhere")
-    write(ground, "notes.txt", b"notes")
+    target.path.rename(tmp_path / "renamed")
+    target.path.symlink_to(tmp_path / "elsewhere")
+    write(target, "notes.txt", b"notes")
     assert names(tmp_path / "elsewhere") == []
     assert names(tmp_path / "renamed") == ["notes.txt"]
 
 
-def test_a_file_keeps_its_time_and_nonsense_is_no_time(ground: Ground) -> None:
-    file = ground.new_file("notes.txt")
+def test_a_file_keeps_its_time_and_nonsense_is_no_time(target: TargetFolder) -> None:
+    file = target.new_file("notes.txt")
     keep_time(file, "2001-02-03T04:05:06+00:00")
     for nonsense in (None, "", "yesterday", "9999-12-31T23:59:59+00:00" * 2, "0001-01-01T00:00:00"):
         keep_time(file, nonsense)
@@ -134,13 +136,13 @@ def test_a_file_keeps_its_time_and_nonsense_is_no_time(ground: Ground) -> None:
     os.close(file)
 
 
-def test_what_does_not_fit_on_the_disk_is_refused_before_it_is_begun(ground: Ground) -> None:
-    ground.refuse_if_full(1)
+def test_what_does_not_fit_on_the_disk_is_refused_before_it_is_begun(target: TargetFolder) -> None:
+    target.refuse_if_full(1)
     with pytest.raises(CommandFailed, match=r"not enough room.*1000 PB.*--into"):
-        ground.refuse_if_full(10**18)
+        target.refuse_if_full(10**18)
 
 
 def test_a_folder_that_cannot_be_used_is_said_in_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(CommandFailed, match="cannot be used"):
-        Ground.at(tmp_path / "file")
+        TargetFolder.at(tmp_path / "file")

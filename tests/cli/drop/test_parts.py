@@ -9,7 +9,7 @@ import pytest
 
 from satchel.cli.drop.crypto.session_keys import Description
 from satchel.cli.drop.receive.partial_content import Part
-from satchel.cli.drop.receive.target_folder import Ground
+from satchel.cli.drop.receive.target_folder import TargetFolder
 from tests.cli.drop.test_folders import packed
 from tests.cli.drop.test_landing import names
 from tests.cli.test_shelf import contents
@@ -24,8 +24,8 @@ ENTRIES = tuple((f"folder {n % 7}/file {n}", os.urandom(3000) * (1 + n % 40)) fo
 
 
 @pytest.fixture
-def ground(tmp_path: Path) -> Iterator[Ground]:
-    with closing(Ground.at(tmp_path)) as ground:
+def ground(tmp_path: Path) -> Iterator[TargetFolder]:
+    with closing(TargetFolder.at(tmp_path)) as ground:
         yield ground
 
 
@@ -44,13 +44,13 @@ def write(part: Part, content: bytes, first: int, last: int | None = None) -> No
         part.write(chunk)
 
 
-def break_off(ground: Ground, about: Description, content: bytes, chunks: int) -> None:
+def break_off(ground: TargetFolder, about: Description, content: bytes, chunks: int) -> None:
     """As after a kill: nothing is said to the journal at the end."""
     with closing(Part(ground, about)) as part:
         write(part, content, 0, chunks)
 
 
-def go_on(ground: Ground, about: Description, content: bytes) -> tuple[int, Path]:
+def go_on(ground: TargetFolder, about: Description, content: bytes) -> tuple[int, Path]:
     """How many chunks were here, and where it stands."""
     with closing(Part(ground, about)) as part:
         have = part.have()
@@ -58,7 +58,7 @@ def go_on(ground: Ground, about: Description, content: bytes) -> tuple[int, Path
         return (have.chunks if have else 0), part.finish()
 
 
-def test_a_file_that_was_broken_off_is_gone_on_with_by_name_and_size(ground: Ground) -> None:
+def test_a_file_that_was_broken_off_is_gone_on_with_by_name_and_size(ground: TargetFolder) -> None:
     about = description("film.mov", CONTENT)
     break_off(ground, about, CONTENT, CHUNKS - 10)
     assert names(ground.path) == ["film.mov.satchel-part", "film.mov.satchel-part.journal"]
@@ -69,7 +69,7 @@ def test_a_file_that_was_broken_off_is_gone_on_with_by_name_and_size(ground: Gro
     assert names(ground.path) == ["film.mov"]
 
 
-def test_a_folder_that_was_broken_off_is_gone_on_with(ground: Ground) -> None:
+def test_a_folder_that_was_broken_off_is_gone_on_with(ground: TargetFolder) -> None:
     content = packed(*ENTRIES)
     about = description("band", content, "folder")
     break_off(ground, about, content, len(content) // CHUNK - 3)
@@ -79,12 +79,12 @@ def test_a_folder_that_was_broken_off_is_gone_on_with(ground: Ground) -> None:
     assert names(ground.path) == ["band"]
 
 
-def test_an_empty_file_and_an_empty_folder_are_something(ground: Ground) -> None:
+def test_an_empty_file_and_an_empty_folder_are_something(ground: TargetFolder) -> None:
     assert go_on(ground, description("empty", b""), b"")[1].read_bytes() == b""
     assert names(go_on(ground, description("void", b"", "folder"), b"")[1]) == []
 
 
-def test_who_cannot_go_on_begins_anew_in_the_same_place(ground: Ground) -> None:
+def test_who_cannot_go_on_begins_anew_in_the_same_place(ground: TargetFolder) -> None:
     about = description("film.mov", CONTENT)
     break_off(ground, about, CONTENT, CHUNKS)
     with closing(Part(ground, about)) as part:
@@ -93,7 +93,7 @@ def test_who_cannot_go_on_begins_anew_in_the_same_place(ground: Ground) -> None:
         assert part.finish().read_bytes() == CONTENT[:10_000]
 
 
-def test_what_was_changed_meanwhile_is_believed_only_up_to_the_last_moment_before(ground: Ground) -> None:
+def test_what_was_changed_meanwhile_is_believed_only_up_to_the_last_moment_before(ground: TargetFolder) -> None:
     about = description("film.mov", CONTENT)
     break_off(ground, about, CONTENT, CHUNKS)
     with (ground.path / "film.mov.satchel-part").open("r+b") as file:
@@ -104,7 +104,7 @@ def test_what_was_changed_meanwhile_is_believed_only_up_to_the_last_moment_befor
     assert path.read_bytes() == CONTENT
 
 
-def test_a_part_that_lost_its_end_is_gone_on_with_from_what_is_left(ground: Ground) -> None:
+def test_a_part_that_lost_its_end_is_gone_on_with_from_what_is_left(ground: TargetFolder) -> None:
     about = description("film.mov", CONTENT)
     break_off(ground, about, CONTENT, CHUNKS)
     os.truncate(ground.path / "film.mov.satchel-part", 17 * 1024**2)
@@ -113,7 +113,7 @@ def test_a_part_that_lost_its_end_is_gone_on_with_from_what_is_left(ground: Grou
     assert path.read_bytes() == CONTENT
 
 
-def test_a_file_that_is_missing_inside_a_folder_is_noticed(ground: Ground) -> None:
+def test_a_file_that_is_missing_inside_a_folder_is_noticed(ground: TargetFolder) -> None:
     content = packed(*ENTRIES)
     about = description("band", content, "folder")
     break_off(ground, about, content, len(content) // CHUNK)
@@ -124,7 +124,7 @@ def test_a_file_that_is_missing_inside_a_folder_is_noticed(ground: Ground) -> No
 
 
 @pytest.mark.parametrize("spoilt", [b"", b"nonsense", b"\xff" * 100, b'{"name": "film.mov"}\n', b"{}\n{}\n"])
-def test_a_journal_that_cannot_be_read_means_to_begin_anew(ground: Ground, spoilt: bytes) -> None:
+def test_a_journal_that_cannot_be_read_means_to_begin_anew(ground: TargetFolder, spoilt: bytes) -> None:
     about = description("film.mov", CONTENT)
     break_off(ground, about, CONTENT, CHUNKS)
     (ground.path / "film.mov.satchel-part.journal").write_bytes(spoilt)
@@ -132,7 +132,7 @@ def test_a_journal_that_cannot_be_read_means_to_begin_anew(ground: Ground, spoil
     assert names(ground.path) == ["film.mov"]
 
 
-def test_a_last_line_that_was_cut_costs_only_that_moment(ground: Ground) -> None:
+def test_a_last_line_that_was_cut_costs_only_that_moment(ground: TargetFolder) -> None:
     about = description("film.mov", CONTENT)
     break_off(ground, about, CONTENT, CHUNKS)
     journal = ground.path / "film.mov.satchel-part.journal"
@@ -142,7 +142,7 @@ def test_a_last_line_that_was_cut_costs_only_that_moment(ground: Ground) -> None
     assert path.read_bytes() == CONTENT
 
 
-def test_another_thing_of_the_same_name_leaves_the_part_alone(ground: Ground) -> None:
+def test_another_thing_of_the_same_name_leaves_the_part_alone(ground: TargetFolder) -> None:
     break_off(ground, description("film.mov", CONTENT), CONTENT, CHUNKS)
     assert go_on(ground, description("film.mov", CONTENT[:-1]), CONTENT[:-1])[0] == 0
     had, path = go_on(ground, description("film.mov", CONTENT), CONTENT)
@@ -151,7 +151,7 @@ def test_another_thing_of_the_same_name_leaves_the_part_alone(ground: Ground) ->
     assert path.read_bytes() == CONTENT
 
 
-def test_two_programs_that_take_the_same_at_once_do_not_meet(ground: Ground) -> None:
+def test_two_programs_that_take_the_same_at_once_do_not_meet(ground: TargetFolder) -> None:
     about = description("film.mov", CONTENT)
     with closing(Part(ground, about)) as one, closing(Part(ground, about)) as other:
         write(one, CONTENT, 0)
@@ -161,7 +161,7 @@ def test_two_programs_that_take_the_same_at_once_do_not_meet(ground: Ground) -> 
 
 
 def test_a_part_that_somebody_else_put_there_is_not_touched(
-    ground: Ground, tmp_path_factory: pytest.TempPathFactory
+    ground: TargetFolder, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     target = tmp_path_factory.mktemp("elsewhere") / "target"
     target.write_bytes(b"mine")
@@ -176,7 +176,7 @@ def test_a_part_that_somebody_else_put_there_is_not_touched(
 )
 @pytest.mark.parametrize("kind", ["file", "folder"])
 def test_whatever_it_is_called_it_ends_in_the_folder(tmp_path: Path, name: str, kind: str) -> None:
-    with closing(Ground.at(tmp_path / "into")) as ground:
+    with closing(TargetFolder.at(tmp_path / "into")) as ground:
         content = packed(("a", b"a")) if kind == "folder" else b"a"
         about = description(name, content, kind)
         break_off(ground, about, content, 0)
@@ -185,7 +185,7 @@ def test_whatever_it_is_called_it_ends_in_the_folder(tmp_path: Path, name: str, 
     assert len(names(tmp_path / "into")) == 1
 
 
-def test_a_name_of_the_greatest_length_has_parts_too(ground: Ground) -> None:
+def test_a_name_of_the_greatest_length_has_parts_too(ground: TargetFolder) -> None:
     name = "雪" * 85
     about = description(name, CONTENT)
     break_off(ground, about, CONTENT, CHUNKS)
@@ -194,7 +194,7 @@ def test_a_name_of_the_greatest_length_has_parts_too(ground: Ground) -> None:
     assert path.name == name
 
 
-def test_a_short_chunk_that_was_not_the_last_after_all_is_nothing_to_go_on_from(ground: Ground) -> None:
+def test_a_short_chunk_that_was_not_the_last_after_all_is_nothing_to_go_on_from(ground: TargetFolder) -> None:
     with closing(Part(ground, description("film.mov", CONTENT))) as part:
         write(part, CONTENT[: CHUNK + 5], 0)
         assert part.have() is None

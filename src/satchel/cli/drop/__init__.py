@@ -49,7 +49,7 @@ def send(
     stored there. It ends when one receiver has everything, or with --receivers and --keep when more have.
     """
     from satchel.cli.drop.send.send_command import Sending
-    from satchel.cli.drop.send.send_log import Invitation, Showing
+    from satchel.cli.drop.send.send_log import Invitation, SendLog
     from satchel.cli.drop.session.doorkeeper import Doorkeeper
     from satchel.cli.drop.session.drop_session import open_session
     from satchel.cli.engine.http.client import open_client
@@ -57,20 +57,18 @@ def send(
 
     enough = None if keep else whole_number("--receivers", receivers, least=1)
     sources, missing = _sources(things or [], text, called)
-    showing = Showing(as_json=json)
+    log = SendLog(as_json=json)
     _tell_missing(missing)
     with open_client(server) as client, Interruption() as interruption:
         session, link = open_session(client, name or login_name())
         client.remember_server()
-        door = Doorkeeper(session, showing.code_died, words=words)
-        sending = Sending(session, sources, showing, door, receivers=enough)
+        door = Doorkeeper(session, log.code_died, words=words)
+        sending = Sending(session, sources, log, door, receivers=enough)
         offered = [source.description for source in sources]
         invitation = Invitation(door.spoken, link)
         reason = "failed"
         try:
-            sending.run(
-                lambda: showing.opened(invitation, offered, _stays(enough), qr=not no_qr), interruption.raise_again
-            )
+            sending.run(lambda: log.opened(invitation, offered, _stays(enough), qr=not no_qr), interruption.raise_again)
             reason = "received"
         except KeyboardInterrupt:
             reason = "interrupted"
@@ -79,7 +77,7 @@ def send(
             if sys.stderr.isatty():
                 note("")  # so that the prompt does not stand behind ^C
         finally:
-            showing.ended(reason, sending.complete)
+            log.ended(reason, sending.complete)
             sending.leave()
     if missing.unreadable:
         raise CommandFailed("Not everything was sent: some files could not be read.")

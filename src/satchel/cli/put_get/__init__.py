@@ -50,8 +50,8 @@ def put(
 
     With --link no account is needed. If it is stopped in the middle, the same command goes on where it was.
     """
-    from satchel.cli.put_get.file_put import Putting
-    from satchel.cli.put_get.put_target import at_link, take_aim
+    from satchel.cli.put_get.file_put import FilePut
+    from satchel.cli.put_get.put_target import at_link, put_target
 
     if (words or wait) and not (to or room):
         raise Misused("--note and --wait are for what is handed over: say to whom with --to or --room.")
@@ -60,17 +60,17 @@ def put(
     client, token = _open(link, server)
     with client:
         if token:
-            aim = at_link(client, token, name or "")
+            target = at_link(client, token, name or "")
         else:
-            aim = take_aim(client, folder=folder, email=to, code=room, person=person, name=name)
-        putting = Putting(client, aim, as_json=json, quiet=quiet)
+            target = put_target(client, folder=folder, email=to, code=room, person=person, name=name)
+        put_command = FilePut(client, target, as_json=json, quiet=quiet)
         try:
-            handed = putting.put(files, words)
+            handed = put_command.put(files, words)
         except KeyboardInterrupt:
             note("Stopped. The same command goes on from here.")
             raise
         if handed and wait:
-            putting.wait_for_receipts(handed)
+            put_command.wait_for_receipts(handed)
 
 
 def get(

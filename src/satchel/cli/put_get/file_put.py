@@ -18,23 +18,23 @@ from satchel.cli.engine.resources.shelf_paths import TOP, Places
 from satchel.cli.engine.resources.transfer_text import moment_of, short_id
 from satchel.cli.engine.terminal.output import CommandFailed, printable
 from satchel.cli.engine.terminal.sizes import shown_moment
-from satchel.cli.put_get.put_target import Aim
+from satchel.cli.put_get.put_target import PutTarget
 from satchel.cli.put_get.transfer_create import follow, hand_over, refuse_if_declined, refuse_if_too_many
 
 
 @dataclass(frozen=True, slots=True)
-class Putting:
-    """One errand, and how it speaks."""
+class FilePut:
+    """One job, and how it speaks."""
 
     client: Client
-    aim: Aim
+    target: PutTarget
     as_json: bool
     quiet: bool
 
     def put(self, files: Sequence[str], words: str) -> TransferView | None:
         """Answers the transfer, if it was to be one. What is left over, the same command goes on with."""
-        errand = [self.client.server, *self.aim.errand, *sorted(set(map(os.path.abspath, files)))]
-        journal = Journal(self.client.credentials.path.parent / "uploads", errand)
+        job = [self.client.server, *self.target.job, *sorted(set(map(os.path.abspath, files)))]
+        journal = Journal(self.client.credentials.path.parent / "uploads", job)
         finished = False
         try:
             handed = self._send(journal, files, words)
@@ -44,9 +44,9 @@ class Putting:
         return handed
 
     def _send(self, journal: Journal, files: Sequence[str], words: str) -> TransferView | None:
-        folder = self.aim.folder_for(journal.name)
+        folder = self.target.folder_for(journal.name)
         found = gather(files, folder)
-        if self.aim.receiver:
+        if self.target.receiver:
             refuse_if_too_many(len(found.sources))
         sent = send_all(
             self.client,
@@ -54,23 +54,23 @@ class Putting:
             found,
             as_json=self.as_json,
             quiet=self.quiet,
-            destination=self.aim.destination,
+            destination=self.target.destination,
         )
         if not sent.is_whole:
             raise CommandFailed("Not everything was sent. The same command tries again what is missing.")
-        if self.aim.receiver is None or not found.sources:
+        if self.target.receiver is None or not found.sources:
             return None
-        key = journal.key_for(*self.aim.receiver.values(), words)
-        transfer = hand_over(self.client, self.aim.receiver, self._ids(sent, folder), words, key)
+        key = journal.key_for(*self.target.receiver.values(), words)
+        transfer = hand_over(self.client, self.target.receiver, self._ids(sent, folder), words, key)
         self._tell_handed(transfer)
         return transfer
 
     def _ids(self, sent: Sent, folder: str) -> list[str]:
         """What the server calls that which is to be handed over."""
-        if room_id := self.aim.destination.get("room"):
+        if room_id := self.target.destination.get("room"):
             known = self.client.call("GET", f"/rooms/{room_id}/files", FileList).files
             return sent.file_ids(self.client, {file.file_id for file in known})
-        # Whole folders, so that their structure goes along: nothing but this errand is in there.
+        # Whole folders, so that their structure goes along: nothing but this job is in there.
         places = Places(self.client)
         top = places.at(folder)
         return [entry.id for entry in places.entries(top.id if top else TOP)]
@@ -82,7 +82,7 @@ class Putting:
         if self.as_json:
             self._print_object("handed over", transfer=to_builtins(transfer))
         elif not self.quiet:
-            print(printable(f"Handed to {self.aim.receiver_name}: transfer {short_id(transfer)}."))
+            print(printable(f"Handed to {self.target.receiver_name}: transfer {short_id(transfer)}."))
 
     def _tell_receipt(self, receipt: ReceiptView) -> None:
         if self.as_json:

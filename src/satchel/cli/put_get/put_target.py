@@ -16,24 +16,24 @@ SENT = "Sent"
 
 
 @dataclass(frozen=True, slots=True)
-class Aim:
-    """Where files are uploaded to, and to whom they are handed over then; `errand` tells one aim from another."""
+class PutTarget:
+    """Where files are uploaded to, and to whom they are handed over then; `job` tells one target from another."""
 
     folder: str
-    errand: list[str]
+    job: list[str]
     destination: Mapping[str, str] = field(default_factory=lambda: SHELF)
     receiver: Mapping[str, str] | None = None
     receiver_name: str = ""
 
-    def folder_for(self, errand_name: str) -> str:
+    def folder_for(self, job_name: str) -> str:
         """Where the files go: from a shelf they are handed over as the only ones of a folder of their own."""
         is_handed_from_shelf = self.receiver is not None and self.destination is SHELF
-        return f"{self.folder.strip('/')}/{errand_name}" if is_handed_from_shelf else self.folder
+        return f"{self.folder.strip('/')}/{job_name}" if is_handed_from_shelf else self.folder
 
 
-def take_aim(
+def put_target(
     client: Client, *, folder: str, email: str | None, code: str | None, person: str | None, name: str | None
-) -> Aim:
+) -> PutTarget:
     if email and code:
         raise Misused("Files go to a person with --to or to a room with --room, not to both.")
     if code:
@@ -42,27 +42,29 @@ def take_aim(
         raise Misused("--for is about a room, and --name about a room or a link: name it with --room or --link.")
     user_id = client.call("GET", "/accounts/me", PersonView).user_id
     if not email:
-        return Aim(folder, [user_id, folder.strip("/")])
+        return PutTarget(folder, [user_id, folder.strip("/")])
     # Not whom it is for: with an address corrected, what is on the shelf already is not sent again.
     folder = folder or SENT
-    return Aim(folder, [user_id, "to", folder.strip("/")], SHELF, {"kind": "email", "email": email}, email)
+    return PutTarget(folder, [user_id, "to", folder.strip("/")], SHELF, {"kind": "email", "email": email}, email)
 
 
-def at_link(client: Client, token: str, uploader: str) -> Aim:
+def at_link(client: Client, token: str, uploader: str) -> PutTarget:
     """The folder of whoever asks for files by this link; a few words of who they are from become a folder in it."""
     entered = visit(client, token, "request")
     destination = {"destination": "link", "link": token, "pass": entered.shown}
-    return Aim("", ["link", token, uploader], {**destination, "uploader": uploader} if uploader else destination)
+    return PutTarget("", ["link", token, uploader], {**destination, "uploader": uploader} if uploader else destination)
 
 
-def _at_room(room: RoomView, folder: str, wanted: str | None) -> Aim:
+def _at_room(room: RoomView, folder: str, wanted: str | None) -> PutTarget:
     destination = {"destination": "room", "room": room.room_id}
     if wanted is None:
         receiver = {"kind": "room", "room_id": room.room_id}
-        return Aim(folder, [room.you, room.room_id, folder], destination, receiver, room.name or room.code)
+        return PutTarget(folder, [room.you, room.room_id, folder], destination, receiver, room.name or room.code)
     person_id = person_in(room, wanted)
     receiver = {"kind": "person", "room_id": room.room_id, "person_id": person_id}
-    return Aim(folder, [room.you, room.room_id, person_id, folder], {**destination, "to": person_id}, receiver, wanted)
+    return PutTarget(
+        folder, [room.you, room.room_id, person_id, folder], {**destination, "to": person_id}, receiver, wanted
+    )
 
 
 def person_in(room: RoomView, wanted: str) -> str:

@@ -13,7 +13,7 @@ from satchel.cli.engine.api_types.room_types import FileView
 from satchel.cli.engine.api_types.transfer_types import TransferView
 from satchel.cli.engine.files.download import Fetcher, Wanted, full_name, local_path
 from satchel.cli.engine.http.client import Client
-from satchel.cli.engine.http.retry import Patience, Stopped
+from satchel.cli.engine.http.retry import Retry, Stopped
 from satchel.cli.engine.resources.transfer_receive import open_offer, plan, report_verified
 from satchel.cli.engine.resources.transfer_text import shown_count
 from satchel.cli.engine.terminal.output import CommandFailed
@@ -113,7 +113,7 @@ class Saver:
             return
         wanted.target.parent.mkdir(parents=True, exist_ok=True)
         fetcher = Fetcher(self.client, self.client.credentials.path.parent / "downloads", self._stop.is_set)
-        saved_as = fetcher.fetch(wanted, Patience(self._stop, self._say), self._progress_of(wanted))
+        saved_as = fetcher.fetch(wanted, Retry(self._stop, self._say), self._progress_of(wanted))
         self._saved.add(key)
         report()
         sentence = f"Saved {saved_as} ({shown_bytes(wanted.size_bytes)}), verified."

@@ -13,7 +13,7 @@ from satchel.cli.engine.files.download import full_name
 from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.http.failures import Refused, Unreachable
 from satchel.cli.engine.http.live_events import Live
-from satchel.cli.engine.http.retry import is_passing
+from satchel.cli.engine.http.retry import is_transient
 from satchel.cli.engine.terminal.sizes import shown_bytes
 from satchel.cli.rooms.narrator import Narrator
 from satchel.cli.rooms.offers import Offers
@@ -73,7 +73,7 @@ class Watch:
                     self._warn_of_the_end()
                 except (Refused, Unreachable) as error:
                     # Unless it passes, what one was told of was gone by the time one asked for it; perhaps the room.
-                    if not is_passing(error) and not (isinstance(error, Refused) and error.status in _GONE):
+                    if not is_transient(error) and not (isinstance(error, Refused) and error.status in _GONE):
                         raise
                     self._is_behind = True
                 except _Over as over:

@@ -11,7 +11,7 @@ import msgspec
 from satchel.cli.engine.api_types.stats_types import RecordedClicksView, RecordedView
 from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.http.failures import Refused, Unreachable
-from satchel.cli.engine.http.retry import Patience
+from satchel.cli.engine.http.retry import Retry
 from satchel.cli.engine.terminal.output import CommandFailed, note
 
 AT_ONCE = 1000
@@ -47,7 +47,7 @@ def record_all(client: Client, lines: Iterable[Line], key: str) -> Iterator[list
 
 def _record(client: Client, clicks: Sequence[Mapping[str, object]], batch: Sequence[Line]) -> list[RecordedView]:
     content = msgspec.json.encode(clicks)
-    patience = Patience(threading.Event(), note)
+    retry = Retry(threading.Event(), note)
     while True:
         try:
             return client.post_bytes("/clicks", "application/json", content, RecordedClicksView).clicks
@@ -55,4 +55,4 @@ def _record(client: Client, clicks: Sequence[Mapping[str, object]], batch: Seque
             if isinstance(error, Refused) and error.status < 500 and len(batch) > 1:
                 lines = f"lines {batch[0].number:,} to {batch[-1].number:,}"
                 raise CommandFailed(f"None of {lines} was recorded: {error}") from error
-            patience.wait_after(error)
+            retry.wait_after(error)

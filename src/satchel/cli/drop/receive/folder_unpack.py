@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from satchel.cli.drop.receive.target_folder import Ground, keep_time, name_inside
+from satchel.cli.drop.receive.target_folder import TargetFolder, keep_time, name_inside
 from satchel.cli.engine.terminal.output import CommandFailed
 from satchel.kernel.names import FileName, numbered, sameness
 
@@ -100,14 +100,14 @@ class Places:
 class Unpacking:
     """Writes what arrives, in pieces of any size, below one folder."""
 
-    def __init__(self, ground: Ground, *, caseless: bool) -> None:
-        self._ground = ground
+    def __init__(self, target: TargetFolder, *, caseless: bool) -> None:
+        self._target = target
         self._places = Places(caseless=caseless)
         self._pending = bytearray()
         self._file: int | None = None
         self._header = Header("")
         self._left = 0
-        self._here: tuple[tuple[FileName, ...], Ground] = ((), ground)
+        self._here: tuple[tuple[FileName, ...], TargetFolder] = ((), target)
         # The headers that came since they were last kept.
         self.headers = bytearray()
         self.files = 0
@@ -129,9 +129,9 @@ class Unpacking:
         if self._file is not None:
             os.close(self._file)
             self._file = None
-        if self._here[1] is not self._ground:
+        if self._here[1] is not self._target:
             self._here[1].close()
-            self._here = ((), self._ground)
+            self._here = ((), self._target)
 
     def go_on(self, headers: bytes, position: int) -> None:
         """Be where the first `position` bytes of the content, of which these are the headers, have led."""
@@ -203,16 +203,16 @@ class Unpacking:
             return self._places.folder(header.path), FileName("")
         return self._places.file(header.path)
 
-    def _folder(self, names: tuple[FileName, ...]) -> Ground:
+    def _folder(self, names: tuple[FileName, ...]) -> TargetFolder:
         """Files of one folder come after each other, so that the last folder is the only one held open."""
         if self._here[0] != names:
-            folder = self._ground.folder(*names)
-            if self._here[1] is not self._ground:
+            folder = self._target.folder(*names)
+            if self._here[1] is not self._target:
                 self._here[1].close()
             self._here = (names, folder)
         return self._here[1]
 
-    def _new_file(self, folder: Ground, name: FileName) -> int:
+    def _new_file(self, folder: TargetFolder, name: FileName) -> int:
         try:
             return folder.new_file(name)
         except FileExistsError:
@@ -230,7 +230,7 @@ def frames(headers: bytes) -> Iterator[tuple[bytes, Header]]:
         at += end
 
 
-def unpacked(ground: Ground, headers: bytes, *, caseless: bool) -> Iterator[bytes]:
+def unpacked(target: TargetFolder, headers: bytes, *, caseless: bool) -> Iterator[bytes]:
     """The content again, from the headers and from the files as they are here, as far as they are here."""
     places = Places(caseless=caseless)
     rest = len(headers)
@@ -242,7 +242,7 @@ def unpacked(ground: Ground, headers: bytes, *, caseless: bool) -> Iterator[byte
             continue
         folders, name = places.file(header.path)
         left = header.size
-        for piece in _read(ground, folders, name, left):
+        for piece in _read(target, folders, name, left):
             left -= len(piece)
             yield piece
         if left:
@@ -250,9 +250,9 @@ def unpacked(ground: Ground, headers: bytes, *, caseless: bool) -> Iterator[byte
     yield headers[len(headers) - rest :]
 
 
-def _read(ground: Ground, folders: tuple[FileName, ...], name: FileName, size: int) -> Iterator[bytes]:
+def _read(target: TargetFolder, folders: tuple[FileName, ...], name: FileName, size: int) -> Iterator[bytes]:
     try:
-        folder = ground.folder(*folders, make=False)
+        folder = target.folder(*folders, make=False)
     except FileNotFoundError:
         return
     try:

@@ -9,20 +9,19 @@ from typing import TYPE_CHECKING, Protocol
 
 from satchel.cli.drop.crypto.sealed_records import BrokenOff, Digest, Opener, ReadInto
 from satchel.cli.drop.crypto.session_keys import Asked, Have, Stream, b64, from_b64
-from satchel.cli.drop.receive.write_behind import HELD_CHUNKS, WritingBehind
+from satchel.cli.drop.receive.write_behind import HELD_CHUNKS, WriteBehind
 from satchel.cli.drop.session.drop_session import Announced, DropSession
-from satchel.cli.drop.session.session_listener import Hearing, SessionOver
-from satchel.cli.drop.session.stream_connection import Pipe, RefusedByProxy
+from satchel.cli.drop.session.session_listener import SessionListener, SessionOver
+from satchel.cli.drop.session.stream_connection import RefusedByProxy, StreamConnection
 from satchel.cli.engine.api_types.drop_types import RequestView, SessionView
 from satchel.cli.engine.http.failures import Refused, Unreachable
-from satchel.cli.engine.http.retry import Stopped, is_passing
+from satchel.cli.engine.http.retry import Backoff, Stopped, is_transient
 from satchel.cli.engine.terminal.output import CommandFailed
 
 if TYPE_CHECKING:
     from websockets.sync.client import ClientConnection
 
 _FIRST_PAUSE_SECONDS = 0.5
-_LONGEST_PAUSE_SECONDS = 10.0
 # Before that a break may be one that nobody needs to hear of.
 _QUIET_PAUSE_SECONDS = 1.0
 _TELL_EVERY_SECONDS = 1.0
@@ -85,10 +84,10 @@ class Watcher(Protocol):
 class Inflow:
     """One receiver's way for bytes: plain streams, or a websocket where those do not come through."""
 
-    def __init__(self, session: DropSession, hearing: Hearing) -> None:
+    def __init__(self, session: DropSession, listener: SessionListener) -> None:
         self._session = session
-        self._hearing = hearing
-        self._pipe = Pipe(session)
+        self._listener = listener
+        self._pipe = StreamConnection(session)
         self._fruitless = 0
         self._by_socket = False
         self._interrupt: Callable[[], None] = self._pipe.interrupt
@@ -101,26 +100,25 @@ class Inflow:
 
         Raises `Stopped` when nothing more is wanted.
         """
-        pause = _FIRST_PAUSE_SECONDS
+        backoff = Backoff(_FIRST_PAUSE_SECONDS)
         while True:
             had = sink.digest.chunks
             try:
                 return self._try(file, sink, watcher)
             except (BrokenOff, RefusedByProxy, Refused, Unreachable) as error:
                 self._pipe.close()
-                if self._hearing.stop.is_set():
+                if self._listener.stop.is_set():
                     raise Stopped from error
                 self._raise_if_final(error)
                 if isinstance(error, RefusedByProxy):
                     self._by_socket = True
             if sink.digest.chunks > had:
-                pause = _FIRST_PAUSE_SECONDS
+                backoff.reset()
                 watcher.say("The line broke. Going on from where it was.")
-            elif pause > _QUIET_PAUSE_SECONDS:
+            elif backoff.seconds > _QUIET_PAUSE_SECONDS:
                 watcher.say("Nothing comes through. Trying again until something does.")
-            if self._hearing.stop.wait(pause):
+            if self._listener.stop.wait(backoff.next_seconds()):
                 raise Stopped
-            pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
 
     def _raise_if_final(self, error: CommandFailed) -> None:
         """Raise what no second try will help against."""
@@ -130,7 +128,7 @@ class Inflow:
             raise SessionOver from error
         if error.slug == "file-unknown":
             raise NotHandedOver(_GONE) from error
-        if error.slug in _FOR_GOOD or not is_passing(error):
+        if error.slug in _FOR_GOOD or not is_transient(error):
             raise error
 
     def _is_here(self, member_id: str) -> bool:
@@ -159,9 +157,9 @@ class Inflow:
             "public_key": b64(asked.public_key),
             "sealed": b64(asked.sealed),
         }
-        readings = self._hearing.readings
+        readings = self._listener.readings
         self._session.call("POST", "/requests", RequestView, body)
-        while (answer := self._hearing.wait_for(lambda: self._answer(asked.request_id, readings), 3.0)) is None:
+        while (answer := self._listener.wait_for(lambda: self._answer(asked.request_id, readings), 3.0)) is None:
             watcher.say("Waiting for the sender to answer." if self._is_here(file.owner_id) else _WAITING)
         if isinstance(answer, str):
             if answer == "changed":
@@ -176,12 +174,12 @@ class Inflow:
 
     def _answer(self, request_id: str, readings: int) -> RequestView | str | None:
         """The request with its yes, or why it ended."""
-        if (ending := self._hearing.endings.pop(request_id, None)) is not None:
+        if (ending := self._listener.endings.pop(request_id, None)) is not None:
             return ending
         request = self._session.state.requests.get(request_id)
         if request is not None and request.acknowledged:
             return request
-        return "lost" if request is None and self._hearing.readings > readings else None
+        return "lost" if request is None and self._listener.readings > readings else None
 
     def _flow(self, request_id: str, stream: Stream, sink: Sink, watcher: Watcher) -> None:
         written = stream.first * stream.chunk
@@ -192,7 +190,7 @@ class Inflow:
         opener = Opener(stream, sink.digest.copy())
         with self._telling(request_id, stream, sink) as something_came, way(request_id) as read_into:
             something_came()
-            with WritingBehind(sink) as behind:
+            with WriteBehind(sink) as behind:
                 # One more than are held is being opened.
                 for chunk in opener.records(read_into, held=HELD_CHUNKS + 1):
                     self._fruitless = 0
@@ -242,13 +240,13 @@ class Inflow:
             if is_late and (stream.length is not None or self._is_flowing(request_id)):
                 self._by_socket = True
                 self._pipe.interrupt()
-            if self._hearing.stop.is_set() or request_id in self._hearing.endings:
+            if self._listener.stop.is_set() or request_id in self._listener.endings:
                 self._interrupt()
             if has_come and now - told_at >= _TELL_EVERY_SECONDS:
                 told_at = now
                 self._post(f"/requests/{request_id}/progress", {"chunks": sink.digest.chunks})
 
-        with self._hearing.ticking(tick):
+        with self._listener.ticking(tick):
             yield something_came
 
     def _is_flowing(self, request_id: str) -> bool:
@@ -271,7 +269,7 @@ class Inflow:
         except Unreachable:
             return False
         except Refused as refusal:
-            return not is_passing(refusal)
+            return not is_transient(refusal)
         return True
 
 

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from satchel.cli.drop.crypto.sealed_records import Digest
 from satchel.cli.drop.crypto.session_keys import Description, Have
 from satchel.cli.drop.receive.folder_unpack import BadFolder, Unpacking, unpacked
-from satchel.cli.drop.receive.target_folder import Ground, NotSafe, keep_time, top_name
+from satchel.cli.drop.receive.target_folder import NotSafe, TargetFolder, keep_time, top_name
 from satchel.kernel.names import MAX_NAME_BYTES, FileName, numbered
 
 PART = ".satchel-part"
@@ -76,15 +76,15 @@ class _Content(Protocol):
 class Part:
     """Something on its way into a folder. `digest` is that of what was written, and moves on with it."""
 
-    def __init__(self, ground: Ground, description: Description) -> None:
-        self._ground = ground
+    def __init__(self, target: TargetFolder, description: Description) -> None:
+        self._target = target
         self._name = top_name(description.name)
         self._modified = description.modified
         kind: Literal["file", "folder"] = "folder" if description.kind == "folder" else "file"
         self._facts: _Facts = _Facts(description.name, description.size, kind)
-        self._part, self._journal = _claim(ground, self._name, self._facts)
+        self._part, self._journal = _claim(target, self._name, self._facts)
         content = _Folder if kind == "folder" else _File
-        self._content: _Content = content(ground, self._part)
+        self._content: _Content = content(target, self._part)
         self._chunk = 0
         self._is_whole_chunks = True
         self.digest = Digest()
@@ -118,7 +118,7 @@ class Part:
         if self._unnoted_bytes >= _NOTE_BYTES or now - self._noted_at >= _NOTE_SECONDS:
             self._noted_at = now
             self._note()
-            self._ground.refuse_if_full(0)
+            self._target.refuse_if_full(0)
 
     def _note(self) -> None:
         if self._unnoted_bytes and self._is_whole_chunks:
@@ -128,15 +128,15 @@ class Part:
     def finish(self) -> Path:
         """Everything was written: the name under which it stands now."""
         self._content.finish(self._modified)
-        name = self._ground.settle(self._part, self._name, is_folder=self._content.is_folder)
+        name = self._target.settle(self._part, self._name, is_folder=self._content.is_folder)
         self._journal.remove()
         self._unnoted_bytes = 0
-        return self._ground.path / name
+        return self._target.path / name
 
     def close(self) -> None:
         self._note()
         self._content.close()
-        if not self._chunk and not self._ground.has(self._part):  # nothing of it ever came
+        if not self._chunk and not self._target.has(self._part):  # nothing of it ever came
             self._journal.remove()
         self._journal.close()
 
@@ -153,9 +153,9 @@ class Part:
         self._content.go_on(headers, last.chunks * facts.chunk)
 
 
-def is_begun(ground: Ground, description: Description) -> bool:
+def is_begun(target: TargetFolder, description: Description) -> bool:
     """Whether something of this name is half here."""
-    return ground.has(_part_name(top_name(description.name)))
+    return target.has(_part_name(top_name(description.name)))
 
 
 def _last_right(moments: list[_Moment], content: _Content, chunk: int) -> int:
@@ -187,8 +187,8 @@ def _cut(pieces: Iterator[bytes], size: int) -> Iterator[bytes]:
 class _Journal:
     """Lines of JSON in a file that is locked while we have it."""
 
-    def __init__(self, ground: Ground, name: str, descriptor: int) -> None:
-        self._ground = ground
+    def __init__(self, target: TargetFolder, name: str, descriptor: int) -> None:
+        self._target = target
         self._name = name
         self._file = descriptor
 
@@ -215,21 +215,21 @@ class _Journal:
         os.write(self._file, msgspec.json.encode(moment) + b"\n")
 
     def remove(self) -> None:
-        self._ground.remove(self._name)
+        self._target.remove(self._name)
 
     def close(self) -> None:
         os.close(self._file)
 
 
-def _claim(ground: Ground, name: FileName, facts: _Facts) -> tuple[str, _Journal]:
+def _claim(target: TargetFolder, name: FileName, facts: _Facts) -> tuple[str, _Journal]:
     """The part to go on with or to begin. Those of other things, and of other programs at work, are left alone."""
     for number in count():
         part = _part_name(numbered(name, number) if number else name)
         try:
-            descriptor = _locked(ground, part)
+            descriptor = _locked(target, part)
         except (BlockingIOError, FileExistsError, NotSafe):
             continue
-        journal = _Journal(ground, part + _JOURNAL, descriptor)
+        journal = _Journal(target, part + _JOURNAL, descriptor)
         kept, _ = journal.read()
         if kept is None or (kept.name, kept.size, kept.kind) == (facts.name, facts.size, facts.kind):
             return part, journal
@@ -237,13 +237,13 @@ def _claim(ground: Ground, name: FileName, facts: _Facts) -> tuple[str, _Journal
     raise AssertionError("numbers have no end")
 
 
-def _locked(ground: Ground, part: str) -> int:
+def _locked(target: TargetFolder, part: str) -> int:
     try:
-        descriptor = ground.known_file(part + _JOURNAL)
+        descriptor = target.known_file(part + _JOURNAL)
     except FileNotFoundError:
-        if ground.has(part):
+        if target.has(part):
             raise FileExistsError from None
-        descriptor = ground.new_file(part + _JOURNAL)
+        descriptor = target.new_file(part + _JOURNAL)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if not os.fstat(descriptor).st_nlink:  # somebody has finished with it since we opened it
@@ -264,22 +264,22 @@ class _File:
 
     is_folder = False
 
-    def __init__(self, ground: Ground, name: str) -> None:
-        self._ground = ground
+    def __init__(self, target: TargetFolder, name: str) -> None:
+        self._target = target
         self._name = name
         self._file = -1
 
     def begin(self) -> None:
         self.close()
         try:
-            self._file = self._ground.known_file(self._name)
+            self._file = self._target.known_file(self._name)
             os.ftruncate(self._file, 0)
         except FileNotFoundError:
-            self._file = self._ground.new_file(self._name)
+            self._file = self._target.new_file(self._name)
 
     def read(self, headers: bytes) -> Iterator[bytes]:  # noqa: ARG002  # a file has none
         try:
-            file = self._ground.known_file(self._name)
+            file = self._target.known_file(self._name)
         except (FileNotFoundError, NotSafe):
             return
         with os.fdopen(file, "rb", buffering=0) as reading:
@@ -287,7 +287,7 @@ class _File:
                 yield piece
 
     def go_on(self, headers: bytes, position: int) -> None:  # noqa: ARG002
-        self._file = self._ground.known_file(self._name)
+        self._file = self._target.known_file(self._name)
         os.ftruncate(self._file, position)
         os.lseek(self._file, position, os.SEEK_SET)
 
@@ -314,20 +314,20 @@ class _Folder:
 
     is_folder = True
 
-    def __init__(self, ground: Ground, name: str) -> None:
-        self._ground = ground
+    def __init__(self, target: TargetFolder, name: str) -> None:
+        self._target = target
         self._name = name
-        self._inside: Ground | None = None
+        self._inside: TargetFolder | None = None
         self._unpacking: Unpacking | None = None
 
     def begin(self) -> None:
         self.close()
-        self._ground.remove_folder(self._name)
+        self._target.remove_folder(self._name)
         self._open()
 
     def read(self, headers: bytes) -> Iterator[bytes]:
         try:
-            inside = self._ground.folder(self._name, make=False)
+            inside = self._target.folder(self._name, make=False)
         except (FileNotFoundError, NotSafe):
             return
         try:
@@ -361,10 +361,10 @@ class _Folder:
         self._unpacking = self._inside = None
 
     def _open(self) -> Unpacking:
-        self._inside = self._ground.folder(self._name)
+        self._inside = self._target.folder(self._name)
         self._unpacking = Unpacking(self._inside, caseless=self._is_caseless())
         return self._unpacking
 
     def _is_caseless(self) -> bool:
         """Whether this disk takes upper and lower case for one."""
-        return self._ground.has(self._name.swapcase())
+        return self._target.has(self._name.swapcase())

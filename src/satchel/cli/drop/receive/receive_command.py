@@ -13,13 +13,13 @@ from satchel.cli.drop.receive import offer_prompt
 from satchel.cli.drop.receive.folder_unpack import BadFolder
 from satchel.cli.drop.receive.inflow import Changed, Inflow, NotHandedOver
 from satchel.cli.drop.receive.partial_content import Part, is_begun
-from satchel.cli.drop.receive.receive_log import Taking, Telling
+from satchel.cli.drop.receive.receive_log import ReceiveLog, Taking
 from satchel.cli.drop.receive.stdout_sink import MAX_TEXT_BYTES, Output, Text, print_text
-from satchel.cli.drop.receive.target_folder import Ground
+from satchel.cli.drop.receive.target_folder import TargetFolder
 from satchel.cli.drop.session.drop_session import Announced, DropSession
 from satchel.cli.drop.session.session_join import invited_by, join
-from satchel.cli.drop.session.session_listener import Hearing
-from satchel.cli.engine.files.worker_pool import Crew
+from satchel.cli.drop.session.session_listener import SessionListener
+from satchel.cli.engine.files.worker_pool import WorkerPool
 from satchel.cli.engine.http.client import open_client
 from satchel.cli.engine.http.failures import Refused, Unreachable
 from satchel.cli.engine.terminal.output import CommandFailed, Misused, note
@@ -41,18 +41,18 @@ def receive_all(
     if not yes and (as_json or not sys.stdin.isatty()):
         raise Misused("Nobody can be asked here what to take: say --yes to take everything.")
     invitation = invited_by(given)
-    telling = Telling(as_json=as_json)
+    log = ReceiveLog(as_json=as_json)
     # By which we hear what happens, once we are in: loaded while others decide about that.
     threading.Thread(target=import_module, args=("websockets.sync.client",), daemon=True).start()
     with open_client(invitation.server or server) as client:
         session = join(client, invitation, name)
         client.remember_server()
         try:
-            with closing(Ground.at(Path(into))) as ground:
-                receiving = Receiving(session, ground, telling, to_output=output is not None)
+            with closing(TargetFolder.at(Path(into))) as target:
+                receiving = Receiving(session, target, log, to_output=output is not None)
                 receiving.take(receiving.choose(yes=yes, as_json=as_json))
         finally:
-            telling.end_bars()
+            log.end_bars()
             with suppress(Refused, Unreachable):  # without a sign of us the others see it as well
                 session.leave()
 
@@ -60,27 +60,27 @@ def receive_all(
 class Receiving:
     """One receiver in one session."""
 
-    def __init__(self, session: DropSession, ground: Ground, telling: Telling, *, to_output: bool) -> None:
+    def __init__(self, session: DropSession, target: TargetFolder, log: ReceiveLog, *, to_output: bool) -> None:
         self._session = session
-        self._ground = ground
-        self._telling = telling
+        self._target = target
+        self._log = log
         self._to_output = to_output
-        self._crew = Crew(_AT_ONCE)
-        self._hearing = Hearing(session, telling.say, self._crew.stop)
+        self._pool = WorkerPool(_AT_ONCE)
+        self._listener = SessionListener(session, log.say, self._pool.stop)
         self._idle: SimpleQueue[Inflow] = SimpleQueue()
         self._here = self._here_bytes = 0
         self._counting = threading.Lock()
 
     def choose(self, *, yes: bool, as_json: bool) -> list[Announced]:
         """What is offered, or what of it is wanted."""
-        self._hearing.start()
+        self._listener.start()
         if not self._offered():
-            self._telling.say("Waiting for something to be offered.")
-        offered = self._hearing.wait_for(self._offered_at_last) or []
+            self._log.say("Waiting for something to be offered.")
+        offered = self._listener.wait_for(self._offered_at_last) or []
         if self._session.state.forged:
-            self._telling.say(f"{_FORGED} It is left out.")
+            self._log.say(f"{_FORGED} It is left out.")
         members = self._session.state.members
-        self._telling.offered(offered, [offer_prompt.owner_name(file, members) for file in offered])
+        self._log.offered(offered, [offer_prompt.owner_name(file, members) for file in offered])
         if not as_json:
             offer_prompt.show(offered, members)
         return offered if yes else offer_prompt.ask(offered)
@@ -94,10 +94,10 @@ class Receiving:
         self._refuse_if_full(files)
         with ExitStack() as until_the_end:
             for _ in range(min(_AT_ONCE, len(files))):
-                self._idle.put(until_the_end.enter_context(closing(Inflow(self._session, self._hearing))))
+                self._idle.put(until_the_end.enter_context(closing(Inflow(self._session, self._listener))))
             self._take_all(files)
         missed = len(files) - self._here
-        self._telling.tell("done", self._sum_up(len(files)), files=self._here, size=self._here_bytes, missed=missed)
+        self._log.tell("done", self._sum_up(len(files)), files=self._here, size=self._here_bytes, missed=missed)
         if missed:
             raise CommandFailed("Not everything was received. The same command tries again what is missing.")
 
@@ -107,9 +107,9 @@ class Receiving:
         try:
             for file in printed:  # whoever reads reads in order, and before the rest
                 self._take(file)
-            self._crew.do_all([file for file in files if file not in printed], self._take)
+            self._pool.run_all([file for file in files if file not in printed], self._take)
         except KeyboardInterrupt:
-            self._telling.end_bars()
+            self._log.end_bars()
             note("Stopped. What is half here is kept: the same command goes on from there.")
             raise
 
@@ -127,9 +127,9 @@ class Receiving:
     def _refuse_if_full(self, files: Sequence[Announced]) -> None:
         """What is half here is looked at when its turn comes."""
         descriptions = [file.description for file in files]
-        new = [each.size or 0 for each in descriptions if not is_begun(self._ground, each)]
+        new = [each.size or 0 for each in descriptions if not is_begun(self._target, each)]
         if not self._to_output and new:
-            self._ground.refuse_if_full(sum(new))
+            self._target.refuse_if_full(sum(new))
 
     def _take(self, file: Announced) -> None:
         inflow = self._idle.get()
@@ -139,20 +139,20 @@ class Receiving:
             except Changed:
                 self._take_one(self._anew(file), inflow)
         except (NotHandedOver, Changed, Tampered, BadFolder) as error:
-            self._telling.failed(file.description.name, str(error))
+            self._log.failed(file.description.name, str(error))
         finally:
             self._idle.put(inflow)
 
     def _take_one(self, file: Announced, inflow: Inflow) -> None:
         try:
-            with closing(self._sink(file)) as sink, closing(self._telling.taking(file.description)) as taking:
+            with closing(self._sink(file)) as sink, closing(self._log.taking(file.description)) as taking:
                 path = inflow.take(file, sink, taking)
                 taking.close()
                 self._tell_taken(file, sink, path, taking)
         except BrokenPipeError:  # of whoever reads what we print
             raise
         except OSError as error:
-            raise CommandFailed(f"It cannot be written in {self._ground.path}: {error.strerror}.") from error
+            raise CommandFailed(f"It cannot be written in {self._target.path}: {error.strerror}.") from error
 
     def _tell_taken(self, file: Announced, sink: Part | Text | Output, path: Path | None, taking: Taking) -> None:
         size = file.description.size
@@ -163,7 +163,7 @@ class Receiving:
         if isinstance(sink, Text):
             self._tell_text(sink.text)
         elif path is not None:
-            self._telling.saved(path, size, taking.pace)
+            self._log.saved(path, size, taking.pace)
 
     def _sink(self, file: Announced) -> Part | Text | Output:
         description = file.description
@@ -171,8 +171,8 @@ class Receiving:
             return Output()
         if self._is_printed(file):
             return Text()
-        part = Part(self._ground, description)
-        self._ground.refuse_if_full(max((description.size or 0) - part.here_bytes, 0))
+        part = Part(self._target, description)
+        self._target.refuse_if_full(max((description.size or 0) - part.here_bytes, 0))
         return part
 
     def _is_printed(self, file: Announced) -> bool:
@@ -180,20 +180,20 @@ class Receiving:
         return description.kind == "text" and (description.size or 0) <= MAX_TEXT_BYTES and not self._to_output
 
     def _tell_text(self, text: str) -> None:
-        if self._telling.as_json:
-            self._telling.tell("text", "", text=text)
+        if self._log.as_json:
+            self._log.tell("text", "", text=text)
         else:
             print_text(text)
 
     def _anew(self, file: Announced) -> Announced:
         """What the owner announces in place of what has changed."""
-        self._telling.say(f"{file.description.name} has changed since it was offered. Taking it as it is now.")
+        self._log.say(f"{file.description.name} has changed since it was offered. Taking it as it is now.")
 
         def announced() -> Announced | None:
             now = self._session.state.files.get(file.file_id)
             return now if now and now.description != file.description else None
 
-        again = self._hearing.wait_for(announced, _ANEW_SECONDS)
+        again = self._listener.wait_for(announced, _ANEW_SECONDS)
         if again is None:
             raise NotHandedOver("It has changed since it was offered, and was not offered again.")
         return again

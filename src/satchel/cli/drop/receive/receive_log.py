@@ -27,7 +27,7 @@ _MOMENT_SECONDS = 0.3
 _MOVED_EVERY_SECONDS = 0.1
 
 
-class Telling:
+class ReceiveLog:
     """Several threads may tell at once."""
 
     def __init__(self, *, as_json: bool) -> None:
@@ -110,8 +110,8 @@ class Telling:
 class Taking:
     """One thing on its way here, through any number of streams."""
 
-    def __init__(self, telling: Telling, description: Description) -> None:
-        self._telling = telling
+    def __init__(self, log: ReceiveLog, description: Description) -> None:
+        self._log = log
         self._name = "a text" if description.kind == "text" else description.name
         self._length = description.size
         self.pace = Pace()
@@ -123,29 +123,29 @@ class Taking:
         self._length = stream.length
         self.pace = Pace(stream.first * stream.chunk)
         if self.pace.from_bytes:
-            self._telling.say(f"Going on with {self._name}, of which {shown_bytes(self.pace.from_bytes)} are here.")
+            self._log.say(f"Going on with {self._name}, of which {shown_bytes(self.pace.from_bytes)} are here.")
 
     def moved(self, written_bytes: int) -> None:
         self.written_bytes = written_bytes
         if self._said:
             self._said = ""
-            self._telling.forget_what_was_said()
+            self._log.forget_what_was_said()
         now = time.monotonic()
         if now - self.pace.begun_at < _MOMENT_SECONDS or now - self._moved_at < _MOVED_EVERY_SECONDS:
             return
         self._moved_at = now
-        has_bar = self._telling.move_bar(self, self._name, self._length, written_bytes)
-        if not has_bar and now - self.pace.shown_at >= self._telling.every_seconds:
+        has_bar = self._log.move_bar(self, self._name, self._length, written_bytes)
+        if not has_bar and now - self.pace.shown_at >= self._log.every_seconds:
             self.pace.shown_at = now
             self._show(written_bytes)
 
     def close(self) -> None:
-        self._telling.end_bar(self)
+        self._log.end_bar(self)
 
     def say(self, sentence: str) -> None:
         if sentence != self._said:
             self._said = sentence
-            self._telling.say(sentence)
+            self._log.say(sentence)
 
     def _show(self, written_bytes: int) -> None:
         speed = self.pace.speed(written_bytes)
@@ -155,4 +155,4 @@ class Taking:
             left = f", {shown_seconds((self._length - written_bytes) / max(speed, 1))} left" if speed else ""
         sentence = printable(f"{self._name}: {shown_bytes(written_bytes)}{of_all}, {shown_bytes(speed)}/s{left}.")
         facts = {"written_bytes": written_bytes, "size_bytes": self._length, "bytes_per_second": speed}
-        self._telling.tell("progress", sentence, name=self._name, **facts)
+        self._log.tell("progress", sentence, name=self._name, **facts)

@@ -34,7 +34,7 @@ class NotSafe(CommandFailed):
     """Writing there would lead somewhere else."""
 
 
-class Ground:
+class TargetFolder:
     """A folder, held open. Names are such as `clean_name` leaves."""
 
     def __init__(self, path: Path, descriptor: int) -> None:
@@ -71,7 +71,7 @@ class Ground:
             raise NotSafe(f"{self.path / name} is not a file of ours.")
         return descriptor
 
-    def folder(self, *names: str, make: bool = True) -> "Ground":
+    def folder(self, *names: str, make: bool = True) -> "TargetFolder":
         """The folder further down, held open as well."""
         descriptor, path = os.dup(self.descriptor), self.path
         try:
@@ -88,7 +88,7 @@ class Ground:
             if isinstance(error, FileNotFoundError):
                 raise
             raise NotSafe(f"{path} is not a folder of its own, so that nothing is written there.") from error
-        return Ground(path, descriptor)
+        return TargetFolder(path, descriptor)
 
     def has(self, name: str) -> bool:
         try:

@@ -20,7 +20,7 @@ class Target(Protocol):
     def write(self, chunk: memoryview) -> None: ...
 
 
-class WritingBehind:
+class WriteBehind:
     """What was put has been written when the block is left; what goes wrong is raised there at the latest."""
 
     def __init__(self, target: Target) -> None:

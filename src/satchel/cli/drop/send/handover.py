@@ -14,7 +14,7 @@ from satchel.cli.drop.send.contents import Content, Source
 from satchel.cli.drop.send.outflow import Outflow, Records, sealed_length
 from satchel.cli.drop.session.drop_session import DropSession, Somebody
 from satchel.cli.engine.http.failures import Refused, Unreachable
-from satchel.cli.engine.http.retry import Patience
+from satchel.cli.engine.http.retry import Retry
 
 
 class Chain:
@@ -103,7 +103,7 @@ class Handover:
         return True
 
 
-class Serving:
+class HandoverStreams:
     """The data plane of one sender, for several threads at once."""
 
     def __init__(self, session: DropSession, say: Callable[[str], None]) -> None:
@@ -139,11 +139,11 @@ class Serving:
             "chunks": None if length is None else -(-length // CHUNK) - first,
             "bytes": sealed_length(length, first),
         }
-        patience = Patience(threading.Event(), self._say)
+        retry = Retry(threading.Event(), self._say)
         while True:
             try:
                 self._session.call("POST", f"/requests/{handover.request_id}/acknowledge", type(None), body)
             except (Refused, Unreachable) as error:
-                patience.wait_after(error)
+                retry.wait_after(error)
             else:
                 return answer.stream

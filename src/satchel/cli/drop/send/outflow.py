@@ -14,7 +14,7 @@ from satchel.cli.drop.crypto.sealed_records import TAG, Digest, Sealer, sealed_b
 from satchel.cli.drop.crypto.session_keys import CHUNK
 from satchel.cli.drop.send.contents import Content
 from satchel.cli.drop.session.drop_session import DropSession
-from satchel.cli.drop.session.stream_connection import Pipe, RefusedByProxy
+from satchel.cli.drop.session.stream_connection import RefusedByProxy, StreamConnection
 from satchel.cli.engine.http.failures import Refused, Unreachable
 
 if TYPE_CHECKING:
@@ -116,14 +116,16 @@ class Outflow:
     def send(self, request_id: str, records: Records, total_bytes: int | None) -> None:
         """Until the receiver's side has taken everything."""
         if self._takes_requests:
-            with closing(Pipe(self._session)) as pipe:
+            with closing(StreamConnection(self._session)) as connection:
                 offset = 0
                 while not records.is_all_taken and self._takes_requests:
-                    offset += self._send_segment(pipe, request_id, offset, records, total_bytes)
+                    offset += self._send_segment(connection, request_id, offset, records, total_bytes)
         if not records.is_all_taken:
             self._send_frames(request_id, records)
 
-    def _send_segment(self, pipe: Pipe, request_id: str, offset: int, records: Records, total_bytes: int | None) -> int:
+    def _send_segment(
+        self, connection: StreamConnection, request_id: str, offset: int, records: Records, total_bytes: int | None
+    ) -> int:
         """How many bytes of the stream have passed by it."""
         most = self._size.bytes
         piece = records.take(most)
@@ -133,20 +135,20 @@ class Outflow:
         kept: list[bytes] = []
         sent, begun_at = 0, time.monotonic()
         try:
-            pipe.begin("PUT", f"/requests/{request_id}/bytes/{offset}{'?last=true' if is_last else ''}", length)
+            connection.begin("PUT", f"/requests/{request_id}/bytes/{offset}{'?last=true' if is_last else ''}", length)
             while True:
                 if may_be_refused:
                     kept.append(bytes(piece))
-                pipe.send(piece)
+                connection.send(piece)
                 sent += len(piece)
                 if sent == length:
                     break
                 piece = records.take(length - sent)
-            pipe.finish()
+            connection.finish()
         except RefusedByProxy as error:
             if not may_be_refused:
                 raise Unreachable(str(error)) from error
-            pipe.close()
+            connection.close()
             records.take_back(kept)
             self._takes_requests = length > _SMALL_BYTES
             self._size.refused()

@@ -9,8 +9,8 @@ from queue import SimpleQueue
 
 from satchel.cli.drop.crypto.session_keys import Request, Tampered, b64, from_b64
 from satchel.cli.drop.send.contents import Changed, Source, Stalled
-from satchel.cli.drop.send.handover import Handover, Offer, Serving
-from satchel.cli.drop.send.send_log import Showing
+from satchel.cli.drop.send.handover import Handover, HandoverStreams, Offer
+from satchel.cli.drop.send.send_log import SendLog
 from satchel.cli.drop.session.doorkeeper import Doorkeeper
 from satchel.cli.drop.session.drop_session import DropSession, Somebody, new_id
 from satchel.cli.engine.api_types.drop_types import RequestView, SessionView
@@ -71,17 +71,17 @@ class Sending:
         self,
         session: DropSession,
         sources: Sequence[Source],
-        showing: Showing,
+        log: SendLog,
         door: Doorkeeper,
         *,
         receivers: int | None,
     ) -> None:
         self._session = session
-        self._showing = showing
+        self._log = log
         self._door = door
         self._enough = receivers
         self._offers = {offer.file_id: offer for offer in map(_offer, sources)}
-        self._serving = Serving(session, showing.say)
+        self._streams = HandoverStreams(session, log.say)
         self._hands = Hands(self._serve)
         self._handovers: dict[str, Handover] = {}
         self._met: dict[str, Somebody] = {}
@@ -104,7 +104,7 @@ class Sending:
         """Until enough have everything and nobody is in the middle of it. `ready` is called once people can come."""
         is_ready = False
         try:
-            with closing(self._session.live(self._showing.say)) as events:
+            with closing(self._session.live(self._log.say)) as events:
                 for told in events:
                     self._hear(told)
                     if isinstance(told, SessionView) and not is_ready:
@@ -139,17 +139,17 @@ class Sending:
                 self._meet()
             case Left(member_id):
                 if who := self._met.pop(member_id, None):
-                    self._showing.left(who)
+                    self._log.left(who)
             case Requested(request):
                 self._take_on(request)
             case Progressed(request_id, chunks):
                 if handover := self._handovers.get(request_id):
-                    self._showing.progressed(handover, handover.written_bytes(chunks))
+                    self._log.progressed(handover, handover.written_bytes(chunks))
             case Done(request_id, receipt):
                 self._hear_done(request_id, receipt)
             case Ended(request_id) | Declined(request_id):
                 if handover := self._handovers.pop(request_id, None):
-                    self._showing.paused(handover, "")
+                    self._log.paused(handover, "")
             case Closed():
                 raise _over()
             case Knocked():
@@ -169,7 +169,7 @@ class Sending:
             handover = self._handovers.pop(request_id)
             # Only the server says that it was taken.
             unproven = f"All of {handover.name} was sent to {handover.receiver.name}, but no receipt came back."
-            self._showing.paused(handover, unproven if handover.is_sent else "")
+            self._log.paused(handover, unproven if handover.is_sent else "")
         for request in list(state.requests.values()):
             self._take_on(request)
 
@@ -177,7 +177,7 @@ class Sending:
         for member_id, who in self._session.state.members.items():
             if member_id not in self._met and member_id != self._session.member_id:
                 self._met[member_id] = who
-                self._showing.joined(who)
+                self._log.joined(who)
 
     def _take_on(self, view: RequestView) -> None:
         offer = self._offers.get(view.file_id)
@@ -191,7 +191,7 @@ class Sending:
         request = Request(view.request_id, view.file_id, view.receiver_id, view.owner_id, key, sealed)
         who = self._session.state.members.get(view.receiver_id) or Somebody(view.receiver_id, "Somebody", "", here=True)
         handover = self._handovers[view.request_id] = Handover(request, offer, who)
-        self._showing.requested(handover)
+        self._log.requested(handover)
         self._hands.take(handover)
 
     def _hear_done(self, request_id: str, receipt: str) -> None:
@@ -199,9 +199,9 @@ class Sending:
         if handover is None:
             return
         if not handover.confirm(receipt):
-            self._showing.unproven(handover)
+            self._log.unproven(handover)
             return
-        self._showing.received(handover)
+        self._log.received(handover)
         self._received[handover.receiver.member_id].add(handover.offer.file_id)
 
     def _serve(self, handover: Handover) -> None:
@@ -209,7 +209,7 @@ class Sending:
         if handover.request_id not in self._handovers:
             return  # given up while it waited
         try:
-            self._serving.serve(handover, lambda: self._showing.begun(handover))
+            self._streams.serve(handover, lambda: self._log.begun(handover))
         except Changed:
             self._renew(handover)
         except Stalled:
@@ -220,12 +220,12 @@ class Sending:
             self._withdraw(handover, error)
         except Tampered:
             self._decline(handover.request_id, "declined")
-            self._showing.say("The server passed on a request that nobody in the session made. It was declined.")
+            self._log.say("The server passed on a request that nobody in the session made. It was declined.")
         except (Refused, Unreachable) as error:
             # The receiver asks again, and goes on from where it is.
             handover.is_broken = True
             is_remarkable = isinstance(error, Refused) and error.slug not in _UNREMARKABLE
-            self._showing.paused(handover, str(error) if is_remarkable else "")
+            self._log.paused(handover, str(error) if is_remarkable else "")
 
     def _renew(self, handover: Handover) -> None:
         """Offer what has changed as it is now."""
@@ -241,14 +241,14 @@ class Sending:
                 return
             with suppress(Unreachable):
                 self._announce([self._offers[file_id]])
-        self._showing.say(f"{handover.name} has changed. It is offered as it is now.")
+        self._log.say(f"{handover.name} has changed. It is offered as it is now.")
 
     def _withdraw(self, handover: Handover, error: OSError) -> None:
         self._offers.pop(handover.offer.file_id, None)
         self._decline(handover.request_id, "gone")
         with suppress(Refused, Unreachable):
             self._session.call("DELETE", f"/files/{handover.offer.file_id}", type(None))
-        self._showing.say(f"{handover.name} cannot be read any more, and is no longer offered: {error.strerror}.")
+        self._log.say(f"{handover.name} cannot be read any more, and is no longer offered: {error.strerror}.")
         if not self._offers:
             raise CommandFailed("Nothing is left to hand over.") from error
 

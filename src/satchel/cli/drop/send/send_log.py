@@ -35,7 +35,7 @@ class Invitation:
     link: str
 
 
-class Showing:
+class SendLog:
     """Tells people in sentences and bars, machines in an object per line; may be told by several threads."""
 
     def __init__(self, *, as_json: bool) -> None:

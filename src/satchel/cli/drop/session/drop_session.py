@@ -44,7 +44,7 @@ from satchel.cli.engine.api_types.event_types import (
 from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.http.failures import Refused, Unreachable
 from satchel.cli.engine.http.live_events import listening
-from satchel.cli.engine.http.retry import is_passing
+from satchel.cli.engine.http.retry import is_transient
 
 if TYPE_CHECKING:
     from websockets.sync.client import ClientConnection
@@ -139,7 +139,7 @@ class DropSession:
         try:
             session = self.call("GET", "", SessionView)
         except (Refused, Unreachable) as error:
-            if not is_passing(error):
+            if not is_transient(error):
                 raise
             return None
         self.state.host_id, self.state.door_id = session.host_id, session.door_id

@@ -26,7 +26,7 @@ class SessionOver(CommandFailed):
         )
 
 
-class Hearing:
+class SessionListener:
     """A thread that listens; `session.state` is what it knows. Once `stop` is set, nobody waits here any more."""
 
     def __init__(self, session: DropSession, say: Callable[[str], None], stop: threading.Event) -> None:

@@ -34,7 +34,7 @@ class RefusedByProxy(CommandFailed):
         super().__init__(f"A proxy in front of the server does not let files pass (it said {status}).")
 
 
-class Pipe:
+class StreamConnection:
     """One kept connection of one thread, as one member of a session."""
 
     def __init__(self, session: DropSession) -> None:

@@ -12,10 +12,10 @@ from satchel.cli.engine.files.download import Fetcher, Wanted
 from satchel.cli.engine.files.local_files import Gathered, Source, near
 from satchel.cli.engine.files.upload import Sender, bundled
 from satchel.cli.engine.files.upload_journal import Journal
-from satchel.cli.engine.files.worker_pool import Crew
+from satchel.cli.engine.files.worker_pool import WorkerPool
 from satchel.cli.engine.http.client import SIGN_IN_AGAIN, Client
 from satchel.cli.engine.http.failures import Refused, Unreachable
-from satchel.cli.engine.http.retry import Patience
+from satchel.cli.engine.http.retry import Retry
 from satchel.cli.engine.terminal.output import CommandFailed
 from satchel.cli.engine.terminal.progress import Lines, showing
 from satchel.cli.engine.terminal.sizes import shown_bytes
@@ -33,14 +33,14 @@ class Sized(Protocol):
 
 
 T = TypeVar("T", bound=Sized)
-Move = Callable[[T, Patience, Callable[[int], None]], dict[str, Any]]
+Move = Callable[[T, Retry, Callable[[int], None]], dict[str, Any]]
 
 
 @dataclass(slots=True)
-class _Errand:
+class _Batch:
     """What is to be moved, and what has become of it."""
 
-    crew: Crew
+    pool: WorkerPool
     view: Lines
     failures: int = 0
     done: int = 0
@@ -48,12 +48,12 @@ class _Errand:
     started: float = field(default_factory=time.monotonic)
 
     def move_all(self, things: Sequence[T], name_of: Callable[[T], str], move: Move[T]) -> None:
-        self.crew.do_all(things, lambda thing: self.move_one(thing, name_of(thing), move))
+        self.pool.run_all(things, lambda thing: self.move_one(thing, name_of(thing), move))
 
     def move_one(self, thing: T, name: str, move: Move[T]) -> None:
         moved = self.view.begin(name, thing.size_bytes)
         try:
-            facts = move(thing, self.patience(), moved)
+            facts = move(thing, self.retry(), moved)
         except (CommandFailed, OSError) as error:
             if _concerns_all(error):
                 raise
@@ -66,8 +66,8 @@ class _Errand:
         self.done_bytes += size_bytes
         self.view.done(name, size_bytes, facts)
 
-    def patience(self) -> Patience:
-        return Patience(self.crew.stop, self.view.say)
+    def retry(self) -> Retry:
+        return Retry(self.pool.stop, self.view.say)
 
     def fail(self, name: str, why: str) -> None:
         self.failures += 1
@@ -93,7 +93,7 @@ class Sent:
         def ask(upload_id: str) -> None:
             became[upload_id] = _became(client, upload_id)
 
-        Crew(SENDING_AT_ONCE).do_all(set(self.uploads.values()) - became.keys(), ask)
+        WorkerPool(SENDING_AT_ONCE).run_all(set(self.uploads.values()) - became.keys(), ask)
         return [became[upload_id] for upload_id in self.uploads.values()]
 
 
@@ -108,32 +108,32 @@ def send_all(
 ) -> Sent:
     waiting = [source for source in found.sources if not journal.is_done(source)]
     uploads = {source: journal.upload_of(source) for source in found.sources}
-    crew = Crew(SENDING_AT_ONCE)
-    sender = Sender(client, journal, crew.stop.is_set, destination)
+    pool = WorkerPool(SENDING_AT_ONCE)
+    sender = Sender(client, journal, pool.stop.is_set, destination)
 
-    def send(source: Source, patience: Patience, moved: Callable[[int], None]) -> dict[str, Any]:
-        upload_id = uploads[source] = sender.send(source, patience, moved)
+    def send(source: Source, retry: Retry, moved: Callable[[int], None]) -> dict[str, Any]:
+        upload_id = uploads[source] = sender.send(source, retry, moved)
         return {"place": source.place, "file_id": _became(client, upload_id)} if as_json else {}
 
     def send_some(sources: Sequence[Source]) -> None:
-        sent = sender.send_bundle(sources, errand.patience()) if len(sources) > 1 else {}
+        sent = sender.send_bundle(sources, batch.retry()) if len(sources) > 1 else {}
         for source in sources:
             name, file_id = near(source.path), sent.get(source)
             if file_id is None:
-                errand.move_one(source, name, send)
+                batch.move_one(source, name, send)
             else:
                 uploads[source] = file_id
-                errand.has_moved(name, source.size_bytes, {"place": source.place, "file_id": file_id})
+                batch.has_moved(name, source.size_bytes, {"place": source.place, "file_id": file_id})
 
     view = showing("sent", len(waiting), _bytes_of(waiting), as_json=as_json, quiet=quiet)
-    errand = _Errand(crew, view)
+    batch = _Batch(pool, view)
     with view:
         for path, why in found.left_out:
             view.left_out(near(path), why)
         for path, why in found.failed:
-            errand.fail(near(path), why)
-        crew.do_all(bundled(waiting), send_some)
-    return Sent(errand.sum_up(before=len(found.sources) - len(waiting)), uploads)
+            batch.fail(near(path), why)
+        pool.run_all(bundled(waiting), send_some)
+    return Sent(batch.sum_up(before=len(found.sources) - len(waiting)), uploads)
 
 
 def fetch_all(
@@ -145,19 +145,19 @@ def fetch_all(
     then: Callable[[Wanted], None] = lambda _: None,
 ) -> bool:
     """Whether everything is here now. `then` is told of every file that is."""
-    crew = Crew(FETCHING_AT_ONCE)
-    fetcher = Fetcher(client, client.credentials.path.parent / "downloads", crew.stop.is_set)
+    pool = WorkerPool(FETCHING_AT_ONCE)
+    fetcher = Fetcher(client, client.credentials.path.parent / "downloads", pool.stop.is_set)
 
-    def fetch(each: Wanted, patience: Patience, moved: Callable[[int], None]) -> dict[str, Any]:
-        saved_as = fetcher.fetch(each, patience, moved)
+    def fetch(each: Wanted, retry: Retry, moved: Callable[[int], None]) -> dict[str, Any]:
+        saved_as = fetcher.fetch(each, retry, moved)
         then(each)
         return {"saved_as": str(saved_as), **each.facts}
 
     view = showing("fetched", len(wanted), _bytes_of(wanted), as_json=as_json, quiet=quiet)
-    errand = _Errand(crew, view)
+    batch = _Batch(pool, view)
     with view:
-        errand.move_all(wanted, lambda each: str(each.target), fetch)
-    return errand.sum_up()
+        batch.move_all(wanted, lambda each: str(each.target), fetch)
+    return batch.sum_up()
 
 
 def refuse_if_full(folder: Path, wanted: Sequence[Wanted]) -> None:

@@ -13,7 +13,7 @@ import msgspec
 
 from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.http.failures import Refused, Unreachable
-from satchel.cli.engine.http.retry import Patience, Stopped
+from satchel.cli.engine.http.retry import Retry, Stopped
 from satchel.cli.engine.terminal.output import CommandFailed
 
 _UNUSABLE = re.compile(r"[\x00-\x1f\x7f-\x9f/\\]")
@@ -90,13 +90,13 @@ class Fetcher:
     memory: Path
     is_stopped: Callable[[], bool]
 
-    def fetch(self, wanted: Wanted, patience: Patience, moved: Callable[[int], None]) -> Path:
+    def fetch(self, wanted: Wanted, retry: Retry, moved: Callable[[int], None]) -> Path:
         """Where the file stands, whole and verified; also one that was here before with these very bytes."""
         if (here := _here_already(wanted)) is not None:
             return here
         part, record = self._part_of(wanted)
         for _ in range(2):
-            if self._fill(wanted, part, record, patience, moved) == wanted.sha256:
+            if self._fill(wanted, part, record, retry, moved) == wanted.sha256:
                 placed = _place(part, wanted.target)
                 record.unlink(missing_ok=True)
                 return placed
@@ -115,7 +115,7 @@ class Fetcher:
                 return part, record
             number += 1
 
-    def _fill(self, wanted: Wanted, part: Path, record: Path, patience: Patience, moved: Callable[[int], None]) -> str:
+    def _fill(self, wanted: Wanted, part: Path, record: Path, retry: Retry, moved: Callable[[int], None]) -> str:
         """Have all bytes in the `.part` file, and answer their SHA-256."""
         with part.open("ab+") as file:
             digest = hashlib.sha256()
@@ -136,11 +136,11 @@ class Fetcher:
                                 raise Stopped
                             file.write(chunk)
                             digest.update(chunk)
-                            patience.moved()
+                            retry.progressed()
                             moved(file.tell())
                 except (Refused, Unreachable) as error:
                     file.flush()
-                    patience.wait_after(error)
+                    retry.wait_after(error)
             return digest.hexdigest()
 
 

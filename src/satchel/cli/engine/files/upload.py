@@ -15,7 +15,7 @@ from satchel.cli.engine.files.local_files import Source
 from satchel.cli.engine.files.upload_journal import Journal
 from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.http.failures import Refused, Unreachable
-from satchel.cli.engine.http.retry import Patience, Stopped, is_passing
+from satchel.cli.engine.http.retry import Retry, Stopped, is_transient
 from satchel.cli.engine.terminal.output import CommandFailed
 
 # A file up to this size costs one request; were it cut off, nothing of it would be left.
@@ -62,7 +62,7 @@ def bundled(sources: Iterable[Source]) -> Iterator[Sequence[Source]]:
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """Sends files of one errand; many threads use it at once."""
+    """Sends files of one job; many threads use it at once."""
 
     client: Client
     journal: Journal
@@ -73,7 +73,7 @@ class Sender:
     _bundles: Semaphore = field(default_factory=lambda: Semaphore(BUNDLES_AT_ONCE))
     _no_bundles: Event = field(default_factory=Event)
 
-    def send_bundle(self, sources: Sequence[Source], patience: Patience) -> dict[Source, str]:
+    def send_bundle(self, sources: Sequence[Source], retry: Retry) -> dict[Source, str]:
         """The ids of those files that the server has now; the others are to be sent alone, to learn why."""
         with self._bundles:
             if self.is_stopped():
@@ -87,23 +87,23 @@ class Sender:
                     "files": [self._bundled(source) for source, _ in read],
                 }
             )
-            answer = self._post_bundle(b"".join([line, b"\n", *(content for _, content in read)]), patience)
+            answer = self._post_bundle(b"".join([line, b"\n", *(content for _, content in read)]), retry)
         sent = {source: kept.became for (source, _), kept in zip(read, answer.files, strict=False) if kept.became}
         for source, file_id in sent.items():
             self.journal.note(source, "done", file_id)
         return sent
 
-    def _post_bundle(self, content: bytes, patience: Patience) -> Kept:
+    def _post_bundle(self, content: bytes, retry: Retry) -> Kept:
         """An answer that is lost costs nothing: the server knows each file by its key."""
         while True:
             try:
                 return self.client.post_bytes("/uploads/bundle", _BUNDLE, content, Kept)
             except (Refused, Unreachable) as error:
-                if not is_passing(error):
+                if not is_transient(error):
                     # The destination takes none, or the server is older than this command.
                     self._no_bundles.set()
                     return Kept(files=[])
-                patience.wait_after(error)
+                retry.wait_after(error)
 
     def _bundled(self, source: Source) -> dict[str, object]:
         values = self._about(source)
@@ -115,11 +115,11 @@ class Sender:
             "details": {name: value for name, value in values.items() if name != "destination"},
         }
 
-    def send(self, source: Source, patience: Patience, moved: Moved) -> str:
+    def send(self, source: Source, retry: Retry, moved: Moved) -> str:
         """The id of the upload once the server has the file; `CommandFailed` says why it could not be."""
         for _ in range(_TRIES_OF_A_CHANGING_FILE):
             try:
-                upload_id = self._send_version(source, patience, moved)
+                upload_id = self._send_version(source, retry, moved)
             except Changed:
                 source = source.as_it_is_now()
                 continue
@@ -127,15 +127,15 @@ class Sender:
             return upload_id
         raise CommandFailed("it keeps changing while it is sent")
 
-    def _send_version(self, source: Source, patience: Patience, moved: Moved) -> str:
+    def _send_version(self, source: Source, retry: Retry, moved: Moved) -> str:
         if source.size_bytes <= SMALL_BYTES:
-            return self._send_from("", source, _whole(source), patience, moved)
+            return self._send_from("", source, _whole(source), retry, moved)
         with self._large:
             if self.is_stopped():
                 raise Stopped
-            return self._send_from(self._begun_before(source), source, b"", patience, moved)
+            return self._send_from(self._begun_before(source), source, b"", retry, moved)
 
-    def _send_from(self, upload_id: str, source: Source, first: bytes, patience: Patience, moved: Moved) -> str:
+    def _send_from(self, upload_id: str, source: Source, first: bytes, retry: Retry, moved: Moved) -> str:
         """Go on with an upload, or begin one with its first bytes, until the server has all of it."""
         while True:
             try:
@@ -146,15 +146,15 @@ class Sender:
                 moved(offset)
                 while offset < source.size_bytes:
                     offset = self._send_piece(source, upload_id, offset, moved)
-                    patience.moved()
+                    retry.progressed()
                 return upload_id
             except Refused as refusal:
                 if upload_id and refusal.status in (404, 410):  # it ended while nobody went on with it
                     upload_id = ""
                 else:
-                    patience.wait_after(refusal)
+                    retry.wait_after(refusal)
             except Unreachable as error:
-                patience.wait_after(error)
+                retry.wait_after(error)
             except Changed:
                 self._give_up(upload_id)
                 raise

@@ -1,4 +1,4 @@
-"""What a `satchel put` remembers of its errand, so that the same command goes on where an earlier one was stopped.
+"""What a `satchel put` remembers of its job, so that the same command goes on where an earlier one was stopped.
 
 A line is appended at every step and survives the death of the command; who loses power loses the last few, and sends
 those files again. The journal goes when everything was sent.
@@ -35,10 +35,10 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Journal:
-    """The steps of one errand: the same files to the same place of one person. One command has it at a time."""
+    """The steps of one job: the same files to the same place of one person. One command has it at a time."""
 
-    def __init__(self, folder: Path, errand: Sequence[str]) -> None:
-        self._path = folder / f"{_digest(*errand)}.jsonl"
+    def __init__(self, folder: Path, job: Sequence[str]) -> None:
+        self._path = folder / f"{_digest(*job)}.jsonl"
         self._writing = threading.Lock()
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -57,15 +57,15 @@ class Journal:
 
     @property
     def name(self) -> str:
-        """Says which errand it is, the same whenever it is gone on with: the day it was begun and a few letters."""
+        """Says which job it is, the same whenever it is gone on with: the day it was begun and a few letters."""
         return self._token[:17].decode()
 
     def key_of(self, source: Source) -> str:
-        """The same whenever this errand sends this version of the file, so that the server makes one file of it."""
+        """The same whenever this job sends this version of the file, so that the server makes one file of it."""
         return self.key_for(source.path, source.place, source.version)
 
     def key_for(self, *parts: str) -> str:
-        """The same whenever this errand does the same."""
+        """The same whenever this job does the same."""
         return _digest(self._token.decode(), *parts)
 
     def recall(self, source: Source) -> Step | None:

@@ -12,7 +12,7 @@ T = TypeVar("T")
 _LAST_WORDS_SECONDS = 10.0
 
 
-class Crew:
+class WorkerPool:
     """Threads that share a list of things to do; what one raises, or Ctrl-C, stops all of them."""
 
     def __init__(self, workers: int) -> None:
@@ -21,7 +21,7 @@ class Crew:
         self._taking = threading.Lock()
         self._raised: list[BaseException] = []
 
-    def do_all(self, things: Iterable[T], do: Callable[[T], None]) -> None:
+    def run_all(self, things: Iterable[T], do: Callable[[T], None]) -> None:
         waiting = iter(things)
 
         def work() -> None:

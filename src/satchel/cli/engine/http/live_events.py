@@ -11,7 +11,7 @@ import msgspec
 from satchel.cli.engine.api_types.event_types import LiveEvent
 from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.http.failures import Refused, Unreachable
-from satchel.cli.engine.http.retry import is_passing
+from satchel.cli.engine.http.retry import CONNECTION_LOST, Backoff, is_transient
 
 if TYPE_CHECKING:
     from websockets.sync.client import ClientConnection
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _FIRST_PAUSE_SECONDS = 0.5
-_LONGEST_PAUSE_SECONDS = 10.0
 
 
 _EVENTS = msgspec.json.Decoder(LiveEvent)
@@ -44,22 +43,22 @@ def listening(
     every_seconds: float,
 ) -> Generator[T | None]:
     """What is told through one connection after another, and None whenever nothing was for so long."""
-    was_connected, is_lost, pause_seconds = False, False, _FIRST_PAUSE_SECONDS
+    was_connected, is_lost, backoff = False, False, Backoff(_FIRST_PAUSE_SECONDS)
     while True:
         try:
             with closing(listen()) as connection:
                 if is_lost:
                     say("Connected again.")
-                was_connected, is_lost, pause_seconds = True, False, _FIRST_PAUSE_SECONDS
+                was_connected, is_lost = True, False
+                backoff.reset()
                 yield from _heard(connection, told, every_seconds)
         except (Refused, Unreachable) as error:
-            if not was_connected or not is_passing(error):
+            if not was_connected or not is_transient(error):
                 raise
         if not is_lost:
-            say("The connection is lost. Trying again until the server is back.")
+            say(CONNECTION_LOST)
         is_lost = True
-        time.sleep(pause_seconds)
-        pause_seconds = min(2 * pause_seconds, _LONGEST_PAUSE_SECONDS)
+        time.sleep(backoff.next_seconds())
 
 
 def _heard(connection: "ClientConnection", told: msgspec.json.Decoder[T], every_seconds: float) -> Generator[T | None]:
