@@ -77,8 +77,10 @@ class Person:
         )
         return Ran(done.returncode, done.stdout, done.stderr)
 
-    def run_in_terminal(self, *arguments: str, answers: Sequence[tuple[str, str]] = (), **extra: str) -> Ran:
-        """Run a command in a terminal; once it has written a question, type the answer to it."""
+    def run_in_terminal(
+        self, *arguments: str, answers: Sequence[tuple[str, str | Callable[[], None]]] = (), **extra: str
+    ) -> Ran:
+        """Run a command in a terminal; once it has written a question, type the answer to it, or do something."""
         terminal, inside = pty.openpty()
         process = subprocess.Popen(
             # A session of its own, of which this is the terminal: so that Ctrl-C reaches the command.
@@ -95,7 +97,11 @@ class Person:
             while select.select([terminal], [], [], 60)[0]:
                 seen += os.read(terminal, 65536)
                 if waiting and waiting[0][0].encode() in seen:
-                    os.write(terminal, waiting.pop(0)[1].encode())
+                    answer = waiting.pop(0)[1]
+                    if isinstance(answer, str):
+                        os.write(terminal, answer.encode())
+                    else:
+                        answer()
         os.close(terminal)
         return Ran(process.wait(10), seen.decode().replace("\r\n", "\n"))
 

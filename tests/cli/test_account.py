@@ -83,7 +83,7 @@ def test_two_different_passwords_make_no_account(ann: Person, server: ServerProc
     arguments = ("signup", "--server", server.url, "--email", "twice@example.org", "--name", "Ann")
     ran = ann.run_in_terminal(*arguments, answers=answers)
     assert ran.code == 1
-    assert "not the same" in ran.out
+    assert "do not match" in ran.out
     assert not ann.credentials.exists()
 
 
@@ -138,7 +138,7 @@ def test_signing_out_without_the_server_forgets_the_tokens_and_says_what_is_left
     absent = f"http://127.0.0.1:{free_port()}"
     session = {"email": "ann@example.org", "access_token": "a", "refresh_token": "r"}
     keep(ann, {"server": absent, "sessions": {absent: session}})
-    assert explains(ann.run("logout"), 1, "signed out here", "could not be told")
+    assert explains(ann.run("logout"), 1, "signed out here", "could not be reached")
     assert ann.kept["sessions"] == {}
 
 

@@ -13,7 +13,7 @@ from tests.server.process import SATCHEL
 def test_help_says_what_this_is_groups_the_verbs_and_shows_how_to_begin(ann: Person) -> None:
     ran = ann.run("--help")
     assert ran.code == 0
-    assert "server of your own" in ran.out
+    assert "your own server" in ran.out
     assert ran.out.index("Run a server:") < ran.out.index("  serve ") < ran.out.index("Use a server:")
     assert ran.out.index("Use a server:") < ran.out.index("  login ")
     assert "To begin:\n    satchel serve" in ran.out

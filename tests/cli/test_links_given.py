@@ -127,7 +127,7 @@ def test_files_that_are_asked_for_arrive_in_the_folder_and_no_more_than_that(own
     assert owner.run("links", "change", link["link_id"], "--up-to", "20kB").code == 0
     ran = stranger.run(*put, **PASSWORD)
     assert ran.code == 0, ran
-    assert "1 file had been sent before." in ran.out
+    assert "1 file was sent before." in ran.out
     assert not stranger.credentials.exists()
     assert sorted(listed(owner, "Band/old/Bob/work")) == ["essay.txt", "more"]
     assert listed(owner, "Band/old/Bob/work/more") == ["notes.txt"]
@@ -186,7 +186,7 @@ def test_a_narrow_terminal_shows_a_line_for_each_link(owner: Person) -> None:
 
 def test_in_a_terminal_there_is_a_qr_code_and_elsewhere_a_line_with_the_address(owner: Person) -> None:
     out = owner.run_in_terminal("link", "Band", "--downloads", "3", NO_COLOR="1").out
-    assert "Anybody with this link can download all that is in Band, 3 times in all." in out
+    assert "Anybody with this link can download everything in Band, 3 times in all." in out
     assert "▀" in out
     assert "▀" not in owner.run_in_terminal("link", "Band", "--no-qr").out
     lines = owner.run("link", "Band").out.splitlines()

@@ -21,7 +21,7 @@ def test_an_administrator_lists_people_and_helps_with_a_forgotten_password(
     sign_up(ann, fresh_server, "ann@example.org")
     sign_up(bob, fresh_server, "bob@example.org", "--invitation", ann.run("invite", "--json").json["token"])
     lines = ann.run("people").out.splitlines()
-    assert [line.partition(", last here ")[0] for line in lines] == [
+    assert [line.partition(", last active ")[0] for line in lines] == [
         "ann <ann@example.org>, an administrator, 0 bytes",
         "bob <bob@example.org>, 0 bytes",
     ]

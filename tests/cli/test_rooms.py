@@ -164,7 +164,7 @@ def test_what_is_taken_back_is_told_and_not_to_be_had(owner: Person, member: Per
         watcher.sees("room")
         assert owner.run("put", "notes.txt", "--room", code, "--for", "Bob").code == 0
         transfer_id = watcher.sees("offer")["transfer"]["transfer_id"]
-        assert owner.run("transfers", "withdraw", transfer_id).out == "You took back notes.txt, 100 B.\n"
+        assert owner.run("transfers", "withdraw", transfer_id).out == "You withdrew notes.txt, 100 B.\n"
         assert watcher.sees("withdrawn")["transfer_id"] == transfer_id
     ran = member.run("get", "--transfer", transfer_id)
     assert ran.code == 1
@@ -185,7 +185,7 @@ def test_who_watches_sees_people_chat_files_and_the_end(owner: Person, member: P
         assert watcher.sees("file")["file"]["name"] == "notes.txt"
         assert member.run("room", "leave").out.startswith("You left ")
         assert watcher.sees("left")["person"]["name"] == "Bob"
-        assert owner.run("room", "close").out == f"{code} is closed, and what was in it is gone.\n"
+        assert owner.run("room", "close").out == f"{code} is closed. What was in it is deleted.\n"
         assert watcher.sees("closed")["reason"] == "closed"
         assert watcher.process.wait(30) == 0
 

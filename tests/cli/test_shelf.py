@@ -20,6 +20,7 @@ from satchel.cli.engine.files.download import Wanted, local_name
 from satchel.cli.engine.files.local_files import sendable
 from satchel.cli.engine.terminal.output import CommandFailed
 from tests.application import PASSWORD
+from tests.cli.drop.front import fronting
 from tests.cli.terminal import Person, explains
 from tests.cli.test_account import let_the_access_token_expire
 from tests.server.process import ServerProcess
@@ -32,10 +33,14 @@ MEGABYTE = 1024**2
 @pytest.fixture
 def someone(ann: Person, server: ServerProcess) -> Person:
     """Signed in, with an empty shelf."""
-    email = f"{random.randrange(10**12)}@example.org"
-    signup = ("signup", "--server", server.url, "--email", email, "--name", "Ann")
-    assert ann.run(*signup, SATCHEL_PASSWORD=PASSWORD).code == 0
+    sign_up(ann, server.url)
     return ann
+
+
+def sign_up(person: Person, server: str) -> None:
+    email = f"{random.randrange(10**12)}@example.org"
+    signup = ("signup", "--server", server, "--email", email, "--name", "Ann")
+    assert person.run(*signup, SATCHEL_PASSWORD=PASSWORD).code == 0
 
 
 @pytest.fixture
@@ -163,7 +168,7 @@ def test_what_cannot_be_sent_is_named_and_the_same_command_tries_only_that_again
     fill(someone.home / "absent.txt", 50)
     ran = someone.run("put", "there.txt", "absent.txt")
     assert ran.code == 0
-    assert "1 file had been sent before." in ran.out
+    assert "1 file was sent before." in ran.out
     assert listed(someone) == ["absent.txt", "there.txt"]
 
 
@@ -217,15 +222,20 @@ def test_a_file_that_changed_meanwhile_is_sent_anew(someone: Person) -> None:
     assert (someone.home / "back/large.bin").read_bytes() == sent.read_bytes()
 
 
-def test_ctrl_c_says_that_the_same_command_goes_on(someone: Person) -> None:
-    fill(someone.home / "large.bin", 300 * MEGABYTE)
-    ran = someone.run_in_terminal("put", "large.bin", answers=[("MB/s", "\x03")])
-    assert ran.code == 130, ran.out
-    assert "The same command goes on from here." in ran.out
-    assert "Traceback" not in ran.out
-    upload_id = begun_upload(someone)
-    assert someone.run("put", "large.bin", "--quiet").code == 0
-    assert state(someone, upload_id)["became"]
+def test_ctrl_c_says_that_the_same_command_goes_on(ann: Person, server: ServerProcess) -> None:
+    fill(ann.home / "large.bin", 40 * MEGABYTE)
+    with fronting(server.url) as front:
+        sign_up(ann, front.url)
+        # The upload is begun once its bar is shown, and cannot end before Ctrl-C has reached the command.
+        front.large_bodies.clear()
+        ran = ann.run_in_terminal("put", "large.bin", answers=[("large.bin", "\x03"), ("^C", front.pass_slowly)])
+        assert ran.code == 130, ran.out
+        assert "Run the same command again to resume." in ran.out
+        assert "Traceback" not in ran.out
+        upload_id = begun_upload(ann)
+        front.pause_seconds = 0.0
+        assert ann.run("put", "large.bin", "--quiet").code == 0
+        assert state(ann, upload_id)["became"]
 
 
 def test_of_many_small_files_none_is_sent_twice_though_the_command_is_killed(someone: Person) -> None:
@@ -343,14 +353,14 @@ def test_what_is_removed_is_in_the_bin(someone: Person) -> None:
     for name in ("one.txt", "two.txt", "folder/three.txt"):
         fill(someone.home / name, 10)
     assert someone.run("put", "one.txt", "two.txt", "folder").code == 0
-    assert explains(someone.run("rm", "one.txt", "absent.txt"), 1, "absent.txt", "nothing was removed")
+    assert explains(someone.run("rm", "one.txt", "absent.txt"), 1, "absent.txt", "Nothing was removed")
     ran = someone.run("rm", "one.txt", "folder")
-    assert ran.out == "one.txt is in the bin.\nfolder is in the bin.\n"
+    assert ran.out == "one.txt was moved to the bin.\nfolder was moved to the bin.\n"
     assert listed(someone) == ["two.txt"]
 
 
 def test_nothing_is_begun_without_room_for_it(tmp_path: Path) -> None:
-    with pytest.raises(CommandFailed, match="1000 PB are wanted"):
+    with pytest.raises(CommandFailed, match="1000 PB needed"):
         refuse_if_full(tmp_path, [Wanted("/huge", 10**18, "", tmp_path / "huge")])
     refuse_if_full(tmp_path, [Wanted("/small", 1, "", tmp_path / "small")])
 

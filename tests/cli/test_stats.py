@@ -118,11 +118,11 @@ def test_many_clicks_from_a_file_count_once_though_they_are_sent_twice(admin: Pe
     broken = admin.run("stats", "press", "--file", "-", typed=lines[:-3])
     assert broken.code == 1
     assert f"Line {PRESSES} is no click" in broken.err
-    key = re.search(r"1,000 clicks had been recorded. Run it again with --key (\w+)", broken.err)
+    key = re.search(r"1,000 clicks were recorded. Run it again with --key (\w+)", broken.err)
     assert key, broken
     (admin.home / "presses.jsonl").write_text(lines)
     ran = admin.run("stats", "press", "--file", "presses.jsonl", "--key", key[1])
-    assert ran.out == f"Recorded {PRESSES - 1000:,} clicks. 1,000 had been recorded before.\n"
+    assert ran.out == f"Recorded {PRESSES - 1000:,} clicks. 1,000 were recorded before.\n"
     assert total(admin) - before == PRESSES
     assert len(objects(admin.run("stats", "clicks", "--limit", "1100", "--json").out)) == 1100
 
@@ -158,7 +158,7 @@ def test_clicks_are_listed_by_person_by_time_and_by_day(admin: Person) -> None:
 def test_a_period_is_counted_again_and_a_person_erased_only_after_asking(admin: Person) -> None:
     assert admin.run("stats", "press", "--user", "gone", "--count", "4").code == 0
     today = f"{datetime.now(UTC):%Y-%m-%d}"
-    assert f"{today} was right: " in admin.run("stats", "rebuild", today).out
+    assert f"{today} was correct: " in admin.run("stats", "rebuild", today).out
     rebuilt = admin.run("stats", "rebuild", today[:7], "--json").json
     assert rebuilt["before"] == rebuilt["after"]
     before = total(admin)

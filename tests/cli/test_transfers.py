@@ -60,7 +60,7 @@ def test_a_folder_handed_over_arrives_with_its_structure_and_its_sender_sees_it_
     fill(pair.ann.home / "band/old/viola.pdf", 7000)
     fill(pair.ann.home / "notes.txt", 10)
     out = sent_and_waited_for(pair, "band", "notes.txt", "--note", "for Sunday")
-    assert f"Handed to {pair.bobs_address}: transfer " in out
+    assert f"Sent to {pair.bobs_address}: transfer " in out
     assert "Bob: offered at 20" in out
     assert "Bob: verified at 20" in out.splitlines()[-1]
     (transfer,) = pair.bob.run("transfers", "--json").json["transfers"]
@@ -120,7 +120,7 @@ def test_an_address_that_nobody_has_costs_nothing_but_a_second_try(pair: Pair) -
     assert "Error: " in ran.err
     ran = pair.ann.run("put", "notes.txt", "--to", pair.bobs_address)
     assert ran.code == 0, ran
-    assert "1 file had been sent before." in ran.out
+    assert "1 file was sent before." in ran.out
     assert len(listed(pair.ann, "Sent")) == 1
 
 

@@ -25,8 +25,8 @@ INTERRUPTED = 130
 BEGIN = """\b
 To begin:
   satchel serve           start a server on this machine
-  satchel signup          make the first account on it, which administers it
-  satchel COMMAND --help  what a command can do
+  satchel signup          create its first account, the administrator
+  satchel COMMAND --help  show what a command does
 """
 
 # Every verb, or group of them, with the module that has it, by the heading under which help lists it.
@@ -41,8 +41,8 @@ VERBS = {
         "transfers": "transfers",
         "room": "rooms",
     },
-    "Give links, and see what comes of them": {"link": "links", "links": "links", "stats": "stats"},
-    "Hand files over, sealed": {"send": "drop", "receive": "drop"},
+    "Share links, and see statistics": {"link": "links", "links": "links", "stats": "stats"},
+    "Send files, end-to-end encrypted": {"send": "drop", "receive": "drop"},
     "Administer a server": {"invite": "account", "people": "people", "reset-password": "people"},
 }
 
@@ -60,9 +60,9 @@ def satchel(
         bool, typer.Option("--version", help="Show the version and exit.", callback=_print_version, is_eager=True)
     ] = False,
 ) -> None:
-    """Satchel is a server of your own for passing things on and keeping them.
+    """Satchel is your own server for keeping files and passing them on.
 
-    This command starts one, looks after it, and is your way in from a terminal.
+    This command runs a server, administers it, and uses one from a terminal.
     """
 
 

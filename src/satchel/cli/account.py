@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 # `satchel.cli.engine.http.client` is imported inside the verbs: its libraries take longer to load than all of the help.
 
-Email = Annotated[str | None, typer.Option("--email", metavar="ADDRESS", help="Your e-mail address; else asked for.")]
+Email = Annotated[
+    str | None, typer.Option("--email", metavar="ADDRESS", help="Your e-mail address. Asked for if missing.")
+]
 PasswordStdin = Annotated[
     bool, typer.Option("--password-stdin", help="Read the password from standard input instead of asking.")
 ]
@@ -28,17 +30,15 @@ PasswordStdin = Annotated[
 def signup(
     server: Server = None,
     email: Email = None,
-    name: Annotated[
-        str | None, typer.Option("--name", metavar="NAME", help="What to call you; else asked for.")
-    ] = None,
+    name: Annotated[str | None, typer.Option("--name", metavar="NAME", help="Your name. Asked for if missing.")] = None,
     invitation: Annotated[
-        str | None, typer.Option("--invitation", metavar="TOKEN", help="An invitation, if the server asks for one.")
+        str | None, typer.Option("--invitation", metavar="TOKEN", help="An invitation, if the server requires one.")
     ] = None,
     password_stdin: PasswordStdin = False,
 ) -> None:
-    """Make an account on a server and sign in to it.
+    """Create an account on a server and sign in.
 
-    The first account on a new server administers it. The password can also come from SATCHEL_PASSWORD.
+    The first account on a new server is its administrator. SATCHEL_PASSWORD can hold the password.
     """
     from satchel.cli.engine.http.client import open_client
 
@@ -54,7 +54,7 @@ def signup(
 def login(server: Server = None, email: Email = None, password_stdin: PasswordStdin = False) -> None:
     """Sign in to a server, for this and later commands.
 
-    The password can also come from SATCHEL_PASSWORD.
+    SATCHEL_PASSWORD can hold the password.
     """
     from satchel.cli.engine.http.client import open_client
 
@@ -83,15 +83,15 @@ def logout(server: Server = None) -> None:
         except Unreachable as error:
             client.forget()
             raise CommandFailed(
-                f"You are signed out here, but the server could not be told: {error} "
-                "Until it is, the session stands in the list of your sessions there."
+                f"You are signed out here, but the server could not be reached: {error} "
+                "The session stays in your list of sessions there until you end it."
             ) from error
         client.forget()
         print(f"You are signed out of {client.server}.")
 
 
 def whoami(server: Server = None, json: Json = False) -> None:
-    """Say who you are on a server."""
+    """Show who you are on a server."""
     from msgspec.structs import asdict
 
     from satchel.cli.engine.api_types.account_types import PersonView
@@ -106,9 +106,11 @@ def whoami(server: Server = None, json: Json = False) -> None:
 
 
 def invite(
-    email: Annotated[str | None, typer.Argument(metavar="[E-MAIL]", help="Whom it is for; else for anybody.")] = None,
-    note: Annotated[str, typer.Option("--note", help="What to remember it by.")] = "",
-    administrator: Annotated[bool, typer.Option("--administrator", help="Let them administer the server.")] = False,
+    email: Annotated[
+        str | None, typer.Argument(metavar="[E-MAIL]", help="Whom you invite. Default: anybody with the link.")
+    ] = None,
+    note: Annotated[str, typer.Option("--note", help="A note for yourself.")] = "",
+    administrator: Annotated[bool, typer.Option("--administrator", help="Make them an administrator.")] = False,
     server: Server = None,
     json: Json = False,
 ) -> None:
@@ -127,7 +129,7 @@ def invite(
         if json:
             print_json({"link": link, "server": client.server, "token": token, "expires_at": made.expires_at})
         else:
-            print(f"Pass this on to whoever you invite; it works once:\n\n  {link}\n")
+            print(f"Send this link to the person you invite. It works once:\n\n  {link}\n")
             print(f"Or, in a terminal:\n\n  satchel signup --server {client.server} --invitation {token}")
 
 
@@ -166,4 +168,4 @@ def _first_line_of_stdin() -> str:
 def _warn_if_overheard(server: str) -> None:
     parts = urlsplit(server)
     if parts.scheme == "http" and parts.hostname not in ("localhost", "127.0.0.1", "::1"):
-        note(f"Careful: {server} is not encrypted, so that others on the way can read your password.")
+        note(f"Warning: the connection to {server} is not encrypted. Others on the network can read your password.")

@@ -31,13 +31,13 @@ def people(server: Server = None, json: Json = False) -> None:
 
 
 def reset_password(
-    email: Annotated[str, typer.Argument(metavar="E-MAIL", help="Whose password was forgotten.")],
+    email: Annotated[str, typer.Argument(metavar="E-MAIL", help="The e-mail address of the account.")],
     server: Server = None,
     json: Json = False,
 ) -> None:
-    """Let somebody on a server that you administer choose a new password.
+    """Reset a forgotten password, on a server that you administer.
 
-    The link works once, for a day.
+    Prints a link for choosing a new password. It works once, for a day.
     """
     from satchel.cli.engine.api_types.account_types import PasswordResetView
     from satchel.cli.engine.http.client import open_client
@@ -47,13 +47,13 @@ def reset_password(
         wanted = email.strip().lower()
         person = next((each for each in everybody(client) if each.email == wanted), None)
         if person is None:
-            raise CommandFailed(f"Nobody at {client.server} has the address {email}. See `satchel people`.")
+            raise CommandFailed(f"No account on {client.server} has the address {email}. See `satchel people`.")
         made = client.call("POST", f"/people/{person.user_id}/password-reset", PasswordResetView)
         link = password_reset_link(client.server, made.token)
         if json:
             print_json({"link": link, "token": made.token, "expires_at": made.expires_at})
         else:
-            print(f"Pass this on to {printable(person.name)}; it works once, until {made.expires_at}:\n")
+            print(f"Send this link to {printable(person.name)}. It works once, until {made.expires_at}:\n")
             print(f"  {link}")
 
 
@@ -62,6 +62,6 @@ def _line(person: "PersonEntry") -> str:
         *(["an administrator"] if person.administrator else []),
         *(["suspended"] if person.suspended else []),
         f"{person.used_bytes:,} bytes",
-        f"last here {person.last_used_at[:10]}" if person.last_used_at else "never here",
+        f"last active {person.last_used_at[:10]}" if person.last_used_at else "never active",
     ]
     return printable(f"{person.name} <{person.email}>, {', '.join(remarks)}")

@@ -1,14 +1,16 @@
-"""A proxy in front of a server, of a kind that takes no large bodies or passes no streams, and that can lose lines."""
+"""A proxy in front of a server: it can refuse or delay large bodies, pass no streams, and lose its connections."""
 
 import re
 import socket
 import threading
+import time
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from typing import Literal
 from urllib.parse import urlsplit
 
 _BAD_GATEWAY = b"HTTP/1.1 502 Bad Gateway\r\nContent-Type: text/html\r\nContent-Length: 0\r\n\r\n"
+_LARGE_BYTES = 1024**2
 _STREAM = re.compile(rb"GET \S+/bytes ")
 _TOO_LARGE = b"HTTP/1.1 413 Request Entity Too Large\r\nContent-Type: text/html\r\nContent-Length: 0\r\n\r\n"
 
@@ -22,10 +24,19 @@ class Front:
         self.refused = 0
         # What becomes of streams to receivers.
         self.streams: Literal["pass", "refuse", "hold"] = "pass"
+        # Of a body above a megabyte nothing passes while this is not set, and then a piece at a time, with a pause.
+        self.large_bodies = threading.Event()
+        self.large_bodies.set()
+        self.pause_seconds = 0.0
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._open: list[socket.socket] = []
         self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
         threading.Thread(target=self._accept, daemon=True).start()
+
+    def pass_slowly(self) -> None:
+        """Let large bodies pass, 64 KiB every 50 ms."""
+        self.pause_seconds = 0.05
+        self.large_bodies.set()
 
     def lose_all_lines(self) -> None:
         for each in self._open:
@@ -63,11 +74,26 @@ class Front:
                     self._keep_stream(client, head)
                     return
                 server.sendall(head)
-                received = _pass_on(client, server, received, length)
+                received = self._pass_on(client, server, received, length)
                 if b"upgrade: websocket" in head.lower():
                     server.sendall(received)
                     _pour(client, server)
                     return
+
+    def _pass_on(self, client: socket.socket, server: socket.socket, received: bytes, length: int) -> bytes:
+        """A body of this length; what of it has been received is not waited for."""
+        is_large = length > _LARGE_BYTES
+        if is_large:
+            self.large_bodies.wait()
+        body, rest = received[:length], received[length:]
+        server.sendall(body)
+        length -= len(body)
+        while length and (more := client.recv(min(length, 65536))):
+            server.sendall(more)
+            length -= len(more)
+            if is_large and self.pause_seconds:
+                time.sleep(self.pause_seconds)
+        return rest
 
     def _keep_stream(self, client: socket.socket, head: bytes) -> None:
         if self.streams == "refuse":
@@ -101,17 +127,6 @@ def _head(client: socket.socket, received: bytes) -> tuple[bytes, bytes] | None:
         received += more
     head, _, rest = received.partition(b"\r\n\r\n")
     return head + b"\r\n\r\n", rest
-
-
-def _pass_on(client: socket.socket, server: socket.socket, received: bytes, length: int) -> bytes:
-    """A body of this length; what of it has been received is not waited for."""
-    body, rest = received[:length], received[length:]
-    server.sendall(body)
-    length -= len(body)
-    while length and (more := client.recv(min(length, 65536))):
-        server.sendall(more)
-        length -= len(more)
-    return rest
 
 
 def _pour(source: socket.socket, target: socket.socket) -> None:

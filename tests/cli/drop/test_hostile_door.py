@@ -153,7 +153,7 @@ def test_a_guest_does_not_wait_for_years_because_the_server_says_so(scene: Scene
         return Answer.refusal("door-busy", 409, retry_after="99999999999999999999")
 
     with scene.server.lying("POST", KNOCK, busy):
-        assert scene.is_noticed(scene.receive(bob, by="code"), bob, "Somebody else is being let in")
+        assert scene.is_noticed(scene.receive(bob, by="code"), bob, "Somebody else is joining")
 
 
 def test_a_guest_says_nothing_to_a_door_whose_share_makes_every_key_zero(scene: Scene, bob: Person) -> None:

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.slow
 
 ONE, OTHER = "a map of the reef.png", "letters, unsent.txt"
 SESSION = ""
-FORGED = "nobody in the session has announced"
+FORGED = "no member of the session announced"
 
 
 @pytest.fixture(scope="module")
@@ -140,7 +140,7 @@ def test_the_name_of_a_session_does_not_lead_into_another_by_a_link(
         return await pass_on(call.saying(admission=b64(trap.keys.admission)))
 
     with scene.server.lying("GET", "/names/.*", name):
-        assert scene.is_noticed(scene.receive(bob), bob, "does not fit the session")
+        assert scene.is_noticed(scene.receive(bob), bob, "does not match the session")
         with scene.server.lying("POST", "/members", let_in):
             assert scene.is_noticed(scene.receive(bob), bob, FORGED)
 
@@ -211,7 +211,7 @@ async def emptied(call: Call, pass_on: PassOn) -> Answer:
 NOT_WORKING: dict[str, tuple[str, str, Lie, str]] = {
     "does not tell what there is": ("GET", SESSION, nothing, "The server does not tell what is in the session."),
     "passes on no request": ("POST", "/requests", swallowed, "Waiting for the sender to answer."),
-    "cuts every stream": ("GET", "/requests/[^/]+/bytes", emptied, "Nothing comes through."),
+    "cuts every stream": ("GET", "/requests/[^/]+/bytes", emptied, "No data arrives."),
 }
 
 

@@ -138,7 +138,7 @@ def test_a_file_keeps_its_time_and_nonsense_is_no_time(target: TargetFolder) -> 
 
 def test_what_does_not_fit_on_the_disk_is_refused_before_it_is_begun(target: TargetFolder) -> None:
     target.refuse_if_full(1)
-    with pytest.raises(CommandFailed, match=r"not enough room.*1000 PB.*--into"):
+    with pytest.raises(CommandFailed, match=r"Not enough space.*1000 PB.*--into"):
         target.refuse_if_full(10**18)
 
 

@@ -251,7 +251,7 @@ def test_what_a_killed_sender_sends_again_in_another_session_is_gone_on_with(
         while "Waiting for the sender to come back" not in receiver.stdout.readline():
             assert receiver.poll() is None
         receiver.send_signal(signal.SIGINT)
-        assert "goes on" in receiver.communicate(timeout=30)[1]
+        assert "resume" in receiver.communicate(timeout=30)[1]
         assert receiver.returncode == 130
     with sending(ann, server.url, "film.mp4") as sender:
         receives(bob, sender)
@@ -328,6 +328,6 @@ def test_what_cannot_be_received_is_said_in_a_sentence(ann: Person, bob: Person,
         assert explains(bob.run("receive", link, "--yes", "--into", "file", **at), 1, "cannot be used")
         assert explains(bob.run("receive", "amber-otter-99-123456", "--yes", **at), 1, "no session", "amber-otter-99")
         assert explains(bob.run("receive", wrong, "--yes", **at), 1, "The code is wrong", "after three")
-        assert explains(bob.run("receive", link[:-3] + "AAA", "--yes", **at), 1, "link does not fit", "all of it")
+        assert explains(bob.run("receive", link[:-3] + "AAA", "--yes", **at), 1, "link does not match", "all of it")
         assert "single file" in bob.run("receive", link, "--yes", "--output", "-", **at).err
     assert names(bob.home) == [".config", "file"]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 # As in `account`, what takes long to load is imported inside the verbs.
 
 Called = Annotated[
-    str | None, typer.Option("--name", metavar="NAME", help="What to call you there; else your login name.")
+    str | None, typer.Option("--name", metavar="NAME", help="Your name in the session. Default: your login name.")
 ]
 _NAMED = 5
 # As many as a session has room for.
@@ -29,24 +29,25 @@ def send(
         list[str] | None,
         typer.Argument(metavar="FILE", help="Files, and folders with all that is in them; - for standard input."),
     ] = None,
-    text: Annotated[str | None, typer.Option("--text", metavar="TEXT", help="Send these words.")] = None,
+    text: Annotated[str | None, typer.Option("--text", metavar="TEXT", help="Send this text.")] = None,
     called: Annotated[
-        str, typer.Option("--as", metavar="NAME", help="What to call what comes from standard input.")
+        str, typer.Option("--as", metavar="NAME", help="The name of what comes from standard input.")
     ] = "stdin",
     keep: Annotated[bool, typer.Option("--keep", help="Stay for any number of receivers, until Ctrl-C.")] = False,
     receivers: Annotated[
-        str, typer.Option("--receivers", metavar="NUMBER", help="Stay until so many have everything.")
+        str, typer.Option("--receivers", metavar="NUMBER", help="Stay until so many receivers have everything.")
     ] = "1",
-    words: Annotated[bool, typer.Option("--words", help="Make the code of words instead of digits.")] = False,
+    words: Annotated[bool, typer.Option("--words", help="Use words instead of digits in the code.")] = False,
     name: Called = None,
     no_qr: Annotated[bool, typer.Option("--no-qr", help="Show no QR code.")] = False,
     json: JsonLines = False,
     server: Server = None,
 ) -> None:
-    """Hand files over, sealed, to whoever you tell the code.
+    """Send files, end-to-end encrypted, to anybody you tell the code.
 
-    Nobody needs an account. What you send stays here until somebody takes it, passes the server sealed, and is never
-    stored there. It ends when one receiver has everything, or with --receivers and --keep when more have.
+    Nobody needs an account. The files stay on this machine until somebody receives them. The server passes them on
+    encrypted and never stores them. The command ends when one receiver has everything; --receivers and --keep change
+    that.
     """
     from satchel.cli.drop.send.send_command import Sending
     from satchel.cli.drop.send.send_log import Invitation, SendLog
@@ -80,29 +81,31 @@ def send(
             log.ended(reason, sending.complete)
             sending.leave()
     if missing.unreadable:
-        raise CommandFailed("Not everything was sent: some files could not be read.")
+        raise CommandFailed("Some files were not sent, because they could not be read.")
 
 
 def receive(
     invitation: Annotated[
         str | None,
         typer.Argument(
-            metavar="CODE", help="The code or the link; else SATCHEL_CODE, or asked for, which nobody sees."
+            metavar="CODE", help="The code or the link. Default: SATCHEL_CODE, else asked for, which nobody sees."
         ),
     ] = None,
-    into: Annotated[str, typer.Option("-o", "--into", metavar="FOLDER", help="Where to put it; else here.")] = ".",
+    into: Annotated[
+        str, typer.Option("-o", "--into", metavar="FOLDER", help="Where to put it. Default: the current folder.")
+    ] = ".",
     output: Annotated[
         str | None,
-        typer.Option("--output", metavar="-", help="With -: the only file that is offered, to standard output."),
+        typer.Option("--output", metavar="-", help="With -: write the only file that is offered to standard output."),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Take everything without asking.")] = False,
     name: Called = None,
     json: JsonLines = False,
     server: Server = None,
 ) -> None:
-    """Take what somebody hands over, by the code or the link that they told you.
+    """Receive files by the code or the link that the sender told you.
 
-    Nothing is overwritten. If it is stopped in the middle, the same command goes on where it was.
+    Nothing is overwritten. If the command is interrupted, run it again to resume.
     """
     from satchel.cli.drop.receive.receive_command import receive_all
 
@@ -122,18 +125,18 @@ def _sources(things: list[str], text: str | None, called: str) -> "tuple[list[So
     from satchel.cli.drop.send.send_sources import gather
 
     if not things and text is None:
-        raise Misused("Say what to send: files, folders, - for standard input, or words with --text.")
+        raise Misused("Say what to send: files, folders, - for standard input, or a text with --text.")
     if text == "":
-        raise Misused("--text is empty, so that there is nothing to send.")
+        raise Misused("--text is empty, so there is nothing to send.")
     if "-" in things and (sys.stdin is None or sys.stdin.isatty()):
-        raise Misused("- sends what comes through a pipe, and nothing does. Try: some command | satchel send -")
+        raise Misused("- sends standard input, but nothing is piped in. Try: some command | satchel send -")
     sources, missing = gather([thing for thing in things if thing != "-"])
     if "-" in things:
         sources.append(PipeSource(sys.stdin.buffer, called))
     if text is not None:
         sources.append(TextSource(text))
     if len(sources) > _ANNOUNCED:
-        raise Misused(f"{len(sources):,} things are too many to offer one by one. Send the folder that they are in.")
+        raise Misused(f"{len(sources):,} files are too many to offer one by one. Send the folder that they are in.")
     return sources, missing
 
 
@@ -144,11 +147,11 @@ def _tell_missing(missing: "Missing") -> None:
         for path, reason in paths[:_NAMED]:
             note(f"Left out: {near(path)} {why} {reason}.")
         if len(paths) > _NAMED:
-            note(f"Left out: {len(paths) - _NAMED:,} more for such reasons.")
+            note(f"Left out: {len(paths) - _NAMED:,} more for similar reasons.")
 
 
 def _stays(enough: int | None) -> str:
     if enough is None:
-        return "This goes on for everybody who comes, until Ctrl-C."
-    until = "somebody has everything" if enough == 1 else f"{enough:,} have everything"
-    return f"This ends when {until}, or with Ctrl-C."
+        return "This command serves everybody who comes, until Ctrl-C."
+    until = "one receiver has everything" if enough == 1 else f"{enough:,} receivers have everything"
+    return f"This command ends when {until}, or with Ctrl-C."

@@ -20,32 +20,29 @@ Id = Annotated[
 ]
 Expires = Annotated[
     str | None,
-    typer.Option("--expires", metavar="TIME", help="When it ends: in 12h, 7d or 2w, or on 2026-12-24; never."),
+    typer.Option("--expires", metavar="TIME", help="When it expires: in 12h, 7d or 2w, on 2026-12-24, or never."),
 ]
 Downloads = Annotated[
-    str | None, typer.Option("--downloads", metavar="NUMBER", help="How many downloads may be made in all; any.")
+    str | None, typer.Option("--downloads", metavar="NUMBER", help="The download limit: a number, or any.")
 ]
 UpTo = Annotated[
-    str | None, typer.Option("--up-to", metavar="SIZE", help="With --ask: how much may come in all, as 2GB; any.")
+    str | None,
+    typer.Option("--up-to", metavar="SIZE", help="With --ask: the limit of all uploads, such as 2GB, or any."),
 ]
-Note = Annotated[str | None, typer.Option("--note", metavar="TEXT", help="A few words for whoever comes.")]
-Called = Annotated[
-    str | None, typer.Option("--name", metavar="NAME", help="What visitors see instead of the thing's own name.")
-]
+Note = Annotated[str | None, typer.Option("--note", metavar="TEXT", help="A message for visitors.")]
+Called = Annotated[str | None, typer.Option("--name", metavar="NAME", help="The name that visitors see.")]
 
 
 def link(
     path: Annotated[
         str | None, typer.Argument(metavar="PATH", help="A file or folder of your shelf, by name or path.")
     ] = None,
-    room: Annotated[
-        str | None, typer.Option("--room", metavar="CODE", help="Instead, to a room that you have opened.")
-    ] = None,
+    room: Annotated[str | None, typer.Option("--room", metavar="CODE", help="Link to a room of yours instead.")] = None,
     ask: Annotated[
-        bool, typer.Option("--ask", help="Ask for files into the folder, made if missing, and show none.")
+        bool, typer.Option("--ask", help="Ask for files into the folder, created if missing; visitors see none.")
     ] = False,
     password: Annotated[
-        bool, typer.Option("--password", help="With a password: SATCHEL_LINK_PASSWORD, else asked for.")
+        bool, typer.Option("--password", help="Set a password: SATCHEL_LINK_PASSWORD, else asked for.")
     ] = False,
     expires: Expires = None,
     downloads: Downloads = None,
@@ -56,16 +53,16 @@ def link(
     json: Json = False,
     server: Server = None,
 ) -> None:
-    """Give anybody a link to a file, a folder or a room, or ask for files.
+    """Create a link to a file, a folder or a room, or ask for files.
 
-    Nobody needs an account to open it. What it counts is in `satchel links` and `satchel stats`.
+    Nobody needs an account to open it. `satchel links` and `satchel stats` show how often it was opened.
     """
     if (path is None) == (room is None):
         raise Misused("Say what the link is for: a path of your shelf, or a room with --room.")
     if ask and room:
-        raise Misused("Files are asked for into a folder: name one, without --room.")
+        raise Misused("--ask needs a folder of your shelf, not --room.")
     if up_to and not ask:
-        raise Misused("--up-to is for what people send you: use it with --ask.")
+        raise Misused("--up-to needs --ask.")
     from satchel.cli.engine.http.client import open_client
     from satchel.cli.engine.resources.link_password import new_password
     from satchel.cli.links.link_create import conditions, give, own_room, shelf_thing
@@ -85,7 +82,7 @@ def list_links(
     json: Json = False,
     server: Server = None,
 ) -> None:
-    """List the links that you have given, newest first, and look after them."""
+    """List your links, newest first, and manage them."""
     if context.invoked_subcommand is not None:
         return
     most = whole_number("--limit", limit)
@@ -100,7 +97,7 @@ def list_links(
 
 @links.command(cls=Verb)
 def show(link: Id, json: Json = False, server: Server = None) -> None:
-    """Show one link, and what was counted of it."""
+    """Show one link, and how often it was opened."""
     from satchel.cli.engine.http.client import open_client
     from satchel.cli.engine.resources.link_find import find
     from satchel.cli.links.link_text import details
@@ -112,13 +109,13 @@ def show(link: Id, json: Json = False, server: Server = None) -> None:
 
 @links.command(cls=Verb)
 def pause(link: Id, json: Json = False, server: Server = None) -> None:
-    """Let nobody in by a link, until you resume it."""
+    """Pause a link, until you resume it."""
     _change(link, {"paused": True}, server, as_json=json)
 
 
 @links.command(cls=Verb)
 def resume(link: Id, json: Json = False, server: Server = None) -> None:
-    """Let people in again by a link that you have paused."""
+    """Resume a paused link."""
     _change(link, {"paused": False}, server, as_json=json)
 
 
@@ -129,7 +126,7 @@ def extend(
     json: Json = False,
     server: Server = None,
 ) -> None:
-    """Let a link end at another time."""
+    """Change when a link expires."""
     from satchel.cli.links.link_expiry import moment_of
 
     _change(link, {"expires_at": moment_of(until)}, server, as_json=json)
@@ -139,22 +136,22 @@ def extend(
 def change(
     link: Id,
     password: Annotated[
-        bool, typer.Option("--password", help="Another password: SATCHEL_LINK_PASSWORD, else asked for.")
+        bool, typer.Option("--password", help="Set a new password: SATCHEL_LINK_PASSWORD, else asked for.")
     ] = False,
-    no_password: Annotated[bool, typer.Option("--no-password", help="No password any more.")] = False,
+    no_password: Annotated[bool, typer.Option("--no-password", help="Remove the password.")] = False,
     expires: Expires = None,
     downloads: Downloads = None,
     up_to: UpTo = None,
     note: Note = None,
     name: Called = None,
-    badge: Annotated[bool, typer.Option("--badge", help="Have a public counter, a picture for any page.")] = False,
-    no_badge: Annotated[bool, typer.Option("--no-badge", help="Have none any more.")] = False,
+    badge: Annotated[bool, typer.Option("--badge", help="Offer a public counter, as an image for any page.")] = False,
+    no_badge: Annotated[bool, typer.Option("--no-badge", help="Remove the public counter.")] = False,
     json: Json = False,
     server: Server = None,
 ) -> None:
-    """Change the conditions of a link, and what is said with it."""
+    """Change the settings of a link."""
     if (password and no_password) or (badge and no_badge):
-        raise Misused("An option and its contrary cannot both be meant.")
+        raise Misused("An option and its opposite exclude each other.")
     from satchel.cli.engine.resources.link_password import new_password
     from satchel.cli.links.link_create import conditions
 
@@ -170,7 +167,7 @@ def change(
 
 @links.command(cls=Verb)
 def revoke(link: Id, json: Json = False, server: Server = None) -> None:
-    """End a link for good; whoever opens it is told so."""
+    """Revoke a link for good; visitors are told so."""
     from satchel.cli.engine.http.client import open_client
     from satchel.cli.engine.resources.link_find import find
     from satchel.cli.links.link_text import details

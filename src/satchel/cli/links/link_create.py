@@ -29,7 +29,7 @@ def shelf_thing(client: Client, path: str, *, ask: bool) -> dict[str, str]:
         return {"kind": entry.kind, "id": entry.id}
     entry = places.wanted_or_made(path)
     if entry.kind != "folder":
-        raise CommandFailed(f"{path} is a file. Files can be asked into a folder.")
+        raise CommandFailed(f"{path} is a file. --ask needs a folder.")
     return {"kind": "request", "id": entry.id}
 
 
@@ -38,7 +38,7 @@ def own_room(client: Client, code: str) -> dict[str, str]:
     for room in client.call("GET", "/rooms/mine", OwnedRooms).rooms:
         if room.code == letters:
             return {"kind": "room", "id": room.room_id}
-    raise CommandFailed(f"You have no open room {letters}. Only who has opened a room can give links to it.")
+    raise CommandFailed(f"You have no open room {letters}. Only the owner of a room can create links to it.")
 
 
 def conditions(

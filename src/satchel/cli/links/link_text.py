@@ -21,8 +21,8 @@ _LEAST_NAME = 8
 _LEFT_OUT = 6 + len("people") + 2 * 2
 _CAN = {
     "file": "can download {name}",
-    "folder": "can download all that is in {name}",
-    "room": "can come to the door of the room {name}",
+    "folder": "can download everything in {name}",
+    "room": "can go to the room {name}",
     "request": "can put files into your folder {name}",
 }
 
@@ -37,7 +37,7 @@ def invitation(link: LinkView, *, qr: bool) -> Iterator[str]:
     yield f"  {link.address}" if sys.stdout.isatty() else link.address
     yield ""
     short = short_id(link)
-    yield hanging(f"See who came with `satchel links show {short}`; `satchel links revoke {short}` ends it.", "")
+    yield hanging(f"`satchel links show {short}` shows its visits, `satchel links revoke {short}` revokes it.", "")
 
 
 def sentence(link: LinkView) -> str:
@@ -49,7 +49,7 @@ def sentence(link: LinkView) -> str:
         *([f"up to {shown_bytes(link.max_bytes)} in all"] if link.max_bytes else []),
     ]
     can = _CAN[link.thing.kind].format(name=printable(link.thing.name))
-    blind = " They see nothing of what is in it." if link.thing.kind == "request" else ""
+    blind = " They cannot see what is in it." if link.thing.kind == "request" else ""
     return ", ".join([f"{who} {can}", *limits]) + f".{blind}"
 
 
@@ -82,14 +82,14 @@ def details(link: LinkView) -> Iterator[str]:
     last = f", last on {shown_moment(link.last_at)}" if link.last_at else ""
     yield hanging(f"Opened {shown_times(link.opens)} by {shown_people(link.people)}{last}.", "  ")
     if link.thing.kind == "request":
-        yield f"  {shown_bytes(link.received_bytes)} came by it."
+        yield f"  {shown_bytes(link.received_bytes)} received."
     elif link.thing.kind != "room":
         yield f"  Downloaded {shown_times(link.downloads)}."
     if link.previews:
-        yield hanging(f"Robots have looked {shown_times(link.previews)}, which counts nowhere else.", "  ")
+        yield hanging(f"Robots opened it {shown_times(link.previews)}, which is not counted above.", "  ")
     if link.badge_address:
-        yield f"  Its public counter: {link.badge_address}"
-    yield hanging(f"Given on {shown_moment(link.created_at)}, as {link.link_id}.", "  ")
+        yield f"  Public counter: {link.badge_address}"
+    yield hanging(f"Created on {shown_moment(link.created_at)}, id {link.link_id}.", "  ")
 
 
 def short_id(link: LinkView) -> str:

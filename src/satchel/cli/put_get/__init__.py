@@ -24,39 +24,39 @@ def put(
         typer.Option("--folder", metavar="PATH", help="The folder to put them in; made if missing. [with --to: Sent]"),
     ] = "",
     to: Annotated[
-        str | None, typer.Option("--to", metavar="E-MAIL", help="Hand them to whoever has this address.")
+        str | None, typer.Option("--to", metavar="E-MAIL", help="Send them to the person with this address.")
     ] = None,
     room: Annotated[
-        str | None, typer.Option("--room", metavar="CODE", help="Bring them into this room, for everybody there.")
+        str | None, typer.Option("--room", metavar="CODE", help="Put them into this room, for everybody in it.")
     ] = None,
     person: Annotated[
         str | None, typer.Option("--for", metavar="NAME", help="With --room: only for this person there.")
     ] = None,
-    words: Annotated[str, typer.Option("--note", metavar="TEXT", help="With --to or --room: a few words.")] = "",
+    words: Annotated[str, typer.Option("--note", metavar="TEXT", help="With --to or --room: a short message.")] = "",
     wait: Annotated[
-        bool, typer.Option("--wait", help="With --to or --room: until everybody has it, verified, or declined it.")
+        bool, typer.Option("--wait", help="With --to or --room: wait until everybody has verified or declined it.")
     ] = False,
     name: Annotated[
-        str | None, typer.Option("--name", metavar="NAME", help="With --room or --link: what to call you as a guest.")
+        str | None, typer.Option("--name", metavar="NAME", help="With --room or --link: your name as a guest.")
     ] = None,
     link: Annotated[
-        str | None, typer.Option("--link", metavar="LINK", help="Send them to whoever asks for files by this link.")
+        str | None, typer.Option("--link", metavar="LINK", help="Send them to the owner of this link for files.")
     ] = None,
     quiet: Quiet = False,
     json: JsonLines = False,
     server: Server = None,
 ) -> None:
-    """Put files and folders on your shelf, or hand them to somebody.
+    """Put files and folders on your shelf, or send them to somebody.
 
-    With --link no account is needed. If it is stopped in the middle, the same command goes on where it was.
+    With --link you need no account. If the command is interrupted, run it again to resume.
     """
     from satchel.cli.put_get.file_put import FilePut
     from satchel.cli.put_get.put_target import at_link, put_target
 
     if (words or wait) and not (to or room):
-        raise Misused("--note and --wait are for what is handed over: say to whom with --to or --room.")
+        raise Misused("--note and --wait need a receiver: use --to or --room.")
     if link and (folder or to or room or person):
-        raise Misused("By a link files go to whoever gave it, so that --link stands alone, or with --name.")
+        raise Misused("--link names the receiver already. It can be combined with --name only.")
     client, token = _open(link, server)
     with client:
         if token:
@@ -67,7 +67,7 @@ def put(
         try:
             handed = put_command.put(files, words)
         except KeyboardInterrupt:
-            note("Stopped. The same command goes on from here.")
+            note("Stopped. Run the same command again to resume.")
             raise
         if handed and wait:
             put_command.wait_for_receipts(handed)
@@ -79,26 +79,28 @@ def get(
         typer.Argument(metavar="NAME", help="Names, or paths from the top of the shelf; or the address of a link."),
     ] = None,
     transfer: Annotated[
-        str | None, typer.Option("--transfer", metavar="ID", help="Instead, all that was handed over by this transfer.")
+        str | None, typer.Option("--transfer", metavar="ID", help="Get all files of this transfer instead.")
     ] = None,
-    into: Annotated[str, typer.Option("-o", "--into", metavar="FOLDER", help="Where to put them; else here.")] = ".",
+    into: Annotated[
+        str, typer.Option("-o", "--into", metavar="FOLDER", help="Where to put them. Default: the current folder.")
+    ] = ".",
     quiet: Quiet = False,
     json: JsonLines = False,
     server: Server = None,
 ) -> None:
-    """Get files and folders from your shelf, or what you were handed.
+    """Get files and folders from your shelf, or what you were sent.
 
-    By the address of a link no account is needed. Nothing is overwritten. If it is stopped in the middle, the same
-    command goes on where it was.
+    With the address of a link you need no account. Nothing is overwritten. If the command is interrupted, run it again
+    to resume.
     """
     from satchel.cli.engine.resources.link_address import is_address
     from satchel.cli.put_get.file_get import from_link, from_shelf, from_transfer
 
     if bool(names) == bool(transfer):
-        raise Misused("Name what to get from your shelf, a link, or a transfer with --transfer.")
+        raise Misused("Say what to get: a name on your shelf, a link, or a transfer with --transfer.")
     link = next(filter(is_address, names or []), None)
     if link and len(names or []) > 1:
-        raise Misused("Get what a link leads to with a command of its own.")
+        raise Misused("Use a command of its own for a link.")
     client, token = _open(link, server)
     with client:
         try:
@@ -111,10 +113,10 @@ def get(
         except OSError as error:
             raise CommandFailed(f"The folder {into} cannot be used: {error.strerror}.") from error
         except KeyboardInterrupt:
-            note("Stopped. The same command goes on from here.")
+            note("Stopped. Run the same command again to resume.")
             raise
         if not whole:
-            raise CommandFailed("Not everything was fetched. The same command tries again what is missing.")
+            raise CommandFailed("Some files were not downloaded. Run the same command again to retry them.")
 
 
 def _open(link: str | None, server: str | None) -> "tuple[Client, str | None]":

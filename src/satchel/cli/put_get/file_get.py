@@ -27,7 +27,7 @@ def from_transfer(client: Client, typed: str, folder: Path, *, as_json: bool, qu
     """Whether everything is here now, and its sender knows."""
     transfer = find(client, typed)
     if not transfer.is_available:
-        raise CommandFailed("These files are not to be had any more.")
+        raise CommandFailed("These files are no longer available.")
     folder.mkdir(parents=True, exist_ok=True)
     wanted = transfer_receive.plan(transfer, folder)
     refuse_if_full(folder, wanted)

@@ -57,7 +57,7 @@ class FilePut:
             destination=self.target.destination,
         )
         if not sent.is_whole:
-            raise CommandFailed("Not everything was sent. The same command tries again what is missing.")
+            raise CommandFailed("Some files were not sent. Run the same command again to retry them.")
         if self.target.receiver is None or not found.sources:
             return None
         key = journal.key_for(*self.target.receiver.values(), words)
@@ -82,7 +82,7 @@ class FilePut:
         if self.as_json:
             self._print_object("handed over", transfer=to_builtins(transfer))
         elif not self.quiet:
-            print(printable(f"Handed to {self.target.receiver_name}: transfer {short_id(transfer)}."))
+            print(printable(f"Sent to {self.target.receiver_name}: transfer {short_id(transfer)}."))
 
     def _tell_receipt(self, receipt: ReceiptView) -> None:
         if self.as_json:

@@ -35,11 +35,11 @@ def put_target(
     client: Client, *, folder: str, email: str | None, code: str | None, person: str | None, name: str | None
 ) -> PutTarget:
     if email and code:
-        raise Misused("Files go to a person with --to or to a room with --room, not to both.")
+        raise Misused("Use --to or --room, not both.")
     if code:
         return _at_room(enter(client, code, name), folder, person)
     if person or name:
-        raise Misused("--for is about a room, and --name about a room or a link: name it with --room or --link.")
+        raise Misused("--for needs --room, and --name needs --room or --link.")
     user_id = client.call("GET", "/accounts/me", PersonView).user_id
     if not email:
         return PutTarget(folder, [user_id, folder.strip("/")])
@@ -71,8 +71,8 @@ def person_in(room: RoomView, wanted: str) -> str:
     others = [person for person in room.people if person.person_id != room.you]
     found = [person for person in others if person.name.casefold() == wanted.strip().casefold()]
     if len(found) > 1:
-        raise CommandFailed(f"There are several people called {wanted} in the room, so that it is not clear for whom.")
+        raise CommandFailed(f"Several people in the room are called {wanted}.")
     if not found:
         names = ", ".join(person.name for person in others) or "nobody else"
-        raise CommandFailed(f"There is no {wanted} in the room. In it: {names}.")
+        raise CommandFailed(f"Nobody called {wanted} is in the room. In the room: {names}.")
     return found[0].person_id

@@ -16,8 +16,7 @@ FINAL_STATES = ("verified", "declined", "withdrawn")
 def refuse_if_too_many(files: int) -> None:
     if files > MAX_FILES:
         raise Misused(
-            f"At most {MAX_FILES:,} files can be handed over at once, and these are {files:,}. Hand over fewer, "
-            "or an archive of them."
+            f"At most {MAX_FILES:,} files can be sent at once; these are {files:,}. Send fewer, or an archive of them."
         )
 
 
@@ -51,4 +50,4 @@ def _versions(client: Client, transfer_id: str) -> Generator[TransferView]:
 def refuse_if_declined(transfer: TransferView) -> None:
     declined = [receipt.name for receipt in transfer.receipts if receipt.state == "declined"]
     if declined:
-        raise CommandFailed(f"{', '.join(declined)} did not want it.")
+        raise CommandFailed(f"{', '.join(declined)} declined it.")

@@ -21,28 +21,28 @@ room = typer.Typer(
     name="room",
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Meet others in a room, and pass files round in it.",
+    help="Meet others in a room, and share files and messages.",
 )
 AsGuest = Annotated[
-    str | None, typer.Option("--name", metavar="NAME", help="What to call you as a guest, if you are not signed in.")
+    str | None, typer.Option("--name", metavar="NAME", help="Your name as a guest, if you are not signed in.")
 ]
 Save = Annotated[
     str | None,
-    typer.Option("--save", metavar="FOLDER", help="Save there, verified, what others have brought and still bring."),
+    typer.Option("--save", metavar="FOLDER", help="Save and verify there what others put into the room."),
 ]
 
 
 @room.command("open", cls=Verb)
 def open_room(
-    name: Annotated[str, typer.Option("--name", metavar="NAME", help="What to call the room.")] = "",
+    name: Annotated[str, typer.Option("--name", metavar="NAME", help="The name of the room.")] = "",
     hours: Annotated[str, typer.Option("--hours", metavar="NUMBER", help="How long it stays open.")] = "8",
-    knock: Annotated[bool, typer.Option("--knock", help="Let people in one by one, as they knock.")] = False,
-    watch: Annotated[bool, typer.Option("--watch", help="Stay, and see what happens in it.")] = False,
+    knock: Annotated[bool, typer.Option("--knock", help="Admit people one by one, when they knock.")] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Stay, and watch what happens in it.")] = False,
     save: Save = None,
     json: JsonLines = False,
     server: Server = None,
 ) -> None:
-    """Open a room, and show the code and the link by which others come in."""
+    """Open a room, and show its code and its link."""
     from satchel.cli.engine.api_types.room_types import RoomView
     from satchel.cli.engine.http.client import open_client
     from satchel.cli.rooms.room_text import headline, invitation
@@ -66,9 +66,9 @@ def join(
     json: Json = False,
     server: Server = None,
 ) -> None:
-    """Come into a room, and see who and what is in it.
+    """Join a room, and show who and what is in it.
 
-    One is in one room at a time: coming into another leaves the one before.
+    You are in one room at a time. Joining another leaves the one before.
     """
     from satchel.cli.engine.http.client import open_client
     from satchel.cli.engine.resources.room_join import enter
@@ -83,15 +83,15 @@ def join(
 
 @room.command(cls=Verb)
 def watch(
-    code: Annotated[str | None, typer.Argument(metavar="CODE", help="Else the room that you are in.")] = None,
+    code: Annotated[str | None, typer.Argument(metavar="CODE", help="Default: the room that you are in.")] = None,
     save: Save = None,
     name: AsGuest = None,
     json: JsonLines = False,
     server: Server = None,
 ) -> None:
-    """See what happens in a room while it happens, until Ctrl-C.
+    """Watch what happens in a room, until Ctrl-C.
 
-    Who stops watching is still in the room; `satchel room leave` leaves it.
+    Afterwards you are still in the room; `satchel room leave` leaves it.
     """
     from satchel.cli.engine.http.client import open_client
     from satchel.cli.engine.resources.room_join import current_room, enter
@@ -109,7 +109,7 @@ def say(
     json: Json = False,
     server: Server = None,
 ) -> None:
-    """Say something to everybody in the room that you are in."""
+    """Send a message to everybody in your room."""
     from msgspec import to_builtins
 
     from satchel.cli.engine.api_types.room_types import Message
@@ -125,7 +125,7 @@ def say(
 
 @room.command(cls=Verb)
 def ls(json: Json = False, server: Server = None) -> None:
-    """List who and what is in the room that you are in."""
+    """List who and what is in your room."""
     from msgspec import to_builtins
 
     from satchel.cli.engine.api_types.room_types import FileList
@@ -143,9 +143,11 @@ def ls(json: Json = False, server: Server = None) -> None:
 
 @room.command(cls=Verb)
 def admit(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Who knocks.")], server: Server = None, json: Json = False
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The name of the person.")],
+    server: Server = None,
+    json: Json = False,
 ) -> None:
-    """Let somebody in who knocks at your room."""
+    """Admit somebody who knocks at your room."""
     from satchel.cli.engine.http.client import open_client
     from satchel.cli.engine.resources.room_join import current_room
 
@@ -153,11 +155,11 @@ def admit(
         current = current_room(client)
         knocks = [each for each in current.knocks if each.name.casefold() == name.strip().casefold()]
         if not knocks:
-            raise CommandFailed(f"Nobody called {name} knocks at this room.")
+            raise CommandFailed(f"Nobody called {name} is knocking.")
         for each in knocks:
             client.call("POST", f"/rooms/{current.room_id}/knocks/{each.person_id}/admit", type(None))
             if not json:
-                print(printable(f"{each.name} is in."))
+                print(printable(f"{each.name} was admitted."))
         if json:
             print_json({"admitted": [each.person_id for each in knocks]})
 
@@ -179,7 +181,7 @@ def leave(json: Json = False, server: Server = None) -> None:
 
 @room.command(cls=Verb)
 def close(
-    code: Annotated[str | None, typer.Argument(metavar="CODE", help="Else the room that you are in.")] = None,
+    code: Annotated[str | None, typer.Argument(metavar="CODE", help="Default: the room that you are in.")] = None,
     json: Json = False,
     server: Server = None,
 ) -> None:
@@ -200,7 +202,7 @@ def close(
         if json:
             print_json({"closed": wanted.room_id})
         else:
-            print(f"{wanted.code} is closed, and what was in it is gone.")
+            print(f"{wanted.code} is closed. What was in it is deleted.")
 
 
 def _print_room(shown: "RoomView") -> None:
@@ -232,7 +234,7 @@ def _watch(client: "Client", watched: "RoomView", save: str | None, *, json: boo
         except OSError as error:
             raise CommandFailed(f"The folder {save} cannot be used: {error.strerror}.") from error
     elif not json:
-        note("Ctrl-C stops watching; you stay in the room until `satchel room leave`.")
+        note("Ctrl-C stops watching. You stay in the room until `satchel room leave`.")
     try:
         Watch(client, watched, narrator, saver).follow()
     except KeyboardInterrupt:

@@ -34,7 +34,7 @@ class Offers:
             self._see(transfer)
         elif transfer.state == "withdrawn" and transfer.transfer_id in self._told:
             self._told.remove(transfer.transfer_id)
-            sentence = f"{transfer.sender.name} took back {summary(transfer)}."
+            sentence = f"{transfer.sender.name} withdrew {summary(transfer)}."
             self.narrator.tell("withdrawn", sentence, transfer_id=transfer.transfer_id)
 
     def _see(self, offer: TransferView) -> None:
@@ -49,7 +49,7 @@ class Offers:
             hint = " It is on your shelf."
         else:
             hint = "" if self.saver else f" Get it with `satchel get --transfer {short_id(offer)}`."
-        sentence = f"{offer.sender.name} hands {whom} {summary(offer)}{words}.{hint}"
+        sentence = f"{offer.sender.name} offers {whom} {summary(offer)}{words}.{hint}"
         self.narrator.tell("offer", sentence, transfer=to_builtins(offer))
         if self.saver and not is_on_shelf:
             self.saver.save_offer(offer)
@@ -61,6 +61,6 @@ class Offers:
                 continue
             self._receipts[key] = receipt.state
             if receipt.state in ("verified", "declined"):
-                verb = "has and verified" if receipt.state == "verified" else "does not want"
+                verb = "received and verified" if receipt.state == "verified" else "declined"
                 facts = {"transfer_id": transfer.transfer_id, "receipt": to_builtins(receipt)}
                 self.narrator.tell("receipt", f"{receipt.name} {verb} {summary(transfer)}.", **facts)

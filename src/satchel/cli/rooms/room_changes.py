@@ -36,14 +36,14 @@ def _comings_and_goings(before: RoomView, now: RoomView) -> Iterator[Change]:
         if person_id == now.you:
             continue
         if person_id not in earlier:
-            yield _of(person, "came", "came in")
+            yield _of(person, "came", "joined")
         elif person.here and not earlier[person_id].here:
-            yield _of(person, "back", "is here")
+            yield _of(person, "back", "is back")
         elif not person.here and earlier[person_id].here:
             yield _of(person, "away", "is away")
     for person_id, person in earlier.items():
         if person_id not in present:
-            yield Change("left", f"{person.name} is not in the room any more.", {"person": to_builtins(person)})
+            yield Change("left", f"{person.name} left the room.", {"person": to_builtins(person)})
 
 
 def _settings(before: RoomView, now: RoomView) -> Iterator[Change]:
@@ -51,16 +51,14 @@ def _settings(before: RoomView, now: RoomView) -> Iterator[Change]:
         return Change("settings", sentence, facts)
 
     if now.name != before.name:
-        yield changed(f"The room is called {now.name} now.", name=now.name)
+        yield changed(f"The room is now called {now.name}.", name=now.name)
     if now.expires_at != before.expires_at:
-        yield changed(f"The room is open until {shown_until(now.expires_at)} now.", expires_at=now.expires_at)
+        yield changed(f"The room is now open until {shown_until(now.expires_at)}.", expires_at=now.expires_at)
     if now.locked != before.locked:
-        yield changed(
-            "The room is locked now." if now.locked else "The room is not locked any more.", locked=now.locked
-        )
+        yield changed("The room is now locked." if now.locked else "The room is no longer locked.", locked=now.locked)
     if now.admits != before.admits:
-        how = "one has to knock" if now.admits == "knock" else "anyone with the code comes in"
-        yield changed(f"From now on {how}.", admits=now.admits)
+        how = "People have to knock now." if now.admits == "knock" else "Anyone with the code can join now."
+        yield changed(how, admits=now.admits)
 
 
 def _of(person: OccupantView, kind: str, what: str) -> Change:

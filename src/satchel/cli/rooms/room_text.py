@@ -30,7 +30,7 @@ def headline(room: RoomView) -> str:
     remarks = [
         f"open until {shown_until(room.expires_at)}",
         *(["locked"] if room.locked else []),
-        *(["entered by knocking"] if room.admits == "knock" else []),
+        *(["people knock to join"] if room.admits == "knock" else []),
         shown_bytes(room.used_bytes) + (f" of {shown_bytes(room.quota_bytes)}" if room.quota_bytes else "") + " used",
     ]
     return f"{paint(title, 'strong')}, {', '.join(remarks)}"

@@ -26,9 +26,9 @@ _WARNINGS = [timedelta(minutes=minutes) for minutes in (1, 5, 15, 60)]
 _EARLIER_MESSAGES = 20
 _CHAT_PAGE = 200
 _ENDINGS = {
-    "closed": "The room was closed, and what was in it is gone.",
-    "expired": "The room's time is over, and what was in it is gone.",
-    "removed": "You were put out of the room.",
+    "closed": "The room was closed. What was in it is deleted.",
+    "expired": "The room has expired. What was in it is deleted.",
+    "removed": "You were removed from the room.",
     "left": "You left the room.",
 }
 
@@ -159,7 +159,7 @@ class Watch:
             self.saver.save_file(self.room.room_id, file)
         if file.to is None and is_new and self._has_begun:
             who = "You" if is_own else file.by_name
-            sentence = f"{who} brought {full_name(file)} ({shown_bytes(file.size_bytes)})."
+            sentence = f"{who} added {full_name(file)} ({shown_bytes(file.size_bytes)})."
             self.narrator.tell("file", sentence, at=file.at, file=to_builtins(file))
 
     def _miss_file(self, file_id: str) -> None:
@@ -174,7 +174,9 @@ class Watch:
             return
         self._warned_of = due
         minutes = max(1, round(left / timedelta(minutes=1)))
-        sentence = f"The room closes in {minutes} {'minute' if minutes == 1 else 'minutes'}, with all that is in it."
+        sentence = (
+            f"The room closes in {minutes} {'minute' if minutes == 1 else 'minutes'}, and what is in it is deleted."
+        )
         self.narrator.tell("time-left", sentence, seconds=round(left.total_seconds()))
 
     def _path(self, below: str) -> str:

@@ -52,8 +52,8 @@ def rm(
         for path in paths:
             entry = places.at(path)
             if entry is None:
-                raise CommandFailed(f"There is nothing at {path} on your shelf, so that nothing was removed.")
+                raise CommandFailed(f"There is nothing at {path} on your shelf. Nothing was removed.")
             entries.append(entry)
         for entry in {entry.id: entry for entry in entries}.values():
             client.call("DELETE", f"/shelf/{entry.kind}s/{entry.id}", type(None))
-            print(printable(f"{entry.name} is in the bin."))
+            print(printable(f"{entry.name} was moved to the bin."))

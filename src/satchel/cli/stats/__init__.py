@@ -37,34 +37,37 @@ stats = typer.Typer(
     name="stats",
     rich_markup_mode=None,
     add_completion=False,
-    help="See how often, and by how many people, what you share was opened.",
+    help="Show how often, and by how many people, what you share was opened.",
 )
 From = Annotated[
-    str | None, typer.Option("--from", metavar="DAY", help="The first, as 2026-11-01 or, by month, 2026-11.")
+    str | None, typer.Option("--from", metavar="DAY", help="The first day, as 2026-11-01, or month, as 2026-11.")
 ]
-To = Annotated[str | None, typer.Option("--to", metavar="DAY", help="The last; both are included.")]
+To = Annotated[str | None, typer.Option("--to", metavar="DAY", help="The last day or month; both are included.")]
 
 
 @stats.command(cls=Verb)
 def show(
     of: Annotated[
         str,
-        typer.Argument(metavar="[OF]", help="A link, a path of your shelf, or site if you administer it; else all."),
+        typer.Argument(
+            metavar="[OF]", help="A link, a path of your shelf, or site (administrators). Default: all that you share."
+        ),
     ] = "mine",
     first: From = None,
     last: To = None,
-    by: Annotated[str, typer.Option("--by", metavar="day|month", help="What each column stands for.")] = "day",
+    by: Annotated[str, typer.Option("--by", metavar="day|month", help="A column per day or per month.")] = "day",
     zone: Annotated[
-        str | None, typer.Option("--zone", metavar="NAME", help="Whose days, as Asia/Tokyo; else this machine's.")
+        str | None,
+        typer.Option("--zone", metavar="NAME", help="The time zone, as Asia/Tokyo. Default: this machine's."),
     ] = None,
     table: Annotated[bool, typer.Option("--table", help="Rows instead of a chart.")] = False,
     csv: Annotated[bool, typer.Option("--csv", help="Only the rows, as CSV.")] = False,
     json: Json = False,
     server: Server = None,
 ) -> None:
-    """Show where things stand, a chart, and what was opened most.
+    """Show a summary, a chart, and what was opened most.
 
-    This is what `satchel stats` does by itself. Months are those of UTC.
+    `satchel stats` alone does the same. Months are those of UTC.
     """
     if by not in ("day", "month"):
         raise Misused(f"--by takes day or month, not {by!r}.")
@@ -89,12 +92,12 @@ def show(
 @stats.command(cls=Verb)
 def clicks(
     user: Annotated[
-        str | None, typer.Option("--user", metavar="WHO", help="Whose, by id or e-mail address; else yours.")
+        str | None, typer.Option("--user", metavar="WHO", help="Whose, by id or e-mail address. Default: yours.")
     ] = None,
     first: Annotated[str | None, typer.Option("--from", metavar="TIME", help="From then, as 2026-11-16T18:00.")] = None,
     last: Annotated[str | None, typer.Option("--to", metavar="TIME", help="Until then.")] = None,
     day: Annotated[
-        str | None, typer.Option("--day", metavar="DAY", help="Instead, everybody's of a UTC day; for administrators.")
+        str | None, typer.Option("--day", metavar="DAY", help="Everybody's clicks of a UTC day; for administrators.")
     ] = None,
     limit: Annotated[str, typer.Option("--limit", metavar="NUMBER", help="How many at most.")] = "100",
     json: JsonLines = False,
@@ -103,7 +106,7 @@ def clicks(
     """List clicks one by one, newest first."""
     most = whole_number("--limit", limit)
     if day and (user or first or last):
-        raise Misused("--day is about everybody's clicks of one day, so that it stands alone.")
+        raise Misused("--day cannot be combined with --user, --from or --to.")
     from itertools import islice
 
     from msgspec.json import encode
@@ -125,11 +128,11 @@ def clicks(
 
 @stats.command(cls=Verb)
 def day(
-    which: Annotated[str | None, typer.Argument(metavar="DAY", help="As 2026-11-16; else today.")] = None,
+    which: Annotated[str | None, typer.Argument(metavar="DAY", help="As 2026-11-16. Default: today.")] = None,
     json: Json = False,
     server: Server = None,
 ) -> None:
-    """Show what a UTC day comes to on all of the server."""
+    """Show the clicks of a UTC day on the whole server."""
     from satchel.cli.stats.periods import day_of, utc_today
 
     _show_stat(f"days/{day_of(which or utc_today())}", server, as_json=json)
@@ -137,11 +140,11 @@ def day(
 
 @stats.command(cls=Verb)
 def month(
-    which: Annotated[str | None, typer.Argument(metavar="MONTH", help="As 2026-11; else this one.")] = None,
+    which: Annotated[str | None, typer.Argument(metavar="MONTH", help="As 2026-11. Default: this month.")] = None,
     json: Json = False,
     server: Server = None,
 ) -> None:
-    """Show what a UTC month comes to on all of the server."""
+    """Show the clicks of a UTC month on the whole server."""
     from satchel.cli.stats.periods import month_of, utc_today
 
     _show_stat(f"months/{month_of(which or utc_today())}", server, as_json=json)
@@ -149,29 +152,32 @@ def month(
 
 @stats.command(cls=Verb)
 def total(json: Json = False, server: Server = None) -> None:
-    """Show how many clicks there were of all time on all of the server."""
+    """Show all clicks on the whole server."""
     _show_stat("total", server, as_json=json)
 
 
 @stats.command(cls=Verb)
 def press(
-    count: Annotated[str, typer.Option("--count", metavar="NUMBER", help="For how many clicks it stands.")] = "1",
+    count: Annotated[str, typer.Option("--count", metavar="NUMBER", help="How many clicks to record.")] = "1",
     link: Annotated[str | None, typer.Option("--link", metavar="LINK", help="On a link of yours.")] = None,
     kind: Annotated[
         str, typer.Option("--kind", metavar="KIND", help="press, open, view, download or upload.")
     ] = "press",
     label: Annotated[str | None, typer.Option("--label", metavar="TEXT", help="What was pressed.")] = None,
     at: Annotated[
-        str | None, typer.Option("--at", metavar="TIME", help="When it was, up to 48 hours ago; else now.")
+        str | None, typer.Option("--at", metavar="TIME", help="When it was, up to 48 hours ago. Default: now.")
     ] = None,
     user: Annotated[
-        str | None, typer.Option("--user", metavar="ID", help="Whose it is, if you administer the server; else yours.")
+        str | None,
+        typer.Option("--user", metavar="ID", help="Whose it is, if you administer the server. Default: yours."),
     ] = None,
     key: Annotated[
-        str | None, typer.Option("--key", metavar="TEXT", help="With the same once more, nothing counts twice.")
+        str | None,
+        typer.Option("--key", metavar="TEXT", help="An idempotency key: with the same key nothing counts twice."),
     ] = None,
     file: Annotated[
-        str | None, typer.Option("--file", metavar="FILE", help="Instead, clicks as lines of JSON; - for a pipe.")
+        str | None,
+        typer.Option("--file", metavar="FILE", help="Record clicks from lines of JSON; - for standard input."),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON for machines, an object per click.")] = False,
     server: Server = None,
@@ -179,13 +185,13 @@ def press(
     """Record a click, or many from a file.
 
     A line of a file is {"userId": …, "createDateTime": …, "clickCount": …, "kind": …, "target": …, "label": …}, all of
-    which can be left out.
+    which are optional.
     """
     counted = whole_number("--count", count, least=1, most=_MOST_CLICKS)
     if kind not in _KINDS:
         raise Misused(f"--kind takes {', '.join(_KINDS[:-1])} or {_KINDS[-1]}, not {kind!r}.")
     if file and (counted > 1 or kind != "press" or link or label or at or user):
-        raise Misused("With --file each line says what it is, so that only --key, --json and --server go with it.")
+        raise Misused("--file can be combined with --key, --json and --server only.")
     from satchel.cli.engine.http.client import open_client
     from satchel.cli.engine.resources.link_find import find
     from satchel.cli.stats.click_record import Line
@@ -213,9 +219,9 @@ def rebuild(
     json: Json = False,
     server: Server = None,
 ) -> None:
-    """Count a day or a month again from its clicks; for administrators.
+    """Recount a day or a month from its clicks; for administrators.
 
-    What is right stays as it is.
+    A count that is correct does not change.
     """
     from satchel.cli.engine.api_types.stats_types import RebuiltView
     from satchel.cli.engine.http.client import open_client
@@ -230,12 +236,12 @@ def rebuild(
 
 @stats.command(cls=Verb)
 def erase(
-    who: Annotated[str, typer.Argument(metavar="WHO", help="me; or, if you administer, an id or e-mail address.")],
+    who: Annotated[str, typer.Argument(metavar="WHO", help="me, or an id or e-mail address (administrators).")],
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     json: Json = False,
     server: Server = None,
 ) -> None:
-    """Erase all clicks of a person; the sums stay as they are."""
+    """Erase all clicks of a person. The totals do not change."""
     from satchel.cli.engine.api_types.stats_types import ErasedView
     from satchel.cli.engine.http.client import open_client
     from satchel.cli.stats.click_list import ME, person_id_of, quoted
@@ -286,8 +292,8 @@ def _record(client: "Client", lines: "Iterable[Line]", key: str | None, *, as_js
                 print("\n".join(encode(each).decode() for each in recorded))
     except (CommandFailed, KeyboardInterrupt):
         if new or repeated:
-            note(f"{shown_clicks(new + repeated)} had been recorded. Run it again with --key {key}: none counts twice.")
+            note(f"{shown_clicks(new + repeated)} were recorded. Run it again with --key {key}: none counts twice.")
         raise
     if not as_json:
-        before = f" {repeated:,} had been recorded before." if repeated else ""
+        before = f" {repeated:,} were recorded before." if repeated else ""
         print(f"Recorded {shown_clicks(new)}.{before}")

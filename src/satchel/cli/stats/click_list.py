@@ -49,7 +49,7 @@ def person_id_of(client: Client, who: str) -> str:
     for person in everybody(client):
         if person.email == wanted:
             return person.user_id
-    raise CommandFailed(f"Nobody at {client.server} has the address {who}. See `satchel people`.")
+    raise CommandFailed(f"No account on {client.server} has the address {who}. See `satchel people`.")
 
 
 def quoted(text: str) -> str:

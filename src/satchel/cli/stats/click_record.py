@@ -31,7 +31,7 @@ def read_lines(lines: Iterable[bytes]) -> Iterator[Line]:
             try:
                 yield Line(number, msgspec.json.decode(line, type=dict[str, object]))
             except msgspec.DecodeError as error:
-                raise CommandFailed(f"Line {number} is no click, which is an object of JSON: {error}.") from error
+                raise CommandFailed(f"Line {number} is not a click, which is a JSON object: {error}.") from error
 
 
 def new_key() -> str:

@@ -34,7 +34,7 @@ class Wish:
         read = month_of if self.is_of_months else day_of
         between = {"from": self.first and read(self.first), "to": self.last and read(self.last)}
         if between["from"] and between["to"] and between["from"] > between["to"]:
-            raise Misused(f"--from {self.first} lies after --to {self.last}: give the earlier one first.")
+            raise Misused(f"--from {self.first} is after --to {self.last}. Give the earlier one first.")
         return {name: value for name, value in between.items() if value}
 
 

@@ -35,6 +35,6 @@ def scope_of(client: Client, typed: str) -> Scope:
         entry = Places(client).wanted(typed)
     except CommandFailed as error:
         raise CommandFailed(
-            f"{error} Figures are told of a link, a path of your shelf, {MINE}, or, to administrators, {SITE}."
+            f"{error} Give a link, a path of your shelf, {MINE}, or, as an administrator, {SITE}."
         ) from error
     return Scope(f"thing:{entry.kind}:{entry.id}", entry.name)

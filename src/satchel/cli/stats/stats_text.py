@@ -49,7 +49,7 @@ def everything(title: str, zone: str, told: Told, *, as_table: bool) -> Iterator
 
 def summary(stands: SummaryView) -> Iterator[str]:
     if not stands.total.clicks:
-        yield "  Nothing was counted yet. Give people a link with `satchel link`."
+        yield "  Nothing was counted yet. Create a link with `satchel link`."
         return
     rows = [
         ("in all", stands.total, _kinds(stands.total)),
@@ -123,7 +123,7 @@ def rebuilt(period: str, told: RebuiltView) -> str:
     before, after = (
         f"{shown_clicks(each.clicks)} by {shown_people(each.people)}" for each in (told.before, told.after)
     )
-    return f"{period} was right: {after}." if before == after else f"{period} was {before}, and is {after} now."
+    return f"{period} was correct: {after}." if before == after else f"{period} was {before}. Now it is {after}."
 
 
 def _ranked(title: str, found: Sequence[RankedView]) -> Iterator[str]:

@@ -21,13 +21,13 @@ Id = Annotated[str, typer.Argument(metavar="ID", help="The id of the transfer, o
 @transfers.callback()
 def history(
     context: typer.Context,
-    sent: Annotated[bool, typer.Option("--sent", help="Only what you handed over.")] = False,
-    received: Annotated[bool, typer.Option("--received", help="Only what you were handed.")] = False,
+    sent: Annotated[bool, typer.Option("--sent", help="Only what you sent.")] = False,
+    received: Annotated[bool, typer.Option("--received", help="Only what you received.")] = False,
     limit: Annotated[str, typer.Option("--limit", metavar="NUMBER", help="How many at most.")] = "25",
     json: Json = False,
     server: Server = None,
 ) -> None:
-    """List what you handed over and were handed, newest first."""
+    """List what you sent and received, newest first."""
     if context.invoked_subcommand is not None:
         return
     if sent and received:
@@ -57,20 +57,20 @@ def show(transfer: Id, json: Json = False, server: Server = None) -> None:
 
 @transfers.command(cls=Verb)
 def decline(transfer: Id, json: Json = False, server: Server = None) -> None:
-    """Say that you do not want what you were handed."""
-    _do(transfer, "decline", "You declined {summary} of {sender}.", server, as_json=json)
+    """Decline a transfer."""
+    _do(transfer, "decline", "You declined {summary} from {sender}.", server, as_json=json)
 
 
 @transfers.command(cls=Verb)
 def withdraw(transfer: Id, json: Json = False, server: Server = None) -> None:
-    """Take back what you handed over, from those who have not taken it."""
-    _do(transfer, "withdraw", "You took back {summary}.", server, as_json=json)
+    """Withdraw a transfer from receivers who have not downloaded it."""
+    _do(transfer, "withdraw", "You withdrew {summary}.", server, as_json=json)
 
 
 @transfers.command(cls=Verb)
 def resend(transfer: Id, json: Json = False, server: Server = None) -> None:
-    """Hand over once more what you handed over before."""
-    _do(transfer, "resend", "Handed over again: {summary}. Transfer {short_id}.", server, as_json=json)
+    """Send a transfer again."""
+    _do(transfer, "resend", "Sent again: {summary}. Transfer {short_id}.", server, as_json=json)
 
 
 def _do(typed: str, verb: str, sentence: str, server: str | None, *, as_json: bool) -> None:

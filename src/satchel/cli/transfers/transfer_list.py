@@ -53,7 +53,7 @@ def details(transfer: TransferView) -> Iterator[str]:
     if transfer.missing:
         yield "  No answer yet from " + printable(", ".join(each.name for each in transfer.missing)) + "."
     if not transfer.is_available:
-        yield "  The files are not to be had any more."
+        yield "  The files are no longer available."
 
 
 def _other_side(transfer: TransferView) -> str:

@@ -29,7 +29,7 @@ class BadFolder(CommandFailed):
     """What arrived is, undamaged, not a folder."""
 
     def __init__(self) -> None:
-        super().__init__("The folder that the sender's program sends cannot be understood. One of the two is too old.")
+        super().__init__("The folder from the sender's program has an unknown format. Update both programs.")
 
 
 class Header(msgspec.Struct, frozen=True):

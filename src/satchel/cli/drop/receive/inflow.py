@@ -33,10 +33,10 @@ _DONE_TRIES = 5
 # As much as is waited for: small enough to see a slow line move.
 _READ_BYTES = 128 * 1024
 _WAITING = (
-    "Waiting for the sender to come back. Should they begin again with another code, stop this with Ctrl-C "
-    "and receive by that: it goes on from here."
+    "Waiting for the sender to come back. If they start again with another code, press Ctrl-C and receive with "
+    "that code; it resumes from here."
 )
-_GONE = "The sender cannot hand it over any more."
+_GONE = "The sender can no longer send it."
 _ENDS = {"declined": "The sender declined.", "gone": _GONE}
 # What ends one stream, and not the wish for it.
 _STREAM_IS_OVER = {"request-unknown", "stream-over", "receiver-gone", "other-side-missing"}
@@ -114,9 +114,9 @@ class Inflow:
                     self._by_socket = True
             if sink.digest.chunks > had:
                 backoff.reset()
-                watcher.say("The line broke. Going on from where it was.")
+                watcher.say("The connection was lost. Resuming.")
             elif backoff.seconds > _QUIET_PAUSE_SECONDS:
-                watcher.say("Nothing comes through. Trying again until something does.")
+                watcher.say("No data arrives. Trying again until some does.")
             if self._listener.stop.wait(backoff.next_seconds()):
                 raise Stopped
 
@@ -140,7 +140,7 @@ class Inflow:
         asked = self._session.keys.ask(file.file_id, self._session.member_id, file.owner_id, have)
         stream = self._ask(file, asked, watcher)
         if have and not stream.first:
-            watcher.say("What is here is not what the sender has. Beginning anew.")
+            watcher.say("The partial file does not match what the sender has. Starting again.")
         sink.begin(stream.chunk, stream.first)
         watcher.begun(stream)
         self._flow(asked.request_id, stream, sink, watcher)

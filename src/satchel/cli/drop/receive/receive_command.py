@@ -30,7 +30,7 @@ from satchel.kernel.names import folded
 _ANEW_SECONDS = 30.0
 # As many as a sender serves at once.
 _AT_ONCE = 4
-_FORGED = "The server shows something here that nobody in the session has announced."
+_FORGED = "The server lists a file that no member of the session announced."
 
 
 def receive_all(
@@ -39,7 +39,7 @@ def receive_all(
     if output not in (None, "-"):
         raise Misused("--output takes - for standard output; a folder is named with --into.")
     if not yes and (as_json or not sys.stdin.isatty()):
-        raise Misused("Nobody can be asked here what to take: say --yes to take everything.")
+        raise Misused("There is no terminal to ask on. Use --yes to take everything.")
     invitation = invited_by(given)
     log = ReceiveLog(as_json=as_json)
     # By which we hear what happens, once we are in: loaded while others decide about that.
@@ -78,7 +78,7 @@ class Receiving:
             self._log.say("Waiting for something to be offered.")
         offered = self._listener.wait_for(self._offered_at_last) or []
         if self._session.state.forged:
-            self._log.say(f"{_FORGED} It is left out.")
+            self._log.say(f"{_FORGED} It was left out.")
         members = self._session.state.members
         self._log.offered(offered, [offer_prompt.owner_name(file, members) for file in offered])
         if not as_json:
@@ -90,7 +90,7 @@ class Receiving:
             note("Nothing was taken.")
             return
         if self._to_output and (len(files) > 1 or files[0].description.kind == "folder"):
-            raise CommandFailed("Only a single file can go to standard output. Leave --output out to save them.")
+            raise CommandFailed("Only a single file can go to standard output. Omit --output to save them.")
         self._refuse_if_full(files)
         with ExitStack() as until_the_end:
             for _ in range(min(_AT_ONCE, len(files))):
@@ -99,7 +99,7 @@ class Receiving:
         missed = len(files) - self._here
         self._log.tell("done", self._sum_up(len(files)), files=self._here, size=self._here_bytes, missed=missed)
         if missed:
-            raise CommandFailed("Not everything was received. The same command tries again what is missing.")
+            raise CommandFailed("Some files were not received. Run the same command again to retry them.")
 
     def _take_all(self, files: Sequence[Announced]) -> None:
         """Several at once, since most of the time that a small one takes is spent waiting."""
@@ -110,7 +110,7 @@ class Receiving:
             self._pool.run_all([file for file in files if file not in printed], self._take)
         except KeyboardInterrupt:
             self._log.end_bars()
-            note("Stopped. What is half here is kept: the same command goes on from there.")
+            note("Stopped. Partial files are kept. Run the same command again to resume.")
             raise
 
     def _offered(self) -> list[Announced]:
@@ -152,7 +152,7 @@ class Receiving:
         except BrokenPipeError:  # of whoever reads what we print
             raise
         except OSError as error:
-            raise CommandFailed(f"It cannot be written in {self._target.path}: {error.strerror}.") from error
+            raise CommandFailed(f"Cannot write to {self._target.path}: {error.strerror}.") from error
 
     def _tell_taken(self, file: Announced, sink: Part | Text | Output, path: Path | None, taking: Taking) -> None:
         size = file.description.size
@@ -187,7 +187,7 @@ class Receiving:
 
     def _anew(self, file: Announced) -> Announced:
         """What the owner announces in place of what has changed."""
-        self._log.say(f"{file.description.name} has changed since it was offered. Taking it as it is now.")
+        self._log.say(f"{file.description.name} has changed since it was offered. Receiving the new version.")
 
         def announced() -> Announced | None:
             now = self._session.state.files.get(file.file_id)

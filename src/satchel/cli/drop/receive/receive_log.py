@@ -123,7 +123,7 @@ class Taking:
         self._length = stream.length
         self.pace = Pace(stream.first * stream.chunk)
         if self.pace.from_bytes:
-            self._log.say(f"Going on with {self._name}, of which {shown_bytes(self.pace.from_bytes)} are here.")
+            self._log.say(f"Resuming {self._name} at {shown_bytes(self.pace.from_bytes)}.")
 
     def moved(self, written_bytes: int) -> None:
         self.written_bytes = written_bytes

@@ -64,11 +64,11 @@ class TargetFolder:
         except FileNotFoundError:
             raise
         except OSError as error:
-            raise NotSafe(f"{self.path / name} is not a file of ours.") from error
+            raise NotSafe(f"{self.path / name} was not made by this command.") from error
         facts = os.fstat(descriptor)
         if not stat.S_ISREG(facts.st_mode) or facts.st_nlink != 1:
             os.close(descriptor)
-            raise NotSafe(f"{self.path / name} is not a file of ours.")
+            raise NotSafe(f"{self.path / name} was not made by this command.")
         return descriptor
 
     def folder(self, *names: str, make: bool = True) -> "TargetFolder":
@@ -87,7 +87,7 @@ class TargetFolder:
             os.close(descriptor)
             if isinstance(error, FileNotFoundError):
                 raise
-            raise NotSafe(f"{path} is not a folder of its own, so that nothing is written there.") from error
+            raise NotSafe(f"{path} is not a plain folder, so nothing is written there.") from error
         return TargetFolder(path, descriptor)
 
     def has(self, name: str) -> bool:
@@ -133,8 +133,8 @@ class TargetFolder:
         free = shutil.disk_usage(self.descriptor).free
         if needed_bytes + MARGIN_BYTES > free:
             raise CommandFailed(
-                f"There is not enough room in {self.path}: {shown_bytes(needed_bytes)} are to come and "
-                f"{shown_bytes(free)} are free. Make room, or name another folder with --into."
+                f"Not enough space in {self.path}: {shown_bytes(needed_bytes)} needed, {shown_bytes(free)} free. "
+                "Free space, or choose another folder with --into."
             )
 
 

@@ -220,7 +220,7 @@ class Sending:
             self._withdraw(handover, error)
         except Tampered:
             self._decline(handover.request_id, "declined")
-            self._log.say("The server passed on a request that nobody in the session made. It was declined.")
+            self._log.say("The server forwarded a request that no member of the session made. It was declined.")
         except (Refused, Unreachable) as error:
             # The receiver asks again, and goes on from where it is.
             handover.is_broken = True
@@ -241,16 +241,16 @@ class Sending:
                 return
             with suppress(Unreachable):
                 self._announce([self._offers[file_id]])
-        self._log.say(f"{handover.name} has changed. It is offered as it is now.")
+        self._log.say(f"{handover.name} has changed. The new version is offered.")
 
     def _withdraw(self, handover: Handover, error: OSError) -> None:
         self._offers.pop(handover.offer.file_id, None)
         self._decline(handover.request_id, "gone")
         with suppress(Refused, Unreachable):
             self._session.call("DELETE", f"/files/{handover.offer.file_id}", type(None))
-        self._log.say(f"{handover.name} cannot be read any more, and is no longer offered: {error.strerror}.")
+        self._log.say(f"{handover.name} can no longer be read, and is no longer offered: {error.strerror}.")
         if not self._offers:
-            raise CommandFailed("Nothing is left to hand over.") from error
+            raise CommandFailed("Nothing is left to send.") from error
 
     def _decline(self, request_id: str, reason: str) -> None:
         with suppress(Refused, Unreachable):
@@ -273,5 +273,5 @@ def _offer(source: Source, file_id: str = "") -> Offer:
 
 def _over() -> CommandFailed:
     return CommandFailed(
-        "The session is over. The same command opens another; whoever has a part already goes on from there."
+        "The session is over. Run the same command to open another; receivers with partial files resume."
     )

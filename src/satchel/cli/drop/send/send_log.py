@@ -55,18 +55,18 @@ class SendLog:
 
     def code_died(self, code: str | None) -> None:
         """The new one, or None if there is none any more."""
-        lines = ["The old code is dead after three wrong tries. The new one:", "", _code(code or ""), ""]
+        lines = ["The code was disabled after three wrong tries. The new code:", "", _code(code or ""), ""]
         if code is None:
-            lines = ["This code is dead as well: somebody guesses. There is no other; the link still lets people in."]
+            lines = ["This code was disabled too: somebody is guessing. There is no new code; the link still works."]
         self._tell("code-dead", "\n".join(lines), code=code)
 
     def joined(self, who: Somebody) -> None:
         device = f" ({who.device})" if who.device else ""
         facts = {"member_id": who.member_id, "name": who.name, "device": who.device}
-        self._tell("joined", printable(f"{who.name}{device} is here."), **facts)
+        self._tell("joined", printable(f"{who.name}{device} joined."), **facts)
 
     def left(self, who: Somebody) -> None:
-        self._tell("left", printable(f"{who.name} has left."), member_id=who.member_id, name=who.name)
+        self._tell("left", printable(f"{who.name} left."), member_id=who.member_id, name=who.name)
 
     def requested(self, handover: Handover) -> None:
         self._tell("requested", "", **_facts(handover))
@@ -79,8 +79,8 @@ class SendLog:
             if self._bars:
                 self._bars.end(_taking(handover))
                 return
-        goes_on = f"goes on with {handover.name} at {shown_bytes(handover.from_bytes)}"
-        takes = goes_on if handover.from_bytes else f"takes {described(handover.offer.description)}"
+        goes_on = f"resumes {handover.name} at {shown_bytes(handover.from_bytes)}"
+        takes = goes_on if handover.from_bytes else f"receives {described(handover.offer.description)}"
         sentence = printable(f"{handover.receiver.name} {takes}.")
         self._tell("begun", sentence, **_facts(handover), from_bytes=handover.from_bytes, size_bytes=handover.length)
 
@@ -100,15 +100,15 @@ class SendLog:
             pace = self._end(handover)
         size, seconds = handover.offer.source.description.size or 0, pace.seconds if pace else 0.0
         speed = pace.summed_up(size) if pace else ""
-        what = printable(f"{handover.receiver.name} has {handover.name}")
-        sentence = f"{paint('✓', 'good')} {what} ({shown_bytes(size)}{speed}), received and verified."
+        what = printable(f"{handover.receiver.name} received and verified {handover.name}")
+        sentence = f"{paint('✓', 'good')} {what} ({shown_bytes(size)}{speed})."
         facts = {"size_bytes": size, "seconds": round(seconds, 3), "verified": True}
         self._tell("received", sentence, **_facts(handover), **facts)
 
     def unproven(self, handover: Handover) -> None:
         with self._speaking:
             self._end(handover)
-        claim = f"{handover.receiver.name} says to have {handover.name}, without the right proof: it does not count."
+        claim = f"{handover.receiver.name} claims to have {handover.name}, without a valid receipt. It does not count."
         self._tell("unproven", printable(claim), **_facts(handover))
 
     def paused(self, handover: Handover, why: str) -> None:
@@ -171,7 +171,7 @@ def _opening(invitation: Invitation, offered: Sequence[Description], *, qr: bool
     yield _code(invitation.code)
     yield f"  Link  {printable(invitation.link)}"
     yield ""
-    yield "The other side runs `satchel receive` and types the code, or opens the link."
+    yield "The receiver runs `satchel receive` and types the code, or opens the link."
 
 
 def _code(code: str) -> str:

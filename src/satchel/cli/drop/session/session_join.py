@@ -18,17 +18,17 @@ from satchel.cli.engine.terminal.output import CommandFailed, Misused
 # One guest after another is let in, each within a second unless they type.
 _BUSY_SECONDS = 60.0
 _EXPLAINED = {
-    "code-wrong": "The code is wrong. The sender's program counts tries; after three it shows a new one.",
-    "code-dead": "The code was wrong too often and is dead. Ask for the one that the sender's program shows now.",
-    "door-busy": "Somebody else is being let in by the code, and has not finished. Try again in a moment.",
+    "code-wrong": "The code is wrong. After three wrong tries the sender's program shows a new one.",
+    "code-dead": "The code was disabled after wrong tries. Ask for the one that the sender's program shows now.",
+    "door-busy": "Somebody else is joining by the code right now. Try again in a moment.",
     "door-closed": (
-        "Nobody is there to let you in by a code: the sender's program has ended or lost its connection. "
+        "The sender's program has ended or lost its connection, so nobody can check the code. "
         "Try again when it runs, or ask for the link."
     ),
     "knock-unanswered": (
         "The sender's program did not answer. Ask whether it still runs, and try again, or ask for the link."
     ),
-    "admission-refused": "The link does not fit the session of this name. Ask for it again, and copy all of it.",
+    "admission-refused": "The link does not match the session of this name. Ask for it again, and copy all of it.",
 }
 
 
@@ -58,7 +58,7 @@ def join(client: Client, invitation: Invitation, name: str) -> DropSession:
     except Refused as refusal:
         if refusal.slug == "session-unknown":
             raise CommandFailed(
-                f"There is no session called {invitation.name} on {client.server}. Look at the code again; if the "
+                f"There is no session called {invitation.name} on {client.server}. Check the code. If the "
                 "sender uses another server, name it with --server."
             ) from refusal
         if refusal.slug not in _EXPLAINED:
@@ -98,7 +98,7 @@ def _knock(client: Client, knocks: str, session_id: str, name: str, code: str) -
 
 def _typed(what: str) -> str:
     if not sys.stdin.isatty():
-        raise Misused("Say the code or the link that the sender gave you: in SATCHEL_CODE, or as an argument.")
+        raise Misused("Give the code or the link from the sender: in SATCHEL_CODE, or as an argument.")
     print(f"{what}: ", end="", file=sys.stderr, flush=True)
     typed = sys.stdin.readline().strip()
     if not typed:

@@ -21,8 +21,8 @@ class SessionOver(CommandFailed):
 
     def __init__(self) -> None:
         super().__init__(
-            "The session is over: the sender has closed it. What is half here is kept, and gone on with "
-            "when the same is sent again."
+            "The session is over: the sender has closed it. Partial files are kept, and resumed when the same files "
+            "are sent again."
         )
 
 

@@ -31,7 +31,7 @@ class RefusedByProxy(CommandFailed):
     """Something between us and the server does not let this pass, and never will."""
 
     def __init__(self, status: int) -> None:
-        super().__init__(f"A proxy in front of the server does not let files pass (it said {status}).")
+        super().__init__(f"A proxy in front of the server does not pass files on (status {status}).")
 
 
 class StreamConnection:

@@ -9,7 +9,7 @@ Server = Annotated[
     typer.Option(
         "--server",
         metavar="URL",
-        help="The server's address; else SATCHEL_SERVER, the server of the last login, or http://127.0.0.1:8400.",
+        help="The server's address. Default: SATCHEL_SERVER, the last login's, or http://127.0.0.1:8400.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]

@@ -17,8 +17,8 @@ _NEVER_AN_ARGUMENT = "secret"
 SETTINGS: Mapping[str, Field[Any]] = {each.name: each for each in fields(Settings) if each.name != _NEVER_AN_ARGUMENT}
 _ELSEWHERE = """
 Defaults stand in brackets. Every option can also be given as an environment variable (--log-level as
-SATCHEL_LOG_LEVEL) or in the file named by --config (log_level = "debug"). Options count before the environment, and
-that before the file. The secret that signs tokens is never an option: use SATCHEL_SECRET or the file.
+SATCHEL_LOG_LEVEL) or in the file named by --config (log_level = "debug"). Options override the environment, and
+that overrides the file. The secret that signs tokens is never an option: use SATCHEL_SECRET or the file.
 """
 
 

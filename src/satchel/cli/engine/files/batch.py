@@ -163,9 +163,7 @@ def fetch_all(
 def refuse_if_full(folder: Path, wanted: Sequence[Wanted]) -> None:
     needed, free = sum(each.missing_bytes for each in wanted), shutil.disk_usage(folder).free
     if needed > free:
-        raise CommandFailed(
-            f"There is not enough room in {folder}: {shown_bytes(needed)} are wanted and {shown_bytes(free)} are free."
-        )
+        raise CommandFailed(f"Not enough space in {folder}: {shown_bytes(needed)} needed, {shown_bytes(free)} free.")
 
 
 def _became(client: Client, upload_id: str) -> str:

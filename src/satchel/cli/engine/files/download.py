@@ -102,7 +102,7 @@ class Fetcher:
                 return placed
             part.unlink()  # what was here before was not what it seemed
         record.unlink(missing_ok=True)
-        raise CommandFailed("what arrived is not what the server keeps; its SHA-256 is another")
+        raise CommandFailed("the download does not match the server's SHA-256")
 
     def _part_of(self, wanted: Wanted) -> tuple[Path, Path]:
         """The `.part` file to go on with or to begin, and the record of what it is; other people's are left alone."""

@@ -125,7 +125,7 @@ class Sender:
                 continue
             self.journal.note(source, "done", upload_id)
             return upload_id
-        raise CommandFailed("it keeps changing while it is sent")
+        raise CommandFailed("the file keeps changing while it is sent")
 
     def _send_version(self, source: Source, retry: Retry, moved: Moved) -> str:
         if source.size_bytes <= SMALL_BYTES:

@@ -48,10 +48,10 @@ class Journal:
             self._token, *lines = self._path.read_bytes().splitlines() or [self._new_token()]
         except BlockingIOError as error:
             os.close(self._file)
-            raise CommandFailed("Another `satchel put` is sending the same at this moment. Wait for it.") from error
+            raise CommandFailed("Another `satchel put` is sending the same files. Wait until it ends.") from error
         except OSError as error:
             raise CommandFailed(
-                f"What was sent cannot be remembered in {self._path}: {error.strerror}. Make room or make it writable."
+                f"The upload journal {self._path} cannot be written: {error.strerror}. Free space or make it writable."
             ) from error
         self._steps = {step.source: step for step in _steps(lines)}
 

@@ -180,7 +180,7 @@ class Client:
             answer = error.response
             if answer.status_code == _ASKED_AS_A_PAGE:
                 raise Unreachable(
-                    f"What stands in front of {self.server} passes no websockets on. Tell whoever runs it: "
+                    f"The proxy in front of {self.server} does not pass websockets on. Tell its administrator: "
                     "deploy/nginx.conf of Satchel shows how."
                 ) from error
             headers = {name.lower(): value for name, value in answer.headers.raw_items()}
@@ -306,7 +306,7 @@ class Client:
             where = f" to {target.scheme}://{target.netloc}" if target.netloc else ""
             return Unreachable(f"{self.server} redirects{where}. Give the address it leads to with --server.")
         return Unreachable(
-            f"What answers at {self.server} is not a Satchel server (it said {answered.status}). "
+            f"The program at {self.server} is not a Satchel server (status {answered.status}). "
             "Check the address and give the right one with --server."
         )
 

@@ -38,7 +38,7 @@ class Unreachable(CommandFailed):
 
 
 def no_http(server: str) -> str:
-    return f"What answers at {server} is not a Satchel server. Check the address."
+    return f"The program at {server} is not a Satchel server. Check the address."
 
 
 def explain(error: Exception, server: str) -> str:

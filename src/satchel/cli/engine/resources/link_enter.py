@@ -70,7 +70,7 @@ def _enter(client: Client, token: str, landing: LandingView) -> EnteredView:
         return _try(client, token, None)
     if password := given_password():
         return _try(client, token, password)
-    question = printable(f"Password of the link of {landing.shared_by}")
+    question = printable(f"Password of the link from {landing.shared_by}")
     for left in reversed(range(_TRIES)):
         try:
             return _try(client, token, typed_password(question))
@@ -90,11 +90,11 @@ def _otherwise(client: Client, token: str, landing: LandingView) -> str:
     """What to do with a link that is for something else."""
     address = f"{client.server}/l/{token}"
     if landing.kind == "request":
-        return f"By this link files are asked for. Send some with `satchel put FILE --link {address}`."
+        return f"This link asks for files. Send some with `satchel put FILE --link {address}`."
     if landing.kind == "room":
         code = (_enter(client, token, landing).goto or "").rpartition("/")[2]
-        return f"This link leads into a room. Come in with `satchel room join {code} --server {client.server}`."
-    return f"By this link there are files to be had. Get them with `satchel get {address}`."
+        return f"This link leads to a room. Join it with `satchel room join {code} --server {client.server}`."
+    return f"This link offers files. Get them with `satchel get {address}`."
 
 
 def _at(token: str) -> str:

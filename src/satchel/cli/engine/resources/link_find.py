@@ -29,7 +29,7 @@ def only(found: Sequence[LinkView], typed: str) -> LinkView:
     if len(found) > 1:
         raise CommandFailed(f"Several links end with {typed}. Give more of the id.")
     if not found:
-        raise CommandFailed(f"You have given no link {typed}. See `satchel links`.")
+        raise CommandFailed(f"You have no link {typed}. See `satchel links`.")
     return found[0]
 
 

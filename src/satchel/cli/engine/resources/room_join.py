@@ -30,18 +30,18 @@ def current_room(client: Client) -> RoomView:
         if refusal.slug != "not-in-a-room":
             raise
         raise CommandFailed(
-            "You are in no room. Use `satchel room join CODE`, or open one with `satchel room open`."
+            "You are not in a room. Use `satchel room join CODE`, or open one with `satchel room open`."
         ) from refusal
 
 
 def _be_somebody(client: Client, name: str | None) -> None:
     if client.session is not None:
         if name:
-            note("You are signed in, so that the room sees the name of your account; --name is for guests.")
+            note("You are signed in, so the room sees the name of your account. --name is for guests.")
     elif name and (client.guest is None or client.guest.name != name):
         client.enter_as_guest(name)
     elif client.guest is None:
-        raise Misused(f"You are not signed in to {client.server}. Use `satchel login`, or be a guest with --name.")
+        raise Misused(f"You are not signed in to {client.server}. Use `satchel login`, or join as a guest with --name.")
 
 
 def letters_of(code: str) -> str:
@@ -54,13 +54,13 @@ def _join(client: Client, code: str) -> JoinView:
 
 
 def _wait_at_the_door(client: Client, code: str) -> RoomView:
-    note("You knocked, and wait for the owner to let you in. Ctrl-C gives up.")
+    note("You knocked. Waiting for the owner to admit you; Ctrl-C gives up.")
     with closing(Live(client, note).events()) as events:
         for event in events:
             if event is None:
                 continue
             if event.type == "room.turned-away":
-                raise CommandFailed("You were not let in.")
+                raise CommandFailed("The owner did not admit you.")
             if event.asks_for_reload or event.type == "room.admitted":
                 room = _room_if_in(client)
                 if room and room.code == letters_of(code):

@@ -56,7 +56,7 @@ class Places:
         matches = [each for each in self.client.call("GET", query, HitList).entries if each.name == parts[0]]
         if len(matches) > 1:
             places = ", ".join("/".join([*each.path, each.name]) for each in matches)
-            raise CommandFailed(f"There are several of the name {path}: {places}. Say which.")
+            raise CommandFailed(f"Several entries are called {path}: {places}. Give the path of one.")
         if not matches:
             raise NotThere(f"There is no {path} on your shelf. See `satchel ls`.")
         return matches[0]

@@ -60,7 +60,7 @@ class Lines:
         note(f"Left out: {name} is {why}.")
 
     def end(self, files: int, size_bytes: int, seconds: float, before: int) -> None:
-        earlier = f" {before:,} {_files(before)} had been {self.verb} before." if before else ""
+        earlier = f" {before:,} {_files(before)} {_were(before)} {self.verb} before." if before else ""
         speed = f", {shown_bytes(int(size_bytes / seconds))}/s" if size_bytes and seconds >= 1 else ""
         took = f" in {shown_seconds(seconds)}{speed}" if files else ""
         print(f"{files:,} {_files(files)}, {shown_bytes(size_bytes)}, {self.verb}{took}.{earlier}")
@@ -182,6 +182,10 @@ class Bars(Lines):
 
     def _title(self) -> str:
         return f"{self._finished:,} of {self._files:,} files"
+
+
+def _were(count: int) -> str:
+    return "was" if count == 1 else "were"
 
 
 def _files(count: int) -> str:

@@ -17,14 +17,14 @@ def ask_password(what: str, instead: str, *, twice: bool = False) -> str:
     _need_terminal("to ask for the password on", instead)
     password = getpass.getpass(f"{what}: ")
     if twice and getpass.getpass("Once more: ") != password:
-        raise CommandFailed("The two passwords are not the same. Nothing was done; try again.")
+        raise CommandFailed("The two passwords do not match. Nothing was done; try again.")
     return password
 
 
 def confirm(warning: str) -> None:
     """Raises `CommandFailed` unless the answer is yes."""
     _need_terminal("to ask on", "Give --yes to do it without being asked.")
-    print(printable(f"{warning} Go on? [y/N] "), end="", file=sys.stderr, flush=True)
+    print(printable(f"{warning} Continue? [y/N] "), end="", file=sys.stderr, flush=True)
     if input().strip().lower() not in ("y", "yes"):
         raise CommandFailed("Nothing was done.")
 
