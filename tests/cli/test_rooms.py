@@ -12,7 +12,7 @@ import pytest
 from tests.application import PASSWORD
 from tests.cli.terminal import Person, explains
 from tests.cli.test_account import ask, let_the_access_token_expire
-from tests.cli.test_shelf import MEGABYTE, contents, fill, objects, wait_until_under_way
+from tests.cli.test_put_get import MEGABYTE, contents, fill, objects, wait_until_under_way
 from tests.cli.watcher import watching
 from tests.server.process import ServerProcess
 

@@ -13,8 +13,8 @@ from satchel.cli.stats.chart import chart
 from satchel.cli.stats.periods import day_of, local_zone, moment_of, month_of
 from tests.application import PASSWORD
 from tests.cli.terminal import AtOnce, Person, explains
+from tests.cli.test_put_get import fill, objects
 from tests.cli.test_rooms import sign_up
-from tests.cli.test_shelf import fill, objects
 from tests.server.process import ServerProcess
 
 pytestmark = pytest.mark.slow

@@ -10,7 +10,7 @@ import pytest
 from tests.application import PASSWORD
 from tests.cli.terminal import Person, explains
 from tests.cli.test_account import let_the_access_token_expire
-from tests.cli.test_shelf import contents, fill, listed, objects
+from tests.cli.test_put_get import contents, fill, listed, objects
 from tests.cli.watcher import watching
 from tests.server.process import ServerProcess
 

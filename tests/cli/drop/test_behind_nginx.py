@@ -13,7 +13,7 @@ from tests.application import PASSWORD
 from tests.cli.drop.nginx import Nginx, nginx, plain, sample
 from tests.cli.drop.sender import sending
 from tests.cli.terminal import Person, explains
-from tests.cli.test_shelf import MEGABYTE, contents, fill
+from tests.cli.test_put_get import MEGABYTE, contents, fill
 from tests.server.process import serving
 from tests.services import free_port
 

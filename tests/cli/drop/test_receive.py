@@ -12,9 +12,9 @@ import pytest
 
 from tests.cli.drop.front import fronting
 from tests.cli.drop.sender import Sender, sending
-from tests.cli.drop.test_landing import names
+from tests.cli.drop.test_target_folder import names
 from tests.cli.terminal import Person, Ran, explains
-from tests.cli.test_shelf import MEGABYTE, contents, fill, objects
+from tests.cli.test_put_get import MEGABYTE, contents, fill, objects
 from tests.server.process import ServerProcess
 from tests.services import python_environment
 

@@ -15,7 +15,7 @@ from satchel.cli.engine.http.failures import Refused
 from tests.cli.drop.receiver import knock, receiving
 from tests.cli.drop.sender import sending
 from tests.cli.terminal import Person, explains
-from tests.cli.test_shelf import fill
+from tests.cli.test_put_get import fill
 from tests.server.process import ServerProcess
 
 pytestmark = pytest.mark.slow

@@ -13,7 +13,7 @@ from tests.cli.drop.front import fronting
 from tests.cli.drop.receiver import Taking, receiving
 from tests.cli.drop.sender import sending
 from tests.cli.terminal import Person
-from tests.cli.test_shelf import fill
+from tests.cli.test_put_get import fill
 from tests.server.process import ServerProcess, serving
 
 pytestmark = pytest.mark.slow

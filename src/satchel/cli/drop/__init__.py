@@ -11,8 +11,8 @@ from satchel.cli.engine.terminal.numbers import whole_number
 from satchel.cli.engine.terminal.output import CommandFailed, Misused, note
 
 if TYPE_CHECKING:
-    from satchel.cli.drop.send.contents import Source
     from satchel.cli.drop.send.folder_source import Missing
+    from satchel.cli.drop.send.send_content import Source
 
 # As in `account`, what takes long to load is imported inside the verbs.
 
@@ -120,8 +120,8 @@ def login_name() -> str:
 
 
 def _sources(things: list[str], text: str | None, called: str) -> "tuple[list[Source], Missing]":
-    from satchel.cli.drop.send.contents import TextSource
     from satchel.cli.drop.send.pipe_spool import PipeSource
+    from satchel.cli.drop.send.send_content import TextSource
     from satchel.cli.drop.send.send_sources import gather
 
     if not things and text is None:

@@ -75,7 +75,7 @@ def show(
     from satchel.cli.stats import stats_text
     from satchel.cli.stats.figures import Wish, export, read
     from satchel.cli.stats.periods import local_zone
-    from satchel.cli.stats.scopes import scope_of
+    from satchel.cli.stats.stats_scope import scope_of
 
     wish = Wish(by=by, first=first, last=last, zone=zone or local_zone())
     wish.query()  # what cannot be meant is said before anything is asked

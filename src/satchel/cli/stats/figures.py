@@ -10,7 +10,7 @@ from satchel.cli.engine.api_types.stats_types import DaysView, DayView, MonthsVi
 from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.terminal.output import Misused
 from satchel.cli.stats.periods import day_of, month_of
-from satchel.cli.stats.scopes import MINE, Scope
+from satchel.cli.stats.stats_scope import MINE, Scope
 
 # Each answer reads many thousand clicks to count people; a server that never comes to an end is not waited for.
 _MOST_ASKED = 40

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from satchel.cli.drop.receive.folder_unpack import MAX_HEADER_BYTES, BadFolder, Unpacking, unpacked
 from satchel.cli.drop.receive.target_folder import TargetFolder
-from tests.cli.drop.test_landing import names
-from tests.cli.test_shelf import contents
+from tests.cli.drop.test_target_folder import names
+from tests.cli.test_put_get import contents
 
 Entry = tuple[str, bytes | None]
 

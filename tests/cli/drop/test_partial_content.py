@@ -10,9 +10,9 @@ import pytest
 from satchel.cli.drop.crypto.session_keys import Description
 from satchel.cli.drop.receive.partial_content import Part
 from satchel.cli.drop.receive.target_folder import TargetFolder
-from tests.cli.drop.test_folders import packed
-from tests.cli.drop.test_landing import names
-from tests.cli.test_shelf import contents
+from tests.cli.drop.test_folder_unpack import packed
+from tests.cli.drop.test_target_folder import names
+from tests.cli.test_put_get import contents
 
 pytestmark = pytest.mark.slow
 
