@@ -15,12 +15,14 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TypeAlias
 
 from satchel.kernel.clock import Clock
 from satchel.kernel.errors import Conflict
+from satchel.stores.patterns.backoff import Retries
+from satchel.stores.patterns.optimistic_update import CONTENTION
 from satchel.stores.ports.expressions import Condition, assign, attr, remove
 from satchel.stores.ports.table import (
     Change,
@@ -42,8 +44,8 @@ POSITIONS = TableSpec("StreamPositions", text("consumer"), text("shard"), expiry
 # A stream names a part for a day after its end. Only then is it safe to forget that it was finished.
 FORGOTTEN_AFTER = timedelta(hours=48)
 LEASE = timedelta(seconds=30)
-# How often an effect is worked out anew when something else than the position was not as expected.
-_ATTEMPTS = 8
+# For an effect that is worked out anew because something else than the position was not as expected.
+_BACKOFF = replace(CONTENTION, attempts=8)
 _LEASE = ("holder", "until", "alone")
 _MILLISECOND = timedelta(milliseconds=1)
 
@@ -176,7 +178,7 @@ class Consumer:
 
     async def _apply(self, row: Item, changes: Sequence[Change], handle: Handle) -> int:
         """How many of the changes were carried out; fewer than all if a rival took over."""
-        done = refused = 0
+        done, retries = 0, Retries(_BACKOFF)
         while done < len(changes):
             effect = await handle(row["shard"], changes[done:])
             if not effect.covers:
@@ -188,11 +190,10 @@ class Consumer:
                 if refusal.reasons[-1] == "condition":
                     break
                 # Something that `handle` had read has changed since; let it read again.
-                refused += 1
-                if refused == _ATTEMPTS:
+                if not await retries.pause():
                     raise
             else:
-                row, done, refused = moved, done + effect.covers, 0
+                row, done, retries = moved, done + effect.covers, Retries(_BACKOFF)
         return done
 
     async def _finish(self, shard: str) -> bool:

@@ -7,7 +7,6 @@ twice, and a conditional put would be told that somebody else (itself) had come 
 import asyncio
 import io
 import os
-import random
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from typing import Any, Literal, TypeAlias
@@ -16,42 +15,24 @@ from aiobotocore.config import AioConfig
 from aiobotocore.session import AioSession
 from botocore.exceptions import BotoCoreError, ClientError
 
-from satchel.kernel.errors import SatchelError, Unavailable
+from satchel.kernel.errors import Unavailable
 from satchel.stores.distributed.dynamodb_errors import changed_nothing, may_pass, translated
+from satchel.stores.patterns.backoff import Backoff, Retries
 
 CONNECT_SECONDS = 3
 READ_SECONDS = 10
 MAX_CONNECTIONS = 50
 _LARGE_BYTES = 512 * 1024
-_FIRST_PAUSE_SECONDS = 0.05
-_LONGEST_PAUSE_SECONDS = 2.0
-_ATTEMPTS = 8
 # A server that hangs is given up sooner than one that refuses: each attempt alone can take READ_SECONDS.
-_PATIENCE_SECONDS = 20.0
+_BACKOFF = Backoff(attempts=8, first_seconds=0.05, longest_seconds=2.0, jitter=0.5, within_seconds=20.0)
 
 Answer: TypeAlias = dict[str, Any]
 Service: TypeAlias = Literal["dynamodb", "dynamodbstreams"]
 
 
-class Patience:
-    """Pauses that grow and differ at random, until it has run out."""
-
-    def __init__(self) -> None:
-        self._attempts = 1
-        self._deadline = asyncio.get_running_loop().time() + _PATIENCE_SECONDS
-
-    async def pause(self) -> bool:
-        """Wait a while and return True; or return False at once when there was enough waiting."""
-        if self._attempts >= _ATTEMPTS or asyncio.get_running_loop().time() >= self._deadline:
-            return False
-        longest = min(_LONGEST_PAUSE_SECONDS, _FIRST_PAUSE_SECONDS * 2 ** (self._attempts - 1))
-        self._attempts += 1
-        await asyncio.sleep(random.uniform(longest / 2, longest))  # noqa: S311  # spreads load, hides nothing
-        return True
-
-    async def pause_or_raise(self, error: SatchelError) -> None:
-        if not await self.pause():
-            raise error
+def new_retries() -> Retries:
+    """The retries of one operation, however many requests it takes."""
+    return Retries(_BACKOFF)
 
 
 class DynamoClient:
@@ -90,13 +71,13 @@ class DynamoClient:
         self, operation: str, *, repeatable: bool, service: Service = "dynamodb", **parameters: Any
     ) -> Answer:
         """The answer to a request. One that is `repeatable` is sent again even if it may have been carried out."""
-        patience = Patience()
+        retries = new_retries()
         while True:
             try:
                 return await self._once(operation, service=service, **parameters)
             except (BotoCoreError, ClientError) as error:
                 again = may_pass(error) if repeatable else changed_nothing(error)
-                if again and await patience.pause():
+                if again and await retries.pause():
                     continue
                 raise translated(error) from error
 

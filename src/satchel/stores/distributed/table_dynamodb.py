@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from satchel.kernel.clock import Clock
 from satchel.kernel.errors import Unavailable
-from satchel.stores.distributed.dynamodb_client import Answer, DynamoClient, Patience
+from satchel.stores.distributed.dynamodb_client import Answer, DynamoClient, new_retries
 from satchel.stores.distributed.dynamodb_expressions import Expression
 from satchel.stores.distributed.dynamodb_requests import (
     has_expired,
@@ -103,7 +103,7 @@ class DynamoTables:
     ) -> Item:
         checked = check_key(table, key), check_actions(table, actions), _checked(when)
         write = Update(table, *checked)
-        patience = Patience()
+        retries = new_retries()
         while True:
             now = self._now()
             request = self._request(write, now)
@@ -112,7 +112,7 @@ class DynamoTables:
             except ConditionFailed as refusal:
                 if not await self._cleared(write, now):
                     raise
-                await patience.pause_or_raise(refusal)
+                await retries.pause_or_raise(refusal)
             else:
                 return item_from_wire(answer["Attributes"])
 
@@ -178,7 +178,7 @@ class DynamoTables:
             # taken away first instead.
             await self._clear_all(checked, self._now())
             return await self._transact(checked, None, sha256(f"{self._prefix}\n{token}".encode()).hexdigest()[:36])
-        patience = Patience()
+        retries = new_retries()
         while True:
             now = self._now()
             try:
@@ -187,7 +187,7 @@ class DynamoTables:
                 refused = [write for write, reason in zip(checked, refusal.reasons, strict=True) if reason]
                 if not any([await self._cleared(write, now) for write in refused]):
                     raise
-                await patience.pause_or_raise(refusal)
+                await retries.pause_or_raise(refusal)
 
     async def shards(self, table: TableSpec) -> list[Shard]:
         return await self._streams.shards(self._name(table))
@@ -235,14 +235,14 @@ class DynamoTables:
 
     async def _in_rounds(self, operation: str, requests: dict[str, Any], left_over: str) -> list[Answer]:
         """The answers to a batch, asked for until DynamoDB has dealt with all of it."""
-        patience = Patience()
+        retries = new_retries()
         answers: list[Answer] = []
         while True:
             answers.append(await self._client.call(operation, repeatable=True, RequestItems=requests))
             requests = answers[-1].get(left_over) or {}
             if not requests:
                 return answers
-            await patience.pause_or_raise(Unavailable("The table store is overloaded. Try again in a moment."))
+            await retries.pause_or_raise(Unavailable("The table store is overloaded. Try again in a moment."))
 
     async def _transact(self, writes: Sequence[Write], now: Decimal | None, token: str) -> None:
         items = [{_TRANSACT_NAMES[type(write)]: self._request(write, now)} for write in writes]

@@ -1,1 +1,4 @@
-"""Mechanisms that several slices need on a store, written once: each states what it guarantees."""
+"""Mechanisms that several slices need on a store, written once.
+
+Optimistic update with backoff, idempotency key, lease, sweep cursor, throttle: each states what it guarantees.
+"""
