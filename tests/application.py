@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from satchel.config import Settings
 from satchel.kernel.clock import ManualClock, iso
 from satchel.stores.connect import Stores
 from satchel.stores.ports.ephemeral import Get
+from tests.declared_keys import DeclaredKeys
 
 PASSWORD = "correct horse battery"
 
@@ -74,7 +75,7 @@ class Satchel:
         """Wait until what a server does by itself when it starts is done."""
         now = iso(self.clock())
         while True:
-            last = await self.stores.ephemeral.run(Get(LAST_SWEEP))
+            last = await self.stores.ephemeral.run(Get(LAST_SWEEP()))
             if last is not None and json.loads(last)["started_at"] == now:
                 return
             await asyncio.sleep(0.001)
@@ -91,7 +92,12 @@ async def running_satchel(
     through: Callable[[Stores], Stores] = lambda stores: stores,
     **chosen: Any,
 ) -> AsyncGenerator[Satchel]:
+    """Every key of the ephemeral store that it uses has to be declared."""
     clock = clock or ManualClock()
     settings = Settings(data=data, **chosen)
-    async with application(settings, clock, through=through) as running:
+
+    def checked(stores: Stores) -> Stores:
+        return through(replace(stores, ephemeral=DeclaredKeys(stores.ephemeral)))
+
+    async with application(settings, clock, through=checked) as running:
         yield Satchel(running.app, running.stores, clock, settings, running.housekeep)

@@ -17,12 +17,11 @@ import httpx
 import msgspec
 
 import satchel
-from satchel import live
 from satchel.app import application
 from satchel.config import ENVIRONMENT_PREFIX, Settings
 from satchel.edge.http.problems import kinds_of_problem
 from satchel.edge.uploads import records as uploads
-from satchel.slices import SLICES
+from satchel.slices import EPHEMERAL_KEYS, SLICES
 from satchel.stores.ports.table import IndexSpec, TableSpec
 from satchel.stores.schema import EphemeralKey, Shape, check_ephemeral_keys, check_shapes
 from satchel.tables import SHARED_TABLES, TABLES
@@ -42,11 +41,9 @@ def all_shapes() -> list[Shape[Any]]:
 
 
 def all_ephemeral_keys() -> list[EphemeralKey]:
-    """Every key of the ephemeral store that live or a slice has declared."""
-    keys: list[EphemeralKey] = [*live.EPHEMERAL_KEYS]
-    keys += [key for each in sorted(SLICES, key=lambda each: each.name) for key in each.ephemeral_keys]
-    check_ephemeral_keys(keys)
-    return keys
+    """Every key of the ephemeral store that the program, the edge or a slice has declared."""
+    check_ephemeral_keys(EPHEMERAL_KEYS)
+    return sorted(EPHEMERAL_KEYS, key=lambda key: key.owner)
 
 
 def data_model() -> Iterator[str]:
@@ -58,10 +55,11 @@ def data_model() -> Iterator[str]:
     for table in SHARED_TABLES:
         yield from _table(table, [shape for shape in shapes if shape.table.name == table.name])
     yield "## Ephemeral store\n"
-    yield "| key | kind | owner | what it is |"
-    yield "|---|---|---|---|"
+    yield "What is durable outlives a restart of a server that keeps its short-lived state in memory.\n"
+    yield "| key | kind | owner | durable | what it is |"
+    yield "|---|---|---|---|---|"
     for key in all_ephemeral_keys():
-        yield f"| `{key.pattern}` | {key.kind} | {key.owner} | {key.about} |"
+        yield f"| `{key.pattern}` | {key.kind} | {key.owner} | {'yes' if key.durable else 'no'} | {key.about} |"
     yield ""
 
 

@@ -18,6 +18,7 @@ from satchel.config import Settings
 from satchel.declaration import Entrance, Ground, OpenSlice
 from satchel.edge import application as edge
 from satchel.edge.api.endpoints import Router
+from satchel.edge.api.health import PROBE
 from satchel.edge.api.identity import Identity
 from satchel.edge.files import object_links
 from satchel.edge.files.object_links import LinkedObjects
@@ -143,7 +144,7 @@ def _app(ground: Ground, routes: Sequence[Router], journal: Journal, metrics: Me
         live=live.open_to(SignedIn(ground.identity)),
         checks={
             "table": lambda: stores.tables.get(SELF_TEST, {"probe": "ready"}),
-            "ephemeral": lambda: stores.ephemeral.run(Exists("ready")),
+            "ephemeral": lambda: stores.ephemeral.run(Exists(PROBE())),
             "objects": lambda: stores.objects.list("ready/", limit=1),
         },
     )

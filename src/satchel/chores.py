@@ -10,9 +10,13 @@ import msgspec
 
 from satchel.kernel.clock import Clock, iso
 from satchel.stores.ports.ephemeral import Ephemeral, Get, Put
+from satchel.stores.schema import EphemeralKey
 
 # Servers that share a store share this too: whichever swept last is what one sees.
-LAST_SWEEP = "housekeeping:last"
+LAST_SWEEP = EphemeralKey(
+    "housekeeping:last", "value", owner="chores", about="How the last round of all chores went", durable=True
+)
+EPHEMERAL_KEYS = (LAST_SWEEP,)
 
 _log = logging.getLogger("satchel")
 
@@ -50,14 +54,14 @@ class Housekeeper:
         self.every = every
 
     async def last(self) -> Sweep | None:
-        kept = await self._ephemeral.run(Get(LAST_SWEEP))
+        kept = await self._ephemeral.run(Get(LAST_SWEEP()))
         return None if kept is None else msgspec.json.decode(kept, type=Sweep)
 
     async def sweep(self, chores: Sequence[Chore]) -> Sweep:
         started_at = iso(self._clock())
         done = [await _do(chore) for chore in chores]
         sweep = Sweep(started_at=started_at, ended_at=iso(self._clock()), chores=done)
-        await self._ephemeral.run(Put(LAST_SWEEP, msgspec.json.encode(sweep)))
+        await self._ephemeral.run(Put(LAST_SWEEP(), msgspec.json.encode(sweep)))
         return sweep
 
     async def keep_house(self, chores: Sequence[Chore]) -> None:

@@ -75,10 +75,9 @@ class Slice(Generic[P, Context]):
     make: Callable[Concatenate[Ground, P], Context]
     routes: Callable[[Context, Entrance], Sequence[Router]]
 
-    # What it stores. A key that begins with one of `durable_keys` outlives a restart of the in-process store.
+    # What it stores. A key that is declared durable outlives a restart of the in-process store.
     records: Sequence[Shape[Any]] = ()
     ephemeral_keys: Sequence[EphemeralKey] = ()
-    durable_keys: Sequence[str] = ()
     limits: Sequence[Limit] = ()
 
     # What it tells live connections, states to other slices, and hears of them.

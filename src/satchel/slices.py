@@ -2,7 +2,10 @@
 
 from typing import Any
 
+from satchel import chores, live
 from satchel.declaration import Ground, OpenSlice
+from satchel.edge.api import health, identity
+from satchel.edge.uploads import records as uploads
 from satchel.features.accounts import ACCOUNTS
 from satchel.features.accounts.adapters import PeopleFinder
 from satchel.features.clicks import CLICKS
@@ -18,14 +21,18 @@ from satchel.features.rooms.adapters import RoomFiles
 from satchel.features.shelf import SHELF
 from satchel.features.shelf.adapters import AskingFolders, ShelfFiles, ShelfUsage
 from satchel.features.transfers import TRANSFERS
+from satchel.stores.patterns import throttle
+from satchel.stores.schema import durable_prefixes
 
 SLICES = (ACCOUNTS, SHELF, ROOMS, TRANSFERS, LINKS, CLICKS, DROP)
 
-# Short-lived state that a restart must not forget: a session that was ended stays ended, a room stays open.
-DURABLE_KEYS = (
-    *("revoked:", "upload-begun:", "housekeeping:"),
-    *(key for each in SLICES for key in each.durable_keys),
+# Every key of the ephemeral store: of what all slices stand on, then of each slice.
+EPHEMERAL_KEYS = (
+    *(key for each in (chores, health, identity, live, throttle, uploads) for key in each.EPHEMERAL_KEYS),
+    *(key for each in SLICES for key in each.ephemeral_keys),
 )
+# Short-lived state that a restart must not forget: a session that was ended stays ended, a room stays open.
+DURABLE_KEYS = durable_prefixes(EPHEMERAL_KEYS)
 
 
 def open_slices(ground: Ground) -> list[OpenSlice[Any]]:

@@ -375,7 +375,7 @@ def _lasting_keys(ephemeral: MemoryEphemeral) -> Iterator[str]:
     assert ephemeral._kept is not None
     for key, entry in ephemeral._kept.keys._entries.items():
         assert key.startswith(DURABLE_KEYS)
-        if entry.ends == NEVER and key != LAST_SWEEP:
+        if entry.ends == NEVER and key != LAST_SWEEP():
             yield f"key {key} {_in_order(entry.content)}"
 
 

@@ -14,7 +14,7 @@ number of segments and the fixed ones among them are those of the template, what
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Generic, Literal, TypeVar
@@ -68,6 +68,13 @@ class KeyTemplate:
             raise TypeError(f"{self.pattern}: key fields are text, not {type(value).__name__}")
         return value.replace("%", "%25").replace(self._separator, self._escaped)
 
+    def matches(self, key: str) -> bool:
+        """Whether the key could have been made by this template."""
+        parts = key.split(self._separator)
+        if len(parts) != len(self.segments):
+            return False
+        return all("{" in segment or segment == part for segment, part in zip(self.segments, parts, strict=True))
+
     def overlaps(self, other: "KeyTemplate") -> bool:
         """Whether some key could have been made by both templates."""
         if len(self.segments) != len(other.segments):
@@ -79,7 +86,8 @@ class KeyTemplate:
 class EphemeralKey:
     """A key of the ephemeral store such as `room:{room_id}:chat`, declared once; called with its fields, it is made.
 
-    It may look like those that it is `apart_from`, of which its owner knows that their fields have no value in common.
+    What is `durable` outlives a restart of a server that keeps its short-lived state in memory. A key may look like
+    those that it is `apart_from`, of which its owner knows that their fields have no value in common.
     """
 
     def __init__(
@@ -89,17 +97,28 @@ class EphemeralKey:
         *,
         owner: str,
         about: str,
+        durable: bool = False,
         apart_from: "Sequence[EphemeralKey]" = (),
     ) -> None:
         self.pattern = pattern
         self.kind = kind
         self.owner = owner
         self.about = about
+        self.durable = durable
         self.template = KeyTemplate(pattern, ":")
         self.apart_from = apart_from
 
     def __call__(self, **fields: str) -> str:
         return self.template.render(fields)
+
+    @property
+    def prefix(self) -> str:
+        """What all such keys begin with."""
+        return self.template.render_prefix({})
+
+    def matches(self, key: str) -> bool:
+        """Whether this is such a key."""
+        return self.template.matches(key)
 
     def overlaps(self, other: "EphemeralKey") -> bool:
         known_apart = other in self.apart_from or self in other.apart_from
@@ -213,8 +232,17 @@ def check_shapes(shapes: Sequence[Shape[Any]]) -> None:
                 raise ValueError(f"{one.record.__name__} and {other.record.__name__} could share a key")
 
 
+def durable_prefixes(keys: Iterable[EphemeralKey]) -> tuple[str, ...]:
+    """What the durable ones of these keys begin with, which is how the store in memory knows them."""
+    return tuple(dict.fromkeys(key.prefix for key in keys if key.durable))
+
+
 def check_ephemeral_keys(keys: Sequence[EphemeralKey]) -> None:
-    """Refuse two keys of the ephemeral store that could ever be the same."""
+    """Refuse two keys of the ephemeral store that could ever be the same, and one that is durable by accident."""
+    for prefix in durable_prefixes(keys):
+        for key in keys:
+            if not key.durable and key.prefix.startswith(prefix):
+                raise ValueError(f"{key.pattern} begins with {prefix}, so it would be durable, too")
     for position, one in enumerate(keys):
         for other in keys[:position]:
             if one.overlaps(other):

@@ -9,12 +9,16 @@ import msgspec
 from satchel.edge.http.metrics import Metrics
 from satchel.edge.http.proxies import Networks, came_by_unknown_proxy
 from satchel.kernel.errors import NotFound, SatchelError, Unavailable
+from satchel.stores.schema import EphemeralKey
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
 READY_SECONDS = 3.0
 METRICS_TYPE = b"text/plain; version=0.0.4; charset=utf-8"
+# Read to see whether the store answers; nobody writes it.
+PROBE = EphemeralKey("ready", "value", owner="health", about="Asked for by readiness checks, and never there")
+EPHEMERAL_KEYS = (PROBE,)
 
 # By the name of what is needed: a function that returns if it answers, and raises if not.
 Checks = Mapping[str, Callable[[], Awaitable[object]]]

@@ -17,6 +17,7 @@ from satchel.kernel.errors import Unauthenticated
 from satchel.kernel.signature import BadSignature, Signer
 from satchel.live import session_channel
 from satchel.stores.ports.ephemeral import Ephemeral, Exists, Publish, Put
+from satchel.stores.schema import EphemeralKey
 
 if TYPE_CHECKING:
     from starlette.types import Scope
@@ -25,6 +26,15 @@ ACCESS_COOKIE = "satchel_access"
 GUEST_COOKIE = "satchel_guest"
 ACCESS_LIFETIME = timedelta(minutes=15)
 GUEST_LIFETIME = timedelta(days=30)
+# A session that was ended stays ended when the server starts anew.
+REVOKED = EphemeralKey(
+    "revoked:{session_id}",
+    "value",
+    owner="identity",
+    about="That a session was ended, as long as an access token of it could be good",
+    durable=True,
+)
+EPHEMERAL_KEYS = (REVOKED,)
 
 
 class CookieDead(Unauthenticated):
@@ -106,7 +116,8 @@ class Identity:
     async def revoke(self, session_id: str) -> None:
         """Refuse the access tokens of this session from now on, for as long as one can be good, and end its sockets."""
         await self._ephemeral.together(
-            Put(_revoked(session_id), b"1", ttl=self.access_lifetime), Publish(session_channel(session_id), b"ended")
+            Put(REVOKED(session_id=session_id), b"1", ttl=self.access_lifetime),
+            Publish(session_channel(session_id), b"ended"),
         )
 
     async def caller_of(self, scope: "Scope") -> Caller:
@@ -148,7 +159,7 @@ class Identity:
         claims = _decode_access(self._signer.open("access", token))
         if claims.expires <= self._clock():
             raise TokenExpired("The access token has expired. Refresh it, then repeat the request.")
-        if await self._ephemeral.run(Exists(_revoked(claims.session_id))):
+        if await self._ephemeral.run(Exists(REVOKED(session_id=claims.session_id))):
             raise Unauthenticated("This session has ended. Sign in again.")
         kind = Admin if claims.admin else Member
         return kind(claims.user_id, claims.email, claims.session_id, claims.admin)
@@ -161,10 +172,6 @@ class Identity:
         if claims.expires <= self._clock():
             raise Unauthenticated("This guest pass has expired. Ask for a new one.")
         return Guest(claims.id, claims.name)
-
-
-def _revoked(session_id: str) -> str:
-    return f"revoked:{session_id}"
 
 
 def _not_good() -> Unauthenticated:

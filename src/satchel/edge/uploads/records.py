@@ -5,7 +5,7 @@ from typing import Literal
 import msgspec
 
 from satchel.edge.http.callers import Guest, Member
-from satchel.stores.schema import Record, Shape, attribute
+from satchel.stores.schema import EphemeralKey, EphemeralKind, Record, Shape, attribute
 from satchel.tables import CATALOG
 
 UPLOAD_SORT = "#UPLOAD_SPEC"
@@ -78,3 +78,23 @@ UPLOAD = Shape(
     about="A file on its way in; expired and unfinished ones through RefreshTokenExpiration",
 )
 SHAPES = (UPLOAD,)
+
+
+def _key(pattern: str, kind: EphemeralKind, about: str, *, durable: bool = False) -> EphemeralKey:
+    return EphemeralKey(pattern, kind, owner="uploads", about=about, durable=durable)
+
+
+LOCK = _key("uploading:{upload_id}", "value", "The lease of the server at which a request changes an upload")
+WANTED = _key("upload-wanted:{upload_id}", "value", "That another server asks the holder of that lease to let go")
+RESERVED = _key(
+    "upload-promised:{place}", "hash", "Upload id → its size: what unfinished uploads will take at a place (hashed)"
+)
+# A client may repeat its request when the server has started anew, so these are durable.
+BEGUN = _key("upload-begun:{kind}:{owner_id}:{key}", "value", "Idempotency key of a client → upload id", durable=True)
+BEGUN_BY_STRANGER = _key(
+    "upload-begun:guest:{proof}:{proof_id}:{key}",
+    "value",
+    "The same of somebody who has no account, told apart by what they show, such as the pass of a link",
+    durable=True,
+)
+EPHEMERAL_KEYS = (LOCK, WANTED, RESERVED, BEGUN, BEGUN_BY_STRANGER)

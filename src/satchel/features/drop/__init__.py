@@ -13,7 +13,7 @@ from satchel.declaration import Entrance, Ground, Slice
 from satchel.edge.api.endpoints import Router
 from satchel.features.drop import events
 from satchel.features.drop.limits import LIMITS, DropLimits
-from satchel.features.drop.records import DURABLE_KEYS, EPHEMERAL_KEYS
+from satchel.features.drop.records import EPHEMERAL_KEYS
 from satchel.features.drop.relay.relay import Relay
 from satchel.features.drop.routes import routes
 from satchel.features.drop.service.context import Drop
@@ -52,7 +52,6 @@ DROP = Slice(
     make=_make,
     routes=_routes,
     ephemeral_keys=EPHEMERAL_KEYS,
-    durable_keys=DURABLE_KEYS,
     limits=LIMITS,
     live_events=events.LIVE_EVENTS,
     attendance=lambda opened: DropAttendance(opened.drop),

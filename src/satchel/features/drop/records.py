@@ -12,25 +12,23 @@ import msgspec
 from satchel.features.drop.model import FileId, KnockId, MemberId, RequestId, SessionId, SessionName
 from satchel.stores.schema import EphemeralKey, EphemeralKind
 
-# A restart forgets neither sessions nor requests; only what flows, and what is counted by the second.
-DURABLE_KEYS = (
-    *("session:", "files:", "members:", "member:", "seen:", "created.sessions:"),
-    *("file.reqs:", "file.req:", "file.req.ackn:", "file.req.users:", "file.req.prep:"),
-    *("file.reqs.sender:", "file.reqs.receiver:", "file.req.receipts:"),
-)
 
-
-def _key(pattern: str, kind: EphemeralKind, about: str) -> EphemeralKey:
-    return EphemeralKey(pattern, kind, owner="drop", about=about)
+def _key(pattern: str, kind: EphemeralKind, about: str, *, durable: bool = True) -> EphemeralKey:
+    """A restart forgets neither sessions nor requests; only what flows, and what is counted by the second."""
+    return EphemeralKey(pattern, kind, owner="drop", about=about, durable=durable)
 
 
 SESSION = _key("session:{session_id}", "hash", "`name`; `code`: SHA-256 of the admission; host, door, times")
-NAME = EphemeralKey("session:{name}", "value", owner="drop", about="Name of a session → its id", apart_from=(SESSION,))
+NAME = EphemeralKey(
+    "session:{name}", "value", owner="drop", about="Name of a session → its id", durable=True, apart_from=(SESSION,)
+)
 FILES = _key("files:{session_id}", "set", "Ids of the files that are announced in a session")
 FILE = _key("files:{session_id}:{file_id}", "hash", "`name`: the sealed announcement, size included; `owner.id`")
 CREATED = _key("created.sessions:{network}", "set", "Ids of sessions that were opened from a network")
-ATTEMPTS = _key("access.attempts:{session_id}:{network}", "value", "How often a network failed to get in; ends soon")
-CALLS = _key("calls", "hash", "Network → calls within this second")
+ATTEMPTS = _key(
+    "access.attempts:{session_id}:{network}", "value", "How often a network failed to get in; ends soon", durable=False
+)
+CALLS = _key("calls", "hash", "Network → calls within this second", durable=False)
 REQUESTED = _key("file.reqs:{session_id}", "set", "Ids of files that somebody has asked for")
 REQUESTERS = _key("file.reqs:{session_id}:{file_id}", "set", "Members who have asked for a file")
 REQUEST = _key(
@@ -51,28 +49,45 @@ DETAILS = _key(
     "hash",
     "All of a request: `filename`, who, sealed texts; `public.key` and `amount.of.chunks` once acknowledged",
 )
-READY = _key("file.req.ready:{request_id}", "value", "That the receiver of a stream is there to take it")
+READY = _key("file.req.ready:{request_id}", "value", "That the receiver of a stream is there to take it", durable=False)
 CHUNKS = _key(
-    "file.req.chunks:{request_id}", "list", "`<nr>@@<bytes>` of a stream, at most 16, only between two servers"
+    "file.req.chunks:{request_id}",
+    "list",
+    "`<nr>@@<bytes>` of a stream, at most 16, only between two servers",
+    durable=False,
 )
-LAST_CHUNK = _key("file.req.last.chunk:{request_id}", "value", "How many chunks the receiver says it has written")
+LAST_CHUNK = _key(
+    "file.req.last.chunk:{request_id}", "value", "How many chunks the receiver says it has written", durable=False
+)
 MEMBERS = _key("members:{session_id}", "hash", "Member id → SHA-256 of the token, sealed introduction, when they came")
 MEMBER = _key("member:{member_id}", "value", "The session that a member is in, so that no id is used twice")
 SEEN = _key("seen:{session_id}", "hash", "Member id → when they were last heard of")
 KNOCK = _key(
-    "knock:{session_id}", "value", "`<knock id>@<stage>` of the one knock that is open at the door of a session"
+    "knock:{session_id}",
+    "value",
+    "`<knock id>@<stage>` of the one knock that is open at the door of a session",
+    durable=False,
 )
 RECEIPTS = _key(
     "file.req.receipts:{member_id}", "list", "`<request id>@<receipt>` of what was taken from a member, latest first"
 )
 OFFERS = _key(
-    "file.req.offers:{request_id}", "list", "Segments of a stream that wait at other servers than its receiver"
+    "file.req.offers:{request_id}",
+    "list",
+    "Segments of a stream that wait at other servers than its receiver",
+    durable=False,
 )
 ANSWERS = _key(
-    "file.req.answers:{offer_id}", "list", "What the receiver's server says to one of them: go on, how it ended"
+    "file.req.answers:{offer_id}",
+    "list",
+    "What the receiver's server says to one of them: go on, how it ended",
+    durable=False,
 )
 PASSED = _key(
-    "drop.passed:{network}:{day}", "value", "Bytes that a network has handed over in a day, if there is a limit"
+    "drop.passed:{network}:{day}",
+    "value",
+    "Bytes that a network has handed over in a day, if there is a limit",
+    durable=False,
 )
 EPHEMERAL_KEYS = (
     *(SESSION, NAME, FILES, FILE, CREATED, ATTEMPTS, CALLS, REQUESTED, REQUESTERS, REQUEST, ACKNOWLEDGED, PARTIES),

@@ -17,7 +17,7 @@ from satchel.features.rooms import events
 from satchel.features.rooms.adapters import LinkedRooms
 from satchel.features.rooms.limits import LIMITS, RoomLimits
 from satchel.features.rooms.needs import People, Shelves
-from satchel.features.rooms.records import DURABLE_KEYS, EPHEMERAL_KEYS
+from satchel.features.rooms.records import EPHEMERAL_KEYS
 from satchel.features.rooms.routes import RoomDestination, routes
 from satchel.features.rooms.service.context import Rooms
 from satchel.features.rooms.service.room_close import keep_rooms
@@ -54,7 +54,6 @@ ROOMS = Slice(
     make=_make,
     routes=_routes,
     ephemeral_keys=EPHEMERAL_KEYS,
-    durable_keys=DURABLE_KEYS,
     limits=LIMITS,
     live_events=events.LIVE_EVENTS,
     states=(Counted,),

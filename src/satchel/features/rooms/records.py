@@ -1,8 +1,8 @@
 """What is stored of a room: every key of the ephemeral store, declared once, and where the bytes of its files stand.
 
 The keys `roomToken`, `userId` and `file` are the seed's. What stands in them for a room is its id, never its letters
-(decision 11). All of them but `SEEN` are durable, and none ends by itself but the letters of a room that is over:
-whether a room is over is said by its row, and whoever tends it takes everything else away.
+(decision 11). All of them but `SEEN` and `SWEEP` are durable, and none ends by itself but leases and the letters of a
+room that is over: whether a room is over is said by its row, and whoever closes it takes everything else away.
 
 The bytes stand at `room/<room id>/<sha256>.<object id>`. While `room:…:bytes:…` names an object, that object exists.
 Whoever wants to refer to it counts it in `refs` and reads the name in one step. Whoever brings a count back to 0 takes
@@ -18,12 +18,10 @@ from satchel.features.rooms.model import Admits, Ending, FileId, Kind, Message, 
 from satchel.stores.schema import EphemeralKey, EphemeralKind
 
 OBJECTS_PREFIX = "room/"
-# All that begins with one of these outlives a restart.
-DURABLE_KEYS = ("roomToken:", "userId:", "roomCode:", "room:", "rooms", "file:")
 
 
-def _key(pattern: str, kind: EphemeralKind, about: str) -> EphemeralKey:
-    return EphemeralKey(pattern, kind, owner="rooms", about=about)
+def _key(pattern: str, kind: EphemeralKind, about: str, *, durable: bool = True) -> EphemeralKey:
+    return EphemeralKey(pattern, kind, owner="rooms", about=about, durable=durable)
 
 
 MEMBERS = _key("roomToken:{room_id}", "set", "Who is in a room: ids of people")
@@ -43,11 +41,21 @@ NAMES = _key("room:{room_id}:names", "set", "Names in use, each with its folder 
 BYTES = _key("room:{room_id}:bytes:{sha256}", "value", "The object that has these bytes")
 REFS = _key("room:{room_id}:refs", "hash", "`<sha256>.<object id>` → how many files show that object")
 UNDERWAY = _key("room:{room_id}:underway", "hash", "What bringing or deleting a file holds while it lasts")
-MENDING = _key("room:{room_id}:mending", "value", "That a server puts right what a crash has left in a room; ends soon")
-SEEN = _key("seen-in-room:{file_id}:{person_id}", "value", "That a look at a file was counted; ends within half a day")
+REPAIR_LEASE = _key(
+    "room:{room_id}:mending", "value", "The lease of the server that repairs a room after a crash; ends soon"
+)
+SEEN = _key(
+    "seen-in-room:{file_id}:{person_id}",
+    "value",
+    "That a look at a file was counted; ends within half a day",
+    durable=False,
+)
+SWEEP = _key(
+    "sweep:rooms", "value", "Cursor of the garbage collection: the object that it looked at last", durable=False
+)
 EPHEMERAL_KEYS = (
     *(MEMBERS, WHEREABOUTS, FILE_HASH, FILE_NAME, CODE, ROOMS, OWNED, ROOM),
-    *(PEOPLE, KNOCKS, REMOVED, CHAT, FILES, NAMES, BYTES, REFS, UNDERWAY, MENDING, SEEN),
+    *(PEOPLE, KNOCKS, REMOVED, CHAT, FILES, NAMES, BYTES, REFS, UNDERWAY, REPAIR_LEASE, SEEN, SWEEP),
 )
 
 

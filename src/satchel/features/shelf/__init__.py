@@ -11,7 +11,7 @@ as a bundle, to `service/bundle_add.py`.
 from satchel.declaration import Entrance, Ground, Slice
 from satchel.edge.api.endpoints import Router
 from satchel.features.shelf.adapters import AskingFolders, LinkedFolders, LinkedShelfFiles
-from satchel.features.shelf.records import SHAPES
+from satchel.features.shelf.records import EPHEMERAL_KEYS, SHAPES
 from satchel.features.shelf.routes import ShelfDestination, routes
 from satchel.features.shelf.service.context import Shelf
 from satchel.features.shelf.service.purge import sweep_due
@@ -39,6 +39,7 @@ SHELF = Slice(
     make=_make,
     routes=_routes,
     records=SHAPES,
+    ephemeral_keys=EPHEMERAL_KEYS,
     states=(HandedFileOpened,),
     uploads={"shelf": ShelfDestination},
     things={"file": LinkedShelfFiles, "folder": LinkedFolders, "request": AskingFolders},

@@ -9,7 +9,7 @@ What is in the bin, or below a folder that is, keeps its rows: only the one row 
 
 from satchel.features.shelf.model import EntryId, FileId, FolderId, Kind, UserId
 from satchel.kernel.names import FileName
-from satchel.stores.schema import Record, Shape, attribute
+from satchel.stores.schema import EphemeralKey, Record, Shape, attribute
 from satchel.tables import CATALOG, USER_TRANSFERS
 
 OWNER = "shelf"
@@ -167,6 +167,10 @@ DUE = Shape(
     about="What is to go for good, through RefreshTokenExpiration: expired files, the bin, folders being emptied",
 )
 SHAPES = (FILE, FOLDER, NAME, MOMENT, BIN, BLOB, USAGE, DUE)
+SWEEP = EphemeralKey(
+    "sweep:shelf", "value", owner=OWNER, about="Cursor of the garbage collection: the object that it looked at last"
+)
+EPHEMERAL_KEYS = (SWEEP,)
 
 # The order of a folder's listing by name.
 RANKS: dict[Kind, str] = {"folder": "1", "file": "2"}

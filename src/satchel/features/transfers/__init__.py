@@ -14,7 +14,7 @@ from satchel.features.transfers import events
 from satchel.features.transfers.limits import LIMITS, UNKNOWN_RECEIVERS_PER_SENDER
 from satchel.features.transfers.model import PersonId, TransferId
 from satchel.features.transfers.needs import People, Rooms, Shelf
-from satchel.features.transfers.records import DURABLE_KEYS, SHAPES
+from satchel.features.transfers.records import EPHEMERAL_KEYS, SHAPES
 from satchel.features.transfers.routes import routes
 from satchel.features.transfers.service.context import Transfers
 from satchel.features.transfers.service.transfer_receive import note_opening
@@ -50,7 +50,7 @@ TRANSFERS = Slice(
     make=_make,
     routes=_routes,
     records=SHAPES,
-    durable_keys=DURABLE_KEYS,
+    ephemeral_keys=EPHEMERAL_KEYS,
     limits=LIMITS,
     live_events=events.LIVE_EVENTS,
     states=(Counted,),

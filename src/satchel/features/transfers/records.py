@@ -17,11 +17,10 @@ from satchel.features.transfers.model import (
     TransferFile,
     TransferId,
 )
-from satchel.stores.schema import Record, Shape, attribute
+from satchel.stores.schema import EphemeralKey, Record, Shape, attribute
 from satchel.tables import CATALOG, USER_TRANSFERS
 
 OWNER = "transfers"
-DURABLE_KEYS = ("transfer-begun:",)
 # So many names and so many whole descriptions stand in the transfer's own row: enough to show it in a list.
 NAMES_SHOWN = 100
 FILES_SHOWN = 10
@@ -189,6 +188,15 @@ POSTING = Shape(
     about="A transfer that is being made or ended; what was cut off through RefreshTokenExpiration",
 )
 SHAPES = (TRANSFER, FILES, RECEIPT, POINTER, SENT, RECEIVED, WAITING, POSTING)
+# A client may repeat its request when the server has started anew.
+BEGUN = EphemeralKey(
+    "transfer-begun:{sender_id}:{key}",
+    "value",
+    owner=OWNER,
+    about="Idempotency key of a sender → transfer id",
+    durable=True,
+)
+EPHEMERAL_KEYS = (BEGUN,)
 
 
 def as_person(person_id: str) -> str:

@@ -8,6 +8,12 @@ from ipaddress import IPv6Address, ip_address
 
 from satchel.kernel.errors import TooMany
 from satchel.stores.ports.ephemeral import Delete, Ephemeral, Expire, Get, Increment, TimeToLive
+from satchel.stores.schema import EphemeralKey
+
+ATTEMPTS = EphemeralKey(
+    "throttle:{name}:{subject}", "value", owner="throttle", about="Attempts of one subject within the current window"
+)
+EPHEMERAL_KEYS = (ATTEMPTS,)
 
 GUESSING_WINDOW = timedelta(minutes=15)
 
@@ -60,7 +66,7 @@ class Throttle:
         await self._ephemeral.run(Delete(self._key(subject)))
 
     def _key(self, subject: str) -> str:
-        return f"throttle:{self._name}:{subject}"
+        return ATTEMPTS(name=self._name, subject=subject)
 
     def _refusal(self, left: timedelta | None) -> TooMany:
         seconds = max(1, -(-(left or self._window) // timedelta(seconds=1)))

@@ -11,10 +11,10 @@ from satchel.features.rooms.model import FileId, PersonId, RoomId
 from satchel.features.rooms.records import (
     FILES,
     MEMBERS,
-    MENDING,
     NAMES,
     PEOPLE,
     REFS,
+    REPAIR_LEASE,
     ROOMS,
     UNDERWAY,
     WHEREABOUTS,
@@ -30,21 +30,20 @@ from satchel.features.rooms.service.room_blobs import free_unless_counted
 from satchel.features.rooms.service.room_files import claim_of, complete
 from satchel.kernel.clock import iso
 from satchel.kernel.names import FileName
+from satchel.stores.patterns.lease import EphemeralLease
 from satchel.stores.ports.ephemeral import (
-    Delete,
     Get,
     HashAll,
     HashDelete,
     HashIncrement,
     HashPut,
-    Put,
     SetAdd,
     SetRemove,
 )
 
 # Much longer than it takes to copy an object, which is the one step that takes any time.
 CUT_OFF_AFTER = timedelta(hours=1)
-_ALONE_FOR = timedelta(minutes=1)
+_LEASE = timedelta(minutes=1)
 
 
 async def mend_rooms(rooms: Rooms) -> int:
@@ -66,13 +65,13 @@ async def _mend(rooms: Rooms, room_id: RoomId, is_cut_off: Callable[[NoteRow], b
     noted = await rooms.ephemeral.run(HashAll(UNDERWAY(room_id=room_id)))
     if not any(is_cut_off(decode_note(each)) for each in noted.values()):
         return 0
-    alone = MENDING(room_id=room_id)
-    if not await rooms.ephemeral.run(Put(alone, b"", ttl=_ALONE_FOR, only_if_absent=True)):
+    lease = EphemeralLease(rooms.ephemeral, REPAIR_LEASE(room_id=room_id), _LEASE)
+    if not await lease.take():
         return 0
     try:
         return await _mend_alone(rooms, room_id, is_cut_off)
     finally:
-        await rooms.ephemeral.run(Delete(alone))
+        await lease.release()
 
 
 async def _mend_alone(rooms: Rooms, room_id: RoomId, is_cut_off: Callable[[NoteRow], bool]) -> int:
