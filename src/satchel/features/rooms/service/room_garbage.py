@@ -1,28 +1,29 @@
 """Find the bytes that a crash has left behind: objects of rooms that are no more, and those that no count knows."""
 
 import re
+from collections.abc import Sequence
 from datetime import timedelta
 
 from satchel.features.rooms.model import RoomId
-from satchel.features.rooms.records import OBJECTS_PREFIX, REFS, ROOMS
+from satchel.features.rooms.records import OBJECTS_PREFIX, REFS, ROOMS, SWEEP
 from satchel.features.rooms.service.context import Rooms
-from satchel.stores.ports.ephemeral import Delete, Get, HashGet, Put
+from satchel.stores.patterns.sweep_cursor import SweepCursor, sweep_objects
+from satchel.stores.ports.ephemeral import HashGet
 from satchel.stores.ports.objects import MAX_LIST, ObjectInfo
 
 # An object is counted before it is stored, and its room is there before that; so this is only for clocks that differ.
 ABANDONED_AFTER = timedelta(hours=1)
-_POSITION = "sweep:rooms"
 _KEY = re.compile(rf"{OBJECTS_PREFIX}(?P<room_id>[0-9a-z]{{26}})/(?P<name>[0-9a-f]{{64}}\.[0-9a-z]+)")
 
 
 async def sweep_room_bytes(rooms: Rooms, look_at: int = MAX_LIST) -> int:
     """Look at the next thousand objects, on whichever server, and take away what is nobody's; how many were."""
-    after = (await rooms.ephemeral.run(Get(_POSITION)) or b"").decode()
-    page = await rooms.objects.list(OBJECTS_PREFIX, after=after, limit=look_at)
-    lost = [info.key for info in page.objects if await _is_lost(rooms, info)]
-    await rooms.objects.delete(*lost)
-    await rooms.ephemeral.run(Delete(_POSITION) if page.after is None else Put(_POSITION, page.after.encode()))
-    return len(lost)
+
+    async def find_garbage(objects: Sequence[ObjectInfo]) -> list[str]:
+        return [info.key for info in objects if await _is_lost(rooms, info)]
+
+    cursor = SweepCursor(rooms.ephemeral, SWEEP())
+    return await sweep_objects(rooms.objects, OBJECTS_PREFIX, cursor, find_garbage, limit=look_at)
 
 
 async def _is_lost(rooms: Rooms, info: ObjectInfo) -> bool:

@@ -6,37 +6,37 @@ is still under way store its bytes once more, under another key. Nothing here de
 """
 
 import re
+from collections.abc import Sequence
 from datetime import timedelta
 
-from satchel.features.shelf.records import BLOB, OBJECTS_PREFIX, BlobRow
+from satchel.features.shelf.records import BLOB, OBJECTS_PREFIX, SWEEP, BlobRow
 from satchel.features.shelf.service.context import Shelf
 from satchel.kernel.clock import from_iso
-from satchel.stores.ports.ephemeral import Delete, Get, Put
+from satchel.stores.patterns.sweep_cursor import SweepCursor, sweep_objects
 from satchel.stores.ports.expressions import attr
-from satchel.stores.ports.objects import MAX_LIST
+from satchel.stores.ports.objects import MAX_LIST, ObjectInfo
 from satchel.stores.ports.table import ConditionFailed
 
 # A courtesy, so that an upload seldom has to store its bytes twice.
 ABANDONED_AFTER = timedelta(days=1)
-_POSITION = "sweep:shelf"
 _KEY = re.compile(rf"{OBJECTS_PREFIX}(?P<user_id>[^/]+)/(?P<sha256>[0-9a-f]{{64}})\.(?P<object_id>[0-9a-z]+)")
 
 
 async def sweep_shelves(shelf: Shelf, look_at: int = MAX_LIST) -> int:
     """Look at the next thousand objects, on whichever server, and take away what is nobody's; how many were."""
-    after = (await shelf.ephemeral.run(Get(_POSITION)) or b"").decode()
-    page = await shelf.objects.list(OBJECTS_PREFIX, after=after, limit=look_at)
-    places = [place for info in page.objects if (place := _KEY.fullmatch(info.key))]
-    keys = [BLOB.key(user_id=place["user_id"], sha256=place["sha256"]) for place in places]
-    rows = await shelf.tables.get_many(BLOB.table, keys)
-    lost = [
-        place[0]
-        for place, row in zip(places, rows, strict=True)
-        if row is None or await _is_lost(shelf, BLOB.read(row), place["object_id"])
-    ]
-    await shelf.objects.delete(*lost)
-    await shelf.ephemeral.run(Delete(_POSITION) if page.after is None else Put(_POSITION, page.after.encode()))
-    return len(lost)
+
+    async def find_garbage(objects: Sequence[ObjectInfo]) -> list[str]:
+        places = [place for info in objects if (place := _KEY.fullmatch(info.key))]
+        keys = [BLOB.key(user_id=place["user_id"], sha256=place["sha256"]) for place in places]
+        rows = await shelf.tables.get_many(BLOB.table, keys)
+        return [
+            place[0]
+            for place, row in zip(places, rows, strict=True)
+            if row is None or await _is_lost(shelf, BLOB.read(row), place["object_id"])
+        ]
+
+    cursor = SweepCursor(shelf.ephemeral, SWEEP())
+    return await sweep_objects(shelf.objects, OBJECTS_PREFIX, cursor, find_garbage, limit=look_at)
 
 
 async def _is_lost(shelf: Shelf, blob: BlobRow, object_id: str) -> bool:
