@@ -8,13 +8,13 @@ goes alone afterwards, so that every file has an outcome of its own.
 import asyncio
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from satchel.features.shelf.model import ROOT, FileId, FolderId, QuotaReached
 from satchel.features.shelf.records import BLOB, BlobRow, FileRow, object_key
 from satchel.features.shelf.service.context import Shelf
 from satchel.features.shelf.service.files import count_usage
-from satchel.features.shelf.service.placement import NEW, open_folder
+from satchel.features.shelf.service.placement import open_folder
 from satchel.features.shelf.service.shelf_file_add import (
     Upload,
     adding,
@@ -28,15 +28,16 @@ from satchel.features.shelf.service.shelf_file_add import (
     unreferenced,
     wanted_name,
 )
-from satchel.kernel.errors import SatchelError
+from satchel.kernel.errors import Conflict, SatchelError
 from satchel.kernel.names import FileName, sameness
+from satchel.stores.patterns.optimistic_update import CONTENTION, NEW, optimistic_update
 from satchel.stores.ports.objects import ObjectMissing
 from satchel.stores.ports.table import MAX_TRANSACTION_ITEMS, TransactionCancelled, Write
 
 # Of a file, its two places and the check that a folder has not its name.
 _WRITES_PER_FILE = 4
-# How often those whose transaction only met another one try again together.
-_TRIES = 5
+# Files whose transaction only met another one are tried together this often; then each goes alone.
+_FEW_ATTEMPTS = replace(CONTENTION, attempts=5)
 
 Outcome = FileRow | SatchelError
 
@@ -195,12 +196,18 @@ def _entering(shelf: Shelf, files: Sequence[FileRow], blobs: dict[str, BlobRow])
 
 async def _transacted(shelf: Shelf, writes: Sequence[Write]) -> bool:
     """Whether all of it was written; one that only met others at the same rows tries again."""
-    for _ in range(_TRIES):
+
+    @optimistic_update(backoff=_FEW_ATTEMPTS)
+    async def attempt() -> bool:
         try:
             await shelf.tables.transact(writes)
         except TransactionCancelled as cancelled:
             if "condition" in cancelled.reasons:
                 return False
-        else:
-            return True
-    return False
+            raise
+        return True
+
+    try:
+        return await attempt()
+    except Conflict:
+        return False

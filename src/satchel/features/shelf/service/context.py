@@ -8,11 +8,7 @@ from satchel.stores.ports.ephemeral import Ephemeral
 from satchel.stores.ports.objects import Objects
 from satchel.stores.ports.table import Tables
 
-# How often a change starts anew when another came first. Each time somebody else got on, so this is never met by
-# fewer than as many at once.
-ATTEMPTS = 100
 MAX_ID_CHARACTERS = 64
-CROSSED = "This is being changed elsewhere. Try again."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import msgspec
 
-from satchel.features.shelf.model import EntryId, FileId, FolderId, NameTaken, UserId
+from satchel.features.shelf.model import EntryId, FileId, FolderId, UserId
 from satchel.features.shelf.records import (
     DUE,
     FILE,
@@ -22,14 +22,15 @@ from satchel.features.shelf.records import (
     id_of,
     kind_of,
 )
-from satchel.features.shelf.service.context import ATTEMPTS, CROSSED, MAX_ID_CHARACTERS, Shelf
-from satchel.features.shelf.service.folders import NAME_TAKEN, Ways, find_way, usable_name
-from satchel.features.shelf.service.placement import Entry, changing, is_name_taken, open_folder
+from satchel.features.shelf.service.context import MAX_ID_CHARACTERS, Shelf
+from satchel.features.shelf.service.folders import Ways, find_way, refusing_taken_names, usable_name
+from satchel.features.shelf.service.placement import Entry, changing, open_folder
 from satchel.kernel.clock import iso
-from satchel.kernel.errors import Conflict, Invalid, NotFound
+from satchel.kernel.errors import Invalid, NotFound
 from satchel.kernel.handed_file import HandedFileOpened
+from satchel.stores.patterns.optimistic_update import optimistic_update
 from satchel.stores.ports.expressions import Condition, add, assign, attr
-from satchel.stores.ports.table import Item, Key, TransactionCancelled, Write
+from satchel.stores.ports.table import Item, Key, Write
 
 LONGEST_LIFE = timedelta(days=366 * 100)
 
@@ -105,30 +106,33 @@ async def note_opening(shelf: Shelf, file: FileRow) -> None:
 
 async def change_file(shelf: Shelf, user_id: UserId, file_id: FileId, change: FileChange) -> FileRow:
     """Rename a file, move it, say when it goes: all of it in one step."""
-    for _ in range(ATTEMPTS):
-        old = await find_file(shelf, user_id, file_id)
-        new = msgspec.structs.replace(
-            old,
-            name=old.name if change.written is None else usable_name(change.written),
-            folder_id=old.folder_id if change.folder_id is None else change.folder_id,
-            expires_at=old.expires_at if change.expires_at is None else change.expires_at,
-        )
-        if new == old:
-            return old
-        is_moved = new.folder_id != old.folder_id
-        if is_moved:
-            await find_way(shelf, user_id, new.folder_id)
-        checks = open_folder(user_id, new.folder_id) if is_moved else []
-        writes = [*checks, FILE.put(new, when=as_read(old)), *due_at(new, new.expires_at), *changing(old, new)]
-        try:
-            await shelf.tables.transact(writes)
-        except TransactionCancelled as cancelled:
-            if is_name_taken(cancelled):
-                raise NameTaken(NAME_TAKEN, field="name") from cancelled
-            continue
+    old, new = await _change_row(shelf, user_id, file_id, change)
+    if new != old:
         await note_opening(shelf, new)
-        return new
-    raise Conflict(CROSSED)
+    return new
+
+
+@optimistic_update()
+async def _change_row(shelf: Shelf, user_id: UserId, file_id: FileId, change: FileChange) -> tuple[FileRow, FileRow]:
+    """The file before and after."""
+    old = await find_file(shelf, user_id, file_id)
+    new = msgspec.structs.replace(
+        old,
+        name=old.name if change.written is None else usable_name(change.written),
+        folder_id=old.folder_id if change.folder_id is None else change.folder_id,
+        expires_at=old.expires_at if change.expires_at is None else change.expires_at,
+    )
+    if new == old:
+        return old, new
+    is_moved = new.folder_id != old.folder_id
+    if is_moved:
+        await find_way(shelf, user_id, new.folder_id)
+    checks = open_folder(user_id, new.folder_id) if is_moved else []
+    with refusing_taken_names():
+        await shelf.tables.transact(
+            [*checks, FILE.put(new, when=as_read(old)), *due_at(new, new.expires_at), *changing(old, new)]
+        )
+    return old, new
 
 
 def as_read(file: FileRow) -> Condition:

@@ -4,7 +4,8 @@ A move says where the folder shall be, on condition that the whole way from ther
 the folder itself was not met. Of two moves that would close a circle, the second finds its way changed.
 """
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 
 import msgspec
 
@@ -19,16 +20,19 @@ from satchel.features.shelf.model import (
     UserId,
 )
 from satchel.features.shelf.records import FOLDER, RANKS, FolderRow
-from satchel.features.shelf.service.context import ATTEMPTS, CROSSED, MAX_ID_CHARACTERS, Shelf
+from satchel.features.shelf.service.context import MAX_ID_CHARACTERS, Shelf
 from satchel.features.shelf.service.placement import LIVE, changing, entering, find_name, is_name_taken, open_folder
 from satchel.kernel.clock import iso
-from satchel.kernel.errors import Conflict, NotFound, Unavailable
+from satchel.kernel.errors import NotFound, Unavailable
 from satchel.kernel.ids import new_id
 from satchel.kernel.names import FileName, clean_name, numbered
+from satchel.stores.patterns.optimistic_update import optimistic_update
 from satchel.stores.ports.expressions import Condition, attr
 from satchel.stores.ports.table import Check, TransactionCancelled, Write
 
 NAME_TAKEN = "There is something of this name in that folder. Choose another name."
+# How many numbered names are tried for a folder whose name files have.
+_MOST_NUMBERS = 100
 
 
 class Ways:
@@ -73,19 +77,14 @@ async def find_folder(shelf: Shelf, user_id: UserId, folder_id: FolderId) -> Fol
     return way[-1]
 
 
+@optimistic_update()
 async def make_folder(shelf: Shelf, user_id: UserId, parent_id: FolderId, written: str) -> FolderRow:
     name = usable_name(written)
-    for _ in range(ATTEMPTS):
-        check_depth(await find_way(shelf, user_id, parent_id), 1)
-        folder = _new_folder(shelf, user_id, parent_id, name)
-        try:
-            await shelf.tables.transact(_making(folder))
-        except TransactionCancelled as cancelled:
-            if is_name_taken(cancelled):
-                raise NameTaken(NAME_TAKEN, field="name") from cancelled
-            continue
-        return folder
-    raise Conflict(CROSSED)
+    check_depth(await find_way(shelf, user_id, parent_id), 1)
+    folder = _new_folder(shelf, user_id, parent_id, name)
+    with refusing_taken_names():
+        await shelf.tables.transact(_making(folder))
+    return folder
 
 
 async def have_folders(shelf: Shelf, user_id: UserId, folder_id: FolderId, names: Sequence[FileName]) -> FolderId:
@@ -95,31 +94,37 @@ async def have_folders(shelf: Shelf, user_id: UserId, folder_id: FolderId, names
     return folder_id
 
 
+@optimistic_update()
 async def change_folder(
     shelf: Shelf, user_id: UserId, folder_id: FolderId, *, written: str | None, parent_id: FolderId | None
 ) -> FolderRow:
     """Rename a folder, move it, or both in one step."""
     name = None if written is None else usable_name(written)
-    for _ in range(ATTEMPTS):
-        old = await find_folder(shelf, user_id, folder_id)
-        target = old.parent_id if parent_id is None else parent_id
-        way = await find_way(shelf, user_id, target)
-        if any(above.folder_id == folder_id for above in way):
-            raise FolderInsideItself("Choose a folder that is not inside the one you move.")
-        if target != old.parent_id:
-            check_depth(way, 1)
-        new = msgspec.structs.replace(old, name=name or old.name, parent_id=target)
-        if new == old:
-            return old
-        checks = unchanged_way(way) if target != old.parent_id else []
-        try:
-            await shelf.tables.transact([*checks, FOLDER.put(new, when=as_read(old)), *changing(old, new)])
-        except TransactionCancelled as cancelled:
-            if is_name_taken(cancelled):
-                raise NameTaken(NAME_TAKEN, field="name") from cancelled
-            continue
-        return new
-    raise Conflict(CROSSED)
+    old = await find_folder(shelf, user_id, folder_id)
+    target = old.parent_id if parent_id is None else parent_id
+    way = await find_way(shelf, user_id, target)
+    if any(above.folder_id == folder_id for above in way):
+        raise FolderInsideItself("Choose a folder that is not inside the one you move.")
+    if target != old.parent_id:
+        check_depth(way, 1)
+    new = msgspec.structs.replace(old, name=name or old.name, parent_id=target)
+    if new == old:
+        return old
+    checks = unchanged_way(way) if target != old.parent_id else []
+    with refusing_taken_names():
+        await shelf.tables.transact([*checks, FOLDER.put(new, when=as_read(old)), *changing(old, new)])
+    return new
+
+
+@contextmanager
+def refusing_taken_names() -> Generator[None]:
+    """Around a transaction that gives something a name: a retry is of no use if another has that name."""
+    try:
+        yield
+    except TransactionCancelled as cancelled:
+        if is_name_taken(cancelled):
+            raise NameTaken(NAME_TAKEN, field="name") from cancelled
+        raise
 
 
 def as_read(folder: FolderRow) -> Condition:
@@ -153,26 +158,31 @@ def usable_name(written: str) -> FileName:
     return name
 
 
+def _too_many_of_this_name() -> Unavailable:
+    return Unavailable("Too much of this name arrives at once. Try again in a moment.")
+
+
+@optimistic_update(gives_up=_too_many_of_this_name)
 async def _have_folder(shelf: Shelf, user_id: UserId, parent_id: FolderId, wanted: FileName) -> FolderId:
     """A folder of this name, or, where a file has it, of the next numbered one."""
-    name, number = wanted, 0
-    for _ in range(ATTEMPTS):
+    for number in range(_MOST_NUMBERS):
+        name = numbered(wanted, number) if number else wanted
         found = await find_name(shelf, user_id, parent_id, name)
-        if found is not None and found.rank == RANKS["folder"]:
+        if found is None:
+            return await _make_missing(shelf, _new_folder(shelf, user_id, parent_id, name))
+        if found.rank == RANKS["folder"]:
             return FolderId(found.entry_id)
-        if found is not None:
-            number += 1
-            name = numbered(wanted, number)
-            continue
-        folder = _new_folder(shelf, user_id, parent_id, name)
-        try:
-            await shelf.tables.transact(_making(folder))
-        except TransactionCancelled as cancelled:
-            if cancelled.reasons[0] == "condition" and parent_id != ROOT:
-                raise NotFound("The folder has been deleted in the meantime.") from cancelled
-            continue
-        return folder.folder_id
-    raise Unavailable("Too much of this name arrives at once. Try again in a moment.")
+    raise _too_many_of_this_name()
+
+
+async def _make_missing(shelf: Shelf, folder: FolderRow) -> FolderId:
+    try:
+        await shelf.tables.transact(_making(folder))
+    except TransactionCancelled as cancelled:
+        if cancelled.reasons[0] == "condition" and folder.parent_id != ROOT:
+            raise NotFound("The folder has been deleted in the meantime.") from cancelled
+        raise
+    return folder.folder_id
 
 
 async def _live_folder(shelf: Shelf, user_id: UserId, folder_id: FolderId) -> FolderRow | None:

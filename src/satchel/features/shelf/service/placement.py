@@ -20,10 +20,10 @@ from satchel.features.shelf.records import (
 )
 from satchel.features.shelf.service.context import Shelf
 from satchel.kernel.names import FileName, numbered, sameness
+from satchel.stores.patterns.optimistic_update import NEW
 from satchel.stores.ports.expressions import Condition, attr
 from satchel.stores.ports.table import Check, TransactionCancelled, Write
 
-NEW = attr("PK").absent()
 LIVE = attr("PK").exists() & attr("deletedAt").absent() & attr("closing").absent()
 Entry = FileRow | FolderRow
 

@@ -30,12 +30,13 @@ from satchel.features.shelf.records import (
     object_key,
 )
 from satchel.features.shelf.service import files
-from satchel.features.shelf.service.context import ATTEMPTS, CROSSED, Shelf
+from satchel.features.shelf.service.context import Shelf
 from satchel.features.shelf.service.files import count_usage, due_at, entry_key, is_over
 from satchel.features.shelf.service.placement import leaving
 from satchel.features.shelf.service.shelf_bin import Binned, find_in_bin, leaving_bin, replacing
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import Conflict, NotFound
+from satchel.stores.patterns.optimistic_update import StaleRead, optimistic_update
 from satchel.stores.ports.expressions import add, assign, attr
 from satchel.stores.ports.table import ConditionFailed, Range, TransactionCancelled, Write
 
@@ -49,19 +50,28 @@ _log = logging.getLogger("satchel.shelf")
 
 async def delete_for_good(shelf: Shelf, user_id: UserId, entry_id: EntryId) -> None:
     """Out of the bin. Of a large folder the rest goes with the next sweeps; nobody sees it any more."""
-    for _ in range(ATTEMPTS):
-        if await _remove_binned(shelf, await find_in_bin(shelf, user_id, entry_id)):
-            return
-    raise Conflict(CROSSED)
+    closed = await _remove_from_bin(shelf, user_id, entry_id)
+    if closed is not None:
+        await _empty(shelf, closed, AT_ONCE - 1)
 
 
+@optimistic_update()
+async def _remove_from_bin(shelf: Shelf, user_id: UserId, entry_id: EntryId) -> FolderRow | None:
+    """A file goes for good; a folder is closed and answered, for somebody to empty it."""
+    binned = await find_in_bin(shelf, user_id, entry_id)
+    if isinstance(binned.entry, FolderRow):
+        return await _close(shelf, binned.entry, leaving_bin(binned.row))
+    if not await _purge_file(shelf, binned.entry):
+        raise StaleRead
+    return None
+
+
+@optimistic_update()
 async def take_away(shelf: Shelf, user_id: UserId, file_id: FileId) -> None:
     """A file at once, from the shelf, the bin, or a folder in the bin; one that is not there is no error."""
-    for _ in range(ATTEMPTS):
-        file = await FILE.get(shelf.tables, user_id=user_id, file_id=file_id)
-        if file is None or await _purge_file(shelf, file):
-            return
-    raise Conflict(CROSSED)
+    file = await FILE.get(shelf.tables, user_id=user_id, file_id=file_id)
+    if file is not None and not await _purge_file(shelf, file):
+        raise StaleRead
 
 
 async def empty_bin(shelf: Shelf, user_id: UserId) -> None:
@@ -137,17 +147,16 @@ async def _remove_binned(shelf: Shelf, binned: Binned, at_once: int = AT_ONCE) -
     """How many went; 0 if something else came first."""
     if isinstance(binned.entry, FileRow):
         return await _purge_file(shelf, binned.entry)
-    closed = await _close(shelf, binned.entry, leaving_bin(binned.row))
-    return 0 if closed is None else 1 + await _empty(shelf, closed, at_once - 1)
-
-
-async def _close(shelf: Shelf, folder: FolderRow, leaving_place: list[Write]) -> FolderRow | None:
-    closed = msgspec.structs.replace(folder, closing=True)
-    writes = [replacing(folder, closed), *due_at(closed, iso(shelf.clock())), *leaving_place]
     try:
-        await shelf.tables.transact(writes)
+        closed = await _close(shelf, binned.entry, leaving_bin(binned.row))
     except TransactionCancelled:
-        return None
+        return 0
+    return 1 + await _empty(shelf, closed, at_once - 1)
+
+
+async def _close(shelf: Shelf, folder: FolderRow, leaving_place: list[Write]) -> FolderRow:
+    closed = msgspec.structs.replace(folder, closing=True)
+    await shelf.tables.transact([replacing(folder, closed), *due_at(closed, iso(shelf.clock())), *leaving_place])
     return closed
 
 
@@ -175,25 +184,31 @@ async def _take_out(shelf: Shelf, row: NameRow) -> int:
     entry = files.read_entry(item)
     if isinstance(entry, FileRow):
         return await _purge_file(shelf, entry)
-    return 0 if await _close(shelf, entry, leaving(entry)) is None else 1
+    try:
+        await _close(shelf, entry, leaving(entry))
+    except TransactionCancelled:
+        return 0
+    return 1
 
 
 async def _purge_file(shelf: Shelf, file: FileRow) -> int:
     """The bytes go with the last file that shows them; if we are cut off before they do, a sweep takes them."""
-    for _ in range(ATTEMPTS):
-        if await FILE.get(shelf.tables, user_id=file.user_id, file_id=file.file_id) != file:
-            return 0
-        blob = await BLOB.get(shelf.tables, user_id=file.user_id, sha256=file.sha256)
-        if blob is None:
-            continue  # deleted between the two reads, so the file is gone as well
-        try:
-            await shelf.tables.transact(_purging(file, blob))
-        except TransactionCancelled:
-            continue
-        if blob.references == 1:
-            await shelf.objects.delete(object_key(blob))
-        return 1
-    raise Conflict(CROSSED)
+    blob = await _purge_rows(shelf, file)
+    if blob is not None and blob.references == 1:
+        await shelf.objects.delete(object_key(blob))
+    return 0 if blob is None else 1
+
+
+@optimistic_update()
+async def _purge_rows(shelf: Shelf, file: FileRow) -> BlobRow | None:
+    """The row of the bytes as it was before; None if the file has changed or gone."""
+    if await FILE.get(shelf.tables, user_id=file.user_id, file_id=file.file_id) != file:
+        return None
+    blob = await BLOB.get(shelf.tables, user_id=file.user_id, sha256=file.sha256)
+    if blob is None:
+        raise StaleRead  # deleted between the two reads, so the file is gone as well
+    await shelf.tables.transact(_purging(file, blob))
+    return blob
 
 
 def _purging(file: FileRow, blob: BlobRow) -> list[Write]:

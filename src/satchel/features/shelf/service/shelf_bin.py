@@ -22,15 +22,16 @@ from satchel.features.shelf.records import (
     place_of,
 )
 from satchel.features.shelf.service import files, folders
-from satchel.features.shelf.service.context import ATTEMPTS, CROSSED, MAX_ID_CHARACTERS, Shelf
+from satchel.features.shelf.service.context import MAX_ID_CHARACTERS, Shelf
 from satchel.features.shelf.service.files import count_usage, due_at, entry_key, find_file
 from satchel.features.shelf.service.folder_walk import count_bytes
 from satchel.features.shelf.service.folders import Ways, find_folder, unchanged_way
 from satchel.features.shelf.service.placement import Entry, entering, free_name, leaving, open_folder
 from satchel.kernel.clock import iso
-from satchel.kernel.errors import Conflict, NotFound
+from satchel.kernel.errors import NotFound
+from satchel.stores.patterns.optimistic_update import optimistic_update
 from satchel.stores.ports.expressions import attr
-from satchel.stores.ports.table import Put, TransactionCancelled, Write
+from satchel.stores.ports.table import Put, Write
 
 KEPT_FOR = timedelta(days=30)
 
@@ -51,21 +52,17 @@ class BinPage:
     cursor: str | None
 
 
+@optimistic_update()
 async def delete_file(shelf: Shelf, user_id: UserId, file_id: FileId) -> None:
-    for _ in range(ATTEMPTS):
-        file = await find_file(shelf, user_id, file_id)
-        if await _move_to_bin(shelf, file, file.size_bytes):
-            return
-    raise Conflict(CROSSED)
+    file = await find_file(shelf, user_id, file_id)
+    await _move_to_bin(shelf, file, file.size_bytes)
 
 
+@optimistic_update()
 async def delete_folder(shelf: Shelf, user_id: UserId, folder_id: FolderId) -> None:
     """With all that is in it."""
-    for _ in range(ATTEMPTS):
-        folder = await find_folder(shelf, user_id, folder_id)
-        if await _move_to_bin(shelf, folder, await count_bytes(shelf, user_id, folder_id)):
-            return
-    raise Conflict(CROSSED)
+    folder = await find_folder(shelf, user_id, folder_id)
+    await _move_to_bin(shelf, folder, await count_bytes(shelf, user_id, folder_id))
 
 
 async def list_bin(shelf: Shelf, user_id: UserId, limit: int, cursor: str | None) -> BinPage:
@@ -93,29 +90,26 @@ async def find_in_bin(shelf: Shelf, user_id: UserId, entry_id: EntryId) -> Binne
     raise NotFound("There is no such thing in your bin.")
 
 
+@optimistic_update()
 async def restore(shelf: Shelf, user_id: UserId, entry_id: EntryId) -> Entry:
     """Back to where it was, or to the top if that is gone; under a numbered name if another has taken its own."""
-    for _ in range(ATTEMPTS):
-        binned = await find_in_bin(shelf, user_id, entry_id)
-        old = binned.entry
-        way = await Ways(shelf, user_id).to(place_of(old)) or []
-        if len(way) >= MAX_DEPTH:
-            way = []
-        folder_id = way[-1].folder_id if way else ROOT
-        name = await free_name(shelf, user_id, folder_id, old.name)
-        if isinstance(old, FileRow):
-            new = msgspec.structs.replace(old, folder_id=folder_id, name=name, deleted_at="")
-            checks, expires_at = open_folder(user_id, folder_id), new.expires_at
-        else:
-            new = msgspec.structs.replace(old, parent_id=folder_id, name=name, deleted_at="")
-            checks, expires_at = unchanged_way(way), ""
-        writes = [*checks, replacing(old, new), *leaving_bin(binned.row), *due_at(new, expires_at), *entering(new)]
-        try:
-            await shelf.tables.transact(writes)
-        except TransactionCancelled:
-            continue
-        return new
-    raise Conflict(CROSSED)
+    binned = await find_in_bin(shelf, user_id, entry_id)
+    old = binned.entry
+    way = await Ways(shelf, user_id).to(place_of(old)) or []
+    if len(way) >= MAX_DEPTH:
+        way = []
+    folder_id = way[-1].folder_id if way else ROOT
+    name = await free_name(shelf, user_id, folder_id, old.name)
+    if isinstance(old, FileRow):
+        new = msgspec.structs.replace(old, folder_id=folder_id, name=name, deleted_at="")
+        checks, expires_at = open_folder(user_id, folder_id), new.expires_at
+    else:
+        new = msgspec.structs.replace(old, parent_id=folder_id, name=name, deleted_at="")
+        checks, expires_at = unchanged_way(way), ""
+    await shelf.tables.transact(
+        [*checks, replacing(old, new), *leaving_bin(binned.row), *due_at(new, expires_at), *entering(new)]
+    )
+    return new
 
 
 def replacing(old: Entry, new: Entry) -> Put:
@@ -132,7 +126,7 @@ def leaving_bin(row: BinRow) -> list[Write]:
     ]
 
 
-async def _move_to_bin(shelf: Shelf, entry: Entry, size_bytes: int) -> bool:
+async def _move_to_bin(shelf: Shelf, entry: Entry, size_bytes: int) -> None:
     now = shelf.clock()
     way = await Ways(shelf, entry.user_id).to(place_of(entry)) or []
     deleted = msgspec.structs.replace(entry, deleted_at=iso(now))
@@ -155,8 +149,4 @@ async def _move_to_bin(shelf: Shelf, entry: Entry, size_bytes: int) -> bool:
         *due_at(entry, gone_at),
         *leaving(entry),
     ]
-    try:
-        await shelf.tables.transact(writes)
-    except TransactionCancelled:
-        return False
-    return True
+    await shelf.tables.transact(writes)

@@ -12,18 +12,19 @@ from dataclasses import dataclass
 
 from satchel.features.shelf.model import MAX_DEPTH, ROOT, BytesGone, FileId, FolderId, QuotaReached, UserId
 from satchel.features.shelf.records import BLOB, FILE, BlobRow, FileRow, object_key
-from satchel.features.shelf.service.context import ATTEMPTS, Shelf
+from satchel.features.shelf.service.context import Shelf
 from satchel.features.shelf.service.files import count_usage, due_at, read_usage
 from satchel.features.shelf.service.folders import Ways, have_folders
-from satchel.features.shelf.service.placement import NEW, entering, free_name, is_name_taken, open_folder
+from satchel.features.shelf.service.placement import entering, free_name, is_name_taken, open_folder
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import NotFound, Unavailable
 from satchel.kernel.ids import new_id
 from satchel.kernel.names import NAMELESS, FileName, clean_name
 from satchel.stores.object_rules import known_content_type
+from satchel.stores.patterns.optimistic_update import NEW, StaleRead, optimistic_update
 from satchel.stores.ports.expressions import Condition, add, attr
 from satchel.stores.ports.objects import ObjectMissing, SmallObject
-from satchel.stores.ports.table import ConditionFailed, TransactionCancelled, Write
+from satchel.stores.ports.table import TransactionCancelled, Write
 
 # What the metadata of an object call the name that its first file had, for whoever looks into the store.
 ORIGINAL_NAME = "original-name"
@@ -55,23 +56,33 @@ async def keep_upload(shelf: Shelf, upload: Upload) -> FileRow:
     """Make a file of an upload and take the uploaded object away. Doing it again comes to the same file."""
     wanted = wanted_name(upload)
     folder_id, name = None, wanted
-    for _ in range(ATTEMPTS):
+
+    @optimistic_update(gives_up=_too_many_of_this_name)
+    async def attempt() -> FileRow:
+        nonlocal folder_id, name
         kept = await FILE.get(shelf.tables, user_id=upload.user_id, file_id=upload.file_id)
-        if kept is None and (blob := await _store_bytes(shelf, upload, wanted)) is not None:
-            folder_id = folder_id or await have_place(shelf, upload)
-            try:
-                kept = await _enter(shelf, upload, blob, folder_id, name)
-            except TransactionCancelled as cancelled:
-                # Names are seldom taken, so the first attempt does not look.
-                if is_name_taken(cancelled):
-                    name = await free_name(shelf, upload.user_id, folder_id, wanted)
-                elif folder_id != ROOT and cancelled.reasons[0] == "condition":
-                    folder_id = None
         if kept is not None:
-            if upload.key:
-                await shelf.objects.delete(upload.key)
             return kept
-    raise Unavailable("Too many files of this name arrive at once. Try again in a moment.")
+        blob = await _store_bytes(shelf, upload, wanted)
+        folder_id = folder_id or await have_place(shelf, upload)
+        try:
+            return await _enter(shelf, upload, blob, folder_id, name)
+        except TransactionCancelled as cancelled:
+            # Names are seldom taken, so the first attempt does not look.
+            if is_name_taken(cancelled):
+                name = await free_name(shelf, upload.user_id, folder_id, wanted)
+            elif folder_id != ROOT and cancelled.reasons[0] == "condition":
+                folder_id = None
+            raise
+
+    kept = await attempt()
+    if upload.key:
+        await shelf.objects.delete(upload.key)
+    return kept
+
+
+def _too_many_of_this_name() -> Unavailable:
+    return Unavailable("Too many files of this name arrive at once. Try again in a moment.")
 
 
 def wanted_name(upload: Upload) -> FileName:
@@ -103,8 +114,8 @@ async def have_place(shelf: Shelf, upload: Upload) -> FolderId:
     return ROOT
 
 
-async def _store_bytes(shelf: Shelf, upload: Upload, name: FileName) -> BlobRow | None:
-    """The row of the bytes once their object stands; None if another upload changed things, and we have to look again.
+async def _store_bytes(shelf: Shelf, upload: Upload, name: FileName) -> BlobRow:
+    """The row of the bytes once their object stands; a refused write or `StaleRead` says that another upload was first.
 
     Bytes that files refer to already are looked at, too: whoever brings a damaged file back repairs it.
     """
@@ -112,10 +123,7 @@ async def _store_bytes(shelf: Shelf, upload: Upload, name: FileName) -> BlobRow 
     if blob is None:
         await check_room(shelf, upload.user_id, upload.size_bytes)
         blob = unreferenced(shelf, upload)
-        try:
-            await shelf.tables.put(BLOB.table, BLOB.item(blob), when=NEW)
-        except ConditionFailed:
-            return None
+        await shelf.tables.put(BLOB.table, BLOB.item(blob), when=NEW)
     elif blob.references > 0:
         with suppress(ObjectMissing):
             await shelf.objects.head(object_key(blob))
@@ -126,7 +134,7 @@ async def _store_bytes(shelf: Shelf, upload: Upload, name: FileName) -> BlobRow 
         # The same upload may have been taken over by another call at this moment.
         if await FILE.get(shelf.tables, user_id=upload.user_id, file_id=upload.file_id) is None:
             raise BytesGone("The uploaded bytes are not there any more. Upload the file again.") from error
-        return None
+        raise StaleRead from error
     return blob
 
 
