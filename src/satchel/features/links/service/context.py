@@ -13,10 +13,6 @@ from satchel.stores.ports.expressions import attr
 from satchel.stores.ports.objects import Objects
 from satchel.stores.ports.table import Tables
 
-# How often a change starts anew when another came first.
-ATTEMPTS = 100
-CROSSED = "This is being changed elsewhere. Try again."
-NEW = attr("PK").absent()
 STANDING = attr("PK").exists() & attr("revokedAt").absent()
 
 

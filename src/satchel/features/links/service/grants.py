@@ -8,7 +8,6 @@ When the bytes sent come to the size of the file, a download is finished, and on
 If a server dies, what it had sent is known as soon as the visitor goes on: they ask for what they do not have.
 """
 
-import asyncio
 import secrets
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
@@ -19,12 +18,14 @@ import msgspec
 
 from satchel.features.links.model import LinkUsedUp
 from satchel.features.links.records import GRANT, LINK, LOOKED, Answer, GrantRow, LinkRow
-from satchel.features.links.service.context import ATTEMPTS, CROSSED, NEW, STANDING, Links
+from satchel.features.links.service.context import STANDING, Links
 from satchel.features.links.service.link_enter import Visit
 from satchel.features.links.service.link_find import find_link, usable
 from satchel.features.links.service.visit_count import count
 from satchel.kernel.clock import iso
-from satchel.kernel.errors import Conflict, SatchelError, TooMany
+from satchel.kernel.errors import SatchelError, TooMany
+from satchel.stores.patterns.lease import renewed
+from satchel.stores.patterns.optimistic_update import NEW, StaleRead, optimistic_update
 from satchel.stores.ports.ephemeral import Put
 from satchel.stores.ports.expressions import Action, Condition, add, attr
 from satchel.stores.ports.table import TransactionCancelled, Write
@@ -84,12 +85,11 @@ async def answering(
         return
     sending = _Sending(answer_id=_new_answer_id(taking), start=start, length=max(1, length), sent=sent)
     await _begin(links, taking, sending)
-    renewing = asyncio.create_task(_renew(links, taking, sending))
     try:
-        yield
+        # Whatever a renewal meets, there is time for another one.
+        async with renewed(lambda: _renew(links, taking, sending), RENEWED_EVERY, despite=SatchelError):
+            yield
     finally:
-        renewing.cancel()
-        await asyncio.gather(renewing, return_exceptions=True)
         await _end(links, taking, sending)
 
 
@@ -115,53 +115,55 @@ def share_of(sent_bytes: int, size_bytes: int | None) -> int:
 
 
 async def _begin(links: Links, taking: Taking, sending: _Sending) -> None:
-    for _ in range(ATTEMPTS):
-        link, grant = await _read(links, taking)
-        if link.revoked_at or link.paused_at:
-            await usable(links, link.token, even_used_up=True)
-        new = _with_answer(links, taking, grant, sending)
-        writes: list[Write] = [GRANT.put(new, when=_as_read(grant))]
-        takes_place = new.places > grant.places
-        if takes_place:
-            if link.downloads_limit and link.granted >= link.downloads_limit:
-                if await _give_back_abandoned(links, link):
-                    continue
-                raise _still_under_way() if _alive(links, grant) else _used_up()
-            writes.append(LINK.update([add("granted", 1)], when=_has_place(link), token=link.token))
-        try:
-            await links.tables.transact(writes)
-        except TransactionCancelled:
-            continue
-        if takes_place and not taking.visit.pass_id:
-            # Who comes straight to the file has opened the link with that.
-            await count(links, link, taking.visit.visitor_id, "open")
-        return
-    raise Conflict(CROSSED)
+    link, takes_place = await _write_beginning(links, taking, sending)
+    if takes_place and not taking.visit.pass_id:
+        # Who comes straight to the file has opened the link with that.
+        await count(links, link, taking.visit.visitor_id, "open")
+
+
+@optimistic_update()
+async def _write_beginning(links: Links, taking: Taking, sending: _Sending) -> tuple[LinkRow, bool]:
+    """The link, and whether the answer takes a place in its limit."""
+    link, grant = await _read(links, taking)
+    if link.revoked_at or link.paused_at:
+        await usable(links, link.token, even_used_up=True)
+    new = _with_answer(links, taking, grant, sending)
+    writes: list[Write] = [GRANT.put(new, when=_as_read(grant))]
+    takes_place = new.places > grant.places
+    if takes_place:
+        if link.downloads_limit and link.granted >= link.downloads_limit:
+            if await _give_back_abandoned(links, link):
+                raise StaleRead
+            raise _still_under_way() if _alive(links, grant) else _used_up()
+        writes.append(LINK.update([add("granted", 1)], when=_has_place(link), token=link.token))
+    await links.tables.transact(writes)
+    return link, takes_place
 
 
 async def _end(links: Links, taking: Taking, sending: _Sending) -> None:
-    for _ in range(ATTEMPTS):
-        link, grant = await _read(links, taking)
-        sent_bytes = grant.sent_bytes + sending.sent()
-        finished = max(grant.finished, min(grant.places, sent_bytes // taking.worth))
-        others = {name: answer for name, answer in grant.under_way.items() if name != sending.answer_id}
-        new = _changed(links, grant, sent_bytes=sent_bytes, finished=finished, under_way=others)
-        growth = finished - grant.finished
-        writes: list[Write] = [GRANT.put(new, when=_as_read(grant))]
-        changes: list[Action] = [add("downloadsUsed", growth)] if growth else []
-        if _is_over(links, link, new):
-            writes = [_forgetting(grant)]
-            changes.append(add("granted", finished - new.places))
-        if changes:
-            writes.append(LINK.update(changes, when=attr("PK").exists(), token=link.token))
-        try:
-            await links.tables.transact(writes)
-        except TransactionCancelled:
-            continue
-        for _ in range(growth):
-            await count(links, link, taking.visit.visitor_id, "download")
-        return
-    raise Conflict(CROSSED)
+    link, growth = await _write_end(links, taking, sending)
+    for _ in range(growth):
+        await count(links, link, taking.visit.visitor_id, "download")
+
+
+@optimistic_update()
+async def _write_end(links: Links, taking: Taking, sending: _Sending) -> tuple[LinkRow, int]:
+    """The link, and how many downloads are finished by this answer."""
+    link, grant = await _read(links, taking)
+    sent_bytes = grant.sent_bytes + sending.sent()
+    finished = max(grant.finished, min(grant.places, sent_bytes // taking.worth))
+    others = {name: answer for name, answer in grant.under_way.items() if name != sending.answer_id}
+    new = _changed(links, grant, sent_bytes=sent_bytes, finished=finished, under_way=others)
+    growth = finished - grant.finished
+    writes: list[Write] = [GRANT.put(new, when=_as_read(grant))]
+    changes: list[Action] = [add("downloadsUsed", growth)] if growth else []
+    if _is_over(links, link, new):
+        writes = [_forgetting(grant)]
+        changes.append(add("granted", finished - new.places))
+    if changes:
+        writes.append(LINK.update(changes, when=attr("PK").exists(), token=link.token))
+    await links.tables.transact(writes)
+    return link, growth
 
 
 def _is_over(links: Links, link: LinkRow, grant: GrantRow) -> bool:
@@ -175,15 +177,12 @@ def _forgetting(grant: GrantRow) -> Write:
 
 
 async def _renew(links: Links, taking: Taking, sending: _Sending) -> None:
-    while True:
-        await asyncio.sleep(RENEWED_EVERY.total_seconds())
-        # Whatever came in between, there is time for another attempt.
-        with suppress(SatchelError):
-            _, grant = await _read(links, taking)
-            if (answer := grant.under_way.get(sending.answer_id)) is not None:
-                under_way = {**grant.under_way, sending.answer_id: _replace(answer, until=_until(links))}
-                new = _changed(links, grant, under_way=under_way)
-                await links.tables.put(GRANT.table, GRANT.item(new), when=_as_read(grant))
+    """Renew the lease of one answer, which is a part of the row that says what the visitor takes."""
+    _, grant = await _read(links, taking)
+    if (answer := grant.under_way.get(sending.answer_id)) is not None:
+        under_way = {**grant.under_way, sending.answer_id: _replace(answer, until=_until(links))}
+        new = _changed(links, grant, under_way=under_way)
+        await links.tables.put(GRANT.table, GRANT.item(new), when=_as_read(grant))
 
 
 async def _read(links: Links, taking: Taking) -> tuple[LinkRow, GrantRow]:

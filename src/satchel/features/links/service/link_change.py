@@ -20,14 +20,14 @@ from satchel.features.links.records import (
     EndedRow,
     LinkRow,
 )
-from satchel.features.links.service.context import ATTEMPTS, CROSSED, STANDING, Links
+from satchel.features.links.service.context import STANDING, Links
 from satchel.features.links.service.link_find import find_own
 from satchel.features.links.service.link_give import check_downloads, check_end, check_max_bytes, hash_of
 from satchel.kernel.clock import iso
-from satchel.kernel.errors import Conflict
 from satchel.kernel.ids import new_id
+from satchel.stores.patterns.optimistic_update import optimistic_update, update_from
 from satchel.stores.ports.expressions import Action, Condition, assign, attr, remove
-from satchel.stores.ports.table import Range, TransactionCancelled, Write
+from satchel.stores.ports.table import Range, Write
 
 # So long does the page of a revoked link say that it was revoked.
 REMEMBERED = timedelta(days=90)
@@ -49,8 +49,10 @@ class Change:
 
 async def change(links: Links, owner_id: OwnerId, link_id: str, wanted: Change) -> LinkRow:
     link = await find_own(links, owner_id, link_id)
+    # Once, since a password takes long to hash.
     values = await _values(links, link, wanted)
-    for _ in range(ATTEMPTS):
+
+    async def attempt(link: LinkRow) -> LinkRow | None:
         if link.revoked_at:
             raise LinkRevoked("You have revoked this link. Give a new one instead.")
         badge, badge_writes = _badge_change(links, link, wanted.badge)
@@ -58,35 +60,30 @@ async def change(links: Links, owner_id: OwnerId, link_id: str, wanted: Change) 
         if not actions:
             return link
         as_read = STANDING & _same_badge(link) if badge else STANDING
-        try:
-            await links.tables.transact([LINK.update(actions, when=as_read, token=link.token), *badge_writes])
-        except TransactionCancelled:
-            link = await find_own(links, owner_id, link_id)
-            continue
+        await links.tables.transact([LINK.update(actions, when=as_read, token=link.token), *badge_writes])
+        return None
+
+    async def reread(_: LinkRow) -> LinkRow:
         return await find_own(links, owner_id, link_id)
-    raise Conflict(CROSSED)
+
+    return await update_from(link, attempt, reread) or await find_own(links, owner_id, link_id)
 
 
+@optimistic_update()
 async def revoke(links: Links, owner_id: OwnerId, link_id: str) -> None:
     """For good. The row stays for a while, so that visitors can be told; doing it again changes nothing."""
-    for _ in range(ATTEMPTS):
-        link = await find_own(links, owner_id, link_id)
-        if link.revoked_at:
-            return
-        due = iso(links.clock() + REMEMBERED.total_seconds())
-        marks: list[Action] = [assign("revokedAt", links.now()), remove("badgeId")]
-        writes: list[Write] = [
-            LINK.update(marks, when=STANDING & _same_badge(link), token=link.token),
-            ENDED.put(EndedRow(token=link.token, due=due)),
-        ]
-        if link.badge_id:
-            writes.append(BADGE.delete(badge_id=link.badge_id))
-        try:
-            await links.tables.transact(writes)
-        except TransactionCancelled:
-            continue
+    link = await find_own(links, owner_id, link_id)
+    if link.revoked_at:
         return
-    raise Conflict(CROSSED)
+    due = iso(links.clock() + REMEMBERED.total_seconds())
+    marks: list[Action] = [assign("revokedAt", links.now()), remove("badgeId")]
+    writes: list[Write] = [
+        LINK.update(marks, when=STANDING & _same_badge(link), token=link.token),
+        ENDED.put(EndedRow(token=link.token, due=due)),
+    ]
+    if link.badge_id:
+        writes.append(BADGE.delete(badge_id=link.badge_id))
+    await links.tables.transact(writes)
 
 
 async def forget_revoked(links: Links) -> int:

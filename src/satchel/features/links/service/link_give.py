@@ -15,11 +15,12 @@ from satchel.features.links.model import (
     new_token,
 )
 from satchel.features.links.records import LINK, POINTER, POINTER_BY_THING, LinkRow, pointer_to
-from satchel.features.links.service.context import NEW, Links
+from satchel.features.links.service.context import Links
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import Invalid, NotFound
 from satchel.kernel.ids import new_id
 from satchel.kernel.linked import ThingKind
+from satchel.stores.patterns.optimistic_update import NEW
 
 # The moment at which a link ends that does not.
 NEVER = math.inf

@@ -1,16 +1,18 @@
 """Files that visitors send by a link that asks for them: into the owner's folder, and no more than was asked for."""
 
+from contextlib import suppress
 from dataclasses import replace
 
 from satchel.features.links.model import MOST_RECEIVED_FILES, LinkFull, LinkUnknown
 from satchel.features.links.records import ARRIVAL, LINK, ArrivalRow, LinkRow
 from satchel.features.links.service import passes
-from satchel.features.links.service.context import ATTEMPTS, CROSSED, NEW, STANDING, Links
+from satchel.features.links.service.context import STANDING, Links
 from satchel.features.links.service.link_find import find_link, usable
 from satchel.features.links.service.visit_count import count
 from satchel.kernel.errors import Conflict, OutOfSpace, SatchelError
 from satchel.kernel.handed_file import HandedFile
 from satchel.kernel.names import clean_name
+from satchel.stores.patterns.optimistic_update import NEW, optimistic_update, update_from
 from satchel.stores.ports.expressions import Condition, add, attr
 from satchel.stores.ports.table import TransactionCancelled
 
@@ -52,9 +54,10 @@ async def receive(links: Links, token: str, shown: str, uploader: str, file: Han
 async def _make_room(links: Links, link: LinkRow, file: HandedFile) -> None:
     """Count the bytes against what may come, in one transaction with the note that they are counted."""
     arrival = ArrivalRow(token=link.token, file_id=file.file_id, size_bytes=file.size_bytes)
-    for _ in range(ATTEMPTS):
+    growth = [add("receivedBytes", file.size_bytes), add("receivedFiles", 1)]
+
+    async def attempt(link: LinkRow) -> None:
         _check_fits(link, file.size_bytes)
-        growth = [add("receivedBytes", file.size_bytes), add("receivedFiles", 1)]
         writes = [
             ARRIVAL.put(arrival, when=NEW),
             LINK.update(growth, when=_fits(link, file), token=link.token),
@@ -62,13 +65,14 @@ async def _make_room(links: Links, link: LinkRow, file: HandedFile) -> None:
         try:
             await links.tables.transact(writes)
         except TransactionCancelled as cancelled:
-            if cancelled.reasons[0] == "condition":
-                # The same upload, taken over by another call at this moment.
-                return
-            link = (await usable(links, link.token)).link
-            continue
-        return
-    raise Conflict(CROSSED)
+            # The same upload may be taken over by another call at this moment; then it is counted there.
+            if cancelled.reasons[0] != "condition":
+                raise
+
+    async def reread(link: LinkRow) -> LinkRow:
+        return (await usable(links, link.token)).link
+
+    await update_from(link, attempt, reread)
 
 
 async def _free_room(links: Links, link: LinkRow, file: HandedFile) -> None:
@@ -78,14 +82,18 @@ async def _free_room(links: Links, link: LinkRow, file: HandedFile) -> None:
         ARRIVAL.delete(token=link.token, file_id=file.file_id, when=attr("PK").exists()),
         LINK.update(lessening, when=attr("PK").exists(), token=link.token),
     ]
-    for _ in range(ATTEMPTS):
+
+    @optimistic_update()
+    async def attempt() -> None:
         try:
             await links.tables.transact(writes)
         except TransactionCancelled as cancelled:
-            if "condition" in cancelled.reasons:
-                return
-            continue
-        return
+            if "condition" not in cancelled.reasons:
+                raise
+
+    # The caller has an error of its own to tell, which this must not hide.
+    with suppress(Conflict):
+        await attempt()
 
 
 def _check_fits(link: LinkRow, size_bytes: int) -> None:
