@@ -10,10 +10,9 @@ from satchel.features.accounts.service.scopes import administrator_key, administ
 from satchel.features.accounts.service.sessions import end_all_sessions
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import Conflict
+from satchel.stores.patterns.optimistic_update import optimistic_update
 from satchel.stores.ports.expressions import Condition, add, assign, attr, discard, remove
 from satchel.stores.ports.table import Check, Delete, TransactionCancelled, Write
-
-_ATTEMPTS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,24 +33,34 @@ async def change_standing(
     """None leaves it as it is. Who loses something is signed out everywhere, so that it holds at once."""
     if suspended and user_id == by:
         raise OwnSuspension("You cannot suspend yourself. Ask another administrator.")
-    for _ in range(_ATTEMPTS):
-        user = await find_user(accounts, user_id)
-        was = Standing(await is_administrator(accounts, user.email), bool(user.suspended_at))
-        will = Standing(
-            was.administrator if administrator is None else administrator,
-            was.suspended if suspended is None else suspended,
-        )
-        if will != was and not await _changed(accounts, user, was, will):
-            continue
-        # Also when nothing changed: an earlier call may have been cut off before it came to this.
-        if will.suspended or (was.administrator and not will.administrator):
-            await end_all_sessions(accounts, user.email)
-        return await find_user(accounts, user_id)
-    raise Conflict("Somebody else is changing this account. Try again.")
+    user, was, will = await _change(accounts, user_id, administrator, suspended)
+    # Also when nothing changed: an earlier call may have been cut off before it came to this.
+    if will.suspended or (was.administrator and not will.administrator):
+        await end_all_sessions(accounts, user.email)
+    return await find_user(accounts, user_id)
 
 
-async def _changed(accounts: Accounts, user: UserRow, was: Standing, will: Standing) -> bool:
-    """Whether the change was made; not if the person's standing is not what it was when we looked."""
+def _changed_elsewhere() -> Conflict:
+    return Conflict("Somebody else is changing this account. Try again.")
+
+
+@optimistic_update(gives_up=_changed_elsewhere)
+async def _change(
+    accounts: Accounts, user_id: UserId, administrator: bool | None, suspended: bool | None
+) -> tuple[UserRow, Standing, Standing]:
+    """The person as they were, what they were allowed to do, and what they are now."""
+    user = await find_user(accounts, user_id)
+    was = Standing(await is_administrator(accounts, user.email), bool(user.suspended_at))
+    will = Standing(
+        was.administrator if administrator is None else administrator,
+        was.suspended if suspended is None else suspended,
+    )
+    if will != was:
+        await _write(accounts, user, was, will)
+    return user, was, will
+
+
+async def _write(accounts: Accounts, user: UserRow, was: Standing, will: Standing) -> None:
     writes = [_suspension(accounts, user, was, will), _right(accounts, user, was, will)]
     if was.administers != will.administers:
         writes.append(_count(user.user_id, administers=will.administers))
@@ -60,8 +69,7 @@ async def _changed(accounts: Accounts, user: UserRow, was: Standing, will: Stand
     except TransactionCancelled as cancelled:
         if cancelled.reasons == (None, None, "condition"):
             raise LastAdministrator("Make somebody else an administrator first.") from cancelled
-        return False
-    return True
+        raise
 
 
 def _suspension(accounts: Accounts, user: UserRow, was: Standing, will: Standing) -> Write:

@@ -37,6 +37,7 @@ from satchel.features.accounts.service.scopes import is_administrator
 from satchel.kernel.clock import from_iso, iso
 from satchel.kernel.ids import new_id
 from satchel.kernel.signature import BadSignature
+from satchel.stores.patterns.optimistic_update import optimistic_update
 from satchel.stores.ports.expressions import assign, attr
 from satchel.stores.ports.table import Check, Range, TransactionCancelled, Write
 
@@ -105,24 +106,35 @@ async def open_session(accounts: Accounts, user: UserRow, *, purpose: Purpose, d
 
 async def refresh(accounts: Accounts, refresh_token: str) -> SignedIn:
     claim = _open_claim(accounts, refresh_token)
-    for _ in range(3):
-        session = await SESSION.get(accounts.tables, email=claim.email, session_id=claim.session_id)
-        now = accounts.clock()
-        if session is None or from_iso(session.expires_at) <= now:
-            raise SessionEnded("This session has ended. Sign in again.")
-        if await _is_suspended(accounts, session.user_id):
-            # Suspending ends all sessions; this one was left because something broke off.
-            await _end(accounts, session)
-            raise SessionEnded("This session has ended. Sign in again.")
-        if claim.generation != session.generation:
-            return await _answer_old_token(accounts, session, claim)
-        renewed = msgspec.structs.replace(session, generation=session.generation + 1, last_used_at=iso(now))
-        try:
-            await accounts.tables.transact(_rotation(accounts, session, renewed))
-        except TransactionCancelled:
-            continue  # another tab was first; look again
-        return await _signed_in(accounts, renewed)
-    raise SessionEnded("This session has ended. Sign in again.")
+    session, is_rotated = await _rotate(accounts, claim)
+    if is_rotated:
+        return await _signed_in(accounts, session)
+    return await _answer_old_token(accounts, session, claim)
+
+
+def _session_ended() -> SessionEnded:
+    return SessionEnded("This session has ended. Sign in again.")
+
+
+@optimistic_update(gives_up=_session_ended)
+async def _rotate(accounts: Accounts, claim: _Claim) -> tuple[SessionRow, bool]:
+    """The session, and whether its token was replaced: only if the claim is of the newest one.
+
+    If another tab is first, the claim is an old one by the time of the next attempt.
+    """
+    session = await SESSION.get(accounts.tables, email=claim.email, session_id=claim.session_id)
+    now = accounts.clock()
+    if session is None or from_iso(session.expires_at) <= now:
+        raise _session_ended()
+    if await _is_suspended(accounts, session.user_id):
+        # Suspending ends all sessions; this one was left because something broke off.
+        await _end(accounts, session)
+        raise _session_ended()
+    if claim.generation != session.generation:
+        return session, False
+    renewed = msgspec.structs.replace(session, generation=session.generation + 1, last_used_at=iso(now))
+    await accounts.tables.transact(_rotation(accounts, session, renewed))
+    return renewed, True
 
 
 def _rotation(accounts: Accounts, session: SessionRow, renewed: SessionRow) -> list[Write]:

@@ -8,16 +8,11 @@ from satchel.kernel.clock import Clock, iso
 from satchel.kernel.events import Events
 from satchel.stores.patterns.throttle import Throttle
 from satchel.stores.ports.ephemeral import Ephemeral
-from satchel.stores.ports.expressions import attr
 from satchel.stores.ports.objects import Objects
 from satchel.stores.ports.table import Tables
 
-# How often a change starts anew when another came first.
-ATTEMPTS = 100
 # Much longer than it takes to copy or discard as many files as may be handed over at once.
 FINISHED_WITHIN = timedelta(hours=1)
-CROSSED = "This is being changed elsewhere. Try again."
-NEW = attr("PK").absent()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,12 +31,12 @@ from satchel.features.transfers.records import (
     ReceiptRow,
     TransferRow,
 )
-from satchel.features.transfers.service.context import ATTEMPTS, CROSSED, NEW, Transfers
+from satchel.features.transfers.service.context import Transfers
 from satchel.features.transfers.service.transfer_notify import tell_changed
 from satchel.kernel.counted import Counted, counted_as
-from satchel.kernel.errors import Conflict
+from satchel.stores.patterns.optimistic_update import NEW, update_from
 from satchel.stores.ports.expressions import Action, add, attr
-from satchel.stores.ports.table import TransactionCancelled, Write
+from satchel.stores.ports.table import Write
 
 Step = Callable[[ReceiptRow], ReceiptRow]
 
@@ -45,26 +45,29 @@ _replace = msgspec.structs.replace
 
 async def change(transfers: Transfers, transfer: TransferRow, receipt: ReceiptRow, step: Step) -> ReceiptRow:
     """Take the step from wherever the receipt stands, and tell whom it concerns; what the step raises comes through."""
-    for _ in range(ATTEMPTS):
-        new = step(receipt)
-        if new == receipt:
-            return receipt
-        new = _replace(new, version=receipt.version + 1)
-        try:
-            await transfers.tables.transact(_writes(transfer, receipt, new))
-        except TransactionCancelled:
-            stored = await RECEIPT.get(transfers.tables, transfer_id=receipt.transfer_id, person_id=receipt.person_id)
-            if stored is None:
-                await _check_not_withdrawn(transfers, transfer)
-            receipt = stored or receipt
-            continue
+
+    async def attempt(old: ReceiptRow) -> tuple[ReceiptRow, ReceiptRow]:
+        new = step(old)
+        if new == old:
+            return old, old
+        new = _replace(new, version=old.version + 1)
+        await transfers.tables.transact(_writes(transfer, old, new))
+        return old, new
+
+    async def reread(old: ReceiptRow) -> ReceiptRow:
+        stored = await RECEIPT.get(transfers.tables, transfer_id=old.transfer_id, person_id=old.person_id)
+        if stored is None:
+            await _check_not_withdrawn(transfers, transfer)
+        return stored or old
+
+    old, new = await update_from(receipt, attempt, reread)
+    if new != old:
         # The sender sees how far a receiver has come, not with which of the files.
-        progress = _replace(receipt, downloaded=new.downloaded, verified=new.verified, version=new.version)
+        progress = _replace(old, downloaded=new.downloaded, verified=new.verified, version=new.version)
         concerned = [new.person_id] if progress == new else [new.person_id, transfer.sent_by.person_id]
         await tell_changed(transfers, concerned, transfer.transfer_id)
-        await _state_use(transfers, transfer, receipt, new)
-        return new
-    raise Conflict(CROSSED)
+        await _state_use(transfers, transfer, old, new)
+    return new
 
 
 def first_receipt(transfer: TransferRow, receiver: Party, now: str) -> ReceiptRow:

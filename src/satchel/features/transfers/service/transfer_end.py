@@ -9,9 +9,10 @@ from contextlib import asynccontextmanager
 from satchel.features.transfers.model import PersonId
 from satchel.features.transfers.records import POSTING, PostingRow, ReceiptRow, TransferRow
 from satchel.features.transfers.service import history, receipts, transfer_contents
-from satchel.features.transfers.service.context import FINISHED_WITHIN, NEW, Transfers
+from satchel.features.transfers.service.context import FINISHED_WITHIN, Transfers
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import SatchelError
+from satchel.stores.patterns.optimistic_update import NEW
 from satchel.stores.ports.table import ConditionFailed
 
 

@@ -30,12 +30,13 @@ from satchel.features.transfers.records import (
     rows_of_files,
 )
 from satchel.features.transfers.service import history
-from satchel.features.transfers.service.context import FINISHED_WITHIN, NEW, Transfers
+from satchel.features.transfers.service.context import FINISHED_WITHIN, Transfers
 from satchel.features.transfers.service.receipts import answered, change, first_receipt, pointer_to
 from satchel.features.transfers.service.transfer_notify import tell_changed, tell_offered
 from satchel.features.transfers.service.transfer_receive import land
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import NotFound
+from satchel.stores.patterns.optimistic_update import NEW
 from satchel.stores.ports.table import Item
 
 
