@@ -92,7 +92,7 @@ async def application(
             for each in slices:
                 if each.declared.stop:
                     each.declared.stop(each.context)
-            uploads.turns.stop_all()
+            uploads.locks.stop_all()
 
         async with AsyncExitStack() as running, live.roll.kept():
             for each in slices:

@@ -13,7 +13,7 @@ from satchel.edge.http.callers import Guest
 from satchel.edge.uploads.body_buffers import Buffers
 from satchel.edge.uploads.bundles import MAX_BUNDLE_BYTES, MAX_FILE_BYTES, MAX_FILES
 from satchel.edge.uploads.destinations import Announced, Arrived
-from satchel.edge.uploads.upload_lock import Turn
+from satchel.edge.uploads.upload_lock import UploadLock
 from satchel.kernel.errors import Unavailable
 from tests.edge.given import ANN, slug
 from tests.uploads.given import Place, Sender, a_bundle, a_place
@@ -144,7 +144,7 @@ async def test_a_slow_bundle_lets_go_of_its_memory_when_others_need_it(tmp_path:
 
         slow = asyncio.create_task(place.caller().send_bundle(stall(), **{"content-length": str(len(body))}))
         await asyncio.sleep(0)
-        await asyncio.wait_for(buffers.take(Turn()), 30)
+        await asyncio.wait_for(buffers.take(UploadLock()), 30)
         buffers.give_back()
         assert slug((await slow).json()) == "too-slow"
         assert (await place.caller().send_bundle(body)).status_code == 200

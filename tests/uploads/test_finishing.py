@@ -32,8 +32,8 @@ async def arrive(place: Place, url: str, data: bytes) -> None:
 
     row = await place.row(url)
     assert row is not None
-    async with place.uploads.turns.hold(row.upload_id) as turn:
-        await write(place.uploads, row, turn, receive)
+    async with place.uploads.locks.hold(row.upload_id) as lock:
+        await write(place.uploads, row, lock, receive)
     # What the server that was killed had in memory is gone.
     place.uploads.digests.take(row.upload_id, len(data))
 
@@ -269,22 +269,22 @@ async def test_uploads_go_to_s3_alike(on_s3: Place) -> None:
 async def test_what_was_promised_to_unfinished_uploads_counts_until_they_have_become_something_or_nothing(
     place: Place, ann: Sender
 ) -> None:
-    async def promised() -> int:
+    async def reserved() -> int:
         place.desk.refusal = OutOfSpace("Only looking.")
         assert (await place.caller().create(1)).status_code == 507
         place.desk.refusal = None
-        return place.desk.admitted[-1].promised_bytes
+        return place.desk.admitted[-1].reserved_bytes
 
-    assert await promised() == 0
+    assert await reserved() == 0
     finished, given_up, left_alone = await ann.begun(10), await ann.begun(200), await ann.begun(3000)
-    assert await promised() == 3210
+    assert await reserved() == 3210
     assert (await ann.send(finished, 0, b"0123456789")).status_code == 204
-    assert await promised() == 3200
+    assert await reserved() == 3200
     assert (await ann.http.delete(given_up, headers=TUS)).status_code == 204
-    assert await promised() == 3000
+    assert await reserved() == 3000
     place.clock.advance(WEEK)
     await sweep_expired_uploads(place.uploads)
-    assert await promised() == 0
+    assert await reserved() == 0
     assert await place.row(left_alone) is None
 
 
@@ -292,4 +292,4 @@ async def test_a_creation_that_has_to_be_repeated_does_not_count_twice(place: Pl
     for _ in range(2):
         assert (await ann.create(10, headers={"idempotency-key": "k"})).status_code in (200, 201)
     await ann.create(1)
-    assert place.desk.admitted[-1].promised_bytes == 10
+    assert place.desk.admitted[-1].reserved_bytes == 10

@@ -135,7 +135,7 @@ async def test_a_checksummed_body_that_is_cut_off_counts_for_nothing(place: Plac
 async def test_another_server_is_asked_to_let_go_and_meanwhile_the_client_to_wait(place: Place, ann: Sender) -> None:
     data = os.urandom(MIB)
     url = await ann.begun(len(data))
-    ephemeral = place.uploads.turns._ephemeral
+    ephemeral = place.uploads.locks._ephemeral
     other = desk_over(place.tables, place.objects, ephemeral, place.clock)
     async with serving(place.edge.app()) as port, sending(place, port, url, 0, len(data)) as first:
         await first.send(data[:1000])
@@ -172,7 +172,7 @@ async def test_who_finds_that_somebody_else_went_on_changes_nothing(place: Place
 async def test_a_server_that_slept_takes_nothing_away_that_another_has_acknowledged(place: Place, ann: Sender) -> None:
     data = os.urandom(MIB)
     url = await ann.begun(2 * MIB)
-    ephemeral = place.uploads.turns._ephemeral
+    ephemeral = place.uploads.locks._ephemeral
     other = desk_over(place.tables, place.objects, ephemeral, place.clock)
     wrong = {"Upload-Checksum": checksum("sha256", b"something else")}
     async with serving(place.edge.app()) as port, sending(place, port, url, 0, len(data), **wrong) as sleeper:
@@ -206,10 +206,10 @@ async def test_a_server_that_is_stopped_keeps_what_it_has(place: Place, ann: Sen
     url = await ann.begun(MIB)
     async with serving(place.edge.app()) as port, sending(place, port, url, 0, MIB) as connection:
         await connection.send(b"x" * 1000)
-        while not await place.uploads.turns._ephemeral.run(Exists(f"uploading:{url.rpartition('/')[2]}")):
+        while not await place.uploads.locks._ephemeral.run(Exists(f"uploading:{url.rpartition('/')[2]}")):
             await asyncio.sleep(0.01)
         await asyncio.sleep(0.05)
-        place.uploads.turns.stop_all()
+        place.uploads.locks.stop_all()
         assert (await connection.answer()).status == 409
     assert await ann.offset(url) == 1000
 
@@ -224,7 +224,7 @@ async def test_a_creation_whose_bytes_break_off_leaves_nothing(place: Place, ann
             await connection.send(head + b"x" * 300_000)
             await asyncio.sleep(0.2)
         async with asyncio.timeout(20):
-            while place.uploads.turns._lines:
+            while place.uploads.locks._queues:
                 await asyncio.sleep(0.01)
     assert await place.stored_keys() == []
     assert place.desk.received == []

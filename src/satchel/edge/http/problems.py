@@ -27,6 +27,13 @@ class Malformed(SatchelError):
     title = "This cannot be read"
 
 
+class BadHeader(Malformed):
+    """A header of the upload protocol is missing or cannot be read."""
+
+    slug = "upload-header"
+    title = "A header of the upload cannot be read"
+
+
 class MethodNotAllowed(SatchelError):
     """The address exists, but not for this method; the `Allow` header names those it has."""
 
@@ -100,6 +107,10 @@ class Problem:
     status: int
     headers: Headers
     body: bytes
+
+
+def bad_header(name: str, wanted: str, **facts: Any) -> BadHeader:
+    return BadHeader(f"The header `{name}` has to be {wanted}.", header=name, **facts)
 
 
 def problem_from(error: Exception, request_id: str) -> Problem:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from starlette.requests import ClientDisconnect
 
 from satchel.edge.uploads.refusals import UploadTooLarge
-from satchel.edge.uploads.upload_lock import Turn
+from satchel.edge.uploads.upload_lock import UploadLock
 
 if TYPE_CHECKING:
     from starlette.types import Receive
@@ -32,10 +32,10 @@ class Buffers:
     def wanted(self) -> bool:
         return self._waiting > 0
 
-    async def take(self, turn: Turn) -> None:
+    async def take(self, lock: UploadLock) -> None:
         self._waiting += 1
         try:
-            async with turn.interruptible():
+            async with lock.interruptible():
                 await self._free.acquire()
         finally:
             self._waiting -= 1
@@ -79,9 +79,9 @@ class Held:
 class Incoming:
     """The body of one request."""
 
-    def __init__(self, receive: "Receive", turn: Turn, buffers: Buffers) -> None:
+    def __init__(self, receive: "Receive", lock: UploadLock, buffers: Buffers) -> None:
         self._receive = receive
-        self._turn = turn
+        self._lock = lock
         self._buffers = buffers
         self._ended = False
         # Has arrived, and does not belong to the buffer that is being filled.
@@ -90,7 +90,7 @@ class Incoming:
     async def more(self) -> bool:
         """Whether a byte is there to be taken; waits for it without using a buffer."""
         while not self._rest and not self._ended:
-            async with self._turn.interruptible():
+            async with self._lock.interruptible():
                 await self._arrive()
         return bool(self._rest)
 
@@ -101,7 +101,7 @@ class Incoming:
         """
         while not self._done(held, room_bytes, last=last):
             try:
-                async with self._turn.interruptible(self._buffers.slow_seconds):
+                async with self._lock.interruptible(self._buffers.slow_seconds):
                     while not self._done(held, room_bytes, last=last):
                         self._take(held, room_bytes)
                         if not self._rest and not self._ended and (last or held.size_bytes < room_bytes):

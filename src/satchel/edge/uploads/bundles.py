@@ -19,16 +19,16 @@ from satchel.edge.http.callers import Guest, Member
 from satchel.edge.http.problems import Malformed, TooSlow, WrongMediaType
 from satchel.edge.http.request_body import declared_length
 from satchel.edge.uploads.body_buffers import BUFFER_BYTES, Held, Incoming
-from satchel.edge.uploads.context import RESUME_WITHIN, Uploads
+from satchel.edge.uploads.context import Uploads
 from satchel.edge.uploads.destinations import BundleDestination, Small
 from satchel.edge.uploads.refusals import UnknownDestination
-from satchel.edge.uploads.tus_headers import MAX_METADATA_BYTES, REPETITION_KEY, has_control_characters
-from satchel.edge.uploads.upload_create import begun_by
-from satchel.edge.uploads.upload_lock import Turn
+from satchel.edge.uploads.tus_headers import MAX_METADATA_BYTES, has_control_characters
+from satchel.edge.uploads.upload_create import begun_key
+from satchel.edge.uploads.upload_lock import UploadLock
 from satchel.kernel.errors import Invalid, SatchelError, TooLarge
 from satchel.kernel.ids import new_id
 from satchel.stores.object_rules import known_content_type
-from satchel.stores.ports.ephemeral import Delete, Get, Put
+from satchel.stores.patterns.idempotency_key import KEY_PATTERN, claim_all, release_all
 
 BUNDLE_TYPE = "application/vnd.satchel.bundle"
 MAX_FILES = 256
@@ -44,7 +44,7 @@ class BundledFile(Body, frozen=True, kw_only=True):
     filename: str = ""
     filetype: str = ""
     details: dict[str, str] = msgspec.field(default_factory=dict[str, str])
-    key: Annotated[str, msgspec.Meta(pattern=f"^{REPETITION_KEY}$")] | None = None
+    key: Annotated[str, msgspec.Meta(pattern=f"^{KEY_PATTERN}$")] | None = None
 
 
 class Bundle(Body, frozen=True, kw_only=True):
@@ -83,10 +83,10 @@ async def keep_bundle(uploads: Uploads, owner: Member | Guest, request: Request)
     """Take in a bundle and hand it over; when this returns, what it says has become something is kept for good."""
     if request.headers.get("content-type", "").lower() != BUNDLE_TYPE:
         raise WrongMediaType(f"Send the bundle with the header `Content-Type: {BUNDLE_TYPE}`.")
-    turn = Turn()
-    await uploads.buffers.take(turn)
+    lock = UploadLock()
+    await uploads.buffers.take(lock)
     try:
-        body = await _whole_body(uploads, turn, request)
+        body = await _whole_body(uploads, lock, request)
         content_at = body.find(b"\n") + 1 or len(body)
         bundle: Bundle = _read_bundle(body[:content_at])
         return Kept(files=await _keep(uploads, owner, bundle, memoryview(body)[content_at:]))
@@ -94,14 +94,14 @@ async def keep_bundle(uploads: Uploads, owner: Member | Guest, request: Request)
         uploads.buffers.give_back()
 
 
-async def _whole_body(uploads: Uploads, turn: Turn, request: Request) -> bytes:
+async def _whole_body(uploads: Uploads, lock: UploadLock, request: Request) -> bytes:
     length = declared_length(request.scope)
     if length is None:
         raise Malformed("Say with the header `Content-Length` how long the bundle is.")
     if length > MAX_BUNDLE_BYTES:
         raise TooLarge(f"A bundle may have at most {MAX_BUNDLE_BYTES} bytes.", limit_bytes=MAX_BUNDLE_BYTES)
     held = Held()
-    await Incoming(request.receive, turn, uploads.buffers).fill(held, length, last=True)
+    await Incoming(request.receive, lock, uploads.buffers).fill(held, length, last=True)
     if held.size_bytes < length:
         raise TooSlow("The bundle came so slowly that others needed its room. Send it again.")
     return b"".join(held.chunks)
@@ -130,19 +130,10 @@ async def _keep(uploads: Uploads, owner: Member | Guest, bundle: Bundle, content
 async def _ids(uploads: Uploads, owner: Member | Guest, files: Sequence[BundledFile]) -> list[str]:
     """An id for each file: the one it had before, if this is a repetition."""
     ids = [new_id(uploads.clock) for _ in files]
-    keyed = {begun_by(owner, file.key): index for index, file in enumerate(files) if file.key is not None}
-    if not keyed:
-        return ids
-    new = await uploads.ephemeral.together(
-        *(Put(place, ids[index].encode(), ttl=RESUME_WITHIN, only_if_absent=True) for place, index in keyed.items())
-    )
-    repeated = [place for place, is_new in zip(keyed, new, strict=True) if not is_new]
-    if repeated:
-        earlier = await uploads.ephemeral.together(*(Get(place) for place in repeated))
-        for place, upload_id in zip(repeated, earlier, strict=True):
-            if upload_id is not None:
-                ids[keyed[place]] = upload_id.decode()
-    return ids
+    places = [None if file.key is None else begun_key(owner, file.key) for file in files]
+    new = {place: upload_id for place, upload_id in zip(places, ids, strict=True) if place is not None}
+    claimed = await claim_all(uploads.ephemeral, new)
+    return [upload_id if place is None else claimed[place] for place, upload_id in zip(places, ids, strict=True)]
 
 
 async def _free_keys(
@@ -150,12 +141,11 @@ async def _free_keys(
 ) -> None:
     """A key whose file was refused stands for nothing, and the file may come again in another way."""
     places = [
-        begun_by(owner, file.key)
+        begun_key(owner, file.key)
         for file, outcome in zip(files, outcomes, strict=True)
         if file.key is not None and isinstance(outcome, SatchelError)
     ]
-    if places:
-        await uploads.ephemeral.together(*(Delete(place) for place in places))
+    await release_all(uploads.ephemeral, places)
 
 
 def _cut(owner: Member | Guest, files: Sequence[BundledFile], ids: Sequence[str], content: memoryview) -> list[Small]:

@@ -8,14 +8,15 @@ from satchel.edge.uploads.destinations import Destination
 from satchel.edge.uploads.digests import Digests
 from satchel.edge.uploads.records import UPLOAD, UploadRow
 from satchel.edge.uploads.refusals import UploadTakenOver
-from satchel.edge.uploads.upload_lock import Turns
+from satchel.edge.uploads.upload_lock import UploadLocks
 from satchel.kernel.clock import Clock, from_iso, iso
+from satchel.stores.patterns.idempotency_key import REPEATED_WITHIN
 from satchel.stores.ports.ephemeral import Ephemeral
 from satchel.stores.ports.expressions import Action, assign, attr
 from satchel.stores.ports.objects import MAX_PARTS, Objects
 from satchel.stores.ports.table import ConditionFailed, Tables
 
-RESUME_WITHIN = timedelta(days=7)
+RESUME_WITHIN = REPEATED_WITHIN
 # However busy an upload is, the store may forget its parts some time after this.
 LASTS_AT_MOST = timedelta(days=30)
 
@@ -43,7 +44,7 @@ class Uploads:
         self.part_bytes = part_bytes
         self.buffers = buffers or Buffers()
         self.ephemeral = ephemeral
-        self.turns = Turns(ephemeral)
+        self.locks = UploadLocks(ephemeral)
         self.digests = Digests()
 
     def part_bytes_for(self, size_bytes: int) -> int:

@@ -19,7 +19,7 @@ class Announced(msgspec.Struct, frozen=True, kw_only=True):
     # The rest of the client's `Upload-Metadata`, for the destination to check.
     details: Mapping[str, str]
     # What unfinished uploads to the same place will take, besides this one.
-    promised_bytes: int = 0
+    reserved_bytes: int = 0
 
 
 class Arrived(Announced, frozen=True, kw_only=True):

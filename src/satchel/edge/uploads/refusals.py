@@ -1,8 +1,7 @@
 """What can go wrong with an upload, in the statuses that tus clients know."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from satchel.edge.http.problems import Malformed
 from satchel.kernel.errors import Conflict, Gone, Invalid, NotFound, SatchelError, TooLarge
 
 
@@ -12,13 +11,6 @@ class WrongProtocol(SatchelError):
     status = 412
     slug = "upload-protocol"
     title = "This version of the upload protocol is not spoken here"
-
-
-class BadUploadHeader(Malformed):
-    """A header of the upload protocol is missing or cannot be read."""
-
-    slug = "upload-header"
-    title = "A header of the upload cannot be read"
 
 
 class UnknownDestination(Invalid):
@@ -85,7 +77,3 @@ class ChecksumMismatch(SatchelError):
     status = 460
     slug = "upload-checksum"
     title = "The checksum does not match"
-
-
-def bad_header(name: str, wanted: str, **facts: Any) -> BadUploadHeader:
-    return BadUploadHeader(f"The header `{name}` has to be {wanted}.", header=name, **facts)

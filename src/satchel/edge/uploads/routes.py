@@ -6,15 +6,15 @@ import msgspec
 from starlette.requests import ClientDisconnect, Request
 
 from satchel.edge.api.endpoints import PREFIX, Reply, Router
+from satchel.edge.api.idempotency_key import idempotency_key_of
 from satchel.edge.http.callers import Guest, Member, Stranger
-from satchel.edge.http.problems import Malformed, MethodNotAllowed, WrongMediaType
+from satchel.edge.http.problems import BadHeader, Malformed, MethodNotAllowed, WrongMediaType, bad_header
 from satchel.edge.http.request_body import declared_length
 from satchel.edge.uploads import tus_headers
 from satchel.edge.uploads.bundles import BUNDLE_TYPE, Kept, keep_bundle
 from satchel.edge.uploads.context import Uploads
 from satchel.edge.uploads.records import UploadRow
 from satchel.edge.uploads.refusals import (
-    BadUploadHeader,
     ChecksumMismatch,
     UnknownDestination,
     UploadBusy,
@@ -38,9 +38,7 @@ VERSION_HEADER = {"Tus-Resumable": f"`{tus_headers.VERSION}`"}
 CHECKSUM_HEADER = {"Upload-Checksum": "of this body: algorithm, space, digest in base64; optional"}
 STANDING = {"Upload-Offset": "how many bytes are stored", "Upload-Expires": "when the upload ends if nothing comes"}
 REFUSALS = (WrongProtocol, UploadMissing, UploadEnded, UploadBusy)
-SENDING = (
-    *(BadUploadHeader, WrongMediaType, UploadTooLarge, UploadTakenOver, ChecksumMismatch, OutOfSpace, UploadUnwanted),
-)
+SENDING = (*(BadHeader, WrongMediaType, UploadTooLarge, UploadTakenOver, ChecksumMismatch, OutOfSpace, UploadUnwanted),)
 
 
 class UploadState(msgspec.Struct, frozen=True, kw_only=True):
@@ -96,7 +94,7 @@ def routes(uploads: Uploads) -> Router:
         """Begin an upload, with or without its first bytes as the body."""
         tus_headers.check_version(request)
         if "upload-defer-length" in request.headers:
-            raise tus_headers.bad_header("Upload-Length", "known from the beginning: it cannot be deferred here")
+            raise bad_header("Upload-Length", "known from the beginning: it cannot be deferred here")
         size_bytes = tus_headers.whole_number(request, "Upload-Length")
         wanted = tus_headers.checksum(request)
         described = tus_headers.metadata(request)
@@ -104,9 +102,9 @@ def routes(uploads: Uploads) -> Router:
         if has_body:
             tus_headers.check_body_type(request)
             _check_fits(request, 0, size_bytes)
-        row, is_new = await begin(uploads, caller, size_bytes, described, tus_headers.repetition_key(request))
+        row, is_new = await begin(uploads, caller, size_bytes, described, idempotency_key_of(request))
         if not is_new:
-            async with uploads.turns.hold(row.upload_id):
+            async with uploads.locks.hold(row.upload_id):
                 row = await settle(uploads, await find(uploads, row.upload_id, caller))
         elif has_body or not size_bytes:
             row = await _first_bytes(uploads, row, request, wanted)
@@ -140,7 +138,7 @@ def routes(uploads: Uploads) -> Router:
         """
         tus_headers.check_version(request)
         await find(uploads, upload_id, caller)
-        async with uploads.turns.hold(upload_id):
+        async with uploads.locks.hold(upload_id):
             row = await settle(uploads, await find(uploads, upload_id, caller))
         described = tus_headers.Metadata(row.destination, row.name, row.content_type, row.details)
         shown = {"Upload-Length": str(row.size_bytes), "Upload-Metadata": tus_headers.written(described)}
@@ -163,14 +161,14 @@ def routes(uploads: Uploads) -> Router:
         offset = tus_headers.whole_number(request, "Upload-Offset")
         wanted = tus_headers.checksum(request)
         await find(uploads, upload_id, caller)
-        async with uploads.turns.hold(upload_id) as turn:
+        async with uploads.locks.hold(upload_id) as lock:
             row = await find(uploads, upload_id, caller)
             if offset != row.offset_bytes:
                 raise WrongOffset(
                     f"{row.offset_bytes} bytes are stored; go on from there.", offset_bytes=row.offset_bytes
                 )
             _check_fits(request, offset, row.size_bytes)
-            row = await settle(uploads, await write(uploads, row, turn, request.receive, wanted))
+            row = await settle(uploads, await write(uploads, row, lock, request.receive, wanted))
         return Reply(None, headers=_standing(row))
 
     @router.delete("/uploads/{upload_id}", raises=REFUSALS, sends=VERSION_HEADER)
@@ -178,7 +176,7 @@ def routes(uploads: Uploads) -> Router:
         """Give up an upload and free its bytes; something that it has already become stays."""
         tus_headers.check_version(request)
         await find(uploads, upload_id, caller)
-        async with uploads.turns.hold(upload_id):
+        async with uploads.locks.hold(upload_id):
             await give_up(uploads, await find(uploads, upload_id, caller))
         return Reply(None)
 
@@ -208,7 +206,7 @@ def routes(uploads: Uploads) -> Router:
         """See how far an upload has come, and what it became; nothing is stopped by looking."""
         row = await find(uploads, upload_id, caller)
         if row.is_whole and not row.became:
-            async with uploads.turns.hold(upload_id):
+            async with uploads.locks.hold(upload_id):
                 row = await settle(uploads, await find(uploads, upload_id, caller))
         return UploadState(
             upload_id=row.upload_id,
@@ -224,9 +222,9 @@ def routes(uploads: Uploads) -> Router:
 
 async def _first_bytes(uploads: Uploads, row: UploadRow, request: Request, wanted: Checksum | None) -> UploadRow:
     """Nobody knows the address of this upload yet: if it fails, it is given up, since nobody could go on with it."""
-    async with uploads.turns.hold(row.upload_id) as turn:
+    async with uploads.locks.hold(row.upload_id) as lock:
         try:
-            return await settle(uploads, await write(uploads, row, turn, request.receive, wanted))
+            return await settle(uploads, await write(uploads, row, lock, request.receive, wanted))
         except UploadUnwanted:
             raise
         except (SatchelError, ClientDisconnect):

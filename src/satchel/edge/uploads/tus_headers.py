@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from email.utils import formatdate
 from typing import TYPE_CHECKING
 
-from satchel.edge.http.problems import WrongMediaType
-from satchel.edge.uploads.refusals import ChecksumMismatch, WrongProtocol, bad_header
+from satchel.edge.http.problems import WrongMediaType, bad_header
+from satchel.edge.uploads.refusals import ChecksumMismatch, WrongProtocol
 from satchel.stores.object_rules import known_content_type
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ EXTENSIONS = "creation,creation-with-upload,checksum,expiration,termination"
 CHECKSUMS = ("sha1", "sha256", "md5")
 BODY_TYPE = "application/offset+octet-stream"
 MAX_METADATA_BYTES = 8 * 1024
-REPETITION_KEY = "[A-Za-z0-9_-]{1,100}"
 _NUMBER = re.compile(r"[0-9]{1,18}")
 _METADATA_KEY = re.compile(r"[!-+\--~]{1,255}")
 
@@ -80,14 +79,6 @@ def whole_number(request: "Request", name: str) -> int:
     if len(given) != 1 or not _NUMBER.fullmatch(given[0]):
         raise bad_header(name, "one whole number of bytes")
     return int(given[0])
-
-
-def repetition_key(request: "Request") -> str | None:
-    """What a client sends to be sure that a request which it has to repeat is done once."""
-    key = request.headers.get("idempotency-key")
-    if key is not None and not re.fullmatch(REPETITION_KEY, key):
-        raise bad_header("Idempotency-Key", "1 to 100 letters, digits, - and _")
-    return key
 
 
 def checksum(request: "Request") -> Checksum | None:

@@ -23,7 +23,7 @@ from satchel.edge.uploads.records import Piece, UploadRow
 from satchel.edge.uploads.refusals import UploadTakenOver
 from satchel.edge.uploads.tus_headers import Checksum
 from satchel.edge.uploads.upload_finish import FINISH_WITHIN
-from satchel.edge.uploads.upload_lock import Turn
+from satchel.edge.uploads.upload_lock import UploadLock
 from satchel.stores.ports.expressions import assign
 
 # More than this are joined into one, lest a sender of single bytes fill the row with sizes.
@@ -31,13 +31,13 @@ MAX_PIECES = 32
 
 
 async def write(
-    uploads: Uploads, row: UploadRow, turn: Turn, receive: Any, checksum: Checksum | None = None
+    uploads: Uploads, row: UploadRow, lock: UploadLock, receive: Any, checksum: Checksum | None = None
 ) -> UploadRow:
     """Take in a body that follows what is stored; the row as it stands afterwards.
 
     Cut off, it keeps what came and raises what happened; with a checksum it keeps all or nothing.
     """
-    return await _Writer(uploads, row, checksum).write(Incoming(receive, turn, uploads.buffers), turn)
+    return await _Writer(uploads, row, checksum).write(Incoming(receive, lock, uploads.buffers), lock)
 
 
 class _Writer:
@@ -57,9 +57,9 @@ class _Writer:
         self._storing: asyncio.Task[None] | None = None
         self._cut_off: Exception | None = None
 
-    async def write(self, incoming: Incoming, turn: Turn) -> UploadRow:
+    async def write(self, incoming: Incoming, lock: UploadLock) -> UploadRow:
         try:
-            await self._take_in_all(incoming, turn)
+            await self._take_in_all(incoming, lock)
             if self._check is not None:
                 self._check.verify()
                 await self._commit()
@@ -74,10 +74,10 @@ class _Writer:
                 self._uploads.digests.put_back(self._committed.upload_id, self._digest)
         return self._row
 
-    async def _take_in_all(self, incoming: Incoming, turn: Turn) -> None:
+    async def _take_in_all(self, incoming: Incoming, lock: UploadLock) -> None:
         try:
             while self._cut_off is None and await incoming.more():
-                await self._uploads.buffers.take(turn)
+                await self._uploads.buffers.take(lock)
                 await self._take_in(incoming)
         finally:
             await self._have_stored()

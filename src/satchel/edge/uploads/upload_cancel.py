@@ -2,7 +2,7 @@
 
 from satchel.edge.uploads.context import Uploads
 from satchel.edge.uploads.records import UploadRow
-from satchel.edge.uploads.reservations import redeem
+from satchel.edge.uploads.reservations import release
 from satchel.stores.ports.expressions import assign
 
 
@@ -13,7 +13,7 @@ async def give_up(uploads: Uploads, row: UploadRow) -> None:
 
 
 async def free(uploads: Uploads, row: UploadRow) -> None:
-    await redeem(uploads.ephemeral, row.place, row.upload_id)
+    await release(uploads.ephemeral, row.place, row.upload_id)
     if row.multipart:
         await uploads.objects.abort(row.key, row.multipart)
     while (listed := await uploads.objects.list(row.folder)).objects:

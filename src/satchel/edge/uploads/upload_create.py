@@ -7,9 +7,9 @@ from datetime import timedelta
 import msgspec
 
 from satchel.edge.http.callers import Caller, Guest, Member, Stranger
-from satchel.edge.uploads.context import LASTS_AT_MOST, RESUME_WITHIN, Uploads
+from satchel.edge.uploads.context import LASTS_AT_MOST, Uploads
 from satchel.edge.uploads.destinations import Announced, Destination, OpenDestination
-from satchel.edge.uploads.records import EXPIRY_INDEX, UPLOAD, UPLOAD_SORT, UploadRow
+from satchel.edge.uploads.records import BEGUN, BEGUN_BY_STRANGER, EXPIRY_INDEX, UPLOAD, UPLOAD_SORT, UploadRow
 from satchel.edge.uploads.refusals import (
     UnknownDestination,
     UploadBusy,
@@ -18,14 +18,14 @@ from satchel.edge.uploads.refusals import (
     UploadTakenOver,
     UploadTooLarge,
 )
-from satchel.edge.uploads.reservations import promise, redeem
+from satchel.edge.uploads.reservations import release, reserve
 from satchel.edge.uploads.tus_headers import Metadata
 from satchel.edge.uploads.upload_cancel import free
 from satchel.edge.uploads.upload_finish import settle
 from satchel.kernel.clock import from_iso, iso
 from satchel.kernel.errors import SatchelError, Unauthenticated
 from satchel.kernel.ids import new_id
-from satchel.stores.ports.ephemeral import Delete, Expire, Get, Put
+from satchel.stores.patterns.idempotency_key import IdempotencyKey
 from satchel.stores.ports.expressions import assign, attr
 from satchel.stores.ports.table import ConditionFailed, Range
 
@@ -39,9 +39,9 @@ _log = logging.getLogger("satchel.edge")
 
 
 async def begin(
-    uploads: Uploads, caller: Caller, size_bytes: int, metadata: Metadata, repeats: str | None = None
+    uploads: Uploads, caller: Caller, size_bytes: int, metadata: Metadata, idempotency_key: str | None = None
 ) -> tuple[UploadRow, bool]:
-    """The upload, and whether it is new: with a key in `repeats`, asking again finds the one that was begun."""
+    """The upload, and whether it is new: asked again with the same idempotency key, it is the one that was begun."""
     destination = uploads.destinations.get(metadata.destination)
     owner = _sender(caller, destination, metadata)
     if size_bytes > uploads.max_bytes:
@@ -63,15 +63,16 @@ async def begin(
     row = _new_row(uploads, upload_id, announced, metadata.destination, place)
     if isinstance(caller, Stranger):
         row = msgspec.structs.replace(row, owner_kind="stranger")
-    if repeats is not None and (earlier := await _begun_before(uploads, owner, repeats, upload_id)) is not None:
+    key = None if idempotency_key is None else IdempotencyKey(uploads.ephemeral, begun_key(owner, idempotency_key))
+    if key is not None and (earlier := await _begun_before(uploads, key, upload_id)) is not None:
         return earlier, False
-    promised_bytes = await promise(uploads.ephemeral, place, upload_id, size_bytes)
+    reserved_bytes = await reserve(uploads.ephemeral, place, upload_id, size_bytes)
     try:
-        await destination.admit(msgspec.structs.replace(announced, promised_bytes=promised_bytes))
+        await destination.admit(msgspec.structs.replace(announced, reserved_bytes=reserved_bytes))
     except SatchelError:
-        await redeem(uploads.ephemeral, place, upload_id)
-        if repeats is not None:
-            await uploads.ephemeral.run(Delete(begun_by(owner, repeats)))
+        await release(uploads.ephemeral, place, upload_id)
+        if key is not None:
+            await key.release()
         raise
     await uploads.tables.put(UPLOAD.table, UPLOAD.item(row))
     return row, True
@@ -98,25 +99,27 @@ def _new_row(uploads: Uploads, upload_id: str, announced: Announced, destination
     )
 
 
-def begun_by(owner: Member | Guest, key: str) -> str:
-    """Where it is kept what a client's key stands for."""
-    return ":".join(("upload-begun", *_identity_of(owner), key))
+def begun_key(owner: Member | Guest, idempotency_key: str) -> str:
+    """Where it is stored which upload a client's idempotency key stands for."""
+    kind, owner_id = _identity_of(owner)
+    proof, separator, proof_id = owner_id.partition(":")
+    if separator:
+        return BEGUN_BY_STRANGER(proof=proof, proof_id=proof_id, key=idempotency_key)
+    return BEGUN(kind=kind, owner_id=owner_id, key=idempotency_key)
 
 
-async def _begun_before(uploads: Uploads, owner: Member | Guest, key: str, upload_id: str) -> UploadRow | None:
+async def _begun_before(uploads: Uploads, key: IdempotencyKey, upload_id: str) -> UploadRow | None:
     """What the same key began earlier, if that can still be gone on with; else the key is for the new one."""
-    place = begun_by(owner, key)
-    value = upload_id.encode()
-    if await uploads.ephemeral.run(Put(place, value, ttl=RESUME_WITHIN, only_if_absent=True)):
+    earlier = await key.claim(upload_id)
+    if earlier is None:
         return None
-    earlier = (await uploads.ephemeral.run(Get(place)) or b"").decode()
-    row = await UPLOAD.get(uploads.tables, upload_id=earlier) if earlier else None
-    if row is None and earlier:
-        # It is being begun at this moment, or died in the middle of that.
-        await uploads.ephemeral.run(Expire(place, BEGUN_WITHIN))
+    row = await UPLOAD.get(uploads.tables, upload_id=earlier)
+    if row is None:
+        # It is being begun at this moment, or its server died in the middle of that.
+        await key.expire(BEGUN_WITHIN)
         raise UploadBusy("This upload is being begun. Try again in a moment.")
-    if row is None or row.ended or _is_expired(uploads, row):
-        await uploads.ephemeral.run(Put(place, value, ttl=RESUME_WITHIN))
+    if row.ended or _is_expired(uploads, row):
+        await key.settle(upload_id)
         return None
     return row
 
@@ -144,7 +147,7 @@ async def sweep_expired_uploads(uploads: Uploads) -> int:
 async def _sweep(uploads: Uploads, upload_id: str) -> bool:
     """Whether it has been freed."""
     try:
-        async with uploads.turns.hold(upload_id):
+        async with uploads.locks.hold(upload_id):
             row = await UPLOAD.get(uploads.tables, upload_id=upload_id)
             if row is None or not _is_expired(uploads, row):
                 return False

@@ -10,7 +10,7 @@ from satchel.edge.uploads.context import Uploads
 from satchel.edge.uploads.destinations import Arrived
 from satchel.edge.uploads.records import UploadRow
 from satchel.edge.uploads.refusals import UploadEnded, UploadUnwanted
-from satchel.edge.uploads.reservations import redeem
+from satchel.edge.uploads.reservations import release
 from satchel.edge.uploads.upload_cancel import give_up
 from satchel.kernel.errors import Invalid, Unavailable
 from satchel.stores.ports.expressions import assign
@@ -47,7 +47,7 @@ async def settle(uploads: Uploads, row: UploadRow) -> UploadRow:
     except UploadUnwanted:
         await give_up(uploads, row)
         raise
-    await redeem(uploads.ephemeral, row.place, row.upload_id)
+    await release(uploads.ephemeral, row.place, row.upload_id)
     return await uploads.change(row, [assign("Became", became)])
 
 

@@ -1,27 +1,28 @@
-"""One request at a time changes an upload: here the newest one wins, between servers whoever holds the lease.
+"""The lock of an upload: one request at a time changes it. In a server the newest request gets the lock.
 
 A client that reconnects knows nothing of its old connection, which may stay half alive for a minute. So the request
-that comes last asks the one before it to keep what it has and let go. Another server is asked by a note beside the
-lease. None of this is what keeps the bytes right: that is the condition on every change of the row.
+that comes last asks the one before it to keep what it has and let go. Between servers the lock is a lease; another
+server asks its holder to let go by a note beside the lease. None of this is what keeps the bytes right: that is the
+condition on every change of the row.
 """
 
 import asyncio
-import secrets
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from datetime import timedelta
 
+from satchel.edge.uploads.records import LOCK, WANTED
 from satchel.edge.uploads.refusals import UploadBusy, UploadTakenOver
-from satchel.kernel.errors import Unavailable
-from satchel.stores.ports.ephemeral import Delete, Ephemeral, Expire, Get, Put
+from satchel.stores.patterns.lease import EphemeralLease, renewed
+from satchel.stores.ports.ephemeral import Delete, Ephemeral, Put
 
 LEASE = timedelta(seconds=30)
-RENEWED_EVERY_SECONDS = 2.0
+RENEWED_EVERY = timedelta(seconds=2)
 # Long enough to keep a part on a slow disk; who waits longer is better told to come back.
-PATIENCE_SECONDS = 10.0
+WAIT_SECONDS = 10.0
 
 
-class Turn:
+class UploadLock:
     """The right to change an upload, until somebody newer asks for it."""
 
     def __init__(self) -> None:
@@ -29,6 +30,7 @@ class Turn:
         self._waiting: asyncio.Timeout | None = None
 
     def stop(self) -> None:
+        """Ask the holder to let go."""
         self.stopped = True
         if self._waiting is not None and not self._waiting.expired():
             self._waiting.reschedule(asyncio.get_running_loop().time())
@@ -52,91 +54,79 @@ class Turn:
         return UploadTakenOver("A newer request has gone on with this upload. Ask for its offset before you do.")
 
 
-class _Line:
-    """Those who want to change one upload in this process."""
+class _Queue:
+    """The requests of this process that want to change one upload, and the lock of the one that does."""
 
     def __init__(self) -> None:
-        self.lock = asyncio.Lock()
-        self.turn: Turn | None = None
+        self.mutex = asyncio.Lock()
+        self.held: UploadLock | None = None
         self.waiting = 0
 
 
-class Turns:
-    """Hands out turns, one per upload at a time."""
+class UploadLocks:
+    """The locks of all uploads."""
 
     def __init__(self, ephemeral: Ephemeral) -> None:
         self._ephemeral = ephemeral
-        self._lines: dict[str, _Line] = {}
+        self._queues: dict[str, _Queue] = {}
 
     def stop_all(self) -> None:
         """Let every request at work keep what it has and end, because the server does."""
-        for line in self._lines.values():
-            if line.turn is not None:
-                line.turn.stop()
+        for queue in self._queues.values():
+            if queue.held is not None:
+                queue.held.stop()
 
     @asynccontextmanager
-    async def hold(self, upload_id: str) -> AsyncGenerator[Turn]:
-        """Wait for the turn; `UploadBusy` if that takes too long, or another server has it."""
-        line = self._lines.setdefault(upload_id, _Line())
-        await self._wait(line, upload_id)
-        line.turn = turn = Turn()
-        if line.waiting:
-            turn.stop()
+    async def hold(self, upload_id: str) -> AsyncGenerator[UploadLock]:
+        """Wait for the lock; `UploadBusy` if that takes too long, or another server has it."""
+        queue = self._queues.setdefault(upload_id, _Queue())
+        await self._wait(queue, upload_id)
+        queue.held = lock = UploadLock()
+        if queue.waiting:
+            lock.stop()
         try:
-            async with self._leased(upload_id, turn):
-                yield turn
+            async with self._leased(upload_id, lock):
+                yield lock
         finally:
-            line.turn = None
-            line.lock.release()
-            self._forget(line, upload_id)
+            queue.held = None
+            queue.mutex.release()
+            self._forget(queue, upload_id)
 
-    async def _wait(self, line: _Line, upload_id: str) -> None:
-        if line.turn is not None:
-            line.turn.stop()
-        line.waiting += 1
+    async def _wait(self, queue: _Queue, upload_id: str) -> None:
+        if queue.held is not None:
+            queue.held.stop()
+        queue.waiting += 1
         try:
-            async with asyncio.timeout(PATIENCE_SECONDS):
-                await line.lock.acquire()
+            async with asyncio.timeout(WAIT_SECONDS):
+                await queue.mutex.acquire()
         except TimeoutError:
             raise _busy() from None
         finally:
-            line.waiting -= 1
-            self._forget(line, upload_id)
+            queue.waiting -= 1
+            self._forget(queue, upload_id)
 
-    def _forget(self, line: _Line, upload_id: str) -> None:
-        if not line.waiting and not line.lock.locked():
-            self._lines.pop(upload_id, None)
+    def _forget(self, queue: _Queue, upload_id: str) -> None:
+        if not queue.waiting and not queue.mutex.locked():
+            self._queues.pop(upload_id, None)
 
     @asynccontextmanager
-    async def _leased(self, upload_id: str, turn: Turn) -> AsyncGenerator[None]:
-        lease, mine = f"uploading:{upload_id}", secrets.token_bytes(16)
-        if not await self._ephemeral.run(Put(lease, mine, ttl=LEASE, only_if_absent=True)):
-            await self._ephemeral.run(Put(_wanted(upload_id), b"1", ttl=LEASE))
+    async def _leased(self, upload_id: str, lock: UploadLock) -> AsyncGenerator[None]:
+        lease = EphemeralLease(self._ephemeral, LOCK(upload_id=upload_id), LEASE)
+        wanted = WANTED(upload_id=upload_id)
+        if not await lease.take():
+            await self._ephemeral.run(Put(wanted, b"1", ttl=LEASE))
             raise _busy()
-        renewing = asyncio.create_task(self._renew(upload_id, lease, mine, turn))
+
+        async def renew() -> None:
+            is_ours, is_wanted = await lease.renew(Delete(wanted))
+            if is_wanted or not is_ours:
+                lock.stop()
+
         try:
-            yield
+            async with renewed(renew, RENEWED_EVERY):
+                yield
         finally:
-            renewing.cancel()
-            await asyncio.gather(renewing, return_exceptions=True)
-            # What cannot be given back now runs out by itself.
-            with suppress(Unavailable):
-                if await self._ephemeral.run(Get(lease)) == mine:
-                    await self._ephemeral.run(Delete(lease))
-
-    async def _renew(self, upload_id: str, lease: str, mine: bytes, turn: Turn) -> None:
-        while True:
-            await asyncio.sleep(RENEWED_EVERY_SECONDS)
-            with suppress(Unavailable):
-                held, _, wanted = await self._ephemeral.together(
-                    Get(lease), Expire(lease, LEASE), Delete(_wanted(upload_id))
-                )
-                if wanted or held != mine:
-                    turn.stop()
-
-
-def _wanted(upload_id: str) -> str:
-    return f"upload-wanted:{upload_id}"
+            await lease.release()
 
 
 def _busy() -> UploadBusy:

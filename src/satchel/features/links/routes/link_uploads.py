@@ -35,7 +35,7 @@ class LinkDestination:
 
     async def admit(self, announced: Announced) -> None:
         token, shown = announced.details.get("link", ""), announced.details.get("pass", "")
-        await link_uploads.admit(self._links, token, shown, announced.size_bytes + announced.promised_bytes)
+        await link_uploads.admit(self._links, token, shown, announced.size_bytes + announced.reserved_bytes)
 
     async def receive(self, arrived: Arrived) -> str:
         details = arrived.details

@@ -34,7 +34,7 @@ class RoomDestination:
             person_id_of(announced.owner),
             _receiver(announced),
             folders,
-            announced.size_bytes + announced.promised_bytes,
+            announced.size_bytes + announced.reserved_bytes,
         )
 
     async def receive(self, arrived: Arrived) -> str:

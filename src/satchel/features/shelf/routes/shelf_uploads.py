@@ -42,7 +42,7 @@ class ShelfDestination:
         callers.admit(announced.owner, (Member,))
         person = _person(announced)
         await self._check(folders.Ways(self._shelf, person), _wanted(announced.name, announced.details))
-        await shelf_file_add.check_room(self._shelf, person, announced.size_bytes + announced.promised_bytes)
+        await shelf_file_add.check_room(self._shelf, person, announced.size_bytes + announced.reserved_bytes)
 
     async def receive(self, arrived: Arrived) -> str:
         upload = _upload(arrived, _wanted(arrived.name, arrived.details))

@@ -7,9 +7,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from satchel.edge.api.endpoints import Body, Query, Router
+from satchel.edge.api.idempotency_key import idempotency_key_of
 from satchel.edge.files.downloads import attached_as
 from satchel.edge.http.callers import Guest, Member
-from satchel.edge.uploads.tus_headers import repetition_key
 from satchel.features.transfers.model import (
     MAX_FILES,
     MAX_NOTE_CHARACTERS,
@@ -76,7 +76,7 @@ def routes(transfers: Transfers) -> Router:
             note=body.note.strip(),
             wants_answers=body.wants_answers,
             answers=None if body.answers is None else TransferId(body.answers),
-            repeats=repetition_key(request),
+            idempotency_key=idempotency_key_of(request),
         )
         transfer_id = await transfer_send.send(transfers, person_id, order, is_member=isinstance(caller, Member))
         return await show(transfers, person_id, transfer_id)

@@ -1,44 +1,40 @@
-"""Let whoever has to repeat a request, because its answer was lost, send once."""
+"""Send once, though the sender has to repeat the request because its answer was lost."""
 
 from dataclasses import dataclass
 from datetime import timedelta
 
 from satchel.features.transfers.model import PersonId, TransferId
-from satchel.features.transfers.records import TRANSFER
+from satchel.features.transfers.records import BEGUN, TRANSFER
 from satchel.features.transfers.service.context import Transfers
 from satchel.kernel.errors import Unavailable
-from satchel.stores.ports.ephemeral import Get, Put
+from satchel.stores.patterns.idempotency_key import IdempotencyKey
 
-REPEATED_WITHIN = timedelta(days=7)
 # Much longer than it takes to write a transfer down; if the server dies in that, the key is free again then.
 BEGUN_WITHIN = timedelta(seconds=30)
 
 
 @dataclass(frozen=True, slots=True)
-class Repetition:
-    """What a sender's key stands for."""
+class SenderKey:
+    """A sender's idempotency key, and the transfer that it stands for."""
 
     transfers: Transfers
-    sender_id: PersonId
-    key: str
+    key: IdempotencyKey
 
     async def find(self) -> TransferId | None:
         """What was sent with this key before."""
-        found = await self.transfers.ephemeral.run(Get(self._place))
-        transfer = None if found is None else await TRANSFER.get(self.transfers.tables, transfer_id=found.decode())
+        found = await self.key.find()
+        transfer = None if found is None else await TRANSFER.get(self.transfers.tables, transfer_id=found)
         return None if transfer is None else transfer.transfer_id
 
-    async def begin(self, transfer_id: TransferId) -> None:
-        if not await self.transfers.ephemeral.run(self._put(transfer_id, BEGUN_WITHIN, only_if_absent=True)):
+    async def claim(self, transfer_id: TransferId) -> None:
+        if await self.key.claim(transfer_id, BEGUN_WITHIN) is not None:
             raise Unavailable("This is being sent. Try again in a moment.")
 
     async def settle(self, transfer_id: TransferId) -> None:
         """The transfer is there."""
-        await self.transfers.ephemeral.run(self._put(transfer_id, REPEATED_WITHIN))
+        await self.key.settle(transfer_id)
 
-    def _put(self, transfer_id: TransferId, ttl: timedelta, *, only_if_absent: bool = False) -> Put:
-        return Put(self._place, transfer_id.encode(), ttl=ttl, only_if_absent=only_if_absent)
 
-    @property
-    def _place(self) -> str:
-        return f"transfer-begun:{self.sender_id}:{self.key}"
+def sender_key(transfers: Transfers, sender_id: PersonId, idempotency_key: str) -> SenderKey:
+    place = BEGUN(sender_id=sender_id, key=idempotency_key)
+    return SenderKey(transfers, IdempotencyKey(transfers.ephemeral, place))

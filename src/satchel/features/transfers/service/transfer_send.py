@@ -26,7 +26,7 @@ from satchel.features.transfers.records import TRANSFER, TransferRow, as_person,
 from satchel.features.transfers.service import history, transfer_contents
 from satchel.features.transfers.service.context import Transfers
 from satchel.features.transfers.service.history import Involved
-from satchel.features.transfers.service.idempotency import Repetition
+from satchel.features.transfers.service.idempotency import sender_key
 from satchel.features.transfers.service.transfer_end import noted, withdraw_from_all
 from satchel.features.transfers.service.transfer_notify import tell_changed
 from satchel.features.transfers.service.transfer_write import Parcel, deliver, write_down
@@ -40,7 +40,7 @@ from satchel.stores.ports.expressions import assign, attr
 class Order:
     """What shall be sent to whom. An answer (`answers` is what it answers) goes to whoever asked for it.
 
-    Given the same key in `repeats` again, it is the same transfer.
+    Asked for again with the same `idempotency_key`, it is the same transfer.
     """
 
     to: To | None
@@ -48,12 +48,12 @@ class Order:
     note: str = ""
     wants_answers: bool = False
     answers: TransferId | None = None
-    repeats: str | None = None
+    idempotency_key: str | None = None
 
 
 async def send(transfers: Transfers, sender_id: PersonId, order: Order, *, is_member: bool) -> TransferId:
-    repetition = None if order.repeats is None else Repetition(transfers, sender_id, order.repeats)
-    if repetition is not None and (earlier := await repetition.find()) is not None:
+    key = None if order.idempotency_key is None else sender_key(transfers, sender_id, order.idempotency_key)
+    if key is not None and (earlier := await key.find()) is not None:
         return earlier
     asked = None if order.answers is None else await _asked(transfers, sender_id, order.answers)
     to = order.to or (None if asked is None else _back_to(asked.transfer))
@@ -71,11 +71,11 @@ async def send(transfers: Transfers, sender_id: PersonId, order: Order, *, is_me
     if order.wants_answers and not parcel.is_to_room:
         raise Invalid("Answers can be asked of everybody in a room.", field="wants_answers")
     transfer_id = TransferId(new_id(transfers.clock))
-    if repetition is not None:
-        await repetition.begin(transfer_id)
+    if key is not None:
+        await key.claim(transfer_id)
     posted = await write_down(transfers, transfer_id, parcel)
-    if repetition is not None:
-        await repetition.settle(transfer_id)
+    if key is not None:
+        await key.settle(transfer_id)
     await deliver(transfers, posted)
     return transfer_id
 
