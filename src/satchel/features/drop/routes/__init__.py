@@ -1,10 +1,10 @@
 """A drop over HTTP, one file per subject."""
 
+from satchel.edge.api.addresses import Addresses
 from satchel.edge.api.endpoints import Router
 from satchel.edge.live.live_sockets import LiveSockets
 from satchel.features.drop.relay.relay import Relay
 from satchel.features.drop.routes import drop_door, drop_files, drop_live, drop_requests, drop_sessions, drop_streams
-from satchel.features.drop.routes.views import Addresses
 from satchel.features.drop.service.context import Drop
 
 __all__ = ["routes"]

@@ -2,6 +2,7 @@
 
 from starlette.requests import Request
 
+from satchel.edge.api.addresses import Addresses
 from satchel.edge.api.endpoints import Router
 from satchel.features.drop.model import (
     AdmissionRefused,
@@ -14,7 +15,6 @@ from satchel.features.drop.model import (
     TooManySessions,
 )
 from satchel.features.drop.routes.views import (
-    Addresses,
     NameView,
     NewMember,
     NewSession,
@@ -52,7 +52,7 @@ def routes(drop: Drop, addresses: Addresses) -> Router:
             session_id=body.session_id,
             name=opened.name,
             token=opened.token,
-            link_base=addresses.link_base(opened.name, request),
+            link_base=addresses.of(f"/drop/{opened.name}", request),
         )
 
     @router.get("/drop/names/{name}", raises=(SessionUnknown, TooMany))

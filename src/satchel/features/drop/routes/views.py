@@ -1,7 +1,6 @@
 """What clients send to a drop and get from it, and how a member's token is shown."""
 
 from base64 import urlsafe_b64decode
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
@@ -158,17 +157,6 @@ class Done(Body, frozen=True, kw_only=True):
     """The receiver's proof of having everything."""
 
     receipt: Key
-
-
-@dataclass(frozen=True, slots=True)
-class Addresses:
-    """Where a session can be joined by a link."""
-
-    public_url: str
-
-    def link_base(self, name: str, request: Request) -> str:
-        base = self.public_url or f"{request.url.scheme}://{request.url.netloc}"
-        return f"{base}/drop/{name}"
 
 
 def network(request: Request) -> str:

@@ -1,9 +1,9 @@
 """Links over HTTP: for those who give them, and for those who come by them."""
 
+from satchel.edge.api.addresses import Addresses
 from satchel.edge.api.endpoints import Router
 from satchel.features.links.routes import link_contents, link_open, link_previews, links
 from satchel.features.links.routes.link_uploads import LinkDestination
-from satchel.features.links.routes.views import Addresses
 from satchel.features.links.service.context import Links
 
 __all__ = ["LinkDestination", "routes"]

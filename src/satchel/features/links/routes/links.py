@@ -7,6 +7,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 from starlette.requests import Request
 
+from satchel.edge.api.addresses import Addresses
 from satchel.edge.api.endpoints import Body, PageQuery, Router
 from satchel.edge.http.callers import Member
 from satchel.features.links.model import (
@@ -17,7 +18,7 @@ from satchel.features.links.model import (
     LinkUnknown,
     OwnerId,
 )
-from satchel.features.links.routes.views import Addresses, LinkList, LinkView, link_view
+from satchel.features.links.routes.views import LinkList, LinkView, link_view
 from satchel.features.links.service import link_change, link_give, link_list
 from satchel.features.links.service.context import Links
 from satchel.kernel.errors import NotFound

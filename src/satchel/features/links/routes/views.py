@@ -1,10 +1,9 @@
 """What clients see of links, and where these lead to."""
 
-from dataclasses import dataclass
-
 import msgspec
 from starlette.requests import Request
 
+from satchel.edge.api.addresses import Addresses
 from satchel.edge.api.endpoints import PREFIX
 from satchel.features.links.model import State
 from satchel.features.links.service.link_list import Given
@@ -56,28 +55,12 @@ class LinkList(msgspec.Struct, frozen=True):
     cursor: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Addresses:
-    """Where links and their badges can be opened."""
-
-    public_url: str
-
-    def of_link(self, token: str, request: Request) -> str:
-        return f"{self._base(request)}/l/{token}"
-
-    def of_badge(self, badge_id: str, request: Request) -> str:
-        return f"{self._base(request)}{PREFIX}/badges/{badge_id}"
-
-    def _base(self, request: Request) -> str:
-        return self.public_url or f"{request.url.scheme}://{request.url.netloc}"
-
-
 def link_view(given: Given, addresses: Addresses, request: Request) -> LinkView:
     link, figures = given.link, given.figures
     return LinkView(
         link_id=link.link_id,
         token=link.token,
-        address=addresses.of_link(link.token, request),
+        address=addresses.of(f"/l/{link.token}", request),
         thing=ThingView(kind=link.kind, id=link.thing_id, name=given.thing_name, is_there=given.is_there),
         name=link.name,
         note=link.note,
@@ -89,7 +72,7 @@ def link_view(given: Given, addresses: Addresses, request: Request) -> LinkView:
         received_bytes=link.received_bytes,
         state=given.state,
         created_at=link.created_at,
-        badge_address=addresses.of_badge(link.badge_id, request) if link.badge_id else None,
+        badge_address=addresses.of(f"{PREFIX}/badges/{link.badge_id}", request) if link.badge_id else None,
         opens=figures.opens if figures else 0,
         people=figures.people if figures else 0,
         downloads=figures.downloads if figures else 0,

@@ -1,9 +1,9 @@
 """Rooms over HTTP, one file per subject; and the place where uploads to them arrive."""
 
+from satchel.edge.api.addresses import Addresses
 from satchel.edge.api.endpoints import Router
 from satchel.features.rooms.routes import chat, room_contents, room_files, room_people, rooms
 from satchel.features.rooms.routes.room_uploads import RoomDestination
-from satchel.features.rooms.routes.views import Addresses
 from satchel.features.rooms.service.context import Rooms
 
 __all__ = ["RoomDestination", "routes"]

@@ -5,11 +5,12 @@ from typing import Annotated
 import msgspec
 from starlette.requests import Request
 
+from satchel.edge.api.addresses import Addresses
 from satchel.edge.api.endpoints import Body, Reply, Router
 from satchel.edge.http.callers import Guest, Member
 from satchel.edge.http.request_context import Client
 from satchel.features.rooms.model import PersonId, RemovedFromRoom, RoomFull, RoomId, RoomLocked, RoomUnknown
-from satchel.features.rooms.routes.views import Addresses, RoomView, person_id_of, person_of, room_view
+from satchel.features.rooms.routes.views import RoomView, link_to, person_id_of, person_of, room_view
 from satchel.features.rooms.service import room_join, room_show
 from satchel.features.rooms.service.context import Rooms
 from satchel.kernel.errors import Conflict, Forbidden, TooMany
@@ -42,7 +43,7 @@ def routes(rooms: Rooms, addresses: Addresses) -> Router:
         if joined.is_knocking:
             return Reply(JoinView(room=None, knocking=True), status=202)
         shown = await room_show.show_room(rooms, joined.room_id, person.person_id)
-        link = addresses.link_to(shown.room.code, request)
+        link = link_to(shown.room.code, addresses, request)
         return Reply(JoinView(room=room_view(rooms, shown, person.person_id, link), knocking=False))
 
     @router.post("/rooms/{room_id}/leave", status=204)

@@ -1,10 +1,9 @@
 """What clients see of rooms, and who they are to them."""
 
-from dataclasses import dataclass
-
 import msgspec
 from starlette.requests import Request
 
+from satchel.edge.api.addresses import Addresses
 from satchel.edge.http.callers import Guest, Member
 from satchel.features.rooms.model import Admits, Kind, Person, PersonId
 from satchel.features.rooms.service.context import Rooms
@@ -53,15 +52,9 @@ class RoomView(msgspec.Struct, frozen=True, kw_only=True):
     knocks: list[KnockView]
 
 
-@dataclass(frozen=True, slots=True)
-class Addresses:
-    """Where a room can be joined by a link."""
-
-    public_url: str
-
-    def link_to(self, code: str, request: Request) -> str:
-        base = self.public_url or f"{request.url.scheme}://{request.url.netloc}"
-        return f"{base}/join/{code}"
+def link_to(code: str, addresses: Addresses, request: Request) -> str:
+    """Where a room can be joined."""
+    return addresses.of(f"/join/{code}", request)
 
 
 def person_id_of(caller: Member | Guest) -> PersonId:
