@@ -1,19 +1,18 @@
 """Makes DynamoDB's tables as they are declared in code, adds what an older one lacks, and drops nothing."""
 
-import asyncio
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from satchel.kernel.errors import Conflict, Invalid, Unavailable
 from satchel.stores.distributed.dynamodb_client import DynamoClient
+from satchel.stores.patterns.backoff import Backoff, Retries
 from satchel.stores.ports.table import IndexSpec, TableMissing, TableSpec
 from satchel.stores.rules.table_specs import key_attributes
 
 # Filling a new index of a large table takes a while.
-_MAX_WAIT_SECONDS = 1800.0
-_FIRST_LOOK_SECONDS = 0.02
-_LONGEST_LOOK_SECONDS = 5.0
+# Not a retry but the same growing pauses: how often to look whether a table is ready, and for how long.
+_LOOKS = Backoff(attempts=10_000, first_seconds=0.02, longest_seconds=5.0, jitter=0, within_seconds=1800)
 _STREAM = {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"}
 
 
@@ -114,13 +113,10 @@ class DynamoSchema:
 
     async def _ready(self, table: TableSpec) -> None:
         """Wait until the table and all its indexes can be used."""
-        deadline = asyncio.get_running_loop().time() + _MAX_WAIT_SECONDS
-        pause = _FIRST_LOOK_SECONDS
+        looks = Retries(_LOOKS)
         while not await self._is_ready(table):
-            if asyncio.get_running_loop().time() > deadline:
+            if not await looks.pause():
                 raise Unavailable(f"DynamoDB is still building table {table.name}. Run this again later.")
-            await asyncio.sleep(pause)
-            pause = min(2 * pause, _LONGEST_LOOK_SECONDS)
 
     async def _is_ready(self, table: TableSpec) -> bool:
         try:
