@@ -88,12 +88,12 @@ async def serving(app: ASGIApp, limits: Limits | None = None, *, send_buffer: in
         if send_buffer is not None:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, send_buffer)
         server = Server(app, limits or Limits(), started.set)
-        running = asyncio.create_task(server.serve(sockets=[listener]))
+        running = asyncio.create_task(server.serve(listener))
         await started.wait()
         try:
             yield listener.getsockname()[1]
         finally:
-            server.should_exit = True
+            server.stop()
             await running
 
 

@@ -10,9 +10,10 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from satchel.edge.http.extensions import BREAK_OFF
 from satchel.edge.http.limits import Limits
 from satchel.edge.http.problems import TooSlow
-from satchel.edge.http.splice import BREAK_OFF, BodyBroken, pour
+from satchel.edge.http.splice import BodyBroken, splice
 from satchel.kernel.errors import Gone
 from tests.edge.given import BIG, Edge, Wire, serving, slug, wire
 from tests.edge.test_sendfile import open_files, settled, wire_with_small_buffer
@@ -43,7 +44,7 @@ class Poured(Response):
         await send({"type": "http.response.start", "status": 200, "headers": length})
         for _ in range(self._parts):
             request, taken = await self._meeting.brought.get()
-            pouring = asyncio.create_task(pour(request.scope, request.receive, scope, send))
+            pouring = asyncio.create_task(splice(request.scope, request.receive, scope, send))
             leaving = asyncio.create_task(self._left(receive))
             await asyncio.wait({pouring, leaving}, return_when=asyncio.FIRST_COMPLETED)
             leaving.cancel()

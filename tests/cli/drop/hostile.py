@@ -18,10 +18,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from satchel.app import application
 from satchel.config import Settings
+from satchel.edge.http.extensions import BREAK_OFF, SPLICE, WHOLE
 from satchel.edge.http.limits import Limits
 from satchel.edge.http.logs import Journal
 from satchel.edge.http.server import Server, listen
-from satchel.edge.http.splice import BREAK_OFF, POUR
 from satchel.stores.connect import Stores
 
 _BELOW_SESSION = re.compile(r"/api/v1/drop(?:/sessions/[0-9a-f]{32})?(?P<rest>/.*|)")
@@ -132,8 +132,8 @@ class Hostile:
             return look()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        # Bytes that go from socket to socket would be heard by nobody.
-        extensions = {name: value for name, value in scope.get("extensions", {}).items() if name != POUR}
+        # Bytes that go from socket to socket would be heard by nobody; answers are heard in their plain form.
+        extensions = {name: value for name, value in scope.get("extensions", {}).items() if name not in (SPLICE, WHOLE)}
         scope = {**scope, "extensions": extensions}
         self._hear(scope["raw_path"], scope["query_string"], *(value for pair in scope["headers"] for value in pair))
         below = _BELOW_SESSION.fullmatch(scope["path"])
@@ -155,10 +155,10 @@ class Hostile:
             with listen("127.0.0.1", 0) as listener:
                 self.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
                 server = Server(self, Limits(), ready.set)
-                serving = asyncio.create_task(server.serve(sockets=[listener]))
+                serving = asyncio.create_task(server.serve(listener))
                 await self._stopping.wait()
                 running.prepare_to_stop()
-                server.should_exit = True
+                server.stop()
                 await serving
 
     def stop(self) -> None:

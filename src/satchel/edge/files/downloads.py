@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 from starlette.responses import Response
 
 from satchel.edge.files.ranges import asks_first, etag_of, is_unchanged, last_modified, wanted_range
-from satchel.edge.http.response import ZERO_COPY
+from satchel.edge.http.extensions import ZERO_COPY
 from satchel.stores.object_rules import attachment
 from satchel.stores.ports.objects import ObjectInfo, RangeUnsatisfiable, Reading
 
@@ -159,7 +159,7 @@ async def _send_bytes(scope: "Scope", send: "Send", reading: Reading, sent: Sent
     file = reading.file
     can_zero_copy = ZERO_COPY in scope.get("extensions", {})
     if file is not None and can_zero_copy and reading.length >= _WORTH_SENDFILE_BYTES:
-        part = {"file": file, "offset": reading.start, "count": reading.length, "moving": sent.add}
+        part = {"file": file, "offset": reading.start, "count": reading.length, "on_sent": sent.add}
         await send({"type": ZERO_COPY, **part})
         return
     async for piece in reading:

@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING
 from starlette.requests import ClientDisconnect
 
 from satchel.edge.http.callers import Admin, Guest, Member
+from satchel.edge.http.extensions import SPLICE, ZERO_COPY
 from satchel.edge.http.logs import Journal, RequestLine, Timestamps
 from satchel.edge.http.metrics import RequestMetrics
 from satchel.edge.http.origins import Origins
 from satchel.edge.http.problems import Problem, ShuttingDown, problem_from
 from satchel.edge.http.proxies import LOOPBACK, Network, Networks, see_through
 from satchel.edge.http.request_context import Exchange, begin
-from satchel.edge.http.response import ZERO_COPY
-from satchel.edge.http.splice import POUR
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -134,7 +133,7 @@ class _Answer:
             self.sent_bytes += len(message.get("body", b""))
         elif kind == "http.response.start":
             self.status = message["status"]
-        elif kind in (ZERO_COPY, POUR):
+        elif kind in (ZERO_COPY, SPLICE):
             self.sent_bytes += message["count"]
         elif kind == "websocket.accept":
             self.status = SWITCHED

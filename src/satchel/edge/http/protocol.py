@@ -1,146 +1,335 @@
-"""uvicorn's HTTP/1.1 protocol with what it lacks: limits, patience that ends, and problems as answers.
+"""One HTTP/1.1 connection: bytes are parsed into requests, which are answered one after the other, within limits.
 
-It builds on private parts of uvicorn, which is therefore pinned to the letter. The one seam is `_start_asgi_task`: it
-is handed every request, pipelined ones as well, before the application sees it.
+`httptools` parses. This class decides what becomes a request, in which order requests run, how long a connection may be
+silent and what happens at its end. `response.py` answers one request; `websocket_protocol.py` takes an upgraded
+connection over.
 """
 
 import asyncio
-from collections.abc import Collection
+from collections import deque
 from contextlib import suppress
-from typing import Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import unquote
 
 import httptools
 from starlette.requests import ClientDisconnect
-from uvicorn.protocols.http.flow_control import service_unavailable
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
-from satchel.edge.http.limits import Limits
+from satchel.edge.http.extensions import BREAK_OFF, SPLICE, WHOLE, ZERO_COPY
 from satchel.edge.http.middleware import SECURITY_HEADERS
 from satchel.edge.http.problems import AddressTooLong, Busy, HeadersTooLarge, Malformed, TooSlow, problem_from
 from satchel.edge.http.request_context import new_request_id
-from satchel.edge.http.response import ZERO_COPY, Cycle
-from satchel.edge.http.splice import POUR
+from satchel.edge.http.response import STATUS_LINES, RequestCycle
+from satchel.edge.http.server_state import ServerState, address_of
 from satchel.kernel.errors import SatchelError
 
-_EXTENSIONS: dict[str, dict[str, Any]] = {ZERO_COPY: {}, POUR: {}}
+if TYPE_CHECKING:
+    from starlette.types import Receive, Scope, Send
+
+_ASGI = {"version": "3.0", "spec_version": "2.3"}
+_EXTENSIONS: dict[str, dict[str, Any]] = {ZERO_COPY: {}, WHOLE: {}, SPLICE: {}, BREAK_OFF: {}}
+# Above this much of a body that the application has not asked for, nothing more is read.
+_UNREAD_BODY_BYTES = 64 * 1024
 
 
-async def _busy(_scope: Any, _receive: Any, send: Any) -> None:
-    problem = problem_from(
-        Busy("This server is answering as many requests as it can. Try again in a moment."), new_request_id()
-    )
-    headers = [*problem.headers, *SECURITY_HEADERS, (b"connection", b"close")]
-    with suppress(ClientDisconnect):
-        await send({"type": "http.response.start", "status": problem.status, "headers": headers})
-        await send({"type": "http.response.body", "body": problem.body})
-
-
-class Protocol(HttpToolsProtocol):
+class HttpProtocol(asyncio.Protocol):
     """One connection."""
 
-    limits: ClassVar[Limits] = Limits()
-    # The connections of this server that have become websockets.
-    upgraded: ClassVar[Collection[object]] = ()
-    transport: asyncio.Transport
-    _head_timer: asyncio.TimerHandle | None = None
-    _head_bytes = 0
-    _in_head = False
-    _upgraded = False
-    _refusal: SatchelError | None = None
-    _lingering_bytes: int | None = None
+    __slots__ = (
+        "_client",
+        "_cycle",
+        "_data_bytes",
+        "_deadline",
+        "_head_bytes",
+        "_headers",
+        "_in_head",
+        "_lingering_bytes",
+        "_parser",
+        "_pipeline",
+        "_read_paused",
+        "_refusal",
+        "_running",
+        "_server",
+        "_timer",
+        "_upgrades",
+        "_url",
+        "_watches_head",
+        "_writable",
+        "limits",
+        "loop",
+        "state",
+        "transport",
+        "write_paused",
+    )
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
-        super().connection_made(transport)
+    transport: asyncio.Transport
+
+    def __init__(self, state: ServerState) -> None:
+        self.state = state
+        self.limits = state.limits
+        self.loop = state.loop
+        self.write_paused = False
+        self._parser = _new_parser(self)
+        # The request that is being parsed, the one that is being answered, and those that came meanwhile.
+        self._cycle: RequestCycle | None = None
+        self._running: RequestCycle | None = None
+        self._pipeline: deque[RequestCycle] = deque()
+        self._read_paused = False
+        self._writable: asyncio.Event | None = None
+        self._url = b""
+        self._headers: list[tuple[bytes, bytes]] = []
+        self._in_head = False
+        # At least as many as the head has, and in the piece that is being parsed.
+        self._head_bytes = self._data_bytes = 0
+        self._refusal: SatchelError | None = None
+        self._upgrades = False
+        self._lingering_bytes: int | None = None
+        # A timer costs more than a number, so a request only moves the deadline; the timer looks when it fires.
+        self._timer: asyncio.TimerHandle | None = None
+        self._deadline: float | None = None
+        self._watches_head = False
+
+    # Called by asyncio.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = cast("asyncio.Transport", transport)
+        self._server = address_of(transport.get_extra_info("sockname"))
+        self._client = address_of(transport.get_extra_info("peername"))
+        self.state.connections.add(self)
         self._watch_head()
 
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._unwatch_head()
-        super().connection_lost(exc)
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 -- why makes no difference
+        self.state.connections.discard(self)
+        if self._timer is not None:
+            self._timer.cancel()
+        for cycle in (self._running, self._cycle):
+            if cycle is not None:
+                cycle.connection_lost()
+        self._pipeline.clear()
+        self.resume_writing()
+
+    def eof_received(self) -> None:
+        """Returning nothing closes the connection, once what was written has left."""
+
+    def pause_writing(self) -> None:
+        self.write_paused = True
+        if self._writable is not None:
+            self._writable.clear()
+
+    def resume_writing(self) -> None:
+        self.write_paused = False
+        if self._writable is not None:
+            self._writable.set()
 
     def data_received(self, data: bytes) -> None:
         if self._lingering_bytes is not None:
             self._drop(data)
             return
+        self._data_bytes = len(data)
         if self._in_head:
             self._head_bytes += len(data)
-        super().data_received(data)
-        if self._in_head and self._head_bytes > self.limits.head_bytes:
-            self._refuse(self._too_large())
-        elif not self._upgraded and (self._in_head or self._is_idle()):
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserUpgrade as upgrade:
+            self._upgrade(data[upgrade.args[0] :])
+            return
+        except httptools.HttpParserError:
+            self._refuse(self._refusal or Malformed("This is not an HTTP request that can be understood."))
+            return
+        if self._in_head:
+            if self._head_bytes > self.limits.head_bytes:
+                self._refuse(self._too_large())
+            else:
+                self._watch_head()
+        elif self._running is None:
             self._watch_head()
+
+    # Called by httptools while it is fed.
 
     def on_message_begin(self) -> None:
         self._in_head = True
-        self._head_bytes = 0
-        super().on_message_begin()
+        self._head_bytes = self._data_bytes
+        self._url = b""
+        self._headers = []
+
+    def on_url(self, url: bytes) -> None:
+        self._url += url
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._headers.append((name.lower(), value))
 
     def on_headers_complete(self) -> None:
-        self._in_head = False
-        self._unwatch_head()
-        if len(self.url) > self.limits.address_bytes:
-            self._refusal = AddressTooLong(f"An address may have at most {self.limits.address_bytes} bytes.")
-        elif sum(len(name) + len(value) + 4 for name, value in self.headers) > self.limits.head_bytes:
-            self._refusal = self._too_large()
-        if self._refusal is not None:
-            # Caught by uvicorn as a parser's error, which ends in `send_400_response` below.
-            raise ValueError
-        # uvicorn counts websockets among the connections.
-        self.limit_concurrency = self.limits.connections + len(self.upgraded)
-        super().on_headers_complete()
+        self._in_head = self._watches_head = False
+        self._deadline = None
+        self._check_head()
+        parser = self._parser
+        method = parser.get_method().decode("ascii")
+        version = parser.get_http_version()
+        keep_alive = version != "1.0" and parser.should_keep_alive()
+        if parser.should_upgrade():
+            if method != "CONNECT":
+                # `feed_data` ends here, and says where what follows begins.
+                self._upgrades = True
+                return
+            keep_alive = False
+        raw_path, query = _split(self._url)
+        path = raw_path.decode("ascii")
+        scope: dict[str, Any] = {
+            "type": "http",
+            "asgi": _ASGI,
+            "http_version": version,
+            "method": method,
+            "scheme": "http",
+            "path": unquote(path) if "%" in path else path,
+            "raw_path": raw_path,
+            "query_string": query,
+            "root_path": "",
+            "headers": self._headers,
+            "server": self._server,
+            "client": self._client,
+            "extensions": _EXTENSIONS,
+        }
+        cycle = self._cycle = RequestCycle(self, scope, keep_alive=keep_alive)
+        if self._running is None:
+            self._start(cycle)
+        else:
+            self.pause_reading()
+            self._pipeline.append(cycle)
 
-    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
-        cycle.__class__ = Cycle
-        cast("Cycle", cycle).connection = self
-        if self.scheme == "http":
-            cast("dict[str, Any]", cycle.scope)["extensions"] = _EXTENSIONS
-        super()._start_asgi_task(cycle, _busy if app is service_unavailable else app)
+    def on_body(self, body: bytes) -> None:
+        cycle = self._cycle
+        if self._upgrades or cycle is None:
+            return
+        if cycle.add_body(body) > _UNREAD_BODY_BYTES:
+            self.pause_reading()
+
+    def on_message_complete(self) -> None:
+        if self._cycle is not None and not self._upgrades:
+            self._cycle.end_body()
+
+    # Called by whoever answers a request.
+
+    def pause_reading(self) -> None:
+        if not self._read_paused:
+            self._read_paused = True
+            self.transport.pause_reading()
+
+    def resume_reading(self) -> None:
+        if self._read_paused:
+            self._read_paused = False
+            self.transport.resume_reading()
+
+    async def drain(self) -> None:
+        """Wait until the client has taken some of what was written."""
+        if self._writable is None:
+            self._writable = asyncio.Event()
+        if self.write_paused:
+            await self._writable.wait()
+
+    def response_complete(self) -> None:
+        """Go on with the next request, or wait for one."""
+        self._running = None
+        if self.transport.is_closing() or self._lingering_bytes is not None:
+            return
+        self.resume_reading()
+        if self._pipeline:
+            self._start(self._pipeline.popleft())
+        elif not self._in_head:
+            self._watch(self.limits.keep_alive_seconds)
 
     def body_taken(self) -> None:
         """Go on behind a body whose end was taken from the socket past the parser, which still waits for it."""
         if self.transport.is_closing():
             return
-        self.parser = httptools.HttpRequestParser(self)
+        self._parser = _new_parser(self)
         self.on_message_complete()
-        self.flow.resume_reading()
+        self.resume_reading()
 
-    def handle_websocket_upgrade(self) -> None:
-        # From here on the connection belongs to another protocol.
-        self._upgraded = True
-        super().handle_websocket_upgrade()
+    def linger(self) -> None:
+        """Say no more, and drop what still comes for a while: closing at once could destroy an answer unread."""
+        self._lingering_bytes = 0
+        if not self.transport.is_closing():
+            # While nothing is read from a connection, nobody notices that it has gone.
+            with suppress(OSError):
+                self.transport.write_eof()
+            self.resume_reading()
+            self._watch(self.limits.linger_seconds)
 
-    def _is_idle(self) -> bool:
-        cycle = cast("RequestResponseCycle | None", self.cycle)
-        return cycle is None or cycle.response_complete
+    # Called by the server.
 
-    def send_400_response(self, msg: str) -> None:  # noqa: ARG002 -- said in our own words
-        self._refuse(self._refusal or Malformed("This is not an HTTP request that can be understood."))
+    def shutdown(self) -> None:
+        if self._lingering_bytes is not None:
+            return
+        if self._running is None:
+            self.transport.close()
+        else:
+            self._running.keep_alive = False
+
+    # Within.
+
+    def _start(self, cycle: RequestCycle) -> None:
+        self._running = cycle
+        application = _busy if self.state.is_full else self.state.application
+        task = self.loop.create_task(cycle.run(application))
+        cycle.task = task
+        self.state.tasks.add(task)
+
+    def _upgrade(self, rest: bytes) -> None:
+        """Do what an upgrade asks for, if it is to websockets; `rest` is what came behind the head."""
+        self._upgrades = False
+        parser = self._parser
+        if parser.get_method() == b"GET" and (b"upgrade", b"websocket") in _lowered(self._headers):
+            self._become_websocket(b"GET %b HTTP/1.1\r\n%b\r\n%b" % (self._url, _lines(self._headers), rest))
+            return
+        # Any other upgrade is refused by answering as if nobody had asked for it. A new parser has to read it anew,
+        # because this one takes all that follows, the body too, for another protocol.
+        self._parser = _new_parser(self)
+        others = [header for header in self._headers if header[0] != b"upgrade"]
+        start = b"%b %b HTTP/%b\r\n" % (parser.get_method(), self._url, parser.get_http_version().encode("ascii"))
+        self.data_received(b"%b%b\r\n%b" % (start, _lines(others), rest))
+
+    def _become_websocket(self, data: bytes) -> None:
+        """Hand the connection to the protocol of websockets, from its request on."""
+        # Imported here, because it is dear, and a server may never need it.
+        from satchel.edge.http.websocket_protocol import WebsocketProtocol
+
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._running is not None:
+            # Two protocols cannot share a connection, and the answer to an earlier request is still under way.
+            self.transport.close()
+            return
+        self.state.connections.discard(self)
+        protocol = WebsocketProtocol(self.state)
+        self.transport.set_protocol(protocol)
+        protocol.connection_made(self.transport)
+        protocol.data_received(data)
+
+    def _check_head(self) -> None:
+        limits = self.limits
+        if len(self._url) > limits.address_bytes:
+            self._refusal = AddressTooLong(f"An address may have at most {limits.address_bytes} bytes.")
+        elif (
+            self._head_bytes > limits.head_bytes
+            and sum(len(name) + len(value) + 4 for name, value in self._headers) > limits.head_bytes
+        ):
+            self._refusal = self._too_large()
+        if self._refusal is not None:
+            # `feed_data` ends with the parser's own error then.
+            raise ValueError
 
     def _refuse(self, error: SatchelError) -> None:
         """Answer what never became a request, unless an answer to an earlier one is under way."""
         self._in_head = False
         if self.transport.is_closing():
             return
-        if not self._is_idle():
+        if self._running is not None:
             self.transport.close()
             return
         problem = problem_from(error, new_request_id())
-        head = [STATUS_LINE[problem.status]]
-        for name, value in (*self.server_state.default_headers, *problem.headers, *SECURITY_HEADERS):
-            head += [name, b": ", value, b"\r\n"]
-        self.transport.write(b"".join([*head, b"connection: close\r\n\r\n", problem.body]))
+        lines = _lines([*problem.headers, *SECURITY_HEADERS, (b"connection", b"close")])
+        head = [STATUS_LINES[problem.status], self.state.date_line(), lines, b"\r\n"]
+        self.transport.write(b"".join([*head, problem.body]))
         self.linger()
-
-    def linger(self) -> None:
-        """Say no more, and drop what still comes for a while: closing at once could destroy an answer unread."""
-        self._unset_keepalive_if_required()
-        self._unwatch_head()
-        self._lingering_bytes = 0
-        if not self.transport.is_closing():
-            # While nothing is read from a connection, nobody notices that it has gone.
-            with suppress(OSError):
-                self.transport.write_eof()
-            self.flow.resume_reading()
-            self._head_timer = self.loop.call_later(self.limits.linger_seconds, self.transport.abort)
 
     def _too_large(self) -> HeadersTooLarge:
         limit = self.limits.head_bytes
@@ -153,17 +342,63 @@ class Protocol(HttpToolsProtocol):
             self.transport.abort()
 
     def _watch_head(self) -> None:
-        if self._head_timer is None and not self.transport.is_closing():
-            self._head_timer = self.loop.call_later(self.limits.head_seconds, self._head_too_slow)
+        """Wait for the head of a request, counted from its first byte."""
+        if not self._watches_head and not self.transport.is_closing():
+            self._watches_head = True
+            self._watch(self.limits.head_seconds)
 
-    def _unwatch_head(self) -> None:
-        if self._head_timer is not None:
-            self._head_timer.cancel()
-            self._head_timer = None
+    def _watch(self, seconds: float) -> None:
+        deadline = self._deadline = self.loop.time() + seconds
+        if self._timer is not None:
+            if self._timer.when() <= deadline:
+                return
+            self._timer.cancel()
+        self._timer = self.loop.call_at(deadline, self._look)
 
-    def _head_too_slow(self) -> None:
-        self._head_timer = None
-        if self._in_head:
+    def _look(self) -> None:
+        """Do what is due, if the deadline was not moved meanwhile."""
+        self._timer = None
+        if self._deadline is None or self.transport.is_closing():
+            return
+        if self._deadline > self.loop.time():
+            self._timer = self.loop.call_at(self._deadline, self._look)
+        elif self._lingering_bytes is not None:
+            self.transport.abort()
+        elif self._in_head:
             self._refuse(TooSlow(f"The headers did not arrive within {self.limits.head_seconds:g} seconds."))
         else:
             self.transport.close()
+
+
+def _new_parser(protocol: HttpProtocol) -> httptools.HttpRequestParser:
+    parser = httptools.HttpRequestParser(protocol)
+    # What follows a request that ends the connection is never answered; it must not cost that request its answer.
+    parser.set_dangerous_leniencies(lenient_data_after_close=True)
+    return parser
+
+
+def _split(url: bytes) -> tuple[bytes, bytes]:
+    """The path and the query; only the form that every client uses is worth a way of its own."""
+    if url.startswith(b"/") and b"#" not in url:
+        path, _, query = url.partition(b"?")
+        return path, query
+    parsed = httptools.parse_url(url)
+    return parsed.path, parsed.query or b""
+
+
+def _lines(headers: list[tuple[bytes, bytes]]) -> bytes:
+    return b"".join([b"%b: %b\r\n" % header for header in headers])
+
+
+def _lowered(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    return [(name, value.strip().lower()) for name, value in headers]
+
+
+async def _busy(_scope: "Scope", _receive: "Receive", send: "Send") -> None:
+    problem = problem_from(
+        Busy("This server is answering as many requests as it can. Try again in a moment."), new_request_id()
+    )
+    headers = [*problem.headers, *SECURITY_HEADERS, (b"connection", b"close")]
+    with suppress(ClientDisconnect):
+        await send({"type": "http.response.start", "status": problem.status, "headers": headers})
+        await send({"type": "http.response.body", "body": problem.body})

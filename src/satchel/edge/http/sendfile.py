@@ -32,13 +32,13 @@ async def send_file(
     offset: int,
     count: int,
     *,
-    patience: float,
-    moving: Callable[[int], None] | None = None,
+    timeout: float,
+    on_sent: Callable[[int], None] | None = None,
 ) -> None:
     """Send `count` bytes from `offset`. Everything written to the transport before has to have left it.
 
-    `moving` hears of all bytes that have left, also if the rest never will.
-    Raises `OSError` when the connection breaks, `TimeoutError` when nothing could be sent for `patience` seconds.
+    `on_sent` is called with the number of bytes that have left, also if the rest never will.
+    Raises `OSError` when the connection breaks, `TimeoutError` when nothing could be sent for `timeout` seconds.
     """
     assert transport.get_write_buffer_size() == 0, "the file would overtake what was written before it"
     to_socket = os.dup(transport.get_extra_info("socket").fileno())
@@ -50,10 +50,10 @@ async def send_file(
             moved, blocked = await asyncio.wrap_future(job)
             offset += moved
             count -= moved
-            if moving is not None:
-                moving(moved)
+            if on_sent is not None:
+                on_sent(moved)
             if blocked:
-                await _writable(to_socket, patience)
+                await _writable(to_socket, timeout)
     finally:
         if job is None:
             _close(to_socket, from_file)
@@ -81,12 +81,12 @@ def _push(to_socket: int, from_file: int, offset: int, count: int) -> tuple[int,
     return moved, False
 
 
-async def _writable(descriptor: int, patience: float) -> None:
+async def _writable(descriptor: int, timeout: float) -> None:
     loop = asyncio.get_running_loop()
     ready = asyncio.Event()
     loop.add_writer(descriptor, ready.set)
     try:
-        async with asyncio.timeout(patience):
+        async with asyncio.timeout(timeout):
             await ready.wait()
     finally:
         loop.remove_writer(descriptor)

@@ -14,12 +14,11 @@ from contextlib import AbstractAsyncContextManager
 from functools import partial
 from typing import TYPE_CHECKING
 
-import uvicorn
 import uvloop
 
 from satchel.edge.http.limits import Limits
-from satchel.edge.http.protocol import Protocol
-from satchel.edge.http.websocket_protocol import UpgradedProtocol
+from satchel.edge.http.protocol import HttpProtocol
+from satchel.edge.http.server_state import ServerState
 from satchel.kernel.errors import SatchelError
 
 if TYPE_CHECKING:
@@ -30,6 +29,8 @@ OpenApplication = Callable[[], AbstractAsyncContextManager["ASGIApp"]]
 
 
 _INTERRUPTED = 130
+_LOOK_AGAIN_SECONDS = 0.05
+_LAST_WORDS_SECONDS = 1.0
 
 
 class CannotListen(Exception):
@@ -112,11 +113,11 @@ async def _serve(
     _allow_many_files()
     async with open_application() as application:
         collect_seldom()
-        await Server(application, limits, greet, on_stopping).serve(sockets=[listener])
+        await Server(application, limits, greet, on_stopping).serve(listener)
 
 
-class Server(uvicorn.Server):
-    """uvicorn's server, set up our way; it says when it listens and comes back when asked to stop."""
+class Server:
+    """Answers on a socket until it is told to stop."""
 
     def __init__(
         self,
@@ -125,56 +126,60 @@ class Server(uvicorn.Server):
         on_started: Callable[[], None],
         on_stopping: Callable[[], None] = lambda: None,
     ) -> None:
+        self._application = application
+        self._limits = limits
         self._on_started = on_started
         self._on_stopping = on_stopping
-        upgraded: set[UpgradedProtocol] = set()
-        super().__init__(
-            uvicorn.Config(
-                application,
-                http=type("LimitedProtocol", (Protocol,), {"limits": limits, "upgraded": upgraded}),
-                ws=type("LimitedUpgradedProtocol", (UpgradedProtocol,), {"limits": limits, "upgraded": upgraded}),
-                ws_per_message_deflate=False,
-                ws_max_size=limits.websocket_bytes,
-                ws_ping_interval=limits.ping_seconds,
-                ws_ping_timeout=limits.ping_seconds,
-                # The application is opened around the server, so that it can refuse before anything listens.
-                lifespan="off",
-                interface="asgi3",
-                log_config=None,
-                access_log=False,
-                proxy_headers=False,
-                server_header=False,
-                backlog=limits.backlog,
-                limit_concurrency=limits.connections,
-                timeout_keep_alive=limits.keep_alive_seconds,
-                timeout_graceful_shutdown=limits.shutdown_seconds,
-            )
-        )
+        self._stopping = asyncio.Event()
+        # Set by a second request to stop: nothing is waited for any more.
+        self._hurrying = asyncio.Event()
 
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        self._on_started()
+    def stop(self) -> None:
+        """Stop when what was begun is finished; asked a second time, at once."""
+        if self._stopping.is_set():
+            self._hurrying.set()
+        self._stopping.set()
+        self._on_stopping()
+
+    async def serve(self, listener: socket.socket) -> None:
+        loop = asyncio.get_running_loop()
+        state = ServerState(self._application, self._limits, loop)
+        with self._signals_handled(loop):
+            listening = await loop.create_server(
+                lambda: HttpProtocol(state), sock=listener, backlog=self._limits.backlog
+            )
+            self._on_started()
+            await self._stopping.wait()
+            listening.close()
+            await self._finish(state)
+
+    async def _finish(self, state: ServerState) -> None:
+        for connection in (*state.connections, *state.websockets):
+            connection.shutdown()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self._limits.shutdown_seconds):
+                while state.is_in_use and not self._hurrying.is_set():  # noqa: ASYNC110 -- many things can end it
+                    await asyncio.sleep(_LOOK_AGAIN_SECONDS)
+        if state.tasks:
+            # Each of them still tells its client that the server stops, while the stores are open.
+            for task in state.tasks:
+                task.cancel()
+            await asyncio.wait(state.tasks, timeout=_LAST_WORDS_SECONDS)
 
     @contextlib.contextmanager
-    def capture_signals(self) -> Generator[None]:
-        """The first signal stops gracefully, a second at once; uvicorn would raise them again after its end."""
+    def _signals_handled(self, loop: asyncio.AbstractEventLoop) -> Generator[None]:
+        """The first signal stops gracefully, a second at once."""
         if threading.current_thread() is not threading.main_thread():
-            # Signals reach the main thread alone; whoever runs this elsewhere ends it by `should_exit`.
+            # Signals reach the main thread alone; whoever runs this elsewhere calls `stop`.
             yield
             return
-        loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, self._stop)
+            loop.add_signal_handler(number, self.stop)
         try:
             yield
         finally:
             for number in (signal.SIGINT, signal.SIGTERM):
                 loop.remove_signal_handler(number)
-
-    def _stop(self) -> None:
-        self.force_exit = self.should_exit
-        self.should_exit = True
-        self._on_stopping()
 
 
 def collect_seldom() -> None:

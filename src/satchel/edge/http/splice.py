@@ -1,9 +1,9 @@
-"""Pour the body of one request into the answer to another, from socket to socket where the two allow it.
+"""Splice the body of one request into the answer to another, from socket to socket where the two allow it.
 
-A server's usual way costs a body that only passes through several copies and a task's turn for every piece. Here all
-streams share one buffer: what was read is sent before anything else is read, and what the kernel does not take of it is
-all that is ever held of a stream. While it is full, nothing is read, so a slow reader slows down its own sender alone.
-The descriptors are our own copies, because either connection may be closed while we are at work.
+The usual way through a server costs several copies of every piece and a task switch. Here all streams share one buffer.
+What was read is sent before anything else is read. Only what the kernel does not take is held for a stream, and while
+something is held, nothing more is read: a slow reader slows down its own sender alone. The descriptors are our own
+copies, because either connection may be closed while we are at work.
 """
 
 import asyncio
@@ -15,16 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.requests import ClientDisconnect
 
+from satchel.edge.http.extensions import SPLICE
 from satchel.edge.http.problems import TooSlow
 
 if TYPE_CHECKING:
     from starlette.types import Message, Receive, Scope, Send
-
-# An extension of our own, of a request's scope and as a message of its answer: `receive` is that of the other request.
-# Who handles the message says in its `count` how many bytes there were.
-POUR = "satchel.response.pour"
-# Another one: end an answer so that its reader knows that it is not whole.
-BREAK_OFF = "satchel.response.break_off"
 
 # Larger ones move no more bytes in the same time: this still fits into a processor's own memory.
 BUFFER_BYTES = 256 * 1024
@@ -34,14 +29,14 @@ class BodyBroken(Exception):
     """The body ended before its time."""
 
 
-async def pour(source: "Scope", receive: "Receive", target: "Scope", send: "Send") -> int:
+async def splice(source: "Scope", receive: "Receive", target: "Scope", send: "Send") -> int:
     """Send the whole body of one request as the next part of an answer that has begun; how many bytes it had.
 
     Raises `BodyBroken` or `TooSlow` when the body does not come to its end, `ClientDisconnect` when the answer's reader
     has left or takes nothing.
     """
-    if POUR in source.get("extensions", ()) and POUR in target.get("extensions", ()):
-        message: Message = {"type": POUR, "receive": receive, "more_body": True}
+    if SPLICE in source.get("extensions", ()) and SPLICE in target.get("extensions", ()):
+        message: Message = {"type": SPLICE, "receive": receive, "more_body": True}
         await send(message)
         return message["count"]
     count, more = 0, True
@@ -60,27 +55,27 @@ async def next_piece(receive: "Receive") -> tuple[bytes, bool]:
     return message.get("body", b""), message.get("more_body", False)
 
 
-async def pour_socket(source: asyncio.Transport, target: asyncio.Transport, count: int, *, patience: float) -> None:
+async def splice_sockets(source: asyncio.Transport, target: asyncio.Transport, count: int, *, timeout: float) -> None:
     """Move so many bytes from one connection to the other.
 
     Nobody else may read from the one or write to the other, and what was written to that has to have left it. Raises
-    `BodyBroken` when the source ends, `TooSlow` when nothing came for `patience` seconds, `ClientDisconnect` when the
+    `BodyBroken` when the source ends, `TooSlow` when nothing came for `timeout` seconds, `ClientDisconnect` when the
     target is gone or took nothing for as long.
     """
     assert target.get_write_buffer_size() == 0, "the body would overtake what was written before it"
     async with AsyncExitStack() as opened:
-        streaming = _Streaming(opened.enter_context(_copy_of(source)), opened.enter_context(_copy_of(target)), count)
-        opened.callback(streaming.stop)
-        streaming.go_on()
-        while not streaming.done.done():
-            left = streaming.left
-            await asyncio.wait([streaming.done], timeout=patience)
-            if streaming.left == left and not streaming.done.done():
-                raise streaming.stalled(patience)
-        streaming.done.result()
+        moving = _Splice(opened.enter_context(_copy_of(source)), opened.enter_context(_copy_of(target)), count)
+        opened.callback(moving.stop)
+        moving.go_on()
+        while not moving.done.done():
+            left = moving.left
+            await asyncio.wait([moving.done], timeout=timeout)
+            if moving.left == left and not moving.done.done():
+                raise moving.stalled(timeout)
+        moving.done.result()
 
 
-class _Streaming:
+class _Splice:
     """Bytes on their way; driven by the loop, which says when a socket can be read or written."""
 
     def __init__(self, source: socket.socket, target: socket.socket, count: int) -> None:
@@ -104,10 +99,10 @@ class _Streaming:
         self._loop.remove_reader(self._source)
         self._loop.remove_writer(self._target)
 
-    def stalled(self, patience: float) -> Exception:
+    def stalled(self, timeout: float) -> Exception:
         if self._pending:
             return ClientDisconnect()
-        return TooSlow(f"Nothing arrived for {patience:g} seconds, so the request was given up.")
+        return TooSlow(f"Nothing arrived for {timeout:g} seconds, so the request was given up.")
 
     def _read(self) -> None:
         try:

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from starlette.requests import ClientDisconnect, Request
 
+from satchel.edge.http.extensions import BREAK_OFF
 from satchel.edge.http.problems import Malformed, TooSlow
 from satchel.edge.http.request_body import declared_length
-from satchel.edge.http.splice import BREAK_OFF, BodyBroken, next_piece, pour
+from satchel.edge.http.splice import BodyBroken, next_piece, splice
 from satchel.features.drop.relay.refusals import StreamOver
 from satchel.features.drop.relay.relay_ends import PIECE_BYTES, Inlet, ReceiverLeft
 
@@ -65,7 +66,7 @@ class AnswerOutlet:
         if not isinstance(inlet, BodyInlet):
             return await _write_all(self, inlet)
         try:
-            return await pour(inlet.scope, inlet.receive, self._scope, self._send)
+            return await splice(inlet.scope, inlet.receive, self._scope, self._send)
         except BodyBroken:
             raise _broken() from None
         except ClientDisconnect:

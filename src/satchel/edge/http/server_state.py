@@ -1,0 +1,62 @@
+"""What all connections of one server share: the application, the limits, and the lists of who is connected."""
+
+import asyncio
+import time
+from email.utils import formatdate
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+from satchel.edge.http.limits import Limits
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+
+class Connection(Protocol):
+    """What the server asks of a connection when it stops."""
+
+    def shutdown(self) -> None:
+        """End the connection: at once if it is idle, else after the answer that is under way."""
+        ...
+
+
+class ServerState:
+    """Made by the server, read by every connection."""
+
+    __slots__ = ("_date_line", "_second", "application", "connections", "limits", "loop", "tasks", "websockets")
+
+    def __init__(self, application: "ASGIApp", limits: Limits, loop: asyncio.AbstractEventLoop) -> None:
+        self.application = application
+        self.limits = limits
+        self.loop = loop
+        self.connections: set[Connection] = set()
+        # Apart from the others, because whoever only listens leaves the others their share of connections.
+        self.websockets: set[Connection] = set()
+        self.tasks: set[asyncio.Task[None]] = set()
+        self._second = -1
+        self._date_line = b""
+
+    @property
+    def is_full(self) -> bool:
+        """Whether another request would be one too many; a task can outlive its connection, so both count."""
+        limit = self.limits.connections
+        return len(self.connections) >= limit or len(self.tasks) - len(self.websockets) >= limit
+
+    @property
+    def is_in_use(self) -> bool:
+        return bool(self.connections or self.websockets or self.tasks)
+
+    def date_line(self) -> bytes:
+        """The `date` header; it is made once per second."""
+        second = int(time.time())
+        if second != self._second:
+            self._second = second
+            self._date_line = f"date: {formatdate(second, usegmt=True)}\r\n".encode("ascii")
+        return self._date_line
+
+
+def address_of(name: Any) -> tuple[str, int] | None:
+    """Host and port out of what a socket is called; nothing if it has no port, as a Unix socket has not."""
+    if not isinstance(name, tuple):
+        return None
+    host, port, *_ = cast("tuple[Any, ...]", name)
+    return host, port
