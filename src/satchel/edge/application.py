@@ -14,7 +14,7 @@ from satchel.edge.api.identity import Identity
 from satchel.edge.api.route_tree import Routes
 from satchel.edge.http.logs import Journal
 from satchel.edge.http.metrics import Metrics
-from satchel.edge.http.middleware import Exposure, Guard
+from satchel.edge.http.middleware import Exposure, Middleware
 from satchel.edge.http.problems import kinds_of_problem
 from satchel.edge.http.proxies import Networks
 
@@ -51,7 +51,7 @@ def application(
         routes.add("WEBSOCKET", path, app)
     if live is not None:
         routes.add("WEBSOCKET", f"{PREFIX}/live", live)
-    return Guard(routes, exposure=exposure, journal=journal, metrics=metrics.requests)
+    return Middleware(routes, exposure=exposure, journal=journal, metrics=metrics.requests)
 
 
 def _own_pages(documented: Sequence[Operation], version: str) -> Router:

@@ -14,6 +14,7 @@ from satchel.edge.api.endpoints import Operation, Reply
 from satchel.edge.api.identity import Identity
 from satchel.edge.api.validation import json_decoder, query_decoder
 from satchel.edge.http.callers import admit
+from satchel.edge.http.extensions import WHOLE
 from satchel.edge.http.request_body import read_json_body
 from satchel.edge.http.request_context import client_of
 from satchel.kernel.errors import NotFound
@@ -25,6 +26,7 @@ _encode = msgspec.json.Encoder().encode
 _JSON = (b"content-type", b"application/json")
 # Answers are made for one caller at one moment; who knows better says so in the headers of a Reply.
 _PRIVATE = (b"cache-control", b"no-store")
+_PLAIN_LINES = b"".join([b"%b: %b\r\n" % header for header in (_PRIVATE, _JSON)])
 _NO_BODY = (204, 304)
 
 
@@ -64,6 +66,8 @@ class Endpoint:
             await answer(scope, receive, send)
         elif isinstance(answer, Reply):
             await self._send_reply(answer, send)  # pyright: ignore[reportUnknownArgumentType]
+        elif answer is not None and self._status not in _NO_BODY and WHOLE in scope.get("extensions", ()):
+            await send({"type": WHOLE, "status": self._status, "header_lines": _PLAIN_LINES, "body": _encode(answer)})
         else:
             await self._send(send, answer, self._status, [_PRIVATE])
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from satchel.edge.http.callers import Admin, Caller, Guest, Member, Stranger
-from satchel.edge.http.request_context import exchange_of
+from satchel.edge.http.request_context import context_of
 from satchel.kernel.clock import Clock, system_clock
 from satchel.kernel.errors import Unauthenticated
 from satchel.kernel.signature import BadSignature, Signer
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 ACCESS_COOKIE = "satchel_access"
 GUEST_COOKIE = "satchel_guest"
+# Of verified tokens; each takes less than a kilobyte.
+MAX_VERIFIED = 2048
 ACCESS_LIFETIME = timedelta(minutes=15)
 GUEST_LIFETIME = timedelta(days=30)
 # A session that was ended stays ended when the server starts anew.
@@ -103,6 +105,9 @@ class Identity:
         self._clock = clock
         self.access_lifetime = access_lifetime
         self.guest_lifetime = guest_lifetime
+        # Access tokens whose signature was right, the oldest first. What a token says never changes, so it is verified
+        # once; whether it has run out or was revoked is looked at every time.
+        self._verified: dict[str, _Access] = {}
 
     def issue_access(self, member: Member) -> Token:
         expires = int(self._clock() + self.access_lifetime.total_seconds())
@@ -122,10 +127,10 @@ class Identity:
 
     async def caller_of(self, scope: "Scope") -> Caller:
         """Who sent this: a Stranger if nothing was shown. What is shown and not good is `Unauthenticated`."""
-        exchange = exchange_of(scope)
-        if exchange.caller is None:
-            exchange.caller = await self.identify(scope)
-        return exchange.caller
+        context = context_of(scope)
+        if context.caller is None:
+            context.caller = await self.identify(scope)
+        return context.caller
 
     async def identify(self, scope: "Scope") -> Caller:
         """The same, looked at afresh: for what lasts long enough that a session can end meanwhile."""
@@ -156,13 +161,21 @@ class Identity:
             raise GuestCookieDead("This guest pass is no longer good. Come in again.") from None
 
     async def _member(self, token: str) -> Member:
-        claims = _decode_access(self._signer.open("access", token))
+        claims = self._verified.get(token)
+        if claims is None:
+            claims = _decode_access(self._signer.open("access", token))
+            self._remember(token, claims)
         if claims.expires <= self._clock():
             raise TokenExpired("The access token has expired. Refresh it, then repeat the request.")
         if await self._ephemeral.run(Exists(REVOKED(session_id=claims.session_id))):
             raise Unauthenticated("This session has ended. Sign in again.")
         kind = Admin if claims.admin else Member
         return kind(claims.user_id, claims.email, claims.session_id, claims.admin)
+
+    def _remember(self, token: str, claims: _Access) -> None:
+        if len(self._verified) >= MAX_VERIFIED:
+            del self._verified[next(iter(self._verified))]
+        self._verified[token] = claims
 
     def _guest(self, token: str) -> Guest:
         try:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from satchel.edge.http.problems import MethodNotAllowed
-from satchel.edge.http.request_context import exchange_of
+from satchel.edge.http.request_context import context_of
 from satchel.kernel.errors import NotFound
 
 if TYPE_CHECKING:
@@ -74,8 +74,8 @@ class Routes:
         values: Sequence[str] = ()
         if place is None:
             place, values = self._find(scope)
-        exchange = exchange_of(scope)
-        exchange.route, exchange.headers = place.template, place.headers
+        context = context_of(scope)
+        context.route, context.headers = place.template, place.headers
         method = scope["method"] if scope["type"] == "http" else "WEBSOCKET"
         found = place.apps.get(method) or (place.apps.get("GET") if method == "HEAD" else None)
         if found is None:

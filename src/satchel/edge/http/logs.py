@@ -4,11 +4,13 @@ No line holds a path, a query, a token, a cookie or a body: the template of the 
 enough to find what happened, and paths can be secrets here.
 """
 
+import asyncio
 import contextlib
 import logging
+import os
 import time
+from collections import deque
 from collections.abc import Callable
-from io import FileIO
 from typing import Any, Literal
 
 import msgspec
@@ -45,14 +47,52 @@ class RequestLine(msgspec.Struct, tag_field="event", tag="request"):
         )
 
 
+class LineBuffer:
+    """Lines on their way to standard error; those of one turn of the event loop leave with one system call."""
+
+    def __init__(self, descriptor: int = 2) -> None:
+        self._descriptor = descriptor
+        # Appending and popping are atomic, because threads log as well.
+        self._lines: deque[bytes] = deque()
+        # The loop that will flush in its next turn.
+        self._due_on: asyncio.AbstractEventLoop | None = None
+
+    def write(self, line: bytes) -> None:
+        self._lines.append(line)
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            self.flush()
+            return
+        if self._due_on is not loop:
+            self._due_on = loop
+            loop.call_soon(self.flush)
+
+    def flush(self) -> None:
+        self._due_on = None
+        lines: list[bytes] = []
+        with contextlib.suppress(IndexError):
+            while True:
+                lines.append(self._lines.popleft())
+        left = b"".join(lines)
+        # A reader of our log that went away must not take the server with it.
+        with contextlib.suppress(OSError):
+            while left:
+                left = left[os.write(self._descriptor, left) :]
+
+
 class Journal(logging.Handler):
-    """Where all lines go. Requests come directly, because a trip through `logging` costs as much as an endpoint."""
+    """Where all lines go. Requests come directly, because a trip through `logging` costs as much as an endpoint.
+
+    Lines of requests are buffered for a turn of the event loop, all others are written at once. `logging` flushes its
+    handlers when the process exits, so only a process that is killed outright can lose the lines of its last turn.
+    """
 
     def __init__(self, log_format: LogFormat = "json", level: str = "info", write: Write | None = None) -> None:
         super().__init__(level.upper())
         self._json = log_format == "json"
-        # Unbuffered: one system call per line, and nothing is lost when the process dies.
-        self._out = write or FileIO(2, "wb", closefd=False).write
+        self._buffer = LineBuffer()
+        self._out = write or self._buffer.write
         self.wants_requests = self.level <= logging.INFO
         self.wants_everything = self.level <= logging.DEBUG
 
@@ -76,6 +116,10 @@ class Journal(logging.Handler):
             facts = "".join(f" {name}={value}" for name, value in extra.items())
             text = f"{iso(record.created)} {record.levelname.lower()}: {record.getMessage()}{facts}"
             self._write((f"{text}\n{trace}" if trace else text).encode(errors="replace"))
+        self.flush()
+
+    def flush(self) -> None:
+        self._buffer.flush()
 
     def _trace(self, record: logging.LogRecord) -> str:
         return logging.Formatter().formatException(record.exc_info) if record.exc_info else ""

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 from starlette.requests import ClientDisconnect
 
 from satchel.edge.http.callers import Admin, Guest, Member
-from satchel.edge.http.extensions import SPLICE, ZERO_COPY
+from satchel.edge.http.extensions import SPLICE, WHOLE, ZERO_COPY
 from satchel.edge.http.logs import Journal, RequestLine, Timestamps
 from satchel.edge.http.metrics import RequestMetrics
 from satchel.edge.http.origins import Origins
 from satchel.edge.http.problems import Problem, ShuttingDown, problem_from
 from satchel.edge.http.proxies import LOOPBACK, Network, Networks, see_through
-from satchel.edge.http.request_context import Exchange, begin
+from satchel.edge.http.request_context import RequestContext, begin
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -37,6 +37,7 @@ SECURITY_HEADERS = [
     (b"permissions-policy", b"camera=(), microphone=(), geolocation=(), payment=(), usb=()"),
 ]
 _ONLY_OVER_HTTPS = [(b"strict-transport-security", b"max-age=31536000")]
+_SECURITY_LINES = b"".join([b"%b: %b\r\n" % header for header in SECURITY_HEADERS])
 # A page may say for itself which policies it needs; a header it has set is left alone.
 _NAMES = frozenset(name for name, _ in SECURITY_HEADERS)
 # nginx's number for a client that went away before it had its answer; only ever seen in our log.
@@ -55,7 +56,7 @@ class Exposure:
     metrics_from: Sequence[Network] = LOOPBACK
 
 
-class Guard:
+class Middleware:
     """The outermost ASGI application."""
 
     def __init__(self, app: "ASGIApp", *, exposure: Exposure, journal: Journal, metrics: RequestMetrics) -> None:
@@ -70,8 +71,8 @@ class Guard:
         if scope["type"] == "lifespan":
             raise RuntimeError("the application is opened around the server, so there is nothing to do at its start")
         started = time.perf_counter()
-        exchange = begin(scope, see_through(scope, self._proxies) if self._proxies else None)
-        answer = _Answer(scope, send, exchange)
+        context = begin(scope, see_through(scope, self._proxies) if self._proxies else None)
+        answer = _Answer(scope, send, context)
         is_request = scope["type"] == "http"
         self._metrics.in_flight += is_request
         try:
@@ -86,26 +87,26 @@ class Guard:
             await answer.fail(error)
         finally:
             self._metrics.in_flight -= is_request
-            self._note(scope, exchange, answer, time.perf_counter() - started)
+            self._note(scope, context, answer, time.perf_counter() - started)
 
-    def _note(self, scope: "Scope", exchange: Exchange, answer: "_Answer", seconds: float) -> None:
+    def _note(self, scope: "Scope", context: RequestContext, answer: "_Answer", seconds: float) -> None:
         method = scope.get("method", "WEBSOCKET")
-        self._metrics.observe(exchange.route, method, answer.status, seconds, answer.sent_bytes)
-        if not self._journal.wants_requests or (exchange.route in _QUIET_ROUTES and not self._journal.wants_everything):
+        self._metrics.observe(context.route, method, answer.status, seconds, answer.sent_bytes)
+        if not self._journal.wants_requests or (context.route in _QUIET_ROUTES and not self._journal.wants_everything):
             return
-        kind, caller_id = _named(exchange)
+        kind, caller_id = _named(context)
         self._journal.write_request(
             RequestLine(
-                time=self._timestamps.now(),
-                level="info" if answer.status < 500 else "error",
-                request=exchange.id,
-                method=method,
-                route=exchange.route,
-                status=answer.status,
-                ms=round(seconds * 1000, 2),
-                bytes=answer.sent_bytes,
-                caller=kind,
-                caller_id=caller_id,
+                self._timestamps.now(),
+                "info" if answer.status < 500 else "error",
+                context.id,
+                method,
+                context.route,
+                answer.status,
+                round(seconds * 1000, 2),
+                answer.sent_bytes,
+                kind,
+                caller_id,
             )
         )
 
@@ -113,21 +114,27 @@ class Guard:
 class _Answer:
     """The way out of one request: completes the headers, and remembers what was sent."""
 
-    __slots__ = ("_exchange", "_scope", "_send", "sent_bytes", "status")
+    __slots__ = ("_context", "_scope", "_send", "sent_bytes", "status")
 
-    def __init__(self, scope: "Scope", send: "Send", exchange: Exchange) -> None:
+    def __init__(self, scope: "Scope", send: "Send", context: RequestContext) -> None:
         self._scope = scope
         self._send = send
-        self._exchange = exchange
+        self._context = context
         self.status = 0
         self.sent_bytes = 0
 
     async def __call__(self, message: "Message") -> None:
         kind = message["type"]
+        if kind == WHOLE:
+            message["header_lines"] += self._header_lines()
+            await self._send(message)
+            self.status = message["status"]
+            self.sent_bytes = len(message["body"])
+            return
         if kind == "http.response.start":
             message["headers"] = self._completed(message.get("headers", ()))
         elif kind == "websocket.accept":
-            message["headers"] = [*message.get("headers", ()), (b"x-request-id", self._exchange.id.encode("ascii"))]
+            message["headers"] = [*message.get("headers", ()), (b"x-request-id", self._context.id.encode("ascii"))]
         await self._send(message)
         if kind == "http.response.body":
             self.sent_bytes += len(message.get("body", b""))
@@ -138,8 +145,15 @@ class _Answer:
         elif kind == "websocket.accept":
             self.status = SWITCHED
 
+    def _header_lines(self) -> bytes:
+        """What `_completed` adds, as lines; an answer in one message never has policies of its own."""
+        if self._context.headers or self._scope["scheme"] == "https":
+            return b"".join([b"%b: %b\r\n" % header for header in self._completed([])])
+        # By far the most frequent case.
+        return b"x-request-id: %b\r\n%b" % (self._context.id.encode("ascii"), _SECURITY_LINES)
+
     def _completed(self, given: "list[tuple[bytes, bytes]]") -> "list[tuple[bytes, bytes]]":
-        headers = [*given, *self._exchange.headers, (b"x-request-id", self._exchange.id.encode("ascii"))]
+        headers = [*given, *self._context.headers, (b"x-request-id", self._context.id.encode("ascii"))]
         own = _NAMES.intersection([name for name, _ in given])
         headers += SECURITY_HEADERS if not own else [each for each in SECURITY_HEADERS if each[0] not in own]
         if self._scope["scheme"] in ("https", "wss"):
@@ -149,12 +163,12 @@ class _Answer:
     async def fail(self, error: Exception) -> None:
         if self.status:
             # Too late for another answer; leaving this one unfinished makes the server break the connection.
-            _log.error("a request failed half-way", exc_info=error, extra={"request": self._exchange.id})
+            _log.error("a request failed half-way", exc_info=error, extra={"request": self._context.id})
             if self.status == SWITCHED:
                 with contextlib.suppress(OSError):
                     await self._send({"type": "websocket.close", "code": 1011})
             return
-        problem = problem_from(error, self._exchange.id)
+        problem = problem_from(error, self._context.id)
         self.status = problem.status
         self.sent_bytes = len(problem.body)
         with contextlib.suppress(ClientDisconnect):
@@ -173,8 +187,8 @@ class _Answer:
         await self._send({"type": f"{kind}.body", "body": problem.body})
 
 
-def _named(exchange: Exchange) -> tuple[str, str]:
-    caller = exchange.caller
+def _named(context: RequestContext) -> tuple[str, str]:
+    caller = context.caller
     if isinstance(caller, Member):
         return ("admin" if isinstance(caller, Admin) else "member"), caller.user_id
     if isinstance(caller, Guest):

@@ -1,5 +1,6 @@
 """What is known of a request while it is being answered: its id, its route, who calls and from where."""
 
+import itertools
 import re
 import secrets
 from collections.abc import Sequence
@@ -12,7 +13,7 @@ from satchel.edge.http.callers import Caller
 if TYPE_CHECKING:
     from starlette.types import Scope
 
-_KEY = "satchel.exchange"
+_KEY = "satchel.request_context"
 _SANE_ID = re.compile(rb"[A-Za-z0-9._-]{8,64}")
 
 
@@ -24,7 +25,7 @@ class Client(msgspec.Struct, frozen=True):
     https: bool
 
 
-class Exchange:
+class RequestContext:
     """One per request or websocket, kept in its scope: filled in on the way, read by log and problems."""
 
     __slots__ = ("caller", "headers", "id", "route")
@@ -38,21 +39,26 @@ class Exchange:
         self.headers: Sequence[tuple[bytes, bytes]] = ()
 
 
+# An id says which server process had the request, and which of its requests it was. It has to be unique, not secret.
+_PROCESS = secrets.token_hex(8)
+_numbers = itertools.count()
+
+
 def new_request_id() -> str:
-    return secrets.token_hex(12)
+    return f"{_PROCESS}{next(_numbers):08x}"
 
 
-def begin(scope: "Scope", proposed_id: bytes | None = None) -> Exchange:
-    """Start the exchange of a scope; an id proposed by somebody trusted is kept if harmless in a log."""
+def begin(scope: "Scope", proposed_id: bytes | None = None) -> RequestContext:
+    """Start the context of a scope. An id that a trusted proxy proposes is kept if it is harmless in a log."""
     if proposed_id is not None and _SANE_ID.fullmatch(proposed_id):
-        exchange = Exchange(proposed_id.decode("ascii"))
+        context = RequestContext(proposed_id.decode("ascii"))
     else:
-        exchange = Exchange(new_request_id())
-    scope[_KEY] = exchange
-    return exchange
+        context = RequestContext(new_request_id())
+    scope[_KEY] = context
+    return context
 
 
-def exchange_of(scope: "Scope") -> Exchange:
+def context_of(scope: "Scope") -> RequestContext:
     found: Any = scope.get(_KEY)
     return found if found is not None else begin(scope)
 

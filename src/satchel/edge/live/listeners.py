@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from satchel.edge.api.identity import Identity
 from satchel.edge.http.callers import Guest, Member, admit
-from satchel.edge.http.request_context import exchange_of
+from satchel.edge.http.request_context import context_of
 from satchel.live import session_channel
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class SignedIn:
 
     async def admit(self, scope: "Scope") -> Listener:
         caller = await self._identity.identify(scope)
-        exchange_of(scope).caller = caller
+        context_of(scope).caller = caller
         admit(caller, (Guest, Member))
         assert isinstance(caller, Guest | Member)
         if isinstance(caller, Guest):
