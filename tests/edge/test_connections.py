@@ -7,6 +7,7 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
+from websockets.frames import Frame, Opcode
 
 from satchel.edge.api.endpoints import Body
 from satchel.edge.http.limits import Limits
@@ -338,16 +339,65 @@ async def test_a_websocket_from_another_site_is_refused_and_one_to_nowhere_not_f
     assert [(line["method"], line["status"]) for line in edge.lines()] == [("WEBSOCKET", 403), ("WEBSOCKET", 404)]
 
 
-async def test_a_websocket_outlives_the_patience_for_headers() -> None:
+async def parrot(_: Scope, receive: Receive, send: Send) -> None:
+    await receive()
+    await send({"type": "websocket.accept"})
+    while (message := await receive())["type"] == "websocket.receive":
+        await send({"type": "websocket.send", "text": message["text"]})
+
+
+async def test_a_websocket_outlives_the_timeout_for_headers() -> None:
     from websockets.asyncio.client import connect
 
-    async def app(_: Scope, receive: Receive, send: Send) -> None:
-        await receive()
-        await send({"type": "websocket.accept"})
-        while (message := await receive())["type"] == "websocket.receive":
-            await send({"type": "websocket.send", "text": message["text"]})
-
-    async with serving(app, SHORT) as port, connect(f"ws://127.0.0.1:{port}/", proxy=None) as socket:
+    async with serving(parrot, SHORT) as port, connect(f"ws://127.0.0.1:{port}/", proxy=None) as socket:
         await asyncio.sleep(0.5)
         await socket.send("still here")
         assert await socket.recv() == "still here"
+
+
+async def test_what_a_client_says_along_with_its_wish_for_a_websocket_is_heard() -> None:
+    wish = (
+        b"GET / HTTP/1.1\r\nhost: satchel.test\r\nconnection: upgrade\r\nupgrade: websocket\r\n"
+        b"sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+    )
+    async with serving(parrot) as port, wire(port) as connection:
+        await connection.send(wish, Frame(Opcode.TEXT, b"early").serialize(mask=True))
+        assert (await connection.answer()).status == 101
+        assert await connection.reader.readexactly(7) == Frame(Opcode.TEXT, b"early").serialize(mask=False)
+
+
+async def test_a_wish_for_another_protocol_is_answered_as_if_it_had_not_been_there(talking: Edge) -> None:
+    wish = b"connection: upgrade, http2-settings\r\nupgrade: h2c\r\nhttp2-settings: x\r\n"
+    post = b"POST /api/v1/echo HTTP/1.1\r\ncontent-type: application/json\r\ncontent-length: 14\r\n"
+    async with serving(talking.app()) as port, wire(port) as connection:
+        await connection.send(GET[:-2] + wish + b"\r\n", post + wish + b"\r\n" + b'{"text": "me"}', GET)
+        bodies = [(await connection.answer()).body for _ in range(3)]
+        assert bodies == [b'["hello"]', b'["me"]', b'["hello"]']
+
+
+async def test_a_client_that_leaves_is_noticed_though_it_has_sent_another_request(edge: Edge) -> None:
+    router = edge.router()
+    gone = asyncio.Event()
+
+    @router.get("/wait")
+    async def wait(request: Request) -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+        gone.set()
+
+    async with serving(edge.app()) as port:
+        async with wire(port) as connection:
+            await connection.send(GET.replace(b"hello", b"wait"), GET)
+            await asyncio.sleep(0.1)
+        async with asyncio.timeout(10):
+            await gone.wait()
+
+
+async def test_a_request_after_a_pause_within_the_keep_alive_time_is_answered(talking: Edge) -> None:
+    limits = Limits(head_seconds=0.3, keep_alive_seconds=1)
+    async with serving(talking.app(), limits) as port, wire(port) as connection:
+        for _ in range(2):
+            await connection.send(GET)
+            assert (await connection.answer()).status == 200
+            await asyncio.sleep(0.6)
+        assert await connection.ended()
