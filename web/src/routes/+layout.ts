@@ -1,7 +1,7 @@
 // Everything is drawn in the browser: the server knows no page but the shell.
 import { Problem } from '$lib/api/problems';
 import { startLocale } from '$lib/i18n/index.svelte';
-import { session } from '$lib/session.svelte';
+import { session } from '$lib/shell/session.svelte';
 import type { LayoutLoad } from './$types';
 
 export const ssr = false;

@@ -1,5 +1,5 @@
 // What a scope is called: a link by its name, a thing by that of what the links to it lead to.
-import { readLink, readLinksTo, titleOf, writtenThing, type LinkView } from '$lib/links/links';
+import { readLink, readLinksTo, titleOf, writtenThing, type LinkView } from '$lib/api/links';
 
 /** `links` are those that lead to a thing. */
 export type Title = { name: string; link?: LinkView; links: LinkView[] };

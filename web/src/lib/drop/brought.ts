@@ -1,5 +1,5 @@
 // What people bring, as it is announced: files one by one, folders whole, texts by how they begin.
-import type { Picked } from '$lib/uploads/picking';
+import type { Picked } from '$lib/files/pickedFiles';
 import { contentOfFile, contentOfFolder, contentOfText, type Content } from './transfer';
 
 const NAME_LETTERS = 60;

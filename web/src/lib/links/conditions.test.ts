@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { changeOf, conditionsOf, extended, newLink, noConditions } from './conditions';
-import { embedding, renewed, type LinkView } from './links';
+import { embedding, renewed, type LinkView } from '$lib/api/links';
 import { endsSoon } from './states';
 
 const LINK: LinkView = {

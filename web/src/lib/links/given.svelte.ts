@@ -2,7 +2,7 @@
 import { Problem } from '$lib/api/client';
 import { live } from '$lib/live/live.svelte';
 import { PagedReading } from '$lib/shell/reading.svelte';
-import { readLinks, renewed, type LinkView } from './links';
+import { readLinks, renewed, type LinkView } from '$lib/api/links';
 
 export class GivenLinks {
   readonly pages = new PagedReading<LinkView>(async (cursor) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { contentPath, previewPath } from '$lib/shelf/entries';
+import { contentPath, previewPath } from '$lib/files/entries';
 import {
   entryOf,
   folderOf,

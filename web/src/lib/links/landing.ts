@@ -1,7 +1,7 @@
 // What visitors of a link ask of the server: what it is, to be let in, and where its bytes are.
 import { ask, http } from '$lib/api/client';
 import type { components } from '$lib/api/schema';
-import type { Entry } from '$lib/shelf/entries';
+import type { Entry } from '$lib/files/entries';
 
 export type Landing = components['schemas']['LandingView'];
 export type LinkedFile = components['schemas']['LinkedFileView'];

@@ -1,7 +1,7 @@
 // The one live connection of this tab, and who wants to hear what from it: `onMount(() => live.on('room.chat', show))`.
 import { invalidate } from '$app/navigation';
 import { ask, http, Problem } from '$lib/api/client';
-import { session } from '$lib/session.svelte';
+import { session } from '$lib/shell/session.svelte';
 import { Connection, type Socket, type State } from './connection';
 import { read, type Kind, type LiveEvent, type News } from './events';
 import { Listeners } from './listeners';

@@ -1,12 +1,12 @@
 // Handing files over in a room: uploaded or copied there, and, once all of them have arrived, offered in one piece.
 import { t } from '$lib/i18n/index.svelte';
-import { session } from '$lib/session.svelte';
+import { session } from '$lib/shell/session.svelte';
 import { act } from '$lib/shell/acting';
 import { handOver, type Options, type Receiver } from '$lib/transfers/handing';
 import { toasts } from '$lib/ui/toasts.svelte';
 import { whenArrived } from '$lib/uploads/gesture.svelte';
 import type { Whereto } from '$lib/uploads/memory';
-import type { Picked } from '$lib/uploads/picking';
+import type { Picked } from '$lib/files/pickedFiles';
 import { queue, shelter } from '$lib/uploads/queue.svelte';
 import { randomKey } from '$lib/uploads/upload.svelte';
 import { filesOf, HandOvers, type HandOver, type Target } from './handOvers.svelte';

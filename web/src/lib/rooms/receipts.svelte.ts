@@ -2,7 +2,7 @@
 import { SvelteMap } from 'svelte/reactivity';
 import { Problem } from '$lib/api/client';
 import { live } from '$lib/live/live.svelte';
-import { readTransfer, type Transfer } from '$lib/transfers/transfers';
+import { readTransfer, type Transfer } from '$lib/api/transfers';
 
 // Older ones stand in the history; a room is for what happens now.
 const MOST_FOLLOWED = 20;

@@ -1,5 +1,5 @@
 // Files and folders of a room in the shape in which the shelf is shown, so that both are looked through in the same way.
-import type { Entry } from '$lib/shelf/entries';
+import type { Entry } from '$lib/files/entries';
 import { contentsOf } from './contents';
 import { filePath, type RoomFile } from './rooms';
 

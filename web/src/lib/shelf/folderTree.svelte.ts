@@ -2,8 +2,8 @@
 import type { Problem } from '$lib/api/client';
 import { t } from '$lib/i18n/index.svelte';
 import { Reading } from '$lib/shell/reading.svelte';
-import { ROOT } from './addresses';
-import { readFolder, type Cursor, type Entry } from './entries';
+import { ROOT } from '$lib/files/addresses';
+import { readFolder, type Cursor, type Entry } from '$lib/files/entries';
 
 export class Branch {
   readonly id: string;

@@ -1,5 +1,5 @@
 // How this browser shows the shelf: as a list or as tiles, and in which order.
-import type { Sort } from './entries';
+import type { Sort } from '$lib/files/entries';
 
 export type View = 'list' | 'grid';
 

@@ -2,7 +2,7 @@
 import { t } from '$lib/i18n/index.svelte';
 import { toasts } from '$lib/ui/toasts.svelte';
 import { act } from '$lib/shell/acting';
-import { each } from './doing';
+import { each } from '$lib/files/entryBatch';
 import {
   change,
   keepUntil,
@@ -15,9 +15,9 @@ import {
   type Entry,
   type Place,
   type Sort,
-} from './entries';
-import { Listing } from './listing.svelte';
-import { orderOf } from './order';
+} from '$lib/files/entries';
+import { Listing } from '$lib/files/entryList.svelte';
+import { orderOf } from '$lib/files/order';
 
 const LOOK_AGAIN_MS = 1000;
 

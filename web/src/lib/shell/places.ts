@@ -11,7 +11,7 @@ import {
 } from '@lucide/svelte';
 import type { Component } from 'svelte';
 import type { Key } from '$lib/i18n/index.svelte';
-import type { Visitor } from '$lib/session.svelte';
+import type { Visitor } from './session.svelte';
 import { waiting } from '$lib/transfers/waiting.svelte';
 
 export type Place = {

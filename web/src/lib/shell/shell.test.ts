@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import vectors from '../../../../tests/vectors/links.json';
-import { deviceName } from './devices';
+import { deviceName } from './deviceName';
 import { matches } from './matching';
 import { invitationLink, passwordResetLink, secretIn } from './links';
 import { nextPath } from './next';

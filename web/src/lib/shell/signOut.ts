@@ -1,7 +1,7 @@
 // Signing out, from wherever it is offered.
 import { goto } from '$app/navigation';
 import { Problem } from '$lib/api/problems';
-import { session } from '$lib/session.svelte';
+import { session } from './session.svelte';
 import { toasts } from '$lib/ui/toasts.svelte';
 
 export async function signOut(): Promise<void> {

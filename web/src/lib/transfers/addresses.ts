@@ -1,5 +1,5 @@
 // To whom somebody has handed things from this browser, so that they need not type it again. Nobody else is told.
-import { session } from '$lib/session.svelte';
+import { session } from '$lib/shell/session.svelte';
 
 const MOST = 12;
 

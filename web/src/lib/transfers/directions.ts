@@ -1,5 +1,5 @@
 // Which half of the history is asked for in the address line.
-import type { Direction } from './transfers';
+import type { Direction } from '$lib/api/transfers';
 
 export function directionIn(url: URL): Direction {
   const asked = url.searchParams.get('show');

@@ -2,15 +2,15 @@
 // handed over once all of them are there, wherever in the app one is by then.
 import { Problem } from '$lib/api/client';
 import { t } from '$lib/i18n/index.svelte';
-import { ROOT } from '$lib/shelf/addresses';
-import { makeFolder, readFolder, type Cursor } from '$lib/shelf/entries';
+import { ROOT } from '$lib/files/addresses';
+import { makeFolder, readFolder, type Cursor } from '$lib/files/entries';
 import { foldersIn } from '$lib/shelf/folderTree.svelte';
 import { whenArrived } from '$lib/uploads/gesture.svelte';
-import type { Picked } from '$lib/uploads/picking';
+import type { Picked } from '$lib/files/pickedFiles';
 import { queue } from '$lib/uploads/queue.svelte';
 import type { Upload } from '$lib/uploads/upload.svelte';
 import { handOver } from './handing';
-import type { Transfer } from './transfers';
+import type { Transfer } from '$lib/api/transfers';
 
 export class Dispatch {
   email = $state('');

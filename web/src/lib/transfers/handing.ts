@@ -1,6 +1,6 @@
 // Handing something over: to an account by its e-mail address, to a person in a room, or to everybody there.
 import { ask, http } from '$lib/api/client';
-import type { Transfer } from './transfers';
+import type { Transfer } from '$lib/api/transfers';
 
 export type Receiver =
   | { kind: 'email'; email: string }

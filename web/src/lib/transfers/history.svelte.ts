@@ -3,7 +3,7 @@ import { Problem } from '$lib/api/client';
 import { live } from '$lib/live/live.svelte';
 import { PagedReading } from '$lib/shell/reading.svelte';
 import { placed } from './placing';
-import { readTransfer, readTransfers, type Direction } from './transfers';
+import { readTransfer, readTransfers, type Direction } from '$lib/api/transfers';
 
 export class History {
   readonly direction: Direction;

@@ -1,7 +1,7 @@
 // Who is on the other side of a transfer, seen from whoever looks at it.
 import { DoorOpen, User, UserRound } from '@lucide/svelte';
 import type { Component } from 'svelte';
-import type { Transfer } from './transfers';
+import type { Transfer } from '$lib/api/transfers';
 
 export type Partner = {
   name: string;

@@ -1,5 +1,5 @@
 // Where a transfer that was just heard of stands in a list that is read already.
-import type { Direction, Transfer } from './transfers';
+import type { Direction, Transfer } from '$lib/api/transfers';
 
 /** The list with it, newest first: in its place if it is known; what lies beyond the part that was read comes with that. */
 export function placed<Item extends Pick<Transfer, 'transfer_id' | 'direction' | 'sent_at'>>(

@@ -3,7 +3,7 @@ import { goto } from '$app/navigation';
 import { t } from '$lib/i18n/index.svelte';
 import { toasts } from '$lib/ui/toasts.svelte';
 import { handOver } from './handing';
-import type { Transfer } from './transfers';
+import type { Transfer } from '$lib/api/transfers';
 
 /** Files and folders of one's own shelf. */
 export async function handOverByEmail(

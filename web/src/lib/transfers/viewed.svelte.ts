@@ -1,8 +1,8 @@
 // One transfer while somebody looks at it: kept right by live news, and everything that can be done to it.
 import { Problem } from '$lib/api/client';
 import { live } from '$lib/live/live.svelte';
-import { isUnopened } from './track';
-import { canBeHeld, checkCopy, receive, receiveUnchecked } from './receiving';
+import { isUnopened } from '$lib/files/receiptSteps';
+import { canBeHeld, checkCopy, receive, receiveUnchecked } from '$lib/files/verifiedDownload';
 import { showOnShelf, tellSaved } from './shelved';
 import {
   decline,
@@ -13,7 +13,7 @@ import {
   withdraw,
   type Transfer,
   type TransferFile,
-} from './transfers';
+} from '$lib/api/transfers';
 
 export type Deed = 'download' | 'save' | 'decline' | 'check' | 'withdraw' | 'resend';
 

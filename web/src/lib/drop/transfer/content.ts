@@ -1,5 +1,5 @@
 // What is handed over as one blob that nobody has read yet: a file, a text, or a folder laid out one thing after another.
-import type { Picked } from '$lib/uploads/picking';
+import type { Picked } from '$lib/files/pickedFiles';
 import type { Announced } from './messages';
 
 /** What is announced, and the bytes of it as they travel; a folder's are more than its `size`. */

@@ -2,7 +2,7 @@
 //
 // Checksums are known only after the bytes, so they stand behind them (general purpose flag 3 of APPNOTE.TXT); what is
 // too large for the format's first fields goes into its ZIP64 ones.
-import { crc32 } from '$lib/transfers/crc32';
+import { crc32 } from '$lib/files/crc32';
 
 const LOCAL = 0x04034b50;
 const DESCRIPTOR = 0x08074b50;

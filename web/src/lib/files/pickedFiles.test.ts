@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fromClipboard, fromDrop, walk, type Found } from './picking';
+import { fromClipboard, fromDrop, walk, type Found } from './pickedFiles';
 
 type Tree = { [name: string]: Tree | string | null };
 

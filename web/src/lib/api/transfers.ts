@@ -1,5 +1,5 @@
 // What was handed over, as the server tells it, and everything that can be asked of the server about it.
-import { ask, http } from '$lib/api/client';
+import { ask, http } from './client';
 import type { components } from '$lib/api/schema';
 
 export type Transfer = components['schemas']['TransferView'];

@@ -1,5 +1,5 @@
 // The links that one has given, as the server tells of them, and everything that can be asked of it about them.
-import { ask, http } from '$lib/api/client';
+import { ask, http } from './client';
 import type { components } from '$lib/api/schema';
 
 export type LinkView = components['schemas']['LinkView'];

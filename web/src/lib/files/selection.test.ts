@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { addressWith } from './addresses';
-import { dayAfter, daysUntil, endOfDay, momentAfter } from './days';
-import { indexAfter } from './keys';
+import { dayAfter, daysUntil, endOfDay, momentAfter } from '$lib/shell/expiry';
+import { indexAfter } from './arrowKeys';
 import { merged, orderOf, placed, without } from './order';
 import { Selection } from './selection.svelte';
 

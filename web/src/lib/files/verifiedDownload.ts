@@ -5,7 +5,13 @@ import { t } from '$lib/i18n/index.svelte';
 import { saveFrom } from '$lib/shell/saving';
 import { archiveOf, type ArchiveFile } from './archive';
 import type { News, Task } from './digest.worker';
-import { contentPath, readTransfer, reportVerified, type Transfer, type TransferFile } from './transfers';
+import {
+  contentPath,
+  readTransfer,
+  reportVerified,
+  type Transfer,
+  type TransferFile,
+} from '$lib/api/transfers';
 
 /** More than this should not be held until it is complete; it goes straight to the disk, and is checked there. */
 export const MOST_HELD_BYTES = 512 * 2 ** 20;

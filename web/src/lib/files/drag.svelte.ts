@@ -1,6 +1,6 @@
 // Entries that are dragged over the page, and the folders on which they, or files from outside, can be let go.
 import type { Attachment } from 'svelte/attachments';
-import { hasFiles } from '$lib/uploads/picking';
+import { hasFiles } from './pickedFiles';
 import type { Entry } from './entries';
 
 class Dragging {

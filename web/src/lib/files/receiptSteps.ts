@@ -1,5 +1,5 @@
 // How far something that was handed over has come, for one receiver and for many.
-import type { Receipt, State, Transfer } from './transfers';
+import type { Receipt, State, Transfer } from '$lib/api/transfers';
 
 /** In the order in which they are reached; nothing leads back. */
 export const STEPS = ['offered', 'opened', 'downloaded', 'verified'] as const;
