@@ -1,6 +1,6 @@
 // The links that one has given, as the server tells of them, and everything that can be asked of it about them.
-import { ask, http } from './client';
 import type { components } from '$lib/api/schema';
+import { ask, http } from './client';
 
 export type LinkView = components['schemas']['LinkView'];
 export type LinkState = LinkView['state'];
@@ -43,12 +43,6 @@ export async function revokeLink(linkId: string): Promise<void> {
   await ask(http.DELETE('/api/v1/links/{link_id}', { params: { path: { link_id: linkId } } }));
 }
 
-/** The same list with what is known anew. */
-export function renewed(links: readonly LinkView[], fresh: readonly LinkView[]): LinkView[] {
-  const known = new Map(fresh.map((link) => [link.link_id, link]));
-  return links.map((link) => known.get(link.link_id) ?? link);
-}
-
 /** What a link leads to, as the server writes it; asking for files is a way to use a folder. */
 export function writtenThing({ kind, id }: { kind: ThingKind; id: string }): string {
   return `${kind === 'request' ? 'folder' : kind}:${id}`;
@@ -57,15 +51,4 @@ export function writtenThing({ kind, id }: { kind: ThingKind; id: string }): str
 /** What a link is called where its owner looks for it. */
 export function titleOf({ name, thing }: LinkView): string {
   return name || thing.name;
-}
-
-/** Where its figures are shown. */
-export function figuresAddress({ link_id }: LinkView): string {
-  return `/activity/link:${link_id}`;
-}
-
-/** What shows the counter of a link on any page. */
-export function embedding(badgeAddress: string, label: string): string {
-  const quoted = label.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
-  return `<img src="${badgeAddress}" alt="${quoted}">`;
 }

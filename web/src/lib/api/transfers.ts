@@ -1,6 +1,6 @@
 // What was handed over, as the server tells it, and everything that can be asked of the server about it.
-import { ask, http } from './client';
 import type { components } from '$lib/api/schema';
+import { ask, http } from './client';
 
 export type Transfer = components['schemas']['TransferView'];
 export type TransferFile = Transfer['files'][number];
@@ -8,7 +8,37 @@ export type Receipt = Transfer['receipts'][number];
 export type State = Transfer['state'];
 export type Direction = 'all' | Transfer['direction'];
 
+export type Receiver =
+  | { kind: 'email'; email: string }
+  | { kind: 'person'; room_id: string; person_id: string }
+  | { kind: 'room'; room_id: string };
+
+export type HandOverOptions = {
+  note?: string;
+  /** A hand-out to a room: everybody is asked to hand something in. */
+  wantsAnswers?: boolean;
+  /** The hand-out that this is handed in for. */
+  answers?: string;
+};
+
 const PAGE = 30;
+
+/** Files and folders of the shelf by e-mail; in a room, files of that room. */
+export function handOver(
+  to: Receiver,
+  files: readonly string[],
+  options: HandOverOptions = {},
+): Promise<Transfer> {
+  const { note, wantsAnswers, answers } = options;
+  const body = {
+    to,
+    files: [...files],
+    ...(note?.trim() && { note: note.trim() }),
+    ...(wantsAnswers && { wants_answers: true }),
+    ...(answers && { answers }),
+  };
+  return ask(http.POST('/api/v1/transfers', { body }));
+}
 
 export function readTransfers(
   direction: Direction,

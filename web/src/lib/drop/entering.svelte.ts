@@ -2,8 +2,8 @@
 // tab is in, which it stays in while people look at other pages.
 import { Problem } from '$lib/api/problems';
 import { t, type Key } from '$lib/i18n/index.svelte';
-import { session as person } from '$lib/shell/session.svelte';
 import { deviceName } from '$lib/shell/deviceName';
+import { session as person } from '$lib/shell/session.svelte';
 import { findSession, joinSession, knock, MemberCalls, openSession, showTag } from './calls';
 import { fromBase64, newId, toBase64 } from './crypto/bytes';
 import { readInvitation, type Invitation } from './crypto/codes';

@@ -1,6 +1,5 @@
 // Pictures and films cannot renew a session that has run out: something that can is asked for, then they try once more.
-import { Problem } from '$lib/api/client';
-import { renewSession } from './entries';
+import { Problem, renewSession } from '$lib/api/client';
 
 const MOST = 2;
 

@@ -1,7 +1,7 @@
 // Entries that are dragged over the page, and the folders on which they, or files from outside, can be let go.
 import type { Attachment } from 'svelte/attachments';
-import { hasFiles } from './pickedFiles';
 import type { Entry } from './entries';
+import { hasFiles } from './pickedFiles';
 
 class Dragging {
   entries = $state.raw<readonly Entry[]>([]);

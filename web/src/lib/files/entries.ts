@@ -1,12 +1,6 @@
-// What stands on the shelf, as the server tells it, and everything that can be asked of the server about it.
-import { ask, http, Problem } from '$lib/api/client';
-import type { paths } from '$lib/api/schema';
-
-type Answer<Path extends keyof paths> = paths[Path] extends {
-  get: { responses: { 200: { content: { 'application/json': infer Body } } } };
-}
-  ? Body
-  : never;
+// Files and folders in the one shape in which every page shows them, where their bytes are, and how the shelf is read.
+import type { Answer } from '$lib/api/answers';
+import { ask, http } from '$lib/api/client';
 
 type Contents = Answer<'/api/v1/shelf/entries'>;
 /**
@@ -15,10 +9,9 @@ type Contents = Answer<'/api/v1/shelf/entries'>;
  */
 export type Entry = Contents['entries'][number] & { at?: string; query?: string };
 export type Place = Contents['folder'];
-export type FoundEntry = Answer<'/api/v1/shelf/search'>['entries'][number];
-export type BinnedEntry = Answer<'/api/v1/shelf/bin'>['entries'][number];
-export type Usage = Answer<'/api/v1/shelf/usage'>;
 export type Sort = 'name' | 'newest';
+/** How entries are shown. */
+export type View = 'list' | 'grid';
 export type Cursor = string | null;
 export type Slice<Item> = { entries: Item[]; cursor: Cursor };
 
@@ -32,59 +25,21 @@ export function readEntry(fileId: string): Promise<Entry> {
   return ask(http.GET('/api/v1/shelf/files/{file_id}', { params: { path: { file_id: fileId } } }));
 }
 
-export function search(q: string, cursor: Cursor): Promise<Slice<FoundEntry>> {
-  return ask(http.GET('/api/v1/shelf/search', { params: { query: { q, ...paging(cursor) } } }));
-}
-
-export function readBin(cursor: Cursor): Promise<Slice<BinnedEntry>> {
-  return ask(http.GET('/api/v1/shelf/bin', { params: { query: paging(cursor) } }));
-}
-
-export function readUsage(): Promise<Usage> {
-  return ask(http.GET('/api/v1/shelf/usage'));
+/** Sorted by name, folders come first: the pages after the last folder need not be read. */
+export async function foldersIn(folder: string): Promise<Entry[]> {
+  const found: Entry[] = [];
+  let cursor: Cursor = null;
+  do {
+    const page = await readFolder(folder, 'name', cursor);
+    const folders = page.entries.filter(({ kind }) => kind === 'folder');
+    found.push(...folders);
+    cursor = folders.length === page.entries.length ? page.cursor : null;
+  } while (cursor !== null);
+  return found;
 }
 
 export function makeFolder(name: string, within: string): Promise<Entry> {
   return ask(http.POST('/api/v1/shelf/folders', { body: { name, folder_id: within } }));
-}
-
-/** Give it another name, or put it into another folder. */
-export function change({ kind, id }: Entry, body: { name?: string; folder_id?: string }): Promise<Entry> {
-  return kind === 'folder'
-    ? ask(http.PATCH('/api/v1/shelf/folders/{folder_id}', { params: { path: { folder_id: id } }, body }))
-    : ask(http.PATCH('/api/v1/shelf/files/{file_id}', { params: { path: { file_id: id } }, body }));
-}
-
-/** When a file goes by itself; null keeps it for good. */
-export function keepUntil(file: Entry, expires_at: string | null): Promise<Entry> {
-  return ask(
-    http.PATCH('/api/v1/shelf/files/{file_id}', {
-      params: { path: { file_id: file.id } },
-      body: { expires_at },
-    }),
-  );
-}
-
-/** Into the bin. */
-export async function remove({ kind, id }: Entry): Promise<void> {
-  await unlessGone(
-    kind === 'folder'
-      ? ask(http.DELETE('/api/v1/shelf/folders/{folder_id}', { params: { path: { folder_id: id } } }))
-      : ask(http.DELETE('/api/v1/shelf/files/{file_id}', { params: { path: { file_id: id } } })),
-  );
-}
-
-export function restore({ id }: Entry): Promise<Entry> {
-  return ask(http.POST('/api/v1/shelf/bin/{entry_id}/restore', { params: { path: { entry_id: id } } }));
-}
-
-/** For good. */
-export async function destroy({ id }: Entry): Promise<void> {
-  await unlessGone(ask(http.DELETE('/api/v1/shelf/bin/{entry_id}', { params: { path: { entry_id: id } } })));
-}
-
-export async function emptyBin(): Promise<void> {
-  await ask(http.DELETE('/api/v1/shelf/bin'));
 }
 
 /** The text of a file; of a long one, the server gives the beginning. */
@@ -97,11 +52,6 @@ export async function readText(entry: Entry): Promise<string> {
     }),
   );
   return String(text);
-}
-
-/** Frames, films and downloads cannot renew a session that has run out; asking this before does. */
-export async function renewSession(): Promise<void> {
-  await ask(http.GET('/api/v1/whoami'));
 }
 
 export function contentPath(entry: Entry): string {
@@ -123,13 +73,6 @@ function addressOf({ id, at }: Entry): string {
   return at ?? `/api/v1/shelf/files/${id}`;
 }
 
-function paging(cursor: Cursor): { limit: number; cursor?: string } {
+export function paging(cursor: Cursor): { limit: number; cursor?: string } {
   return { limit: PAGE, ...(cursor !== null && { cursor }) };
-}
-
-/** Another tab was faster: it is gone, as was wanted. */
-async function unlessGone(call: Promise<unknown>): Promise<void> {
-  await call.catch((problem: unknown) => {
-    if (!(problem instanceof Problem && problem.status === 404)) throw problem;
-  });
 }

@@ -1,10 +1,10 @@
 // What is done to chosen entries: downloading, moving, deleting, and taking it back.
-import { Problem } from '$lib/api/client';
+import { Problem, renewSession } from '$lib/api/client';
 import { t } from '$lib/i18n/index.svelte';
 import { act } from '$lib/shell/acting';
 import { saveFrom } from '$lib/shell/saving';
 import { toasts } from '$lib/ui/toasts.svelte';
-import { downloadPath, renewSession, type Entry } from './entries';
+import { downloadPath, type Entry } from './entries';
 
 // Enough to be quick, few enough to leave the line to others.
 const AT_ONCE = 4;

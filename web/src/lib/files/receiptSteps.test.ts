@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { canBeTaken, canBeWithdrawn, hasLanded, isUnopened, reached, summaryOf } from './receiptSteps';
 import type { Receipt, State, Transfer } from '$lib/api/transfers';
+import { canBeTaken, canBeWithdrawn, hasLanded, isUnopened, reached, summaryOf } from './receiptSteps';
 
 const NOBODY = { offered: 0, opened: 0, downloaded: 0, verified: 0, declined: 0, withdrawn: 0 };
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { addressWith } from './addresses';
 import { dayAfter, daysUntil, endOfDay, momentAfter } from '$lib/shell/expiry';
+import { addressWith } from './addresses';
 import { indexAfter } from './arrowKeys';
 import { merged, orderOf, placed, without } from './order';
 import { Selection } from './selection.svelte';

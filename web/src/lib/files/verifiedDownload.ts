@@ -1,10 +1,6 @@
 // Taking what was handed over: fetched and hashed at once, given to the browser to keep only if it is what was sent,
 // and reported, so that both sides know that it arrived whole.
 import { Problem, problemFrom, unreachable } from '$lib/api/problems';
-import { t } from '$lib/i18n/index.svelte';
-import { saveFrom } from '$lib/shell/saving';
-import { archiveOf, type ArchiveFile } from './archive';
-import type { News, Task } from './digest.worker';
 import {
   contentPath,
   readTransfer,
@@ -12,6 +8,10 @@ import {
   type Transfer,
   type TransferFile,
 } from '$lib/api/transfers';
+import { t } from '$lib/i18n/index.svelte';
+import { saveFrom } from '$lib/shell/saving';
+import { archiveOf, type ArchiveFile } from './archive';
+import type { News, Task } from './digest.worker';
 
 /** More than this should not be held until it is complete; it goes straight to the disk, and is checked there. */
 export const MOST_HELD_BYTES = 512 * 2 ** 20;

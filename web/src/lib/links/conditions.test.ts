@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { LinkView } from '$lib/api/links';
 import { changeOf, conditionsOf, extended, newLink, noConditions } from './conditions';
-import { embedding, renewed, type LinkView } from '$lib/api/links';
+import { embedding, renewed } from './linkDisplay';
 import { endsSoon } from './states';
 
 const LINK: LinkView = {

@@ -1,6 +1,6 @@
 // The conditions of a link as a form has them, and what they mean to the server: of a new link, and of one that changes.
-import { dayAfter, endOfDay, momentAfter } from '$lib/shell/expiry';
 import type { LinkChange, LinkView, NewLink, ThingKind } from '$lib/api/links';
+import { dayAfter, endOfDay, momentAfter } from '$lib/shell/expiry';
 
 export type Term = 'never' | '1' | '7' | '30' | 'day';
 

@@ -1,8 +1,9 @@
 // The links that one has given, newest first, in pages; what is counted of them moves while one looks.
 import { Problem } from '$lib/api/client';
+import { readLinks, type LinkView } from '$lib/api/links';
 import { live } from '$lib/live/live.svelte';
 import { PagedReading } from '$lib/shell/reading.svelte';
-import { readLinks, renewed, type LinkView } from '$lib/api/links';
+import { renewed } from './linkDisplay';
 
 export class GivenLinks {
   readonly pages = new PagedReading<LinkView>(async (cursor) => {

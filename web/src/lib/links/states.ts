@@ -1,5 +1,5 @@
 // The states of a link as its owner sees them: how each looks, and what can still be done.
-import { FileText, Folder, Inbox, DoorOpen } from '@lucide/svelte';
+import { DoorOpen, FileText, Folder, Inbox } from '@lucide/svelte';
 import type { LinkState, LinkView, ThingKind } from '$lib/api/links';
 
 export const KIND_ICONS = {

@@ -1,13 +1,13 @@
 // Hand-overs in a room that wait for their files: kept beyond the page, since files whose page was closed are in the room
 // without anybody having been told.
-import type { Options } from '$lib/transfers/handing';
+import type { HandOverOptions } from '$lib/api/transfers';
 import type { Shelter } from '$lib/uploads/memory';
 import type { RoomFile } from './rooms';
 
 /** To whom: one person, or everybody in the room if none is named. */
 export type Target = { roomId: string; person?: { person_id: string; name: string } | undefined };
 
-export type HandOver = { key: string; owner: string; target: Target; options: Options };
+export type HandOver = { key: string; owner: string; target: Target; options: HandOverOptions };
 
 const PREFIX = 'handing:';
 const LOCK = 'satchel-handing:';

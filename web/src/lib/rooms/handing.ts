@@ -1,12 +1,12 @@
 // Handing files over in a room: uploaded or copied there, and, once all of them have arrived, offered in one piece.
+import { handOver, type HandOverOptions, type Receiver } from '$lib/api/transfers';
+import type { Picked } from '$lib/files/pickedFiles';
 import { t } from '$lib/i18n/index.svelte';
-import { session } from '$lib/shell/session.svelte';
 import { act } from '$lib/shell/acting';
-import { handOver, type Options, type Receiver } from '$lib/transfers/handing';
+import { session } from '$lib/shell/session.svelte';
 import { toasts } from '$lib/ui/toasts.svelte';
 import { whenArrived } from '$lib/uploads/gesture.svelte';
 import type { Whereto } from '$lib/uploads/memory';
-import type { Picked } from '$lib/files/pickedFiles';
 import { queue, shelter } from '$lib/uploads/queue.svelte';
 import { randomKey } from '$lib/uploads/upload.svelte';
 import { filesOf, HandOvers, type HandOver, type Target } from './handOvers.svelte';
@@ -33,7 +33,7 @@ const MOST_FILES = 1000;
 export async function send(
   target: Target,
   picked: readonly Picked[],
-  options: Options & { folder?: string } = {},
+  options: HandOverOptions & { folder?: string } = {},
 ): Promise<void> {
   const { folder, ...rest } = options;
   const uploads = queue.add(folder ? picked.map((each) => within(folder, each)) : picked, wheretoOf(target));
@@ -53,7 +53,7 @@ export async function sendLeftBehind(handOver: HandOver, files: readonly RoomFil
 export async function sendFromShelf(
   target: Target,
   entries: readonly string[],
-  options: Options = {},
+  options: HandOverOptions = {},
 ): Promise<boolean> {
   return act(async () => {
     const files = await bring(target.roomId, entries, target.person?.person_id);
@@ -70,7 +70,7 @@ export function wheretoOf({ roomId, person }: Target): Whereto {
 }
 
 /** Whether nothing is left to be told. */
-async function offer(target: Target, fileIds: readonly string[], options: Options): Promise<boolean> {
+async function offer(target: Target, fileIds: readonly string[], options: HandOverOptions): Promise<boolean> {
   const { roomId: room_id, person } = target;
   const to: Receiver = person
     ? { kind: 'person', room_id, person_id: person.person_id }

@@ -1,8 +1,8 @@
 // What was handed over in a room: how far one's own has come with those who receive it, and who wants answers to theirs.
 import { SvelteMap } from 'svelte/reactivity';
 import { Problem } from '$lib/api/client';
-import { live } from '$lib/live/live.svelte';
 import { readTransfer, type Transfer } from '$lib/api/transfers';
+import { live } from '$lib/live/live.svelte';
 
 // Older ones stand in the history; a room is for what happens now.
 const MOST_FOLLOWED = 20;

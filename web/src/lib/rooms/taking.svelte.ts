@@ -1,11 +1,11 @@
 // Taking files out of a room: to this device, checked on the way where they were handed over, or onto one's own shelf.
 import { SvelteMap } from 'svelte/reactivity';
+import { renewSession } from '$lib/api/client';
+import { readTransfer, saveToShelf } from '$lib/api/transfers';
+import { canBeHeld, receive, receiveUnchecked } from '$lib/files/verifiedDownload';
 import { t } from '$lib/i18n/index.svelte';
-import { renewSession } from '$lib/files/entries';
 import { act } from '$lib/shell/acting';
 import { saveFrom } from '$lib/shell/saving';
-import { canBeHeld, receive, receiveUnchecked } from '$lib/files/verifiedDownload';
-import { readTransfer, saveToShelf } from '$lib/api/transfers';
 import { toasts } from '$lib/ui/toasts.svelte';
 import { archivePath, filePath, type RoomFile } from './rooms';
 

@@ -1,9 +1,9 @@
 // The folders of the shelf as a tree that is read as far as somebody opens it.
 import type { Problem } from '$lib/api/client';
+import { ROOT } from '$lib/files/addresses';
+import { foldersIn } from '$lib/files/entries';
 import { t } from '$lib/i18n/index.svelte';
 import { Reading } from '$lib/shell/reading.svelte';
-import { ROOT } from '$lib/files/addresses';
-import { readFolder, type Cursor, type Entry } from '$lib/files/entries';
 
 export class Branch {
   readonly id: string;
@@ -52,17 +52,4 @@ export function trunk(): Branch {
   const root = new Branch(ROOT, t('shelf.title'));
   root.unfold();
   return root;
-}
-
-/** By name, folders come first, so what follows the last of them need not be read. */
-export async function foldersIn(folder: string): Promise<Entry[]> {
-  const found: Entry[] = [];
-  let cursor: Cursor = null;
-  do {
-    const page = await readFolder(folder, 'name', cursor);
-    const folders = page.entries.filter(({ kind }) => kind === 'folder');
-    found.push(...folders);
-    cursor = folders.length === page.entries.length ? page.cursor : null;
-  } while (cursor !== null);
-  return found;
 }

@@ -1,7 +1,5 @@
 // How this browser shows the shelf: as a list or as tiles, and in which order.
-import type { Sort } from '$lib/files/entries';
-
-export type View = 'list' | 'grid';
+import type { Sort, View } from '$lib/files/entries';
 
 class Look {
   view = $state<View>(remembered('shelf-view') === 'grid' ? 'grid' : 'list');

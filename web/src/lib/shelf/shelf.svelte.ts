@@ -1,23 +1,12 @@
 // The shelf as one folder, or one search, is looked at: what is shown, what is chosen, and what is done to it.
-import { t } from '$lib/i18n/index.svelte';
-import { toasts } from '$lib/ui/toasts.svelte';
-import { act } from '$lib/shell/acting';
+import { makeFolder, readEntry, readFolder, type Entry, type Place, type Sort } from '$lib/files/entries';
 import { each } from '$lib/files/entryBatch';
-import {
-  change,
-  keepUntil,
-  makeFolder,
-  readEntry,
-  readFolder,
-  remove,
-  restore,
-  search,
-  type Entry,
-  type Place,
-  type Sort,
-} from '$lib/files/entries';
 import { Listing } from '$lib/files/entryList.svelte';
 import { orderOf } from '$lib/files/order';
+import { t } from '$lib/i18n/index.svelte';
+import { act } from '$lib/shell/acting';
+import { toasts } from '$lib/ui/toasts.svelte';
+import { change, keepUntil, remove, restore, search } from './calls';
 
 const LOOK_AGAIN_MS = 1000;
 

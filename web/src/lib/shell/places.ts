@@ -12,14 +12,11 @@ import {
 import type { Component } from 'svelte';
 import type { Key } from '$lib/i18n/index.svelte';
 import type { Visitor } from './session.svelte';
-import { waiting } from '$lib/transfers/waiting.svelte';
 
 export type Place = {
   path: string;
   label: Key;
   icon: Component<{ size?: number; 'aria-hidden'?: 'true' }>;
-  /** How much waits there to be looked at. */
-  waiting?: string;
   /** Seldom gone to: on a phone it stands above the page, and not under the thumb. */
   aside?: boolean;
 };
@@ -29,7 +26,7 @@ export function placesFor(visitor: Visitor): Place[] {
   const places: Place[] = [
     { path: '/shelf', label: 'nav.shelf', icon: Backpack },
     { path: '/rooms', label: 'nav.rooms', icon: DoorOpen },
-    { path: '/transfers', label: 'nav.transfers', icon: ArrowLeftRight, waiting: waiting.badge },
+    { path: '/transfers', label: 'nav.transfers', icon: ArrowLeftRight },
     { path: '/drop', label: 'nav.drop', icon: PackageOpen },
     { path: '/links', label: 'nav.links', icon: Link },
     { path: '/activity', label: 'nav.activity', icon: ChartColumn },

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import vectors from '../../../../tests/vectors/links.json';
 import { deviceName } from './deviceName';
-import { matches } from './matching';
 import { invitationLink, passwordResetLink, secretIn } from './links';
+import { matches } from './matching';
 import { nextPath } from './next';
 
 describe('where to go after signing in', () => {

@@ -1,8 +1,8 @@
 // Signing out, from wherever it is offered.
 import { goto } from '$app/navigation';
 import { Problem } from '$lib/api/problems';
-import { session } from './session.svelte';
 import { toasts } from '$lib/ui/toasts.svelte';
+import { session } from './session.svelte';
 
 export async function signOut(): Promise<void> {
   try {

@@ -1,16 +1,14 @@
 // Files from this device that are to be handed over: they go onto the shelf first, into a folder of their own, and are
 // handed over once all of them are there, wherever in the app one is by then.
 import { Problem } from '$lib/api/client';
-import { t } from '$lib/i18n/index.svelte';
+import { handOver, type Transfer } from '$lib/api/transfers';
 import { ROOT } from '$lib/files/addresses';
-import { makeFolder, readFolder, type Cursor } from '$lib/files/entries';
-import { foldersIn } from '$lib/shelf/folderTree.svelte';
-import { whenArrived } from '$lib/uploads/gesture.svelte';
+import { foldersIn, makeFolder, readFolder, type Cursor } from '$lib/files/entries';
 import type { Picked } from '$lib/files/pickedFiles';
+import { t } from '$lib/i18n/index.svelte';
+import { whenArrived } from '$lib/uploads/gesture.svelte';
 import { queue } from '$lib/uploads/queue.svelte';
 import type { Upload } from '$lib/uploads/upload.svelte';
-import { handOver } from './handing';
-import type { Transfer } from '$lib/api/transfers';
 
 export class Dispatch {
   email = $state('');

@@ -1,9 +1,9 @@
 // What was handed over to and fro, newest first, in pages, and kept right by live news.
 import { Problem } from '$lib/api/client';
+import { readTransfer, readTransfers, type Direction } from '$lib/api/transfers';
 import { live } from '$lib/live/live.svelte';
 import { PagedReading } from '$lib/shell/reading.svelte';
 import { placed } from './placing';
-import { readTransfer, readTransfers, type Direction } from '$lib/api/transfers';
 
 export class History {
   readonly direction: Direction;

@@ -1,11 +1,11 @@
 // Where on the shelf something lies that was received.
 import { goto } from '$app/navigation';
-import { t } from '$lib/i18n/index.svelte';
+import type { Transfer } from '$lib/api/transfers';
 import { folderAddress } from '$lib/files/addresses';
 import { readEntry } from '$lib/files/entries';
+import { t } from '$lib/i18n/index.svelte';
 import { act } from '$lib/shell/acting';
 import { toasts } from '$lib/ui/toasts.svelte';
-import type { Transfer } from '$lib/api/transfers';
 
 /** `saved` are the ids on the shelf, by place. */
 export function tellSaved(transfer: Transfer, saved: readonly string[]): void {

@@ -1,9 +1,8 @@
 // Handing over by e-mail address, and saying so with the way to where the receipt can be followed.
 import { goto } from '$app/navigation';
+import { handOver, type Transfer } from '$lib/api/transfers';
 import { t } from '$lib/i18n/index.svelte';
 import { toasts } from '$lib/ui/toasts.svelte';
-import { handOver } from './handing';
-import type { Transfer } from '$lib/api/transfers';
 
 /** Files and folders of one's own shelf. */
 export async function handOverByEmail(

@@ -1,9 +1,5 @@
 // One transfer while somebody looks at it: kept right by live news, and everything that can be done to it.
 import { Problem } from '$lib/api/client';
-import { live } from '$lib/live/live.svelte';
-import { isUnopened } from '$lib/files/receiptSteps';
-import { canBeHeld, checkCopy, receive, receiveUnchecked } from '$lib/files/verifiedDownload';
-import { showOnShelf, tellSaved } from './shelved';
 import {
   decline,
   markOpened,
@@ -14,6 +10,10 @@ import {
   type Transfer,
   type TransferFile,
 } from '$lib/api/transfers';
+import { isUnopened } from '$lib/files/receiptSteps';
+import { canBeHeld, checkCopy, receive, receiveUnchecked } from '$lib/files/verifiedDownload';
+import { live } from '$lib/live/live.svelte';
+import { showOnShelf, tellSaved } from './shelved';
 
 export type Deed = 'download' | 'save' | 'decline' | 'check' | 'withdraw' | 'resend';
 

@@ -1,7 +1,7 @@
 // What was handed to whoever is here and not looked at yet: the number beside the navigation, and the notice above the page.
 import { Problem } from '$lib/api/client';
-import { live } from '$lib/live/live.svelte';
 import { readWaiting, type Transfer } from '$lib/api/transfers';
+import { live } from '$lib/live/live.svelte';
 
 class Waiting {
   transfers = $state.raw<Transfer[]>([]);

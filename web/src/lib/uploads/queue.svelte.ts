@@ -1,9 +1,9 @@
 // Every upload of the app in one line: it goes on while people move between pages, and picks itself up when it can.
+import type { Picked } from '$lib/files/pickedFiles';
 import { t } from '$lib/i18n/index.svelte';
 import { failureFrom } from './failure';
 import { isOver, isUnderWay, toBegin, type Happening } from './lifecycle';
 import { fingerprintOf, Memory, placeOf, type Shelter, type Whereto } from './memory';
-import type { Picked } from '$lib/files/pickedFiles';
 import { giveUp, send, standingOf } from './sending';
 import { secondsLeft } from './speed';
 import { unlessElsewhere, untilFree } from './tabs';
