@@ -2,6 +2,7 @@
 import globals from 'globals';
 import svelte from 'eslint-plugin-svelte';
 import ts from 'typescript-eslint';
+import imports from './eslint/layers.js';
 import svelteConfig from './svelte.config.js';
 
 export default ts.config(
@@ -12,6 +13,11 @@ export default ts.config(
   {
     files: ['**/*.svelte', '**/*.svelte.ts'],
     languageOptions: { parserOptions: { parser: ts.parser, svelteConfig } },
+  },
+  {
+    files: ['src/**'],
+    plugins: { imports },
+    rules: { 'imports/layers': 'error', 'imports/cycles': 'error' },
   },
   {
     rules: {

@@ -1,8 +1,5 @@
 // How a worker speaks to the server about its request: without cookies, in no language, telling a no from a lost line.
-import type { Access } from './messages';
-
-/** An answer that was no success, as `problemFrom` takes it apart. */
-export type Refusal = { status: number; contentType: string | null; body: unknown };
+import type { Access, Refusal } from './messages';
 
 /** The server understood, and will say the same tomorrow. */
 export class Refused extends Error {

@@ -1,6 +1,5 @@
 // What page and worker say to each other about one transfer, and what the page is told of it.
 import type { KeyMaterial } from '../crypto/keys';
-import type { Refusal } from './control';
 
 /** What the server knows of a request; as in its API. */
 export type RequestView = {
@@ -38,6 +37,9 @@ export type Access = { memberId: string; token: string; keys: KeyMaterial };
  * - `failed`: cannot be gone on with; `failure` says why
  */
 export type Stage = 'queued' | 'asking' | 'flowing' | 'broken' | 'saving' | 'done' | 'ended' | 'failed';
+
+/** An answer that was no success, as `problemFrom` takes it apart. */
+export type Refusal = { status: number; contentType: string | null; body: unknown };
 
 export type Failure =
   /** The server said no. */
