@@ -1,11 +1,11 @@
 // The figures of one scope in one zone, kept right while somebody looks at them.
-import { live } from '$lib/live/live.svelte';
 import type { News } from '$lib/live/events';
-import { Reading } from '$lib/shell/reading.svelte';
+import { live } from '$lib/live/live.svelte';
+import { Reading } from '$lib/shell/loader.svelte';
 import { dayPlus, daysOf, monthsOf } from './days';
-import { Pace } from './pacing';
 import { Periods } from './periods.svelte';
 import { readDays, readMonths, readSummary, type Day, type Month, type Summary } from './stats';
+import { Pace } from './throttle';
 
 // As live as a page can look without asking all the time.
 const REST_MS = 1_000;

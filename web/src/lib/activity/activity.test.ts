@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { kindsShown, labelled, lineThrough, scalesOf, stacked, type Bar } from './bars';
 import { calendarSpan, cellAt, levelOf, monthMarks, stepsOf, WEEKS } from './calendar';
-import { compare } from './comparing';
+import { people } from './captions';
+import { stepped, THROUGH_BARS, THROUGH_WEEKS } from './chartKeys';
+import { compare } from './comparison';
 import { dayPlus, daysOf, isDay, lengthOf, monthPlus, monthsOf, weekdayOf } from './days';
-import { Pace } from './pacing';
 import { Periods } from './periods.svelte';
 import type { Figures } from './stats';
-import { stepped, THROUGH_BARS, THROUGH_WEEKS } from './stepping';
+import { Pace } from './throttle';
 import { isScope, thingKindOf } from './title';
-import { people } from './wording';
 import { MOST_DAYS, searchWith, spanOf, viewIn, zoneIn } from './view';
 
 const NOTHING: Figures = { clicks: 0, people: 0, open: 0, view: 0, download: 0, upload: 0, press: 0 };

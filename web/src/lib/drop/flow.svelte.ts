@@ -1,6 +1,6 @@
 // Something on its way, as it is shown on either side: how far it is, how fast it goes, how long it still takes.
 import { secondsLeft, Speed } from '$lib/uploads/speed';
-import type { Stage, Status } from './transfer';
+import type { Stage, Status } from './transfer/contentTransfer';
 
 const LOOK_EVERY_MS = 1000;
 const MOVING: ReadonlySet<Stage> = new Set(['queued', 'asking', 'flowing', 'broken', 'saving']);

@@ -1,21 +1,21 @@
 // A session of the drop as a member in this tab sees it: read, then kept right by what the server tells, and read again
 // after a silence. Everything that was sealed is opened here and nowhere else.
 import { Problem } from '$lib/api/problems';
-import { Connection, type Socket, type State } from '$lib/live/connection';
-import { watchOver } from '$lib/live/watching';
 import { t } from '$lib/i18n/index.svelte';
+import { Connection, type Socket, type State } from '$lib/live/connection';
+import { watchOver } from '$lib/live/networkWatch';
 import { toasts } from '$lib/ui/toasts.svelte';
-import { stayAwake } from './awake';
 import { MemberCalls, type RequestView, type SessionView } from './calls';
 import type { Keys, Secret } from './crypto/keys';
 import type { DoorCode } from './door';
 import { Doorway } from './doorway.svelte';
 import { read, type Closing, type DropEvent } from './events';
-import { claim, forget, remember, type Remembered } from './memory';
-import { Offering } from './offering.svelte';
-import { byName, openMember, openOffer, withEach, type Member, type Offer } from './opened';
-import { Taking } from './taking.svelte';
-import type { Access, Content } from './transfer';
+import { Offering } from './ownOffers.svelte';
+import { byName, openMember, openOffer, withEach, type Member, type Offer } from './sessionViews';
+import { claim, forget, remember, type Remembered } from './tabMemory';
+import { Taking } from './takenFiles.svelte';
+import type { Access, Content } from './transfer/contentTransfer';
+import { stayAwake } from './wakeLock';
 
 export type Ending = Closing | 'unknown';
 /** `linkBase` is what stands before the `#` of its link. */

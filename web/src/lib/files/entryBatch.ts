@@ -1,8 +1,8 @@
 // What is done to chosen entries: downloading, moving, deleting, and taking it back.
 import { Problem, renewSession } from '$lib/api/client';
 import { t } from '$lib/i18n/index.svelte';
-import { act } from '$lib/shell/acting';
-import { saveFrom } from '$lib/shell/saving';
+import { act } from '$lib/shell/action';
+import { saveFrom } from '$lib/shell/browserDownload';
 import { toasts } from '$lib/ui/toasts.svelte';
 import { downloadPath, type Entry } from './entries';
 

@@ -9,7 +9,7 @@ import {
   type TransferFile,
 } from '$lib/api/transfers';
 import { t } from '$lib/i18n/index.svelte';
-import { saveFrom } from '$lib/shell/saving';
+import { saveFrom } from '$lib/shell/browserDownload';
 import { archiveOf, type ArchiveFile } from './archive';
 import type { News, Task } from './digest.worker';
 

@@ -1,6 +1,6 @@
 // One visit by a link: what is known of it, whether one is in, and what is found there. Only entering counts.
 import { Problem } from '$lib/api/client';
-import { enter, isDeadEnd, look, readFiles, type Landing, type LinkedFile } from './landing';
+import { enter, isDeadEnd, look, readFiles, type Landing, type LinkedFile } from './landingCalls';
 import { forgetPass, keepPass, passFor } from './passes';
 
 export class Visit {

@@ -5,7 +5,7 @@ import { session } from '$lib/shell/session.svelte';
 import { Connection, type Socket, type State } from './connection';
 import { read, type Kind, type LiveEvent, type News } from './events';
 import { Listeners } from './listeners';
-import { watchOver } from './watching';
+import { watchOver } from './networkWatch';
 
 class Live {
   state = $state<State>('off');

@@ -2,9 +2,9 @@
 import { Problem } from '$lib/api/client';
 import type { News } from '$lib/live/events';
 import { live } from '$lib/live/live.svelte';
-import { withFile } from './contents';
+import { joined } from './chatMessages';
+import { withFile } from './roomFolders';
 import { readChat, readFiles, readRoom, say, type ChatMessage, type RoomFile, type RoomView } from './rooms';
-import { joined } from './talk';
 
 export type Ending = News['room.closed']['reason'] | 'unknown';
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { deviceKind } from '$lib/shell/deviceKind';
+import { joined, partsOf, turnsOf, unreadIn } from './chatMessages';
 import { lettersIn, written } from './code';
-import { contentsOf, stepsTo, withFile } from './contents';
+import { contentsOf, stepsTo, withFile } from './roomFolders';
 import type { ChatMessage, RoomFile } from './rooms';
-import { joined, partsOf, turnsOf, unreadIn } from './talk';
 import { longestExtension, timeLeft } from './timeLeft';
 
 describe('the letters of a code', () => {

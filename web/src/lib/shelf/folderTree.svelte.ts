@@ -3,7 +3,7 @@ import type { Problem } from '$lib/api/client';
 import { ROOT } from '$lib/files/addresses';
 import { foldersIn } from '$lib/files/entries';
 import { t } from '$lib/i18n/index.svelte';
-import { Reading } from '$lib/shell/reading.svelte';
+import { Reading } from '$lib/shell/loader.svelte';
 
 export class Branch {
   readonly id: string;

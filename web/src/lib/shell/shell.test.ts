@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import vectors from '../../../../tests/vectors/links.json';
 import { deviceName } from './deviceName';
-import { invitationLink, passwordResetLink, secretIn } from './links';
-import { matches } from './matching';
-import { nextPath } from './next';
+import { matches } from './match';
+import { nextPath } from './nextPath';
+import { invitationLink, passwordResetLink, secretIn } from './secretLinks';
 
 describe('where to go after signing in', () => {
   it.each([

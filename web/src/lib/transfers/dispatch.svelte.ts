@@ -6,7 +6,7 @@ import { ROOT } from '$lib/files/addresses';
 import { foldersIn, makeFolder, readFolder, type Cursor } from '$lib/files/entries';
 import type { Picked } from '$lib/files/pickedFiles';
 import { t } from '$lib/i18n/index.svelte';
-import { whenArrived } from '$lib/uploads/gesture.svelte';
+import { whenArrived } from '$lib/uploads/arrival.svelte';
 import { queue } from '$lib/uploads/queue.svelte';
 import type { Upload } from '$lib/uploads/upload.svelte';
 

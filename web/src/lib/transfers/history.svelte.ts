@@ -2,8 +2,8 @@
 import { Problem } from '$lib/api/client';
 import { readTransfer, readTransfers, type Direction } from '$lib/api/transfers';
 import { live } from '$lib/live/live.svelte';
-import { PagedReading } from '$lib/shell/reading.svelte';
-import { placed } from './placing';
+import { PagedReading } from '$lib/shell/loader.svelte';
+import { placed } from './historyOrder';
 
 export class History {
   readonly direction: Direction;

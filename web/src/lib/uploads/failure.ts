@@ -1,7 +1,7 @@
 // An upload that broke off: what happened, for deciding what to do, and the sentence for whoever waits for it.
 import { Problem, problemFrom } from '$lib/api/problems';
 import { t } from '$lib/i18n/index.svelte';
-import type { Trouble } from './verdict';
+import type { Trouble } from './retryPolicy';
 
 export class UploadFailure extends Error {
   constructor(

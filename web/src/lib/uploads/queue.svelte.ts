@@ -3,12 +3,12 @@ import type { Picked } from '$lib/files/pickedFiles';
 import { t } from '$lib/i18n/index.svelte';
 import { failureFrom } from './failure';
 import { isOver, isUnderWay, toBegin, type Happening } from './lifecycle';
-import { fingerprintOf, Memory, placeOf, type Shelter, type Whereto } from './memory';
-import { giveUp, send, standingOf } from './sending';
+import { fingerprintOf, Memory, placeOf, type Shelter, type Whereto } from './resumeStore';
+import { CHUNK_BYTES, delay, judge } from './retryPolicy';
 import { secondsLeft } from './speed';
-import { unlessElsewhere, untilFree } from './tabs';
+import { unlessElsewhere, untilFree } from './tabLock';
+import { giveUp, send, standingOf } from './tusUpload';
 import { Upload } from './upload.svelte';
-import { CHUNK_BYTES, delay, judge } from './verdict';
 
 const AT_ONCE = 3;
 const LOOK_EVERY_SECONDS = 5;

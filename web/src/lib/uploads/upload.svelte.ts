@@ -1,7 +1,7 @@
 // One file on its way: where it stands, how fast it goes, and what is in its way.
 import type { Picked } from '$lib/files/pickedFiles';
 import { after, type Happening, type State } from './lifecycle';
-import type { Whereto } from './memory';
+import type { Whereto } from './resumeStore';
 import { secondsLeft, Speed } from './speed';
 
 // More often than this nobody sees, and every redraw takes time from the sending.

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { toHex } from './bytes';
 import { newCode, normalised, readInvitation, spoken } from './codes';
-import { Unreadable, UnknownSuite } from './errors';
-import { vectors } from './given';
+import { UnknownSuite, Unreadable } from './errors';
 import { Secret } from './keys';
+import { vectors } from './testVectors';
 import words from './words.json';
 
 const { drop } = vectors;

@@ -3,7 +3,7 @@
 // Mirrors src/satchel/cli/drop/codes.py.
 import { Unreadable } from './errors';
 import { Secret } from './keys';
-import { randomBytes } from './sealing';
+import { randomBytes } from './seal';
 import words from './words.json';
 
 /** A way into a session: by its secret if it is a link, else by a code, which may still have to be asked for. */

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { fromHex, newId, toHex } from './bytes';
 import { Door, generator, Guest, sessionKey, type Knock } from './cpace';
 import { multiplied } from './curve';
-import { BadShare, Unreadable, UnknownSuite, WrongDoor, WrongTag } from './errors';
-import { flipped, privateKey, vectors } from './given';
+import { BadShare, UnknownSuite, Unreadable, WrongDoor, WrongTag } from './errors';
 import { Secret } from './keys';
+import { flipped, privateKey, vectors } from './testVectors';
 
 const { exchange, scalar, points } = vectors.cpace;
 const NOTHING = '00'.repeat(32);

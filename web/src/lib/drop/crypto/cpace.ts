@@ -13,18 +13,7 @@ import { normalised } from './codes';
 import { multiplied, newPrivateKey, pointFor } from './curve';
 import { Tampered, WrongDoor, WrongTag } from './errors';
 import { Secret } from './keys';
-import {
-  decrypt,
-  encrypt,
-  gcmKey,
-  hkdf,
-  hmac,
-  hmacKey,
-  isHmac,
-  newNonce,
-  NONCE_BYTES,
-  sha512,
-} from './sealing';
+import { decrypt, encrypt, gcmKey, hkdf, hmac, hmacKey, isHmac, newNonce, NONCE_BYTES, sha512 } from './seal';
 
 const DSI = 'CPace255';
 const SHA512_BLOCK_BYTES = 128;

@@ -1,11 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { fromBase64, fromHex, newId, toBase64, toHex, type Bytes } from './bytes';
 import { multiplied, publicKeyOf } from './curve';
-import { Tampered, Unreadable, UnknownSuite } from './errors';
-import { flipped, privateKey, vectors } from './given';
-import { Asked, isReceipt, Keys, receiptFor, Secret } from './keys';
-import type { Agreement, Have, RequestFacts, Stream } from './keys';
-import { encrypt, gcmKey, hmac, hmacKey, seal, unseal } from './sealing';
+import { Tampered, UnknownSuite, Unreadable } from './errors';
+import {
+  Asked,
+  isReceipt,
+  Keys,
+  receiptFor,
+  Secret,
+  type Agreement,
+  type Have,
+  type RequestFacts,
+  type Stream,
+} from './keys';
+import { encrypt, gcmKey, hmac, hmacKey, seal, unseal } from './seal';
+import { flipped, privateKey, vectors } from './testVectors';
 
 const { drop } = vectors;
 const SECRET = new Secret(fromHex(drop.keys.secret));

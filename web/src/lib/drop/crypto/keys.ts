@@ -4,11 +4,18 @@
 import { concat, fromBase64, idBytes, isEqual, newId, text, toBase64, type Bytes } from './bytes';
 import { multiplied, newPrivateKey, publicKeyOf } from './curve';
 import { BadShare, Tampered, UnknownSuite, Unreadable } from './errors';
-import { gcmKey, hkdf, hmac, hmacKey, isHmac, randomBytes, seal, sha256, unseal } from './sealing';
-import { readAgreement, readDescription, readHave, readIntroduction } from './said';
-import type { Description, Have, Introduction } from './said';
+import {
+  readAgreement,
+  readDescription,
+  readHave,
+  readIntroduction,
+  type Description,
+  type Have,
+  type Introduction,
+} from './memberMessages';
+import { gcmKey, hkdf, hmac, hmacKey, isHmac, randomBytes, seal, sha256, unseal } from './seal';
 
-export type { Description, Have, Introduction } from './said';
+export type { Description, Have, Introduction } from './memberMessages';
 
 /** One byte that names everything which is computed here. */
 export const SUITE = 1;

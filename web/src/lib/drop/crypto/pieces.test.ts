@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Bytes } from './bytes';
-import { bodyOf, chunksOf } from './given';
 import { PieceReader, sourceOf, type Source } from './pieces';
 import { release } from './release';
+import { bodyOf, chunksOf } from './testVectors';
 
 const content = Uint8Array.from({ length: 100 }, (_, at) => at);
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { concat, fromHex, toHex, type Bytes } from './bytes';
 import { BrokenOff, Tampered } from './errors';
-import { bodyOf, chunksOf, flipped, streamOf, vectors } from './given';
 import { receiptFor, type Stream } from './keys';
 import { sourceOf } from './pieces';
 import { ChainDigest, Opener, sealedBytes, Sealer } from './records';
+import { bodyOf, chunksOf, flipped, streamOf, vectors } from './testVectors';
 
 const { streams } = vectors.drop;
 

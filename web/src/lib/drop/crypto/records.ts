@@ -11,7 +11,7 @@ import { concat, isEqual, u64, type Bytes } from './bytes';
 import { BrokenOff, Tampered } from './errors';
 import type { Stream } from './keys';
 import { PieceReader, type Source } from './pieces';
-import { decrypt, encrypt, sha256 } from './sealing';
+import { decrypt, encrypt, sha256 } from './seal';
 
 const TAG_BYTES = 16;
 const LAST_RECORD_BYTES = 64;

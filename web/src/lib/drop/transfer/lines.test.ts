@@ -3,7 +3,7 @@ import { concat } from '../crypto/bytes';
 import { Refused, Unreachable } from './control';
 import { Marks } from './marks';
 import { Outlet, type Line } from './outlet';
-import { Turns } from './turns';
+import { Turns } from './semaphore';
 
 /** A server behind a proxy that lets only so many bytes pass at once. */
 class Taker implements Line {

@@ -1,7 +1,7 @@
 // Reads, seals, opens and writes beside the page, so that it does not stutter; one worker for one transfer.
-import { Incoming } from './incoming';
 import type { FromWorker, ToWorker } from './messages';
-import { Outgoing } from './outgoing';
+import { Incoming } from './receiveJob';
+import { Outgoing } from './sendJob';
 
 let transfer: Incoming | Outgoing | undefined;
 

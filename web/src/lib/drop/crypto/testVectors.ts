@@ -3,7 +3,7 @@ import cpace from '../../../../../tests/vectors/cpace.json';
 import drop from '../../../../../tests/vectors/drop.json';
 import { concat, fromHex, type Bytes } from './bytes';
 import type { Stream } from './keys';
-import { gcmKey, hmacKey } from './sealing';
+import { gcmKey, hmacKey } from './seal';
 
 export const vectors = { cpace, drop };
 

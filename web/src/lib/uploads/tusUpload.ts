@@ -1,8 +1,8 @@
 // One attempt to send a file, or the rest of it, over tus 1.0.
 import { ask, http } from '$lib/api/client';
 import { refused, silence, UploadFailure } from './failure';
-import type { Whereto } from './memory';
 import { Requests } from './requests';
+import type { Whereto } from './resumeStore';
 
 export type Parcel = {
   /** The same however often it has to be begun, so that an answer that was lost makes no second file. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fingerprintOf, Memory, placeOf, type Remembered, type Shelter } from './memory';
+import { fingerprintOf, Memory, placeOf, type Remembered, type Shelter } from './resumeStore';
 
 class Drawer implements Shelter {
   #items = new Map<string, string>();

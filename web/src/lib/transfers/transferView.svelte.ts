@@ -13,7 +13,7 @@ import {
 import { isUnopened } from '$lib/files/receiptSteps';
 import { canBeHeld, checkCopy, receive, receiveUnchecked } from '$lib/files/verifiedDownload';
 import { live } from '$lib/live/live.svelte';
-import { showOnShelf, tellSaved } from './shelved';
+import { showOnShelf, tellSaved } from './savedFiles';
 
 export type Deed = 'download' | 'save' | 'decline' | 'check' | 'withdraw' | 'resend';
 

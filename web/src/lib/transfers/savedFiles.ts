@@ -4,7 +4,7 @@ import type { Transfer } from '$lib/api/transfers';
 import { folderAddress } from '$lib/files/addresses';
 import { readEntry } from '$lib/files/entries';
 import { t } from '$lib/i18n/index.svelte';
-import { act } from '$lib/shell/acting';
+import { act } from '$lib/shell/action';
 import { toasts } from '$lib/ui/toasts.svelte';
 
 /** `saved` are the ids on the shelf, by place. */

@@ -2,7 +2,7 @@
 import { Problem } from '$lib/api/client';
 import { readLinks, type LinkView } from '$lib/api/links';
 import { live } from '$lib/live/live.svelte';
-import { PagedReading } from '$lib/shell/reading.svelte';
+import { PagedReading } from '$lib/shell/loader.svelte';
 import { renewed } from './linkDisplay';
 
 export class GivenLinks {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { contentOfWords, contentsOf } from './brought';
+import { contentOfWords, contentsOf } from './pickedContents';
 
 function picked(path: string) {
   return { file: new File(['abc'], path.split('/').at(-1) ?? ''), path: path.includes('/') ? path : '' };

@@ -1,6 +1,6 @@
 // Files and folders of a room in the shape in which the shelf is shown, so that both are looked through in the same way.
 import type { Entry } from '$lib/files/entries';
-import { contentsOf } from './contents';
+import { contentsOf } from './roomFolders';
 import { filePath, type RoomFile } from './rooms';
 
 /** What the room knows of an entry beyond what a shelf does. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { delay, judge, type Circumstances, type Trouble } from './verdict';
+import { delay, judge, type Circumstances, type Trouble } from './retryPolicy';
 
 const FRESH: Circumstances = { begun: true, smallestChunks: false, overriding: false, fruitless: 0 };
 

@@ -8,7 +8,7 @@ import {
   isViewable,
   type Landing,
   type LinkedFile,
-} from './landing';
+} from './landingCalls';
 
 const FILE: LinkedFile = {
   file_id: 'f1',

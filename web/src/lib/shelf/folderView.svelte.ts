@@ -4,7 +4,7 @@ import { each } from '$lib/files/entryBatch';
 import { Listing } from '$lib/files/entryList.svelte';
 import { orderOf } from '$lib/files/order';
 import { t } from '$lib/i18n/index.svelte';
-import { act } from '$lib/shell/acting';
+import { act } from '$lib/shell/action';
 import { toasts } from '$lib/ui/toasts.svelte';
 import { change, keepUntil, remove, restore, search } from './calls';
 

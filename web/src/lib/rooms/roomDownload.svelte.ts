@@ -4,8 +4,8 @@ import { renewSession } from '$lib/api/client';
 import { readTransfer, saveToShelf } from '$lib/api/transfers';
 import { canBeHeld, receive, receiveUnchecked } from '$lib/files/verifiedDownload';
 import { t } from '$lib/i18n/index.svelte';
-import { act } from '$lib/shell/acting';
-import { saveFrom } from '$lib/shell/saving';
+import { act } from '$lib/shell/action';
+import { saveFrom } from '$lib/shell/browserDownload';
 import { toasts } from '$lib/ui/toasts.svelte';
 import { archivePath, filePath, type RoomFile } from './rooms';
 

@@ -1,10 +1,10 @@
 // Fetches one thing in a worker: asks, opens, writes, and after whatever broke it asks again for the rest.
+import { waitBefore } from '$lib/live/connection';
 import { fromBase64, toBase64, type Bytes } from '../crypto/bytes';
 import { BrokenOff, Untrusted } from '../crypto/errors';
 import { Keys, receiptFor, type Asked, type Have, type Stream } from '../crypto/keys';
 import { ChainDigest, Opener, type Opened } from '../crypto/records';
 import { release } from '../crypto/release';
-import { waitBefore } from '$lib/live/connection';
 import { Control, Refused, Unreachable } from './control';
 import { Deferred } from './deferred';
 import { FolderArchive } from './folderArchive';

@@ -10,8 +10,8 @@ import { readInvitation, type Invitation } from './crypto/codes';
 import { Guest } from './crypto/cpace';
 import { UnknownSuite, Unreadable, Untrusted, WrongDoor } from './crypto/errors';
 import { Keys, Secret, SUITE, type Introduction } from './crypto/keys';
-import { forget, isClaimed, ownName, remembered, type Remembered } from './memory';
 import { DropSession } from './session.svelte';
+import { forget, isClaimed, ownName, remembered, type Remembered } from './tabMemory';
 
 class Whereabouts {
   session = $state.raw<DropSession>();

@@ -1,6 +1,6 @@
 // What people bring, as it is announced: files one by one, folders whole, texts by how they begin.
 import type { Picked } from '$lib/files/pickedFiles';
-import { contentOfFile, contentOfFolder, contentOfText, type Content } from './transfer';
+import { contentOfFile, contentOfFolder, contentOfText, type Content } from './transfer/contentTransfer';
 
 const NAME_LETTERS = 60;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { placed } from './placing';
+import { placed } from './historyOrder';
 
 type Line = { transfer_id: string; direction: 'sent' | 'received'; sent_at: string };
 

@@ -2,14 +2,14 @@
 import { handOver, type HandOverOptions, type Receiver } from '$lib/api/transfers';
 import type { Picked } from '$lib/files/pickedFiles';
 import { t } from '$lib/i18n/index.svelte';
-import { act } from '$lib/shell/acting';
+import { act } from '$lib/shell/action';
 import { session } from '$lib/shell/session.svelte';
 import { toasts } from '$lib/ui/toasts.svelte';
-import { whenArrived } from '$lib/uploads/gesture.svelte';
-import type { Whereto } from '$lib/uploads/memory';
+import { whenArrived } from '$lib/uploads/arrival.svelte';
 import { queue, shelter } from '$lib/uploads/queue.svelte';
+import type { Whereto } from '$lib/uploads/resumeStore';
 import { randomKey } from '$lib/uploads/upload.svelte';
-import { filesOf, HandOvers, type HandOver, type Target } from './handOvers.svelte';
+import { filesOf, HandOvers, type HandOver, type Target } from './pendingHandOvers.svelte';
 import { bring, type RoomFile } from './rooms';
 
 export const handOvers = new HandOvers(shelter());

@@ -1,8 +1,8 @@
 // What one takes out of a session: asked for, on its way, here, or why not.
 import { SvelteMap } from 'svelte/reactivity';
 import { Flow } from './flow.svelte';
-import type { Offer } from './opened';
-import { startReceiving, type Access, type Receiving, type TransferEvent } from './transfer';
+import type { Offer } from './sessionViews';
+import { startReceiving, type Access, type Receiving, type TransferEvent } from './transfer/contentTransfer';
 
 type Take = { flow: Flow; receiving: Receiving };
 

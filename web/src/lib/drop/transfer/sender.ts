@@ -2,7 +2,7 @@
 import type { Content } from './content';
 import { Control } from './control';
 import type { Access, FromWorker, RequestView, Status, ToWorker, TransferEvent } from './messages';
-import { Turns } from './turns';
+import { Turns } from './semaphore';
 import { startWorker } from './workers';
 
 export type SendingOptions = {

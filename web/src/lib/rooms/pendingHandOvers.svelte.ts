@@ -1,7 +1,7 @@
 // Hand-overs in a room that wait for their files: kept beyond the page, since files whose page was closed are in the room
 // without anybody having been told.
 import type { HandOverOptions } from '$lib/api/transfers';
-import type { Shelter } from '$lib/uploads/memory';
+import type { Shelter } from '$lib/uploads/resumeStore';
 import type { RoomFile } from './rooms';
 
 /** To whom: one person, or everybody in the room if none is named. */

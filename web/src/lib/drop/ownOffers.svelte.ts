@@ -1,7 +1,7 @@
 // What one has brought to a session: announced, sent to everybody who takes it, and withdrawn.
 import { SvelteMap } from 'svelte/reactivity';
 import { t } from '$lib/i18n/index.svelte';
-import { act } from '$lib/shell/acting';
+import { act } from '$lib/shell/action';
 import { toasts } from '$lib/ui/toasts.svelte';
 import type { MemberCalls } from './calls';
 import { newId, toBase64 } from './crypto/bytes';
@@ -14,7 +14,7 @@ import {
   type RequestView,
   type Sending,
   type TransferEvent,
-} from './transfer';
+} from './transfer/contentTransfer';
 
 /** Somebody takes, or has taken, something of ours. */
 export type Handing = { id: string; fileId: string; receiverId: string; flow: Flow; sending: Sending };

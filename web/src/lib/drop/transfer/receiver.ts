@@ -1,8 +1,8 @@
 // One thing that somebody announced on its way to this device, seen from the page: a place chosen, followed, put there.
-import { choosePlace, hand, type Placed } from './places';
 import type { Access, Announced, FromWorker, Status, ToWorker, TransferEvent } from './messages';
-import { isOver } from './sending';
-import { Turns } from './turns';
+import { choosePlace, hand, type Placed } from './places';
+import { Turns } from './semaphore';
+import { isOver } from './sender';
 import { startWorker } from './workers';
 
 export type ReceivingOptions = {
