@@ -146,9 +146,10 @@ def check(node: Node) -> None:
 
 
 def write_types(node: Node) -> None:
-    """The types of the client, from the OpenAPI document."""
-    generator = ("node_modules/openapi-typescript/bin/cli.js", "openapi.json", "--default-non-nullable=false")
-    node.run(*generator, "--output", "src/lib/api/schema.d.ts")
+    """The types of the client and of live events, from the documents that `tools.documents` generates."""
+    for document, folder in (("openapi.json", "api"), ("live-events.json", "live")):
+        generator = ("node_modules/openapi-typescript/bin/cli.js", document, "--default-non-nullable=false")
+        node.run(*generator, "--output", f"src/lib/{folder}/schema.d.ts")
 
 
 def fix(node: Node) -> None:

@@ -6,7 +6,7 @@ import imports from './eslint/layers.js';
 import svelteConfig from './svelte.config.js';
 
 export default ts.config(
-  { ignores: ['.svelte-kit/', 'node_modules/', 'src/lib/api/schema.d.ts'] },
+  { ignores: ['.svelte-kit/', 'node_modules/', 'src/lib/*/schema.d.ts'] },
   ...ts.configs.strict,
   ...svelte.configs.recommended,
   { languageOptions: { globals: { ...globals.browser, ...globals.node } } },

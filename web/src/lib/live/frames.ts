@@ -1,14 +1,20 @@
-// How a frame of a live connection becomes news that we know, whichever part of the server speaks.
+// How a frame of a live connection becomes an event, and the types of all events, generated from the server's own.
+import type { components } from './schema';
+
+/** Every event that the server sends, over whichever connection. */
+export type ServerEvent = components['schemas']['LiveEvent'];
+export type EventType = ServerEvent['type'];
+export type EventOf<Type extends EventType> = Extract<ServerEvent, { type: Type }>;
 
 /** The first frame of every connection. */
-export type Hello = { type: 'hello' };
-/** From the server, and after every lost connection: read again whatever news keep right. */
-export type Resync = { type: 'resync' };
+export type Hello = EventOf<'hello'>;
+/** Events may have been missed: read again whatever they keep up to date. The client also says so after a reconnect. */
+export type Resync = EventOf<'resync'>;
 
-/** Reads frames of these kinds; nothing, if one speaks of what a newer server knows and we do not. */
-export function readerOf<News extends { type: string }>(
-  kinds: Record<News['type'], true>,
-): (frame: unknown) => News | undefined {
+/** Reads events of these types; undefined for anything else, such as an event that only a newer server knows. */
+export function readerOf<Type extends EventType>(
+  types: Record<Type, true>,
+): (frame: unknown) => EventOf<Type> | undefined {
   return (frame) => {
     if (typeof frame !== 'string') return undefined;
     let said: unknown;
@@ -18,6 +24,6 @@ export function readerOf<News extends { type: string }>(
       return undefined;
     }
     const type = (said as { type?: unknown } | null)?.type;
-    return typeof type === 'string' && Object.hasOwn(kinds, type) ? (said as News) : undefined;
+    return typeof type === 'string' && Object.hasOwn(types, type) ? (said as EventOf<Type>) : undefined;
   };
 }

@@ -1,26 +1,13 @@
 // What page and worker say to each other about one transfer, and what the page is told of it.
+import type { EventOf } from '$lib/live/frames';
 import type { KeyMaterial } from '../crypto/keys';
 
-/** What the server knows of a request; as in its API. */
-export type RequestView = {
-  request_id: string;
-  file_id: string;
-  receiver_id: string;
-  owner_id: string;
-  public_key: string;
-  sealed: string;
-  acknowledged: { public_key: string; sealed: string; chunks: number | null; bytes: number | null } | null;
-  chunks: number;
-};
+export type RequestView = EventOf<'drop.request'>['request'];
 
-/** The live events that concern transfers; every transfer may be told all of them, and picks out its own. */
+/** The live events that concern transfers. Every transfer may be told all of them, and picks out its own. */
 export type TransferEvent =
-  | { type: 'drop.request'; request: RequestView }
-  | { type: 'drop.declined'; request_id: string; reason: string }
-  | { type: 'drop.progress'; request_id: string; chunks: number }
-  | { type: 'drop.done'; request_id: string; receipt: string }
-  | { type: 'drop.ended'; request_id: string }
-  /** After `hello` and `resync`: all requests of the session as it was read anew. */
+  | EventOf<'drop.request' | 'drop.declined' | 'drop.progress' | 'drop.done' | 'drop.ended'>
+  /** After `hello` and `resync`: all requests of the session as it was read again. */
   | { type: 'requests'; requests: readonly RequestView[] };
 
 /** Who we are in which session, and what its members know. */

@@ -72,7 +72,7 @@ export class Incoming {
     if (event.type === 'requests') this.#heardAll(event.requests, own);
     else if (event.type === 'drop.request') this.#acknowledged([event.request], own);
     else if (event.request_id !== own) return;
-    else if (event.type === 'drop.declined') this.#end(event.reason as NonNullable<Status['reason']>);
+    else if (event.type === 'drop.declined') this.#end(event.reason);
     else if (event.type === 'drop.ended') this.#end('cancelled');
   }
 
