@@ -1,11 +1,11 @@
 // The figures of one scope in one zone, kept right while somebody looks at them.
 import type { News } from '$lib/live/events';
 import { live } from '$lib/live/live.svelte';
-import { Reading } from '$lib/shell/loader.svelte';
+import { Loader } from '$lib/shell/loader.svelte';
 import { dayPlus, daysOf, monthsOf } from './days';
 import { Periods } from './periods.svelte';
 import { readDays, readMonths, readSummary, type Day, type Month, type Summary } from './stats';
-import { Pace } from './throttle';
+import { Throttle } from './throttle';
 
 // As live as a page can look without asking all the time.
 const REST_MS = 1_000;
@@ -17,19 +17,19 @@ const DAYS_THAT_GROW = 4;
 export class Activity {
   readonly scope: string;
   readonly zone: string;
-  readonly summary: Reading<Summary>;
+  readonly summary: Loader<Summary>;
   readonly days: Periods<Day>;
   readonly months: Periods<Month>;
   /** The first day of which can still be found out how many people there were; null if of every day. */
   peopleKnownSince = $state<string | null>(null);
   /** Grows when all of this was read again; whoever has read something else of it should as well. */
   renewals = $state(0);
-  #pace = new Pace(() => this.#renew(), REST_MS);
+  #pace = new Throttle(() => this.#renew(), REST_MS);
 
   constructor(scope: string, zone: string) {
     this.scope = scope;
     this.zone = zone;
-    this.summary = new Reading(() => readSummary(scope, zone));
+    this.summary = new Loader(() => readSummary(scope, zone));
     this.days = new Periods({
       namesOf: daysOf,
       nameOf: ({ day }) => day,

@@ -7,7 +7,7 @@ import { compare } from './comparison';
 import { dayPlus, daysOf, isDay, lengthOf, monthPlus, monthsOf, weekdayOf } from './days';
 import { Periods } from './periods.svelte';
 import type { Figures } from './stats';
-import { Pace } from './throttle';
+import { Throttle } from './throttle';
 import { isScope, thingKindOf } from './title';
 import { MOST_DAYS, searchWith, spanOf, viewIn, zoneIn } from './view';
 
@@ -260,7 +260,7 @@ describe('what is asked for again and again', () => {
 
   it('is done at once, and then once more after a rest, however many have asked', async () => {
     let done = 0;
-    const pace = new Pace(async () => void (done += 1), 1000);
+    const pace = new Throttle(async () => void (done += 1), 1000);
     for (let index = 0; index < 10; index += 1) pace.ask();
     expect(done).toBe(1);
     await vi.advanceTimersByTimeAsync(999);
@@ -273,7 +273,7 @@ describe('what is asked for again and again', () => {
 
   it('is not done any more when it was stopped', async () => {
     let done = 0;
-    const pace = new Pace(async () => void (done += 1), 1000);
+    const pace = new Throttle(async () => void (done += 1), 1000);
     pace.ask();
     pace.ask();
     await vi.advanceTimersByTimeAsync(10);

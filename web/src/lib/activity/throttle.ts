@@ -1,6 +1,6 @@
 // Keeps what can be asked for any number of times a second from being done so often.
 
-export class Pace {
+export class Throttle {
   #work: () => Promise<void>;
   #restMs: number;
   #resting = false;

@@ -23,7 +23,7 @@ export type Surroundings = {
 };
 
 export const GUESSES = 3;
-const PATIENCE_MS = 30_000;
+const KNOCK_TIMEOUT_MS = 30_000;
 // Somebody who keeps guessing would otherwise get three guesses at each of endlessly many codes.
 const DEATHS_UNATTENDED = 3;
 
@@ -60,7 +60,7 @@ export class DoorKeeper {
     // Spent before anything is answered, so that no reload and no lost line gives it back.
     this.#become({ ...this.#state, wrong: this.#state.wrong + 1 });
     const meeting = this.#around.meet(code, knockId, share);
-    const timer = setTimeout(() => this.#wrong(), PATIENCE_MS);
+    const timer = setTimeout(() => this.#wrong(), KNOCK_TIMEOUT_MS);
     this.#open = { knockId, meeting, timer };
     await this.#guarded(knockId, async () => this.#around.answer(knockId, (await meeting).share));
   }

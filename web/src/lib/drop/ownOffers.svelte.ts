@@ -8,26 +8,26 @@ import { newId, toBase64 } from './crypto/bytes';
 import type { Keys } from './crypto/keys';
 import { Flow } from './flow.svelte';
 import {
-  startSending,
+  startSender,
   type Access,
   type Content,
   type RequestView,
-  type Sending,
+  type Sender,
   type TransferEvent,
 } from './transfer/contentTransfer';
 
 /** Somebody takes, or has taken, something of ours. */
-export type Handing = { id: string; fileId: string; receiverId: string; flow: Flow; sending: Sending };
+export type Delivery = { id: string; fileId: string; receiverId: string; flow: Flow; sending: Sender };
 
 // So many the server takes at once.
 const AT_ONCE = 100;
 
-export class Offering {
+export class OwnOffers {
   readonly contents = new SvelteMap<string, Content>();
-  handings = $state.raw<Handing[]>([]);
+  deliveries = $state.raw<Delivery[]>([]);
   /** A taker who broke off may come back or not; nobody has to stay awake for that. */
   readonly isMoving = $derived(
-    this.handings.some(({ flow }) => flow.isMoving && flow.status.stage !== 'broken'),
+    this.deliveries.some(({ flow }) => flow.isMoving && flow.status.stage !== 'broken'),
   );
   #access: Access;
   #keys: Keys;
@@ -60,25 +60,25 @@ export class Offering {
 
   forget(fileId: string): void {
     this.contents.delete(fileId);
-    for (const { sending } of this.handings.filter((each) => each.fileId === fileId)) sending.cancel();
-    this.handings = this.handings.filter((each) => each.fileId !== fileId);
+    for (const { sending } of this.deliveries.filter((each) => each.fileId === fileId)) sending.cancel();
+    this.deliveries = this.deliveries.filter((each) => each.fileId !== fileId);
   }
 
   hear(event: TransferEvent): void {
     if (event.type === 'requests') return this.#compare(event.requests);
-    const isOurs = this.handings.map(({ sending }) => sending.hear(event)).some(Boolean);
+    const isOurs = this.deliveries.map(({ sending }) => sending.hear(event)).some(Boolean);
     if (event.type === 'drop.request' && !isOurs) this.#serve(event.request);
   }
 
   stop(): void {
-    for (const { sending } of this.handings) sending.cancel();
+    for (const { sending } of this.deliveries) sending.cancel();
   }
 
   /** After a silence: what was asked meanwhile, and what nobody waits for any more. */
   #compare(requests: readonly RequestView[]): void {
     for (const request of requests) this.hear({ type: 'drop.request', request });
     const open = requests.map(({ request_id }) => request_id);
-    for (const { sending } of this.handings) {
+    for (const { sending } of this.deliveries) {
       const { requestId } = sending;
       if (!open.includes(requestId)) sending.hear({ type: 'drop.ended', request_id: requestId });
     }
@@ -89,7 +89,7 @@ export class Offering {
     if (request.owner_id !== this.#access.memberId || request.acknowledged || !content) return;
     const flow = new Flow();
     const { request_id: id, file_id: fileId, receiver_id: receiverId } = request;
-    const sending = startSending({
+    const sending = startSender({
       access: this.#access,
       content,
       request,
@@ -99,10 +99,10 @@ export class Offering {
       },
     });
     // Who takes it once more is one taker, not two.
-    const others = this.handings.filter(
+    const others = this.deliveries.filter(
       (each) => each.fileId !== fileId || each.receiverId !== receiverId || !each.sending.isOver,
     );
-    this.handings = [...others, { id, fileId, receiverId, flow, sending }];
+    this.deliveries = [...others, { id, fileId, receiverId, flow, sending }];
   }
 
   async #takeBack(fileId: string, name: string): Promise<void> {

@@ -10,10 +10,10 @@ import type { Keys, Secret } from './crypto/keys';
 import type { DoorCode } from './door';
 import { Doorway } from './doorway.svelte';
 import { read, type Closing, type DropEvent } from './events';
-import { Offering } from './ownOffers.svelte';
+import { OwnOffers } from './ownOffers.svelte';
 import { byName, openMember, openOffer, withEach, type Member, type Offer } from './sessionViews';
 import { claim, forget, remember, type Remembered } from './tabMemory';
-import { Taking } from './takenFiles.svelte';
+import { TakenFiles } from './takenFiles.svelte';
 import type { Access, Content } from './transfer/contentTransfer';
 import { stayAwake } from './wakeLock';
 
@@ -26,8 +26,8 @@ export class DropSession {
   /** By which the others know us. */
   readonly you: string;
   readonly link: string;
-  readonly offering: Offering;
-  readonly taking: Taking;
+  readonly ownOffers: OwnOffers;
+  readonly takenFiles: TakenFiles;
   readonly doorway: Doorway;
 
   members = $state.raw<Member[]>([]);
@@ -49,7 +49,7 @@ export class DropSession {
   #remembered: Remembered;
   #connection: Connection<DropEvent>;
   /** One thing after another, in the order in which it was told. */
-  #turn: Promise<void> = Promise.resolve();
+  #queue: Promise<void> = Promise.resolve();
   #stop: () => void;
 
   constructor(facts: Facts, secret: Secret, keys: Keys, door?: DoorCode) {
@@ -61,8 +61,8 @@ export class DropSession {
     this.#calls = new MemberCalls(sessionId, token);
     this.#remembered = { ...facts, secret: secret.fragment, door };
     const access: Access = { memberId, token, keys: keys.material };
-    this.offering = new Offering(access, keys, this.#calls);
-    this.taking = new Taking(access);
+    this.ownOffers = new OwnOffers(access, keys, this.#calls);
+    this.takenFiles = new TakenFiles(access);
     this.doorway = new Doorway({ name, sessionId }, secret, this.#calls, (code) => this.#keep(code), door);
     this.#connection = new Connection<DropEvent>(
       {
@@ -84,7 +84,7 @@ export class DropSession {
 
   /** Something is on its way, and would stop if the page were closed. */
   get isMoving(): boolean {
-    return this.offering.isMoving || this.taking.isMoving;
+    return this.ownOffers.isMoving || this.takenFiles.isMoving;
   }
 
   member(id: string): Member | undefined {
@@ -92,11 +92,11 @@ export class DropSession {
   }
 
   async announce(contents: readonly Content[]): Promise<void> {
-    await this.offering.announce(contents);
+    await this.ownOffers.announce(contents);
   }
 
   async withdraw(fileId: string): Promise<void> {
-    await this.offering.withdraw(fileId);
+    await this.ownOffers.withdraw(fileId);
     this.#withdrawn([fileId]);
   }
 
@@ -123,8 +123,8 @@ export class DropSession {
   end(why: Ending): void {
     if (this.ended) return;
     this.ended = why;
-    this.taking.stop();
-    this.offering.stop();
+    this.takenFiles.stop();
+    this.ownOffers.stop();
     this.doorway.shut();
     this.#stop();
     forget(this.#remembered);
@@ -162,7 +162,7 @@ export class DropSession {
   }
 
   #next(work: () => Promise<void> | void): void {
-    const done = this.#turn.then(async () => {
+    const done = this.#queue.then(async () => {
       if (this.ended) return;
       try {
         await work();
@@ -173,7 +173,7 @@ export class DropSession {
       }
     });
     // A fault of ours is told to whoever looks at the console, and holds up nothing that comes after.
-    this.#turn = done.catch(() => undefined);
+    this.#queue = done.catch(() => undefined);
   }
 
   async #readAll(): Promise<void> {
@@ -187,23 +187,23 @@ export class DropSession {
     this.isRead = true;
     this.problem = undefined;
     await this.#forgetLost(view);
-    this.#tend(view.door_id);
+    this.#followDoor(view.door_id);
     // What was confirmed while we did not listen.
-    for (const receipt of view.receipts) this.offering.hear({ type: 'drop.done', ...receipt });
-    this.offering.hear({ type: 'requests', requests: view.requests });
-    this.taking.hear({ type: 'requests', requests: view.requests });
+    for (const receipt of view.receipts) this.ownOffers.hear({ type: 'drop.done', ...receipt });
+    this.ownOffers.hear({ type: 'requests', requests: view.requests });
+    this.takenFiles.hear({ type: 'requests', requests: view.requests });
   }
 
   /** After a reload the browser has no hold of what was announced before; it cannot be sent any more. */
   async #forgetLost({ files }: SessionView): Promise<void> {
     const lost = files.filter(
-      ({ file_id, owner_id }) => owner_id === this.you && !this.offering.contents.has(file_id),
+      ({ file_id, owner_id }) => owner_id === this.you && !this.ownOffers.contents.has(file_id),
     );
     for (const { file_id } of lost) await unlessGone(this.#calls.withdraw(file_id));
     this.#withdrawn(lost.map(({ file_id }) => file_id));
   }
 
-  #tend(doorId: string | null): void {
+  #followDoor(doorId: string | null): void {
     this.doorId = doorId;
     if (doorId === this.you) this.doorway.open();
     else this.doorway.shut();
@@ -229,7 +229,7 @@ export class DropSession {
         this.#withdrawn(event.file_ids);
         break;
       case 'drop.door':
-        this.#tend(event.door_id);
+        this.#followDoor(event.door_id);
         break;
       case 'drop.closed':
         this.end(event.reason);
@@ -257,8 +257,8 @@ export class DropSession {
         each.request_id === id ? { ...each, chunks: event.chunks } : each,
       );
     else this.requests = others;
-    this.offering.hear(event);
-    this.taking.hear(event);
+    this.ownOffers.hear(event);
+    this.takenFiles.hear(event);
   }
 
   #left(memberId: string): void {
@@ -271,13 +271,13 @@ export class DropSession {
   #withdrawn(fileIds: readonly string[]): void {
     this.#sayLost(this.offers.filter(({ id }) => fileIds.includes(id)));
     this.offers = this.offers.filter(({ id }) => !fileIds.includes(id));
-    fileIds.forEach((id) => this.offering.forget(id));
+    fileIds.forEach((id) => this.ownOffers.forget(id));
   }
 
   /** What is no longer offered is no longer shown; whoever is taking it should know why. */
   #sayLost(offers: readonly Offer[]): void {
     for (const { id, name, ownerId } of offers) {
-      if (!this.taking.flowOf(id)?.isMoving) continue;
+      if (!this.takenFiles.flowOf(id)?.isMoving) continue;
       const owner = this.member(ownerId)?.name ?? t('drop.somebody');
       toasts.bad(`${name}: ${t('drop.flow.gone', { name: owner })}`);
     }

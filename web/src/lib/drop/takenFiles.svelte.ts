@@ -2,14 +2,14 @@
 import { SvelteMap } from 'svelte/reactivity';
 import { Flow } from './flow.svelte';
 import type { Offer } from './sessionViews';
-import { startReceiving, type Access, type Receiving, type TransferEvent } from './transfer/contentTransfer';
+import { startReceiver, type Access, type Receiver, type TransferEvent } from './transfer/contentTransfer';
 
-type Take = { flow: Flow; receiving: Receiving };
+type Take = { flow: Flow; receiving: Receiver };
 
 // So much browsers hold without asking where it shall go; more is written straight to disk where they can.
 const ASK_FROM_BYTES = 2 ** 28;
 
-export class Taking {
+export class TakenFiles {
   readonly takes = new SvelteMap<string, Take>();
   readonly isMoving = $derived([...this.takes.values()].some(({ flow }) => flow.isMoving));
   #access: Access;
@@ -27,7 +27,7 @@ export class Taking {
     if (this.flowOf(offer.id)?.isMoving) return;
     const flow = new Flow();
     const isLarge = offer.kind !== 'text' && (offer.size ?? Infinity) >= ASK_FROM_BYTES;
-    const receiving = startReceiving({
+    const receiving = startReceiver({
       access: this.#access,
       fileId: offer.id,
       ownerId: offer.ownerId,

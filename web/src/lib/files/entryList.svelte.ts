@@ -28,7 +28,7 @@ export class Listing<Item extends Entry = Entry> {
 
   /** Read again as much as is shown; what is there stays until the new is. */
   refresh = (): Promise<void> =>
-    this.#inTurn(async () => {
+    this.#enqueue(async () => {
       const wanted = this.entries.length;
       let page = await this.#read(null);
       const entries = page.entries;
@@ -42,7 +42,7 @@ export class Listing<Item extends Entry = Entry> {
     });
 
   more = (): Promise<void> =>
-    this.#inTurn(async () => {
+    this.#enqueue(async () => {
       if (this.#cursor === null) return;
       const page = await this.#read(this.#cursor);
       // What was added here meanwhile may stand in this page, too.
@@ -65,7 +65,7 @@ export class Listing<Item extends Entry = Entry> {
   }
 
   /** One after the other, or two pages could take each other's place. */
-  #inTurn(work: () => Promise<void>): Promise<void> {
+  #enqueue(work: () => Promise<void>): Promise<void> {
     this.#running = this.#running.then(() => this.#attempt(work));
     return this.#running;
   }

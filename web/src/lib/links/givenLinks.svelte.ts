@@ -2,11 +2,11 @@
 import { Problem } from '$lib/api/client';
 import { readLinks, type LinkView } from '$lib/api/links';
 import { live } from '$lib/live/live.svelte';
-import { PagedReading } from '$lib/shell/loader.svelte';
+import { PagedLoader } from '$lib/shell/loader.svelte';
 import { renewed } from './linkDisplay';
 
 export class GivenLinks {
-  readonly pages = new PagedReading<LinkView>(async (cursor) => {
+  readonly pages = new PagedLoader<LinkView>(async (cursor) => {
     const { links, cursor: next } = await readLinks(cursor);
     return { items: links, cursor: next };
   });

@@ -25,7 +25,7 @@ const OPENING = 0;
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 30_000;
 // A line that takes longer to say hello is none.
-const PATIENCE_MS = 15_000;
+const HELLO_TIMEOUT_MS = 15_000;
 
 /** Longer from attempt to attempt, and never the same for all whom a restarted server has lost at once. */
 export function waitBefore(attempt: number, random: number): number {
@@ -85,7 +85,7 @@ export class Connection<News extends { type: string }> {
     this.#socket = socket;
     socket.onmessage = ({ data }) => this.#frame(data);
     socket.onclose = () => this.#lost();
-    this.#timer = setTimeout(() => this.#lost(), PATIENCE_MS);
+    this.#timer = setTimeout(() => this.#lost(), HELLO_TIMEOUT_MS);
   }
 
   #frame(data: unknown): void {

@@ -2,10 +2,10 @@
 import type { ChatMessage } from './rooms';
 
 export type Part = { text: string; href?: string };
-export type Turn = { first: ChatMessage; messages: ChatMessage[]; mine: boolean };
+export type MessageGroup = { first: ChatMessage; messages: ChatMessage[]; mine: boolean };
 
 // Longer apart, and it is said anew who speaks.
-const SAME_TURN_MS = 5 * 60_000;
+const SAME_GROUP_MS = 5 * 60_000;
 const LINK = /\bhttps?:\/\/[^\s<>"'“”„«»、。，！？；：「」『』（）【】]+/gi;
 const NOT_OF_THE_LINK = /[.,;:!?…)\]}*_]+$/;
 
@@ -31,18 +31,18 @@ export function unreadIn(
 }
 
 /** What one person said without another speaking in between stands together. */
-export function turnsOf(messages: readonly ChatMessage[], you: string): Turn[] {
-  const turns: Turn[] = [];
+export function groupsOf(messages: readonly ChatMessage[], you: string): MessageGroup[] {
+  const groups: MessageGroup[] = [];
   for (const message of messages) {
-    const turn = turns.at(-1);
-    const before = turn?.messages.at(-1);
+    const group = groups.at(-1);
+    const before = group?.messages.at(-1);
     const isSame =
       before?.person_id === message.person_id &&
-      Date.parse(message.at) - Date.parse(before.at) < SAME_TURN_MS;
-    if (turn && isSame) turn.messages.push(message);
-    else turns.push({ first: message, messages: [message], mine: message.person_id === you });
+      Date.parse(message.at) - Date.parse(before.at) < SAME_GROUP_MS;
+    if (group && isSame) group.messages.push(message);
+    else groups.push({ first: message, messages: [message], mine: message.person_id === you });
   }
-  return turns;
+  return groups;
 }
 
 /** Plain text and links; only addresses of the web become links, whatever else looks like one. */

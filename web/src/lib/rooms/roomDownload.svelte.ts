@@ -12,7 +12,7 @@ import { archivePath, filePath, type RoomFile } from './rooms';
 // So many names the server takes in one address.
 const MOST_IN_ARCHIVE = 100;
 
-export class Taking {
+export class RoomDownload {
   /** How much of a file has come, by its id. */
   readonly shares = new SvelteMap<string, number>();
   busy = $state(false);

@@ -15,7 +15,7 @@ import { bring, type RoomFile } from './rooms';
 export const handOvers = new HandOvers(shelter());
 
 /** What somebody is about to send, before it is known which files. */
-export type Errand = {
+export type HandOverDraft = {
   /** None means everybody. */
   person?: Target['person'];
   /** The hand-out that this is handed in for. */

@@ -3,7 +3,7 @@ import { goto } from '$app/navigation';
 import { live } from '$lib/live/live.svelte';
 import { join, readCurrent } from './rooms';
 
-export class Joining {
+export class RoomJoin {
   /** The code of the room at whose door one waits. */
   knockingAt = $state<string>();
   turnedAway = $state(false);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { deviceKind } from '$lib/shell/deviceKind';
-import { joined, partsOf, turnsOf, unreadIn } from './chatMessages';
+import { groupsOf, joined, partsOf, unreadIn } from './chatMessages';
 import { lettersIn, written } from './code';
 import { contentsOf, stepsTo, withFile } from './roomFolders';
 import type { ChatMessage, RoomFile } from './rooms';
@@ -123,8 +123,8 @@ describe('what was said', () => {
       message('d', 3),
       message('e', 20),
     ];
-    const turns = turnsOf(said, 'ben');
-    expect(turns.map(({ messages, mine }) => [messages.length, mine])).toEqual([
+    const groups = groupsOf(said, 'ben');
+    expect(groups.map(({ messages, mine }) => [messages.length, mine])).toEqual([
       [2, false],
       [1, true],
       [1, false],

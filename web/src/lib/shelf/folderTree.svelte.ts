@@ -3,7 +3,7 @@ import type { Problem } from '$lib/api/client';
 import { ROOT } from '$lib/files/addresses';
 import { foldersIn } from '$lib/files/entries';
 import { t } from '$lib/i18n/index.svelte';
-import { Reading } from '$lib/shell/loader.svelte';
+import { Loader } from '$lib/shell/loader.svelte';
 
 export class Branch {
   readonly id: string;
@@ -11,7 +11,7 @@ export class Branch {
   readonly level: number;
   readonly parent: Branch | undefined;
   open = $state(false);
-  #reading = $state.raw<Reading<Branch[]>>();
+  #reading = $state.raw<Loader<Branch[]>>();
 
   constructor(id: string, name: string, parent?: Branch) {
     this.id = id;
@@ -31,7 +31,7 @@ export class Branch {
 
   unfold(): void {
     this.open = true;
-    this.#reading ??= new Reading(async () =>
+    this.#reading ??= new Loader(async () =>
       (await foldersIn(this.id)).map(({ id, name }) => new Branch(id, name, this)),
     );
   }

@@ -1,7 +1,7 @@
 // What every part of a page that comes from the server does alike: being there, not yet, or a problem and a way on.
 import { Problem } from '$lib/api/problems';
 
-export class Reading<Data> {
+export class Loader<Data> {
   data = $state.raw<Data>();
   problem = $state<Problem>();
   #read: () => Promise<Data>;
@@ -30,14 +30,14 @@ export class Reading<Data> {
 }
 
 /** A list that comes in pages. */
-export class PagedReading<Item> {
+export class PagedLoader<Item> {
   items = $state.raw<Item[]>();
   more = $state(false);
   #cursor: string | null = null;
-  #reading: Reading<void>;
+  #loader: Loader<void>;
 
   constructor(read: (cursor: string | null) => Promise<{ items: Item[]; cursor: string | null }>) {
-    this.#reading = new Reading(async () => {
+    this.#loader = new Loader(async () => {
       const before = this.#cursor ? (this.items ?? []) : [];
       const page = await read(this.#cursor);
       this.items = [...before, ...page.items];
@@ -47,15 +47,15 @@ export class PagedReading<Item> {
   }
 
   get problem(): Problem | undefined {
-    return this.#reading.problem;
+    return this.#loader.problem;
   }
 
   /** The next page; after a problem, the one that failed. */
-  next = (): Promise<void> => this.#reading.again();
+  next = (): Promise<void> => this.#loader.again();
 
   /** From the start. */
   restart = (): Promise<void> => {
     this.#cursor = null;
-    return this.#reading.again();
+    return this.#loader.again();
   };
 }

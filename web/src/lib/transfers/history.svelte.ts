@@ -2,16 +2,16 @@
 import { Problem } from '$lib/api/client';
 import { readTransfer, readTransfers, type Direction } from '$lib/api/transfers';
 import { live } from '$lib/live/live.svelte';
-import { PagedReading } from '$lib/shell/loader.svelte';
+import { PagedLoader } from '$lib/shell/loader.svelte';
 import { placed } from './historyOrder';
 
 export class History {
   readonly direction: Direction;
-  readonly pages: PagedReading<Awaited<ReturnType<typeof readTransfer>>>;
+  readonly pages: PagedLoader<Awaited<ReturnType<typeof readTransfer>>>;
 
   constructor(direction: Direction) {
     this.direction = direction;
-    this.pages = new PagedReading(async (cursor) => {
+    this.pages = new PagedLoader(async (cursor) => {
       const { transfers, cursor: next } = await readTransfers(direction, cursor);
       return { items: transfers, cursor: next };
     });

@@ -15,7 +15,7 @@ import { canBeHeld, checkCopy, receive, receiveUnchecked } from '$lib/files/veri
 import { live } from '$lib/live/live.svelte';
 import { showOnShelf, tellSaved } from './savedFiles';
 
-export type Deed = 'download' | 'save' | 'decline' | 'check' | 'withdraw' | 'resend';
+export type TransferAction = 'download' | 'save' | 'decline' | 'check' | 'withdraw' | 'resend';
 
 export class ViewedTransfer {
   readonly id: string;
@@ -23,7 +23,7 @@ export class ViewedTransfer {
   /** Why it cannot be shown. */
   problem = $state.raw<Problem>();
   /** What is being done now, and why the last did not work. */
-  doing = $state<Deed>();
+  doing = $state<TransferAction>();
   failure = $state.raw<Problem>();
   /** How much of what is being downloaded or checked has been. */
   share = $state(0);
@@ -132,7 +132,7 @@ export class ViewedTransfer {
     }
   }
 
-  async #do(deed: Deed, work: (transfer: Transfer) => Promise<Transfer>): Promise<void> {
+  async #do(deed: TransferAction, work: (transfer: Transfer) => Promise<Transfer>): Promise<void> {
     const { transfer } = this;
     if (!transfer || this.doing) return;
     this.doing = deed;

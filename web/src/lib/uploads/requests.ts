@@ -5,9 +5,9 @@ import { renew } from '$lib/api/client';
 import { refused, silence, unreadable } from './failure';
 
 // Without a sign of life for so long, the line is dead even if nobody said so.
-const SENDING_PATIENCE_MS = 60_000;
+const SEND_TIMEOUT_MS = 60_000;
 // The last answer comes when the server has put the whole file together.
-const ANSWER_PATIENCE_MS = 300_000;
+const ANSWER_TIMEOUT_MS = 300_000;
 
 export class Requests implements HttpStack {
   createRequest(method: string, url: string): HttpRequest {
@@ -96,9 +96,9 @@ class UploadRequest implements HttpRequest {
         xhr.abort();
         resolve(undefined);
       });
-      watch.restart(body ? SENDING_PATIENCE_MS : ANSWER_PATIENCE_MS);
+      watch.restart(body ? SEND_TIMEOUT_MS : ANSWER_TIMEOUT_MS);
       xhr.upload.onprogress = ({ loaded, total }) => {
-        watch.restart(loaded < total ? SENDING_PATIENCE_MS : ANSWER_PATIENCE_MS);
+        watch.restart(loaded < total ? SEND_TIMEOUT_MS : ANSWER_TIMEOUT_MS);
         this.#progress(loaded);
       };
       xhr.onabort = () => watch.stop();

@@ -4,6 +4,6 @@
 // read them anew. Everything else, breaks included, a transfer sees to by itself.
 export { contentOfFile, contentOfFolder, contentOfText, type Content } from './content';
 export type { Access, Announced, Failure, RequestView, Stage, Status, TransferEvent } from './messages';
-export { Sending, startSending } from './sender';
-export { Receiving, startReceiving } from './receiver';
+export { Sender, startSender } from './sender';
+export { Receiver, startReceiver } from './receiver';
 export { cleanUp } from './places';

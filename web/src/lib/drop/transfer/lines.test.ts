@@ -3,7 +3,7 @@ import { concat } from '../crypto/bytes';
 import { Refused, Unreachable } from './control';
 import { Marks } from './marks';
 import { Outlet, type Line } from './outlet';
-import { Turns } from './semaphore';
+import { Semaphore } from './semaphore';
 
 /** A server behind a proxy that lets only so many bytes pass at once. */
 class Taker implements Line {
@@ -99,13 +99,13 @@ describe('marks along a content', () => {
   });
 });
 
-describe('turns', () => {
+describe('slots', () => {
   it('let only so many begin, the others in order, and skip who has left', () => {
-    const turns = new Turns(1);
+    const slots = new Semaphore(1);
     const begun: string[] = [];
-    const first = turns.take(() => begun.push('first'));
-    const second = turns.take(() => begun.push('second'));
-    turns.take(() => begun.push('third'));
+    const first = slots.acquire(() => begun.push('first'));
+    const second = slots.acquire(() => begun.push('second'));
+    slots.acquire(() => begun.push('third'));
     second();
     expect(begun).toEqual(['first']);
     first();

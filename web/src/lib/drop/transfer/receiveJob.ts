@@ -30,7 +30,7 @@ class Ended extends Error {
   }
 }
 
-export class Incoming {
+export class ReceiveJob {
   readonly #task: ReceiveTask;
   readonly #tell: (news: FromWorker) => void;
   readonly #control: Control;

@@ -1,11 +1,11 @@
 // One thing that somebody announced on its way to this device, seen from the page: a place chosen, followed, put there.
 import type { Access, Announced, FromWorker, Status, ToWorker, TransferEvent } from './messages';
 import { choosePlace, hand, type Placed } from './places';
-import { Turns } from './semaphore';
+import { Semaphore } from './semaphore';
 import { isOver } from './sender';
 import { startWorker } from './workers';
 
-export type ReceivingOptions = {
+export type ReceiverOptions = {
   access: Access;
   fileId: string;
   ownerId: string;
@@ -18,22 +18,22 @@ export type ReceivingOptions = {
 const AT_ONCE = 2;
 // Whoever waits longer for an owner to answer holds no line, and should keep nobody else from theirs.
 const ASKING_MS = 5000;
-const turns = new Turns(AT_ONCE);
+const slots = new Semaphore(AT_ONCE);
 
-export function startReceiving(options: ReceivingOptions): Receiving {
-  return new Receiving(options);
+export function startReceiver(options: ReceiverOptions): Receiver {
+  return new Receiver(options);
 }
 
-export class Receiving {
+export class Receiver {
   readonly fileId: string;
   status: Status;
-  #options: ReceivingOptions;
+  #options: ReceiverOptions;
   #placed: Placed | undefined;
   #worker: Worker | undefined;
-  #giveBack: () => void = () => undefined;
-  #patience: ReturnType<typeof setTimeout> | undefined;
+  #release: () => void = () => undefined;
+  #askTimer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(options: ReceivingOptions) {
+  constructor(options: ReceiverOptions) {
     this.#options = options;
     this.fileId = options.fileId;
     this.status = { stage: 'queued', bytes: 0, length: null };
@@ -65,7 +65,7 @@ export class Receiving {
       this.#become({ ...this.status, stage: 'failed', failure: { kind: 'unsaved' } });
     // A few words wait behind nothing large.
     else if (description.kind === 'text') this.#begin();
-    else this.#giveBack = turns.take(() => this.#begin());
+    else this.#release = slots.acquire(() => this.#begin());
   }
 
   #begin(): void {
@@ -93,15 +93,15 @@ export class Receiving {
   #rest(): void {
     this.#worker?.terminate();
     this.#worker = undefined;
-    this.#giveBack();
+    this.#release();
     if (typeof this.#placed === 'object') this.#placed.release();
   }
 
   #become(status: Status): void {
-    clearTimeout(this.#patience);
-    if (status.stage === 'asking') this.#patience = setTimeout(() => this.#giveBack(), ASKING_MS);
+    clearTimeout(this.#askTimer);
+    if (status.stage === 'asking') this.#askTimer = setTimeout(() => this.#release(), ASKING_MS);
     this.status = status;
     this.#options.changed(status);
-    if (isOver(status)) this.#giveBack();
+    if (isOver(status)) this.#release();
   }
 }

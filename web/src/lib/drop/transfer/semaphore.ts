@@ -2,7 +2,7 @@
 //
 // Browsers open six connections to a server at most, and whatever asks for a seventh waits: with all of them
 // taken by streams, not even a "cancel" would get through.
-export class Turns {
+export class Semaphore {
   #free: number;
   #waiting: (() => void)[] = [];
 
@@ -16,7 +16,7 @@ export class Turns {
   }
 
   /** Calls back when it is one's turn; the answer gives it back, or leaves the line. */
-  take(begin: () => void): () => void {
+  acquire(begin: () => void): () => void {
     if (this.#free > 0) {
       this.#free -= 1;
       begin();

@@ -14,7 +14,7 @@ import { SegmentBuffer } from './segments';
 const CHUNKS_IN_SEGMENT = SEGMENT_BYTES / CHUNK_BYTES;
 // The last record comes with the last segment.
 const MOST_SEALED_BYTES = sealedBytes({ length: SEGMENT_BYTES, chunk: CHUNK_BYTES, first: 0 }) as number;
-const RECEIPT_PATIENCE_MS = 60_000;
+const RECEIPT_TIMEOUT_MS = 60_000;
 // The other side is not there, or this request is none any more: it will ask again.
 const PASSING = new Set([
   'receiver-gone',
@@ -24,7 +24,7 @@ const PASSING = new Set([
   'request-unknown',
 ]);
 
-export class Outgoing {
+export class SendJob {
   readonly #task: SendTask;
   readonly #tell: (news: FromWorker) => void;
   readonly #control: Control;
@@ -158,7 +158,7 @@ export class Outgoing {
 
   /** For as long as it takes: it may have been given while we were offline, and only we can tell whether it is right. */
   async #confirmed(): Promise<string> {
-    const late = setTimeout(() => this.#become({ stage: 'broken' }), RECEIPT_PATIENCE_MS);
+    const late = setTimeout(() => this.#become({ stage: 'broken' }), RECEIPT_TIMEOUT_MS);
     const { signal } = this.#stop;
     const stopped = (): void => this.#receipt.reject(signal.reason);
     if (signal.aborted) stopped();

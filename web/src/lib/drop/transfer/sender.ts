@@ -2,10 +2,10 @@
 import type { Content } from './content';
 import { Control } from './control';
 import type { Access, FromWorker, RequestView, Status, ToWorker, TransferEvent } from './messages';
-import { Turns } from './semaphore';
+import { Semaphore } from './semaphore';
 import { startWorker } from './workers';
 
-export type SendingOptions = {
+export type SenderOptions = {
   access: Access;
   content: Content;
   /** Asked of us and not yet acknowledged. */
@@ -14,24 +14,24 @@ export type SendingOptions = {
 };
 
 const AT_ONCE = 3;
-const turns = new Turns(AT_ONCE);
+const slots = new Semaphore(AT_ONCE);
 // What was read once for one receiver need not be read again to see how much another has.
 const digests = new WeakMap<Content, Uint8Array<ArrayBuffer>>();
 
-export function startSending(options: SendingOptions): Sending {
-  return new Sending(options);
+export function startSender(options: SenderOptions): Sender {
+  return new Sender(options);
 }
 
-export class Sending {
+export class Sender {
   readonly fileId: string;
   readonly receiverId: string;
   status: Status;
-  #options: SendingOptions;
+  #options: SenderOptions;
   #request: RequestView;
   #worker: Worker | undefined;
-  #giveBack: () => void = () => undefined;
+  #release: () => void = () => undefined;
 
-  constructor(options: SendingOptions) {
+  constructor(options: SenderOptions) {
     this.#options = options;
     this.#request = options.request;
     this.fileId = options.request.file_id;
@@ -79,16 +79,16 @@ export class Sending {
   }
 
   #answer(): void {
-    this.#giveBack();
+    this.#release();
     this.#become({ ...this.status, stage: 'queued' });
-    this.#giveBack = turns.take(() => this.#begin(this.#request));
+    this.#release = slots.acquire(() => this.#begin(this.#request));
   }
 
   #begin(request: RequestView): void {
     const { access, content } = this.#options;
     const known = digests.get(content) ?? new Uint8Array();
     // Two keep the line full while one answer is under way; with others beside it that is done by them.
-    const inFlight = turns.free === AT_ONCE - 1 ? 2 : 1;
+    const inFlight = slots.free === AT_ONCE - 1 ? 2 : 1;
     this.#worker = startWorker((news) => this.#told(news, request));
     this.#say({ kind: 'send', access, request, content: content.bytes, known, inFlight });
   }
@@ -109,13 +109,13 @@ export class Sending {
   #rest(): void {
     this.#worker?.terminate();
     this.#worker = undefined;
-    this.#giveBack();
+    this.#release();
   }
 
   #become(status: Status): void {
     this.status = status;
     this.#options.changed(status);
-    if (isOver(status) || status.stage === 'broken') this.#giveBack();
+    if (isOver(status) || status.stage === 'broken') this.#release();
   }
 }
 

@@ -4,7 +4,7 @@ import { DOWNLOADS, type DownloadOffer, type FromDownload, type ToDownload } fro
 
 type Offered = { offer: DownloadOffer; port: MessagePort };
 
-const PATIENCE_MS = 10_000;
+const OFFER_TIMEOUT_MS = 10_000;
 const offers = new Map<string, Deferred<Offered>>();
 
 export function isDownload({ pathname }: URL): boolean {
@@ -20,7 +20,7 @@ export function heardOffer({ data, ports }: ExtendableMessageEvent): void {
 /** The download and what it is made of are told separately, in any order. */
 export async function answerDownload(url: URL): Promise<Response> {
   const id = url.pathname.slice(DOWNLOADS.length);
-  const late = setTimeout(() => offerOf(id).reject(new Error('Nobody offers this.')), PATIENCE_MS);
+  const late = setTimeout(() => offerOf(id).reject(new Error('Nobody offers this.')), OFFER_TIMEOUT_MS);
   try {
     const { offer, port } = await offerOf(id).promise;
     return new Response(streamFrom(port), { headers: headersFor(offer) });
