@@ -1,4 +1,4 @@
-// The figures of one scope in one zone, kept right while somebody looks at them.
+// The figures of one scope in one time zone, kept up to date while somebody looks at them.
 import type { News } from '$lib/live/events';
 import { live } from '$lib/live/live.svelte';
 import { Loader } from '$lib/shell/loader.svelte';
@@ -22,7 +22,7 @@ export class Activity {
   readonly months: Periods<Month>;
   /** The first day of which can still be found out how many people there were; null if of every day. */
   peopleKnownSince = $state<string | null>(null);
-  /** Grows when all of this was read again; whoever has read something else of it should as well. */
+  /** Grows when everything was read again; components that read more of the scope read again, too. */
   renewals = $state(0);
   #pace = new Throttle(() => this.#renew(), REST_MS);
 
@@ -46,7 +46,7 @@ export class Activity {
     });
   }
 
-  /** Until the function that is given back is called. */
+  /** Returns a function that ends it. */
   watch(): () => void {
     const look = (): void => {
       if (document.visibilityState === 'visible') this.#pace.ask();
@@ -73,7 +73,7 @@ export class Activity {
     };
   }
 
-  /** What is told is of all that one shares; the rest has to be asked for. */
+  /** The event carries totals only; the rest has to be read. */
   #hear({ total }: News['stats.changed']): void {
     const summary = this.summary.data;
     if (this.scope !== 'mine' || !summary || total <= summary.total.clicks) return;

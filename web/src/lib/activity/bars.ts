@@ -1,4 +1,4 @@
-// Where the marks of a bar chart stand.
+// The geometry of a bar chart.
 import { scaleBand, scaleLinear } from 'd3-scale';
 import { KINDS, type Figures, type Kind } from './stats';
 import type { Shown } from './view';

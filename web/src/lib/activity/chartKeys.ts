@@ -1,4 +1,4 @@
-// Walking through a chart with the keyboard.
+// How arrow keys move through a chart.
 
 type Steps = Record<string, number>;
 
@@ -22,7 +22,7 @@ export const THROUGH_WEEKS: Steps = {
   PageDown: 28,
 };
 
-/** Where a key leads to from `at`, the last being `last`; nowhere, if the key is not ours. */
+/** The index that a key leads to from `at`, up to `last`; undefined if the key means nothing here. */
 export function stepped(key: string, at: number, last: number, steps: Steps): number | undefined {
   if (key === 'Home') return 0;
   if (key === 'End') return last;

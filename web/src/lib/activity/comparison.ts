@@ -1,4 +1,4 @@
-// Today so far beside what yesterday had come to by the same time.
+// Compares today's count with yesterday's at the same time of day.
 
 export type Comparison = { outcome: 'more' | 'fewer' | 'same'; by: number };
 

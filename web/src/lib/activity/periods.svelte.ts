@@ -1,4 +1,4 @@
-// Days or months, as far as somebody has looked: read once, and those that can still grow again.
+// A cache of days or months. Each is read once; those that can still grow are read again.
 import { SvelteMap } from 'svelte/reactivity';
 import { Problem } from '$lib/api/problems';
 import type { Span } from './days';
@@ -8,7 +8,7 @@ const ASK_AGAIN_MS = 500;
 export type Source<Item> = {
   namesOf: (span: Span) => string[];
   nameOf: (item: Item) => string;
-  /** `pending` if asking again will tell more. */
+  /** `pending` means that a later answer will have more. */
   read: (span: Span) => Promise<{ items: Item[]; pending: boolean }>;
 };
 
@@ -25,12 +25,12 @@ export class Periods<Item> {
     this.#source = source;
   }
 
-  /** Whether asking again will tell more of some of them, which happens by itself. */
+  /** Whether some are incomplete and will be asked for again, which happens automatically. */
   get pending(): boolean {
     return this.#asking.size > 0;
   }
 
-  /** All from the first to the last; nothing until all are here. */
+  /** All from the first to the last; undefined until all are loaded. */
   of(span: Span): Item[] | undefined {
     const found: Item[] = [];
     for (const name of this.#source.namesOf(span)) {
@@ -41,7 +41,7 @@ export class Periods<Item> {
     return found;
   }
 
-  /** Read what is missing of these, one request after the other: the next often needs nothing that the last has not brought. */
+  /** Read what is missing, one request at a time: the answer to one often covers the next. */
   cover(span: Span): Promise<void> {
     this.#queue = this.#queue.then(async () => {
       const names = this.#source.namesOf(span);

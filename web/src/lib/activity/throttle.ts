@@ -1,4 +1,4 @@
-// Keeps what can be asked for any number of times a second from being done so often.
+// Throttles work that may be asked for many times a second.
 
 export class Throttle {
   #work: () => Promise<void>;
@@ -13,7 +13,7 @@ export class Throttle {
     this.#restMs = restMs;
   }
 
-  /** At once; or, if it has just been done, once more after the rest, however many ask meanwhile. */
+  /** Runs at once. If it has just run, it runs once more after the pause, however often it is asked meanwhile. */
   ask = (): void => {
     this.#wanted = true;
     if (!this.#resting && !this.#stopped) void this.#run();

@@ -1,4 +1,4 @@
-// What a scope is called: a link by its name, a thing by that of what the links to it lead to.
+// The title of a scope: the name of a link, or the name of the thing that links lead to.
 import { readLink, readLinksTo, titleOf, writtenThing, type LinkView } from '$lib/api/links';
 
 /** `links` are those that lead to a thing. */
@@ -10,7 +10,7 @@ export function isScope(written: string): boolean {
   return SCOPE.test(written);
 }
 
-/** `file`, `folder`, `room`, `transfer`, …; nothing for what is no thing. */
+/** `file`, `folder`, `room`, `transfer`, …; undefined for other scopes. */
 export function thingKindOf(scope: string): string | undefined {
   const [kind, thing] = scope.split(':');
   return kind === 'thing' ? thing : undefined;

@@ -1,4 +1,4 @@
-// What somebody wants to see, as it stands in the address: a range of days, by day or month, in which zone.
+// What the address asks to see: a range of days, by day or month, in which time zone.
 import { dayPlus, isDay, lengthOf, monthOf, monthPlus, type Span } from './days';
 import { KINDS, type Kind } from './stats';
 
@@ -8,7 +8,7 @@ export type By = 'day' | 'month';
 export type Shown = Kind | 'all';
 export type View = { preset: Preset | undefined; span: Span; by: By; shown: Shown };
 
-// The server tells of so many days at once.
+// The server answers at most this many days at once.
 export const MOST_DAYS = 400;
 // More bars than this say less than their months do.
 const MOST_DAYS_UNASKED = 92;
@@ -43,7 +43,7 @@ export function searchWith(search: URLSearchParams, changes: Record<string, stri
   return `?${changed}`;
 }
 
-/** The zone in the address, if there is such a one; else that of the device. */
+/** The time zone in the address if it is valid, else that of the device. */
 export function zoneIn(search: URLSearchParams): string {
   const wanted = search.get('zone');
   return wanted !== null && isZone(wanted) ? wanted : deviceZone();

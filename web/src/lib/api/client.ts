@@ -1,4 +1,4 @@
-// The one way to the server: typed by its OpenAPI document, renewing the session when it has run out.
+// The HTTP client: typed by the OpenAPI document; it renews a session that has expired.
 import createClient from 'openapi-fetch';
 import { Problem, problemFrom, unreachable } from './problems';
 import type { paths } from './schema';
@@ -21,7 +21,7 @@ export async function ask<Data>(call: Promise<Answer<Data>>): Promise<Data> {
   throw problemFrom(response.status, response.headers.get('content-type'), answer.error);
 }
 
-/** `fetch`, but an access token that has run out is renewed and the request sent once more. */
+/** `fetch`, but an expired access token is renewed and the request is sent again. */
 async function renewing(request: Request): Promise<Response> {
   const again = request.clone();
   const response = await fetch(request);
@@ -59,12 +59,12 @@ export function renew(): Promise<boolean> {
   return renewal;
 }
 
-/** Plain http from another machine has no locks; the server then tells two renewals at once from theft by time. */
+/** Over plain http from another machine there are no locks; the server then tells two renewals from theft by time. */
 async function oneTabAtATime<Result>(work: () => Promise<Result>): Promise<Result> {
   return 'locks' in navigator ? await navigator.locks.request('satchel-renew', work) : await work();
 }
 
-/** Frames, videos and downloads cannot renew a session that has run out; this request, sent before them, does. */
+/** Frames, videos and downloads cannot renew an expired session; this request, sent before them, does. */
 export async function renewSession(): Promise<void> {
   await ask(http.GET('/api/v1/whoami'));
 }

@@ -1,4 +1,4 @@
-// The links that one has given, as the server tells of them, and everything that can be asked of it about them.
+// The API calls for links, and their types.
 import type { components } from '$lib/api/schema';
 import { ask, http } from './client';
 
@@ -24,7 +24,7 @@ export function readLink(linkId: string): Promise<LinkView> {
   return ask(http.GET('/api/v1/links/{link_id}', { params: { path: { link_id: linkId } } }));
 }
 
-/** Also those that were revoked; to a folder, also those by which files are asked into it. */
+/** Includes revoked links; for a folder, also requests for files into it. */
 export async function readLinksTo(thing: string): Promise<LinkView[]> {
   const query = { thing, limit: MOST_OF_ONE_THING };
   const { links } = await ask(http.GET('/api/v1/links', { params: { query } }));

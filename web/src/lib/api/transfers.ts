@@ -1,4 +1,4 @@
-// What was handed over, as the server tells it, and everything that can be asked of the server about it.
+// The API calls for transfers, and their types.
 import type { components } from '$lib/api/schema';
 import { ask, http } from './client';
 
@@ -64,17 +64,17 @@ export function decline(transferId: string): Promise<Transfer> {
   return ask(http.POST('/api/v1/transfers/{transfer_id}/decline', which(transferId)));
 }
 
-/** Onto the shelf of whoever received it; the ids there, by place. */
+/** Saves it to the receiver's shelf; answers the ids there, by place. */
 export function saveToShelf(transferId: string): Promise<{ transfer: Transfer; files: string[] }> {
   return ask(http.POST('/api/v1/transfers/{transfer_id}/save', { ...which(transferId), body: {} }));
 }
 
-/** From everybody who has not taken it yet. */
+/** Withdraws it from everybody who has not taken it yet. */
 export function withdraw(transferId: string): Promise<Transfer> {
   return ask(http.POST('/api/v1/transfers/{transfer_id}/withdraw', which(transferId)));
 }
 
-/** The same once more, as a transfer of its own. */
+/** Sends the same again, as a new transfer. */
 export function resend(transferId: string): Promise<Transfer> {
   return ask(http.POST('/api/v1/transfers/{transfer_id}/resend', which(transferId)));
 }

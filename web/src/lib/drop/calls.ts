@@ -1,4 +1,4 @@
-// Everything that a page asks of the server about a session. Who one is otherwise stays out of it: no cookie is sent.
+// The API calls for a drop session. They send no cookie, so that the account stays out of it.
 import createClient from 'openapi-fetch';
 import { ask } from '$lib/api/client';
 import type { components, paths } from '$lib/api/schema';

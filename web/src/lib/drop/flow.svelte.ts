@@ -1,4 +1,4 @@
-// Something on its way, as it is shown on either side: how far it is, how fast it goes, how long it still takes.
+// The progress of one transfer, as both sides show it: bytes, speed and time left.
 import { secondsLeft, Speed } from '$lib/uploads/speed';
 import type { Stage, Status } from './transfer/contentTransfer';
 

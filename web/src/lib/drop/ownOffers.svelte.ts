@@ -1,4 +1,4 @@
-// What one has brought to a session: announced, sent to everybody who takes it, and withdrawn.
+// What this member offers in a session: announces it, sends it to everybody who takes it, withdraws it.
 import { SvelteMap } from 'svelte/reactivity';
 import { t } from '$lib/i18n/index.svelte';
 import { act } from '$lib/shell/action';
@@ -16,10 +16,10 @@ import {
   type TransferEvent,
 } from './transfer/contentTransfer';
 
-/** Somebody takes, or has taken, something of ours. */
+/** One receiver who takes, or has taken, one of our files. */
 export type Delivery = { id: string; fileId: string; receiverId: string; flow: Flow; sending: Sender };
 
-// So many the server takes at once.
+// The server takes at most this many at once.
 const AT_ONCE = 100;
 
 export class OwnOffers {
@@ -74,7 +74,7 @@ export class OwnOffers {
     for (const { sending } of this.deliveries) sending.cancel();
   }
 
-  /** After a silence: what was asked meanwhile, and what nobody waits for any more. */
+  /** After a lost connection: serve new requests, and end those that are gone. */
   #compare(requests: readonly RequestView[]): void {
     for (const request of requests) this.hear({ type: 'drop.request', request });
     const open = requests.map(({ request_id }) => request_id);

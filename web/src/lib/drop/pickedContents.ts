@@ -1,4 +1,4 @@
-// What people bring, as it is announced: files one by one, folders whole, texts by how they begin.
+// Picked files and typed texts as the contents that are announced: each file, each folder as a whole, each text.
 import type { Picked } from '$lib/files/pickedFiles';
 import { contentOfFile, contentOfFolder, contentOfText, type Content } from './transfer/contentTransfer';
 

@@ -1,4 +1,4 @@
-// A session of the drop as a member in this tab sees it: read, then kept right by what the server tells, and read again
+// A session of the drop as a member in this tab sees it: read, then kept up to date by live events, and read again
 // after a silence. Everything that was sealed is opened here and nowhere else.
 import { Problem } from '$lib/api/problems';
 import { t } from '$lib/i18n/index.svelte';
@@ -48,7 +48,7 @@ export class DropSession {
   #calls: MemberCalls;
   #remembered: Remembered;
   #connection: Connection<DropEvent>;
-  /** One thing after another, in the order in which it was told. */
+  /** Events are handled one at a time, in order. */
   #queue: Promise<void> = Promise.resolve();
   #stop: () => void;
 

@@ -1,5 +1,5 @@
-// The ways into a session: open one, come by its link, by the spoken code, or back after a reload; and the one that this
-// tab is in, which it stays in while people look at other pages.
+// The ways into a session: open one, join by link or by code, or come back after a reload; and the session that this
+// tab is in, also while it shows other pages.
 import { Problem } from '$lib/api/problems';
 import { t, type Key } from '$lib/i18n/index.svelte';
 import { deviceName } from '$lib/shell/deviceName';

@@ -1,4 +1,4 @@
-// What one takes out of a session: asked for, on its way, here, or why not.
+// What this member takes from a session, and how far each has come.
 import { SvelteMap } from 'svelte/reactivity';
 import { Flow } from './flow.svelte';
 import type { Offer } from './sessionViews';

@@ -1,6 +1,6 @@
-// Keeps the device from going to sleep, and the page from being closed by mistake, while something is on its way.
+// Holds a wake lock, and warns before the page is closed, while something is being transferred.
 
-/** Until the function that is given back is called. */
+/** Returns a function that ends it. */
 export function stayAwake(): () => void {
   let lock: WakeLockSentinel | undefined;
   let isOver = false;
@@ -20,7 +20,7 @@ export function stayAwake(): () => void {
     event.preventDefault();
   }
 
-  // Browsers let go of it whenever the page is hidden.
+  // Browsers release the lock whenever the page is hidden.
   const shown = (): void => void hold();
   document.addEventListener('visibilitychange', shown);
   window.addEventListener('beforeunload', warn);

@@ -1,4 +1,4 @@
-// Where things of the shelf are found in the browser's address line.
+// The addresses of pages that show the shelf.
 
 /** The folder that everything else is in. */
 export const ROOT = 'root';

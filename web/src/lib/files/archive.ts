@@ -1,4 +1,4 @@
-// An archive of files that are here already, put together without reading them again.
+// Builds a ZIP archive of blobs without reading them again.
 
 export type ArchiveFile = { path: string; bytes: Blob; crc32: number };
 
@@ -28,7 +28,7 @@ export function archiveOf(files: readonly ArchiveFile[], at = new Date()): Blob 
   return new Blob([...body, ...directory, end], { type: 'application/zip' });
 }
 
-/** Groups in turn of four bytes a number and of two, as every record of the format begins. */
+/** Packs groups of numbers, of four bytes and of two bytes alternately, as the records of the format begin. */
 function packed(...groups: number[][]): ArrayBuffer {
   const widths = groups.map((_, index) => (index % 2 ? 2 : 4));
   const view = new DataView(

@@ -1,6 +1,6 @@
-// Where the arrow keys lead in a list, or among tiles in columns.
+// Keyboard navigation in a list, or among tiles in columns.
 
-/** The index that a key leads to; none if it leads nowhere. */
+/** The index that a key leads to; undefined if it is no such key. */
 export function indexAfter(key: string, from: number, count: number, columns: number): number | undefined {
   const steps: Record<string, number> = {
     ArrowDown: columns,

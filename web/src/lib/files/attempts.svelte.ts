@@ -1,10 +1,10 @@
-// Pictures and films cannot renew a session that has run out: something that can is asked for, then they try once more.
+// Images and videos cannot renew an expired session: a request that can is sent, then they are retried once.
 import { Problem, renewSession } from '$lib/api/client';
 
 const MOST = 2;
 
 export class Attempts {
-  /** Changes with every new attempt. */
+  /** Grows with every attempt. */
   failed = $state(0);
 
   get over(): boolean {

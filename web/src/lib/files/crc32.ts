@@ -1,4 +1,4 @@
-// The checksum that an archive wants of every file in it, piece by piece.
+// CRC-32, piece by piece, as ZIP archives need it.
 
 // Eight bytes at a step, each with a table of its own: three times as fast as one byte after the other.
 const STEP = 8;

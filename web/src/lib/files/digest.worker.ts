@@ -1,4 +1,4 @@
-// Fetches and hashes beside the page, so that a large file does not make it stutter.
+// Fetches and hashes in a worker, so that a large file does not block the page.
 import { crc32 } from './crc32';
 import { Sha256 } from './sha256';
 
@@ -58,7 +58,7 @@ class Taking {
   }
 }
 
-/** A line that breaks is taken up where it broke, as long as each attempt brings something. */
+/** Resumes a broken download with a range request; gives up after several attempts without a byte. */
 async function fetched(url: string): Promise<News> {
   let taking = new Taking();
   for (let inVain = 0; inVain < MOST_ATTEMPTS_IN_VAIN; inVain++) {

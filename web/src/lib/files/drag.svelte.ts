@@ -1,4 +1,4 @@
-// Entries that are dragged over the page, and the folders on which they, or files from outside, can be let go.
+// Entries that are dragged over the page, and the folders on which they, or files from outside, can be dropped.
 import type { Attachment } from 'svelte/attachments';
 import type { Entry } from './entries';
 import { hasFiles } from './pickedFiles';
@@ -31,7 +31,7 @@ class Dragging {
 
 export const dragging = new Dragging();
 
-/** Makes an element a folder that takes what is let go on it; files from outside are taken by the upload zone. */
+/** Makes an element a folder on which entries can be dropped; files from outside are taken by the upload zone. */
 export function takes(
   folder: string,
   ondrop: ((entries: readonly Entry[], folder: string) => unknown) | undefined,

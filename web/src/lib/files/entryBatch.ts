@@ -1,4 +1,4 @@
-// What is done to chosen entries: downloading, moving, deleting, and taking it back.
+// Work on several chosen entries: one call for each, or one download of all.
 import { Problem, renewSession } from '$lib/api/client';
 import { t } from '$lib/i18n/index.svelte';
 import { act } from '$lib/shell/action';
@@ -8,10 +8,10 @@ import { downloadPath, type Entry } from './entries';
 
 // Enough to be quick, few enough to leave the line to others.
 const AT_ONCE = 4;
-// So many files, and as many folders, the server takes in one address.
+// The server takes at most this many files, and this many folders, in one address.
 const MOST_IN_ARCHIVE = 100;
 
-/** Do it to each; those for which it worked are given back, and what went wrong first is said. */
+/** Runs `work` for each, a few at once. Answers the results that succeeded, and shows the first problem. */
 export async function each<Item, Result>(
   entries: readonly Item[],
   work: (entry: Item) => Promise<Result>,

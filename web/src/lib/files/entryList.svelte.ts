@@ -1,4 +1,4 @@
-// A list of entries as far as it is loaded, kept right by what is done to it here and by what arrives.
+// A paged list of entries as far as it is loaded, updated by what is done here and by what arrives.
 import { Problem } from '$lib/api/client';
 import type { Cursor, Entry, Slice } from './entries';
 import { merged, placed, without, type Order } from './order';
@@ -26,7 +26,7 @@ export class Listing<Item extends Entry = Entry> {
     return this.loaded && !this.entries.length;
   }
 
-  /** Read again as much as is shown; what is there stays until the new is. */
+  /** Read again as much as is shown; the old entries stay until the new ones are here. */
   refresh = (): Promise<void> =>
     this.#enqueue(async () => {
       const wanted = this.entries.length;
@@ -64,7 +64,7 @@ export class Listing<Item extends Entry = Entry> {
     this.entries = without(this.entries, gone);
   }
 
-  /** One after the other, or two pages could take each other's place. */
+  /** One read at a time, or two pages could overwrite each other. */
   #enqueue(work: () => Promise<void>): Promise<void> {
     this.#running = this.#running.then(() => this.#attempt(work));
     return this.#running;

@@ -1,4 +1,4 @@
-// The sign of a kind of file.
+// The icon of a content type.
 import { File, FileArchive, FileAudio, FileImage, FileText, FileVideo } from '@lucide/svelte';
 import type { Component } from 'svelte';
 

@@ -1,4 +1,4 @@
-// A finger that stays on an entry chooses it; one that moves on scrolls, and one that lifts opens.
+// Detects a long press: a finger that stays selects, one that moves scrolls, and one that lifts opens.
 
 const LONG_MS = 450;
 const STILL_PX = 10;
@@ -30,7 +30,7 @@ export class LongPress {
 
   end = (): void => clearTimeout(this.#timer);
 
-  /** Whether the click that follows belongs to a long press, which was answered already. */
+  /** Whether the next click belongs to a long press that was handled already. */
   swallow(): boolean {
     const happened = this.#happened;
     this.#happened = false;

@@ -1,4 +1,4 @@
-// In which order entries stand, for those that come to a list which is loaded already.
+// The sort order of entries, to insert one into a list that is loaded already.
 import type { Entry, Sort } from './entries';
 
 export type Order = (one: Pick<Entry, Facts>, other: Pick<Entry, Facts>) => number;
@@ -18,7 +18,7 @@ export function orderOf(sort: Sort): Order {
   return ORDERS[sort];
 }
 
-/** `entries` with `entry` where it belongs, the others where they are. */
+/** `entries` with `entry` inserted at its place. */
 export function placed<Item extends Pick<Entry, Facts>>(
   entries: readonly Item[],
   entry: Item,
@@ -29,7 +29,7 @@ export function placed<Item extends Pick<Entry, Facts>>(
   return at < 0 ? [...others, entry] : others.toSpliced(at, 0, entry);
 }
 
-/** What is in both stays where it was. */
+/** Entries that are in both keep their place. */
 export function merged<Item extends { id: string }>(entries: readonly Item[], more: readonly Item[]): Item[] {
   const known = new Set(entries.map(({ id }) => id));
   return [...entries, ...more.filter(({ id }) => !known.has(id))];

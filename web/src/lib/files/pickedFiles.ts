@@ -1,16 +1,16 @@
-// Files from wherever people take them: a file dialog, a folder, a drop, the clipboard.
+// The files that people pick: from a file dialog, a folder, a drop or the clipboard.
 
 /** A file, and its path when it came in a folder. */
 export type Picked = { file: File; path: string };
 
-/** What was found; folders with nothing in them by their paths, and how much could not be opened. */
+/** The files, the paths of empty folders, and how many entries could not be opened. */
 export type Found = { picked: Picked[]; hollow: string[]; unreadable: number };
 
 export function fromDialog(files: Iterable<File>): Picked[] {
   return Array.from(files, (file) => ({ file, path: file.webkitRelativePath }));
 }
 
-/** Browsers empty a drop as soon as its handler returns, so everything is taken out before the first wait. */
+/** Browsers empty a drop as soon as its handler returns, so everything is read before the first `await`. */
 export async function fromDrop(transfer: DataTransfer): Promise<Found> {
   const taken = Array.from(transfer.items)
     .filter((item) => item.kind === 'file')

@@ -1,7 +1,7 @@
-// How far something that was handed over has come, for one receiver and for many.
+// The steps of a receipt (offered, opened, downloaded, verified), for one receiver and for many.
 import type { Receipt, State, Transfer } from '$lib/api/transfers';
 
-/** In the order in which they are reached; nothing leads back. */
+/** In the order in which they are reached; there is no way back. */
 export const STEPS = ['offered', 'opened', 'downloaded', 'verified'] as const;
 export type Step = (typeof STEPS)[number];
 
@@ -9,14 +9,14 @@ export function isStep(state: State): state is Step {
   return (STEPS as readonly State[]).includes(state);
 }
 
-/** How many of the steps are behind it. */
+/** How many steps it has reached. */
 export function reached(state: State): number {
   return isStep(state) ? STEPS.indexOf(state) + 1 : 0;
 }
 
 export type Summary = { step: Step; count: number; of: number; declined: number };
 
-/** Of many receivers: the furthest step that somebody has reached, and how many have; what was withdrawn counts no more. */
+/** For many receivers: the furthest step that any has reached, and how many have. Withdrawn ones do not count. */
 export function summaryOf(counts: Transfer['counts']): Summary {
   const of = STEPS.reduce((sum, step) => sum + counts[step], counts.declined);
   let count = 0;

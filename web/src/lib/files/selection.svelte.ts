@@ -1,4 +1,4 @@
-// Which entries are chosen: by one, by many, from here to there, or all.
+// The selection in a list: one, several, a range, or all.
 import { SvelteSet } from 'svelte/reactivity';
 
 export class Selection {
@@ -25,7 +25,7 @@ export class Selection {
     this.#anchor = id;
   }
 
-  /** From where the last one was chosen to `id`, in the order in which `ids` stand; `start` if none was. */
+  /** Selects from the anchor to `id`, in the order of `ids`; from `start` if there is no anchor. */
   range(ids: readonly string[], id: string, start = id): void {
     this.#anchor = this.#anchor !== undefined && ids.includes(this.#anchor) ? this.#anchor : start;
     const [from, to] = [ids.indexOf(this.#anchor), ids.indexOf(id)].sort((one, other) => one - other);
@@ -42,7 +42,7 @@ export class Selection {
     this.#anchor = undefined;
   }
 
-  /** What is not there any more cannot be chosen. */
+  /** Deselects what is gone. */
   keep(ids: ReadonlySet<string>): void {
     for (const id of this.#chosen) if (!ids.has(id)) this.#chosen.delete(id);
   }

@@ -1,4 +1,4 @@
-// SHA-256 of bytes that come piece by piece: the browser's own takes them only whole, and only over https.
+// SHA-256, piece by piece: WebCrypto takes only whole inputs, and only over https.
 
 const BLOCK = 64;
 

@@ -1,5 +1,5 @@
-// Taking what was handed over: fetched and hashed at once, given to the browser to keep only if it is what was sent,
-// and reported, so that both sides know that it arrived whole.
+// Downloads what was handed over and verifies it: the file is hashed on its way, saved only if it is what was sent,
+// and reported, so that both sides know that it was received and verified.
 import { Problem, problemFrom, unreachable } from '$lib/api/problems';
 import {
   contentPath,
@@ -13,18 +13,18 @@ import { saveFrom } from '$lib/shell/browserDownload';
 import { archiveOf, type ArchiveFile } from './archive';
 import type { News, Task } from './digest.worker';
 
-/** More than this should not be held until it is complete; it goes straight to the disk, and is checked there. */
+/** Larger downloads are not held in memory: they go straight to the disk, and are checked there. */
 export const MOST_HELD_BYTES = 512 * 2 ** 20;
 
 type Digested = Extract<News, { kind: 'done' }>;
 type Progress = (share: number) => void;
 
-/** Whether it can be checked on its way. */
+/** Whether it is small enough to be verified while it is downloaded. */
 export function canBeHeld(files: readonly TransferFile[]): boolean {
   return bytesIn(files) <= MOST_HELD_BYTES;
 }
 
-/** Fetch, check, save and report; several files come as one archive. The transfer as it is then. */
+/** Fetch, verify, save and report. Several files come as one archive. Answers the updated transfer. */
 export async function receive(
   transfer: Transfer,
   files: readonly TransferFile[],
@@ -62,13 +62,13 @@ async function take(
   return taken;
 }
 
-/** Large files: the browser takes them by itself, and nobody knows but the server that the last byte went out. */
+/** Large files: the browser downloads them, and only the server knows that the last byte was sent. */
 export async function receiveUnchecked({ transfer_id }: Transfer, file: TransferFile): Promise<void> {
   await readTransfer(transfer_id);
   saveFrom(contentPath(transfer_id, file), file.name);
 }
 
-/** Compare what lies on the device with what was sent. */
+/** Verifies a copy on the device. */
 export async function checkCopy(
   { transfer_id }: Transfer,
   file: TransferFile,

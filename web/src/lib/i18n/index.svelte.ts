@@ -66,7 +66,7 @@ export async function chooseLocale(next: Locale): Promise<void> {
   try {
     localStorage.setItem('locale', next);
   } catch {
-    // Storage is switched off: the choice holds until the page is closed.
+    // Storage is disabled: the choice lasts until the page is closed.
   }
 }
 

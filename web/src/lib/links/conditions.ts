@@ -1,4 +1,4 @@
-// The conditions of a link as a form has them, and what they mean to the server: of a new link, and of one that changes.
+// The conditions of a link in a form, and their translation for the server, for a new link and for a change.
 import type { LinkChange, LinkView, NewLink, ThingKind } from '$lib/api/links';
 import { dayAfter, endOfDay, momentAfter } from '$lib/shell/expiry';
 
@@ -62,7 +62,7 @@ export function newLink(kind: ThingKind, id: string, wanted: Conditions): NewLin
   };
 }
 
-/** Only what is different, so that an end that is only hours away is not moved to the end of its day. */
+/** Only what has changed, so that an end that is hours away is not moved to the end of its day. */
 export function changeOf(link: LinkView, wanted: Conditions): LinkChange {
   const before = conditionsOf(link);
   const change: LinkChange = {};

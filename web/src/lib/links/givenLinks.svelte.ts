@@ -1,4 +1,4 @@
-// The links that one has given, newest first, in pages; what is counted of them moves while one looks.
+// The links that somebody has given, newest first, in pages; their figures are updated live.
 import { Problem } from '$lib/api/client';
 import { readLinks, type LinkView } from '$lib/api/links';
 import { live } from '$lib/live/live.svelte';
@@ -13,7 +13,7 @@ export class GivenLinks {
   #looking = false;
   #again = false;
 
-  /** Until the function that is given back is called. */
+  /** Returns a function that ends it. */
   watch(): () => void {
     const ends = [
       live.on('stats.changed', () => void this.#look()),
@@ -27,7 +27,7 @@ export class GivenLinks {
     this.pages.items = renewed(this.pages.items ?? [], [link]);
   }
 
-  /** News come faster than answers when many open a link: then one more look is enough. */
+  /** Events may come faster than answers: then one more read is enough. */
   async #look(): Promise<void> {
     this.#again = this.#looking;
     if (this.#looking) return;

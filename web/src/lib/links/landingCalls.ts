@@ -1,4 +1,4 @@
-// What visitors of a link ask of the server: what it is, to be let in, and where its bytes are.
+// The API calls of a visitor of a link: look at it, enter it, and the addresses of its files.
 import { ask, http } from '$lib/api/client';
 import type { components } from '$lib/api/schema';
 import type { Entry } from '$lib/files/entries';

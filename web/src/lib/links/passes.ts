@@ -1,4 +1,4 @@
-// What was given on entering a link, kept by the tab, so that neither loading the page again nor coming back to it is a
+// The pass that was given on entering a link, kept by the tab, so that neither a reload nor coming back is a
 // second opening.
 
 /** The pass, and where the link leads to if that is elsewhere; both empty if there is none. */
@@ -23,7 +23,7 @@ export function keepPass(token: string, { pass, leadsTo }: Kept): void {
     sessionStorage.setItem(PREFIX + token, pass);
     sessionStorage.setItem(DOOR_PREFIX + token, leadsTo);
   } catch {
-    // Storage is switched off: it holds until the page is closed.
+    // Storage is disabled: it lasts until the page is closed.
   }
 }
 

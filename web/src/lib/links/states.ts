@@ -1,4 +1,4 @@
-// The states of a link as its owner sees them: how each looks, and what can still be done.
+// How each state of a link is shown to its owner.
 import { DoorOpen, FileText, Folder, Inbox } from '@lucide/svelte';
 import type { LinkState, LinkView, ThingKind } from '$lib/api/links';
 

@@ -1,4 +1,4 @@
-// One visit by a link: what is known of it, whether one is in, and what is found there. Only entering counts.
+// One visit to a link: its landing page, whether the visitor has entered, and its files. Only entering is counted.
 import { Problem } from '$lib/api/client';
 import { enter, isDeadEnd, look, readFiles, type Landing, type LinkedFile } from './landingCalls';
 import { forgetPass, keepPass, passFor } from './passes';
@@ -25,7 +25,7 @@ export class Visit {
     return this.pass !== '';
   }
 
-  /** With the pass of before, if the page was only loaded again. */
+  /** With the earlier pass, if the page was only reloaded. */
   load = async (): Promise<void> => {
     this.problem = undefined;
     await this.#unlessOver(async () => {
@@ -53,7 +53,7 @@ export class Visit {
     this.#found([...(this.files ?? []), ...files], cursor);
   }
 
-  /** Run something that needs one to be in; a pass that has run out is renewed, if that needs no password. */
+  /** Runs work that needs a pass; an expired pass is renewed, if that needs no password. */
   async inside(work: () => unknown): Promise<void> {
     await this.#unlessOver(async () => {
       if (this.isIn) await this.#checkPass();

@@ -1,4 +1,4 @@
-// One connection that is kept: opened, listened to, and opened again after whatever broke it, without hurry.
+// Keeps one WebSocket connection open, and reconnects with backoff.
 import type { Hello, Resync } from './frames';
 
 export type State = 'off' | 'connecting' | 'connected' | 'lost';
@@ -24,10 +24,10 @@ export type Surroundings<News> = {
 const OPENING = 0;
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 30_000;
-// A line that takes longer to say hello is none.
+// A connection that takes longer to say hello counts as broken.
 const HELLO_TIMEOUT_MS = 15_000;
 
-/** Longer from attempt to attempt, and never the same for all whom a restarted server has lost at once. */
+/** Exponential backoff with jitter: a restarted server is not called by all clients at once. */
 export function waitBefore(attempt: number, random: number): number {
   const longest = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(attempt, 10));
   return longest / 2 + (longest / 2) * random;
@@ -68,12 +68,12 @@ export class Connection<News extends { type: string }> {
     this.#become('off');
   }
 
-  /** The line may be dead without anybody having said so: begin anew. */
+  /** The connection may be dead without an error: reconnect. */
   suspect(): void {
     if (this.#socket) this.#lost();
   }
 
-  /** There is reason to believe that it works again. */
+  /** The network may be back: retry now. */
   hurry(): void {
     if (this.#state !== 'lost' || this.#socket) return;
     clearTimeout(this.#timer);
@@ -98,7 +98,7 @@ export class Connection<News extends { type: string }> {
     clearTimeout(this.#timer);
     this.#attempt = 0;
     this.#become('connected');
-    // Whatever was said while we were away was said to nobody.
+    // Events sent while we were disconnected are lost.
     if (this.#wasConnected) this.#heard({ type: 'resync' });
     this.#wasConnected = true;
   }
@@ -110,7 +110,7 @@ export class Connection<News extends { type: string }> {
     this.#timer = setTimeout(() => void this.#again(), waitBefore(this.#attempt++, this.#around.random()));
   }
 
-  /** A browser never learns why a socket was refused, so a request that can tell, and renew the session, goes first. */
+  /** A browser cannot tell why a WebSocket was refused. A plain request can, and renews the session, so it goes first. */
   async #again(): Promise<void> {
     if (this.#knocking) return;
     this.#knocking = true;

@@ -1,10 +1,10 @@
-// Who wants to hear what.
+// The handlers of live events, by type.
 import type { Kind, LiveEvent, News } from './events';
 
 export class Listeners {
   #handlers = new Map<Kind, Set<(news: never) => void>>();
 
-  /** Until the function that is given back is called. */
+  /** Returns a function that ends it. */
   add<Each extends Kind>(kind: Each, handler: (news: News[Each]) => void): () => void {
     const handlers = this.#handlers.get(kind) ?? new Set();
     this.#handlers.set(kind, handlers.add(handler));

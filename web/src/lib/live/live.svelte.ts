@@ -20,8 +20,8 @@ class Live {
   );
 
   /**
-   * Hear of one kind of news until the function that is given back is called. On `resync`, which also follows every lost
-   * connection, read again whatever news keep right.
+   * Hear one kind of event; returns a function that ends it. On `resync`, which also follows every lost
+   * connection, read again whatever the events keep up to date.
    */
   on<Each extends Kind>(kind: Each, handler: (news: News[Each]) => void): () => void {
     return this.#listeners.add(kind, handler);
@@ -35,7 +35,7 @@ class Live {
     if (person !== undefined) this.#connection.start();
   }
 
-  /** To be called by the shell; looks out for what browsers do not say of a socket. */
+  /** To be called once by the root layout; detects what a WebSocket does not report. */
   watch(): () => void {
     return watchOver(this.#connection);
   }

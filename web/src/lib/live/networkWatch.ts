@@ -1,4 +1,4 @@
-// Looks out for what browsers do not say of a socket: that the network is gone or back, and that the device slept.
+// Detects what a WebSocket does not report: that the network is gone or back, and that the device slept.
 
 const LOOK_EVERY_MS = 10_000;
 // Hidden pages are woken once a minute at least; a longer gap means that the device slept, and the line with it.
@@ -6,7 +6,7 @@ const SLEPT_MS = 90_000;
 
 type Line = { suspect(): void; hurry(): void };
 
-/** Until the function that is given back is called. */
+/** Returns a function that ends it. */
 export function watchOver(line: Line): () => void {
   let lastLook = Date.now();
   const look = (): void => {

@@ -1,10 +1,10 @@
-// What was said in a room, in everybody's order, and how a line of it is shown: who, when, and links that can be followed.
+// Chat messages: merged in order, grouped by speaker, and split into text and links.
 import type { ChatMessage } from './rooms';
 
 export type Part = { text: string; href?: string };
 export type MessageGroup = { first: ChatMessage; messages: ChatMessage[]; mine: boolean };
 
-// Longer apart, and it is said anew who speaks.
+// Messages further apart than this begin a new group.
 const SAME_GROUP_MS = 5 * 60_000;
 const LINK = /\bhttps?:\/\/[^\s<>"'“”„«»、。，！？；：「」『』（）【】]+/gi;
 const NOT_OF_THE_LINK = /[.,;:!?…)\]}*_]+$/;
@@ -30,7 +30,7 @@ export function unreadIn(
   return messages.slice(at + 1).filter(({ person_id }) => person_id !== you).length;
 }
 
-/** What one person said without another speaking in between stands together. */
+/** Consecutive messages of one person, with no other in between, form a group. */
 export function groupsOf(messages: readonly ChatMessage[], you: string): MessageGroup[] {
   const groups: MessageGroup[] = [];
   for (const message of messages) {

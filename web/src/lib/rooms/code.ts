@@ -1,4 +1,4 @@
-// The five letters by which people find a room, however they come: typed, pasted, or inside a link.
+// The five letters of a room's code: typed, pasted, or inside a link.
 
 export const LENGTH = 5;
 

@@ -1,7 +1,7 @@
-// Hand-overs in a room that wait for their files: kept beyond the page, since files whose page was closed are in the room
+// Hand-overs in a room that wait for their files. They are stored, because files whose page was closed are in the room
 // without anybody having been told.
 import type { HandOverOptions } from '$lib/api/transfers';
-import type { Shelter } from '$lib/uploads/resumeStore';
+import type { BrowserStorage } from '$lib/uploads/resumeStore';
 import type { RoomFile } from './rooms';
 
 /** To whom: one person, or everybody in the room if none is named. */
@@ -13,18 +13,18 @@ const PREFIX = 'handing:';
 const LOCK = 'satchel-handing:';
 
 export class HandOvers {
-  /** Moves on whenever one is kept or forgotten. */
+  /** Grows whenever one is stored or forgotten. */
   version = $state(0);
-  #shelter: Shelter | undefined;
+  #storage: BrowserStorage | undefined;
   /** Browsers have no locks over plain http from another machine; then only this page is known. */
   #here: string[] = [];
 
-  /** Without a shelter (storage is switched off) none outlives the page. */
-  constructor(shelter: Shelter | undefined) {
-    this.#shelter = shelter;
+  /** Without storage (people can switch it off) none outlives the page. */
+  constructor(storage: BrowserStorage | undefined) {
+    this.#storage = storage;
   }
 
-  /** Keep it until the work says that it is handed over; meanwhile no page takes it for left behind. */
+  /** Store it until `work` reports that it is handed over; a lock tells other pages that it is not abandoned. */
   async carry(handOver: HandOver, work: () => Promise<boolean>): Promise<void> {
     const { key } = handOver;
     this.#keep(handOver);
@@ -39,7 +39,7 @@ export class HandOvers {
     }
   }
 
-  /** Those of one person in one room that no page sees to any more. */
+  /** The hand-overs of one person in one room that no open page handles any more. */
   async leftBehind(owner: string, roomId: string): Promise<HandOver[]> {
     const { held = [] } = 'locks' in navigator ? await navigator.locks.query() : {};
     const names = held.map(({ name }) => name);
@@ -53,21 +53,21 @@ export class HandOvers {
   }
 
   forget(key: string): void {
-    this.#shelter?.removeItem(PREFIX + key);
+    this.#storage?.removeItem(PREFIX + key);
     this.version++;
   }
 
   #keep(handOver: HandOver): void {
     try {
-      this.#shelter?.setItem(PREFIX + handOver.key, JSON.stringify(handOver));
+      this.#storage?.setItem(PREFIX + handOver.key, JSON.stringify(handOver));
     } catch {
       // No room left: it does not outlive the page.
     }
   }
 
   #all(): HandOver[] {
-    const keys = Array.from({ length: this.#shelter?.length ?? 0 }, (_, at) => this.#shelter?.key(at) ?? '');
-    return keys.filter((key) => key.startsWith(PREFIX)).flatMap((key) => read(this.#shelter?.getItem(key)));
+    const keys = Array.from({ length: this.#storage?.length ?? 0 }, (_, at) => this.#storage?.key(at) ?? '');
+    return keys.filter((key) => key.startsWith(PREFIX)).flatMap((key) => read(this.#storage?.getItem(key)));
   }
 }
 

@@ -1,4 +1,4 @@
-// A room as somebody in it sees it: read once, then kept right by what the server tells, and read again after a silence.
+// A room as somebody in it sees it: read once, then kept up to date by live events, and read again after a silence.
 import { Problem } from '$lib/api/client';
 import type { News } from '$lib/live/events';
 import { live } from '$lib/live/live.svelte';
@@ -21,14 +21,14 @@ export class Room {
   #reading: Promise<void> | undefined;
   #looking: Promise<void> | undefined;
   #lookAgain = false;
-  /** What was told of files while they were being read, and may be newer than what was read. */
+  /** Changes to files that arrived while they were being read, and may be newer. */
   #meanwhile: ((files: RoomFile[]) => RoomFile[])[] = [];
 
   constructor(id: string) {
     this.id = id;
   }
 
-  /** Hear what happens in it, until the function that is given back is called. */
+  /** Hear what happens in it; returns a function that ends it. */
   follow(): () => void {
     const ours =
       <Told extends { room_id: string }>(handle: (told: Told) => void) =>
@@ -62,13 +62,13 @@ export class Room {
     return () => heard.forEach((stop) => stop());
   }
 
-  /** Everything of it; what was there stays until the new is. */
+  /** Read everything again; the old data stays until the new is here. */
   read = (): Promise<void> => {
     this.#reading ??= this.#attempt(() => this.#readAll()).finally(() => (this.#reading = undefined));
     return this.#reading;
   };
 
-  /** Who is here, and by which rules; asked once more if something changes while the answer is on its way. */
+  /** Read the room and its people; once more if something changes meanwhile. */
   look(): Promise<void> {
     this.#lookAgain = true;
     this.#looking ??= this.#attempt(async () => {
@@ -101,7 +101,7 @@ export class Room {
     const [view, files, chat] = await Promise.all([readRoom(this.id), readFiles(this.id), readChat(this.id)]);
     this.view = view;
     this.files = this.#meanwhile.reduce((sorted, sort) => sort(sorted), files);
-    // So much was said meanwhile that what is known and what was read do not meet.
+    // So many messages came meanwhile that the known ones and the ones just read do not overlap.
     const hasGap = chat.more && !chat.messages.some(({ message_id }) => this.#knows(message_id));
     if (hasGap || !this.messages.length) this.hasEarlier = chat.more;
     this.messages = joined(hasGap ? [] : this.messages, chat.messages);
@@ -126,7 +126,7 @@ export class Room {
       this.problem = undefined;
     } catch (failure) {
       if (!(failure instanceof Problem)) throw failure;
-      // Whoever was put out while the line was down hears of it here.
+      // Whoever was removed while disconnected learns of it here.
       if (failure.status === 404) this.ended ??= 'unknown';
       else this.problem = failure;
     }

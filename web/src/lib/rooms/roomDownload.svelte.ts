@@ -1,4 +1,4 @@
-// Taking files out of a room: to this device, checked on the way where they were handed over, or onto one's own shelf.
+// Downloads files from a room, verified if they were handed over, or saves them to one's own shelf.
 import { SvelteMap } from 'svelte/reactivity';
 import { renewSession } from '$lib/api/client';
 import { readTransfer, saveToShelf } from '$lib/api/transfers';
@@ -9,7 +9,7 @@ import { saveFrom } from '$lib/shell/browserDownload';
 import { toasts } from '$lib/ui/toasts.svelte';
 import { archivePath, filePath, type RoomFile } from './rooms';
 
-// So many names the server takes in one address.
+// The server takes at most this many files in one address.
 const MOST_IN_ARCHIVE = 100;
 
 export class RoomDownload {

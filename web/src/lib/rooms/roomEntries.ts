@@ -1,4 +1,4 @@
-// Files and folders of a room in the shape in which the shelf is shown, so that both are looked through in the same way.
+// Files and folders of a room as entries, so that a room is shown in the same way as the shelf.
 import type { Entry } from '$lib/files/entries';
 import { contentsOf } from './roomFolders';
 import { filePath, type RoomFile } from './rooms';

@@ -1,4 +1,4 @@
-// The shelf of a room as folders: files only know the path that they stand on, and everything else follows from that.
+// The folders of a room's shelf, derived from the paths of its files.
 import type { RoomFile } from './rooms';
 
 export type Folder = { path: string; name: string; files: RoomFile[]; sizeBytes: number };

@@ -1,4 +1,4 @@
-// Handing files over in a room: uploaded or copied there, and, once all of them have arrived, offered in one piece.
+// Hands files over in a room: they are uploaded or copied there, and offered as one transfer once all have arrived.
 import { handOver, type HandOverOptions, type Receiver } from '$lib/api/transfers';
 import type { Picked } from '$lib/files/pickedFiles';
 import { t } from '$lib/i18n/index.svelte';
@@ -6,13 +6,13 @@ import { act } from '$lib/shell/action';
 import { session } from '$lib/shell/session.svelte';
 import { toasts } from '$lib/ui/toasts.svelte';
 import { whenArrived } from '$lib/uploads/arrival.svelte';
-import { queue, shelter } from '$lib/uploads/queue.svelte';
+import { browserStorage, queue } from '$lib/uploads/queue.svelte';
 import type { Whereto } from '$lib/uploads/resumeStore';
 import { randomKey } from '$lib/uploads/upload.svelte';
 import { filesOf, HandOvers, type HandOver, type Target } from './pendingHandOvers.svelte';
 import { bring, type RoomFile } from './rooms';
 
-export const handOvers = new HandOvers(shelter());
+export const handOvers = new HandOvers(browserStorage());
 
 /** What somebody is about to send, before it is known which files. */
 export type HandOverDraft = {
@@ -26,7 +26,7 @@ export type HandOverDraft = {
   folder?: string;
 };
 
-// So much can be one transfer; more becomes several.
+// One transfer has at most this many files; more are split.
 const MOST_FILES = 1000;
 
 /** Send what was picked; `folder` is where in the room's shelf it goes. */

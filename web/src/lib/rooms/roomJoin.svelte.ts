@@ -1,4 +1,4 @@
-// Coming into a room: at once, or after a knock that its owner answers; from whichever page.
+// Joins a room by its code: at once, or after a knock that the owner answers.
 import { goto } from '$app/navigation';
 import { live } from '$lib/live/live.svelte';
 import { join, readCurrent } from './rooms';
@@ -8,7 +8,7 @@ export class RoomJoin {
   knockingAt = $state<string>();
   turnedAway = $state(false);
 
-  /** Hear whether the door is opened, until the function that is given back is called. */
+  /** Hear whether the door is opened; returns a function that ends it. */
   follow(): () => void {
     const heard = [
       live.on('room.admitted', ({ room_id }) => void this.#enter(room_id)),
@@ -26,7 +26,7 @@ export class RoomJoin {
     else this.knockingAt = code;
   }
 
-  /** Wait no longer. If the owner opens later, the page of the rooms says that one is in. */
+  /** Stop waiting. If the owner lets us in later, the page of the rooms says so. */
   giveUp(): void {
     this.knockingAt = undefined;
   }
@@ -41,7 +41,7 @@ export class RoomJoin {
     this.turnedAway = true;
   }
 
-  /** The door may have been opened while the line was down. */
+  /** The owner may have let us in while the connection was down. */
   async #lookWhereWeAre(): Promise<void> {
     if (this.knockingAt === undefined) return;
     const room = await readCurrent().catch(() => undefined);

@@ -1,4 +1,4 @@
-// What was handed over in a room: how far one's own has come with those who receive it, and who wants answers to theirs.
+// Transfers in a room: the receipts of one's own, and the hand-outs that want answers.
 import { SvelteMap } from 'svelte/reactivity';
 import { Problem } from '$lib/api/client';
 import { readTransfer, type Transfer } from '$lib/api/transfers';
@@ -11,7 +11,7 @@ export class Receipts {
   readonly transfers = new SvelteMap<string, Transfer>();
   #wanted: string[] = [];
 
-  /** Follow what happens to them until the function that is given back is called. */
+  /** Follow what happens to them; returns a function that ends it. */
   follow(): () => void {
     const heard = [
       live.on('transfer.changed', ({ transfer_id }) => {
@@ -32,7 +32,7 @@ export class Receipts {
     try {
       this.transfers.set(transferId, await readTransfer(transferId));
     } catch (problem) {
-      // Nobody asked for it, so nobody misses it.
+      // Nobody asked for it, so no problem is shown.
       if (!(problem instanceof Problem)) throw problem;
     }
   }

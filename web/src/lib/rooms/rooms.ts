@@ -1,4 +1,4 @@
-// Rooms as the server tells of them, and everything that can be asked of the server about them.
+// The API calls for rooms, and their types.
 import { ask, http, Problem } from '$lib/api/client';
 import type { components, paths } from '$lib/api/schema';
 import type { ChatMessage, RoomFile } from '$lib/live/events';
@@ -17,7 +17,7 @@ export function openRoom(body: components['schemas']['NewRoom']): Promise<RoomVi
   return ask(http.POST('/api/v1/rooms', { body }));
 }
 
-/** Nothing comes back as long as the owner has not opened the door. */
+/** Undefined while the owner has not let us in. */
 export async function join(code: string): Promise<RoomView | undefined> {
   const { room } = await ask(http.POST('/api/v1/rooms/join', { body: { code } }));
   return room ?? undefined;

@@ -1,4 +1,4 @@
-// How long a room is still open, and how much longer it can be made.
+// The time that a room has left, and how far it can be extended.
 
 const WARNING_SECONDS = 10 * 60;
 const LONGEST_MS = 7 * 24 * 3_600_000;

@@ -22,7 +22,7 @@ export function change({ kind, id }: Entry, body: { name?: string; folder_id?: s
     : ask(http.PATCH('/api/v1/shelf/files/{file_id}', { params: { path: { file_id: id } }, body }));
 }
 
-/** When a file goes by itself; null keeps it for good. */
+/** Sets when a file expires; null keeps it for good. */
 export function keepUntil(file: Entry, expires_at: string | null): Promise<Entry> {
   return ask(
     http.PATCH('/api/v1/shelf/files/{file_id}', {
@@ -58,7 +58,7 @@ export async function emptyBin(): Promise<void> {
   await ask(http.DELETE('/api/v1/shelf/bin'));
 }
 
-/** Another tab was faster: it is gone, as was wanted. */
+/** Another tab was faster: it is gone already. */
 async function unlessGone(call: Promise<unknown>): Promise<void> {
   await call.catch((problem: unknown) => {
     if (!(problem instanceof Problem && problem.status === 404)) throw problem;

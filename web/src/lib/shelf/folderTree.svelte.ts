@@ -20,7 +20,7 @@ export class Branch {
     this.level = parent ? parent.level + 1 : 1;
   }
 
-  /** None until they are known. */
+  /** Undefined until they are loaded. */
   get children(): Branch[] | undefined {
     return this.#reading?.data;
   }
@@ -40,7 +40,7 @@ export class Branch {
     void this.#reading?.again();
   }
 
-  /** Itself and what is unfolded below it, from top to bottom, without `hidden` and what is in those. */
+  /** Itself and the unfolded folders below it, in order, without `hidden` ones and their contents. */
   *shown(hidden: ReadonlySet<string>): Generator<Branch> {
     if (hidden.has(this.id)) return;
     yield this;

@@ -1,4 +1,4 @@
-// The shelf as one folder, or one search, is looked at: what is shown, what is chosen, and what is done to it.
+// One folder, or one search, of the shelf: its entries, and the changes made to them.
 import { makeFolder, readEntry, readFolder, type Entry, type Place, type Sort } from '$lib/files/entries';
 import { each } from '$lib/files/entryBatch';
 import { Listing } from '$lib/files/entryList.svelte';
@@ -19,7 +19,7 @@ export class FolderView {
   #onchange: () => void;
   #looking: ReturnType<typeof setTimeout> | undefined;
 
-  /** `onchange` hears that there is more or less on the shelf than before. */
+  /** `onchange` is called when the usage of the shelf has changed. */
   constructor(folder: string, sort: Sort, wanted: string, onchange: () => void) {
     this.#onchange = onchange;
     this.folder = folder;
@@ -68,7 +68,7 @@ export class FolderView {
     for (const file of await each(files, (entry) => keepUntil(entry, moment))) this.listing.put(file);
   }
 
-  /** Into the bin, from which a word brings it back. */
+  /** Moves entries into the bin; a toast offers to undo it. */
   async remove(entries: readonly Entry[]): Promise<void> {
     const gone = await each(entries, async (entry) => {
       await remove(entry);
@@ -91,7 +91,7 @@ export class FolderView {
     });
   }
 
-  /** Show what is in this folder now, and no longer what is in another. */
+  /** Updates the list: entries that are in this folder now are shown, others removed. */
   #settle(entries: readonly Entry[]): void {
     if (this.searching) {
       void this.listing.refresh();
@@ -103,7 +103,7 @@ export class FolderView {
     }
   }
 
-  /** Hundreds of files that arrive in folders of their own are looked at a few times, not hundreds. */
+  /** Debounced: hundreds of files that arrive in folders of their own cause a few reads, not hundreds. */
   #lookAgainSoon(): void {
     this.#looking ??= setTimeout(() => {
       this.#looking = undefined;

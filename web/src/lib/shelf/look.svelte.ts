@@ -1,4 +1,4 @@
-// How this browser shows the shelf: as a list or as tiles, and in which order.
+// The display settings of the shelf in this browser: list or tiles, and the order.
 import type { Sort, View } from '$lib/files/entries';
 
 class Look {
@@ -28,7 +28,7 @@ function remember(key: string, value: string): void {
   try {
     localStorage.setItem(key, value);
   } catch {
-    // Storage is switched off: the choice holds until the page is closed.
+    // Storage is disabled: the choice lasts until the page is closed.
   }
 }
 

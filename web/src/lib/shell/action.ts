@@ -1,8 +1,8 @@
-// What happens when something is done to what a page shows: if it does not work, that is said, and the page stays.
+// Runs an action of a page and shows its problem as a toast; the page stays.
 import { Problem } from '$lib/api/problems';
 import { toasts } from '$lib/ui/toasts.svelte';
 
-/** Whether it worked. */
+/** Answers whether it worked. */
 export async function act(work: () => Promise<void>): Promise<boolean> {
   try {
     await work();

@@ -1,6 +1,6 @@
-// Downloads as the browser makes them: it asks where to put the file, and shows how far it is.
+// Starts a download of the browser's own, which shows its progress.
 
-/** Without a name, the server's own is taken. */
+/** Without `name`, the server's name is used. */
 export function saveFrom(address: string, name = ''): void {
   const link = document.createElement('a');
   link.href = address;

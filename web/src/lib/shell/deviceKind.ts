@@ -1,4 +1,4 @@
-// What kind of device somebody is here with, as far as its name tells.
+// The kind of a device, guessed from its name.
 
 export type DeviceKind = 'phone' | 'tablet' | 'computer' | 'terminal';
 

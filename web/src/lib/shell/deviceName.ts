@@ -1,4 +1,4 @@
-// What a device is called: the few words in a browser's long description of itself that a person recognises.
+// The name of a device: the browser and the system in its user agent.
 
 const BROWSERS: [RegExp, string][] = [
   [/Edg(e|A|iOS)?\//, 'Edge'],
@@ -18,7 +18,7 @@ const SYSTEMS: [RegExp, string][] = [
   [/Linux/, 'Linux'],
 ];
 
-/** “Firefox · Linux” from a user agent; whatever is none, such as a name that was given, stays as it is. */
+/** “Firefox · Linux” from a user agent; any other text stays as it is. */
 export function deviceName(described: string): string {
   if (!described.startsWith('Mozilla/')) return described;
   const found = [BROWSERS, SYSTEMS].map((list) => list.find(([pattern]) => pattern.test(described))?.[1]);

@@ -1,13 +1,13 @@
-// Days as people count them: how many are left, which one comes later, and when one ends.
+// Days until something expires, and the moment when a day ends.
 
 const DAY_MS = 86_400_000;
 
-/** Counted so that the last day is the first. */
+/** Rounded up: on the last day it is 1. */
 export function daysUntil(moment: string, now = Date.now()): number {
   return Math.max(0, Math.ceil((Date.parse(moment) - now) / DAY_MS));
 }
 
-/** The day so many days later as a date field writes it, where the reader is. */
+/** The local date so many days later, as a date field writes it. */
 export function dayAfter(days: number, now = Date.now()): string {
   const moment = new Date(now);
   moment.setDate(moment.getDate() + days);
@@ -22,7 +22,7 @@ export function momentAfter(days: number, now = Date.now()): string {
   return new Date(now + days * DAY_MS).toISOString();
 }
 
-/** The last second of a day where the reader is. */
+/** The last second of a day, local time. */
 export function endOfDay(day: string): string {
   return new Date(`${day}T23:59:59`).toISOString();
 }

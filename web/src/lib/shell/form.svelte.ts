@@ -1,4 +1,4 @@
-// What every form does alike: one sending at a time, and what the server says shown at its field or above the button.
+// The state of a form: one submission at a time, and the server's problem at its field or above the button.
 import { tick } from 'svelte';
 import { Problem } from '$lib/api/problems';
 

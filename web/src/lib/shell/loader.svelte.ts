@@ -1,4 +1,4 @@
-// What every part of a page that comes from the server does alike: being there, not yet, or a problem and a way on.
+// Loads a part of a page from the server: its data, that it is still loading, or a problem and a retry.
 import { Problem } from '$lib/api/problems';
 
 export class Loader<Data> {
@@ -12,7 +12,7 @@ export class Loader<Data> {
     void this.again();
   }
 
-  /** Read, or read again after a problem; what was there stays until the new is. Asking twice at once reads once. */
+  /** Load, or load again after a problem. The old data stays until the new is here; concurrent calls load once. */
   again = (): Promise<void> => {
     this.#running ??= this.#attempt().finally(() => (this.#running = undefined));
     return this.#running;

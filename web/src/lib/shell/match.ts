@@ -1,4 +1,4 @@
-// Whether a name is what somebody types: every word they typed stands somewhere in it, whatever accents and case.
+// Search in names: every typed word must occur, ignoring accents and case.
 
 export function matches(name: string, wanted: string): boolean {
   const plain = folded(name);

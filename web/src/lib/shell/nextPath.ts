@@ -1,4 +1,4 @@
-// Where to go after signing in: back to the page that was asked for, but never to another site.
+// The page to return to after signing in, never on another site.
 
 export function nextPath(url: URL): string {
   try {

@@ -1,4 +1,4 @@
-// Where one can go: the one list behind the sidebar, the tab bar and the command palette.
+// The places of the app: one list for the sidebar, the tab bar and the command palette.
 import {
   ArrowLeftRight,
   Backpack,
@@ -17,7 +17,7 @@ export type Place = {
   path: string;
   label: Key;
   icon: Component<{ size?: number; 'aria-hidden'?: 'true' }>;
-  /** Seldom gone to: on a phone it stands above the page, and not under the thumb. */
+  /** Seldom used: on a phone it is above the page, not under the thumb. */
   aside?: boolean;
 };
 

@@ -1,4 +1,4 @@
-// Links whose secret stands behind the `#`, where no server and no log sees it: making them, and reading them again.
+// Links with a secret behind the `#`, where no server and no log sees it.
 
 export function invitationLink(server: string, token: string): string {
   return `${server}/sign-up#invitation=${token}`;

@@ -1,4 +1,4 @@
-// Who is using the app: asked of the server once, kept right by everything that changes it, in this tab and in others.
+// The current visitor: asked of the server once, and updated by whatever changes it, in this tab or another.
 import { ask, http, onSessionEnded, Problem, renew } from '$lib/api/client';
 import type { paths } from '$lib/api/schema';
 
@@ -13,14 +13,14 @@ class Session {
   visitor = $state<Visitor>(STRANGER);
   #known = false;
 
-  /** By which rooms, transfers and uploads know whoever is here, with an account or as a guest. */
+  /** The id of the visitor for rooms, transfers and uploads, with an account or as a guest. */
   get personId(): string | undefined {
     const { visitor } = this;
     if (visitor.kind === 'stranger') return undefined;
     return visitor.kind === 'member' ? visitor.user_id : visitor.id;
   }
 
-  /** Ask the server, unless it was asked before. */
+  /** Asks the server once. */
   async load(): Promise<Visitor> {
     if (!this.#known) await this.reload();
     return this.visitor;
@@ -31,12 +31,12 @@ class Session {
     this.#known = true;
   }
 
-  /** Ask again the next time that somebody wants to know. */
+  /** The next `load` asks the server again. */
   forget(): void {
     this.#known = false;
   }
 
-  /** Who one is has changed here; other tabs look again. */
+  /** The visitor has changed in this tab; the other tabs ask again. */
   async changed(): Promise<void> {
     await this.reload();
     otherTabs?.postMessage('changed');
@@ -44,7 +44,7 @@ class Session {
 
   async signOut(): Promise<void> {
     await ask(http.DELETE('/api/v1/sessions/current')).catch((problem: unknown) => {
-      // Whoever is signed out already has what they wanted.
+      // Already signed out: nothing to do.
       if (!(problem instanceof Problem && problem.status === 401)) throw problem;
     });
     await this.changed();
@@ -57,7 +57,7 @@ async function whoAmI(): Promise<Visitor> {
     if (caller.kind === 'guest') return { kind: 'guest', id: caller.id ?? '', name: caller.name ?? '' };
     if (caller.kind === 'stranger') return STRANGER;
     const me = await ask(http.GET('/api/v1/accounts/me'));
-    // Made an administrator, or no longer one, since the access token was made: one that knows it is better.
+    // The role has changed since the access token was issued: get a token with the present role.
     if (me.administrator !== caller.administrator) await renew();
     return { kind: 'member', ...me };
   } catch (problem) {

@@ -1,4 +1,4 @@
-// Signing out, from wherever it is offered.
+// Signs out and leads to the sign-in page.
 import { goto } from '$app/navigation';
 import { Problem } from '$lib/api/problems';
 import { toasts } from '$lib/ui/toasts.svelte';

@@ -1,4 +1,4 @@
-// Light or dark: as the system says, until the reader says otherwise.
+// The colour theme: the system's, until the reader chooses another.
 
 export const THEMES = ['system', 'light', 'dark'] as const;
 export type Theme = (typeof THEMES)[number];
@@ -16,7 +16,7 @@ export function chooseTheme(next: Theme): void {
     if (next === 'system') localStorage.removeItem('theme');
     else localStorage.setItem('theme', next);
   } catch {
-    // Storage is switched off: the choice holds until the page is closed.
+    // Storage is disabled: the choice lasts until the page is closed.
   }
 }
 
@@ -25,7 +25,7 @@ function show(chosen: Theme): void {
   else document.documentElement.dataset.theme = chosen;
 }
 
-// What is chosen in one tab holds in all.
+// A choice in one tab applies to all tabs.
 window.addEventListener('storage', ({ key, newValue }) => {
   if (key !== 'theme') return;
   theme = newValue === 'light' || newValue === 'dark' ? newValue : 'system';

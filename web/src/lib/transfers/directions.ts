@@ -1,4 +1,4 @@
-// Which half of the history is asked for in the address line.
+// The direction of the history that the address asks for.
 import type { Direction } from '$lib/api/transfers';
 
 export function directionIn(url: URL): Direction {

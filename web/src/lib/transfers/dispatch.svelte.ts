@@ -1,5 +1,5 @@
-// Files from this device that are to be handed over: they go onto the shelf first, into a folder of their own, and are
-// handed over once all of them are there, wherever in the app one is by then.
+// Hands over files from this device: they are uploaded to the shelf first, into a folder of their own, and are
+// handed over once all have arrived, whichever page is open by then.
 import { Problem } from '$lib/api/client';
 import { handOver, type Transfer } from '$lib/api/transfers';
 import { ROOT } from '$lib/files/addresses';
@@ -14,7 +14,7 @@ export class Dispatch {
   email = $state('');
   readonly note: string;
   readonly names: string[];
-  /** Why it could not be handed over, though it is on the shelf. */
+  /** Why it could not be handed over, although it is on the shelf. */
   problem = $state.raw<Problem>();
   /** Whether it is being handed over just now. */
   busy = $state(false);
@@ -36,7 +36,7 @@ export class Dispatch {
     return whole ? sent / whole : 0;
   });
 
-  /** What lies in its folder, with the folders that came along. */
+  /** Hands over everything in its folder. */
   async handOver(): Promise<Transfer | undefined> {
     this.busy = true;
     this.problem = undefined;
@@ -89,7 +89,7 @@ class Dispatches {
     onsent(transfer);
   }
 
-  /** What is on the shelf by then stays there. */
+  /** Uploaded files stay on the shelf. */
   forget(dispatch: Dispatch): void {
     this.open = this.open.filter((each) => each !== dispatch);
   }

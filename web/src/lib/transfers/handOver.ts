@@ -1,4 +1,4 @@
-// Handing over by e-mail address, and saying so with the way to where the receipt can be followed.
+// Hands entries over by e-mail address, and shows a toast that leads to the receipt.
 import { goto } from '$app/navigation';
 import { handOver, type Transfer } from '$lib/api/transfers';
 import { t } from '$lib/i18n/index.svelte';

@@ -1,4 +1,4 @@
-// What was handed over to and fro, newest first, in pages, and kept right by live news.
+// The history of transfers, newest first, in pages, kept up to date by live events.
 import { Problem } from '$lib/api/client';
 import { readTransfer, readTransfers, type Direction } from '$lib/api/transfers';
 import { live } from '$lib/live/live.svelte';
@@ -17,7 +17,7 @@ export class History {
     });
   }
 
-  /** Until the function that is given back is called. */
+  /** Returns a function that ends it. */
   watch(): () => void {
     const look = ({ transfer_id }: { transfer_id: string }): void => void this.#look(transfer_id);
     const ends = [

@@ -1,4 +1,4 @@
-// Where a transfer that was just heard of stands in a list that is read already.
+// Inserts a transfer into a history that is loaded already.
 import type { Direction, Transfer } from '$lib/api/transfers';
 
 /** The list with it, newest first: in its place if it is known; what lies beyond the part that was read comes with that. */

@@ -1,4 +1,4 @@
-// To whom somebody has handed things from this browser, so that they need not type it again. Nobody else is told.
+// The e-mail addresses to which this browser has handed things over, as suggestions. They stay in the browser.
 import { session } from '$lib/shell/session.svelte';
 
 const MOST = 12;

@@ -1,4 +1,4 @@
-// Who is on the other side of a transfer, seen from whoever looks at it.
+// The other side of a transfer, from the viewer's side.
 import { DoorOpen, User, UserRound } from '@lucide/svelte';
 import type { Component } from 'svelte';
 import type { Transfer } from '$lib/api/transfers';

@@ -1,4 +1,4 @@
-// Where on the shelf something lies that was received.
+// Shows where on the shelf received files were saved.
 import { goto } from '$app/navigation';
 import type { Transfer } from '$lib/api/transfers';
 import { folderAddress } from '$lib/files/addresses';

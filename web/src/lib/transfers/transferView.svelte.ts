@@ -1,4 +1,4 @@
-// One transfer while somebody looks at it: kept right by live news, and everything that can be done to it.
+// One transfer on a page: kept up to date by live events, with everything that can be done to it.
 import { Problem } from '$lib/api/client';
 import {
   decline,
@@ -35,17 +35,17 @@ export class ViewedTransfer {
     this.id = id;
   }
 
-  /** Read it, tell the sender that it was seen, and follow what happens to it until the function given back is called. */
+  /** Read it, tell the sender that it was opened, and follow it; returns a function that ends it. */
   watch = (): (() => void) => {
     void this.refresh().then(() => this.#open());
     const changed = live.on('transfer.changed', (news) => {
       if (news.transfer_id !== this.id) return;
-      // A download of many files is told of each; once, at its end, is enough.
+      // A download of many files causes an event for each; one read at its end is enough.
       if (this.doing) this.#isStale = true;
       else void this.refresh();
     });
     const missed = live.on('resync', () => void this.refresh());
-    // What is being downloaded goes on: whoever looks at something else meanwhile still wants it.
+    // A download continues: whoever looks at another page meanwhile still wants it.
     return () => {
       changed();
       missed();
@@ -132,10 +132,10 @@ export class ViewedTransfer {
     }
   }
 
-  async #do(deed: TransferAction, work: (transfer: Transfer) => Promise<Transfer>): Promise<void> {
+  async #do(action: TransferAction, work: (transfer: Transfer) => Promise<Transfer>): Promise<void> {
     const { transfer } = this;
     if (!transfer || this.doing) return;
-    this.doing = deed;
+    this.doing = action;
     this.share = 0;
     this.#stop = new AbortController();
     await this.#attempt(async () => {

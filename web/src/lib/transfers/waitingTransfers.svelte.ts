@@ -1,4 +1,4 @@
-// What was handed to whoever is here and not looked at yet: the number beside the navigation, and the notice above the page.
+// Transfers that wait to be opened: the badge in the navigation, and the notice above the page.
 import { Problem } from '$lib/api/client';
 import { readWaiting, type Transfer } from '$lib/api/transfers';
 import { live } from '$lib/live/live.svelte';
@@ -7,16 +7,16 @@ class Waiting {
   transfers = $state.raw<Transfer[]>([]);
   /** There are more than are told at once. */
   more = $state(false);
-  /** Put aside until the page is loaded anew. */
+  /** Dismissed until the page is reloaded. */
   #later = $state.raw<ReadonlySet<string>>(new Set());
   #isStale = false;
   #reading: Promise<void> | undefined;
 
-  /** For a badge: nothing, a number, or that there are more than so many. */
+  /** The text of the badge: empty, a number, or “30+”. */
   readonly badge = $derived(this.more ? `${this.transfers.length}+` : String(this.transfers.length || ''));
   readonly told = $derived(this.transfers.filter(({ transfer_id }) => !this.#later.has(transfer_id)));
 
-  /** Follow what comes for one person until the function that is given back is called. */
+  /** Follow what comes for one person; returns a function that ends it. */
   watch = (): (() => void) => {
     void this.refresh();
     const ends = [
@@ -56,7 +56,7 @@ class Waiting {
         this.transfers = transfers;
         this.more = more;
       } catch (problem) {
-        // Nobody asked for it, so nobody misses it; the next news asks again.
+        // Nobody asked for it, so no problem is shown; the next event reads again.
         if (!(problem instanceof Problem)) throw problem;
       }
     }

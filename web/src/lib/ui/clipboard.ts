@@ -1,4 +1,4 @@
-// Puts text on the clipboard wherever a browser lets us.
+// Copies text to the clipboard, with a fallback for browsers that refuse.
 
 /** Whether it worked; `shown` is a field with this text, for browsers that copy only what is selected. */
 export async function copyText(text: string, shown?: HTMLInputElement): Promise<boolean> {

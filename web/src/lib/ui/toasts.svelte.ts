@@ -1,17 +1,17 @@
-// Short news that nobody has to answer: something was done, or could not be.
+// Toasts: short messages that something was done, or could not be.
 
 /** What can be done about it, such as taking it back. */
-export type Remedy = { label: string; run: () => unknown };
-export type Toast = { id: number; kind: 'good' | 'bad'; text: string; remedy?: Remedy | undefined };
+export type ToastAction = { label: string; run: () => unknown };
+export type Toast = { id: number; kind: 'good' | 'bad'; text: string; action?: ToastAction | undefined };
 
 let last = 0;
 
 class Toasts {
   shown = $state<Toast[]>([]);
 
-  /** With a remedy it stays longer, since somebody may have to get there first. */
-  good(text: string, remedy?: Remedy): void {
-    this.#show('good', text, remedy ? 10_000 : 5_000, remedy);
+  /** With an action it stays longer, since somebody may have to get there first. */
+  good(text: string, action?: ToastAction): void {
+    this.#show('good', text, action ? 10_000 : 5_000, action);
   }
 
   /** Stays longer, since it has to be understood. */
@@ -23,9 +23,9 @@ class Toasts {
     this.shown = this.shown.filter((toast) => toast.id !== id);
   }
 
-  #show(kind: Toast['kind'], text: string, milliseconds: number, remedy?: Remedy): void {
+  #show(kind: Toast['kind'], text: string, milliseconds: number, action?: ToastAction): void {
     const id = ++last;
-    this.shown = [...this.shown.slice(-3), { id, kind, text, remedy }];
+    this.shown = [...this.shown.slice(-3), { id, kind, text, action }];
     setTimeout(() => this.dismiss(id), milliseconds);
   }
 }

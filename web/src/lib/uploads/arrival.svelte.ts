@@ -1,4 +1,4 @@
-// Files that were sent by one gesture, waited for together: for what shall happen once all of them have arrived.
+// Waits until all uploads of one gesture have arrived.
 import { queue } from './queue.svelte';
 import type { Upload } from './upload.svelte';
 

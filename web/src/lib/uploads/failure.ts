@@ -1,4 +1,4 @@
-// An upload that broke off: what happened, for deciding what to do, and the sentence for whoever waits for it.
+// The failure of an upload: its cause, for the retry policy, and the sentence to show.
 import { Problem, problemFrom } from '$lib/api/problems';
 import { t } from '$lib/i18n/index.svelte';
 import type { Trouble } from './retryPolicy';

@@ -1,4 +1,4 @@
-// The states of an upload and what leads from one to the next; whatever is not listed changes nothing.
+// The state machine of an upload; a transition that is not listed changes nothing.
 
 export type State =
   'waiting' | 'sending' | 'retrying' | 'elsewhere' | 'paused' | 'signedOut' | 'failed' | 'done';
@@ -30,7 +30,7 @@ export function after(state: State, happening: Happening): State {
   return MOVES[state][happening] ?? state;
 }
 
-/** Those that hold a place in the line: while the server is away, the rest of the queue waits behind them. */
+/** Those that occupy a slot: while the server is away, the rest of the queue waits behind them. */
 const PLACED: readonly State[] = ['sending', 'retrying'];
 const OVER: readonly State[] = ['done', 'failed'];
 
@@ -43,7 +43,7 @@ export function isUnderWay(state: State): boolean {
   return state === 'waiting' || PLACED.includes(state);
 }
 
-/** Which of the queue to begin now, in its order, so that at most `limit` are under way. */
+/** Which uploads to begin now, in order, so that at most `limit` are active. */
 export function toBegin<Item extends { state: State }>(items: readonly Item[], limit: number): Item[] {
   const free = limit - items.filter(({ state }) => PLACED.includes(state)).length;
   return items.filter(({ state }) => state === 'waiting').slice(0, Math.max(0, free));

@@ -1,9 +1,9 @@
-// Every upload of the app in one line: it goes on while people move between pages, and picks itself up when it can.
+// The queue of all uploads: it continues while people move between pages, and retries by itself.
 import type { Picked } from '$lib/files/pickedFiles';
 import { t } from '$lib/i18n/index.svelte';
 import { failureFrom } from './failure';
 import { isOver, isUnderWay, toBegin, type Happening } from './lifecycle';
-import { fingerprintOf, Memory, placeOf, type Shelter, type Whereto } from './resumeStore';
+import { fingerprintOf, placeOf, ResumeStore, type BrowserStorage, type Whereto } from './resumeStore';
 import { CHUNK_BYTES, delay, judge } from './retryPolicy';
 import { secondsLeft } from './speed';
 import { unlessElsewhere, untilFree } from './tabLock';
@@ -23,7 +23,7 @@ class Queue {
   /** What a screen reader says: beginnings and endings, not every step. */
   news = $state('');
   now = $state(Date.now());
-  readonly memory = new Memory(shelter());
+  readonly memory = new ResumeStore(browserStorage());
 
   #owner: string | undefined;
   /** What was learned about the way to the server; it holds for all. */
@@ -99,7 +99,7 @@ class Queue {
     this.uploads = this.left;
   }
 
-  /** Who is signed in: the same person's uploads go on, another's are none of theirs. */
+  /** Who is signed in: the same person's uploads continue; another person's are dropped. */
   belongTo(owner: string | undefined): void {
     if (owner === undefined) {
       for (const upload of this.uploads) interrupt(upload, 'signOut', t('uploads.problem.signedOut'));
@@ -151,7 +151,7 @@ class Queue {
   async #attempt(upload: Upload): Promise<void> {
     const signal = upload.begin();
     const way = { ...this.#way };
-    // Before asking for the turn: who has it now forgets the upload at its end, and we want to come to the same end.
+    // Before asking for the lock: the tab that holds it forgets the upload when it ends, and we need the id to see that.
     upload.uploadId ??= this.memory.find(upload.fingerprint)?.uploadId;
     try {
       const sent = await unlessElsewhere(upload.fingerprint, () => this.#send(upload, way, signal));
@@ -172,7 +172,7 @@ class Queue {
       begun: (id: string) => this.#begun(upload, id),
       stored: (bytes: number) => upload.stored(bytes),
       progress: (bytes: number) => {
-        // The first is where it goes on: so much is stored.
+        // The first call tells where the upload resumes: so much is stored.
         if (isFirst) upload.stored(bytes);
         isFirst = false;
         upload.progress(bytes);
@@ -258,7 +258,7 @@ class Queue {
     upload.wait(seconds, () => this.#move(upload, 'again'));
   }
 
-  /** Somebody else has gone on with this upload: watch how it ends, and take it up again if they leave it. */
+  /** Another client has taken over this upload: watch how it ends, and resume it if they abandon it. */
   async #follow(upload: Upload, signal: AbortSignal): Promise<void> {
     this.#move(upload, 'yield', t('uploads.problem.elsewhere'));
     let [before, looks] = [-1, 0];
@@ -290,7 +290,7 @@ function shareOf(uploads: readonly Upload[]): number {
 }
 
 /** Where what outlives the page is kept, unless storage is switched off. */
-export function shelter(): Shelter | undefined {
+export function browserStorage(): BrowserStorage | undefined {
   try {
     return globalThis.localStorage;
   } catch {

@@ -1,10 +1,10 @@
-// How the upload protocol's requests travel: renewing the session on the way, noticing silence, and telling a line that
+// The HTTP stack of the upload protocol: it renews the session, times out, and tells a connection that
 // broke from a file that cannot be read any more.
 import type { HttpRequest, HttpResponse, HttpStack } from 'tus-js-client';
 import { renew } from '$lib/api/client';
 import { refused, silence, unreadable } from './failure';
 
-// Without a sign of life for so long, the line is dead even if nobody said so.
+// Without progress for so long, the connection counts as dead.
 const SEND_TIMEOUT_MS = 60_000;
 // The last answer comes when the server has put the whole file together.
 const ANSWER_TIMEOUT_MS = 300_000;

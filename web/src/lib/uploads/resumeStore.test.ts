@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { fingerprintOf, Memory, placeOf, type Remembered, type Shelter } from './resumeStore';
+import { fingerprintOf, placeOf, ResumeStore, type BrowserStorage, type Remembered } from './resumeStore';
 
-class Drawer implements Shelter {
+class Drawer implements BrowserStorage {
   #items = new Map<string, string>();
 
   get length(): number {
@@ -40,7 +40,7 @@ function upload(changes: Partial<Remembered> = {}): Remembered {
 
 describe('memory', () => {
   it('finds what it kept, until it is told to forget', () => {
-    const memory = new Memory(new Drawer());
+    const memory = new ResumeStore(new Drawer());
     memory.keep(upload());
     expect(memory.find('f')).toEqual(upload());
     memory.forget('f');
@@ -48,7 +48,7 @@ describe('memory', () => {
   });
 
   it('shows a person only their own, for this place, newest first', () => {
-    const memory = new Memory(new Drawer());
+    const memory = new ResumeStore(new Drawer());
     memory.keep(upload());
     memory.keep(upload({ fingerprint: 'g', since: '2026-02-01T00:00:00Z' }));
     memory.keep(upload({ fingerprint: 'h', owner: 'bob' }));
@@ -62,20 +62,20 @@ describe('memory', () => {
     drawer.setItem('upload:a', 'no json');
     drawer.setItem('upload:b', '{"name": 7}');
     drawer.setItem('upload:c', 'null');
-    const memory = new Memory(drawer);
+    const memory = new ResumeStore(drawer);
     expect(memory.unfinished('ann', 'shelf')).toEqual([]);
     expect(memory.find('a')).toBeUndefined();
   });
 
   it('works without a place to write to, or without room in it', () => {
-    const none = new Memory(undefined);
+    const none = new ResumeStore(undefined);
     none.keep(upload());
     expect(none.unfinished('ann', 'shelf')).toEqual([]);
     const full = new Drawer();
     full.setItem = () => {
       throw new DOMException('full', 'QuotaExceededError');
     };
-    expect(() => new Memory(full).keep(upload())).not.toThrow();
+    expect(() => new ResumeStore(full).keep(upload())).not.toThrow();
   });
 });
 

@@ -1,6 +1,6 @@
-// Which uploads of this browser are unfinished, so that they can go on after the page was closed.
+// Stores which uploads are unfinished, so that they can be resumed after the page was closed.
 
-/** What is needed to go on: where the upload stands on the server, and which file it was. */
+/** What is needed to resume: the upload's id on the server, and which file it was. */
 export type Remembered = {
   fingerprint: string;
   owner: string;
@@ -26,7 +26,7 @@ export type Whereto = {
 };
 
 /** The part of `Storage` that is needed. */
-export type Shelter = Pick<Storage, 'getItem' | 'setItem' | 'removeItem' | 'key' | 'length'>;
+export type BrowserStorage = Pick<Storage, 'getItem' | 'setItem' | 'removeItem' | 'key' | 'length'>;
 
 const PREFIX = 'upload:';
 export const TOP = 'root';
@@ -43,36 +43,36 @@ export function fingerprintOf(owner: string, place: string, path: string, file: 
   return JSON.stringify([owner, place, path || file.name, file.size, file.lastModified]);
 }
 
-export class Memory {
-  #shelter: Shelter | undefined;
+export class ResumeStore {
+  #storage: BrowserStorage | undefined;
 
-  /** Without a shelter (storage is switched off) nothing outlives the page, and everything else works. */
-  constructor(shelter: Shelter | undefined) {
-    this.#shelter = shelter;
+  /** Without storage (people can switch it off) nothing outlives the page, and everything else works. */
+  constructor(storage: BrowserStorage | undefined) {
+    this.#storage = storage;
   }
 
   keep(upload: Remembered): void {
     try {
-      this.#shelter?.setItem(PREFIX + upload.fingerprint, JSON.stringify(upload));
+      this.#storage?.setItem(PREFIX + upload.fingerprint, JSON.stringify(upload));
     } catch {
       // No room left: this one starts from the beginning after a reload.
     }
   }
 
   find(fingerprint: string): Remembered | undefined {
-    return read(this.#shelter?.getItem(PREFIX + fingerprint));
+    return read(this.#storage?.getItem(PREFIX + fingerprint));
   }
 
   forget(fingerprint: string): void {
-    this.#shelter?.removeItem(PREFIX + fingerprint);
+    this.#storage?.removeItem(PREFIX + fingerprint);
   }
 
   /** Those of one person for one place, newest first. */
   unfinished(owner: string, place: string): Remembered[] {
     const found: Remembered[] = [];
-    for (let index = 0; index < (this.#shelter?.length ?? 0); index++) {
-      const key = this.#shelter?.key(index);
-      const upload = key?.startsWith(PREFIX) ? read(this.#shelter?.getItem(key)) : undefined;
+    for (let index = 0; index < (this.#storage?.length ?? 0); index++) {
+      const key = this.#storage?.key(index);
+      const upload = key?.startsWith(PREFIX) ? read(this.#storage?.getItem(key)) : undefined;
       if (upload?.owner === owner && upload.place === place) found.push(upload);
     }
     return found.sort((one, other) => other.since.localeCompare(one.since));

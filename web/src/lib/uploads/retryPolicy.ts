@@ -1,4 +1,4 @@
-// What to do about an upload that broke off: try again, try another way, ask for something, or give up.
+// The retry policy of uploads: retry, use another method, ask to sign in, or give up.
 
 /** Why it broke off. Answers are those that are no success; `proxy` as slug means that they are not Satchel's. */
 export type Trouble =
@@ -35,7 +35,7 @@ export function judge(trouble: Trouble, now: Circumstances): Verdict {
   }
 }
 
-/** Seconds until the next attempt; they grow, and whoever refused may name a longer time. */
+/** Backoff in seconds; a longer `Retry-After` of the server wins. */
 export function delay(trouble: Trouble, fruitless: number): number {
   const wanted = trouble.kind === 'answer' ? (trouble.retryAfter ?? 0) : 0;
   const last = DELAYS_SECONDS.length - 1;

@@ -1,4 +1,4 @@
-// How fast bytes go, calm enough to be read and honest when they stop.
+// Measures the speed of a transfer, smoothed, and falling when nothing moves.
 
 const CALM_SECONDS = 4;
 const SHORTEST_SECONDS = 0.25;
@@ -10,7 +10,7 @@ export class Speed {
 
   /** So many bytes are sent in all, at this moment in seconds. */
   add(bytes: number, at: number): void {
-    // After going on from elsewhere, what lies between was not sent just now.
+    // After a resume, the bytes in between were not sent just now.
     if (this.#at === undefined || bytes < this.#bytes) {
       this.#bytes = bytes;
       this.#at = at;

@@ -1,7 +1,7 @@
-// Two tabs that send the same file would stop each other again and again, so only one does, and the other waits for it.
+// A lock between tabs: two that sent the same file would stop each other again and again, so one waits for the other.
 // Plain http from another machine has no locks; there the server tells the earlier one that it was taken over.
 
-/** Do it unless another tab is at it; whether it was done. */
+/** Runs `work` unless another tab holds the lock; answers whether it ran. */
 export async function unlessElsewhere(name: string, work: () => Promise<void>): Promise<boolean> {
   if (!('locks' in navigator)) {
     await work();
@@ -13,12 +13,12 @@ export async function unlessElsewhere(name: string, work: () => Promise<void>): 
   });
 }
 
-/** Wait until no other tab is at it. */
+/** Waits until no other tab holds the lock. */
 export async function untilFree(name: string, signal: AbortSignal): Promise<void> {
   await navigator.locks.request(lockOf(name), { signal }, () => undefined);
 }
 
-/** What is being sent by some tab of this browser right now. */
+/** The fingerprints that tabs of this browser are uploading now. */
 export async function underWayInTabs(): Promise<Set<string>> {
   if (!('locks' in navigator)) return new Set();
   const { held = [] } = await navigator.locks.query();

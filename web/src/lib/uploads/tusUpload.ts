@@ -1,16 +1,16 @@
-// One attempt to send a file, or the rest of it, over tus 1.0.
+// One attempt to upload a file, or the rest of it, by tus 1.0.
 import { ask, http } from '$lib/api/client';
 import { refused, silence, UploadFailure } from './failure';
 import { Requests } from './requests';
 import type { Whereto } from './resumeStore';
 
 export type Parcel = {
-  /** The same however often it has to be begun, so that an answer that was lost makes no second file. */
+  /** The idempotency key: the same for every attempt, so that a lost answer makes no second file. */
   key: string;
   file: File;
   path: string;
   whereto: Whereto;
-  /** What was begun before and is to go on. */
+  /** The upload to resume, if it was begun before. */
   uploadId: string | undefined;
   chunkBytes: number;
   /** Send with POST, where something on the way does not let PATCH through. */
@@ -62,7 +62,7 @@ export async function send(parcel: Parcel, listener: Listener, signal: AbortSign
 
 export type Standing = { storedBytes: number; became: string | undefined };
 
-/** How an upload stands on the server. Nothing is stopped by looking, unlike by the protocol's own HEAD. */
+/** The state of an upload on the server. Unlike the protocol's HEAD, reading it interrupts nothing. */
 export async function standingOf(uploadId: string, signal?: AbortSignal): Promise<Standing> {
   const path = { upload_id: uploadId };
   const state = await ask(
@@ -71,13 +71,13 @@ export async function standingOf(uploadId: string, signal?: AbortSignal): Promis
   return { storedBytes: state.offset_bytes, became: state.became ?? undefined };
 }
 
-/** Free what the server has of it. */
+/** Deletes the upload on the server. */
 export async function giveUp(uploadId: string): Promise<void> {
   const params = { path: { upload_id: uploadId }, header: { 'Tus-Resumable': '1.0.0' } };
   await ask(http.DELETE('/api/v1/uploads/{upload_id}', { params }));
 }
 
-/** Fetched with the first upload, since most visits have none. */
+/** Loaded with the first upload, since most visits have none. */
 async function protocol(): Promise<typeof import('tus-js-client')> {
   try {
     return await import('tus-js-client');

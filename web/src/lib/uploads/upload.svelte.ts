@@ -1,4 +1,4 @@
-// One file on its way: where it stands, how fast it goes, and what is in its way.
+// One upload: its state, progress, speed and problem.
 import type { Picked } from '$lib/files/pickedFiles';
 import { after, type Happening, type State } from './lifecycle';
 import type { Whereto } from './resumeStore';
@@ -32,7 +32,7 @@ export class Upload {
   sent = $state(0);
   /** Bytes per second, if it is known. */
   rate = $state<number>();
-  /** Why it does not go on, in words. */
+  /** Why it does not continue, in words. */
   sentence = $state('');
   retryAt = $state(0);
   uploadId: string | undefined;

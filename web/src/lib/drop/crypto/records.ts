@@ -171,7 +171,7 @@ export class Opener {
     const digest = this.#digest.add(opened);
     const { chunks } = this.#digest;
     const next = Promise.all([opened, digest]).then(([chunk, value]) => ({ chunk, chunks, digest: value }));
-    // Raised when its turn comes; if one before it is raised, nobody waits for this one.
+    // Raised when it is awaited, in order; if an earlier one fails, nobody awaits this one.
     next.catch(() => undefined);
     return next;
   }

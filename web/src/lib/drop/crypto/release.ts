@@ -4,9 +4,9 @@ import type { Bytes } from './bytes';
 let nowhere: MessagePort | undefined;
 
 /**
- * Nobody uses these bytes any more: they are posted to where nobody is.
+ * Frees these bytes by posting them to a port that nobody reads.
  *
- * `ArrayBuffer.prototype.transfer` only seems to do the same. Chromium goes on holding what WebCrypto has answered, and
+ * `ArrayBuffer.prototype.transfer` only seems to do the same. Chromium keeps holding what WebCrypto has answered, and
  * since it is not counted any more, nothing makes it look for it: after 4 GiB it held 4 GiB.
  */
 export function release({ buffer }: Bytes): void {

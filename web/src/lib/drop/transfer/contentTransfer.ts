@@ -1,4 +1,4 @@
-// Moves the bytes of the drop: what pages start, follow and cancel; reading, sealing and writing happen in workers.
+// The transfers of the drop as pages use them: start, follow, cancel. Workers read, seal and write.
 //
 // A page passes every live event of its session to each transfer it has (`hear`), and the session's requests after it has
 // read them anew. Everything else, breaks included, a transfer sees to by itself.

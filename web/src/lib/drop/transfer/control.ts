@@ -1,7 +1,7 @@
-// How a worker speaks to the server about its request: without cookies, in no language, telling a no from a lost line.
+// How a worker calls the server about its request: without cookies, and telling a refusal from a lost connection.
 import type { Access, Refusal } from './messages';
 
-/** The server understood, and will say the same tomorrow. */
+/** The server refused for good: a retry would get the same answer. */
 export class Refused extends Error {
   constructor(readonly refusal: Refusal) {
     super(`The server refused: ${refusal.status}`);
@@ -18,7 +18,7 @@ export class Refused extends Error {
   }
 }
 
-/** There was no answer, or none of ours: worth another try. */
+/** There was no answer, or not one of the server's own: worth a retry. */
 export class Unreachable extends Error {}
 
 // Not the fault of what was asked: too early, too often, too much at once, or not the server that answered.

@@ -1,4 +1,4 @@
-// A promise that somebody else keeps.
+// A promise that is resolved from outside.
 export class Deferred<Value> {
   resolve!: (value: Value) => void;
   reject!: (reason: unknown) => void;
@@ -8,7 +8,7 @@ export class Deferred<Value> {
   });
 
   constructor() {
-    // Whoever waits is told; that nobody does is no fault.
+    // Whoever awaits it sees the failure; if nobody does, that is no error.
     this.promise.catch(() => undefined);
   }
 }

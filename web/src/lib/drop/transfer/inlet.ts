@@ -1,15 +1,15 @@
-// The receiver's end of a stream: the body of an answer, or a websocket where a proxy holds answers back.
+// The receiver's end of a stream: the body of a response, or a WebSocket if a proxy buffers responses.
 import type { Bytes } from '../crypto/bytes';
 import { sourceOf, sourceOfPieces, type Source } from '../crypto/pieces';
 import { isAbort, Unreachable, type Control } from './control';
 
-/** Nothing has come for so long, though it should: something on the way gathers before it passes on. */
+/** No byte arrived in time: a proxy on the way buffers the response. */
 export class HeldBack extends Unreachable {}
 
 export type Way = 'answer' | 'socket';
 
 const FIRST_BYTE_MS = 10_000;
-// Once it flows a sender may pause; but a line that is dead does not always say so.
+// A sender may pause, but a dead connection does not always report an error.
 const SILENCE_MS = 90_000;
 
 /** The bytes as they come; errs as `Unreachable` when they stop coming. */

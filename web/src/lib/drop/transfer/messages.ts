@@ -1,4 +1,4 @@
-// What page and worker say to each other about one transfer, and what the page is told of it.
+// The messages between a page and the worker of one transfer.
 import type { EventOf } from '$lib/live/frames';
 import type { KeyMaterial } from '../crypto/keys';
 
@@ -21,7 +21,7 @@ export type Access = { memberId: string; token: string; keys: KeyMaterial };
  * - `saving`: everything is here and being put in its place
  * - `done`: arrived whole, confirmed by the receiver
  * - `ended`: somebody cancelled or withdrew; `reason` of the owner's no, if it was one
- * - `failed`: cannot be gone on with; `failure` says why
+ * - `failed`: cannot be resumed; `failure` says why
  */
 export type Stage = 'queued' | 'asking' | 'flowing' | 'broken' | 'saving' | 'done' | 'ended' | 'failed';
 

@@ -1,4 +1,4 @@
-// The sender's end of a stream: segments by PUT, smaller ones where a proxy refuses large ones, else a websocket.
+// The sender's end of a stream: segments by PUT, smaller ones if a proxy refuses large ones, else a WebSocket.
 import { Refused, Unreachable, type Control } from './control';
 
 // Two of these in flight are fastest in Chromium, as blobs: typed arrays as bodies go at a tenth of the speed.
@@ -37,7 +37,7 @@ export class Outlet {
     this.#offset += blob.size;
     if (this.#way !== 'large') return this.#carefully(at, blob, isLast);
     const outcome = this.#put(at, blob, isLast);
-    // Looked at in its turn; until then a failure is nobody's.
+    // Awaited later, in order; until then a failure is not unhandled.
     outcome.catch(() => undefined);
     this.#underWay.push({ at, blob, isLast, outcome });
   }

@@ -1,4 +1,4 @@
-// Fetches one thing in a worker: asks, opens, writes, and after whatever broke it asks again for the rest.
+// Receives one thing in a worker: requests it, unseals it, writes it, and after a break requests the rest.
 import { waitBefore } from '$lib/live/connection';
 import { fromBase64, toBase64, type Bytes } from '../crypto/bytes';
 import { BrokenOff, Untrusted } from '../crypto/errors';
@@ -198,7 +198,7 @@ export class ReceiveJob {
     this.#become({ stage: 'done' });
   }
 
-  /** It is here, whether the owner hears of it or not. */
+  /** Retries a few times; the file is here, whether the owner hears of it or not. */
   async #confirm(receipt: string): Promise<void> {
     const path = `/requests/${this.#asked?.request.requestId}/done`;
     for (let attempt = 0; attempt < MOST_CONFIRMATIONS; attempt++) {
@@ -211,7 +211,7 @@ export class ReceiveJob {
     }
   }
 
-  /** Until there is reason to believe that it works again, or for a while. */
+  /** Backs off: waits a while, or until the network is back. */
   async #pause(): Promise<void> {
     const wait = waitBefore(this.#attempt++, Math.random());
     const over = new Promise<void>((resolve) => {

@@ -1,4 +1,4 @@
-// One thing that somebody announced on its way to this device, seen from the page: a place chosen, followed, put there.
+// The page's side of receiving one thing: it chooses a place, follows the worker, and puts the file there.
 import type { Access, Announced, FromWorker, Status, ToWorker, TransferEvent } from './messages';
 import { choosePlace, hand, type Placed } from './places';
 import { Semaphore } from './semaphore';
@@ -16,7 +16,7 @@ export type ReceiverOptions = {
 };
 
 const AT_ONCE = 2;
-// Whoever waits longer for an owner to answer holds no line, and should keep nobody else from theirs.
+// A receiver that waits longer for the owner's answer uses no connection, so it releases its slot to others.
 const ASKING_MS = 5000;
 const slots = new Semaphore(AT_ONCE);
 
@@ -44,7 +44,7 @@ export class Receiver {
     return isOver(this.status);
   }
 
-  /** Those that are not about us pass by. */
+  /** Events about other transfers are ignored. */
   hear(event: TransferEvent): void {
     this.#say({ kind: 'heard', event });
   }
@@ -63,7 +63,7 @@ export class Receiver {
     if (this.#placed === 'cancelled') this.#become({ ...this.status, stage: 'ended', reason: 'cancelled' });
     else if (this.#placed === 'nowhere')
       this.#become({ ...this.status, stage: 'failed', failure: { kind: 'unsaved' } });
-    // A few words wait behind nothing large.
+    // A text is short, so it does not wait for large files.
     else if (description.kind === 'text') this.#begin();
     else this.#release = slots.acquire(() => this.#begin());
   }

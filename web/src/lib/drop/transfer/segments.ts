@@ -1,4 +1,4 @@
-// Sealed records made into segments in one buffer, so that the memory of each record is free for the next.
+// Collects sealed records into segments in one buffer, so that the memory of each record can be reused.
 import type { Bytes } from '../crypto/bytes';
 import { release } from '../crypto/release';
 

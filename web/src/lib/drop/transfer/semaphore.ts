@@ -1,6 +1,6 @@
-// Lets only so many transfers use the line at once, the others in the order in which they came.
+// A semaphore: only so many transfers use the network at once; the others wait in order.
 //
-// Browsers open six connections to a server at most, and whatever asks for a seventh waits: with all of them
+// Browsers open at most six connections to a server, and a seventh request waits: with all of them
 // taken by streams, not even a "cancel" would get through.
 export class Semaphore {
   #free: number;
@@ -10,12 +10,12 @@ export class Semaphore {
     this.#free = atOnce;
   }
 
-  /** How many could begin now. */
+  /** How many slots are free. */
   get free(): number {
     return this.#free;
   }
 
-  /** Calls back when it is one's turn; the answer gives it back, or leaves the line. */
+  /** Calls `begin` when a slot is free. The returned function releases the slot, or leaves the queue. */
   acquire(begin: () => void): () => void {
     if (this.#free > 0) {
       this.#free -= 1;

@@ -1,4 +1,4 @@
-// Answers one request in a worker: finds out where to begin, reads, seals, sends, and waits for the receiver's receipt.
+// Sends one thing in a worker: finds where to begin, reads, seals, sends, and waits for the receiver's receipt.
 import { fromBase64, isEqual, toBase64, type Bytes } from '../crypto/bytes';
 import { Tampered, Untrusted } from '../crypto/errors';
 import { CHUNK_BYTES, isReceipt, Keys, type Have, type RequestFacts, type Stream } from '../crypto/keys';

@@ -1,4 +1,4 @@
-// One receiver's taking of one thing that we announced, seen from the page: answered, followed, and answered again after a break.
+// The page's side of sending one thing to one receiver: it answers the request, and answers again after a break.
 import type { Content } from './content';
 import { Control } from './control';
 import type { Access, FromWorker, RequestView, Status, ToWorker, TransferEvent } from './messages';
@@ -15,7 +15,7 @@ export type SenderOptions = {
 
 const AT_ONCE = 3;
 const slots = new Semaphore(AT_ONCE);
-// What was read once for one receiver need not be read again to see how much another has.
+// Digests that were computed for one receiver serve the next one, too.
 const digests = new WeakMap<Content, Uint8Array<ArrayBuffer>>();
 
 export function startSender(options: SenderOptions): Sender {
@@ -48,7 +48,7 @@ export class Sender {
     return isOver(this.status);
   }
 
-  /** Whether this was about us. A new request of the same receiver for the same thing goes on with what broke off. */
+  /** Whether this was about us. A new request of the same receiver for the same thing resumes what broke off. */
   hear(event: TransferEvent): boolean {
     if (this.isOver || event.type === 'requests') return false;
     if (event.type === 'drop.request') return this.#asked(event.request);
