@@ -12,7 +12,7 @@ COMPILED := -u PYTHONDONTWRITEBYTECODE PYTHONPYCACHEPREFIX=$(CURDIR)/.cache/byte
 PYTEST := env $(COMPILED) $(IN_MEMORY) $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder $(KEEPING)
 export PYTHONPATH := $(CURDIR)
 
-.PHONY: help install site run test quick check check-program check-site fix bench services clean
+.PHONY: help install site run test quick check check-program check-site fix bench pictures services clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -60,6 +60,9 @@ fix: .venv/ready ## Repair what can be repaired by machine, and generate the doc
 
 bench: services ## Measure against peers, side by side
 	@$(BIN)/python -m bench
+
+pictures: services ## Take the README's pictures from the running app
+	@$(IN_MEMORY) $(BIN)/python -m tools.pictures
 
 clean: ## Remove everything that can be made again; ./data stays
 	rm -rf .venv .cache src/satchel/site web/node_modules web/.svelte-kit .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist
