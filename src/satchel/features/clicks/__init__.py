@@ -2,6 +2,9 @@
 
 People see, per day, per month and of all time, how often that was and by how many different people, for everything and
 for each thing that they have shared.
+
+One request, `POST /clicks`: `routes/clicks.py` reads a click or a list of them. `docs/walks/click.md` follows it from
+there, on one machine and on many.
 """
 
 from collections.abc import AsyncGenerator
