@@ -6,7 +6,7 @@ from pathlib import Path
 from satchel.cli.engine.files.batch import fetch_all, refuse_if_full
 from satchel.cli.engine.files.download import Wanted, local_name
 from satchel.cli.engine.http.client import Client
-from satchel.cli.engine.resources import transfer_receive
+from satchel.cli.engine.resources import transfer_download as transfer_download
 from satchel.cli.engine.resources.link_enter import visit
 from satchel.cli.engine.resources.shelf_paths import Entry, Places
 from satchel.cli.engine.resources.transfer_find import find
@@ -29,12 +29,12 @@ def from_transfer(client: Client, typed: str, folder: Path, *, as_json: bool, qu
     if not transfer.is_available:
         raise CommandFailed("These files are no longer available.")
     folder.mkdir(parents=True, exist_ok=True)
-    wanted = transfer_receive.plan(transfer, folder)
+    wanted = transfer_download.plan(transfer, folder)
     refuse_if_full(folder, wanted)
-    transfer_receive.open_offer(client, transfer)
+    transfer_download.open_offer(client, transfer)
 
     def report(each: Wanted) -> None:
-        transfer_receive.report_verified(client, transfer, each.facts["place"])
+        transfer_download.report_verified(client, transfer, each.facts["place"])
 
     return fetch_all(client, wanted, as_json=as_json, quiet=quiet, then=report)
 

@@ -14,7 +14,7 @@ from satchel.cli.engine.api_types.transfer_types import TransferView
 from satchel.cli.engine.files.download import Fetcher, Wanted, full_name, local_path
 from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.http.retry import Retry, Stopped
-from satchel.cli.engine.resources.transfer_receive import open_offer, plan, report_verified
+from satchel.cli.engine.resources.transfer_download import open_offer, plan, report_verified
 from satchel.cli.engine.resources.transfer_text import shown_count
 from satchel.cli.engine.terminal.output import CommandFailed
 from satchel.cli.engine.terminal.sizes import shown_bytes
