@@ -61,7 +61,7 @@ def told(before: RoomView, now: RoomView) -> list[str]:
 
 def test_people_who_come_go_and_lose_their_connection_are_told_of() -> None:
     assert told(ROOM, replace(ROOM, people=[*ROOM.people, person("Cat")])) == ["Cat joined (Command line)."]
-    assert told(ROOM, replace(ROOM, people=[person("Ann")])) == ["Bob is not in the room any more."]
+    assert told(ROOM, replace(ROOM, people=[person("Ann")])) == ["Bob left the room."]
     away = replace(ROOM, people=[person("Ann"), person("Bob", here=False)])
     assert told(ROOM, away) == ["Bob is away."]
     assert told(away, ROOM) == ["Bob is back (Command line)."]
@@ -81,8 +81,8 @@ def test_a_knock_is_told_once_with_what_to_do() -> None:
 
 def test_what_the_owner_changes_is_told() -> None:
     assert told(ROOM, replace(ROOM, locked=True)) == ["The room is now locked."]
-    assert told(ROOM, replace(ROOM, admits="knock")) == ["From now on one has to knock."]
-    assert told(ROOM, replace(ROOM, name="Concert")) == ["The room is called Concert now."]
+    assert told(ROOM, replace(ROOM, admits="knock")) == ["People have to knock now."]
+    assert told(ROOM, replace(ROOM, name="Concert")) == ["The room is now called Concert."]
     assert "is now open until" in told(ROOM, replace(ROOM, expires_at="2026-03-02T18:00:00.000Z"))[0]
 
 

@@ -153,7 +153,7 @@ def test_who_declines_is_seen_to_by_whoever_waits(owner: Person, member: Person)
         out, err = waiting.communicate(timeout=60)
         assert waiting.returncode == 1
         assert "Bob: declined at " in out
-        assert "Bob did not want it." in err
+        assert "Bob declined it." in err
 
 
 def test_what_is_taken_back_is_told_and_not_to_be_had(owner: Person, member: Person) -> None:

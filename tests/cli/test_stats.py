@@ -117,7 +117,7 @@ def test_many_clicks_from_a_file_count_once_though_they_are_sent_twice(admin: Pe
     lines = "".join(f'{{"label": "press {number}"}}\n' for number in range(PRESSES))
     broken = admin.run("stats", "press", "--file", "-", typed=lines[:-3])
     assert broken.code == 1
-    assert f"Line {PRESSES} is no click" in broken.err
+    assert f"Line {PRESSES} is not a click" in broken.err
     key = re.search(r"1,000 clicks were recorded. Run it again with --key (\w+)", broken.err)
     assert key, broken
     (admin.home / "presses.jsonl").write_text(lines)

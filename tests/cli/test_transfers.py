@@ -104,7 +104,7 @@ def test_what_was_handed_over_can_be_handed_over_again(pair: Pair) -> None:
     fill(pair.ann.home / "notes.txt", 10)
     first = sent(pair, "notes.txt")["transfer_id"]
     ran = pair.ann.run("transfers", "resend", first[-8:])
-    assert "Handed over again: notes.txt, 10 B." in ran.out
+    assert "Sent again: notes.txt, 10 B." in ran.out
     assert len(pair.bob.run("transfers", "--json").json["transfers"]) == 2
     assert pair.ann.run("transfers", "withdraw", first).code == 0
     assert listed(pair.bob, "Received") == ["notes (1).txt"]
