@@ -1,4 +1,4 @@
-"""The `satchel` command: one file per verb group; it talks to a server over its public API, or starts one.
+"""The `satchel` command: one package per verb group above `engine`; they use the API of a server, or run one.
 
 Exit codes: 0 done, 1 could not be done, 2 not understood, 130 interrupted.
 """

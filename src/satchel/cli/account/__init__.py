@@ -1,4 +1,4 @@
-"""`satchel signup`, `login`, `logout` and `whoami`: be somebody on a server, from a terminal."""
+"""`satchel signup`, `login`, `logout`, `whoami` and `invite`: accounts and sessions, from a terminal."""
 
 import os
 import socket

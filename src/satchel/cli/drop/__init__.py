@@ -1,4 +1,4 @@
-"""`satchel send` and `receive`: hand files over so that not even the server between the two can read them."""
+"""`satchel send` and `receive`: files end-to-end encrypted, so that the server between the two cannot read them."""
 
 import getpass
 import sys

@@ -1,4 +1,4 @@
-"""Bars in a terminal, one for everything that is on its way, below the lines that tell what has happened."""
+"""Progress bars of streams, below the lines that tell what has happened."""
 
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, TextIO

@@ -1,4 +1,4 @@
-"""How fast something goes on its way, counted from where it went on: what came before a break was not moved now."""
+"""The speed of a stream, measured from where it was resumed."""
 
 import time
 from dataclasses import dataclass, field

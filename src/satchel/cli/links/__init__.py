@@ -1,4 +1,4 @@
-"""`satchel link` and `links`: give anybody a link to what one keeps, see what became of it, change it and end it."""
+"""`satchel link` and `links`: create links, list them with their counts, change and revoke them."""
 
 from itertools import islice
 from typing import Annotated

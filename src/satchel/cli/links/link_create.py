@@ -1,4 +1,4 @@
-"""Give out a link: find what it shall lead to, and under which conditions."""
+"""Create a link: find what it leads to, and read its limits from the options."""
 
 from collections.abc import Callable
 

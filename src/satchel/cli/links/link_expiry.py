@@ -1,4 +1,4 @@
-"""Until when a link shall work, as people say it: for a week, or up to a day."""
+"""When a link expires, as people type it: after a week, or on a day."""
 
 import re
 from datetime import datetime, time, timedelta

@@ -1,4 +1,4 @@
-"""Links as people read them: one to be passed on, all of them in columns, and one with all that was counted."""
+"""Links as people read them: a new one with its address, all of them in columns, and one with its counts."""
 
 import sys
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""`satchel people` and `reset-password`: look after the people of a server that one administers, from a terminal."""
+"""`satchel people` and `reset-password`: manage the accounts of a server that you administer."""
 
 from typing import TYPE_CHECKING, Annotated
 

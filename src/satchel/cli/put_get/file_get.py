@@ -1,4 +1,4 @@
-"""Bring to this machine what is on one's shelf, what one was handed, or what somebody gave a link to."""
+"""Download what is on the shelf, what came in a transfer, or what a link leads to."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Send what one `satchel put` was asked for, hand it over where it has a receiver, and follow the receipts."""
+"""Upload what one `satchel put` names, hand it over if it has a receiver, and follow the receipts."""
 
 import json
 import os
@@ -32,7 +32,7 @@ class FilePut:
     quiet: bool
 
     def put(self, files: Sequence[str], words: str) -> TransferView | None:
-        """Answers the transfer, if it was to be one. What is left over, the same command goes on with."""
+        """Returns the transfer, if there is a receiver. The same command resumes what is left."""
         job = [self.client.server, *self.target.job, *sorted(set(map(os.path.abspath, files)))]
         journal = Journal(self.client.credentials.path.parent / "uploads", job)
         finished = False

@@ -1,4 +1,4 @@
-"""Where `satchel put` brings files: to one's shelf, from there to somebody by e-mail, into a room, or by a link."""
+"""Where `satchel put` uploads to: the shelf, a person by e-mail, a room, or a link for files."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Hand over what was uploaded, and follow how far those who get it have come."""
+"""Create a transfer of what was uploaded, and follow its receipts."""
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing

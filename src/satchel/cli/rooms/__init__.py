@@ -1,4 +1,4 @@
-"""`satchel room`: open a room, come into one, and be there with others, from a terminal."""
+"""`satchel room`: open, join, watch, leave and close rooms, from a terminal."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated

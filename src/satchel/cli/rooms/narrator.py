@@ -1,4 +1,4 @@
-"""Tell what happens as it happens: a sentence with the time for people, an object per line for machines."""
+"""Print what happens as it happens: a sentence with the time for people, a JSON object per line for machines."""
 
 import json
 import threading

@@ -1,4 +1,4 @@
-"""What is handed over while one watches a room: to us, with what to do about it; and by us, with the receipts."""
+"""Transfers while a room is watched: those offered to us, and the receipts of those that we sent."""
 
 from dataclasses import dataclass, field
 

@@ -1,4 +1,4 @@
-"""What has become different in a room, in words: servers only say that something has."""
+"""What has changed in a room, in words. A server only says that something has, so two states are compared."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Save what comes into a room while one watches it: verified, and with receipts for what was offered."""
+"""Download what comes into a room while it is watched, verify it, and send receipts for transfers."""
 
 import queue
 import threading
@@ -55,7 +55,7 @@ class Saver:
         self._jobs.put(lambda: self._try(what, lambda: self._accept(transfer.transfer_id)))
 
     def finish(self) -> None:
-        """Leave what is under way where it is: it is gone on with when the same is watched again."""
+        """Stop downloads. They are resumed when the same room is watched again."""
         done = threading.Event()
         self._jobs.put(done.set)
         self._stop.set()

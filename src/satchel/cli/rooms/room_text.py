@@ -1,4 +1,4 @@
-"""How a room looks in a terminal: its code to be read across a table, a QR code for phones, who is in it and what."""
+"""A room in a terminal: its code in large letters, a QR code, its people and its files."""
 
 import sys
 from collections.abc import Iterator, Sequence

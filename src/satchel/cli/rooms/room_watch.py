@@ -1,4 +1,4 @@
-"""Follow a room live: who comes and goes, what is said and brought, what is offered, and how much time is left."""
+"""Follow a room live: people, messages, files, transfers, and how much time is left."""
 
 from contextlib import closing
 from dataclasses import dataclass, field

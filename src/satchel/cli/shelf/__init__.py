@@ -1,4 +1,4 @@
-"""`satchel ls` and `rm`: one's shelf, from a terminal; and how files come there and back."""
+"""`satchel ls` and `rm`: list the shelf, and move things to its bin."""
 
 from typing import TYPE_CHECKING, Annotated
 

@@ -1,4 +1,4 @@
-"""`satchel stats`: how often, and by how many people, what one shares was opened; and the clicks behind the figures."""
+"""`satchel stats`: how often, and by how many people, what you share was opened; and single clicks."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Figures as columns of blocks that grow from a line, as wide as the terminal has room for."""
+"""Figures as columns of blocks, as wide as the terminal."""
 
 from collections.abc import Iterator, Sequence
 

@@ -1,4 +1,4 @@
-"""Clicks one by one: whose, and of when."""
+"""List clicks one by one: whose, and from when."""
 
 from collections.abc import Iterator, Mapping
 from urllib.parse import quote, urlencode

@@ -1,4 +1,4 @@
-"""Record clicks, one or very many: in lists, each click under a key of its own, so that none counts twice."""
+"""Record clicks in batches, each under an idempotency key, so that none counts twice."""
 
 import secrets
 import threading

@@ -1,4 +1,4 @@
-"""Ask a server for figures until it has told all that it knows of them."""
+"""Read the figures of a scope from a server, asking again while it is still counting people."""
 
 from dataclasses import dataclass
 from datetime import date, timedelta

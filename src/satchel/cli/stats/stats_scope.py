@@ -1,4 +1,4 @@
-"""Of what figures are wanted: all that one shares, a link or a thing of one's own, or everything on the server."""
+"""The scope of figures: everything that you share, a link, a thing on the shelf, or the whole server."""
 
 from dataclasses import dataclass
 

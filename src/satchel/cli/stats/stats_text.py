@@ -1,4 +1,4 @@
-"""Figures as people read them: where things stand, day by day, and what was opened most."""
+"""Figures as people read them: a summary, days or months, and what was opened most."""
 
 import shutil
 import sys

@@ -1,4 +1,4 @@
-"""`satchel transfers`: what one handed over and was handed, how far it has come, and what to do about it."""
+"""`satchel transfers`: the history of transfers, their receipts, and declining, withdrawing and resending them."""
 
 from itertools import islice
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""Transfers as people read them: a history in columns, and one of them with its receipts."""
+"""Transfers as people read them: the history in columns, and one transfer with its receipts."""
 
 from collections.abc import Iterator, Sequence
 

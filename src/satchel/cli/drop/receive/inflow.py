@@ -1,4 +1,4 @@
-"""Have one announced thing flow to where it shall be, through as many requests as it takes until all of it is here."""
+"""Download one announced file through as many requests as it takes."""
 
 import time
 from collections.abc import Callable, Generator

@@ -1,4 +1,4 @@
-"""Show what is offered before anything is taken, and ask what of it is wanted."""
+"""Show what is offered, and ask which of it to receive."""
 
 import re
 import sys

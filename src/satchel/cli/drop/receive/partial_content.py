@@ -1,4 +1,4 @@
-"""Keep what is half here, so that it is gone on with after any break: of the line, of this program, of the machine.
+"""Partial files and folders that survive a lost connection, a killed program or a crashed machine.
 
 Beside `NAME.satchel-part`, a file or a folder, stands a journal: what it is to become, and from time to time how many
 chunks were written and their digest. Whoever goes on reads the part again and believes only moments whose digest is

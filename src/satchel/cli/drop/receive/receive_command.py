@@ -1,4 +1,4 @@
-"""Take what is offered in a session: join it, choose, and have everything here, whatever breaks meanwhile."""
+"""`satchel receive`: join a session, choose, and download everything, resuming after every break."""
 
 import sys
 import threading
@@ -125,7 +125,7 @@ class Receiving:
         return offered or None
 
     def _refuse_if_full(self, files: Sequence[Announced]) -> None:
-        """What is half here is looked at when its turn comes."""
+        """Partial files are checked later, one by one."""
         descriptions = [file.description for file in files]
         new = [each.size or 0 for each in descriptions if not is_begun(self._target, each)]
         if not self._to_output and new:

@@ -1,4 +1,4 @@
-"""What a receiver sees: how far everything is, how fast, and what is here now.
+"""What a receiver sees: progress, speed, and what was received.
 
 People are told on standard error, because standard output may be what they receive; machines, there alone.
 """

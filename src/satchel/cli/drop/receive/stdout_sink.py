@@ -1,4 +1,4 @@
-"""Let what arrives go to standard output: a text that one reads, or bytes for the next program."""
+"""Write what arrives to standard output: a text for people, or bytes for the next program."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""Write in a thread of its own while the next chunks are read and opened: a disk takes as long as all the rest."""
+"""Write in a thread of its own while the next chunks are read and decrypted, because a disk takes as long as both."""
 
 import threading
 from queue import Queue

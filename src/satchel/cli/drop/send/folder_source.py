@@ -1,4 +1,4 @@
-"""A folder as one content: what is in it is sent file by file in a lasting order, and no archive is made of it."""
+"""A folder as one content: its files one after another in a fixed order, without an archive."""
 
 import os
 import stat

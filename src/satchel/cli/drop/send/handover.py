@@ -1,4 +1,4 @@
-"""Serve one request: agree on where to begin, say yes, and send records until the receiver has all of them.
+"""Serve one request: agree on where to begin, acknowledge, and send records until the receiver has all of them.
 
 Whatever breaks a stream off ends it for good: the receiver asks again, with new keys, from where it is.
 """

@@ -1,4 +1,4 @@
-"""Get a stream out of the house: in a few large requests, in many small ones, or in frames, as the way there allows.
+"""Upload a stream: in a few large requests, in many small ones, or in websocket frames, as proxies on the way allow.
 
 No record is sealed twice, since the file may have changed in between: what a proxy did not let pass is sent once more
 as it was sealed.

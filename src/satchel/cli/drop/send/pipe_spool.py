@@ -1,4 +1,4 @@
-"""What comes through a pipe, announced before anybody knows how much it is, and kept while it comes."""
+"""Standard input as a content of unknown length, spooled to disk so that several receivers can read it."""
 
 import os
 import threading

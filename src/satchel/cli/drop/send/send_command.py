@@ -1,4 +1,4 @@
-"""Stay in a session and hand over what is offered there, to several receivers at once, until enough have everything."""
+"""`satchel send`: stay in a session and serve what is offered, to several receivers at once, until enough have it."""
 
 import threading
 from collections import defaultdict

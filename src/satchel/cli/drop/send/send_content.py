@@ -1,4 +1,4 @@
-"""What can be handed over is one content, read from any place on; the plain ones are a file and a text."""
+"""What can be sent is a content that can be read from any offset; here a file and a text."""
 
 import os
 from dataclasses import dataclass

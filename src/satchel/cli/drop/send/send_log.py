@@ -1,4 +1,4 @@
-"""What a sender sees: how others come in, who takes what and how far they are, and what was received and verified."""
+"""What a sender sees: how to join, who receives what, progress, and what was received and verified."""
 
 import json
 import os

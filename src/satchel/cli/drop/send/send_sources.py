@@ -1,4 +1,4 @@
-"""From what was typed to what can be handed over."""
+"""Turn the names that were typed into what can be sent."""
 
 import os
 import stat

@@ -1,4 +1,4 @@
-"""Come into a session that one was invited to: by a link, or by a code that one was told and must not guess."""
+"""Join a session by its link, or by a spoken code that is checked without telling it to the server."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""Hear what happens in a session while bytes flow, and let whoever waits for something wait for it here."""
+"""Listen to a session in a thread, and let other threads wait for what happens in it."""
 
 import threading
 import time
@@ -35,7 +35,7 @@ class SessionListener:
         self._say = say
         self._changed = threading.Condition()
         self._failed: BaseException | None = None
-        # How often everything was read: whoever is not in it then, is gone.
+        # How often the whole session was read; a request that is missing then has ended.
         self.readings = 0
         # Why requests ended, by their ids.
         self.endings: dict[str, str] = {}

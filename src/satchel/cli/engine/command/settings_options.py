@@ -1,4 +1,4 @@
-"""The settings of a server as options of a verb, in the words that `config.py` has for them."""
+"""The settings of a server as options of a verb, with the descriptions from `config.py`."""
 
 import inspect
 import os

@@ -1,4 +1,4 @@
-"""Send or fetch all that one command was asked for: many at once, each failure on its own, and a word at the end."""
+"""Upload or download everything that one command names: in parallel, each failure on its own, with a summary."""
 
 import shutil
 import time
@@ -17,7 +17,7 @@ from satchel.cli.engine.http.client import SIGN_IN_AGAIN, Client
 from satchel.cli.engine.http.failures import Refused, Unreachable
 from satchel.cli.engine.http.retry import Retry
 from satchel.cli.engine.terminal.output import CommandFailed
-from satchel.cli.engine.terminal.progress import Lines, showing
+from satchel.cli.engine.terminal.progress import Lines, progress_view
 from satchel.cli.engine.terminal.sizes import shown_bytes
 
 # A server answers when its disk has a file, and flushes many of them at once as fast as one.
@@ -125,7 +125,7 @@ def send_all(
                 uploads[source] = file_id
                 batch.has_moved(name, source.size_bytes, {"place": source.place, "file_id": file_id})
 
-    view = showing("sent", len(waiting), _bytes_of(waiting), as_json=as_json, quiet=quiet)
+    view = progress_view("sent", len(waiting), _bytes_of(waiting), as_json=as_json, quiet=quiet)
     batch = _Batch(pool, view)
     with view:
         for path, why in found.left_out:
@@ -153,7 +153,7 @@ def fetch_all(
         then(each)
         return {"saved_as": str(saved_as), **each.facts}
 
-    view = showing("fetched", len(wanted), _bytes_of(wanted), as_json=as_json, quiet=quiet)
+    view = progress_view("fetched", len(wanted), _bytes_of(wanted), as_json=as_json, quiet=quiet)
     batch = _Batch(pool, view)
     with view:
         batch.move_all(wanted, lambda each: str(each.target), fetch)

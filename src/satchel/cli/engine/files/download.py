@@ -1,4 +1,4 @@
-"""Bring files from a server to this machine: what is half here is taken up again, what is here is never overwritten."""
+"""Download files: resume partial ones, verify each by its SHA-256, and never overwrite a file."""
 
 import hashlib
 import os
@@ -34,7 +34,7 @@ class Wanted:
 
     @property
     def missing_bytes(self) -> int:
-        """What it will take of the disk, if what is half here can be gone on with."""
+        """How much disk space it needs, if the partial file can be resumed."""
         here = [_size_of(path) for path in (self.target, self.target.with_name(f"{self.target.name}.part"))]
         return self.size_bytes - max(size if size <= self.size_bytes else 0 for size in here)
 
@@ -105,7 +105,7 @@ class Fetcher:
         raise CommandFailed("the download does not match the server's SHA-256")
 
     def _part_of(self, wanted: Wanted) -> tuple[Path, Path]:
-        """The `.part` file to go on with or to begin, and the record of what it is; other people's are left alone."""
+        """The `.part` file to resume or begin, and the record of what it is; other programs' are left alone."""
         number = 0
         while True:
             target = numbered(wanted.target, number)

@@ -1,4 +1,4 @@
-"""What there is to send: the files behind the names that were typed, and a word on everything that is none."""
+"""Find the files behind the names that were typed, and say why anything is left out."""
 
 import os
 import re

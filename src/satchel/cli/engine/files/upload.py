@@ -1,4 +1,4 @@
-"""Send files by the upload protocol: many small ones in one request, a large one in pieces that can be resumed."""
+"""Upload files by tus: many small ones in one request, a large one in pieces that can be resumed."""
 
 import os
 from base64 import b64encode

@@ -1,4 +1,4 @@
-"""What a `satchel put` remembers of its job, so that the same command goes on where an earlier one was stopped.
+"""The journal of a `satchel put`, from which the same command resumes an interrupted one.
 
 A line is appended at every step and survives the death of the command; who loses power loses the last few, and sends
 those files again. The journal goes when everything was sent.
@@ -57,7 +57,7 @@ class Journal:
 
     @property
     def name(self) -> str:
-        """Says which job it is, the same whenever it is gone on with: the day it was begun and a few letters."""
+        """Names the job, also after it was resumed: the day of its beginning and a few letters."""
         return self._token[:17].decode()
 
     def key_of(self, source: Source) -> str:

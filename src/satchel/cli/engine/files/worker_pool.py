@@ -1,4 +1,4 @@
-"""Several threads that share a list of things to do, and stop together."""
+"""Threads that share a list of things to do, and stop together."""
 
 import threading
 import time

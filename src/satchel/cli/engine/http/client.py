@@ -1,4 +1,4 @@
-"""The command's half of every conversation with a server: tokens in, typed answers out, failures as one sentence."""
+"""The client of a server's API: adds tokens, decodes typed answers, and turns failures into one sentence."""
 
 import json
 import os
@@ -60,9 +60,9 @@ class Download:
 
 
 class Client:
-    """One server, as whoever is signed in to it, else as the guest whom it let in. Use it in a `with` block.
+    """One server, as the account that is signed in to it, else as a guest. Use it in a `with` block.
 
-    With `as_stranger` also as somebody who shows nothing, where that is enough.
+    With `as_stranger` also without credentials, where the server allows that.
     """
 
     def __init__(self, server: str, credentials: CredentialsFile, *, as_stranger: bool = False) -> None:
@@ -154,7 +154,7 @@ class Client:
             yield Download(self._as_self(ask), self._explained)
 
     def listen(self, path: str, subprotocols: Sequence[str] = ()) -> "ClientConnection":
-        """A websocket, to be closed by whoever asked for it; as ourselves, unless subprotocols say who we are."""
+        """A websocket, which the caller closes; with our token, unless subprotocols say who we are."""
         if subprotocols:
             return self._connect(path, {}, subprotocols)
         return self._as_self(lambda proof: self._connect(path, _proof(proof), None))

@@ -1,4 +1,4 @@
-"""Where the command keeps its tokens between two calls: one private file, never half-written, one writer at a time."""
+"""Tokens on disk between two commands: one private file, replaced atomically, with a lock for writers."""
 
 import fcntl
 import os

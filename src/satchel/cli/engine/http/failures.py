@@ -1,4 +1,4 @@
-"""Why a conversation with a server came to nothing, in one sentence that says what to do next."""
+"""Why a request failed, in one sentence that says what to do next."""
 
 import socket
 import ssl

@@ -1,4 +1,4 @@
-"""Hear what happens on a server while it happens, and go on hearing after the connection was lost."""
+"""Events of a server as they happen, over a websocket that reconnects after a lost connection."""
 
 import time
 from collections.abc import Callable, Generator
@@ -26,13 +26,13 @@ _EVENTS = msgspec.json.Decoder(LiveEvent)
 
 @dataclass(slots=True)
 class Live:
-    """What one server tells us. `say` hears of connections that are lost and found."""
+    """The live events of one server. `say` is called when the connection is lost and when it is back."""
 
     client: Client
     say: Callable[[str], None]
 
     def events(self, every_seconds: float = 60) -> Generator[LiveEvent | None]:
-        """Without end: what is told, and None whenever nothing was for so long."""
+        """Without end: events, and None whenever there was none for so long."""
         return listening(lambda: self.client.listen("/live"), _EVENTS, self.say, every_seconds)
 
 
@@ -42,7 +42,7 @@ def listening(
     say: Callable[[str], None],
     every_seconds: float,
 ) -> Generator[T | None]:
-    """What is told through one connection after another, and None whenever nothing was for so long."""
+    """Events of one connection after another, and None whenever there was none for so long."""
     was_connected, is_lost, backoff = False, False, Backoff(_FIRST_PAUSE_SECONDS)
     while True:
         try:

@@ -1,4 +1,4 @@
-"""Come by a link that somebody gave: with its password if it has one, to what it leads to."""
+"""Open a link that somebody gave you, with its password if it has one, and list its files."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Find links of one's own by what people type: an address, an id, or the end of one as the list shows it."""
+"""Find your links by what people type: an address, an id, or the end of an id."""
 
 import re
 from collections.abc import Iterator, Sequence

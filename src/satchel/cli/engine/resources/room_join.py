@@ -1,4 +1,4 @@
-"""Get into a room by its code: as whoever is signed in, else as a guest; waiting at the door where one has to knock."""
+"""Join a room by its code, signed in or as a guest; wait to be admitted if the room wants a knock."""
 
 from contextlib import closing
 

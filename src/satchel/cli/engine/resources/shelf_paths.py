@@ -1,4 +1,4 @@
-"""Find things on a shelf by the paths that people type."""
+"""Find files and folders on a shelf by the paths that people type."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field

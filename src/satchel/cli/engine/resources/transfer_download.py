@@ -1,4 +1,4 @@
-"""Take what was handed over: every file with its folders, checked against its SHA-256, and the sender told so."""
+"""Plan the download of a transfer, and report to its sender what was opened and verified."""
 
 from pathlib import Path
 

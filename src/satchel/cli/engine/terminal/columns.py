@@ -1,4 +1,4 @@
-"""Columns that stand under each other, whatever letters they are made of and however narrow the terminal is."""
+"""Align text in columns, for letters of any width and terminals of any width."""
 
 import shutil
 import sys

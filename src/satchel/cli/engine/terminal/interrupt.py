@@ -1,4 +1,4 @@
-"""Let Ctrl-C count even where its exception is lost, as in what the interpreter does on the side."""
+"""Remember Ctrl-C, because the interpreter can lose its exception, for example inside a finalizer."""
 
 import signal
 from types import FrameType, TracebackType
@@ -6,7 +6,7 @@ from typing import Any, Self
 
 
 class Interruption:
-    """While the block lasts, Ctrl-C is noted as well as raised; whoever goes on for ever looks at the note."""
+    """Inside the block, Ctrl-C is remembered as well as raised. An endless loop calls `raise_again`."""
 
     def __init__(self) -> None:
         self._is_noted = False

@@ -1,4 +1,4 @@
-"""Whole numbers as people type them, and counts as people read them."""
+"""Read whole numbers that people type, and write counts with their nouns."""
 
 from satchel.cli.engine.terminal.output import Misused
 

@@ -1,4 +1,4 @@
-"""How the command speaks: colour only where it is seen, one sentence when something fails, JSON for machines."""
+"""Output of every verb: colour only in terminals, one sentence when something fails, JSON for machines."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""How transfers look while they run: bars in a terminal, lines without one, an object per line for machines."""
+"""Progress of uploads and downloads: bars in a terminal, lines without one, a JSON object per line for machines."""
 
 import json
 import os
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _WORTH_A_BAR_BYTES = 4 * 1024**2
 
 
-def showing(verb: str, files: int, size_bytes: int, *, as_json: bool, quiet: bool) -> "Lines":
+def progress_view(verb: str, files: int, size_bytes: int, *, as_json: bool, quiet: bool) -> "Lines":
     if as_json:
         return Objects(verb)
     if quiet:

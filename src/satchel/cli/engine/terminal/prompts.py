@@ -1,4 +1,4 @@
-"""Ask at the terminal what a command was not told, and say what to give instead where there is none."""
+"""Ask for missing values at the terminal; without a terminal, say which option to use."""
 
 import getpass
 import sys
