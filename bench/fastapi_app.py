@@ -1,8 +1,8 @@
 """The same two endpoints in FastAPI, as its documentation would have them: the peer of `bench.requests`.
 
 The token is checked exactly as Satchel does it, so that what differs is the framework: its signature once, its end and
-the list of ended sessions every time. What Satchel does besides (request id, security headers, origin check, metrics) is
-left out.
+the list of ended sessions every time. What Satchel does besides is left out: request id, security headers, origin check
+and metrics.
 """
 
 import os

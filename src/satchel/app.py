@@ -29,7 +29,7 @@ from satchel.edge.http.metrics import Metrics
 from satchel.edge.http.middleware import Exposure
 from satchel.edge.live.listeners import SignedIn
 from satchel.edge.live.live_sockets import LiveSockets
-from satchel.edge.live.presence import Roll
+from satchel.edge.live.presence import PresenceTracker
 from satchel.edge.uploads.context import LASTS_AT_MOST, Uploads
 from satchel.edge.uploads.routes import routes as upload_routes
 from satchel.edge.uploads.upload_create import sweep_expired_uploads
@@ -94,7 +94,7 @@ async def application(
                     each.declared.stop(each.context)
             uploads.locks.stop_all()
 
-        async with AsyncExitStack() as running, live.roll.kept():
+        async with AsyncExitStack() as running, live.presence.running():
             for each in slices:
                 if each.declared.running:
                     await running.enter_async_context(each.declared.running(each.context))
@@ -196,7 +196,7 @@ def _uploads(ground: Ground, slices: Sequence[OpenSlice[Any]]) -> Uploads:
 
 def _live(ground: Ground, slices: Sequence[OpenSlice[Any]]) -> LiveSockets:
     attendances = [each.declared.attendance(each.context) for each in slices if each.declared.attendance]
-    return LiveSockets(ground.stores.ephemeral, Roll(ground.presence, attendances), clock=ground.clock)
+    return LiveSockets(ground.stores.ephemeral, PresenceTracker(ground.presence, attendances), clock=ground.clock)
 
 
 def _collect(metrics: Metrics, slices: Sequence[OpenSlice[Any]], live: LiveSockets) -> None:

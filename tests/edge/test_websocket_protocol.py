@@ -29,8 +29,8 @@ async def test_a_client_that_nobody_listens_to_is_not_taken_for_dead(edge: Edge)
         serving(edge.app(), OFTEN) as port,
         connect(f"ws://127.0.0.1:{port}/api/v1/live", proxy=None) as connection,
     ):
-        await connection.send(b"patience")
-        assert await connection.recv() == b"patience"
+        await connection.send(b"wait")
+        assert await connection.recv() == b"wait"
 
 
 async def test_a_client_that_does_not_answer_is_taken_for_dead(edge: Edge) -> None:

@@ -15,7 +15,7 @@ from satchel.edge.http.callers import Guest, Member
 from satchel.edge.http.limits import Limits
 from satchel.edge.live.listeners import SignedIn
 from satchel.edge.live.live_sockets import Bounds, LiveSockets
-from satchel.edge.live.presence import Attendance, Roll
+from satchel.edge.live.presence import Attendance, PresenceTracker
 from satchel.kernel.clock import ManualClock
 from satchel.live import LiveEvent, Presence, tell
 from satchel.stores.ports.ephemeral import Ephemeral
@@ -69,11 +69,11 @@ class LiveEdge:
         limits: Limits | None = None,
         send_buffer: int | None = None,
     ) -> AsyncGenerator["LiveServer"]:
-        roll = Roll(self.presence, [*also, self.attendances], grace=grace, refresh_every=refresh_every)
-        sockets = LiveSockets(through or self.ephemeral, roll, clock=self.clock, bounds=bounds or Bounds())
+        tracker = PresenceTracker(self.presence, [*also, self.attendances], grace=grace, refresh_every=refresh_every)
+        sockets = LiveSockets(through or self.ephemeral, tracker, clock=self.clock, bounds=bounds or Bounds())
         self.edge.live = sockets.open_to(SignedIn(self.edge.identity))
         self.edge.metrics.add(sockets)
-        async with roll.kept(), serving(self.edge.app(), limits, send_buffer=send_buffer) as port:
+        async with tracker.running(), serving(self.edge.app(), limits, send_buffer=send_buffer) as port:
             yield LiveServer(self.edge, sockets, port)
 
     async def tell(self, person: Member | Guest, text: str) -> None:

@@ -101,9 +101,9 @@ async def test_who_falls_behind_and_has_let_their_token_run_out_shows_it_anew(li
 
 
 async def test_who_takes_nothing_of_what_is_sent_is_let_go(live: LiveEdge) -> None:
-    patience = Bounds(patience=timedelta(milliseconds=200))
+    bounds = Bounds(send_timeout=timedelta(milliseconds=200))
     limits = Limits(linger_seconds=0.2)
-    async with live.serving(patience, limits=limits, send_buffer=4096) as server:
+    async with live.serving(bounds, limits=limits, send_buffer=4096) as server:
         with socket.create_connection(("127.0.0.1", server.port)) as deaf:
             token = live.edge.identity.issue_access(ANN).value
             deaf.sendall(
@@ -125,7 +125,7 @@ def _rest_of(connection: socket.socket) -> int:
 
 
 async def test_a_connection_does_not_outlast_its_time(live: LiveEdge) -> None:
-    async with live.serving(Bounds(lasts=timedelta(milliseconds=50))) as server, server.listening(ANN) as ann:
+    async with live.serving(Bounds(lifetime=timedelta(milliseconds=50))) as server, server.listening(ANN) as ann:
         assert await ann.closed_with() == 1012
 
 

@@ -1,4 +1,4 @@
-"""What others see of somebody's device: the few words in a browser's long description of itself that people know."""
+"""A short name for somebody's device, as others see it, made of its `User-Agent`."""
 
 import re
 
@@ -22,7 +22,7 @@ _SYSTEMS = (
 
 
 def device_of(user_agent: str) -> str:
-    """Such as "Firefox on Android". Never the description itself: to others it would say too much."""
+    """Such as "Firefox on Android". The `User-Agent` itself would tell others too much."""
     if re.match(r"satchel\b", user_agent):
         return "Command line"
     browser = _first(_BROWSERS, user_agent) or "Browser" if user_agent.startswith("Mozilla/") else "Program"

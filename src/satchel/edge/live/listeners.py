@@ -1,4 +1,4 @@
-"""Who may listen on a live connection: what the sockets need to know of a person, however these prove who they are."""
+"""Who may listen on a live connection, by whatever means they prove who they are."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
@@ -14,19 +14,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Listener:
-    """Somebody who may listen until something is said on the channel `ending`."""
+    """Somebody who may listen until a message comes on the channel `ending`."""
 
     person_id: str
     ending: str | None = None
-    # Which of the protocols that the client offers is spoken, where tokens are shown as one of them.
+    # The subprotocol to accept, where clients send their token as one.
     subprotocol: str | None = None
 
 
 class Listeners(Protocol):
-    """A way to prove who one is."""
+    """A way to prove identity."""
 
     async def admit(self, scope: "Scope") -> Listener:
-        """Who asks to listen; raises what they are refused with. Nothing that was found out before is believed."""
+        """Who asks to listen; raises the refusal. What an earlier check found may be out of date, so it is not used."""
         ...
 
 

@@ -1,6 +1,4 @@
-"""Websockets on which people are told what happens: let the right ones listen, as many as can be borne, for as long as
-they may.
-"""
+"""Live connections: admit those who may listen, limit how many there are and how long they last, pass events on."""
 
 import asyncio
 from collections import Counter
@@ -17,7 +15,7 @@ from satchel.edge.http.problems import Busy, ShuttingDown
 from satchel.edge.http.request_context import client_of
 from satchel.edge.live.devices import device_of
 from satchel.edge.live.listeners import Listener, Listeners
-from satchel.edge.live.presence import Connection, Roll
+from satchel.edge.live.presence import Connection, PresenceTracker
 from satchel.edge.live.websocket import Closing, Overwhelmed, Socket
 from satchel.kernel.clock import Clock, iso
 from satchel.kernel.errors import NotFound, TooMany, Unauthenticated, Unavailable
@@ -31,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Hello(LiveEvent, tag="hello", frozen=True):
-    """The first frame: from now on this person hears everything."""
+    """The first frame: from now on this person receives every event."""
 
     person_id: str
     at: str
@@ -47,32 +45,34 @@ Admit = Callable[[], Awaitable[Listener]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """How much is borne."""
+    """Limits of live connections."""
 
     sockets: int = 10_000
     sockets_per_person: int = 20
-    # A frame that is not taken within this time is the last.
-    patience: timedelta = timedelta(seconds=20)
-    # A session can end without a word, by running out; so everybody has to show now and then that theirs has not.
-    lasts: timedelta = timedelta(hours=12)
+    # A client that does not take a frame within this time is cut off.
+    send_timeout: timedelta = timedelta(seconds=20)
+    # A session can expire without notice, so every client has to reconnect, and to be admitted again, now and then.
+    lifetime: timedelta = timedelta(hours=12)
 
 
 class LiveSockets:
-    """The live connections of this server, wherever it offers some; a collector in prometheus-client's sense."""
+    """The live connections of this server, at all of its addresses; a collector in prometheus-client's sense."""
 
-    def __init__(self, ephemeral: Ephemeral, roll: Roll, *, clock: Clock, bounds: Bounds | None = None) -> None:
+    def __init__(
+        self, ephemeral: Ephemeral, presence: PresenceTracker, *, clock: Clock, bounds: Bounds | None = None
+    ) -> None:
         self._ephemeral = ephemeral
         self._clock = clock
         self._bounds = bounds or Bounds()
         self._open = 0
         self._open_of: Counter[str] = Counter()
         self._stopping = False
-        self.roll = roll
+        self.presence = presence
 
     def stop(self) -> None:
-        """Take on nobody any more; the server itself closes what is open."""
+        """Refuse new connections. The server itself closes those that are open."""
         self._stopping = True
-        self.roll.stop()
+        self.presence.stop()
 
     def collect(self) -> Iterator["Metric"]:
         from prometheus_client.core import GaugeMetricFamily
@@ -85,7 +85,7 @@ class LiveSockets:
 
         async def serve(scope: "Scope", receive: "Receive", send: "Send") -> None:
             await receive()
-            await self._serve(scope, Socket(receive, send, patience=self._bounds.patience), listeners)
+            await self._serve(scope, Socket(receive, send, send_timeout=self._bounds.send_timeout), listeners)
 
         return serve
 
@@ -97,7 +97,7 @@ class LiveSockets:
             try:
                 code = await self._until_over(socket, self._speak(socket, listener, connection, admit))
             finally:
-                self.roll.leave(connection)
+                self.presence.leave(connection)
             if code is not None:
                 await socket.close(code)
 
@@ -111,7 +111,7 @@ class LiveSockets:
                 f"You have {bounds.sockets_per_person} live connections open already. Close some tabs.", retry_after=60
             )
         if self._open >= bounds.sockets:
-            raise Busy("This server has as many live connections as it can bear. Try again in a moment.")
+            raise Busy("This server has reached its limit of live connections. Try again in a moment.")
         self._open += 1
         self._open_of[person_id] += 1
         try:
@@ -123,17 +123,17 @@ class LiveSockets:
                 del self._open_of[person_id]
 
     async def _until_over(self, socket: Socket, speech: Coroutine[Any, Any, Closing]) -> Closing | None:
-        """What to close the socket with; None when nobody is there to be told."""
+        """The code to close the socket with; None when the client has gone."""
         speaking = asyncio.create_task(speech)
         leaving = asyncio.create_task(socket.left())
         try:
             both = (speaking, leaving)
-            await asyncio.wait(both, timeout=self._bounds.lasts.total_seconds(), return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(both, timeout=self._bounds.lifetime.total_seconds(), return_when=asyncio.FIRST_COMPLETED)
             if leaving.done():
                 if not socket.is_accepted:
                     raise ClientDisconnect
                 return leaving.result()
-            return speaking.result() if speaking.done() else Closing.COME_BACK
+            return speaking.result() if speaking.done() else Closing.RECONNECT
         except (OSError, Overwhelmed):
             return None
         finally:
@@ -142,7 +142,7 @@ class LiveSockets:
             await asyncio.gather(speaking, leaving, return_exceptions=True)
 
     async def _speak(self, socket: Socket, listener: Listener, connection: Connection, admit: Admit) -> Closing:
-        """Say everything until there is a reason to stop; before the socket is accepted the reason is raised."""
+        """Pass events on until there is a reason to stop. Before the socket is accepted, the reason is raised."""
         while True:
             try:
                 return await self._pass_on(socket, listener, connection, admit)
@@ -158,7 +158,7 @@ class LiveSockets:
         told = person_channel(listener.person_id)
         channels = [told] if listener.ending is None else [told, listener.ending]
         async with self._ephemeral.subscribe(*channels) as messages:
-            # The session may have ended before we listened for it, and after we had looked.
+            # The session may have ended after it was checked and before the subscription began, so it is checked again.
             await admit()
             await self._greet(socket, listener, connection)
             async for message in messages:
@@ -172,5 +172,5 @@ class LiveSockets:
             await socket.say(_RESYNC)
             return
         await socket.accept(listener.subprotocol)
-        await self.roll.enter(connection)
+        await self.presence.enter(connection)
         await socket.say(encode(Hello(person_id=connection.person_id, at=iso(self._clock()))))

@@ -1,4 +1,4 @@
-"""Keep the roll of who is connected to this server, and tell when somebody comes or has really gone."""
+"""Presence: who is connected to this server, and word to others when somebody comes or has really gone."""
 
 import asyncio
 import logging
@@ -15,14 +15,14 @@ _log = logging.getLogger("satchel.edge")
 
 # A tunnel, a lift, a page that is loaded again: whoever is back within this time was never away.
 GRACE = timedelta(seconds=10)
-# Two refreshes may fail before anybody looks away.
+# Two refreshes may fail before anybody counts as away.
 REFRESH_EVERY = BELIEVED_FOR / 3
 _REFRESHED_AT_ONCE = 100
-_LAST_ERRANDS_SECONDS = 5.0
+_LAST_NOTICES_SECONDS = 5.0
 
 
 class Attendance(Protocol):
-    """Who wants to know that people come and go; what is told may be told twice."""
+    """Who wants to know that people come and go. The same notice may come twice."""
 
     async def came(self, person_id: str) -> None: ...
 
@@ -38,8 +38,8 @@ class Connection:
     device: str
 
 
-class Roll:
-    """The connections of this server. What it tells is told by tasks of its own, so that no socket's end loses it."""
+class PresenceTracker:
+    """The connections of this server. It sends notices in tasks of its own, so that no end of a socket loses one."""
 
     def __init__(
         self,
@@ -54,37 +54,37 @@ class Roll:
         self._grace = grace
         self._refresh_every = refresh_every
         self._connections: dict[str, Connection] = {}
-        self._errands: set[asyncio.Task[None]] = set()
+        self._notices: set[asyncio.Task[None]] = set()
         self._stopping = asyncio.Event()
 
     @asynccontextmanager
-    async def kept(self) -> AsyncGenerator[None]:
-        """Refresh what stands on the roll until the block ends, then finish what is being told."""
-        refreshing = asyncio.create_task(self._go_on_refreshing(), name="presence")
+    async def running(self) -> AsyncGenerator[None]:
+        """Refresh the presence of all connections until the block ends, then finish the notices that are under way."""
+        refreshing = asyncio.create_task(self._refresh_forever(), name="presence")
         try:
             yield
         finally:
             self.stop()
             refreshing.cancel()
             await asyncio.gather(refreshing, return_exceptions=True)
-            if self._errands:
-                await asyncio.wait(self._errands, timeout=_LAST_ERRANDS_SECONDS)
+            if self._notices:
+                await asyncio.wait(self._notices, timeout=_LAST_NOTICES_SECONDS)
 
     def stop(self) -> None:
-        """Announce nobody as gone any more: they are, because we are, and will be back within the grace."""
+        """Announce nobody as gone any more: whoever loses this server reconnects to another within the grace."""
         self._stopping.set()
 
     async def enter(self, connection: Connection) -> None:
         self._connections[connection.id] = connection
         if await self._presence.enter(connection.person_id, connection.id, connection.device):
             for attendance in self._attendances:
-                self._send_off(attendance.came(connection.person_id))
+                self._in_background(attendance.came(connection.person_id))
 
     def leave(self, connection: Connection) -> None:
         if self._connections.pop(connection.id, None):
-            self._send_off(self._see_off(connection))
+            self._in_background(self._leave_after_grace(connection))
 
-    async def _see_off(self, connection: Connection) -> None:
+    async def _leave_after_grace(self, connection: Connection) -> None:
         await self._presence.linger(connection.person_id, connection.id, connection.device, self._grace)
         try:
             async with asyncio.timeout(self._grace.total_seconds()):
@@ -93,33 +93,33 @@ class Roll:
             if await self._presence.leave(connection.person_id, connection.id):
                 self._announce_went(connection.person_id)
 
-    async def _go_on_refreshing(self) -> None:
+    async def _refresh_forever(self) -> None:
         while True:
             await asyncio.sleep(self._refresh_every.total_seconds())
             every = iter(list(self._connections.values()))
             while some := list(islice(every, _REFRESHED_AT_ONCE)):
-                # Those that ended while we were at it linger already, and must not be made to last.
+                # Those that ended meanwhile linger already; a refresh would make them last.
                 here = [each for each in some if each.id in self._connections]
-                await _put_up_with(self._presence.refresh((each.person_id, each.id, each.device) for each in here))
-            await _put_up_with(self._see_who_lapsed())
+                await _suppressed(self._presence.refresh((each.person_id, each.id, each.device) for each in here))
+            await _suppressed(self._announce_lapsed())
 
-    async def _see_who_lapsed(self) -> None:
-        """Announce those whose server died or stopped, and who have not come to another."""
+    async def _announce_lapsed(self) -> None:
+        """Announce those whose server died or stopped, and who have not connected to another."""
         for person_id in await self._presence.lapsed():
             self._announce_went(person_id)
 
     def _announce_went(self, person_id: str) -> None:
         for attendance in self._attendances:
-            self._send_off(attendance.went(person_id))
+            self._in_background(attendance.went(person_id))
 
-    def _send_off(self, errand: Awaitable[None]) -> None:
-        task = asyncio.create_task(_put_up_with(errand))
-        self._errands.add(task)
-        task.add_done_callback(self._errands.discard)
+    def _in_background(self, notice: Awaitable[None]) -> None:
+        task = asyncio.create_task(_suppressed(notice))
+        self._notices.add(task)
+        task.add_done_callback(self._notices.discard)
 
 
-async def _put_up_with(errand: Awaitable[None]) -> None:
+async def _suppressed(notice: Awaitable[None]) -> None:
     try:
-        await errand
-    except Exception as error:  # noqa: BLE001 -- presence is a courtesy; whatever keeps us from it ends nothing else
+        await notice
+    except Exception as error:  # noqa: BLE001 -- presence is a courtesy; its failure must not end anything else
         _log.warning("presence was not told", exc_info=error)

@@ -1,4 +1,4 @@
-"""One websocket as the rest of this package sees it: accepted, spoken on, left or closed."""
+"""One websocket as live connections use it: accept, send, wait for its end, close."""
 
 import asyncio
 from contextlib import suppress
@@ -11,33 +11,33 @@ if TYPE_CHECKING:
 
 
 class Closing(IntEnum):
-    """What the number that a socket is closed with tells the client."""
+    """The codes that a socket is closed with, and what they tell the client to do."""
 
-    # More was said than is listened to.
+    # A message of the client was too long.
     TOO_LONG = 1009
-    # Come back: this server ends, or has kept the socket for long enough.
-    COME_BACK = 1012
-    # Come back, but not at once.
+    # Reconnect at once: this server stops, or the socket has reached its lifetime.
+    RECONNECT = 1012
+    # Reconnect after a while.
     TRY_LATER = 1013
-    # The session has ended. Refresh it or sign in, then come back.
+    # The session has ended. Refresh it or sign in, then reconnect.
     SESSION_ENDED = 4401
 
 
 class Overwhelmed(Exception):
-    """The client takes nothing of what it is sent."""
+    """The client does not take what it is sent."""
 
 
-# Nothing that a client says here is long.
+# Clients send nothing that matters here.
 MAX_FRAME_BYTES = 1024
 
 
 class Socket:
-    """A websocket; what a client says on it is not listened to."""
+    """A websocket whose client only listens; what it sends is dropped."""
 
-    def __init__(self, receive: "Receive", send: "Send", *, patience: timedelta) -> None:
+    def __init__(self, receive: "Receive", send: "Send", *, send_timeout: timedelta) -> None:
         self._receive = receive
         self._send = send
-        self._patience_seconds = patience.total_seconds()
+        self._send_seconds = send_timeout.total_seconds()
         self.is_accepted = False
 
     async def accept(self, subprotocol: str | None = None) -> None:
@@ -47,13 +47,13 @@ class Socket:
     async def say(self, frame: bytes) -> None:
         """Send a frame; raises `Overwhelmed` if the client does not take it in time, `OSError` if it has left."""
         try:
-            async with asyncio.timeout(self._patience_seconds):
+            async with asyncio.timeout(self._send_seconds):
                 await self._send({"type": "websocket.send", "text": frame.decode()})
         except TimeoutError:
-            raise Overwhelmed("This client takes nothing of what it is sent.") from None
+            raise Overwhelmed("This client does not take what it is sent.") from None
 
     async def left(self) -> Closing | None:
-        """Returns once the client has gone, or why it has to."""
+        """Wait until the client has gone; a code if it has to be closed instead."""
         while (message := await self._receive())["type"] != "websocket.disconnect":
             said: str | bytes = message.get("text") or message.get("bytes") or b""
             if len(said) > MAX_FRAME_BYTES:
@@ -62,5 +62,5 @@ class Socket:
 
     async def close(self, code: Closing) -> None:
         with suppress(OSError, TimeoutError):
-            async with asyncio.timeout(self._patience_seconds):
+            async with asyncio.timeout(self._send_seconds):
                 await self._send({"type": "websocket.close", "code": int(code)})
