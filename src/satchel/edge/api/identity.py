@@ -1,7 +1,7 @@
-"""Who is calling: the only place that turns a token into a person, and the only one that makes such tokens.
+"""Identity: the only place that issues access and guest tokens, and that turns a token into a caller.
 
-A token is believed from `Authorization: Bearer` or from our own cookies, never from the address of a page,
-because addresses end up in histories and logs. When both are sent, only the header counts.
+A token is taken from `Authorization: Bearer` or from our own cookies. It is never taken from an address, because
+addresses end up in histories and logs. When both are sent, only the header counts.
 """
 
 from dataclasses import dataclass
@@ -40,19 +40,19 @@ EPHEMERAL_KEYS = (REVOKED,)
 
 
 class CookieDead(Unauthenticated):
-    """What a browser holds will never be good again; it is told to forget it, and can then be a guest or a stranger."""
+    """The cookie will never be valid again. The answer deletes it, so that the next request comes from a stranger."""
 
     forgets_cookie = ACCESS_COOKIE
 
 
 class GuestCookieDead(CookieDead):
-    """The same of a guest's."""
+    """The same for the cookie of a guest."""
 
     forgets_cookie = GUEST_COOKIE
 
 
 class TokenExpired(Unauthenticated):
-    """The access token was good and has run out: refresh it, then repeat the request."""
+    """The access token has expired. Refresh it, then repeat the request."""
 
     slug = "token-expired"
     title = "The access token has expired"
@@ -82,7 +82,7 @@ _decode_guest = msgspec.msgpack.Decoder(_GuestClaims).decode
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A signed proof of identity and the moment (seconds since 1970) it stops being one."""
+    """A signed proof of identity, and when it expires, in seconds since 1970."""
 
     value: str
     expires: int
@@ -126,15 +126,15 @@ class Identity:
         )
 
     async def caller_of(self, scope: "Scope") -> Caller:
-        """Who sent this: a Stranger if nothing was shown. What is shown and not good is `Unauthenticated`."""
+        """Who sent this: a Stranger if no token was sent. A token that is not valid is `Unauthenticated`."""
         context = context_of(scope)
         if context.caller is None:
             context.caller = await self.identify(scope)
         return context.caller
 
     async def identify(self, scope: "Scope") -> Caller:
-        """The same, looked at afresh: for what lasts long enough that a session can end meanwhile."""
-        bearer, access, guest = _shown(scope)
+        """The same without the cache of the request context: for connections that can outlive a session."""
+        bearer, access, guest = _tokens_in(scope)
         if bearer is not None:
             try:
                 return await self._member(bearer)
@@ -158,7 +158,7 @@ class Identity:
         try:
             return self._guest(token)
         except Unauthenticated:
-            raise GuestCookieDead("This guest pass is no longer good. Come in again.") from None
+            raise GuestCookieDead("This guest pass is no longer valid. Enter your name again.") from None
 
     async def _member(self, token: str) -> Member:
         claims = self._verified.get(token)
@@ -188,17 +188,17 @@ class Identity:
 
 
 def _not_good() -> Unauthenticated:
-    return Unauthenticated("The token shown is not one that this server gave out. Sign in again.")
+    return Unauthenticated("This server did not issue this token. Sign in again.")
 
 
-def _shown(scope: "Scope") -> tuple[str | None, str | None, str | None]:
-    """What was shown: a bearer token, and the values of the two cookies."""
+def _tokens_in(scope: "Scope") -> tuple[str | None, str | None, str | None]:
+    """The bearer token, and the values of the two cookies."""
     access = guest = None
     for key, value in scope["headers"]:
         if key == b"authorization":
             scheme, _, token = value.decode("latin-1").partition(" ")
             if scheme.lower() != "bearer" or not token.strip():
-                raise Unauthenticated("Only `Authorization: Bearer <token>` is understood here.")
+                raise Unauthenticated("Send the token as `Authorization: Bearer <token>`.")
             return token.strip(), None, None
         if key == b"cookie":
             for part in value.decode("latin-1").split(";"):

@@ -1,4 +1,4 @@
-"""Say in one sentence which part of what was sent cannot be accepted, and why."""
+"""Decode bodies and queries; a refusal names the field that is wrong, and why, in one sentence."""
 
 import re
 from collections.abc import Callable
@@ -29,7 +29,7 @@ def json_decoder(wanted: Any) -> Callable[[bytes], Any]:
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise Malformed(f"The body is not valid JSON: {_lowered(str(error))}.") from None
         except RecursionError:
-            raise Malformed("The body is not acceptable JSON: it is nested too deeply.") from None
+            raise Malformed("The body is not valid JSON: it is nested too deeply.") from None
 
     return read
 
@@ -49,7 +49,7 @@ def _from_query(raw: bytes, wanted: type[msgspec.Struct], lists: set[str]) -> An
     try:
         pairs = parse_qsl(raw.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=MAX_QUERY_FIELDS)
     except ValueError:
-        raise Malformed("The query of the address is not valid: it has to be `name=value` in UTF-8.") from None
+        raise Malformed("The query is not valid. Send it as `name=value` in UTF-8.") from None
     for name, value in pairs:
         if name in lists:
             values.setdefault(name, []).append(value)
@@ -77,11 +77,11 @@ def _explained(error: msgspec.ValidationError, kind: str) -> SatchelError:
     reason = message[: place.start()] if place else message
     if named := _FIELD.match(reason):
         field = f"{parent}.{named[2]}" if parent else named[2]
-        wrong = "is missing" if named[1] == "missing required" else "is not known here"
+        wrong = "is missing" if named[1] == "missing required" else "is unknown"
         return Invalid(f"The {kind} `{field}` {wrong}.", field=field)
     if parent:
         return Invalid(f"The {kind} `{parent}` cannot be accepted: {_lowered(reason)}.", field=parent)
-    return Invalid(f"What was sent cannot be accepted: {_lowered(reason)}.")
+    return Invalid(f"The request cannot be accepted: {_lowered(reason)}.")
 
 
 def _lowered(sentence: str) -> str:

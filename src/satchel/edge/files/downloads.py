@@ -117,7 +117,7 @@ class Download(Response):
 
     async def _send_part(self, scope: "Scope", send: "Send", info: ObjectInfo, start: int, length: int) -> None:
         if length == 0:
-            raise RangeUnsatisfiable(f"There are only {info.size_bytes} bytes.", size_bytes=info.size_bytes)
+            raise RangeUnsatisfiable(f"The file has only {info.size_bytes} bytes.", size_bytes=info.size_bytes)
         async with self._objects.read(self._key, start=start, length=length) as reading:
             if reading.info.etag == info.etag:
                 last = reading.start + reading.length - 1

@@ -74,7 +74,7 @@ async def preview(objects: Objects, key: str, name: str, content_type: str) -> R
     """An object to be looked at in the browser; whatever it is, it cannot run anything."""
     wanted = preview_of(name, content_type)
     if wanted is None:
-        raise NoPreview("Files of this type cannot be shown here. Download it instead.")
+        raise NoPreview("Files of this type have no preview. Download it instead.")
     async with objects.read(key, length=MAX_TEXT_BYTES if wanted == "text" else HEAD_BYTES) as reading:
         start = b"".join([piece async for piece in reading])
     shown = shown_type(wanted, start[:HEAD_BYTES])

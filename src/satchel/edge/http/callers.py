@@ -36,10 +36,10 @@ KINDS: tuple[type, ...] = (Stranger, Guest, Member, Admin)
 
 
 def admit(caller: Caller, accepted: tuple[type, ...]) -> None:
-    """Let the caller pass if they are one of the accepted kinds, else say what is missing."""
+    """Return if the caller is of an accepted kind, else raise what they have to do."""
     if isinstance(caller, accepted):
         return
     if isinstance(caller, Member):
-        who = "an administrator of this server" if Admin in accepted else "somebody who is not signed in"
-        raise Forbidden(f"Only {who} can do this.")
+        reason = "Only an administrator of this server can do this." if Admin in accepted else "Sign out first."
+        raise Forbidden(reason)
     raise Unauthenticated("Sign in to do this.")

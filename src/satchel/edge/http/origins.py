@@ -46,4 +46,4 @@ class Origins:
         names_us = origin is not None and host != b"" and origin.partition(b"://")[2] == host
         if names_us and (site is None or scope["type"] == "websocket"):
             return
-        raise CrossOrigin("This was sent by a page of another site. Open Satchel itself and do it there.")
+        raise CrossOrigin("A page of another site sent this. Open Satchel and do it there.")

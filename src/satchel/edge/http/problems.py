@@ -1,4 +1,4 @@
-"""Every refusal and failure as `application/problem+json`; nothing else writes that type."""
+"""Problem details: every refusal and failure as `application/problem+json`. Nothing else writes that type."""
 
 import inspect
 import logging
@@ -13,18 +13,18 @@ from satchel.kernel.errors import Forbidden, SatchelError, Unavailable
 MEDIA_TYPE = b"application/problem+json"
 Headers = list[tuple[bytes, bytes]]
 
-_UNEXPECTED = "Something failed on the server. If it happens again, report the request id to whoever runs it."
+_UNEXPECTED = "Something failed on the server. If it happens again, report the request id to its administrator."
 
 _log = logging.getLogger("satchel.edge")
 _encode = msgspec.json.Encoder(enc_hook=str).encode
 
 
 class Malformed(SatchelError):
-    """What was sent is not even well-formed: broken HTTP, broken JSON, or text that is not UTF-8."""
+    """The request is not well-formed: broken HTTP, broken JSON, or text that is not UTF-8."""
 
     status = 400
     slug = "malformed"
-    title = "This cannot be read"
+    title = "The request cannot be read"
 
 
 class BadHeader(Malformed):
@@ -35,11 +35,11 @@ class BadHeader(Malformed):
 
 
 class MethodNotAllowed(SatchelError):
-    """The address exists, but not for this method; the `Allow` header names those it has."""
+    """The address does not offer this method. The header `Allow` names those that it offers."""
 
     status = 405
     slug = "method-not-allowed"
-    title = "This method is not offered here"
+    title = "This method is not offered at this address"
 
     def __init__(self, methods: list[str]) -> None:
         super().__init__(f"Use one of: {', '.join(methods)}.", allow=methods)
@@ -47,7 +47,7 @@ class MethodNotAllowed(SatchelError):
 
 
 class TooSlow(SatchelError):
-    """The rest of the request did not arrive in time."""
+    """The rest of the request did not arrive in time. Send the request again."""
 
     status = 408
     slug = "too-slow"
@@ -55,7 +55,7 @@ class TooSlow(SatchelError):
 
 
 class AddressTooLong(SatchelError):
-    """The address of the request is over the limit."""
+    """The address of the request is longer than the limit."""
 
     status = 414
     slug = "address-too-long"
@@ -63,15 +63,15 @@ class AddressTooLong(SatchelError):
 
 
 class WrongMediaType(SatchelError):
-    """The body is of a type that is not understood here."""
+    """The body has a type that this address does not take."""
 
     status = 415
     slug = "wrong-media-type"
-    title = "This type of content is not understood here"
+    title = "This type of content is not supported"
 
 
 class HeadersTooLarge(SatchelError):
-    """The headers of the request are over the limit."""
+    """The headers of the request are larger than the limit."""
 
     status = 431
     slug = "headers-too-large"
@@ -79,14 +79,14 @@ class HeadersTooLarge(SatchelError):
 
 
 class CrossOrigin(Forbidden):
-    """A page of another site tried to change something here in the name of whoever looks at it."""
+    """A page of another site tried to change something here on behalf of the person who looks at it."""
 
     slug = "cross-origin"
-    title = "Another site may not do this"
+    title = "Other sites may not do this"
 
 
 class Busy(Unavailable):
-    """More requests are being answered than this server takes on at once; trying again shortly will help."""
+    """The server has reached its limit of connections. Try again in a moment."""
 
     slug = "busy"
     title = "Too busy right now"
@@ -94,7 +94,7 @@ class Busy(Unavailable):
 
 
 class ShuttingDown(Unavailable):
-    """The server was stopped before it could finish; whether the request had an effect is not known."""
+    """The server was stopped before it had answered. Whether the request had an effect is not known."""
 
     slug = "shutting-down"
     title = "The server is being stopped"
@@ -102,7 +102,7 @@ class ShuttingDown(Unavailable):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A problem ready to be sent."""
+    """A problem that is ready to be sent."""
 
     status: int
     headers: Headers
@@ -114,7 +114,7 @@ def bad_header(name: str, wanted: str, **facts: Any) -> BadHeader:
 
 
 def problem_from(error: Exception, request_id: str) -> Problem:
-    """The answer to an exception; what is not ours to show becomes a plain 500, its cause only in the log."""
+    """The answer to an exception. One that is not ours becomes a plain 500, and its cause goes to the log alone."""
     if not isinstance(error, SatchelError):
         _log.error("a request failed", exc_info=error, extra={"request": request_id})
         error = SatchelError(_UNEXPECTED)
@@ -164,7 +164,7 @@ class ProblemKind(msgspec.Struct, frozen=True):
 
 
 def kinds_of_problem() -> list[ProblemKind]:
-    """Every kind that the code loaded so far can answer with, by slug."""
+    """Every kind of problem that the loaded code can answer with, by slug."""
     found: dict[str, ProblemKind] = {}
     waiting: list[type[SatchelError]] = [SatchelError]
     while waiting:

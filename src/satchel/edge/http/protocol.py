@@ -133,7 +133,7 @@ class HttpProtocol(asyncio.Protocol):
             self._upgrade(data[upgrade.args[0] :])
             return
         except httptools.HttpParserError:
-            self._refuse(self._refusal or Malformed("This is not an HTTP request that can be understood."))
+            self._refuse(self._refusal or Malformed("This is not a valid HTTP request."))
             return
         if self._in_head:
             if self._head_bytes > self.limits.head_bytes:
@@ -365,7 +365,11 @@ class HttpProtocol(asyncio.Protocol):
         elif self._lingering_bytes is not None:
             self.transport.abort()
         elif self._in_head:
-            self._refuse(TooSlow(f"The headers did not arrive within {self.limits.head_seconds:g} seconds."))
+            self._refuse(
+                TooSlow(
+                    f"The headers did not arrive within {self.limits.head_seconds:g} seconds. Send the request again."
+                )
+            )
         else:
             self.transport.close()
 
@@ -396,7 +400,7 @@ def _lowered(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
 
 async def _busy(_scope: "Scope", _receive: "Receive", send: "Send") -> None:
     problem = problem_from(
-        Busy("This server is answering as many requests as it can. Try again in a moment."), new_request_id()
+        Busy("This server has reached its limit of connections. Try again in a moment."), new_request_id()
     )
     headers = [*problem.headers, *SECURITY_HEADERS, (b"connection", b"close")]
     with suppress(ClientDisconnect):

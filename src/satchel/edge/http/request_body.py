@@ -30,7 +30,7 @@ async def read_json_body(scope: "Scope", receive: "Receive", max_bytes: int) -> 
         while more:
             _within(len(whole), max_bytes)
             if time.monotonic() > deadline:
-                raise TooSlow(f"The body did not arrive within {JSON_SECONDS:g} seconds.")
+                raise TooSlow(f"The body did not arrive within {JSON_SECONDS:g} seconds. Send the request again.")
             body, more = await _next(receive)
             whole += body
         body = bytes(whole)

@@ -223,7 +223,7 @@ class RequestCycle:
             async with asyncio.timeout(seconds):
                 await self._wait_for_news()
         except TimeoutError:
-            raise TooSlow(f"Nothing arrived for {seconds:g} seconds, so the request was given up.") from None
+            raise TooSlow(f"Nothing arrived for {seconds:g} seconds. Send the request again.") from None
 
     async def _wait_for_news(self) -> None:
         assert self._changed is not None

@@ -102,7 +102,7 @@ class _Splice:
     def stalled(self, timeout: float) -> Exception:
         if self._pending:
             return ClientDisconnect()
-        return TooSlow(f"Nothing arrived for {timeout:g} seconds, so the request was given up.")
+        return TooSlow(f"Nothing arrived for {timeout:g} seconds. Send the request again.")
 
     def _read(self) -> None:
         try:

@@ -113,7 +113,7 @@ class Incoming:
     def _done(self, held: Held, room_bytes: int, *, last: bool) -> bool:
         full = held.size_bytes == room_bytes
         if full and last and self._rest:
-            raise UploadTooLarge("More bytes came than the upload was announced with.")
+            raise UploadTooLarge("More bytes arrived than were announced for this upload.")
         return (full and not last) or (self._ended and not self._rest)
 
     def _take(self, held: Held, room_bytes: int) -> None:

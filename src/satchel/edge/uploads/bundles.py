@@ -97,13 +97,13 @@ async def keep_bundle(uploads: Uploads, owner: Member | Guest, request: Request)
 async def _whole_body(uploads: Uploads, lock: UploadLock, request: Request) -> bytes:
     length = declared_length(request.scope)
     if length is None:
-        raise Malformed("Say with the header `Content-Length` how long the bundle is.")
+        raise Malformed("Send the length of the bundle in the header `Content-Length`.")
     if length > MAX_BUNDLE_BYTES:
         raise TooLarge(f"A bundle may have at most {MAX_BUNDLE_BYTES} bytes.", limit_bytes=MAX_BUNDLE_BYTES)
     held = Held()
     await Incoming(request.receive, lock, uploads.buffers).fill(held, length, last=True)
     if held.size_bytes < length:
-        raise TooSlow("The bundle came so slowly that others needed its room. Send it again.")
+        raise TooSlow("The bundle arrived too slowly while others were waiting. Send it again.")
     return b"".join(held.chunks)
 
 
@@ -116,7 +116,7 @@ async def _keep(uploads: Uploads, owner: Member | Guest, bundle: Bundle, content
     if len(set(keys)) != len(keys):
         raise Invalid("Every file of a bundle has a `key` of its own.", field="files")
     if sum(file.size_bytes for file in bundle.files) != len(content):
-        raise Malformed("After the first line come the bytes of all files, as many as it says and no more.")
+        raise Malformed("The bytes after the first line have to be exactly those of the files it lists.")
     ids = await _ids(uploads, owner, bundle.files)
     small = await asyncio.to_thread(_cut, owner, bundle.files, ids, content)
     refused = {file.upload_id: error for file in small if (error := _fault(file)) is not None}
@@ -173,7 +173,7 @@ def _fault(file: Small) -> SatchelError | None:
     if has_control_characters(file.name):
         return Invalid("A `filename` has no control characters.", field="filename")
     if _length({"": file.name, **file.details}) > MAX_METADATA_BYTES:
-        return Invalid(f"All that is said of a file has at most {MAX_METADATA_BYTES} bytes.", field="details")
+        return Invalid(f"The details of a file may have at most {MAX_METADATA_BYTES} bytes.", field="details")
     return None
 
 

@@ -65,5 +65,5 @@ class Uploads:
                 when=(attr("OffsetBytes") == row.offset_bytes) & attr("Ended").absent(),
             )
         except ConditionFailed:
-            raise UploadTakenOver("Somebody else has gone on with this upload. Ask for its offset.") from None
+            raise UploadTakenOver("Another request has continued this upload. Ask for its offset.") from None
         return UPLOAD.read(item)

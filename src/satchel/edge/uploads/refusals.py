@@ -6,15 +6,15 @@ from satchel.kernel.errors import Conflict, Gone, Invalid, NotFound, SatchelErro
 
 
 class WrongProtocol(SatchelError):
-    """The request does not say `Tus-Resumable: 1.0.0`, the one version of the upload protocol spoken here."""
+    """The request lacks the header `Tus-Resumable: 1.0.0`, the only supported version of the upload protocol."""
 
     status = 412
     slug = "upload-protocol"
-    title = "This version of the upload protocol is not spoken here"
+    title = "This version of the upload protocol is not supported"
 
 
 class UnknownDestination(Invalid):
-    """The upload does not say where it goes, or names a place that takes no uploads."""
+    """The upload names no destination, or one that takes no uploads."""
 
     slug = "upload-destination"
     title = "Uploads cannot go there"
@@ -28,51 +28,51 @@ class UploadMissing(NotFound):
 
 
 class UploadEnded(Gone):
-    """The upload was given up, or nothing was added to it for too long; start a new one."""
+    """The upload was cancelled, or nothing was added to it for too long. Start a new one."""
 
     slug = "upload-ended"
     title = "This upload has ended"
 
 
 class UploadUnwanted(Gone):
-    """The place that the upload was for is not there any more, or not for its sender; the upload has ended."""
+    """The destination of the upload is gone, or its sender may no longer use it. The upload has ended."""
 
     slug = "upload-unwanted"
-    title = "There is no place for this upload any more"
+    title = "The destination of this upload is gone"
 
 
 class WrongOffset(Conflict):
-    """The bytes sent do not follow those that are stored; ask for the offset and go on from there."""
+    """The bytes sent do not follow those that are stored. Ask for the offset and continue from there."""
 
     slug = "upload-offset"
-    title = "The upload stands elsewhere"
+    title = "The upload has another offset"
 
 
 class UploadTakenOver(Conflict):
-    """A newer request has gone on with this upload, so the earlier one was stopped; what it had sent was kept."""
+    """A newer request has continued this upload, so the earlier one was stopped. What it had sent was kept."""
 
     slug = "upload-taken-over"
-    title = "Another request has gone on with this upload"
+    title = "Another request has continued this upload"
 
 
 class UploadTooLarge(TooLarge):
-    """The upload is larger than this server takes, or more bytes came than were announced."""
+    """The upload is larger than this server allows, or more bytes arrived than were announced."""
 
     slug = "upload-too-large"
     title = "The upload is too large"
 
 
 class UploadBusy(SatchelError):
-    """Another server, or the end of the upload itself, is at work on it right now; try again in a moment."""
+    """Another request, or the end of the upload itself, holds the lock of this upload. Try again in a moment."""
 
     status = 423
     slug = "upload-busy"
-    title = "The upload is being worked on"
+    title = "The upload is locked"
     retry_after: ClassVar[int] = 3
 
 
 class ChecksumMismatch(SatchelError):
-    """What arrived does not have the checksum that was sent with it, and was thrown away; send it again."""
+    """The bytes that arrived do not have the checksum that was sent with them. They were dropped; send them again."""
 
     status = 460
     slug = "upload-checksum"

@@ -240,7 +240,7 @@ def _is_announced(request: Request) -> bool:
 def _check_fits(request: Request, offset_bytes: int, size_bytes: int) -> None:
     """Refuse what is too long before a byte of it is taken."""
     if offset_bytes + (declared_length(request.scope) or 0) > size_bytes:
-        raise UploadTooLarge(f"Only {size_bytes - offset_bytes} bytes are missing, and the body has more.")
+        raise UploadTooLarge(f"The body is too long: only {size_bytes - offset_bytes} bytes are missing.")
 
 
 def _standing(row: UploadRow) -> dict[str, str]:

@@ -61,7 +61,7 @@ class Check:
     def verify(self) -> None:
         if self._digest.digest() != self._checksum.wanted:
             algorithm = self._checksum.algorithm
-            raise ChecksumMismatch(f"The {algorithm} of what arrived is another. Send these bytes again.")
+            raise ChecksumMismatch(f"The {algorithm} of the received bytes does not match. Send these bytes again.")
 
 
 def check_version(request: "Request") -> None:

@@ -117,7 +117,7 @@ async def _begun_before(uploads: Uploads, key: IdempotencyKey, upload_id: str) -
     if row is None:
         # It is being begun at this moment, or its server died in the middle of that.
         await key.expire(BEGUN_WITHIN)
-        raise UploadBusy("This upload is being begun. Try again in a moment.")
+        raise UploadBusy("This upload is being created. Try again in a moment.")
     if row.ended or _is_expired(uploads, row):
         await key.settle(upload_id)
         return None

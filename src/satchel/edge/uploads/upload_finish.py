@@ -29,7 +29,7 @@ async def settle(uploads: Uploads, row: UploadRow) -> UploadRow:
         return row
     destination = uploads.destinations.get(row.destination)
     if destination is None:
-        raise Unavailable(f"This server does not take uploads for {row.destination!r} any more.")
+        raise Unavailable(f"This server no longer takes uploads for {row.destination!r}.")
     if not row.sha256:
         row = await uploads.change(row, [assign("SHA256", await _sealed(uploads, row))], FINISH_WITHIN)
     arrived = Arrived(

@@ -51,7 +51,7 @@ class UploadLock:
             self._waiting = None
 
     def _taken_over(self) -> UploadTakenOver:
-        return UploadTakenOver("A newer request has gone on with this upload. Ask for its offset before you do.")
+        return UploadTakenOver("A newer request has continued this upload. Ask for its offset first.")
 
 
 class _Queue:
@@ -130,4 +130,4 @@ class UploadLocks:
 
 
 def _busy() -> UploadBusy:
-    return UploadBusy("This upload is being worked on. Try again in a moment.")
+    return UploadBusy("Another request is using this upload. Try again in a moment.")
