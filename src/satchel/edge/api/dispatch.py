@@ -1,7 +1,7 @@
 """Turn a declared operation into the application that answers it: read, check, call, write.
 
-What can be decided once is decided when the server starts; a request only walks through the rest. The caller
-is settled before anything they sent is looked at, so that a stranger learns nothing from how it is refused.
+What can be decided once is decided when the server starts. The caller is identified before the rest of the request is
+read, so that a stranger learns nothing from how it is refused.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _encode = msgspec.json.Encoder().encode
 _JSON = (b"content-type", b"application/json")
-# Answers are made for one caller at one moment; who knows better says so in the headers of a Reply.
+# Answers are made for one caller at one moment. A handler that knows better sets the header in a Reply.
 _PRIVATE = (b"cache-control", b"no-store")
 _PLAIN_LINES = b"".join([b"%b: %b\r\n" % header for header in (_PRIVATE, _JSON)])
 _NO_BODY = (204, 304)

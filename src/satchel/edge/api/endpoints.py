@@ -1,4 +1,4 @@
-"""Typed endpoints: a handler's signature is all that reading, checking and documenting a request go by.
+"""Typed endpoints: the signature of a handler declares how its request is read, checked and documented.
 
     router = Router("rooms")
 
@@ -51,15 +51,15 @@ _NAME_IN_PATH = re.compile(r"\{(\w+)\}")
 
 
 class Body(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
-    """What a client sends as JSON; an unknown field is refused, so that a typing error is never silent."""
+    """The base of JSON bodies. An unknown field is refused, so that a typing error is never silent."""
 
 
 class Query(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
-    """What a client sends after the `?`; an unknown parameter is refused."""
+    """The base of queries. An unknown parameter is refused."""
 
 
 class PageQuery(Query, frozen=True, kw_only=True):
-    """Which part of a long list is asked for; `cursor` comes from the answer before."""
+    """Which part of a long list is wanted. The `cursor` comes from the previous answer."""
 
     limit: Annotated[int, msgspec.Meta(ge=1, le=1000)] = 100
     cursor: Annotated[str, msgspec.Meta(max_length=4096)] | None = None
@@ -86,7 +86,7 @@ class Cookie:
 
 @dataclass(frozen=True, slots=True)
 class Reply(Generic[T]):
-    """An answer with more to it than its body."""
+    """An answer with a status, headers or cookies besides its body."""
 
     body: T
     status: int | None = None
@@ -96,7 +96,7 @@ class Reply(Generic[T]):
 
 @dataclass(slots=True)
 class Needs:
-    """What a handler asks for: types by name in the path, names of parameters, and what it answers with."""
+    """What a handler needs, by its signature, and what it answers with."""
 
     path: dict[str, Any] = field(default_factory=dict[str, Any])
     # A Struct, or one or a list of them.
@@ -142,7 +142,7 @@ class Operation:
 
 
 class Options(TypedDict, total=False):
-    """What a signature cannot say: the status of success, the slice's own errors, the limit of a JSON body.
+    """What a signature cannot declare: the status of success, the slice's own errors, the limit of a JSON body.
 
     `also` names other statuses of success, which a `Reply` has with the same type of body.
     `consumes` and `produces` name the types of raw bodies, several split by ", "; `sends` and `answers` the headers
@@ -173,7 +173,7 @@ class Router:
         self.websockets: dict[str, ASGIApp] = {}
 
     def websocket(self, path: str, app: ASGIApp) -> None:
-        """Declare what speaks on a websocket at this path; it admits its callers itself."""
+        """Declare the application of a websocket at this path. It admits its callers itself."""
         self.websockets[self.prefix + path] = app
 
     def get(self, path: str, **options: Unpack[Options]) -> Callable[[H], H]:

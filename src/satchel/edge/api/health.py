@@ -1,4 +1,4 @@
-"""Answers for whoever watches over the server: is it alive, can it work, and how does it do."""
+"""Endpoints for monitoring: whether the server is alive, whether it is ready, and its metrics."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -20,7 +20,7 @@ METRICS_TYPE = b"text/plain; version=0.0.4; charset=utf-8"
 PROBE = EphemeralKey("ready", "value", owner="health", about="Asked for by readiness checks, and never there")
 EPHEMERAL_KEYS = (PROBE,)
 
-# By the name of what is needed: a function that returns if it answers, and raises if not.
+# By the name of a store: a function that returns if the store answers, and raises if not.
 Checks = Mapping[str, Callable[[], Awaitable[object]]]
 
 
@@ -32,12 +32,12 @@ class NotReady(Unavailable):
 
 
 async def alive(_scope: "Scope", _receive: "Receive", send: "Send") -> None:
-    """GET /healthz: the process runs and its loop turns."""
+    """GET /healthz: the process runs and its event loop is not stuck."""
     await _send(send, b'{"status":"alive"}', b"application/json")
 
 
 def ready(checks: Checks, seconds: float = READY_SECONDS) -> "ASGIApp":
-    """GET /readyz: everything this server needs answers as well."""
+    """GET /readyz: the stores that this server needs answer, too."""
 
     async def answer(_scope: "Scope", _receive: "Receive", send: "Send") -> None:
         outcomes = await asyncio.gather(*(_outcome(check, seconds) for check in checks.values()))
@@ -51,11 +51,11 @@ def ready(checks: Checks, seconds: float = READY_SECONDS) -> "ASGIApp":
 
 
 def numbers(metrics: Metrics, allowed: Networks) -> "ASGIApp":
-    """GET /metrics, for the networks named in the settings; to others there is nothing here."""
+    """GET /metrics, for the networks that the settings name. For others the address does not exist."""
 
     async def answer(scope: "Scope", _receive: "Receive", send: "Send") -> None:
         peer = scope.get("client")
-        # Behind a proxy that nobody told us of, the whole world would look like this machine.
+        # Behind a proxy that the settings do not name, every client would look like this machine.
         if peer is None or not allowed.hold(peer[0]) or came_by_unknown_proxy(scope):
             raise NotFound("There is nothing at this address.")
         await _send(send, metrics.page(), METRICS_TYPE)

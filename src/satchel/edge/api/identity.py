@@ -89,7 +89,7 @@ class Token:
 
 
 class Identity:
-    """Makes and verifies access and guest tokens."""
+    """Issues and verifies access and guest tokens."""
 
     def __init__(
         self,
@@ -119,7 +119,7 @@ class Identity:
         return Token(self._signer.sign("guest", _encode(_GuestClaims(guest.id, guest.name, expires))), expires)
 
     async def revoke(self, session_id: str) -> None:
-        """Refuse the access tokens of this session from now on, for as long as one can be good, and end its sockets."""
+        """Refuse the access tokens of this session until all of them have expired, and end its sockets."""
         await self._ephemeral.together(
             Put(REVOKED(session_id=session_id), b"1", ttl=self.access_lifetime),
             Publish(session_channel(session_id), b"ended"),
@@ -207,5 +207,5 @@ def _tokens_in(scope: "Scope") -> tuple[str | None, str | None, str | None]:
                     access = content
                 elif name == GUEST_COOKIE:
                     guest = content
-    # An emptied cookie is how browsers are told to forget one.
+    # An empty cookie is one that the browser was told to delete.
     return None, access or None, guest or None

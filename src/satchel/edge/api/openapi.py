@@ -137,7 +137,7 @@ def _responses(operation: Operation, by_type: dict[str, Json]) -> Json:
 
 
 def possible_errors(operation: Operation) -> list[type[SatchelError]]:
-    """What a caller has to reckon with besides the server's own trouble, in the order in which it is checked."""
+    """The problems that a caller can meet, besides failures of the server, in the order in which they are checked."""
     needs = operation.needs
     errors: list[type[SatchelError]] = []
     if needs.accepts and Stranger not in needs.accepts:

@@ -1,4 +1,4 @@
-"""The few pages that the server writes itself: no script, one stylesheet, readable on any screen."""
+"""The few pages that the server renders itself: no script, one stylesheet, readable on any screen."""
 
 import hashlib
 import re
@@ -17,7 +17,7 @@ PAGE_POLICY = "default-src 'none'; style-src 'self'; base-uri 'none'; form-actio
 
 
 def asset(name: str) -> Response:
-    """The stylesheet; its name changes with its content, so it can be kept for good."""
+    """The stylesheet. Its name changes with its content, so it can be cached for ever."""
     if name != _STYLE_NAME:
         raise NotFound("There is nothing at this address.")
     headers = {"cache-control": "public, max-age=31536000, immutable"}

@@ -1,4 +1,4 @@
-"""A page to read the API by: rendered from the OpenAPI document, without a script."""
+"""The reference page of the API, rendered from the OpenAPI document without a script."""
 
 from html import escape
 from typing import Any
@@ -78,7 +78,7 @@ def _who(security: list[Json]) -> str:
 
 
 def _content(content: Json) -> str:
-    """What comes, in each of the forms in which it can."""
+    """Each form that a value can have."""
     return " or ".join(
         _shape(described["schema"]) if "schema" in described else f"<code>{escape(media_type)}</code>"
         for media_type, described in content.items()
@@ -127,7 +127,7 @@ def _default(schema: Json) -> str:
 
 
 def _shape(schema: Json) -> str:
-    """A schema in a few words, with links to the types it speaks of."""
+    """A schema in a few words, with links to the types it names."""
     if "$ref" in schema:
         name = escape(schema["$ref"].rpartition("/")[2])
         return f'<a href="#type-{name}"><code>{name}</code></a>'

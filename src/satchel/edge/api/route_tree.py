@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class _Place:
-    """A node of the tree: what follows it, and what answers when a path ends here."""
+    """A node of the tree: its children, and the applications of a path that ends here."""
 
     __slots__ = ("apps", "headers", "named", "parameter", "template")
 
@@ -39,7 +39,7 @@ class Routes:
     """An ASGI application that hands each request to the application declared for its method and path."""
 
     def __init__(self, otherwise: "ASGIApp | None" = None) -> None:
-        """`otherwise` answers GET and HEAD of every path that nothing was declared for."""
+        """`otherwise` answers GET and HEAD of every path without a route."""
         self._root = _Place()
         self._exact: dict[str, _Place] = {}
         self._otherwise = _Place()

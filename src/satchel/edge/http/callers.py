@@ -1,4 +1,4 @@
-"""The kinds of people who call, so that an endpoint can say by a type whom it serves."""
+"""The kinds of callers as types, so that an endpoint can say in its signature whom it serves."""
 
 from typing import TypeAlias
 
@@ -8,11 +8,11 @@ from satchel.kernel.errors import Forbidden, Unauthenticated
 
 
 class Stranger(msgspec.Struct, frozen=True):
-    """Somebody who showed nothing."""
+    """Somebody who sent no token."""
 
 
 class Guest(msgspec.Struct, frozen=True):
-    """Somebody without an account, recognisable by a signed id and the name they chose."""
+    """Somebody without an account, known by a signed id and the name they chose."""
 
     id: str
     name: str
@@ -28,7 +28,7 @@ class Member(msgspec.Struct, frozen=True):
 
 
 class Admin(Member, frozen=True):
-    """A member who administers this server; ask for it where only they may pass."""
+    """A member who administers this server."""
 
 
 Caller: TypeAlias = Stranger | Guest | Member

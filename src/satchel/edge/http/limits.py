@@ -1,13 +1,13 @@
-"""How much the server takes on, and how long it waits, in one value."""
+"""The limits of a connection in one value: sizes, numbers and timeouts."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Every bound of a connection. The defaults suit a small machine on the open internet."""
+    """Every limit of a connection. The defaults suit a small machine on the open internet."""
 
-    # Websockets not counted: those who only listen leave the others their share.
+    # Websockets are not counted, so that those who only listen leave the others their share.
     connections: int = 4096
     backlog: int = 1024
     address_bytes: int = 16 * 1024
@@ -15,13 +15,13 @@ class Limits:
     head_bytes: int = 64 * 1024
     head_seconds: float = 20
     keep_alive_seconds: int = 30
-    # Silence in the middle of a body, or a reader who takes nothing, for so long ends the request.
+    # A request ends when nothing of its body arrives, or nothing of its answer is taken, for so long.
     stalled_seconds: float = 60
-    # What is left of a refused request is read and dropped up to here, so that the refusal can be read.
+    # The rest of a refused request is read and dropped up to here, so that the client can read the refusal.
     linger_bytes: int = 4 * 1024 * 1024
     linger_seconds: float = 5
     shutdown_seconds: int = 20
-    # What flows on a websocket comes in frames of up to this size; those who only listen allow themselves less.
+    # The largest frame of a websocket.
     websocket_bytes: int = 1024 * 1024
-    # A client is asked so often whether it is still there, and has as long to answer.
+    # How often a websocket is pinged, and how long its client has to answer.
     ping_seconds: float = 20

@@ -1,7 +1,7 @@
 """One line per request and per event on standard error, as JSON for machines or as text for people.
 
-No line holds a path, a query, a token, a cookie or a body: the template of the route and the request id are
-enough to find what happened, and paths can be secrets here.
+No line holds a path, a query, a token, a cookie or a body. Paths can be secrets here, and the template of the route and
+the request id are enough to find what happened.
 """
 
 import asyncio
@@ -21,12 +21,12 @@ LogFormat = Literal["text", "json"]
 Write = Callable[[bytes], object]
 
 _encode = msgspec.json.Encoder(enc_hook=str).encode
-# What every record has anyway; the rest came by `extra=` and belongs into the line.
+# Fields that every record has. The others came by `extra=` and belong into the line.
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "color_message"}
 
 
 class RequestLine(msgspec.Struct, tag_field="event", tag="request"):
-    """What is kept of a request."""
+    """The log line of a request."""
 
     time: str
     level: str
@@ -75,7 +75,7 @@ class LineBuffer:
             while True:
                 lines.append(self._lines.popleft())
         left = b"".join(lines)
-        # A reader of our log that went away must not take the server with it.
+        # A log that nobody reads any more must not stop the server.
         with contextlib.suppress(OSError):
             while left:
                 left = left[os.write(self._descriptor, left) :]
@@ -125,13 +125,13 @@ class Journal(logging.Handler):
         return logging.Formatter().formatException(record.exc_info) if record.exc_info else ""
 
     def _write(self, line: bytes) -> None:
-        # A reader of our log that went away must not take the server with it.
+        # A log that nobody reads any more must not stop the server.
         with contextlib.suppress(OSError, ValueError):
             self._out(line + b"\n")
 
 
 class Timestamps:
-    """The time of now in the stored form; the part down to the second is made once per second."""
+    """The current time in the stored form. The part down to the second is made once per second."""
 
     def __init__(self) -> None:
         self._second = -1
@@ -146,7 +146,7 @@ class Timestamps:
 
 
 def start_journal(log_format: LogFormat, level: str, **options: Any) -> Journal:
-    """Send every log of the process to one journal; of what libraries say, only warnings, since we say the rest."""
+    """Send every log of the process to one journal. Of libraries only warnings are kept; we log the rest ourselves."""
     journal = Journal(log_format, level, **options)
     root = logging.getLogger()
     root.handlers = [journal]

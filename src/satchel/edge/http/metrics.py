@@ -1,7 +1,7 @@
-"""Numbers for Prometheus: what was asked, how it ended, how long it took.
+"""Metrics for Prometheus: requests by route, method and status, and how long they took.
 
-Requests are counted in plain integers on the loop's thread and given to prometheus-client when somebody looks, which
-costs a request a tenth of that library's locks and spares the start its import.
+Requests are counted in plain integers on the loop's thread. prometheus-client gets them when the page is read. That
+costs a request a tenth of that library's locks, and its import is not part of the start.
 """
 
 from bisect import bisect_left
@@ -61,7 +61,7 @@ class RequestMetrics:
 
 
 class Metrics:
-    """Everything this process tells Prometheus; slices and stores add collectors of their own."""
+    """All metrics of this process. Slices and stores add collectors of their own."""
 
     def __init__(self) -> None:
         self.requests = RequestMetrics()

@@ -1,6 +1,6 @@
-"""What happens around every request: id, real client, origin check, security headers, problems, log and metrics.
+"""The middleware around every request: id, real client, origin check, security headers, problems, log and metrics.
 
-One raw ASGI layer instead of a stack of them, since every layer is paid for by every request.
+It is one raw ASGI layer instead of a stack of them, because every request pays for every layer.
 """
 
 import asyncio
@@ -38,9 +38,9 @@ SECURITY_HEADERS = [
 ]
 _ONLY_OVER_HTTPS = [(b"strict-transport-security", b"max-age=31536000")]
 _SECURITY_LINES = b"".join([b"%b: %b\r\n" % header for header in SECURITY_HEADERS])
-# A page may say for itself which policies it needs; a header it has set is left alone.
+# A page may set policies of its own; a header that it has set is left alone.
 _NAMES = frozenset(name for name, _ in SECURITY_HEADERS)
-# nginx's number for a client that went away before it had its answer; only ever seen in our log.
+# nginx's status for a client that left before it had its answer. It appears in our log alone.
 CLIENT_LEFT = 499
 # The connection has become a websocket.
 SWITCHED = 101
@@ -49,7 +49,7 @@ _QUIET_ROUTES = frozenset({"/healthz", "/readyz", "/metrics"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exposure:
-    """How this server meets the outside: which proxies it believes, its own public addresses, who may read metrics."""
+    """How this server is exposed: the proxies it trusts, its public addresses, the networks that may read metrics."""
 
     trusted_proxies: Sequence[Network] = ()
     addresses: Sequence[str] = ()
@@ -69,7 +69,7 @@ class Middleware:
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
         if scope["type"] == "lifespan":
-            raise RuntimeError("the application is opened around the server, so there is nothing to do at its start")
+            raise RuntimeError("the application is opened before the server starts, so it has no lifespan")
         started = time.perf_counter()
         context = begin(scope, see_through(scope, self._proxies) if self._proxies else None)
         answer = _Answer(scope, send, context)
@@ -81,7 +81,7 @@ class Middleware:
         except ClientDisconnect:
             answer.status = CLIENT_LEFT
         except asyncio.CancelledError:
-            # Only the end of the server cancels a request; its task ends here, so nobody waits for the cancellation.
+            # Only a server that stops cancels a request. The task ends here, so the cancellation is not raised again.
             await answer.fail(ShuttingDown("The server is being stopped. Try again in a moment."))
         except Exception as error:  # noqa: BLE001 -- whatever it is, the client gets an answer and the log the cause
             await answer.fail(error)
@@ -112,7 +112,7 @@ class Middleware:
 
 
 class _Answer:
-    """The way out of one request: completes the headers, and remembers what was sent."""
+    """The `send` of one request. It completes the headers, and remembers what was sent."""
 
     __slots__ = ("_context", "_scope", "_send", "sent_bytes", "status")
 
@@ -162,7 +162,7 @@ class _Answer:
 
     async def fail(self, error: Exception) -> None:
         if self.status:
-            # Too late for another answer; leaving this one unfinished makes the server break the connection.
+            # It is too late for another answer. The server closes the connection of an answer that stays unfinished.
             _log.error("a request failed half-way", exc_info=error, extra={"request": self._context.id})
             if self.status == SWITCHED:
                 with contextlib.suppress(OSError):

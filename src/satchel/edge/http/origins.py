@@ -1,4 +1,4 @@
-"""Refuse what a page of another site tries to do here with the cookies of whoever looks at it."""
+"""The check against cross-site request forgery: a page of another site may not use the cookies of its reader here."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -24,7 +24,7 @@ class Origins:
     def check(self, scope: "Scope") -> None:
         """Raise `CrossOrigin` for a write, or a websocket, that comes from a page of another site.
 
-        Browsers name the origin of every write, other clients need not: without one there is no page behind it.
+        Browsers send the origin of every write. A request without one does not come from a page.
         """
         if scope["type"] == "http" and scope["method"] in _SAFE_METHODS:
             return
@@ -41,8 +41,8 @@ class Origins:
             return
         if site is None and origin is None:
             return
-        # The scheme is left out of it: behind a proxy that ends TLS we do not see the one that the browser sees.
-        # For websockets browsers differ in what they call the same site, but all of them name the origin.
+        # The scheme is not compared: behind a proxy that ends TLS we do not see the one that the browser sees.
+        # For websockets, browsers differ in what they call the same site, but all of them send the origin.
         names_us = origin is not None and host != b"" and origin.partition(b"://")[2] == host
         if names_us and (site is None or scope["type"] == "websocket"):
             return

@@ -1,4 +1,4 @@
-"""Which client really stands behind a request, believing only the proxies that were named in the settings."""
+"""Find the client behind proxies. Only proxies that the settings name are trusted."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -15,7 +15,7 @@ _PORT_UNKNOWN = 0
 
 
 class Networks:
-    """A set of networks that answers quickly for addresses it has seen before."""
+    """A set of networks, with a cache of the addresses it was asked about."""
 
     def __init__(self, networks: Sequence[Network]) -> None:
         self._networks = tuple(networks)
@@ -35,7 +35,7 @@ class Networks:
 
 
 def see_through(scope: "Scope", trusted: Networks) -> bytes | None:
-    """Put the real client and scheme into the scope if a trusted proxy sent this; answer its request id, if any.
+    """Put the real client and scheme into the scope if a trusted proxy sent this. Returns the request id it proposes.
 
     `X-Forwarded-For` is read from the right: the first address that is no proxy of ours is the last one that
     somebody we trust has seen. What stands further left is the client's own claim.
@@ -59,7 +59,7 @@ def see_through(scope: "Scope", trusted: Networks) -> bytes | None:
 
 
 def came_by_unknown_proxy(scope: "Scope") -> bool:
-    """Whether a proxy that nobody told us of passed this on, so that its address says nothing about the client."""
+    """Whether a proxy passed this on that the settings do not name: its address says nothing about the client."""
     peer = scope.get("client")
     if peer is not None and peer[1] == _PORT_UNKNOWN:
         return False
@@ -81,7 +81,7 @@ def _first_unknown(forwarded_for: str, trusted: Networks) -> str | None:
         try:
             address = str(ip_address(_without_port(entry.strip())))
         except ValueError:
-            # Not an address: whoever wrote it, nothing to the left can be believed.
+            # Not an address: nothing to the left of it can be trusted.
             return address
         if not trusted.hold(address):
             return address

@@ -1,4 +1,4 @@
-"""What is known of a request while it is being answered: its id, its route, who calls and from where."""
+"""The context of a request while it is being answered: its id, its route, its caller and its client."""
 
 import itertools
 import re
@@ -26,7 +26,7 @@ class Client(msgspec.Struct, frozen=True):
 
 
 class RequestContext:
-    """One per request or websocket, kept in its scope: filled in on the way, read by log and problems."""
+    """One per request or websocket, kept in its scope. Later steps fill it in; log and problems read it."""
 
     __slots__ = ("caller", "headers", "id", "route")
 
@@ -35,7 +35,7 @@ class RequestContext:
         # The template, never the path itself: paths can hold the secret of a link.
         self.route = ""
         self.caller: Caller | None = None
-        # What every answer of the route carries, refusals too.
+        # Headers of every answer of the route, refusals included.
         self.headers: Sequence[tuple[bytes, bytes]] = ()
 
 

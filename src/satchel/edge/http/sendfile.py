@@ -17,12 +17,12 @@ _THREADS = 8
 
 
 class FileShrank(Exception):
-    """The file ended before the promised number of bytes."""
+    """The file ended before the announced number of bytes."""
 
 
 @cache
 def _threads() -> ThreadPoolExecutor:
-    # Apart from the loop's default threads, so that a slow disk under a download delays nothing but downloads.
+    # Apart from the loop's default threads, so that a slow disk delays downloads alone.
     return ThreadPoolExecutor(_THREADS, thread_name_prefix="sendfile")
 
 
@@ -72,7 +72,7 @@ def _push(to_socket: int, from_file: int, offset: int, count: int) -> tuple[int,
             return moved, True
         except OSError:
             if moved:
-                # What has left is told first; the next attempt meets the same end.
+                # Report what has left first; the next attempt meets the same error.
                 return moved, False
             raise
         if step == 0:

@@ -1,4 +1,4 @@
-"""Run the application: listen, say so, answer until told to stop, then finish what was begun."""
+"""Run the application: listen, print the address, answer until told to stop, then finish what was begun."""
 
 import asyncio
 import contextlib
@@ -24,7 +24,7 @@ from satchel.kernel.errors import SatchelError
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
-# Opening yields an application that can answer; closing lets go of everything that it held.
+# Opening yields an application that can answer. Closing releases everything that it holds.
 OpenApplication = Callable[[], AbstractAsyncContextManager["ASGIApp"]]
 
 
@@ -34,7 +34,7 @@ _LAST_WORDS_SECONDS = 1.0
 
 
 class CannotListen(Exception):
-    """The address cannot be listened on; the message says why and what to do."""
+    """The server cannot listen on this address. The message says why and what to do."""
 
 
 def run(
@@ -46,7 +46,7 @@ def run(
     limits: Limits | None = None,
     on_stopping: Callable[[], None] = lambda: None,
 ) -> int:
-    """Serve until SIGINT or SIGTERM and answer the exit code; what prevents it is one sentence on standard error.
+    """Serve until SIGINT or SIGTERM. Returns the exit code; what prevents the start is a sentence on standard error.
 
     `address` is what people use, if it is not simply host and port. `on_stopping` is called as soon as the server is
     told to stop, while requests are still being answered.
@@ -62,7 +62,7 @@ def run(
         sys.stderr.write(f"{error}\n")
         return 1
     except KeyboardInterrupt:
-        # Only before the server has begun to handle signals itself.
+        # This can happen only before the server handles signals itself.
         return _INTERRUPTED
     return 0
 
@@ -183,9 +183,9 @@ class Server:
 
 
 def collect_seldom() -> None:
-    """Let Python look for garbage in cycles after 50,000 new objects, not 700, and never in what is there already.
+    """Collect garbage cycles after 50,000 new objects instead of 700, and never among what exists now.
 
-    Nearly all of ours goes without being looked for; looking as often as usual takes a tenth of a busy server's time.
+    Nearly all of our objects are freed by their reference counts. The default takes a tenth of a busy server's time.
     """
     gc.collect()
     gc.freeze()
@@ -193,7 +193,7 @@ def collect_seldom() -> None:
 
 
 def _allow_many_files() -> None:
-    """Every connection is a file; the soft limit is often 1024, and ours to raise."""
+    """Raise the soft limit of open files, which is often 1024: every connection is a file."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = min(hard, 65536) if hard != resource.RLIM_INFINITY else 65536
     if soft < wanted:

@@ -21,16 +21,16 @@ from satchel.edge.http.problems import TooSlow
 if TYPE_CHECKING:
     from starlette.types import Message, Receive, Scope, Send
 
-# Larger ones move no more bytes in the same time: this still fits into a processor's own memory.
+# A larger one moves no more bytes in the same time. This size still fits into a processor's cache.
 BUFFER_BYTES = 256 * 1024
 
 
 class BodyBroken(Exception):
-    """The body ended before its time."""
+    """The body ended before its announced length."""
 
 
 async def splice(source: "Scope", receive: "Receive", target: "Scope", send: "Send") -> int:
-    """Send the whole body of one request as the next part of an answer that has begun; how many bytes it had.
+    """Send the whole body of one request as the next part of an answer that has begun. Returns how many bytes it had.
 
     Raises `BodyBroken` or `TooSlow` when the body does not come to its end, `ClientDisconnect` when the answer's reader
     has left or takes nothing.
@@ -48,7 +48,7 @@ async def splice(source: "Scope", receive: "Receive", target: "Scope", send: "Se
 
 
 async def next_piece(receive: "Receive") -> tuple[bytes, bool]:
-    """What comes next of a body, and whether more follows."""
+    """The next piece of a body, and whether more follows."""
     message = await receive()
     if message["type"] == "http.disconnect":
         raise BodyBroken
@@ -76,7 +76,7 @@ async def splice_sockets(source: asyncio.Transport, target: asyncio.Transport, c
 
 
 class _Splice:
-    """Bytes on their way; driven by the loop, which says when a socket can be read or written."""
+    """One splice under way. The loop calls it when a socket can be read or written."""
 
     def __init__(self, source: socket.socket, target: socket.socket, count: int) -> None:
         self._loop = asyncio.get_running_loop()
@@ -84,7 +84,7 @@ class _Splice:
         self._target = target
         self._unread = count
         self._buffer = _buffer_of(threading.get_ident())
-        # What the target has not taken yet; nothing is read before it has.
+        # What the target has not taken yet. Nothing is read while there is some.
         self._pending = memoryview(b"")
         self.done: asyncio.Future[None] = self._loop.create_future()
 
@@ -117,7 +117,7 @@ class _Splice:
         self._unread -= size
         rest = self._send(self._buffer[:size])
         if rest:
-            # A copy, since the buffer is everybody's.
+            # A copy, because all splices share the buffer.
             self._pending = memoryview(bytes(rest))
             self._loop.remove_reader(self._source)
             self._loop.add_writer(self._target, self._write)
@@ -135,7 +135,7 @@ class _Splice:
             self._end()
 
     def _send(self, data: memoryview) -> memoryview:
-        """What of it could not be sent."""
+        """Send as much as possible; returns the rest."""
         try:
             return data[self._target.send(data) :]
         except (BlockingIOError, InterruptedError):
