@@ -1,4 +1,4 @@
-"""Several files and folders as one zip file, read from the store while it goes out."""
+"""Several files and folders as one zip file, read from the store while it is sent."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ArchiveEntry:
-    """Something in an archive: its path there, when it was made, and the key of its object; a folder has none."""
+    """An entry of an archive: its path, its time, and the key of its object. A folder has no key."""
 
     path: str
     modified: float

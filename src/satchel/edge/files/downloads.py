@@ -1,4 +1,4 @@
-"""Send a stored object: whole or in part, only if it has changed, by the kernel where it can, never as our own page."""
+"""Downloads of stored objects: ranges, conditions, sending by the kernel, and headers that make the bytes harmless."""
 
 import re
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -15,11 +15,11 @@ from satchel.stores.ports.objects import ObjectInfo, RangeUnsatisfiable, Reading
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
-# Whatever the bytes are, a browser that shows them runs nothing, loads nothing and has no origin.
+# A browser that shows the bytes runs nothing, loads nothing and gives them no origin, whatever they are.
 USER_CONTENT_POLICY = "sandbox; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'"
-# Below this, handing the bytes over costs less than the detour to the kernel.
+# Below this size, writing the bytes costs less than asking the kernel to send them.
 _WORTH_SENDFILE_BYTES = 64 * 1024
-# Marks that turn the reading direction around can make `gpj.exe` look like `exe.jpg`.
+# Characters that reverse the reading direction can make `gpj.exe` look like `exe.jpg`.
 _DECEIVING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
@@ -32,7 +32,7 @@ class Readable(Protocol):
 
 
 class Sent:
-    """How many bytes of an answer's body have gone to the connection so far."""
+    """How many bytes of the body have been sent so far."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -41,9 +41,9 @@ class Sent:
         self.count += count
 
 
-# Entered with where the answer begins in the object and the number of bytes that are about to go, None if nobody knows
-# it, before the first of them, and may still refuse by raising; left when all have gone, or by the error that kept the
-# rest from going.
+# A context around the sending of a body. It is entered before the first byte, with the offset in the object and the
+# number of bytes (None if that is unknown), and may refuse by raising. It is left when all bytes have been sent, or by
+# the error that prevented it.
 Meter: TypeAlias = Callable[[int, int | None], AbstractAsyncContextManager[Sent]]
 
 
@@ -53,7 +53,7 @@ async def unmetered(_start: int, _length: int | None) -> AsyncGenerator[Sent]:
 
 
 def attached_as(name: str) -> str:
-    """A Content-Disposition under which browsers save the bytes: the name as people know it, without tricks."""
+    """The Content-Disposition that makes browsers save the bytes under this name, without characters that deceive."""
     return attachment(_DECEIVING.sub("", name).replace("/", "_").replace("\\", "_").strip() or "download")
 
 
@@ -128,7 +128,7 @@ class Download(Response):
                 if last == info.size_bytes - 1:
                     await self._finish()
                 return
-        # Replaced between the two looks: a part of the new one would be glued to the old one.
+        # The object was replaced meanwhile: the client would join a part of the new one to the old one.
         await self._send_whole(scope, send)
 
     async def _finish(self) -> None:

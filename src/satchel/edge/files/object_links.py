@@ -1,4 +1,4 @@
-"""Serve the signed links of a store that has no server of its own: what S3 does for its links, for the folder store."""
+"""Signed links to objects of the folder store, which has no server of its own as S3 has."""
 
 from collections.abc import AsyncIterable
 from typing import Protocol, runtime_checkable
@@ -26,7 +26,7 @@ class Claim(Protocol):
 
 @runtime_checkable
 class LinkedObjects(Readable, Protocol):
-    """A store that signs links to us and can tell what they allow."""
+    """A store that signs links to this server and can tell what they allow."""
 
     def open_link(self, token: str, method: str) -> Claim: ...
 
@@ -36,7 +36,7 @@ class LinkedObjects(Readable, Protocol):
 
 
 def routes(objects: LinkedObjects, max_bytes: int) -> Router:
-    """GET, HEAD and PUT of `/objects/{token}`; a link is its own permission, so nobody is asked who they are."""
+    """GET, HEAD and PUT of `/objects/{token}`. The link itself is the permission, so the caller does not matter."""
     router = Router("objects", prefix="")
 
     @router.get("/objects/{token}")

@@ -1,4 +1,4 @@
-"""Which files a browser may show, and as what: the declared type proposes, the first bytes decide.
+"""Previews: which files a browser may show, and as what. The declared type proposes, the first bytes decide.
 
 Nothing here is ever served as HTML, SVG or a script, whatever it calls itself: text is shown as plain text, and of the
 other kinds only types whose first bytes prove them.
@@ -16,7 +16,7 @@ from satchel.stores.ports.objects import DEFAULT_TYPE, Objects
 
 Preview = Literal["image", "audio", "video", "pdf", "text"]
 
-# So much is looked at; the marks of all types below lie within.
+# How much of a file is examined. The signatures of all types below lie within.
 HEAD_BYTES = 4096
 MAX_TEXT_BYTES = 1024 * 1024
 TEXT_TYPE = "text/plain; charset=utf-8"
@@ -64,14 +64,14 @@ _MARKS: tuple[tuple[re.Pattern[bytes], str], ...] = tuple(
 
 
 class NoPreview(Invalid):
-    """The file is of no kind that can be shown safely, or its bytes are not what its type says."""
+    """The file has no safe preview, or its bytes are not what its type says. Download it instead."""
 
     slug = "no-preview"
     title = "This file cannot be shown here"
 
 
 async def preview(objects: Objects, key: str, name: str, content_type: str) -> Response:
-    """An object to be looked at in the browser; whatever it is, it cannot run anything."""
+    """A download that the browser shows. Whatever the object is, it cannot run anything."""
     wanted = preview_of(name, content_type)
     if wanted is None:
         raise NoPreview("Files of this type have no preview. Download it instead.")
@@ -89,12 +89,12 @@ async def preview(objects: Objects, key: str, name: str, content_type: str) -> R
         "cache-control": "private, no-cache",
         "content-type": shown,
     }
-    # What is cut off in the middle of a letter shows as one mark, like every byte that is no text.
+    # A letter that is cut in the middle shows as one replacement character, like every byte that is no text.
     return Response(start.decode(errors="replace").encode(), headers=headers)
 
 
 def preview_of(name: str, content_type: str) -> Preview | None:
-    """As what a file could be shown, going by what it is said to be."""
+    """The kind of preview that the declared type and the name propose."""
     declared = content_type.partition(";")[0].strip().lower()
     if declared == DEFAULT_TYPE:
         declared = _by_extension.guess_type(name, strict=False)[0] or ""
@@ -116,6 +116,6 @@ def shown_type(wanted: Preview, head: bytes) -> str | None:
     if found is None:
         return None
     family = "pdf" if found == "application/pdf" else found.partition("/")[0]
-    # The same containers hold sound and pictures that move; neither can do more than the other.
+    # The same containers hold sound and video, and neither is more dangerous.
     is_wanted = family == wanted or {family, wanted} == {"audio", "video"}
     return found if is_wanted else None

@@ -23,12 +23,12 @@ def last_modified(info: ObjectInfo) -> str:
 
 
 def asks_first(scope: "Scope") -> bool:
-    """Whether the answer depends on what is known of the object before it is opened."""
+    """Whether the answer depends on metadata of the object, which have to be read before it is opened."""
     return any(name in (b"range", b"if-none-match", b"if-modified-since") for name, _ in scope["headers"])
 
 
 def is_unchanged(scope: "Scope", info: ObjectInfo) -> bool:
-    """Whether the client already has this: a 304 is enough."""
+    """Whether the client already has this version, so that a 304 is enough."""
     known = header(scope, b"if-none-match")
     if known is not None:
         tags = [tag.strip().removeprefix("W/") for tag in known.decode("latin-1").split(",")]
@@ -38,7 +38,7 @@ def is_unchanged(scope: "Scope", info: ObjectInfo) -> bool:
 
 
 def wanted_range(scope: "Scope", info: ObjectInfo) -> tuple[int, int] | None:
-    """Start and length of the one range asked for; None for the whole, a length of 0 for what is not there.
+    """Start and length of the range asked for. None means the whole; a length of 0 means a range behind the end.
 
     Several ranges, other units and ranges of an older version are answered with the whole, as a server may.
     """
@@ -61,7 +61,7 @@ def _is_same_version(scope: "Scope", info: ObjectInfo) -> bool:
     if condition is None:
         return True
     text = condition.decode("latin-1").strip()
-    # A date has only whole seconds, in which a file can change twice: good enough only if it is exactly ours.
+    # A file can change twice within the second of a date, so only exactly our date is good enough.
     return text in (etag_of(info), last_modified(info))
 
 
@@ -70,5 +70,5 @@ def _date(value: bytes | None) -> datetime | None:
         date = parsedate_to_datetime(value.decode("latin-1")) if value is not None else None
     except (ValueError, OverflowError):
         return None
-    # Without a zone it is no date that HTTP knows.
+    # HTTP knows no date without a zone.
     return date if date is not None and date.tzinfo is not None else None

@@ -1,4 +1,4 @@
-"""Serve the web app: built files with their compressed twins, and the one page that draws every address of the app."""
+"""The web app: its built files, compressed or not, and the one page that renders every address of the app."""
 
 import base64
 import hashlib
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
 _SHELL = "/index.html"
-# Run beside the pages under a policy of their own: they may fetch for them, and nothing else.
+# Workers have a policy of their own: they may fetch, and nothing else.
 _WORKERS = ("/service-worker.js", "/_app/immutable/workers/")
 # Names in here change with their content.
 _IMMUTABLE = "/_app/immutable/"
@@ -32,15 +32,15 @@ _TYPES = {
     ".woff2": "font/woff2",
 }
 _INLINE_SCRIPT = re.compile(rb"<script>(.*?)</script>", re.DOTALL)
-# Of SvelteKit, on the hidden line that tells screen readers which page has come up; no other style may stand inline.
+# SvelteKit sets this style on the hidden line that announces pages to screen readers. No other may stand inline.
 _ANNOUNCER_STYLE = "'sha256-S8qMpvofolR8Mpjy4kQvEm7m1q8clzU4dfDH0AmvZjo='"
-# Not ours to answer with a page: whoever asks here is a program, and wants to know that there is nothing.
+# Addresses of programs. A missing one is answered with a problem, not with the page of the app.
 _NOT_PAGES = frozenset({"api", "assets", "objects", "_app", ".well-known"})
 
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """One file, by encoding; the one that is not encoded is always there."""
+    """One file in its encodings. The plain form always exists."""
 
     bodies: dict[bytes, bytes]
     headers: list[tuple[bytes, bytes]]
@@ -48,7 +48,7 @@ class _File:
 
 
 class Site:
-    """An ASGI application that answers GET and HEAD of everything that nobody else answers.
+    """An ASGI application that answers GET and HEAD of every address without a route.
 
     The whole site is kept in memory: it is a few hundred kilobytes, and read by every visitor.
     """
@@ -121,7 +121,7 @@ def _load(path: Path, folder: Path, policy: str) -> _File:
 
 
 def _best(accepted: bytes, offered: Container[bytes]) -> bytes:
-    """The smallest encoding that the client takes; one with `q=0` is one that it does not."""
+    """The smallest encoding that the client accepts. `q=0` means that it does not."""
     taken = {
         part.partition(b";")[0].strip()
         for part in accepted.lower().split(b",")

@@ -1,4 +1,4 @@
-"""Zip files as they go out: each entry stored as it is, its size and CRC after it, Zip64 wherever 32 bits are too few.
+"""The zip format as a stream: entries are not compressed, size and CRC follow them, Zip64 where 32 bits are too few.
 
 PKWARE's APPNOTE 6.3 is the format. Only the list of entries at the end is kept in memory, some hundred bytes for each.
 """
@@ -20,7 +20,7 @@ _FILE_MODE, _FOLDER_MODE = 0o100644 << 16, (0o040755 << 16) | 0x10
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """An entry that has gone out, as the list at the end tells it."""
+    """An entry that was sent, as the central directory lists it."""
 
     name: bytes
     moment: int
@@ -31,7 +31,7 @@ class _Written:
 
 
 class ZipWriter:
-    """Makes the bytes around the entries; who calls it sends them, and the entries' own bytes in between."""
+    """Makes the bytes around the entries. The caller sends them, with the bytes of the entries in between."""
 
     def __init__(self) -> None:
         self._offset = 0
@@ -41,7 +41,7 @@ class ZipWriter:
         self._is_large = False
 
     def begin(self, name: str, modified: float, *, size_bytes: int = 0) -> bytes:
-        """The header of an entry; a name that ends with `/` is a folder."""
+        """The header of an entry. A name that ends with `/` is a folder."""
         encoded = name.encode()
         moment = _dos_time(modified)
         self._open = (encoded, moment, name.endswith("/"), self._offset)
@@ -56,13 +56,13 @@ class ZipWriter:
         return self._sent(header + encoded + extra)
 
     def count(self, piece: bytes) -> bytes:
-        """A piece of the entry's own bytes, which goes out as it is."""
+        """Count a piece of the entry's own bytes, which is sent as it is."""
         self._crc = zlib.crc32(piece, self._crc)
         self._size += len(piece)
         return self._sent(piece)
 
     def end(self) -> bytes:
-        """What comes after the bytes of an entry."""
+        """The descriptor behind the bytes of an entry."""
         if self._open is None or (self._size >= _LIMIT_32) > self._is_large:
             raise RuntimeError("an entry has to be begun, with its size if that is large")
         name, moment, is_folder, offset = self._open
@@ -72,7 +72,7 @@ class ZipWriter:
         return self._sent(struct.pack(f"<4sI{sizes}", b"PK\7\x08", self._crc, self._size, self._size))
 
     def finish(self) -> list[bytes]:
-        """The list of all entries and the mark of the end, in pieces."""
+        """The central directory and the end record, in pieces."""
         start = self._offset
         pieces = [self._sent(_listed(entry)) for entry in self._entries]
         size, count = self._offset - start, len(self._entries)
@@ -107,7 +107,7 @@ def _listed(entry: _Written) -> bytes:
 
 
 def _dos_time(moment: float) -> int:
-    """Two seconds exact, from 1980 to 2107, in UTC: the place of the reader is not known."""
+    """A time as zip stores it: two seconds exact, 1980 to 2107. It is in UTC, since the reader's zone is unknown."""
     at = datetime.fromtimestamp(moment, UTC)
     if not 1980 <= at.year <= 2107:
         at = datetime(1980, 1, 1, tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""A body that arrives, taken into memory a buffer at a time, and a bound on how many buffers there are."""
+"""Read a request body into buffers in memory, with a limit on how many buffers exist."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -18,7 +18,7 @@ SMALL_BYTES = 16 * 1024
 
 
 class Buffers:
-    """Memory for so many buffers; who finds none waits, and so does the sender behind it.
+    """Memory for so many buffers. A request that finds none free waits, and so does its client.
 
     A sender so slow that its buffer is not full after `slow_seconds` lets others use the memory, if they wait for it.
     """
@@ -45,7 +45,7 @@ class Buffers:
 
 
 class Held:
-    """Bytes in memory. Small chunks are put together, or each would cost more than its bytes."""
+    """Bytes in memory. Small chunks are joined, because each object would cost more than its bytes."""
 
     def __init__(self) -> None:
         self._chunks: list[bytes] = []
@@ -84,18 +84,18 @@ class Incoming:
         self._lock = lock
         self._buffers = buffers
         self._ended = False
-        # Has arrived, and does not belong to the buffer that is being filled.
+        # Bytes that have arrived and do not fit into the buffer that is being filled.
         self._rest = b""
 
     async def more(self) -> bool:
-        """Whether a byte is there to be taken; waits for it without using a buffer."""
+        """Wait for the next byte without holding a buffer. Returns whether there is one."""
         while not self._rest and not self._ended:
             async with self._lock.interruptible():
                 await self._arrive()
         return bool(self._rest)
 
     async def fill(self, held: Held, room_bytes: int, *, last: bool) -> None:
-        """Take bytes until there is no more room, or no more body, or somebody else needs the memory more.
+        """Read until the buffer is full, the body ends, or another request needs the memory more.
 
         `last` says that nothing may follow what there is room for; one byte more raises `UploadTooLarge`.
         """

@@ -1,4 +1,4 @@
-"""Many small files in one request: what tus costs for each, a bundle costs once.
+"""Bundles: many small files in one request. What tus costs per file, a bundle costs once.
 
 The body is a line of JSON (`Bundle`), then the bytes of the files, one after the other. All of it is in memory until
 it is kept: nothing is stored of a bundle that breaks off.
@@ -33,12 +33,12 @@ from satchel.stores.patterns.idempotency_key import KEY_PATTERN, claim_all, rele
 BUNDLE_TYPE = "application/vnd.satchel.bundle"
 MAX_FILES = 256
 MAX_FILE_BYTES = 1024 * 1024
-# A bundle and the files cut out of it take the room of one buffer.
+# A bundle and its files fit into one buffer.
 MAX_BUNDLE_BYTES = BUFFER_BYTES // 2
 
 
 class BundledFile(Body, frozen=True, kw_only=True):
-    """What `Upload-Length`, `Upload-Metadata` and `Idempotency-Key` say of one file."""
+    """One file of a bundle: what `Upload-Length`, `Upload-Metadata` and `Idempotency-Key` say of an upload."""
 
     size_bytes: Annotated[int, msgspec.Meta(ge=0, le=MAX_FILE_BYTES)]
     filename: str = ""
@@ -55,7 +55,7 @@ class Bundle(Body, frozen=True, kw_only=True):
 
 
 class Refusal(msgspec.Struct, frozen=True, kw_only=True):
-    """Why a file was not taken, in the words of a problem."""
+    """Why a file was refused, as a problem."""
 
     type: str
     title: str
@@ -64,14 +64,14 @@ class Refusal(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class KeptFile(msgspec.Struct, frozen=True, kw_only=True):
-    """What a file became, or why it did not."""
+    """What a file became, or why it was refused."""
 
     became: str | None = None
     problem: Refusal | None = None
 
 
 class Kept(msgspec.Struct, frozen=True, kw_only=True):
-    """One answer per file, in their order."""
+    """One outcome per file, in their order."""
 
     files: list[KeptFile]
 
@@ -80,7 +80,7 @@ _read_bundle = json_decoder(Bundle)
 
 
 async def keep_bundle(uploads: Uploads, owner: Member | Guest, request: Request) -> Kept:
-    """Take in a bundle and hand it over; when this returns, what it says has become something is kept for good."""
+    """Read a bundle and hand it to its destination. Whatever it reports as stored is durable when this returns."""
     if request.headers.get("content-type", "").lower() != BUNDLE_TYPE:
         raise WrongMediaType(f"Send the bundle with the header `Content-Type: {BUNDLE_TYPE}`.")
     lock = UploadLock()
@@ -128,7 +128,7 @@ async def _keep(uploads: Uploads, owner: Member | Guest, bundle: Bundle, content
 
 
 async def _ids(uploads: Uploads, owner: Member | Guest, files: Sequence[BundledFile]) -> list[str]:
-    """An id for each file: the one it had before, if this is a repetition."""
+    """An id for each file. A file whose idempotency key was used before keeps its earlier id."""
     ids = [new_id(uploads.clock) for _ in files]
     places = [None if file.key is None else begun_key(owner, file.key) for file in files]
     new = {place: upload_id for place, upload_id in zip(places, ids, strict=True) if place is not None}
@@ -139,7 +139,7 @@ async def _ids(uploads: Uploads, owner: Member | Guest, files: Sequence[BundledF
 async def _free_keys(
     uploads: Uploads, owner: Member | Guest, files: Sequence[BundledFile], outcomes: Sequence[str | SatchelError]
 ) -> None:
-    """A key whose file was refused stands for nothing, and the file may come again in another way."""
+    """Release the idempotency keys of refused files, so that a client can send them again in another way."""
     places = [
         begun_key(owner, file.key)
         for file, outcome in zip(files, outcomes, strict=True)
@@ -169,7 +169,7 @@ def _cut(owner: Member | Guest, files: Sequence[BundledFile], ids: Sequence[str]
 
 
 def _fault(file: Small) -> SatchelError | None:
-    """What no destination takes, as with every other upload."""
+    """A refusal that every upload would get, whatever its destination."""
     if has_control_characters(file.name):
         return Invalid("A `filename` has no control characters.", field="filename")
     if _length({"": file.name, **file.details}) > MAX_METADATA_BYTES:

@@ -1,11 +1,11 @@
-"""The SHA-256 of uploads that are still arriving, so that what stays on one server is not read again at the end."""
+"""A cache of running SHA-256 digests, so that an upload that stays on one server is not read again at its end."""
 
 import hashlib
 from collections import OrderedDict
 
 from satchel.stores.ports.objects import Part
 
-# Each is a few hundred bytes, and some more for every part; one that is dropped costs a reading at the end.
+# Each takes a few hundred bytes, and some more per part. Dropping one costs a reading of the object at the end.
 REMEMBERED = 1000
 
 
@@ -27,13 +27,13 @@ class RunningDigest:
 
 
 class Digests:
-    """Taken out while somebody writes and put back when that went well, so that none is ever ahead of its upload."""
+    """The digests by upload. A writer takes one out, and puts it back after success: none is ahead of its upload."""
 
     def __init__(self) -> None:
         self._by_upload: OrderedDict[str, RunningDigest] = OrderedDict()
 
     def take(self, upload_id: str, offset_bytes: int) -> RunningDigest | None:
-        """The digest of exactly so many bytes, if it is known here."""
+        """Take out the digest of exactly so many bytes, if it is here."""
         found = self._by_upload.pop(upload_id, None)
         if found is None and offset_bytes == 0:
             return RunningDigest()

@@ -1,4 +1,4 @@
-"""The addresses of tus 1.0: create, ask, send, give up; and one in JSON that tells what an upload became."""
+"""The routes of tus 1.0: create, offset, append, cancel; and one in JSON that tells what an upload became."""
 
 from collections.abc import Awaitable, Callable
 
@@ -42,7 +42,7 @@ SENDING = (*(BadHeader, WrongMediaType, UploadTooLarge, UploadTakenOver, Checksu
 
 
 class UploadState(msgspec.Struct, frozen=True, kw_only=True):
-    """How far an upload has come; `became` is the id of what its destination made of it, once it is whole."""
+    """The progress of an upload. `became` is the id of what its destination made of it, once it is complete."""
 
     upload_id: str
     name: str
@@ -65,7 +65,7 @@ def routes(uploads: Uploads) -> Router:
         },
     )
     async def describe_uploads() -> Reply[None]:
-        """Learn what this server offers of the upload protocol tus 1.0."""
+        """Ask which parts of the upload protocol tus 1.0 this server supports."""
         return Reply(
             None,
             headers={
@@ -91,7 +91,7 @@ def routes(uploads: Uploads) -> Router:
         answers={"Location": "the address of the upload", **STANDING},
     )
     async def begin_upload(request: Request, caller: Stranger | Guest | Member) -> Reply[None]:
-        """Begin an upload, with or without its first bytes as the body."""
+        """Create an upload, with or without its first bytes as the body."""
         tus_headers.check_version(request)
         if "upload-defer-length" in request.headers:
             raise bad_header("Upload-Length", "known from the beginning: it cannot be deferred here")
@@ -117,7 +117,7 @@ def routes(uploads: Uploads) -> Router:
         raises=(Malformed, WrongMediaType, UnknownDestination, TooLarge, OutOfSpace),
     )
     async def send_bundle(request: Request, caller: Member | Guest) -> Kept:
-        """Send many small files whole, in one request.
+        """Send many small files in one request.
 
         The body is a line of JSON, then the bytes of all files one after the other. The answer says of each, in their
         order, what became of it; a file that is refused does not stop the others.
@@ -132,7 +132,7 @@ def routes(uploads: Uploads) -> Router:
         answers={**STANDING, "Upload-Length": "the size of the file", "Upload-Metadata": "as it was given"},
     )
     async def look_at_upload(upload_id: str, request: Request, caller: Stranger | Guest | Member) -> Reply[None]:
-        """Learn from where to go on.
+        """Ask for the offset to continue from.
 
         A request that is still sending to this upload is stopped; what it had sent is kept.
         """
@@ -152,7 +152,7 @@ def routes(uploads: Uploads) -> Router:
         answers=STANDING,
     )
     async def send_to_upload(upload_id: str, request: Request, caller: Stranger | Guest | Member) -> Reply[None]:
-        """Send more bytes, from the offset on.
+        """Append bytes at the offset.
 
         Whatever arrives is kept, even if the connection breaks; with a checksum, all of the body or nothing.
         """
@@ -173,7 +173,7 @@ def routes(uploads: Uploads) -> Router:
 
     @router.delete("/uploads/{upload_id}", raises=REFUSALS, sends=VERSION_HEADER)
     async def give_up_upload(upload_id: str, request: Request, caller: Stranger | Guest | Member) -> Reply[None]:
-        """Give up an upload and free its bytes; something that it has already become stays."""
+        """Cancel an upload and free its bytes. What it has already become stays."""
         tus_headers.check_version(request)
         await find(uploads, upload_id, caller)
         async with uploads.locks.hold(upload_id):
@@ -195,7 +195,7 @@ def routes(uploads: Uploads) -> Router:
         answers=STANDING,
     )
     async def override_method(upload_id: str, request: Request, caller: Stranger | Guest | Member) -> Reply[None]:
-        """Do what another method does, where something on the way lets only POST through."""
+        """Do what another method does, for networks that let only POST through."""
         handler = instead.get(request.headers.get("x-http-method-override", "").upper())
         if handler is None:
             raise MethodNotAllowed(["DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST"])
@@ -203,7 +203,7 @@ def routes(uploads: Uploads) -> Router:
 
     @router.get("/uploads/{upload_id}", raises=REFUSALS)
     async def read_upload(upload_id: str, caller: Stranger | Guest | Member) -> UploadState:
-        """See how far an upload has come, and what it became; nothing is stopped by looking."""
+        """Get the progress of an upload, and what it became. This interrupts no other request."""
         row = await find(uploads, upload_id, caller)
         if row.is_whole and not row.became:
             async with uploads.locks.hold(upload_id):
@@ -221,7 +221,7 @@ def routes(uploads: Uploads) -> Router:
 
 
 async def _first_bytes(uploads: Uploads, row: UploadRow, request: Request, wanted: Checksum | None) -> UploadRow:
-    """Nobody knows the address of this upload yet: if it fails, it is given up, since nobody could go on with it."""
+    """Append to an upload whose address no client knows yet. A failure cancels it, since nobody could continue it."""
     async with uploads.locks.hold(row.upload_id) as lock:
         try:
             return await settle(uploads, await write(uploads, row, lock, request.receive, wanted))
@@ -233,12 +233,12 @@ async def _first_bytes(uploads: Uploads, row: UploadRow, request: Request, wante
 
 
 def _is_announced(request: Request) -> bool:
-    """Whether the headers speak of a body; one that is left out has none."""
+    """Whether the headers announce a body."""
     return "content-length" in request.headers or "transfer-encoding" in request.headers
 
 
 def _check_fits(request: Request, offset_bytes: int, size_bytes: int) -> None:
-    """Refuse what is too long before a byte of it is taken."""
+    """Refuse a body that is too long before a byte of it is read."""
     if offset_bytes + (declared_length(request.scope) or 0) > size_bytes:
         raise UploadTooLarge(f"The body is too long: only {size_bytes - offset_bytes} bytes are missing.")
 

@@ -1,4 +1,4 @@
-"""The headers of tus 1.0 read and written; whatever is wrong with one is said by its name."""
+"""Read and write the headers of tus 1.0. A refusal names the header that is wrong."""
 
 import base64
 import binascii
@@ -28,7 +28,7 @@ _METADATA_KEY = re.compile(r"[!-+\--~]{1,255}")
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """What a client says of an upload, as text."""
+    """The metadata of an upload, as text."""
 
     destination: str
     name: str
@@ -38,7 +38,7 @@ class Metadata:
 
 @dataclass(frozen=True, slots=True)
 class Checksum:
-    """What the bytes of one request have to amount to."""
+    """The checksum that the bytes of one request must have."""
 
     algorithm: str
     wanted: bytes
@@ -48,7 +48,7 @@ class Checksum:
 
 
 class Check:
-    """The bytes of one request on their way to be compared."""
+    """A running checksum of the bytes of one request."""
 
     def __init__(self, checksum: Checksum) -> None:
         self._checksum = checksum
@@ -102,7 +102,7 @@ def metadata(request: "Request") -> Metadata:
     return Metadata(
         destination=values.pop("destination", ""),
         name=name,
-        # Browsers leave it empty for files that they do not know.
+        # Browsers send an empty type for files that they do not know.
         content_type=known_content_type(values.pop("filetype", "")),
         details=values,
     )
@@ -113,7 +113,7 @@ def has_control_characters(name: str) -> bool:
 
 
 def written(given: Metadata) -> str:
-    """Metadata as a header again, for clients that ask what they had said."""
+    """Metadata as a header again, for clients that ask for it."""
     values = {"destination": given.destination, "filename": given.name, "filetype": given.content_type, **given.details}
     return ",".join(f"{key} {base64.b64encode(value.encode()).decode('ascii')}" for key, value in values.items())
 

@@ -1,4 +1,4 @@
-"""Store the bytes of one request so that whatever arrived stays, whenever the connection or the server goes.
+"""Append the bytes of one request so that whatever arrived stays, even if the connection or the server fails.
 
     parts    of one fixed size, in a multipart upload that is begun with the first of them
     pieces   what is there of the part that is not full yet, each an object of its own: `uploads/<id>/<name>`
@@ -26,14 +26,14 @@ from satchel.edge.uploads.upload_finish import FINISH_WITHIN
 from satchel.edge.uploads.upload_lock import UploadLock
 from satchel.stores.ports.expressions import assign
 
-# More than this are joined into one, lest a sender of single bytes fill the row with sizes.
+# More than this are joined into one, so that a client that sends single bytes cannot fill the row with sizes.
 MAX_PIECES = 32
 
 
 async def write(
     uploads: Uploads, row: UploadRow, lock: UploadLock, receive: Any, checksum: Checksum | None = None
 ) -> UploadRow:
-    """Take in a body that follows what is stored; the row as it stands afterwards.
+    """Append a body to what is stored. Returns the row as it is afterwards.
 
     Cut off, it keeps what came and raises what happened; with a checksum it keeps all or nothing.
     """
@@ -41,7 +41,7 @@ async def write(
 
 
 class _Writer:
-    """One request at work; `_row` is where its bytes have come to, `_committed` what the table knows of it."""
+    """One request that appends. `_row` is how far its bytes have come, `_committed` what the table knows of that."""
 
     def __init__(self, uploads: Uploads, row: UploadRow, checksum: Checksum | None) -> None:
         self._uploads = uploads
@@ -64,12 +64,12 @@ class _Writer:
                 self._check.verify()
                 await self._commit()
         except BaseException:
-            # A change that failed may still have happened, and what it speaks of has to stay.
+            # A change that failed may still have happened, so what it refers to has to stay.
             if not self._committing:
                 await self._forget_uncommitted()
             raise
         finally:
-            # What was hashed and then could not be stored would make it run ahead.
+            # Bytes that were hashed and then not stored would put the digest ahead of the upload.
             if self._digest is not None and self._digest.offset_bytes == self._committed.offset_bytes:
                 self._uploads.digests.put_back(self._committed.upload_id, self._digest)
         return self._row
@@ -85,7 +85,7 @@ class _Writer:
             raise self._cut_off
 
     async def _take_in(self, incoming: Incoming) -> None:
-        """Fill a buffer, and begin to store it as soon as the one before is stored; it is given back after that."""
+        """Fill a buffer, and begin to store it as soon as the one before is stored. It is freed after that."""
         held = Held()
         try:
             await self._fill(held, incoming)
@@ -131,7 +131,7 @@ class _Writer:
             self._check.update(chunks)
 
     async def _stored(self, held: Held) -> UploadRow:
-        """Put the bytes where they belong; the row as it will be."""
+        """Store the bytes as parts and pieces. Returns the row as it will be."""
         row = self._row
         waiting_bytes = row.waiting_bytes + held.size_bytes
         offset = row.offset_bytes + held.size_bytes
@@ -155,7 +155,7 @@ class _Writer:
     async def _stored_part(self, row: UploadRow, body: AsyncIterator[bytes], size_bytes: int) -> UploadRow:
         start = row.offset_bytes - row.waiting_bytes
         multipart = row.multipart or await self._objects.begin(row.key, content_type=row.content_type)
-        # Remembered at once, so that one begun in vain is given up.
+        # Remembered at once, so that a multipart upload that comes to nothing is aborted.
         self._row = msgspec.structs.replace(row, multipart=multipart)
         number = start // row.part_bytes + 1
         part = await self._objects.put_part(row.key, multipart, number, body, length=size_bytes)
@@ -177,7 +177,7 @@ class _Writer:
         await self._delete_pieces_except(self._row)
 
     async def _forget_uncommitted(self) -> None:
-        """Free what the table does not know of; what a kill leaves here goes when the upload expires."""
+        """Free what the table does not know of. What a killed server leaves is freed when the upload expires."""
         old, new = self._committed, self._row
         if new.multipart and not old.multipart:
             await self._objects.abort(new.key, new.multipart)
@@ -191,7 +191,7 @@ class _Writer:
 
 
 async def _joined(uploads: Uploads, row: UploadRow, held: Held) -> AsyncIterator[bytes]:
-    """What waits in pieces, then what is in memory."""
+    """The stored pieces, then the bytes in memory."""
     for key in _piece_keys(row):
         async with uploads.objects.read(key) as reading:
             async for chunk in reading:

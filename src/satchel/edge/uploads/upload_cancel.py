@@ -1,4 +1,4 @@
-"""End an upload before it became anything, and free its bytes."""
+"""Cancel an upload before it became anything, and free its bytes."""
 
 from satchel.edge.uploads.context import Uploads
 from satchel.edge.uploads.records import UploadRow
@@ -7,7 +7,7 @@ from satchel.stores.ports.expressions import assign
 
 
 async def give_up(uploads: Uploads, row: UploadRow) -> None:
-    """End an upload and free its bytes; what it may have become is its destination's."""
+    """Cancel an upload and free its bytes. What it may have become belongs to its destination."""
     await uploads.change(row, [assign("Ended", value=True)])
     await free(uploads, row)
 

@@ -1,4 +1,4 @@
-"""Make one object of what has arrived whole and hand it over, in steps that can be taken again after any crash."""
+"""Finish an upload: join its parts into one object and hand it over, in steps that can be repeated after a crash."""
 
 import asyncio
 import hashlib
@@ -16,12 +16,12 @@ from satchel.kernel.errors import Invalid, Unavailable
 from satchel.stores.ports.expressions import assign
 from satchel.stores.ports.objects import ObjectMissing, Part
 
-# After this the sweep takes an interest in what has arrived whole and has not been handed over.
+# After this the sweep finishes an upload that is complete and was not handed over.
 FINISH_WITHIN = timedelta(minutes=10)
 
 
 async def settle(uploads: Uploads, row: UploadRow) -> UploadRow:
-    """Finish an upload that has arrived whole, or go on with finishing it; any other is left alone.
+    """Finish an upload that is complete, or continue to finish it. An incomplete one is left alone.
 
     What the destination raises comes through, and the next call tries again; after `UploadUnwanted` there is none.
     """
@@ -52,7 +52,7 @@ async def settle(uploads: Uploads, row: UploadRow) -> UploadRow:
 
 
 async def _sealed(uploads: Uploads, row: UploadRow) -> str:
-    """See to it that the object stands at its key, and answer its SHA-256."""
+    """Make sure that the object exists at its key. Returns its SHA-256."""
     digest = uploads.digests.take(row.upload_id, row.offset_bytes)
     if row.multipart:
         try:
@@ -61,7 +61,7 @@ async def _sealed(uploads: Uploads, row: UploadRow) -> str:
             if digest is None:
                 await uploads.objects.complete(row.key, row.multipart, await _parts(uploads, row))
         except ObjectMissing:
-            # Completed once before, by somebody who did not live to write it down; else the head says what is missing.
+            # A server may have completed it and died before it wrote that down. If not, the head fails and says so.
             await _have_object(uploads, row)
     elif not row.size_bytes:
         await uploads.objects.put(row.key, Held(), length=0, content_type=row.content_type)
@@ -69,7 +69,7 @@ async def _sealed(uploads: Uploads, row: UploadRow) -> str:
 
 
 async def _completed(uploads: Uploads, row: UploadRow, parts: list[Part]) -> bool:
-    """Whether the object could be joined from exactly the parts that were hashed on their way."""
+    """Whether the object could be joined from exactly the parts that were hashed while they arrived."""
     try:
         await uploads.objects.complete(row.key, row.multipart, parts)
     except Invalid:

@@ -46,7 +46,7 @@ class HitList(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class UploadState(msgspec.Struct, frozen=True, kw_only=True):
-    """How far an upload has come; `became` is the id of what its destination made of it, once it is whole."""
+    """The progress of an upload. `became` is the id of what its destination made of it, once it is complete."""
 
     size_bytes: int
     offset_bytes: int
@@ -54,12 +54,12 @@ class UploadState(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class KeptFile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a file became, or why it did not."""
+    """What a file became, or why it was refused."""
 
     became: str | None = None
 
 
 class Kept(msgspec.Struct, frozen=True, kw_only=True):
-    """One answer per file, in their order."""
+    """One outcome per file, in their order."""
 
     files: list[KeptFile]
