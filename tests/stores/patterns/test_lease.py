@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from satchel.kernel.clock import ManualClock
-from satchel.kernel.errors import Conflict, Unavailable
+from satchel.kernel.errors import Conflict, SatchelError, Unavailable
 from satchel.stores.embedded.table_sqlite import SqliteTables
 from satchel.stores.patterns.lease import EphemeralLease, LeaseRow, TableLease, renewed
 from satchel.stores.ports.ephemeral import Delete, Ephemeral, Exists, Get, Put
@@ -151,7 +151,7 @@ async def test_something_is_renewed_as_long_as_the_block_lasts_whatever_a_renewa
         await asyncio.sleep(0.01)
     assert renewals == 2, "what is not expected ends it"
     renewals = 0
-    async with renewed(renew, LONG, despite=(Unavailable, Conflict), sleep=nap):
+    async with renewed(renew, LONG, despite=SatchelError, sleep=nap):
         await asyncio.wait_for(seen.wait(), 5)
     after = renewals
     await asyncio.sleep(0.01)

@@ -96,7 +96,7 @@ async def renewed(
     renew: Callable[[], Awaitable[object]],
     every: timedelta,
     *,
-    despite: type[SatchelError] | tuple[type[SatchelError], ...] = Unavailable,
+    despite: type[SatchelError] = Unavailable,
     sleep: Sleep = asyncio.sleep,
 ) -> AsyncGenerator[None]:
     """Renew something again and again as long as the block lasts; a renewal that fails is followed by the next."""
