@@ -105,6 +105,13 @@ def test_the_web_walk_has_every_group_of_routes() -> None:
     assert set(re.findall(r"web/src/routes/(\(\w+\))", walk)) == groups
 
 
+def test_the_web_walk_has_the_layers_that_the_lint_rule_holds() -> None:
+    rule = (ROOT / "web" / "eslint" / "layers.js").read_text(encoding="utf-8")
+    layers = re.findall(r"^  \[(.*)\],$", rule.partition("const LAYERS = [")[2].partition("\n];")[0], re.MULTILINE)
+    table = (ROOT / "docs" / "walks" / "web.md").read_text(encoding="utf-8").partition("| layer |")[2]
+    assert first_cells(table) == [re.findall(r"'(\w+)'", layer) for layer in layers]
+
+
 def test_every_slice_has_a_walk_of_its_own_at_its_door() -> None:
     silent = [
         each.name
