@@ -1,11 +1,15 @@
 """Session-wide real services, each started when the first test asks for it."""
 
+import signal
 from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
 
 from tests.services import S3Server, dynamodb_local, moto_server, rclone_s3, redis_server
+
+# A shell ignores Ctrl-C in what it starts in the background, and every program that a test starts would inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # How long an example takes says something of the machine only.
 settings.register_profile("satchel", deadline=None)
