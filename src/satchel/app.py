@@ -139,7 +139,7 @@ def _app(ground: Ground, routes: Sequence[Router], journal: Journal, metrics: Me
         ),
         journal=journal,
         metrics=metrics,
-        version=version("satchel"),
+        version=_version(),
         site=_site(),
         live=live.open_to(SignedIn(ground.identity)),
         checks={
@@ -148,6 +148,11 @@ def _app(ground: Ground, routes: Sequence[Router], journal: Journal, metrics: Me
             "objects": lambda: stores.objects.list("ready/", limit=1),
         },
     )
+
+
+@cache
+def _version() -> str:
+    return version("satchel")
 
 
 @cache

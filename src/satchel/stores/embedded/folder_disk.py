@@ -284,8 +284,7 @@ class FolderDisk:
         for sharded in (self._objects, self._shared.folder):
             there = {entry.name for entry in os.scandir(sharded)}
             if not there.issuperset(_SHARDS):
-                for shard in _SHARDS:
-                    (sharded / shard).mkdir(mode=0o700, exist_ok=True)
+                _make_folders(sharded, _SHARDS)
                 flush_folder(sharded)
                 flush_folder(self.root)
                 flush_folder(self.root.parent)
@@ -300,13 +299,23 @@ class FolderDisk:
         self._index.declare_complete()
 
     def _keys_in(self, folder: Path) -> Generator[str]:
-        for path in folder.iterdir():
+        for entry in os.scandir(folder):
             try:
-                description, _ = read_description(path)
+                description, _ = read_description(folder / entry.name)
             except Damaged as error:
                 _log.warning("left out of the index: %s", error.detail)
             else:
                 yield description.key
+
+
+def _make_folders(parent: Path, names: Iterable[str]) -> None:
+    opened = os.open(parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        for name in names:
+            with suppress(FileExistsError):
+                os.mkdir(name, 0o700, dir_fd=opened)
+    finally:
+        os.close(opened)
 
 
 def object_info(description: Description, size_bytes: int) -> ObjectInfo:
