@@ -9,17 +9,22 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from argon2 import PasswordHasher
 from starlette.types import ASGIApp
 
 from satchel.app import application
 from satchel.chores import LAST_SWEEP, Sweep
 from satchel.config import Settings
+from satchel.features.accounts.service.passwords import Passwords
 from satchel.kernel.clock import ManualClock, iso
 from satchel.stores.connect import Stores
 from satchel.stores.ports.ephemeral import Get
 from tests.declared_keys import DeclaredKeys
 
 PASSWORD = "correct horse battery"
+
+# Real hashes that cost next to nothing. Servers in processes of their own keep to the standard.
+Passwords.hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
 
 @dataclass
