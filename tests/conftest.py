@@ -14,6 +14,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # How long an example takes says something of the machine only.
 settings.register_profile("satchel", deadline=None)
 settings.load_profile("satchel")
+settings.register_profile("quick", deadline=None, max_examples=20)
 
 
 @pytest.fixture(scope="session")
@@ -43,13 +44,16 @@ def s3() -> Iterator[S3Server]:
 _SERVICE_FIXTURES = {"dynamodb_endpoint", "redis_url", "moto_endpoint", "s3"}
 # Here whole programs are started, and killed, again and again.
 _SLOW_FOLDERS = {"cli", "faults", "server"}
-# And here connections are slow, or given up, on purpose.
+# Here connections are slow, or given up, on purpose; or something is cut off, or crossed, at every one of its steps.
 _SLOW_FILES = {
     "test_connections.py",
+    "test_interruptions.py",
+    "test_races.py",
     "test_resuming.py",
     "test_sendfile.py",
     "test_server.py",
     "test_table_dynamodb.py",
+    "test_tree_interruptions.py",
 }
 # The files that take the longest.
 _LONG = ("/browser/", "/faults/", "/server/", "/cli/", "_differential.py", "/test_objects_transfers.py", "_dynamodb.py")

@@ -58,6 +58,7 @@ def test_every_test_has_a_limit(pytestconfig: pytest.Config) -> None:
     assert pytestconfig.getini("faulthandler_exit_on_timeout")
 
 
+@pytest.mark.slow
 def test_what_is_started_in_the_background_can_be_interrupted() -> None:
     code, said = run_pytest("tests/cli/test_interrupting.py", before="trap '' INT;")
     assert code == 0, said

@@ -135,6 +135,7 @@ async def test_the_same_part_sent_twice_at_once_is_one_of_the_two(folder: Folder
     assert await read_all(folder) == both[sent.index(kept)]
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(numbers=st.lists(st.integers(1, 3), min_size=1, max_size=7), restarts=st.integers(0, 7))
 def test_in_whatever_order_parts_come_and_come_again_the_last_of_each_counts(numbers: list[int], restarts: int) -> None:

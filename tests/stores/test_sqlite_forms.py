@@ -3,6 +3,7 @@
 from decimal import Decimal
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -65,6 +66,7 @@ def test_what_starts_with_a_prefix_lies_before_its_end(prefix: bytes, content: b
         assert (prefix <= content < end) is content.startswith(prefix)
 
 
+@pytest.mark.slow
 @given(st.dictionaries(texts, values, max_size=5))
 def test_an_item_comes_back_with_every_type(item: dict[str, Any]) -> None:
     assert same(decode(encode(item)), item)

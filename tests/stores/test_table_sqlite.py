@@ -113,6 +113,7 @@ async def test_a_task_that_only_reads_lets_others_have_their_turn(tables: Sqlite
     assert turns > 10
 
 
+@pytest.mark.slow
 async def test_processes_that_create_the_same_tables_at_once_all_succeed(stores: Stores) -> None:
     program = f"""
 import asyncio

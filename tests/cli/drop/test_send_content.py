@@ -33,6 +33,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> FolderSource:
     return folder_at(str(top), Missing())
 
 
+@pytest.mark.slow
 @given(offset=integers(0, 72_000), room_bytes=integers(1, 100_000))
 def test_a_folder_reads_the_same_from_any_place_and_into_any_room(
     folder: FolderSource, offset: int, room_bytes: int

@@ -164,6 +164,7 @@ async def test_a_guest_knocks_at_one_server_and_the_door_answers_at_the_other(pa
         assert (await proving).json() == verdict
 
 
+@pytest.mark.slow
 async def test_who_vanishes_stays_listed_and_is_no_longer_here(embedded: Satchel) -> None:
     host = await opened(embedded)
     owner = await joined(embedded, host)

@@ -134,6 +134,7 @@ def zipped(entries: list[tuple[str, bytes]]) -> bytes:
     return b"".join([*pieces, *writer.finish()])
 
 
+@pytest.mark.slow
 def test_more_entries_than_16_bits_can_count_make_a_zip64(tmp_path: Path) -> None:
     content = zipped([(f"{number}.txt", b"x") for number in range(65_536)])
     assert len(opened(content).namelist()) == 65_536
@@ -142,6 +143,7 @@ def test_more_entries_than_16_bits_can_count_make_a_zip64(tmp_path: Path) -> Non
     subprocess.run([tool("unzip"), "-tqq", file], check=True)
 
 
+@pytest.mark.slow
 def test_more_bytes_than_32_bits_can_count_make_a_zip64(tmp_path: Path) -> None:
     """The large entry is a hole on disk and zeros on the way."""
     file = tmp_path / "large.zip"
