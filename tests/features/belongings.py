@@ -1,0 +1,148 @@
+"""Something of everything that one person can have, and somebody who had a part in it once."""
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.application import Caller, Satchel
+from tests.features.drop import given as drop
+from tests.features.links.given import changed, given
+from tests.features.rooms.given import guest
+from tests.features.shelf.given import made, uploaded
+from tests.features.transfers.given import Room, by_email
+from tests.uploads.given import TUS, pairs
+
+FRIEND = "eve@example.org"
+
+
+@dataclass
+class Belongings:
+    """What Bob has, by the names that routes give to its ids."""
+
+    owner: Caller
+    # Who was in the owner's room, and in the owner's drop session, until they were put out.
+    former: Caller
+    host: drop.Person
+    put_out: drop.Person
+    # By a part of the path, and by the name in braces; the longest part counts.
+    ids: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
+
+    def filled(self, path: str) -> str:
+        """A path with real ids; a name in it that is not known here is an error."""
+
+        def real(found: re.Match[str]) -> str:
+            known = [
+                (len(part), value) for (part, name), value in self.ids.items() if name == found[1] and part in path
+            ]
+            assert known, f"add a real {found[1]} for {path} to tests/features/belongings.py"
+            return max(known)[1]
+
+        return re.sub(r"\{(\w+)\}", real, path)
+
+    async def seen(self) -> dict[str, Any]:
+        """All of it, as its owner sees it."""
+        mine, room = self.owner, self.filled("/rooms/{room_id}")
+        paths = ["/accounts/me", "/shelf/entries", "/shelf/bin", "/shelf/usage", "/links", "/transfers", "/sessions"]
+        paths += [room, f"{room}/files", f"{room}/chat", "/clicks", "/scopes", "/scopes/granted"]
+        paths += [
+            self.filled(path) for path in ("/transfers/{transfer_id}", "/links/{link_id}", "/uploads/{upload_id}")
+        ]
+        paths += [self.filled("/shelf/entries?folder={folder_id}")]
+        answers = {path: await mine("GET", path) for path in paths}
+        for path, answer in answers.items():
+            assert answer.status_code == 200, (path, answer.text)
+        files = ("/shelf/files/{file_id}/content", "/rooms/{room_id}/files/{file_id}/content")
+        contents = {path: (await mine("GET", self.filled(path))).content for path in files}
+        return {**{path: answer.json() for path, answer in answers.items()}, **contents, "drop": await self.host.look()}
+
+
+async def belongings(satchel: Satchel, admin: Caller, owner: Caller) -> Belongings:
+    former = satchel.caller("192.0.2.9")
+    for email in (FRIEND, "dora@example.org"):
+        assert (await former.sign_up(email)).status_code == 201
+    host = await drop.opened(satchel)
+    member, put_out = await drop.joined(satchel, host), await drop.joined(satchel, host)
+    found = Belongings(owner, former, host, put_out)
+    await _accounts(found, admin, owner)
+    await _shelf(found, satchel, owner)
+    await _room(found, satchel, owner)
+    await _links(found, owner)
+    await _drop(found, member)
+    return found
+
+
+async def _accounts(found: Belongings, admin: Caller, owner: Caller) -> None:
+    invitation = await admin("POST", "/invitations", json={})
+    found.ids |= {
+        ("/sessions", "session_id"): owner.session_id,
+        ("/invitations", "invitation_id"): invitation.json()["invitation_id"],
+        ("/people", "user_id"): owner.user_id,
+    }
+
+
+async def _shelf(found: Belongings, satchel: Satchel, owner: Caller) -> None:
+    folder_id = await made(owner, "Folder")
+    file = await uploaded(satchel, owner, "file.txt", b"mine")
+    await uploaded(satchel, owner, "inside.txt", b"mine, too", folder_id=folder_id)
+    binned = await uploaded(satchel, owner, "binned.txt", b"binned")
+    assert (await owner("DELETE", f"/shelf/files/{binned.file_id}")).is_success
+    headers = {**TUS, "upload-length": "9", "upload-metadata": pairs(destination="shelf", filename="half.txt")}
+    begun = await owner("POST", "/uploads", headers=headers)
+    assert begun.status_code == 201, begun.text
+    found.ids |= {
+        ("/shelf", "folder_id"): folder_id,
+        ("/shelf", "file_id"): file.file_id,
+        ("/shelf/bin", "entry_id"): binned.file_id,
+        ("/uploads", "upload_id"): begun.headers["location"].rpartition("/")[2],
+        ("/transfers", "transfer_id"): (await by_email(owner, file.file_id, to=FRIEND))["transfer_id"],
+        ("/transfers", "place"): "0",
+    }
+
+
+async def _room(found: Belongings, satchel: Satchel, owner: Caller) -> None:
+    opened = (await owner("POST", "/rooms", json={})).json()
+    gus = await guest(satchel)
+    room = Room(satchel, owner, owner, gus, opened["room_id"], opened["code"])
+    for caller in (gus, found.former):
+        await room.join(caller)
+    brought = await room.bring(owner, "brought.txt", b"brought")
+    assert (await owner("POST", f"/rooms/{room.room_id}/chat", json={"text": "hello"})).is_success
+    put_out = await owner("DELETE", f"/rooms/{room.room_id}/people/{found.former.user_id}")
+    assert put_out.is_success, put_out.text
+    found.ids |= {
+        ("/rooms", "room_id"): room.room_id,
+        ("/rooms", "person_id"): gus.user_id,
+        ("/rooms", "file_id"): brought,
+    }
+
+
+async def _links(found: Belongings, owner: Caller) -> None:
+    """One that is open to whom it was given, and one that was withdrawn, as was its badge."""
+    folder_id = found.ids["/shelf", "folder_id"]
+    link, withdrawn = await given(owner, "folder", folder_id), await given(owner, "folder", folder_id)
+    badge = (await changed(owner, withdrawn, badge=True))["badge_address"].rpartition("/")[2]
+    inside = (await owner("GET", "/shelf/entries", params={"folder": folder_id})).json()["entries"][0]["id"]
+    assert (await owner("DELETE", f"/links/{withdrawn['link_id']}")).status_code == 204
+    found.ids |= {
+        ("/links", "link_id"): link["link_id"],
+        ("/stats", "scope"): f"link:{link['link_id']}",
+        ("/badges", "badge_id"): badge,
+        ("/open", "token"): withdrawn["address"].rpartition("/")[2],
+        ("/open", "file_id"): inside,
+    }
+
+
+async def _drop(found: Belongings, member: drop.Person) -> None:
+    host, put_out = found.host, found.put_out
+    file_id = await drop.announced(host)
+    request_id = await drop.acknowledged(host, await drop.asked(member, file_id))
+    assert (await host("DELETE", f"/members/{put_out.member_id}")).is_success
+    found.ids |= {
+        ("/drop", "session_id"): host.session_id,
+        ("/drop", "member_id"): member.member_id,
+        ("/drop", "file_id"): file_id,
+        ("/drop", "request_id"): request_id,
+        ("/drop", "offset"): "0",
+        # One lives only while both sides wait for each other: tests/features/drop/test_door.py has real ones.
+        ("/drop", "knock_id"): drop.new_id(),
+    }
