@@ -21,10 +21,10 @@ from satchel.features.clicks.records import (
     count_key,
     stat_item,
 )
+from satchel.features.clicks.service.click_list import day_stat
 from satchel.features.clicks.service.context import Clicks
+from satchel.features.clicks.service.counts import read_sums
 from satchel.features.clicks.service.folding import QUARTER, Tally, link_scope
-from satchel.features.clicks.service.listing import day_stat
-from satchel.features.clicks.service.summing import read_sums
 from satchel.stores.ports.table import Item
 from satchel.tables import CLICKS, COUNTS
 

@@ -12,12 +12,12 @@ from bench.figures import Sample
 from bench.processes import cpu_seconds_of_tree
 from bench.rounds import Measure
 from satchel.edge.http.server import collect_seldom
+from satchel.features.clicks.events import SiteWatchers, Teller
 from satchel.features.clicks.limits import ClickLimits
 from satchel.features.clicks.model import NewClick
+from satchel.features.clicks.service.click_record import record
 from satchel.features.clicks.service.context import Clicks
-from satchel.features.clicks.service.recording import record
-from satchel.features.clicks.service.recording_embedded import GroupRecorder
-from satchel.features.clicks.service.telling import SiteWatchers, Teller
+from satchel.features.clicks.service.embedded.recorder import GroupRecorder
 from satchel.features.links.adapters import LinkTargets
 from satchel.kernel.clock import system_clock
 from satchel.stores.embedded.ephemeral_memory import MemoryEphemeral

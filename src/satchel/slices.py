@@ -10,8 +10,8 @@ from satchel.features.accounts import ACCOUNTS
 from satchel.features.accounts.adapters import PeopleFinder
 from satchel.features.clicks import CLICKS
 from satchel.features.clicks.records import ONE_SLOT, SLOTS
-from satchel.features.clicks.service.recording import Counter
-from satchel.features.clicks.service.summing import LinkCounts
+from satchel.features.clicks.service.click_record import Counter
+from satchel.features.clicks.service.counts import LinkCounts
 from satchel.features.clicks.service.visitors import Visitors
 from satchel.features.drop import DROP
 from satchel.features.links import LINKS

@@ -10,12 +10,12 @@ from datetime import timedelta
 
 from satchel.config import Settings
 from satchel.edge.http.logs import start_journal
+from satchel.features.clicks.events import TOLD_EVERY_SECONDS, Teller
+from satchel.features.clicks.service.click_record import begin
 from satchel.features.clicks.service.leases import Lease, check_positions
-from satchel.features.clicks.service.publishing import PUBLISHER, publish, tell_owners
-from satchel.features.clicks.service.rebuilding_streamed import SETTLING, count_doubtful_days, doubt_lost_days
-from satchel.features.clicks.service.recording import begin
-from satchel.features.clicks.service.streaming import CONSUMER, MOST_CHANGES, Fold
-from satchel.features.clicks.service.telling import TOLD_EVERY_SECONDS, Teller
+from satchel.features.clicks.service.streamed.publication import PUBLISHER, publish, tell_owners
+from satchel.features.clicks.service.streamed.rebuild import SETTLING, count_doubtful_days, doubt_lost_days
+from satchel.features.clicks.service.streamed.stream_fold import CONSUMER, MOST_CHANGES, Fold
 from satchel.kernel.clock import Clock, system_clock
 from satchel.kernel.errors import SatchelError, Unavailable
 from satchel.kernel.ids import new_id

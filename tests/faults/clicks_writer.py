@@ -12,10 +12,10 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from satchel.features.clicks.events import Teller
 from satchel.features.clicks.model import KINDS, NewClick, stamp
-from satchel.features.clicks.service.planning import Call
-from satchel.features.clicks.service.recording_embedded import GroupRecorder
-from satchel.features.clicks.service.telling import Teller
+from satchel.features.clicks.service.embedded.recorder import GroupRecorder
+from satchel.features.clicks.service.idempotency import Call
 from satchel.kernel.clock import ManualClock
 from satchel.stores.embedded.ephemeral_memory import MemoryEphemeral
 from satchel.stores.embedded.table_sqlite import SqliteTables

@@ -8,13 +8,13 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from satchel.config import Settings
+from satchel.features.clicks.events import SiteWatchers, Teller
 from satchel.features.clicks.limits import ClickLimits
 from satchel.features.clicks.model import KINDS, NewClick
+from satchel.features.clicks.service.click_record import record
 from satchel.features.clicks.service.context import Clicks
-from satchel.features.clicks.service.recording import record
-from satchel.features.clicks.service.recording_embedded import GroupRecorder
-from satchel.features.clicks.service.summing import Figures
-from satchel.features.clicks.service.telling import SiteWatchers, Teller
+from satchel.features.clicks.service.counts import Figures
+from satchel.features.clicks.service.embedded.recorder import GroupRecorder
 from satchel.kernel.clock import ManualClock, from_iso, iso
 from satchel.kernel.counted import Kind
 from satchel.stores.connect import bulk_of, open_ephemeral, open_tables

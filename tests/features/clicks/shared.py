@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import Any
 
+from satchel.features.clicks.events import SiteWatchers, Teller
 from satchel.features.clicks.limits import ClickLimits
 from satchel.features.clicks.model import NewClick
+from satchel.features.clicks.service.click_record import record
 from satchel.features.clicks.service.context import Clicks
-from satchel.features.clicks.service.recording import record
-from satchel.features.clicks.service.recording_embedded import GroupRecorder
-from satchel.features.clicks.service.telling import SiteWatchers, Teller
+from satchel.features.clicks.service.embedded.recorder import GroupRecorder
 from satchel.kernel.clock import iso
 from satchel.kernel.counted import Kind
 from tests.application import Caller, Satchel

@@ -13,7 +13,7 @@ from zlib import crc32
 import pytest
 
 from satchel.features.clicks.records import CLICK, ClickRow, click_row
-from satchel.features.clicks.service.streaming import CONSUMER
+from satchel.features.clicks.service.streamed.stream_fold import CONSUMER
 from satchel.kernel.clock import Clock, ManualClock, from_iso, iso
 from satchel.kernel.counted import Kind
 from satchel.kernel.errors import Unavailable

@@ -8,9 +8,9 @@ import pytest
 
 from satchel.aws_lambda import EventFold
 from satchel.features.clicks.records import CLICK, click_row
-from satchel.features.clicks.service.rebuilding import Period
-from satchel.features.clicks.service.rebuilding_streamed import rebuild_streamed
-from satchel.features.clicks.service.streaming import Fold
+from satchel.features.clicks.service.embedded.rebuild import Period
+from satchel.features.clicks.service.streamed.rebuild import rebuild_streamed
+from satchel.features.clicks.service.streamed.stream_fold import Fold
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import Unavailable
 from satchel.stores.distributed.dynamodb_client import DynamoClient

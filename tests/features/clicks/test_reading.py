@@ -11,14 +11,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from satchel.features.clicks.service import local_people, reading
-from satchel.features.clicks.service.erasing import erase_person
+from satchel.features.clicks.service import people as local_people
+from satchel.features.clicks.service import stats_read as reading
+from satchel.features.clicks.service.click_erase import erase_person
 from satchel.features.clicks.service.folding import link_scope, owner_scope, thing_scope
 from satchel.features.clicks.service.local_days import local_days
 from satchel.features.clicks.service.local_sums import read_local_sums
 from satchel.features.clicks.service.ranking import rank
 from satchel.features.clicks.service.raw_clicks import let_old_go
-from satchel.features.clicks.service.reading import read_days, read_months, read_summary
+from satchel.features.clicks.service.stats_read import read_days, read_months, read_summary
 from satchel.kernel.clock import ManualClock, iso
 from satchel.kernel.errors import Invalid
 from tests.features.clicks.counting import OWNER, Links, Past, Title, at, click, counting, happen, on_day, recounted

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 from satchel.features.clicks.model import PeriodGone
 from satchel.features.clicks.records import COUNT, ONE_SLOT, SITE, TOTAL_CLICKS, UNIQUE_USERS
+from satchel.features.clicks.service.click_erase import erase_person
 from satchel.features.clicks.service.context import Clicks
-from satchel.features.clicks.service.erasing import erase_person
+from satchel.features.clicks.service.counts import read_sum
+from satchel.features.clicks.service.embedded.rebuild import Period, rebuild
 from satchel.features.clicks.service.folding import link_scope, owner_scope, thing_scope
 from satchel.features.clicks.service.raw_clicks import let_old_go
-from satchel.features.clicks.service.rebuilding import Period, rebuild
-from satchel.features.clicks.service.summing import read_sum
 from satchel.kernel.clock import ManualClock
 from satchel.kernel.errors import Conflict, Invalid
 from satchel.stores.ports.expressions import assign

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from satchel.features.clicks.events import WATCHED_FOR
 from satchel.features.clicks.model import (
     KINDS,
     ClickTooEarly,
@@ -22,9 +23,8 @@ from satchel.features.clicks.model import (
     stamp,
 )
 from satchel.features.clicks.records import CLICK, MARKER, click_row, marker_item
+from satchel.features.clicks.service.click_record import begin, record
 from satchel.features.clicks.service.context import Clicks
-from satchel.features.clicks.service.recording import begin, record
-from satchel.features.clicks.service.telling import WATCHED_FOR
 from satchel.kernel.clock import ManualClock, iso
 from satchel.kernel.errors import Invalid
 from satchel.stores.embedded.ephemeral_memory import MemoryEphemeral

@@ -7,7 +7,7 @@ import pytest
 
 from satchel.features.clicks.model import KeyReused, NewClick, Recorded, stamp
 from satchel.features.clicks.records import CLICK
-from satchel.features.clicks.service.recording_distributed import SharedRecorder
+from satchel.features.clicks.service.streamed.recorder import SharedRecorder
 from satchel.kernel.errors import Unavailable
 from satchel.stores.ports.table import Item
 from satchel.tables import CLICKS

@@ -6,16 +6,16 @@ import pytest
 
 from satchel.features.clicks.model import PeriodGone
 from satchel.features.clicks.records import COUNT, click_row
+from satchel.features.clicks.service.click_record import begin
+from satchel.features.clicks.service.embedded.rebuild import Period
 from satchel.features.clicks.service.leases import LASTS, Lease
-from satchel.features.clicks.service.publishing import PUBLISHER, publish
-from satchel.features.clicks.service.rebuilding import Period
-from satchel.features.clicks.service.rebuilding_streamed import (
+from satchel.features.clicks.service.streamed.publication import PUBLISHER, publish
+from satchel.features.clicks.service.streamed.rebuild import (
     count_doubtful_days,
     doubt_lost_days,
     rebuild_streamed,
 )
-from satchel.features.clicks.service.recording import begin
-from satchel.features.clicks.service.streaming import Fold
+from satchel.features.clicks.service.streamed.stream_fold import Fold
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import Conflict
 from satchel.stores.consumer import POSITIONS, HeldAlone

@@ -12,10 +12,10 @@ import pytest_asyncio
 
 from satchel.features.clicks.model import NewClick
 from satchel.features.clicks.records import CLICK, LAST, POISON, click_row
-from satchel.features.clicks.service.rebuilding import Period
-from satchel.features.clicks.service.rebuilding_streamed import rebuild_streamed
-from satchel.features.clicks.service.recording_distributed import SharedRecorder
-from satchel.features.clicks.service.streaming import Fold
+from satchel.features.clicks.service.embedded.rebuild import Period
+from satchel.features.clicks.service.streamed.rebuild import rebuild_streamed
+from satchel.features.clicks.service.streamed.recorder import SharedRecorder
+from satchel.features.clicks.service.streamed.stream_fold import Fold
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import Unavailable
 from satchel.stores.consumer import Effect

@@ -8,13 +8,13 @@ from typing import Any
 import httpx
 
 from satchel.features.accounts.service.passwords import Passwords
+from satchel.features.clicks.events import SiteWatchers, Teller
 from satchel.features.clicks.limits import ClickLimits
 from satchel.features.clicks.records import ONE_SLOT
+from satchel.features.clicks.service.click_record import Counter
 from satchel.features.clicks.service.context import Clicks
-from satchel.features.clicks.service.recording import Counter
-from satchel.features.clicks.service.recording_embedded import GroupRecorder
-from satchel.features.clicks.service.summing import LinkCounts
-from satchel.features.clicks.service.telling import SiteWatchers, Teller
+from satchel.features.clicks.service.counts import LinkCounts
+from satchel.features.clicks.service.embedded.recorder import GroupRecorder
 from satchel.features.clicks.service.visitors import Visitors
 from satchel.features.links.adapters import LinkTargets
 from satchel.features.links.limits import LinkLimits

@@ -13,16 +13,16 @@ from datetime import timedelta
 
 from satchel.declaration import Entrance, Ground, Slice
 from satchel.edge.api.endpoints import Router
+from satchel.features.clicks.events import LIVE_EVENTS, SiteWatchers, Teller
 from satchel.features.clicks.limits import LIMITS, ClickLimits
 from satchel.features.clicks.needs import Targets
 from satchel.features.clicks.records import EPHEMERAL_KEYS, SHAPES
 from satchel.features.clicks.routes import routes
+from satchel.features.clicks.service.click_record import Counter, begin
 from satchel.features.clicks.service.context import Clicks
+from satchel.features.clicks.service.embedded.recorder import GroupRecorder
 from satchel.features.clicks.service.raw_clicks import let_old_go
-from satchel.features.clicks.service.recording import Counter, begin
-from satchel.features.clicks.service.recording_distributed import SharedRecorder
-from satchel.features.clicks.service.recording_embedded import GroupRecorder
-from satchel.features.clicks.service.telling import LIVE_EVENTS, SiteWatchers, Teller
+from satchel.features.clicks.service.streamed.recorder import SharedRecorder
 from satchel.kernel.counted import Counted
 
 

@@ -34,12 +34,12 @@ from satchel.features.clicks.routes.click_views import (
     stat_view,
 )
 from satchel.features.clicks.routes.views import Month
-from satchel.features.clicks.service import listing
+from satchel.features.clicks.service import click_list as listing
+from satchel.features.clicks.service.click_erase import erase_person
 from satchel.features.clicks.service.context import Clicks
-from satchel.features.clicks.service.erasing import erase_person
+from satchel.features.clicks.service.embedded.rebuild import Period, rebuild
 from satchel.features.clicks.service.posting import Poster, check_about, post
-from satchel.features.clicks.service.rebuilding import Period, rebuild
-from satchel.features.clicks.service.rebuilding_streamed import rebuild_streamed
+from satchel.features.clicks.service.streamed.rebuild import rebuild_streamed
 from satchel.kernel.errors import Conflict, Forbidden, Invalid, TooLarge, TooMany, Unavailable
 
 IDEMPOTENCY_KEY = "Idempotency-Key"

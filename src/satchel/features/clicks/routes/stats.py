@@ -21,7 +21,8 @@ from satchel.features.clicks.routes.views import (
     ranking_view,
     summary_view,
 )
-from satchel.features.clicks.service import exporting, ranking, reading
+from satchel.features.clicks.service import exporting, ranking
+from satchel.features.clicks.service import stats_read as reading
 from satchel.features.clicks.service.context import Clicks
 from satchel.features.clicks.service.local_days import find_zone, local_day_of
 from satchel.kernel.errors import Forbidden, NotFound

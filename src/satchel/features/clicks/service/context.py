@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol
 
+from satchel.features.clicks.events import SiteWatchers
 from satchel.features.clicks.model import NewClick, Recorded
 from satchel.features.clicks.needs import Limit, Targets
-from satchel.features.clicks.service.telling import SiteWatchers
 from satchel.kernel.clock import Clock
 from satchel.stores.ports.bulk import BulkWrites
 from satchel.stores.ports.table import Tables

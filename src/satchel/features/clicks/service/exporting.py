@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 from satchel.features.clicks.model import KINDS
 from satchel.features.clicks.service.context import Clicks
-from satchel.features.clicks.service.reading import Days, FiguresOf, read_days
+from satchel.features.clicks.service.stats_read import Days, FiguresOf, read_days
 
 # A table is made once and kept, so it waits for what a screen would ask for again and again; but not for ever.
 ATTEMPTS = 10

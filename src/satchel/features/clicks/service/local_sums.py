@@ -12,9 +12,9 @@ from datetime import date
 from itertools import pairwise
 from typing import NamedTuple
 
+from satchel.features.clicks.service.counts import Sum, read_sums
 from satchel.features.clicks.service.folding import quarter_period
 from satchel.features.clicks.service.local_days import QUARTER_SECONDS, QUARTERS_PER_DAY, LocalDay, quarter_of
-from satchel.features.clicks.service.summing import Sum, read_sums
 from satchel.kernel.clock import iso
 from satchel.stores.ports.table import Tables
 

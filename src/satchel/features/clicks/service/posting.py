@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import msgspec
 
 from satchel.features.clicks.model import NewClick, Recorded, TargetUnknown
+from satchel.features.clicks.service.click_record import record
 from satchel.features.clicks.service.context import Clicks
-from satchel.features.clicks.service.recording import record
 from satchel.kernel.errors import Forbidden
 
 

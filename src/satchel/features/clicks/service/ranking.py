@@ -8,10 +8,10 @@ from zoneinfo import ZoneInfo
 
 from satchel.features.clicks.records import ONE_SLOT, SLOTS
 from satchel.features.clicks.service.context import Clicks
+from satchel.features.clicks.service.counts import Figures, figures, read_last, read_totals
 from satchel.features.clicks.service.folding import link_scope, thing_scope
-from satchel.features.clicks.service.local_people import people_of_scopes
-from satchel.features.clicks.service.reading import days_between, sum_of_days
-from satchel.features.clicks.service.summing import Figures, figures, read_last, read_totals
+from satchel.features.clicks.service.people import people_of_scopes
+from satchel.features.clicks.service.stats_read import days_between, sum_of_days
 from satchel.kernel.clock import iso
 
 # Of so many links at most, the newest; of so many of them, those opened last, the days are read; so many are shown.

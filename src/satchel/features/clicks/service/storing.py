@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from itertools import islice
 
+from satchel.features.clicks.events import StatsChanged
 from satchel.features.clicks.model import KeyReused, Recorded, stamp
 from satchel.features.clicks.records import (
     ALL,
@@ -17,9 +18,8 @@ from satchel.features.clicks.records import (
     stat_item,
 )
 from satchel.features.clicks.service.folding import OWNER_SCOPE, QUARTER, Place, Tally, marker_expiry, tally
-from satchel.features.clicks.service.planning import Call, Fresh, Plan, stored_row
+from satchel.features.clicks.service.idempotency import Call, Fresh, Plan, stored_row
 from satchel.features.clicks.service.preparing import row_of, sent_item
-from satchel.features.clicks.service.telling import StatsChanged
 from satchel.kernel.clock import Clock, iso
 from satchel.stores.ports.bulk import Step
 from satchel.stores.ports.table import Item

@@ -30,12 +30,19 @@ from satchel.features.clicks.records import (
     marker_item,
 )
 from satchel.features.clicks.service.context import ClickLog
+from satchel.features.clicks.service.counts import Sum, read_sum, read_sums
+from satchel.features.clicks.service.embedded.rebuild import Period, Rebuilt, added_up, check_kept
 from satchel.features.clicks.service.folding import QUARTER, Tally, marker_expiry
 from satchel.features.clicks.service.leases import check_positions
 from satchel.features.clicks.service.raw_clicks import day_starts, read_clicks
-from satchel.features.clicks.service.rebuilding import Period, Rebuilt, added_up, check_kept
-from satchel.features.clicks.service.streaming import CONSUMER, Fold, clicks_in, growth_of, makes_sense, note_last
-from satchel.features.clicks.service.summing import Sum, read_sum, read_sums
+from satchel.features.clicks.service.streamed.stream_fold import (
+    CONSUMER,
+    Fold,
+    clicks_in,
+    growth_of,
+    makes_sense,
+    note_last,
+)
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import Conflict, Unavailable
 from satchel.kernel.ids import new_id

@@ -7,11 +7,11 @@ after what it is about has been published, and only if nothing was folded since.
 from collections.abc import Collection
 from contextlib import suppress
 
+from satchel.features.clicks.events import StatsChanged, Teller
 from satchel.features.clicks.records import SITE, UNPUBLISHED, UnpublishedRow, stat_item
+from satchel.features.clicks.service.counts import read_sum
 from satchel.features.clicks.service.folding import owner_scope, periods_of
 from satchel.features.clicks.service.leases import Lease
-from satchel.features.clicks.service.summing import read_sum
-from satchel.features.clicks.service.telling import StatsChanged, Teller
 from satchel.kernel.clock import Clock, iso
 from satchel.stores.ports.expressions import attr
 from satchel.stores.ports.table import MAX_PAGE_ITEMS, ConditionFailed, Put, Tables, TransactionCancelled

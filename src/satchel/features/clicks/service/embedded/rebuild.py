@@ -23,11 +23,11 @@ from satchel.features.clicks.records import (
     stat_item,
 )
 from satchel.features.clicks.service.context import ClickLog, Clicks
+from satchel.features.clicks.service.counts import Sum, read_sum
 from satchel.features.clicks.service.folding import QUARTER, Place, Tally, marker_expiry
 from satchel.features.clicks.service.local_days import check_day
 from satchel.features.clicks.service.raw_clicks import complete_since, day_starts, days_erased_from, read_clicks
 from satchel.features.clicks.service.storing import note_last
-from satchel.features.clicks.service.summing import Sum, read_sum
 from satchel.kernel.errors import Conflict
 from satchel.stores.ports.bulk import Step
 from satchel.stores.ports.table import Range

@@ -12,11 +12,11 @@ from zoneinfo import ZoneInfo
 
 from satchel.features.clicks.records import LOCAL_PEOPLE, SITE, LocalPeopleRow
 from satchel.features.clicks.service.context import Clicks
+from satchel.features.clicks.service.counts import Sum
 from satchel.features.clicks.service.folding import scopes_of
 from satchel.features.clicks.service.local_days import ONE_DAY, LocalDay, local_day_of, local_days
 from satchel.features.clicks.service.local_sums import LocalSum, LocalSums, read_local_sums
 from satchel.features.clicks.service.raw_clicks import complete_since, day_starts, days_erased_from, read_clicks
-from satchel.features.clicks.service.summing import Sum
 
 # So many clicks are read for one answer, which takes about a second; for one that is asked for all the time, a tenth.
 MOST_CLICKS_READ = 50_000

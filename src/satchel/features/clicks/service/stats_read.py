@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 
 from satchel.features.clicks.records import SITE
 from satchel.features.clicks.service.context import Clicks
+from satchel.features.clicks.service.counts import Figures, Sum, figures, read_last, read_sum, read_sums
 from satchel.features.clicks.service.folding import link_scope, owner_scope, scopes_of, thing_scope
 from satchel.features.clicks.service.local_days import (
     ONE_DAY,
@@ -19,10 +20,9 @@ from satchel.features.clicks.service.local_days import (
     local_days,
     same_time_on,
 )
-from satchel.features.clicks.service.local_people import FEW_CLICKS_READ, count_people
 from satchel.features.clicks.service.local_sums import read_local_sums
+from satchel.features.clicks.service.people import FEW_CLICKS_READ, count_people
 from satchel.features.clicks.service.raw_clicks import read_clicks
-from satchel.features.clicks.service.summing import Figures, Sum, figures, read_last, read_sum, read_sums
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import Forbidden, Invalid, NotFound
 

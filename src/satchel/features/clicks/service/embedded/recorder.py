@@ -9,10 +9,10 @@ from collections import deque
 from collections.abc import Sequence
 from datetime import timedelta
 
+from satchel.features.clicks.events import Teller
 from satchel.features.clicks.model import MAX_CLICKS_AT_ONCE, KeyReused, NewClick, Recorded
-from satchel.features.clicks.service.planning import Call
+from satchel.features.clicks.service.idempotency import Call
 from satchel.features.clicks.service.storing import Ledger, Marked, Outcome
-from satchel.features.clicks.service.telling import Teller
 from satchel.kernel.clock import Clock
 from satchel.kernel.errors import Unavailable
 from satchel.stores.ports.bulk import BulkWrites
