@@ -10,7 +10,7 @@ from pathlib import Path
 from bench.clicks.service import opened
 from bench.figures import Figure, Sample, at_least, compare
 from bench.rounds import Measure, in_turn
-from satchel.features.clicks.model import stamp
+from satchel.features.clicks.model import QUARTER, stamp
 from satchel.features.clicks.records import (
     CLICK,
     SITE,
@@ -23,8 +23,8 @@ from satchel.features.clicks.records import (
 )
 from satchel.features.clicks.service.click_list import day_stat
 from satchel.features.clicks.service.context import Clicks
-from satchel.features.clicks.service.counts import read_sums
-from satchel.features.clicks.service.folding import QUARTER, Tally, link_scope
+from satchel.features.clicks.service.counts import Tally, link_scope, read_sums
+from satchel.stores.connect import bulk_of
 from satchel.stores.ports.table import Item
 from satchel.tables import CLICKS, COUNTS
 
@@ -85,13 +85,14 @@ def _repeated(clicks: Clicks, reading: Reading) -> Measure:
 
 async def _fill(clicks: Clicks, number: int) -> None:
     """Clicks and what they come to, written as a recorder would have left them but for the markers."""
-    assert clicks.bulk is not None
+    bulk = bulk_of(clicks.tables)
+    assert bulk is not None
     counted = Tally()
     rows = _rows(number)
     while some := list(islice(rows, _AT_ONCE)):
         counted.add(some)
         items = [CLICK.item(row) for row in some]
-        await clicks.bulk.in_one_step(lambda step, items=items: step.insert_new(CLICKS, items))
+        await bulk.in_one_step(lambda step, items=items: step.insert_new(CLICKS, items))
     await clicks.tables.write_many(COUNTS, put=list(_counts(counted)))
     site = ((period, growth) for (scope, period), growth in counted.growth.items() if scope == SITE)
     stats = [

@@ -12,12 +12,11 @@ from bench.figures import Sample
 from bench.processes import cpu_seconds_of_tree
 from bench.rounds import Measure
 from satchel.edge.http.server import collect_seldom
-from satchel.features.clicks.events import SiteWatchers, Teller
+from satchel.features.clicks.events import SiteWatchers
 from satchel.features.clicks.limits import ClickLimits
 from satchel.features.clicks.model import NewClick
-from satchel.features.clicks.service.click_record import record
+from satchel.features.clicks.service.click_record import record, recorder_for
 from satchel.features.clicks.service.context import Clicks
-from satchel.features.clicks.service.embedded.recorder import GroupRecorder
 from satchel.features.links.adapters import LinkTargets
 from satchel.kernel.clock import system_clock
 from satchel.stores.embedded.ephemeral_memory import MemoryEphemeral
@@ -34,11 +33,10 @@ async def opened(path: Path) -> AsyncGenerator[Clicks]:
     tables = await SqliteTables.open(path, clock=system_clock)
     ephemeral = await MemoryEphemeral.open(clock=system_clock)
     await tables.create(*TABLES)
-    recorder = GroupRecorder(tables.bulk, system_clock, Teller(ephemeral, system_clock), None)
+    recorder = recorder_for(tables=tables, bulk=tables.bulk, ephemeral=ephemeral, clock=system_clock, kept_for=None)
     try:
         yield Clicks(
             tables=tables,
-            bulk=tables.bulk,
             clock=system_clock,
             recorder=recorder,
             targets=LinkTargets(tables, {}),

@@ -15,9 +15,8 @@ from typing import Any
 from satchel.config import load_settings
 from satchel.edge.http.logs import start_journal
 from satchel.features.clicks.records import CLAIM, ClaimRow
-from satchel.features.clicks.service.leases import Lease, note_claims
-from satchel.features.clicks.service.streamed.publication import PUBLISHER, publish
-from satchel.features.clicks.service.streamed.stream_fold import CONSUMER, Fold
+from satchel.features.clicks.service.streamed.publication import PUBLISHER, Lease, publish
+from satchel.features.clicks.service.streamed.stream_fold import CONSUMER, Fold, note_claims
 from satchel.kernel.clock import Clock, system_clock
 from satchel.kernel.errors import SatchelError
 from satchel.stores.connect import changes_of_event, open_tables

@@ -9,10 +9,7 @@ from satchel.edge.uploads import records as uploads
 from satchel.features.accounts import ACCOUNTS
 from satchel.features.accounts.adapters import PeopleFinder
 from satchel.features.clicks import CLICKS
-from satchel.features.clicks.records import ONE_SLOT, SLOTS
-from satchel.features.clicks.service.click_record import Counter
-from satchel.features.clicks.service.counts import LinkCounts
-from satchel.features.clicks.service.visitors import Visitors
+from satchel.features.clicks.adapters import Counter, LinkCounts, Visitors
 from satchel.features.drop import DROP
 from satchel.features.links import LINKS
 from satchel.features.links.adapters import LinkTargets
@@ -50,7 +47,7 @@ def open_slices(ground: Ground) -> list[OpenSlice[Any]]:
         inbox=AskingFolders(shelf.context),
         people=people,
         passwords=accounts.context.passwords,
-        figures=LinkCounts(ground.stores.tables, (ONE_SLOT,) if ground.settings.has_one_writer else SLOTS),
+        figures=LinkCounts(clicks.context),
         counter=Counter(clicks.context),
         visitors=Visitors(ground.stores.tables, ground.clock),
     )

@@ -10,12 +10,11 @@ from datetime import timedelta
 
 from satchel.config import Settings
 from satchel.edge.http.logs import start_journal
-from satchel.features.clicks.events import TOLD_EVERY_SECONDS, Teller
-from satchel.features.clicks.service.click_record import begin
-from satchel.features.clicks.service.leases import Lease, check_positions
-from satchel.features.clicks.service.streamed.publication import PUBLISHER, publish, tell_owners
+from satchel.features.clicks.events import NOTIFIED_EVERY_SECONDS, OwnerNotifier
+from satchel.features.clicks.service.click_record import create_total
+from satchel.features.clicks.service.streamed.publication import PUBLISHER, Lease, notify_owners, publish
 from satchel.features.clicks.service.streamed.rebuild import SETTLING, count_doubtful_days, doubt_lost_days
-from satchel.features.clicks.service.streamed.stream_fold import CONSUMER, MOST_CHANGES, Fold
+from satchel.features.clicks.service.streamed.stream_fold import CONSUMER, MOST_CHANGES, Fold, check_positions
 from satchel.kernel.clock import Clock, system_clock
 from satchel.kernel.errors import SatchelError, Unavailable
 from satchel.kernel.ids import new_id
@@ -66,7 +65,7 @@ class Worker:
         self._fold = Fold(ground.tables, ground.clock, most_writes=most_writes)
         self._consumer = Consumer(tables=ground.tables, table=CLICKS, name=CONSUMER, worker=name, clock=ground.clock)
         self._publisher = Lease(ground.tables, ground.clock, PUBLISHER, name)
-        self._teller = Teller(ground.ephemeral, ground.clock)
+        self._notifier = OwnerNotifier(ground.ephemeral, ground.clock)
         self._taken = 0
 
     async def fold_some(self) -> int:
@@ -86,11 +85,11 @@ class Worker:
         folded = self._fold.folded
         if folded.has_grown:
             owners, folded.owners, folded.has_grown = folded.owners, set(), False
-            await tell_owners(self._ground.tables, self._ground.clock, self._teller, owners)
+            await notify_owners(self._ground.tables, self._ground.clock, self._notifier, owners)
 
     async def catch_up(self) -> int:
         """Fold everything there is, publish it and leave; how many changes that was."""
-        await begin(self._ground)
+        await create_total(self._ground)
         await self._recount()
         while await self.fold_some():
             pass
@@ -101,11 +100,11 @@ class Worker:
 
     async def work(self, stopping: asyncio.Event) -> None:
         """Until told to stop, however often something goes wrong."""
-        await begin(self._ground)
+        await create_total(self._ground)
         rounds = (
             _again(lambda: self._fold_all(stopping), _IDLE, stopping),
             _again(self.publish, PUBLISHED_EVERY, stopping),
-            _again(self.tell, timedelta(seconds=TOLD_EVERY_SECONDS), stopping),
+            _again(self.tell, timedelta(seconds=NOTIFIED_EVERY_SECONDS), stopping),
             _again(self._recount, _SAID_EVERY, stopping),
             _again(self._say, _SAID_EVERY, stopping),
         )
@@ -116,7 +115,7 @@ class Worker:
         """Let others go on at once."""
         await self._consumer.release()
         await self._publisher.release()
-        await self._teller.close()
+        await self._notifier.close()
 
     async def _fold_all(self, stopping: asyncio.Event) -> None:
         while await self.fold_some() and not stopping.is_set():

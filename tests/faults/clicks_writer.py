@@ -12,9 +12,9 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from satchel.features.clicks.events import Teller
+from satchel.features.clicks.events import OwnerNotifier
 from satchel.features.clicks.model import KINDS, NewClick, stamp
-from satchel.features.clicks.service.embedded.recorder import GroupRecorder
+from satchel.features.clicks.service.embedded.recorder import EmbeddedRecorder
 from satchel.features.clicks.service.idempotency import Call
 from satchel.kernel.clock import ManualClock
 from satchel.stores.embedded.ephemeral_memory import MemoryEphemeral
@@ -64,12 +64,12 @@ def call_of(number: int) -> Call:
 
 
 @asynccontextmanager
-async def recording(path: Path) -> AsyncGenerator[tuple[SqliteTables, GroupRecorder]]:
+async def recording(path: Path) -> AsyncGenerator[tuple[SqliteTables, EmbeddedRecorder]]:
     clock = ManualClock(NOON)
     tables = await SqliteTables.open(path, clock=clock)
     ephemeral = await MemoryEphemeral.open(clock=clock)
     await tables.create(CLICKS, COUNTS)
-    recorder = GroupRecorder(tables.bulk, clock, Teller(ephemeral, clock), None)
+    recorder = EmbeddedRecorder(tables, tables.bulk, clock, None, OwnerNotifier(ephemeral, clock))
     try:
         yield tables, recorder
     finally:
@@ -78,12 +78,12 @@ async def recording(path: Path) -> AsyncGenerator[tuple[SqliteTables, GroupRecor
         await tables.close()
 
 
-async def send(recorder: GroupRecorder, number: int) -> None:
+async def send(recorder: EmbeddedRecorder, number: int) -> None:
     call = call_of(number)
     await recorder.record(call.new, call.times)
 
 
-async def send_for_ever(recorder: GroupRecorder, number: int) -> None:
+async def send_for_ever(recorder: EmbeddedRecorder, number: int) -> None:
     while True:
         await send(recorder, number)
         say(f"sent {number}")

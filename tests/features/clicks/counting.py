@@ -8,13 +8,12 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from satchel.config import Settings
-from satchel.features.clicks.events import SiteWatchers, Teller
+from satchel.features.clicks.events import SiteWatchers
 from satchel.features.clicks.limits import ClickLimits
 from satchel.features.clicks.model import KINDS, NewClick
-from satchel.features.clicks.service.click_record import record
+from satchel.features.clicks.service.click_record import record, recorder_for
 from satchel.features.clicks.service.context import Clicks
 from satchel.features.clicks.service.counts import Figures
-from satchel.features.clicks.service.embedded.recorder import GroupRecorder
 from satchel.kernel.clock import ManualClock, from_iso, iso
 from satchel.kernel.counted import Kind
 from satchel.stores.connect import bulk_of, open_ephemeral, open_tables
@@ -69,13 +68,10 @@ async def counting(
     tables = await open_tables(settings, clock)
     ephemeral = ephemeral or await open_ephemeral(settings, clock)
     await tables.create(CLICKS, COUNTS)
-    bulk = bulk_of(tables)
-    assert bulk is not None
-    recorder = GroupRecorder(bulk, clock, Teller(ephemeral, clock), kept_for)
+    recorder = recorder_for(tables=tables, bulk=bulk_of(tables), ephemeral=ephemeral, clock=clock, kept_for=kept_for)
     try:
         yield Clicks(
             tables=tables,
-            bulk=bulk,
             clock=clock,
             recorder=recorder,
             targets=links or Links(),

@@ -3,12 +3,11 @@
 from dataclasses import dataclass
 from typing import Any
 
-from satchel.features.clicks.events import SiteWatchers, Teller
+from satchel.features.clicks.events import SiteWatchers
 from satchel.features.clicks.limits import ClickLimits
 from satchel.features.clicks.model import NewClick
-from satchel.features.clicks.service.click_record import record
+from satchel.features.clicks.service.click_record import record, recorder_for
 from satchel.features.clicks.service.context import Clicks
-from satchel.features.clicks.service.embedded.recorder import GroupRecorder
 from satchel.kernel.clock import iso
 from satchel.kernel.counted import Kind
 from tests.application import Caller, Satchel
@@ -49,12 +48,12 @@ class Shared:
 
 async def shared_by(satchel: Satchel, owner: Caller) -> Shared:
     stores, clock = satchel.stores, satchel.clock
-    assert stores.bulk is not None
     clicks = Clicks(
         tables=stores.tables,
-        bulk=stores.bulk,
         clock=clock,
-        recorder=GroupRecorder(stores.bulk, clock, Teller(stores.ephemeral, clock), None),
+        recorder=recorder_for(
+            tables=stores.tables, bulk=stores.bulk, ephemeral=stores.ephemeral, clock=clock, kept_for=None
+        ),
         targets=Links(),
         calls=ClickLimits(stores.ephemeral),
         watchers=SiteWatchers(stores.ephemeral, clock),

@@ -10,8 +10,7 @@ from satchel.features.clicks.model import NewClick, ReservedId
 from satchel.features.clicks.records import MARKER, SENT
 from satchel.features.clicks.service.click_erase import erase_person
 from satchel.features.clicks.service.click_record import record
-from satchel.features.clicks.service.counts import read_sum
-from satchel.features.clicks.service.folding import owner_scope
+from satchel.features.clicks.service.counts import owner_scope, read_sum
 from satchel.features.clicks.service.stats_read import read_days
 from satchel.kernel.clock import ManualClock
 from satchel.tables import CLICKS, COUNTS

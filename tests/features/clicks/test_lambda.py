@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from satchel.aws_lambda import EventFold
+from satchel.features.clicks.model import Period
 from satchel.features.clicks.records import CLICK, click_row
-from satchel.features.clicks.service.embedded.rebuild import Period
-from satchel.features.clicks.service.streamed.rebuild import rebuild_streamed
+from satchel.features.clicks.service.streamed.rebuild import rebuild
 from satchel.features.clicks.service.streamed.stream_fold import Fold
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import Unavailable
@@ -158,7 +158,7 @@ async def test_what_was_claimed_is_not_folded_again_by_position(store: Store) ->
     await event_fold(store).handle(event(await records_of(store), shard=None))
     log, period = Log(store.tables, store.clock), Period.of_day(date(2030, 4, 1))
     with pytest.raises(Unavailable):
-        await rebuild_streamed(log, period, most_writes=store.most_writes, settling=timedelta(0))
+        await rebuild(log, period, most_writes=store.most_writes, settling=timedelta(0))
     assert await counted(store, clicks) == expected(clicks)
 
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from satchel.features.clicks.model import check_day
 from satchel.features.clicks.service.local_days import (
     LocalDay,
-    check_day,
     find_zone,
     local_day_of,
     local_days,

@@ -11,15 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from satchel.features.clicks.service import people as local_people
-from satchel.features.clicks.service import stats_read as reading
-from satchel.features.clicks.service.click_erase import erase_person
-from satchel.features.clicks.service.folding import link_scope, owner_scope, thing_scope
-from satchel.features.clicks.service.local_days import local_days
-from satchel.features.clicks.service.local_sums import read_local_sums
-from satchel.features.clicks.service.ranking import rank
-from satchel.features.clicks.service.raw_clicks import let_old_go
-from satchel.features.clicks.service.stats_read import read_days, read_months, read_summary
+from satchel.features.clicks.service import stats_read
+from satchel.features.clicks.service.click_erase import erase_old_clicks, erase_person
+from satchel.features.clicks.service.context import Clicks
+from satchel.features.clicks.service.counts import link_scope, owner_scope, thing_scope
+from satchel.features.clicks.service.local_days import local_days, read_local_sums
+from satchel.features.clicks.service.people import count_people
+from satchel.features.clicks.service.stats_read import read_days, read_months, read_summary, read_top
 from satchel.kernel.clock import ManualClock, iso
 from satchel.kernel.errors import Invalid
 from tests.features.clicks.counting import OWNER, Links, Past, Title, at, click, counting, happen, on_day, recounted
@@ -135,7 +133,7 @@ async def test_a_quarter_full_of_clicks_is_left_out_and_that_is_said(tmp_path: P
     clock.now = at("2030-03-16T12:00")
     async with counting(tmp_path, clock) as clicks:
         await click(clicks, clock, at("2030-03-16T11:00"))
-        many = reading.MOST_CLICKS_COMPARED + 1
+        many = stats_read.MOST_CLICKS_COMPARED + 1
         past = [Past(at("2030-03-16T12:01") + number / 1000, "u", "open") for number in range(many)]
         await happen(clicks, clock, past[:1000])
         await happen(clicks, clock, past[1000:2000])
@@ -170,7 +168,7 @@ def clock_day(clock: ManualClock) -> date:
     return date.fromisoformat(iso(clock.now)[:10])
 
 
-async def crossing_midnight(clicks: reading.Clicks, clock: ManualClock, *days: str) -> None:
+async def crossing_midnight(clicks: Clicks, clock: ManualClock, *days: str) -> None:
     """On each day two people in Kathmandu, both on both sides of the UTC midnight in it."""
     for day in days:
         midnight = at(day)
@@ -195,7 +193,7 @@ async def test_people_beyond_what_is_kept_are_unknown_unless_they_were_counted_b
         days = await read_days(clicks, MINE, date(2030, 3, 1), date(2030, 3, 3), UTC)
         assert [each.figures.people for each in days.days] == [2, 2, 2]
         assert days.people_known_since is None
-        await let_old_go(clicks)
+        await erase_old_clicks(clicks)
     # Keeping clicks for longer later does not bring any back.
     async with counting(tmp_path, clock) as clicks:
         days = await read_days(clicks, MINE, date(2030, 3, 2), date(2030, 3, 3), KATHMANDU)
@@ -207,11 +205,11 @@ async def test_so_many_clicks_are_read_for_one_answer_and_the_next_goes_on(tmp_p
     clock.now = at("2030-03-01")
     async with counting(tmp_path, clock) as clicks:
         await crossing_midnight(clicks, clock, "2030-03-02", "2030-03-03")
-        days = reading.days_between(date(2030, 3, 2), date(2030, 3, 3), KATHMANDU)
+        days = stats_read.days_between(date(2030, 3, 2), date(2030, 3, 3), KATHMANDU)
         sums = await read_local_sums(clicks.tables, MINE, days)
 
         async def asked(budget: int) -> tuple[list[int | None], bool]:
-            people = await local_people.count_people(clicks, MINE, KATHMANDU, days, sums, budget=budget)
+            people = await count_people(clicks, MINE, KATHMANDU, days, sums, budget=budget)
             return people.numbers, people.pending
 
         assert await asked(6) == ([None, 2], True)
@@ -226,14 +224,14 @@ async def test_a_day_with_too_many_clicks_stays_unknown_and_holds_up_no_other(
     async with counting(tmp_path, clock) as clicks:
         await crossing_midnight(clicks, clock, "2030-03-02", "2030-03-03")
         await click(clicks, clock, clock.now + 1, "c")
-        days = reading.days_between(date(2030, 3, 2), date(2030, 3, 3), KATHMANDU)
+        days = stats_read.days_between(date(2030, 3, 2), date(2030, 3, 3), KATHMANDU)
         sums = await read_local_sums(clicks.tables, MINE, days)
-        first = await local_people.count_people(clicks, MINE, KATHMANDU, days, sums, budget=4)
+        first = await count_people(clicks, MINE, KATHMANDU, days, sums, budget=4)
         assert (first.numbers, first.pending) == ([None, None], True)
-        then = await local_people.count_people(clicks, MINE, KATHMANDU, days, sums, budget=4)
+        then = await count_people(clicks, MINE, KATHMANDU, days, sums, budget=4)
         assert (then.numbers, then.pending) == ([2, None], False)
         # Whoever may read more finds out.
-        more = await local_people.count_people(clicks, MINE, KATHMANDU, days, sums, budget=6)
+        more = await count_people(clicks, MINE, KATHMANDU, days, sums, budget=6)
         assert (more.numbers, more.pending) == ([2, 3], False)
 
 
@@ -271,7 +269,7 @@ async def test_links_and_things_are_ranked_by_how_often_they_were_opened(tmp_pat
         await click(clicks, clock, now + 2, "b", "download", target="m")
         await click(clicks, clock, now + 3, "x", owner="bob", target="p", thing="file:f")
 
-        whole = await rank(clicks, OWNER, None, UTC)
+        whole = await read_top(clicks, OWNER, None, UTC)
         shown = [(each.scope, each.name, each.figures.kinds["open"], each.figures.people) for each in whole.links]
         assert shown == [("link:l", "For Bob", 3, 1), ("link:m", "For Eve", 2, 2), ("link:o", "Photos", 1, 1)]
         assert whole.links[1].figures.kinds["download"] == 1
@@ -280,7 +278,7 @@ async def test_links_and_things_are_ranked_by_how_often_they_were_opened(tmp_pat
         assert things == [("thing:file:f", "a.txt", 5, 2), ("thing:folder:d", "Photos", 1, 1)]
 
         today = clock_day(clock)
-        recent = await rank(clicks, OWNER, (today, today), KATHMANDU)
+        recent = await read_top(clicks, OWNER, (today, today), KATHMANDU)
         assert [(each.scope, each.figures.kinds["open"], each.figures.people) for each in recent.links] == [
             ("link:m", 2, 2)
         ]
@@ -296,7 +294,7 @@ async def test_of_a_range_everybody_counts_once_whenever_they_came(tmp_path: Pat
 
         async def people(first: int, last: int) -> int | None:
             days = date(2030, 4, first), date(2030, 4, last)
-            (link,) = (await rank(clicks, OWNER, days, KATHMANDU)).links
+            (link,) = (await read_top(clicks, OWNER, days, KATHMANDU)).links
             return link.figures.people
 
         assert [await people(*days) for days in ((9, 9), (10, 10), (10, 11), (9, 14), (11, 30))] == [1, 2, 2, 4, 2]
@@ -310,7 +308,7 @@ async def test_of_a_range_with_too_many_clicks_to_read_nobody_says_how_many_peop
     async with counting(tmp_path, clock, links=Links({OWNER: [Title("l", "a", "file:f", "a")]})) as clicks:
         await happen(clicks, clock, [Past(clock.now, "a", "open"), Past(clock.now, "b", "open", count=50_000)])
         today = clock_day(clock)
-        (link,) = (await rank(clicks, OWNER, (today, today), UTC)).links
+        (link,) = (await read_top(clicks, OWNER, (today, today), UTC)).links
         assert (link.figures.kinds["open"], link.figures.people) == (50_001, None)
 
 

@@ -12,16 +12,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from satchel.features.clicks.model import PeriodGone
+from satchel.features.clicks.model import Period, PeriodGone
 from satchel.features.clicks.records import COUNT, ONE_SLOT, SITE, TOTAL_CLICKS, UNIQUE_USERS
-from satchel.features.clicks.service.click_erase import erase_person
+from satchel.features.clicks.service.click_erase import erase_old_clicks, erase_person
 from satchel.features.clicks.service.context import Clicks
-from satchel.features.clicks.service.counts import read_sum
-from satchel.features.clicks.service.embedded.rebuild import Period, rebuild
-from satchel.features.clicks.service.folding import link_scope, owner_scope, thing_scope
-from satchel.features.clicks.service.raw_clicks import let_old_go
+from satchel.features.clicks.service.counts import link_scope, owner_scope, read_sum, thing_scope
+from satchel.features.clicks.service.embedded.rebuild import rebuild
 from satchel.kernel.clock import ManualClock
 from satchel.kernel.errors import Conflict, Invalid
+from satchel.stores.connect import bulk_of
 from satchel.stores.ports.expressions import assign
 from satchel.stores.ports.table import Item, Page
 from satchel.tables import CLICKS, COUNTS
@@ -80,7 +79,7 @@ def test_a_recount_puts_right_what_was_wrong_and_leaves_what_was_right(
                 await happen(clicks, clock, past)
                 right = await figures(clicks)
                 for period in (DAY, MARCH, APRIL):
-                    await rebuild(clicks, period)
+                    await clicks.recorder.rebuild(period)
                     assert await figures(clicks) == right
                 known = {(item["PK"], item["SK"]) for item in right if "PK" in item}
                 for scope, day, number in wrong:
@@ -90,8 +89,8 @@ def test_a_recount_puts_right_what_was_wrong_and_leaves_what_was_right(
                             await spoil(clicks, scope, period, **spoiled)
                     if tuple(COUNT.key(scope=scope, period="ALL", slot=ONE_SLOT).values()) in known:
                         await spoil(clicks, scope, "ALL", **{TOTAL_CLICKS: number})
-                await rebuild(clicks, MARCH)
-                await rebuild(clicks, APRIL)
+                await clicks.recorder.rebuild(MARCH)
+                await clicks.recorder.rebuild(APRIL)
                 assert without_empty(await figures(clicks)) == without_empty(right)
 
     asyncio.run(compare())
@@ -117,7 +116,7 @@ async def test_a_day_that_was_counted_wrongly_also_puts_its_month_and_the_total_
         right = await figures(clicks)
         for period in (DAY.name, MARCH.name, "ALL"):
             await spoil(clicks, SITE, period, **{TOTAL_CLICKS: 77})
-        rebuilt = await rebuild(clicks, DAY)
+        rebuilt = await clicks.recorder.rebuild(DAY)
         assert (rebuilt.before.clicks, rebuilt.after.clicks, rebuilt.after.people) == (77, 2, 2)
         assert await figures(clicks) == right
         # Whoever was counted before is not counted anew.
@@ -147,13 +146,15 @@ class Meanwhile:
 async def test_a_click_that_comes_during_a_recount_is_not_lost(tmp_path: Path, clock: ManualClock) -> None:
     async with counting(tmp_path, clock) as clicks:
         await click(clicks, clock, at("2030-03-31T11:00"), "a")
+        bulk = bulk_of(clicks.tables)
+        assert bulk is not None
         disturbed: Any = Meanwhile(clicks, clock, 2)
-        await rebuild(replace(clicks, tables=disturbed), DAY)
+        await rebuild(replace(clicks, tables=disturbed), bulk, DAY)
         day = await read_sum(clicks.tables, SITE, DAY.name)
         assert (day.clicks, day.people) == (3, 3)
         with pytest.raises(Conflict):
             disturbed.times = 100
-            await rebuild(replace(clicks, tables=disturbed), DAY)
+            await rebuild(replace(clicks, tables=disturbed), bulk, DAY)
         assert (await read_sum(clicks.tables, SITE, DAY.name)).clicks == 3 + 100 - disturbed.times
 
 
@@ -164,17 +165,17 @@ async def test_what_is_not_kept_any_more_is_refused_and_stays(tmp_path: Path, cl
         clock.now = at("2030-04-10")
         # Of March the first days have gone; the last can still be counted.
         with pytest.raises(PeriodGone):
-            await rebuild(clicks, MARCH)
-        await rebuild(clicks, DAY)
+            await clicks.recorder.rebuild(MARCH)
+        await clicks.recorder.rebuild(DAY)
         clock.now = at("2030-05-01")
         with pytest.raises(PeriodGone):
-            await rebuild(clicks, DAY)
-        await let_old_go(clicks)
+            await clicks.recorder.rebuild(DAY)
+        await erase_old_clicks(clicks)
         await clicks.tables.sweep()
         assert await figures(clicks) == right
     async with counting(tmp_path, clock) as clicks:
         with pytest.raises(PeriodGone):
-            await rebuild(clicks, DAY)
+            await clicks.recorder.rebuild(DAY)
 
 
 async def test_clicks_from_before_a_shorter_time_was_set_go_as_well(tmp_path: Path) -> None:
@@ -185,17 +186,17 @@ async def test_clicks_from_before_a_shorter_time_was_set_go_as_well(tmp_path: Pa
         right = await figures(clicks)
     clock.now = at("2030-04-03T12:00")
     async with counting(tmp_path, clock, kept_for=timedelta(days=14)) as clicks:
-        assert await let_old_go(clicks) == 2
+        assert await erase_old_clicks(clicks) == 2
         assert await kept_times(clicks, "a") == ["2030-03-20T13:00:00.000Z", "2030-03-31T11:00:00.000Z"]
         clock.now = at("2030-04-05")
-        assert [await let_old_go(clicks), await let_old_go(clicks)] == [1, 0]
+        assert [await erase_old_clicks(clicks), await erase_old_clicks(clicks)] == [1, 0]
         assert await kept_times(clicks, "a") == ["2030-03-31T11:00:00.000Z"]
         assert await figures(clicks) == right
     # A longer time brings none of them back, and takes no more of them.
     async with counting(tmp_path, clock, kept_for=timedelta(days=60)) as clicks:
-        assert await let_old_go(clicks) == 0
+        assert await erase_old_clicks(clicks) == 0
         with pytest.raises(PeriodGone):
-            await rebuild(clicks, Period.of_day(date(2030, 3, 20)))
+            await clicks.recorder.rebuild(Period.of_day(date(2030, 3, 20)))
 
 
 async def test_a_period_from_which_somebody_was_erased_is_refused_and_stays(tmp_path: Path, clock: ManualClock) -> None:
@@ -206,14 +207,14 @@ async def test_a_period_from_which_somebody_was_erased_is_refused_and_stays(tmp_
         await erase_person(clicks, "a")
         for period in (DAY, MARCH):
             with pytest.raises(PeriodGone):
-                await rebuild(clicks, period)
-        await rebuild(clicks, Period.of_day(date(2030, 3, 30)))
+                await clicks.recorder.rebuild(period)
+        await clicks.recorder.rebuild(Period.of_day(date(2030, 3, 30)))
         assert await figures(clicks) == right
 
 
 async def test_an_empty_day_is_counted_as_nothing_and_leaves_no_row(tmp_path: Path, clock: ManualClock) -> None:
     async with counting(tmp_path, clock) as clicks:
-        rebuilt = await rebuild(clicks, DAY)
+        rebuilt = await clicks.recorder.rebuild(DAY)
         assert (rebuilt.before.clicks, rebuilt.after.clicks) == (0, 0)
         assert await figures(clicks) == []
 

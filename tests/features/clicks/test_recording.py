@@ -23,7 +23,7 @@ from satchel.features.clicks.model import (
     stamp,
 )
 from satchel.features.clicks.records import CLICK, MARKER, click_row, marker_item
-from satchel.features.clicks.service.click_record import begin, record
+from satchel.features.clicks.service.click_record import create_total, record
 from satchel.features.clicks.service.context import Clicks
 from satchel.kernel.clock import ManualClock, iso
 from satchel.kernel.errors import Invalid
@@ -46,7 +46,7 @@ def clock() -> ManualClock:
 @pytest.fixture
 async def clicks(tmp_path: Path, clock: ManualClock) -> AsyncIterator[Clicks]:
     async with counting(tmp_path, clock) as clicks:
-        await begin(clicks)
+        await create_total(clicks)
         yield clicks
 
 
@@ -107,7 +107,7 @@ async def test_the_total_is_there_from_the_start_and_stays_when_the_server_start
     total = {"userId": "STAT#TOTAL", "createDateTime": "METADATA"}
     assert (await clicks.tables.get(CLICKS, total) or {})["totalClicks"] == 0
     await press(clicks, count=3)
-    await begin(clicks)
+    await create_total(clicks)
     assert (await clicks.tables.get(CLICKS, total) or {})["totalClicks"] == 3
 
 

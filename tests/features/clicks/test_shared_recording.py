@@ -7,7 +7,7 @@ import pytest
 
 from satchel.features.clicks.model import KeyReused, NewClick, Recorded, stamp
 from satchel.features.clicks.records import CLICK
-from satchel.features.clicks.service.streamed.recorder import SharedRecorder
+from satchel.features.clicks.service.streamed.recorder import StreamedRecorder
 from satchel.kernel.errors import Unavailable
 from satchel.stores.ports.table import Item
 from satchel.tables import CLICKS
@@ -17,8 +17,8 @@ pytestmark = pytest.mark.services
 NOW_MS = int(NOW * 1000)
 
 
-def recorder(store: Store, kept_for: timedelta | None = None) -> SharedRecorder:
-    return SharedRecorder(store.tables, store.clock, kept_for)
+def recorder(store: Store, kept_for: timedelta | None = None) -> StreamedRecorder:
+    return StreamedRecorder(store.tables, store.clock, kept_for)
 
 
 async def presses(store: Store, *clicks: NewClick) -> list[Recorded]:

@@ -4,16 +4,14 @@ from datetime import date, timedelta
 
 import pytest
 
-from satchel.features.clicks.model import PeriodGone
+from satchel.features.clicks.model import Period, PeriodGone
 from satchel.features.clicks.records import COUNT, click_row
-from satchel.features.clicks.service.click_record import begin
-from satchel.features.clicks.service.embedded.rebuild import Period
-from satchel.features.clicks.service.leases import LASTS, Lease
-from satchel.features.clicks.service.streamed.publication import PUBLISHER, publish
+from satchel.features.clicks.service.click_record import create_total
+from satchel.features.clicks.service.streamed import rebuild as streamed_rebuild
+from satchel.features.clicks.service.streamed.publication import LEASE_LASTS, PUBLISHER, Lease, publish
 from satchel.features.clicks.service.streamed.rebuild import (
     count_doubtful_days,
     doubt_lost_days,
-    rebuild_streamed,
 )
 from satchel.features.clicks.service.streamed.stream_fold import Fold
 from satchel.kernel.clock import iso
@@ -49,11 +47,11 @@ def lease(store: Store, holder: str = "one") -> Lease:
 
 async def rebuild(store: Store, period: Period, **options: timedelta | None) -> None:
     log = Log(store.tables, store.clock, **options)
-    await rebuild_streamed(log, period, most_writes=store.most_writes, settling=AT_ONCE)
+    await streamed_rebuild.rebuild(log, period, most_writes=store.most_writes, settling=AT_ONCE)
 
 
 async def test_the_total_is_there_from_the_start(store: Store) -> None:
-    await begin(Log(store.tables, store.clock))
+    await create_total(Log(store.tables, store.clock))
     assert await statistics(store) == [
         {
             "userId": "STAT#TOTAL",
@@ -107,7 +105,7 @@ async def test_one_publishes_at_a_time_and_one_who_was_too_slow_overwrites_nothi
     assert await publish(store.tables, lease(store)) == 0
 
     async def be_overtaken() -> None:
-        store.clock.advance(LASTS)
+        store.clock.advance(LEASE_LASTS)
         await store_clicks(store, clicks[1:])
         await fold_all(store.consumer(), folding(store))
         assert await publish(store.tables, lease(store)) == 3

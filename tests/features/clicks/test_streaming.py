@@ -10,11 +10,10 @@ import msgspec
 import pytest
 import pytest_asyncio
 
-from satchel.features.clicks.model import NewClick
+from satchel.features.clicks.model import NewClick, Period
 from satchel.features.clicks.records import CLICK, LAST, POISON, click_row
-from satchel.features.clicks.service.embedded.rebuild import Period
-from satchel.features.clicks.service.streamed.rebuild import rebuild_streamed
-from satchel.features.clicks.service.streamed.recorder import SharedRecorder
+from satchel.features.clicks.service.streamed.rebuild import rebuild
+from satchel.features.clicks.service.streamed.recorder import StreamedRecorder
 from satchel.features.clicks.service.streamed.stream_fold import Fold
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import Unavailable
@@ -153,7 +152,7 @@ async def test_a_changed_click_counts_as_what_it_is_now(store: Store) -> None:
 
 
 async def test_two_clicks_of_one_millisecond_are_two(store: Store) -> None:
-    recorder = SharedRecorder(store.tables, store.clock, None)
+    recorder = StreamedRecorder(store.tables, store.clock, None)
     now = int(NOW * 1000)
     recorded = await recorder.record([NewClick(user_id="ann")] * 3, [now] * 3)
     assert sorted(each.created[-4:] for each in recorded) == ["000Z", "001Z", "002Z"]
@@ -181,7 +180,7 @@ async def test_a_click_that_makes_no_sense_is_set_aside_and_stops_nothing(store:
     (poison,) = (await store.tables.query(COUNTS, "POISON")).items
     assert str(next(iter(broken.values()))) in POISON.read(poison).item
     period = Period.of_day(date(2030, 4, 1))
-    await rebuild_streamed(Log(store.tables, store.clock), period, most_writes=10, settling=timedelta(0))
+    await rebuild(Log(store.tables, store.clock), period, most_writes=10, settling=timedelta(0))
     assert await counted(store, [ANN]) == expected([ANN])
 
 

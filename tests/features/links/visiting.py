@@ -8,14 +8,11 @@ from typing import Any
 import httpx
 
 from satchel.features.accounts.service.passwords import Passwords
-from satchel.features.clicks.events import SiteWatchers, Teller
+from satchel.features.clicks.adapters import Counter, LinkCounts, Visitors
+from satchel.features.clicks.events import SiteWatchers
 from satchel.features.clicks.limits import ClickLimits
-from satchel.features.clicks.records import ONE_SLOT
-from satchel.features.clicks.service.click_record import Counter
+from satchel.features.clicks.service.click_record import recorder_for
 from satchel.features.clicks.service.context import Clicks
-from satchel.features.clicks.service.counts import LinkCounts
-from satchel.features.clicks.service.embedded.recorder import GroupRecorder
-from satchel.features.clicks.service.visitors import Visitors
 from satchel.features.links.adapters import LinkTargets
 from satchel.features.links.limits import LinkLimits
 from satchel.features.links.records import LINK, LinkRow
@@ -119,12 +116,12 @@ async def links_on(satchel: Satchel) -> AsyncGenerator[Links]:
     """The slice on the stores of a running Satchel, for what cannot be seen over HTTP."""
     stores, clock, shelf = satchel.stores, satchel.clock, shelf_of(satchel)
     asking = AskingFolders(shelf)
-    assert stores.bulk is not None
     clicks = Clicks(
         tables=stores.tables,
-        bulk=stores.bulk,
         clock=clock,
-        recorder=GroupRecorder(stores.bulk, clock, Teller(stores.ephemeral, clock), None),
+        recorder=recorder_for(
+            tables=stores.tables, bulk=stores.bulk, ephemeral=stores.ephemeral, clock=clock, kept_for=None
+        ),
         targets=LinkTargets(stores.tables, {}),
         calls=ClickLimits(stores.ephemeral),
         watchers=SiteWatchers(stores.ephemeral, clock),
@@ -140,7 +137,7 @@ async def links_on(satchel: Satchel) -> AsyncGenerator[Links]:
         inbox=asking,
         people=Everybody(),
         passwords=Passwords(),
-        figures=LinkCounts(stores.tables, (ONE_SLOT,)),
+        figures=LinkCounts(clicks),
         counter=Counter(clicks),
         visitors=Visitors(stores.tables, clock),
         limits=LinkLimits(stores.ephemeral),

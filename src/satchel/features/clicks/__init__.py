@@ -13,29 +13,26 @@ from datetime import timedelta
 
 from satchel.declaration import Entrance, Ground, Slice
 from satchel.edge.api.endpoints import Router
-from satchel.features.clicks.events import LIVE_EVENTS, SiteWatchers, Teller
+from satchel.features.clicks.adapters import Counter
+from satchel.features.clicks.events import LIVE_EVENTS, SiteWatchers
 from satchel.features.clicks.limits import LIMITS, ClickLimits
 from satchel.features.clicks.needs import Targets
 from satchel.features.clicks.records import EPHEMERAL_KEYS, SHAPES
 from satchel.features.clicks.routes import routes
-from satchel.features.clicks.service.click_record import Counter, begin
+from satchel.features.clicks.service.click_erase import erase_old_clicks
+from satchel.features.clicks.service.click_record import create_total, recorder_for
 from satchel.features.clicks.service.context import Clicks
-from satchel.features.clicks.service.embedded.recorder import GroupRecorder
-from satchel.features.clicks.service.raw_clicks import let_old_go
-from satchel.features.clicks.service.streamed.recorder import SharedRecorder
 from satchel.kernel.counted import Counted
 
 
 def _make(ground: Ground, *, targets: Targets) -> Clicks:
     stores, clock = ground.stores, ground.clock
     kept_for = timedelta(days=ground.settings.clicks_kept) if ground.settings.clicks_kept else None
-    if stores.bulk is None:
-        recorder = SharedRecorder(stores.tables, clock, kept_for)
-    else:
-        recorder = GroupRecorder(stores.bulk, clock, Teller(stores.ephemeral, clock), kept_for)
+    recorder = recorder_for(
+        tables=stores.tables, bulk=stores.bulk, ephemeral=stores.ephemeral, clock=clock, kept_for=kept_for
+    )
     return Clicks(
         tables=stores.tables,
-        bulk=stores.bulk,
         clock=clock,
         recorder=recorder,
         targets=targets,
@@ -55,7 +52,7 @@ async def _count(clicks: Clicks, counted: Counted) -> None:
 
 @asynccontextmanager
 async def _running(clicks: Clicks) -> AsyncGenerator[None]:
-    await begin(clicks)
+    await create_total(clicks)
     try:
         yield
     finally:
@@ -71,6 +68,6 @@ CLICKS = Slice(
     limits=LIMITS,
     live_events=LIVE_EVENTS,
     hears={Counted: _count},
-    chores={"old clicks": let_old_go},
+    chores={"old clicks": erase_old_clicks},
     running=_running,
 )

@@ -1,4 +1,4 @@
-"""Tell those who share things that their figures have grown, while they look, but not more often than they can see."""
+"""Live events of statistics: owners hear that their figures have grown, a few times a second at most."""
 
 import asyncio
 from collections.abc import Mapping
@@ -12,8 +12,8 @@ from satchel.live import LiveEvent, tell
 from satchel.stores.ports.ephemeral import Ephemeral, Expire, HashAll, HashPut
 
 # Four times a second is as live as a figure can look.
-TOLD_EVERY_SECONDS = 0.25
-# Longer than a page that shows the whole site leaves between two looks at it.
+NOTIFIED_EVERY_SECONDS = 0.25
+# Longer than a page that shows the whole site waits between two requests.
 WATCHED_FOR = timedelta(seconds=90)
 
 _pack = msgspec.msgpack.Encoder().encode
@@ -21,7 +21,7 @@ _unpack = msgspec.msgpack.Decoder(float).decode
 
 
 class StatsChanged(LiveEvent, tag="stats.changed", frozen=True, kw_only=True):
-    """How often what you have shared was clicked, of all time and on this UTC day, as it is now."""
+    """How often what you have shared was clicked, of all time and on this UTC day."""
 
     total: int
     today: int
@@ -29,13 +29,13 @@ class StatsChanged(LiveEvent, tag="stats.changed", frozen=True, kw_only=True):
 
 
 class SiteStatsChanged(LiveEvent, tag="stats.site-changed", frozen=True, kw_only=True):
-    """Something was clicked, whoever shares it: for administrators, who read what that comes to."""
+    """Something was clicked, whoever shares it. Administrators then read the figures of the whole site."""
 
 
 class SiteWatchers:
-    """Administrators who look at the whole site: whoever has read its figures hears of new ones for a while.
+    """Administrators who look at the whole site: whoever reads its figures hears of new ones for a while.
 
-    Whoever is no administrator any more is refused when they read again, and soon hears nothing more.
+    Somebody who is no administrator any more is refused when they read again, and soon hears nothing more.
     """
 
     def __init__(self, ephemeral: Ephemeral, clock: Clock) -> None:
@@ -54,46 +54,46 @@ class SiteWatchers:
         return [person_id for person_id, until in watchers.items() if _unpack(until) > now]
 
 
-class Teller:
-    """Tells each owner at once, and while they rest from that keeps only the newest figures for them.
+class OwnerNotifier:
+    """Sends figures to each owner at once, then pauses, and keeps only the newest figures until the pause is over.
 
-    The site is one more owner, in whose place those are told who watch it.
+    The site is one more owner. Its events go to those who watch it.
     """
 
     def __init__(self, ephemeral: Ephemeral, clock: Clock) -> None:
         self._ephemeral = ephemeral
         self._watchers = SiteWatchers(ephemeral, clock)
-        self._resting: dict[str, asyncio.TimerHandle] = {}
+        self._pauses: dict[str, asyncio.TimerHandle] = {}
         self._newest: dict[str, LiveEvent] = {}
-        self._telling: set[asyncio.Task[None]] = set()
+        self._sending: set[asyncio.Task[None]] = set()
 
-    def note(self, figures: Mapping[str, StatsChanged]) -> None:
-        """Something has grown; and what owners are to hear of it, by their ids."""
+    def notify(self, figures: Mapping[str, StatsChanged]) -> None:
+        """Something has grown; `figures` are those of owners, by their ids."""
         news = {**figures, SITE: SiteStatsChanged()}
         self._newest.update(news)
-        if rested := [owner for owner in news if owner not in self._resting]:
-            self._tell(rested)
+        if ready := [owner for owner in news if owner not in self._pauses]:
+            self._send(ready)
 
     async def close(self) -> None:
-        """Whoever was to be told later reads it when they come back."""
-        for timer in self._resting.values():
+        """Send nothing more; owners read the figures when they come back."""
+        for timer in self._pauses.values():
             timer.cancel()
         self._newest.clear()
-        await asyncio.gather(*self._telling)
+        await asyncio.gather(*self._sending)
 
-    def _tell(self, owners: list[str]) -> None:
+    def _send(self, owners: list[str]) -> None:
         loop = asyncio.get_running_loop()
         events = {owner: self._newest.pop(owner) for owner in owners}
         for owner in owners:
-            self._resting[owner] = loop.call_later(TOLD_EVERY_SECONDS, self._rested, owner)
+            self._pauses[owner] = loop.call_later(NOTIFIED_EVERY_SECONDS, self._end_pause, owner)
         task = loop.create_task(self._publish(events))
-        self._telling.add(task)
-        task.add_done_callback(self._telling.discard)
+        self._sending.add(task)
+        task.add_done_callback(self._sending.discard)
 
-    def _rested(self, owner: str) -> None:
-        del self._resting[owner]
+    def _end_pause(self, owner: str) -> None:
+        del self._pauses[owner]
         if owner in self._newest:
-            self._tell([owner])
+            self._send([owner])
 
     async def _publish(self, events: Mapping[str, LiveEvent]) -> None:
         watchers = await self._watchers.present() if SITE in events else []

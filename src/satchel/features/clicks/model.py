@@ -1,7 +1,9 @@
 """What a click is before and after it is stored, which times and ids are accepted, and the errors of this slice."""
 
 import unicodedata
-from datetime import UTC, datetime, timedelta
+from calendar import monthrange
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
 from typing import get_args
 
@@ -16,13 +18,17 @@ MAX_COUNT = 1_000_000
 MAX_ID_CHARACTERS = 200
 MAX_KEY_CHARACTERS = 200
 MAX_LABEL_CHARACTERS = 100
-# How far a click's time may lie from ours; the days before are closed, those to come are nobody's yet.
+# How far a click's time may lie behind our clock and ahead of it.
 LATEST = timedelta(hours=48)
 EARLIEST = timedelta(minutes=5)
-# What statistics are stored under; a person of this name would be taken for one.
+# Statistics are stored under ids that begin so. A person with such an id would be taken for a statistic.
 RESERVED = "STAT#"
+# A quarter of an hour, by the name of its period (`QUARTER:2025-10-02T10:30`).
+QUARTER = "QUARTER:"
 
-# Nobody sees these, or they move what stands beside them; but some signs are joined from several.
+# Every time zone has a day before and a day after these.
+_FIRST_DAY, _LAST_DAY = date(1970, 1, 2), date(9999, 12, 29)
+# These characters are invisible, or move what stands beside them. Joiners are part of some visible signs.
 _UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 _JOINERS = "\u200c\u200d"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -58,22 +64,22 @@ class TargetUnknown(Invalid):
 
 
 class KeyReused(Conflict):
-    """The key has already been sent with another click."""
+    """The idempotency key has already been sent with another click."""
 
     slug = "idempotency-key-reused"
     title = "This key was used for another click"
 
 
 class PeriodGone(Conflict):
-    """The clicks of the period are not all kept any more, so it cannot be counted again."""
+    """Some clicks of the period are gone, so it cannot be counted again."""
 
     slug = "period-gone"
     title = "The clicks of this period are gone"
 
 
-# There are very many of these for a moment, and none can be part of a cycle: the collector need not look at them.
+# Very many of these live for a moment, and none can be part of a cycle: the garbage collector need not look at them.
 class NewClick(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A click as asked for: without `at` it happens now; sent again with the same `key`, it is the same click."""
+    """A click as asked for. Without `at` it happens now. `key` is its idempotency key: sent again, it counts once."""
 
     user_id: str
     at: str | None = None
@@ -96,13 +102,13 @@ class Recorded(msgspec.Struct, frozen=True, gc=False):
 
 @lru_cache(maxsize=1024)
 def stamp(milliseconds: int) -> str:
-    """A time since 1970 as clicks are stored under: 24 characters, UTC."""
+    """A time since 1970 in the form that clicks are stored under: 24 characters, UTC."""
     moment = _EPOCH + timedelta(milliseconds=milliseconds)
     return f"{moment.isoformat(timespec='milliseconds').removesuffix('+00:00')}Z"
 
 
 def milliseconds_of(time: str, field: str = "createDateTime") -> int:
-    """The time that an ISO 8601 text of any precision means, cut to milliseconds; it has to name its zone."""
+    """The time of an ISO 8601 text of any precision, cut to milliseconds. The text has to name its zone."""
     try:
         moment = datetime.fromisoformat(time)
     except ValueError:
@@ -126,9 +132,50 @@ def check_id(user_id: str) -> None:
 
 
 def check_text(what: str, text: str, longest: int) -> None:
-    # Nearly all texts are plain, which is quickly seen.
+    # Nearly all texts are plain, which `isprintable` sees quickly.
     is_readable = text.isprintable() or all(
         letter in _JOINERS or unicodedata.category(letter) not in _UNSEEN for letter in text
     )
     if not 1 <= len(text) <= longest or not is_readable:
         raise Invalid(f"{what} has 1 to {longest} characters, none of which controls anything.")
+
+
+def check_day(day: date, field: str) -> date:
+    if not _FIRST_DAY <= day <= _LAST_DAY:
+        raise Invalid(f"`{field}` has to lie between {_FIRST_DAY} and {_LAST_DAY}.", field=field)
+    return day
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """A UTC day or month: its name among the counts (`DAY:…`, `MONTH:…`), its first and its last day."""
+
+    name: str
+    first: date
+    last: date
+
+    @classmethod
+    def of_day(cls, day: date) -> "Period":
+        check_day(day, "day")
+        return cls(f"DAY:{day}", day, day)
+
+    @classmethod
+    def of_month(cls, year: int, month: int) -> "Period":
+        # There is no year 0; the year 1 is refused as well.
+        first = check_day(date(max(1, year), month, 1), "month")
+        last = check_day(first.replace(day=monthrange(year, month)[1]), "month")
+        return cls(f"MONTH:{year:04}-{month:02}", first, last)
+
+    @property
+    def month(self) -> "Period":
+        return Period.of_month(self.first.year, self.first.month)
+
+    @property
+    def days(self) -> tuple[str, str]:
+        """The names of its first and its last day."""
+        return f"DAY:{self.first}", f"DAY:{self.last}"
+
+    @property
+    def quarters(self) -> tuple[str, str]:
+        """The names of its first and its last quarter of an hour."""
+        return f"{QUARTER}{self.first}T00:00", f"{QUARTER}{self.last}T23:45"

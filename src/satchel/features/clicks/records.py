@@ -2,10 +2,13 @@
 what statistics are folded from: counts, and marks of who has been counted in them.
 """
 
+from datetime import timedelta
 from functools import lru_cache
 
 import msgspec
 
+from satchel.features.clicks.model import NewClick
+from satchel.kernel.clock import from_iso
 from satchel.kernel.counted import Kind
 from satchel.stores.ports.table import Item
 from satchel.stores.schema import EphemeralKey, Record, Shape, attribute
@@ -329,6 +332,21 @@ def click_row(
         owner=owner,
         label=label,
         expires_at=expires_at,
+    )
+
+
+def row_of(click: NewClick, created: str, kept_for: timedelta | None) -> ClickRow:
+    """What a click is stored as."""
+    return click_row(
+        click.user_id,
+        created,
+        count=click.count,
+        kind=click.kind,
+        target=click.target,
+        thing=click.thing,
+        owner=click.owner,
+        label=click.label,
+        expires_at=None if kept_for is None else int(from_iso(created) + kept_for.total_seconds()),
     )
 
 

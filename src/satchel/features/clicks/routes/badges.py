@@ -6,8 +6,7 @@ from starlette.responses import Response
 
 from satchel.edge.api.endpoints import Router
 from satchel.features.clicks.service.context import Clicks
-from satchel.features.clicks.service.counts import read_sum
-from satchel.features.clicks.service.folding import link_scope
+from satchel.features.clicks.service.counts import link_scope, read_sum
 from satchel.kernel.errors import NotFound
 
 _LABEL = "opened"

@@ -16,6 +16,7 @@ from satchel.features.clicks.model import (
     ClickTooLate,
     KeyReused,
     NewClick,
+    Period,
     PeriodGone,
     ReservedId,
     TargetUnknown,
@@ -34,12 +35,10 @@ from satchel.features.clicks.routes.click_views import (
     stat_view,
 )
 from satchel.features.clicks.routes.views import Month
-from satchel.features.clicks.service import click_list as listing
+from satchel.features.clicks.service import click_list
 from satchel.features.clicks.service.click_erase import erase_person
+from satchel.features.clicks.service.click_record import Poster, check_about, post
 from satchel.features.clicks.service.context import Clicks
-from satchel.features.clicks.service.embedded.rebuild import Period, rebuild
-from satchel.features.clicks.service.posting import Poster, check_about, post
-from satchel.features.clicks.service.streamed.rebuild import rebuild_streamed
 from satchel.kernel.errors import Conflict, Forbidden, Invalid, TooLarge, TooMany, Unavailable
 
 IDEMPOTENCY_KEY = "Idempotency-Key"
@@ -121,28 +120,28 @@ def routes(clicks: Clicks) -> Router:
         user_id = _named(query.user_id, poster)
         check_about(poster, user_id)
         return clicks_view(
-            await listing.clicks_of(clicks, user_id, query.first, query.last, limit=query.limit, cursor=query.cursor)
+            await click_list.clicks_of(clicks, user_id, query.first, query.last, limit=query.limit, cursor=query.cursor)
         )
 
     @router.get("/clicks/days/{day}")
     async def list_clicks_of_day(_admin: Admin, day: date, query: PageQuery) -> ClicksView:
         """See everybody's clicks of a UTC day, the newest first."""
-        return clicks_view(await listing.clicks_on(clicks, day, limit=query.limit, cursor=query.cursor))
+        return clicks_view(await click_list.clicks_on(clicks, day, limit=query.limit, cursor=query.cursor))
 
     @router.get("/clicks/stats/days/{day}")
     async def read_day_stat(_member: Member, day: date) -> StatView:
         """See what a UTC day comes to."""
-        return stat_view(await listing.day_stat(clicks, day))
+        return stat_view(await click_list.day_stat(clicks, day))
 
     @router.get("/clicks/stats/months/{month}")
     async def read_month_stat(_member: Member, month: Month) -> StatView:
         """See what a UTC month comes to; somebody who came on several days is one person in it."""
-        return stat_view(await listing.month_stat(clicks, month))
+        return stat_view(await click_list.month_stat(clicks, month))
 
     @router.get("/clicks/stats/total")
     async def read_total_stat(_member: Member) -> StatView:
         """See how many clicks there were of all time."""
-        return stat_view(await listing.total_stat(clicks))
+        return stat_view(await click_list.total_stat(clicks))
 
     @router.post("/clicks/rebuild", raises=(PeriodGone, Conflict, Unavailable, Forbidden))
     async def rebuild_period(_admin: Admin, body: RebuildBody) -> RebuiltView:
@@ -150,8 +149,7 @@ def routes(clicks: Clicks) -> Router:
 
         If you are not sure that a figure is wrong, this does no harm: what is right stays as it is.
         """
-        again = rebuild if clicks.bulk is not None else rebuild_streamed
-        rebuilt = await again(clicks, _period(body))
+        rebuilt = await clicks.recorder.rebuild(_period(body))
         before, after = (CountView(clicks=each.clicks, people=each.people) for each in (rebuilt.before, rebuilt.after))
         return RebuiltView(before=before, after=after)
 

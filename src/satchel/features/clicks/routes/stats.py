@@ -21,8 +21,7 @@ from satchel.features.clicks.routes.views import (
     ranking_view,
     summary_view,
 )
-from satchel.features.clicks.service import exporting, ranking
-from satchel.features.clicks.service import stats_read as reading
+from satchel.features.clicks.service import stats_read
 from satchel.features.clicks.service.context import Clicks
 from satchel.features.clicks.service.local_days import find_zone, local_day_of
 from satchel.kernel.errors import Forbidden, NotFound
@@ -73,20 +72,20 @@ def routes(clicks: Clicks) -> Router:
         found = await _scope_for(member, scope)
         if found == SITE:
             await clicks.watchers.add(member.user_id)
-        return summary_view(await reading.read_summary(clicks, found, find_zone(query.zone)))
+        return summary_view(await stats_read.read_summary(clicks, found, find_zone(query.zone)))
 
     @router.get("/stats/{scope}/days", raises=(NotFound, Forbidden))
     async def read_days(member: Member, scope: str, query: DaysQuery) -> DaysView:
         """See what each day of a zone came to."""
         found = await _scope_for(member, scope)
         zone = find_zone(query.zone)
-        return days_view(await reading.read_days(clicks, found, *_days(clicks, query), zone))
+        return days_view(await stats_read.read_days(clicks, found, *_days(clicks, query), zone))
 
     @router.get("/stats/{scope}/months", raises=(NotFound, Forbidden))
     async def read_months(member: Member, scope: str, query: MonthsQuery) -> MonthsView:
         """See what each month of UTC came to; somebody who came on several days is one person in it."""
         found = await _scope_for(member, scope)
-        return months_view(await reading.read_months(clicks, found, *_months(clicks, query.first, query.last)))
+        return months_view(await stats_read.read_months(clicks, found, *_months(clicks, query.first, query.last)))
 
     @router.get("/stats/{scope}/export", produces="text/csv, application/json", raises=(NotFound, Forbidden))
     async def export_figures(member: Member, scope: str, query: ExportQuery) -> Response:
@@ -94,10 +93,10 @@ def routes(clicks: Clicks) -> Router:
         found = await _scope_for(member, scope)
         if query.by == "day":
             zone = find_zone(query.zone)
-            days = await exporting.read_all_days(clicks, found, *_days(clicks, query), zone)
+            days = await stats_read.read_all_days(clicks, found, *_days(clicks, query), zone)
             return _file(query, days.days, days_view(days))
         first, last = (None if day is None else day.isoformat()[:7] for day in (query.first, query.last))
-        months = await reading.read_months(clicks, found, *_months(clicks, first, last))
+        months = await stats_read.read_months(clicks, found, *_months(clicks, first, last))
         return _file(query, months, months_view(months))
 
     @router.get("/stats/top")
@@ -110,10 +109,10 @@ def routes(clicks: Clicks) -> Router:
         zone = find_zone(query.zone)
         is_whole = query.first is None and query.last is None
         between = None if is_whole else _days(clicks, query)
-        return ranking_view(await ranking.rank(clicks, member.user_id, between, zone))
+        return ranking_view(await stats_read.read_top(clicks, member.user_id, between, zone))
 
     async def _scope_for(member: Member, scope: str) -> str:
-        return await reading.find_scope(clicks, member.user_id, scope, is_admin=member.admin)
+        return await stats_read.find_scope(clicks, member.user_id, scope, is_admin=member.admin)
 
     return router
 
@@ -127,12 +126,12 @@ def _days(clicks: Clicks, query: DaysQuery) -> tuple[date, date]:
 
 def _months(clicks: Clicks, first: str | None, last: str | None) -> tuple[str, str]:
     last = last or local_day_of(clicks.clock(), find_zone("UTC")).isoformat()[:7]
-    return first or reading.months_before(last, MONTHS_SHOWN - 1), last
+    return first or stats_read.months_before(last, MONTHS_SHOWN - 1), last
 
 
-def _file(query: ExportQuery, periods: list[reading.FiguresOf], view: DaysView | MonthsView) -> Response:
+def _file(query: ExportQuery, periods: list[stats_read.FiguresOf], view: DaysView | MonthsView) -> Response:
     if query.format == "csv":
-        content, media_type = exporting.as_csv(query.by, periods).encode(), "text/csv; charset=utf-8"
+        content, media_type = stats_read.as_csv(query.by, periods).encode(), "text/csv; charset=utf-8"
     else:
         content, media_type = msgspec.json.encode(view), "application/json"
     name = f"clicks {periods[0].period} to {periods[-1].period}.{query.format}"

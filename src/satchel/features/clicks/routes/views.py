@@ -5,8 +5,7 @@ from typing import Annotated, Any
 import msgspec
 
 from satchel.features.clicks.service.counts import Figures
-from satchel.features.clicks.service.ranking import Ranked, Ranking
-from satchel.features.clicks.service.stats_read import Days, FiguresOf, Summary
+from satchel.features.clicks.service.stats_read import Days, FiguresOf, Ranked, Ranking, Summary
 
 Month = Annotated[str, msgspec.Meta(pattern=r"^[0-9]{4}-(0[1-9]|1[0-2])$")]
 

@@ -1,16 +1,28 @@
-"""Forget a person: their clicks and every mark of them go, while the sums stay as they were counted.
+"""Erase clicks, by their age or with a person, and know which periods are still complete.
 
-The days concerned are noted first, since no recount of them would come out right any more. Should the person click
-again, they are somebody new.
+The sums stay as they were counted. Days that miss clicks are noted before any are deleted, since counting such a day
+again would give less.
 """
 
-from collections.abc import Sequence
+from datetime import date
 
-from satchel.features.clicks.model import check_id
-from satchel.features.clicks.records import CLICK, ERASED_FROM, MARKER, SENT, ErasedFromRow
-from satchel.features.clicks.service.context import Clicks
-from satchel.stores.ports.bulk import Step
-from satchel.stores.ports.table import Key
+import msgspec
+
+from satchel.features.clicks.model import Period, PeriodGone, check_id
+from satchel.features.clicks.records import (
+    CLICK,
+    COMPLETE_SINCE,
+    DAY_STAT,
+    ERASED_FROM,
+    MARKER,
+    SENT,
+    CompleteSinceRow,
+    ErasedFromRow,
+)
+from satchel.features.clicks.service.click_list import DAY_SECONDS, day_starts, read_clicks
+from satchel.features.clicks.service.context import ClickLog, Clicks
+from satchel.kernel.clock import from_iso, iso
+from satchel.stores.ports.table import MAX_PAGE_ITEMS, Range
 from satchel.tables import COUNTS
 
 # Few enough that other writes need not wait long.
@@ -18,7 +30,10 @@ _AT_ONCE = 500
 
 
 async def erase_person(clicks: Clicks, user_id: str) -> int:
-    """How many clicks were erased. If it breaks off, doing it again does the rest."""
+    """Delete the clicks, markers and idempotency keys of a person; how many clicks these were.
+
+    If it is interrupted, repeating it does the rest. If the person clicks again, they count as somebody new.
+    """
     check_id(user_id)
     erased = 0
     while page := (await clicks.tables.query(CLICK.table, user_id, limit=_AT_ONCE)).items:
@@ -28,21 +43,80 @@ async def erase_person(clicks: Clicks, user_id: str) -> int:
         await clicks.tables.write_many(CLICK.table, delete=[CLICK.table.key_of(item) for item in page])
         erased += len(page)
     for shape in (MARKER, SENT):
-        await _empty(clicks, shape.keys["PK"].render({"user_id": user_id}))
+        partition = shape.keys["PK"].render({"user_id": user_id})
+        while page := (await clicks.tables.query(COUNTS, partition, limit=_AT_ONCE)).items:
+            await clicks.recorder.delete_markers([COUNTS.key_of(item) for item in page])
     return erased
 
 
-async def _empty(clicks: Clicks, partition: str) -> None:
-    while page := (await clicks.tables.query(COUNTS, partition, limit=_AT_ONCE)).items:
-        keys = [COUNTS.key_of(item) for item in page]
-        if clicks.bulk is None:
-            await clicks.tables.write_many(COUNTS, delete=keys)
-            clicks.recorder.forget_known()
-        else:
-            await clicks.bulk.in_one_step(lambda step, keys=keys: _take_away(step, clicks, keys))
+async def erase_old_clicks(clicks: ClickLog) -> int:
+    """Delete clicks that are older than clicks are kept; how many. Housekeeping calls this.
+
+    Most clicks expire by themselves. Those that were stored while clicks were kept for longer do not. How far back
+    clicks reach is noted first, so that a longer time set later does not make the days look complete.
+    """
+    if clicks.kept_for is None:
+        return 0
+    until = clicks.clock() - clicks.kept_for.total_seconds()
+    noted = await COMPLETE_SINCE.get(clicks.tables) or CompleteSinceRow(since="")
+    if noted.since > iso(until):
+        return 0
+    now_since = msgspec.structs.replace(noted, since=iso(until))
+    await clicks.tables.put(COMPLETE_SINCE.table, COMPLETE_SINCE.item(now_since))
+    gone = 0
+    for day in await _days_with_clicks(clicks, noted.cleared[:10], iso(until)[:10]):
+        async for page in read_clicks(clicks, day_starts(day), min(until, day_starts(day) + DAY_SECONDS)):
+            keys = [CLICK.key(user_id=row.user_id, created=row.created) for row in page]
+            await clicks.tables.write_many(CLICK.table, delete=keys)
+            gone += len(page)
+    cleared = msgspec.structs.replace(now_since, cleared=iso(until))
+    await clicks.tables.put(COMPLETE_SINCE.table, COMPLETE_SINCE.item(cleared))
+    return gone
 
 
-def _take_away(step: Step, clicks: Clicks, keys: Sequence[Key]) -> None:
-    for key in keys:
-        step.delete(COUNTS, key)
-    clicks.recorder.forget_known()
+async def _days_with_clicks(clicks: ClickLog, first: str, last: str) -> list[date]:
+    """The UTC days between these, both included, on which anybody has clicked."""
+    partition = DAY_STAT.keys["userId"].render({})
+    found: list[date] = []
+    cursor = None
+    while True:
+        page = await clicks.tables.query(DAY_STAT.table, partition, Range(first or None, last), cursor=cursor)
+        found += [date.fromisoformat(item["createDateTime"]) for item in page.items]
+        if (cursor := page.cursor) is None:
+            return found
+
+
+async def complete_since(clicks: ClickLog) -> float:
+    """From when on no click was deleted by its age; 0 if none ever was."""
+    row = await COMPLETE_SINCE.get(clicks.tables)
+    noted = 0.0 if row is None else from_iso(row.since)
+    return noted if clicks.kept_for is None else max(noted, clicks.clock() - clicks.kept_for.total_seconds())
+
+
+async def days_erased_from(clicks: ClickLog, first: date, last: date) -> set[date]:
+    """The UTC days between these, both included, that miss clicks of an erased person."""
+    found: set[date] = set()
+    cursor = None
+    while True:
+        page = await clicks.tables.query(
+            ERASED_FROM.table,
+            ERASED_FROM.keys["PK"].render({}),
+            Range(first.isoformat(), last.isoformat()),
+            limit=MAX_PAGE_ITEMS,
+            cursor=cursor,
+        )
+        found |= {date.fromisoformat(item["SK"]) for item in page.items}
+        if (cursor := page.cursor) is None:
+            return found
+
+
+async def check_complete(clicks: ClickLog, period: Period) -> None:
+    """Raise `PeriodGone` unless all clicks of the period are there."""
+    if day_starts(period.first) < await complete_since(clicks):
+        raise PeriodGone("The oldest clicks of this period are not kept any more, so it stays as it was counted.")
+    if await days_erased_from(clicks, period.first, period.last):
+        raise erased_from_period()
+
+
+def erased_from_period() -> PeriodGone:
+    return PeriodGone("Clicks of somebody were erased from this period, so it stays as it was counted.")

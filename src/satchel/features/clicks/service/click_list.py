@@ -1,6 +1,10 @@
-"""Read clicks and statistics as they are stored: the six questions for which the seed has keys."""
+"""List clicks and the site's statistics as they are stored, and read the clicks between two moments page by page."""
 
-from datetime import date
+from collections.abc import AsyncGenerator, Iterable
+from contextlib import suppress
+from datetime import UTC, date, datetime, timedelta
+
+import msgspec
 
 from satchel.features.clicks.model import check_id, milliseconds_of, stamp
 from satchel.features.clicks.records import (
@@ -14,18 +18,19 @@ from satchel.features.clicks.records import (
     ClickRow,
     stat_item,
 )
-from satchel.features.clicks.service.context import Clicks
-from satchel.features.clicks.service.raw_clicks import readable
-from satchel.stores.ports.table import Item, Range, StartsWith
+from satchel.features.clicks.service.context import ClickLog, Clicks
+from satchel.kernel.clock import iso
+from satchel.stores.ports.table import MAX_PAGE_ITEMS, Item, Range, StartsWith
 from satchel.stores.schema import RecordPage
 
+DAY_SECONDS = timedelta(days=1).total_seconds()
 _END = milliseconds_of("9999-12-31T23:59:59.999Z")
 
 
 async def clicks_of(
     clicks: Clicks, user_id: str, first: str | None, last: str | None, *, limit: int, cursor: str | None
 ) -> RecordPage[ClickRow]:
-    """Somebody's clicks, the newest first; between two times, both included."""
+    """Somebody's clicks between two times, both included; the newest first."""
     check_id(user_id)
     low, high = _bound(first, "from"), _bound(last, "to")
     between = None if low is None and high is None else Range(low, high)
@@ -34,12 +39,12 @@ async def clicks_of(
 
 
 def _bound(time: str | None, field: str) -> str | None:
-    """A time as clicks are sorted by: none is before 1970, and at the end of time a zone could lead out of it."""
+    """A time in the form that clicks are sorted by, kept between 1970 and the last year that there is."""
     return None if time is None else stamp(min(max(0, milliseconds_of(time, field)), _END))
 
 
 async def clicks_on(clicks: Clicks, day: date, *, limit: int, cursor: str | None) -> RecordPage[ClickRow]:
-    """Everybody's clicks of a UTC day, the newest first; the statistics of the day, which lie among them, left out."""
+    """Everybody's clicks of a UTC day, the newest first, without the statistics of the day that lie among them."""
     page = await clicks.tables.query(
         CLICK.table,
         f"DATE#{day}",
@@ -67,3 +72,41 @@ async def month_stat(clicks: Clicks, month: str) -> Item:
 async def total_stat(clicks: Clicks) -> Item:
     found = await TOTAL_STAT.get(clicks.tables)
     return stat_item(ALL, found.total_clicks if found else 0, 0)
+
+
+async def read_clicks(clicks: ClickLog, starts: float, ends: float) -> AsyncGenerator[list[ClickRow]]:
+    """Everybody's clicks from `starts` up to, but without, `ends`, page by page."""
+    while starts < ends:
+        day_ends = (starts // DAY_SECONDS + 1) * DAY_SECONDS
+        between = Range(_sort_of(starts), _sort_of(min(ends, day_ends)))
+        partition = f"DATE#{iso(starts)[:10]}"
+        cursor = None
+        while True:
+            page = await clicks.tables.query(
+                CLICK.table, partition, between, index=DATE_INDEX, limit=MAX_PAGE_ITEMS, cursor=cursor
+            )
+            yield readable(page.items)
+            if (cursor := page.cursor) is None:
+                break
+        starts = day_ends
+
+
+def day_starts(day: date) -> float:
+    return datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp()
+
+
+def readable(items: Iterable[Item]) -> list[ClickRow]:
+    """The items that are clicks. Another program may have written others; no fold counts those."""
+    try:
+        return [CLICK.read(item) for item in items]
+    except msgspec.ValidationError:
+        rows: list[ClickRow] = []
+        for item in items:
+            with suppress(msgspec.ValidationError):
+                rows.append(CLICK.read(item))
+        return rows
+
+
+def _sort_of(moment: float) -> str:
+    """Sorts before every click of this moment, since theirs go on with the user."""
+    return f"{CLICK_PREFIX}{iso(moment)}"

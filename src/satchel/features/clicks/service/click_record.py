@@ -1,7 +1,12 @@
-"""Record what people have clicked: every click is checked here, whoever counts it, and then stored and folded."""
+"""Record clicks: check whose they may be and when they happened, then store and fold them by the store's recorder."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
 
+import msgspec
+
+from satchel.features.clicks.events import OwnerNotifier
 from satchel.features.clicks.model import (
     MAX_CLICKS_AT_ONCE,
     MAX_COUNT,
@@ -9,29 +14,94 @@ from satchel.features.clicks.model import (
     MAX_LABEL_CHARACTERS,
     NewClick,
     Recorded,
+    TargetUnknown,
     check_id,
     check_text,
     check_time,
     milliseconds_of,
 )
 from satchel.features.clicks.records import TOTAL_STAT, TotalRow
-from satchel.features.clicks.service.context import ClickLog, Clicks
-from satchel.kernel.counted import Counted
-from satchel.kernel.errors import Invalid
+from satchel.features.clicks.service.context import ClickLog, Clicks, Recorder
+from satchel.features.clicks.service.embedded.recorder import EmbeddedRecorder
+from satchel.features.clicks.service.streamed.recorder import StreamedRecorder
+from satchel.kernel.clock import Clock
+from satchel.kernel.errors import Forbidden, Invalid
+from satchel.stores.ports.bulk import BulkWrites
+from satchel.stores.ports.ephemeral import Ephemeral
 from satchel.stores.ports.expressions import attr
-from satchel.stores.ports.table import ConditionFailed
+from satchel.stores.ports.table import ConditionFailed, Tables
+
+
+@dataclass(frozen=True, slots=True)
+class Poster:
+    """Who sends clicks."""
+
+    user_id: str
+    is_admin: bool
+
+
+def recorder_for(
+    *, tables: Tables, bulk: BulkWrites | None, ephemeral: Ephemeral, clock: Clock, kept_for: timedelta | None
+) -> Recorder:
+    """The recorder for these tables; `bulk` is there exactly if they have one writer."""
+    if bulk is None:
+        return StreamedRecorder(tables, clock, kept_for)
+    return EmbeddedRecorder(tables, bulk, clock, kept_for, OwnerNotifier(ephemeral, clock))
+
+
+async def post(clicks: Clicks, poster: Poster, asked: Sequence[NewClick]) -> list[Recorded]:
+    """Record clicks of the poster, on their own links or on none. An administrator may send clicks of anybody."""
+    check_about(poster, *(click.user_id for click in asked))
+    # An administrator's program may send the clicks of a whole site, each as it comes.
+    if not poster.is_admin:
+        await clicks.calls.count(poster.user_id)
+    if all(click.target is None for click in asked):
+        return await record(clicks, asked)
+    targets = {click.target for click in asked if click.target is not None}
+    things = {target: await _thing_of(clicks, poster, target) for target in sorted(targets)}
+    return await record(
+        clicks,
+        [
+            click
+            if click.target is None
+            else msgspec.structs.replace(click, owner=poster.user_id, thing=things[click.target])
+            for click in asked
+        ],
+    )
 
 
 async def record(clicks: Clicks, new: Sequence[NewClick]) -> list[Recorded]:
-    """Where each of them is stored, once they are so durably. With keys it can be repeated until it succeeds.
+    """Store clicks durably, and say where each is stored. If one is refused, none is stored.
 
-    If one of them is refused, none is stored.
+    With idempotency keys it can be repeated until it succeeds.
     """
     if len(new) > MAX_CLICKS_AT_ONCE:
         raise Invalid(f"At most {MAX_CLICKS_AT_ONCE} clicks can be sent at once. Send several lists.")
     now = int(clicks.clock() * 1000)
     times = [_checked(click, now) for click in new]
     return await clicks.recorder.record(new, times) if new else []
+
+
+async def create_total(clicks: ClickLog) -> None:
+    """Store the total of all time as 0 unless it is there, so that it can be read before the first click."""
+    try:
+        zero = TOTAL_STAT.put(TotalRow(total_clicks=0), when=attr("userId").absent())
+        await clicks.tables.put(zero.table, zero.item, when=zero.when)
+    except ConditionFailed:
+        return
+
+
+def check_about(poster: Poster, *user_ids: str) -> None:
+    """Refuse clicks of others, unless the poster is an administrator."""
+    if not poster.is_admin and any(user_id != poster.user_id for user_id in user_ids):
+        raise Forbidden("Clicks of somebody else are for administrators alone. Leave userId out, or give your own.")
+
+
+async def _thing_of(clicks: Clicks, poster: Poster, target: str) -> str:
+    thing = await clicks.targets.thing_of(poster.user_id, target)
+    if thing is None:
+        raise TargetUnknown("You have no link of this id. Give the id of one of yours, or none.")
+    return thing
 
 
 def _checked(click: NewClick, now: int) -> int:
@@ -48,33 +118,3 @@ def _checked(click: NewClick, now: int) -> int:
     at = milliseconds_of(click.at)
     check_time(at, now)
     return at
-
-
-async def begin(clicks: ClickLog) -> None:
-    """Let the total be there before the first click, as the seed has it."""
-    try:
-        zero = TOTAL_STAT.put(TotalRow(total_clicks=0), when=attr("userId").absent())
-        await clicks.tables.put(zero.table, zero.item, when=zero.when)
-    except ConditionFailed:
-        return
-
-
-class Counter:
-    """What other slices count by: one click, now."""
-
-    def __init__(self, clicks: Clicks) -> None:
-        self._clicks = clicks
-
-    async def count(self, counted: Counted) -> None:
-        await record(
-            self._clicks,
-            [
-                NewClick(
-                    user_id=counted.user_id,
-                    kind=counted.kind,
-                    owner=counted.owner,
-                    target=counted.target,
-                    thing=counted.thing,
-                )
-            ],
-        )

@@ -1,4 +1,4 @@
-"""What every use case of clicks works with, put together once by the wiring."""
+"""What every use case of clicks works with, put together once by the wiring; and the interface of a recorder."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,29 +6,15 @@ from datetime import timedelta
 from typing import Protocol
 
 from satchel.features.clicks.events import SiteWatchers
-from satchel.features.clicks.model import NewClick, Recorded
+from satchel.features.clicks.model import NewClick, Period, Recorded
 from satchel.features.clicks.needs import Limit, Targets
+from satchel.features.clicks.service.counts import Sum
 from satchel.kernel.clock import Clock
-from satchel.stores.ports.bulk import BulkWrites
-from satchel.stores.ports.table import Tables
-
-
-class Recorder(Protocol):
-    """Stores clicks durably and sees to it that they are folded; there is one for each kind of store."""
-
-    async def record(self, new: Sequence[NewClick], times: Sequence[int]) -> list[Recorded]:
-        """All of them or, if one is refused, none; `times` are milliseconds since 1970."""
-        ...
-
-    def forget_known(self) -> None:
-        """Whom it remembers as counted may not be so any more: call this in the step that takes markers away."""
-        ...
-
-    async def close(self) -> None: ...
+from satchel.stores.ports.table import Key, Tables
 
 
 class ClickLog(Protocol):
-    """The stored clicks and for how long they are kept: all that counting them again needs, server or not."""
+    """The stored clicks and for how long they are kept; `kept_for` is None if for good. Workers have it, too."""
 
     @property
     def tables(self) -> Tables: ...
@@ -38,16 +24,52 @@ class ClickLog(Protocol):
     def kept_for(self) -> timedelta | None: ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Clicks:
-    """Stores, time, who records clicks, how often they may be sent, who watches, and for how long they are kept.
+@dataclass(frozen=True, slots=True)
+class Rebuilt:
+    """What the whole site's figures of a period were, and what they are now."""
 
-    `bulk` is there exactly if the store has one writer, who then folds clicks in the step that stores them. `kept_for`
-    is None for good.
+    before: Sum
+    after: Sum
+
+
+class Recorder(Protocol):
+    """Everything about counting that depends on the store.
+
+    A store with one writer stores and folds clicks in one step (`embedded/`). Where many servers share tables, clicks
+    are stored, and workers fold them from the change stream (`streamed/`). `click_record.recorder_for` chooses.
     """
 
+    @property
+    def slots(self) -> Sequence[str]:
+        """The rows that each count is spread over. Their sum is the count."""
+        ...
+
+    async def record(self, new: Sequence[NewClick], times: Sequence[int]) -> list[Recorded]:
+        """Store clicks durably: all of them or, if one is refused, none. `times` are milliseconds since 1970."""
+        ...
+
+    async def rebuild(self, period: Period) -> Rebuilt:
+        """Count a period again from its clicks.
+
+        Raises `PeriodGone` if some of its clicks are gone, `Conflict` if clicks come in too fast, `Unavailable` if the
+        stream cannot be followed.
+        """
+        ...
+
+    async def delete_markers(self, keys: Sequence[Key]) -> None:
+        """Delete who has been counted where, from the table and from every cache of it."""
+        ...
+
+    async def close(self) -> None:
+        """Finish what was accepted."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clicks:
+    """Stores, time, who records clicks, how often they may be sent, who watches, and for how long they are kept."""
+
     tables: Tables
-    bulk: BulkWrites | None
     clock: Clock
     recorder: Recorder
     targets: Targets

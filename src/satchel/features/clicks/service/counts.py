@@ -1,24 +1,151 @@
-"""Read what was counted: the rows of a scope, whose slots add up to one figure whoever has written them."""
+"""Counts: how clicks are folded into them by scope and period, and how the stored sums are read.
 
-from collections.abc import Mapping, Sequence
+There is one fold, whoever runs it: the server beside each click, a worker behind the stream, or a rebuild from the
+clicks themselves. It consists of sums and sets, so the order of clicks does not matter.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from itertools import islice
+from typing import TypeAlias
 
-from satchel.features.clicks.model import KINDS
-from satchel.features.clicks.records import ALL, COUNT, LAST, TOTAL_CLICKS, UNIQUE_USERS
-from satchel.features.clicks.service.folding import link_scope
+from satchel.features.clicks.model import KINDS, QUARTER
+from satchel.features.clicks.records import ALL, COUNT, LAST, SITE, TOTAL_CLICKS, UNIQUE_USERS, ClickRow
 from satchel.kernel.counted import Kind
 from satchel.stores.ports.table import Item, Range, Tables
+
+# How long after its end somebody may still be counted in a period: clicks may come late, and a worker may be held up.
+MARKED_FOR = timedelta(days=4)
+OWNER_SCOPE = "OWNER:"
 
 # Sorts after every slot.
 _AFTER_SLOTS = "~"
 # Few enough that a store on this machine answers at once.
 _PAGE = 100
 
+# A scope and a period.
+Place: TypeAlias = tuple[str, str]
+
+
+def scopes_of(click: ClickRow) -> list[str]:
+    """The scopes whose figures a click belongs to."""
+    scopes = [SITE]
+    if click.target is not None:
+        scopes.append(link_scope(click.target))
+    if click.owner is not None:
+        scopes.append(owner_scope(click.owner))
+        if click.thing is not None:
+            scopes.append(thing_scope(click.owner, click.thing))
+    return scopes
+
+
+def owner_scope(owner: str) -> str:
+    return f"{OWNER_SCOPE}{owner}"
+
+
+def link_scope(link_id: str) -> str:
+    return f"LINK:{link_id}"
+
+
+def thing_scope(owner: str, thing: str) -> str:
+    """The scope names the owner, so that nobody else can ask for its figures."""
+    return f"THING:{owner}:{thing}"
+
+
+def periods_of(created: str) -> tuple[str, str, str]:
+    """The day, the month and all time, to which a click of this time belongs."""
+    return f"DAY:{created[:10]}", f"MONTH:{created[:7]}", ALL
+
+
+@dataclass(slots=True)
+class _Day:
+    """The sums of one scope's day."""
+
+    total: int = 0
+    quarters: dict[str, dict[str, int]] = field(default_factory=dict[str, dict[str, int]])
+    kinds: dict[str, int] = field(default_factory=dict[str, int])
+    seen: set[str] = field(default_factory=set[str])
+    last: str = ""
+
+
+@dataclass(slots=True)
+class Tally:
+    """The fold of some clicks, by scope and period.
+
+    `growth` is what counts grow by, without people. `seen` has the people; only the markers of a period know how many
+    of them are new to it. `last` is each scope's latest time.
+    """
+
+    growth: dict[Place, dict[str, int]] = field(default_factory=dict[Place, dict[str, int]])
+    seen: dict[Place, set[str]] = field(default_factory=dict[Place, set[str]])
+    last: dict[str, str] = field(default_factory=dict[str, str])
+
+    def add(self, clicks: Iterable[ClickRow]) -> None:
+        # Months and all time follow from the days, so each click is looked at once.
+        days: dict[Place, _Day] = {}
+        for click in clicks:
+            created, count, kind = click.created, click.count, click.kind
+            quarter = quarter_period(created[:16])
+            for scope in scopes_of(click):
+                place = scope, created[:10]
+                day = days.get(place)
+                if day is None:
+                    day = days[place] = _Day()
+                day.total += count
+                of_quarter = day.quarters.setdefault(quarter, {})
+                of_quarter[kind] = of_quarter.get(kind, 0) + count
+                day.kinds[kind] = day.kinds.get(kind, 0) + count
+                day.seen.add(click.user_id)
+                day.last = max(day.last, created)
+        for (scope, date), day in days.items():
+            self._add_day(scope, date, day)
+
+    def _add_day(self, scope: str, date: str, day: _Day) -> None:
+        for period in periods_of(date):
+            self._grow((scope, period), day.total, day.kinds)
+            self.seen.setdefault((scope, period), set()).update(day.seen)
+        for quarter, kinds in day.quarters.items():
+            self._grow((scope, quarter), sum(kinds.values()), kinds)
+        self.last[scope] = max(self.last.get(scope, ""), day.last)
+
+    def _grow(self, place: Place, total: int, kinds: dict[str, int]) -> None:
+        growth = self.growth.setdefault(place, {TOTAL_CLICKS: 0})
+        growth[TOTAL_CLICKS] += total
+        for name, count in kinds.items():
+            growth[name] = growth.get(name, 0) + count
+
+
+def tally(clicks: Iterable[ClickRow]) -> Tally:
+    counted = Tally()
+    counted.add(clicks)
+    return counted
+
+
+@lru_cache(maxsize=1024)
+def quarter_period(time: str) -> str:
+    """The quarter of an hour of a time such as "2025-10-02T10:37". Its count has no people."""
+    return f"{QUARTER}{time[:14]}{int(time[14:16]) // 15 * 15:02}"
+
+
+@lru_cache(maxsize=1024)
+def marker_expiry(period: str) -> int | None:
+    """When the markers of a period expire, in seconds since 1970; None if never."""
+    kind, _, name = period.partition(":")
+    if kind == ALL:
+        return None
+    year, month, *day = map(int, name.split("-"))
+    if day:
+        end = datetime(year, month, day[0], tzinfo=UTC) + timedelta(days=1)
+    else:
+        end = datetime(year + month // 12, month % 12 + 1, 1, tzinfo=UTC)
+    return int((end + MARKED_FOR).timestamp())
+
 
 @dataclass(slots=True)
 class Sum:
-    """What one period of a scope comes to; `named` is by kind."""
+    """The count of one period of a scope; `named` has the clicks of each kind."""
 
     clicks: int = 0
     people: int = 0
@@ -39,7 +166,7 @@ class Sum:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
-    """What people are shown; `people` is None where it is not known."""
+    """A count as people are shown it; `people` is None where it is not known."""
 
     clicks: int
     people: int | None
@@ -51,7 +178,7 @@ def figures(clicks: int, people: int | None, by_kind: Mapping[str, int]) -> Figu
 
 
 async def read_sums(tables: Tables, scope: str, first: str, last: str) -> dict[str, Sum]:
-    """The sums of a scope by period, from the first to the last of one kind, such as `DAY:2025-10-02`."""
+    """The sums of a scope by period, from the first period (`DAY:2025-10-02`) to the last of the same kind."""
     between = Range(f"{first}#", f"{last}#{_AFTER_SLOTS}")
     sums: dict[str, Sum] = {}
     cursor = None
@@ -70,13 +197,13 @@ async def read_sum(tables: Tables, scope: str, period: str = ALL) -> Sum:
 
 
 async def read_last(tables: Tables, scopes: Sequence[str]) -> dict[str, str]:
-    """When each of these was last clicked; without those that never were."""
+    """When each scope was last clicked, without those that never were."""
     rows = await tables.get_many(LAST.table, [LAST.key(scope=scope) for scope in scopes])
     return {scope: row["lastAt"] for scope, row in zip(scopes, rows, strict=True) if row is not None}
 
 
 async def read_totals(tables: Tables, scopes: Sequence[str], slots: Sequence[str]) -> dict[str, Sum]:
-    """The sums of all time of many scopes at once; without those that have none."""
+    """The sums of all time of many scopes at once, without scopes that have none."""
     keys = [COUNT.key(scope=scope, period=ALL, slot=slot) for scope in scopes for slot in slots]
     rows = iter(await tables.get_many(COUNT.table, keys))
     sums: dict[str, Sum] = {}
@@ -87,31 +214,11 @@ async def read_totals(tables: Tables, scopes: Sequence[str], slots: Sequence[str
     return sums
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LinkFigures:
-    """What was counted of one link."""
-
-    opens: int
-    people: int
-    downloads: int
-    last_at: str
-
-
-class LinkCounts:
-    """What the lists of links show of each; one question for all of them."""
-
-    def __init__(self, tables: Tables, slots: Sequence[str]) -> None:
-        self._tables = tables
-        self._slots = slots
-
-    async def figures(self, link_ids: Sequence[str]) -> dict[str, LinkFigures]:
-        """Of those that anything was counted for, by link id."""
-        scopes = {link_scope(link_id): link_id for link_id in link_ids}
-        sums = await read_totals(self._tables, list(scopes), self._slots)
-        last = await read_last(self._tables, list(sums))
-        return {
-            scopes[scope]: LinkFigures(
-                opens=one.kind("open"), people=one.people, downloads=one.kind("download"), last_at=last.get(scope, "")
-            )
-            for scope, one in sums.items()
-        }
+def added_up(sums: Iterable[Sum]) -> Sum:
+    """Clicks in all and by kind, without people, who cannot be added up."""
+    added = Sum()
+    for one in sums:
+        added.clicks += one.clicks
+        for kind, number in one.named.items():
+            added.named[kind] = added.named.get(kind, 0) + number
+    return added

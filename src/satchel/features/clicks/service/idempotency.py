@@ -1,27 +1,53 @@
-"""Which of the clicks that people wait for are new, and which have come before under the same key."""
+"""Idempotency keys of clicks: a click that is sent again with its key is the same click, and counts once."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import TypeAlias
 
 import msgspec
 
-from satchel.features.clicks.model import KeyReused, NewClick, Recorded
+from satchel.features.clicks.model import EARLIEST, LATEST, KeyReused, NewClick, Recorded
 from satchel.features.clicks.records import SENT, ClickRow
-from satchel.features.clicks.service.preparing import fingerprint_of, key_reused
 from satchel.stores.ports.bulk import Step
+from satchel.stores.ports.table import Item
 from satchel.tables import COUNTS
+
+# As long as the same click could be accepted once more.
+KEYS_KEPT_FOR = LATEST + 2 * EARLIEST
+
+_encode = msgspec.msgpack.Encoder().encode
+
+
+def sent_item(click: NewClick, fingerprint: bytes, created: str, now: float) -> Item:
+    """The record of an idempotency key and the click that came with it."""
+    assert click.key is not None
+    return {
+        **SENT.key(user_id=click.user_id, key=click.key),
+        "createDateTime": created,
+        "fingerprint": fingerprint,
+        "expiresAt": int(now + KEYS_KEPT_FOR.total_seconds()),
+    }
+
+
+def fingerprint_of(click: NewClick) -> bytes:
+    """The same for the same click, another for a click that was asked for differently."""
+    return blake2b(_encode(click), digest_size=16).digest()
+
+
+def key_reused() -> KeyReused:
+    return KeyReused("Another click was sent with this key. Give each click a key of its own.")
 
 
 class Call(msgspec.Struct, frozen=True, gc=False):
-    """Clicks that somebody waits for, and when each of them happened, in milliseconds since 1970."""
+    """The clicks of one caller, and when each of them happened, in milliseconds since 1970."""
 
     new: Sequence[NewClick]
     times: Sequence[int]
 
 
 class Fresh(msgspec.Struct, kw_only=True, gc=False):
-    """A click that has not been stored before, and as what it comes to be; `fingerprint` if it has a key."""
+    """A click that was not stored before, and the row it is stored as; `fingerprint` if it has an idempotency key."""
 
     click: NewClick
     at: int
@@ -30,19 +56,19 @@ class Fresh(msgspec.Struct, kw_only=True, gc=False):
 
 
 @dataclass(frozen=True, slots=True)
-class _Again:
-    """A click that has come before in this step."""
+class _Repeat:
+    """A click that repeats an earlier one of the same batch."""
 
     first: Fresh
 
 
-_Answer: TypeAlias = Sequence[Fresh | _Again | Recorded]
-_Sent: TypeAlias = tuple[bytes, _Again | Recorded]
+_Answer: TypeAlias = Sequence[Fresh | _Repeat | Recorded]
+_Sent: TypeAlias = tuple[bytes, _Repeat | Recorded]
 _Key: TypeAlias = tuple[str, str]
 
 
-class Plan:
-    """What a step has to store for several calls, and what it is to answer them."""
+class Batch:
+    """The calls of one step: which of their clicks are new, and what the step answers each call."""
 
     def __init__(self, step: Step, calls: Iterable[Call]) -> None:
         self.fresh: list[Fresh] = []
@@ -51,15 +77,15 @@ class Plan:
         self._answers = [self._answer(call) for call in calls]
 
     def recorded(self) -> list[list[Recorded] | KeyReused]:
-        """The answer to each call, once what is fresh has its row."""
+        """The answer to each call, once every fresh click has its row."""
         return [
             answer if isinstance(answer, KeyReused) else [_recorded(each) for each in answer]
             for answer in self._answers
         ]
 
     def _answer(self, call: Call) -> _Answer | KeyReused:
-        """What each click is; if the call is refused, nothing of it is fresh."""
-        answer: list[Fresh | _Again | Recorded] = []
+        """What each click of the call is. If the call is refused, none of its clicks is fresh."""
+        answer: list[Fresh | _Repeat | Recorded] = []
         fresh: list[Fresh] = []
         sent_here: dict[_Key, _Sent] = {}
         for click, at in zip(call.new, call.times, strict=True):
@@ -72,7 +98,7 @@ class Plan:
                         return key_reused()
                     answer.append(sent[1])
                     continue
-                sent_here[name] = each.fingerprint, _Again(each)
+                sent_here[name] = each.fingerprint, _Repeat(each)
             fresh.append(each)
             answer.append(each)
         self.fresh += fresh
@@ -89,11 +115,11 @@ class Plan:
         return item["fingerprint"], Recorded(user_id, item["createDateTime"], repeated=True)
 
 
-def _recorded(answer: Fresh | _Again | Recorded) -> Recorded:
+def _recorded(answer: Fresh | _Repeat | Recorded) -> Recorded:
     if isinstance(answer, Fresh):
         row = stored_row(answer)
         return Recorded(row.user_id, row.created)
-    if isinstance(answer, _Again):
+    if isinstance(answer, _Repeat):
         row = stored_row(answer.first)
         return Recorded(row.user_id, row.created, repeated=True)
     return answer

@@ -1,33 +1,100 @@
-"""Different people of local days, which no counts add up to: who comes before and after a UTC midnight is one person.
+"""Different people: telling visitors without an account apart, and counting the people of local days.
 
-They are counted from the clicks themselves, the newest days first, up to a budget; what was counted is kept and holds
-for as long as the day has no more clicks. Where the figure of a UTC day says it too, nothing is read at all.
+A visitor is a hash of network and browser under a random secret. There is no cookie, and no address is stored. The
+secret changes every month and is then deleted. So the same browser in the same network is one visitor within a month,
+nobody can find out afterwards who that was, and nobody is followed from one month into the next.
+
+People of local days cannot be added up from counts: somebody who comes before and after midnight UTC is one person.
+They are counted from the clicks themselves, newest day first, up to a budget. The result is kept, and holds as long as
+the day has no more clicks. Where the figure of a UTC day answers the question, no click is read.
 """
 
+import base64
+import hashlib
+import hmac
+import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import date
+from ipaddress import IPv6Address, ip_address
 from zoneinfo import ZoneInfo
 
-from satchel.features.clicks.records import LOCAL_PEOPLE, SITE, LocalPeopleRow
+from satchel.features.clicks.records import LOCAL_PEOPLE, SITE, VISITORS_SECRET, LocalPeopleRow, VisitorsSecretRow
+from satchel.features.clicks.service.click_erase import complete_since, days_erased_from
+from satchel.features.clicks.service.click_list import day_starts, read_clicks
 from satchel.features.clicks.service.context import Clicks
-from satchel.features.clicks.service.counts import Sum
-from satchel.features.clicks.service.folding import scopes_of
-from satchel.features.clicks.service.local_days import ONE_DAY, LocalDay, local_day_of, local_days
-from satchel.features.clicks.service.local_sums import LocalSum, LocalSums, read_local_sums
-from satchel.features.clicks.service.raw_clicks import complete_since, day_starts, days_erased_from, read_clicks
+from satchel.features.clicks.service.counts import Sum, marker_expiry, scopes_of
+from satchel.features.clicks.service.local_days import (
+    ONE_DAY,
+    LocalDay,
+    LocalSum,
+    LocalSums,
+    local_day_of,
+    local_days,
+    read_local_sums,
+)
+from satchel.kernel.clock import Clock, iso
+from satchel.stores.ports.expressions import attr
+from satchel.stores.ports.table import ConditionFailed, Tables
 
-# So many clicks are read for one answer, which takes about a second; for one that is asked for all the time, a tenth.
+VISITOR = "visitor:"
+# How many clicks are read for one answer, which takes about a second; a tenth of that for what is asked for constantly.
 MOST_CLICKS_READ = 50_000
 FEW_CLICKS_READ = 5_000
+_HASH_BYTES = 16
+_SECRET_BYTES = 32
+
+
+class Visitors:
+    """Gives visitors their ids by the secret of the current month, which all servers on the same tables share."""
+
+    def __init__(self, tables: Tables, clock: Clock) -> None:
+        self._tables = tables
+        self._clock = clock
+        self._month = ""
+        self._secret = b""
+
+    async def visitor_of(self, address: str, agent: str) -> str:
+        """`visitor:` and 22 characters. Neither address nor agent is kept."""
+        month = iso(self._clock())[:7]
+        if month != self._month:
+            secret = await self._secret_of(month)
+            self._month, self._secret = month, secret
+        # Each has a fixed length, so that no other address and agent give the same bytes.
+        seen = b"".join(hashlib.sha256(part.encode(errors="replace")).digest() for part in (_network(address), agent))
+        digest = hmac.digest(self._secret, seen, hashlib.sha256)[:_HASH_BYTES]
+        return VISITOR + base64.urlsafe_b64encode(digest).rstrip(b"=").decode("ascii")
+
+    async def _secret_of(self, month: str) -> bytes:
+        expires_at = marker_expiry(f"MONTH:{month}")
+        assert expires_at is not None
+        row = VisitorsSecretRow(month=month, secret=secrets.token_bytes(_SECRET_BYTES), expires_at=expires_at)
+        try:
+            await self._tables.put(VISITORS_SECRET.table, VISITORS_SECRET.item(row), when=attr("PK").absent())
+        except ConditionFailed:
+            # Another server made it, or this one before a restart.
+            stored = await VISITORS_SECRET.get(self._tables, month=month)
+            row = row if stored is None else stored
+        return row.secret
+
+
+def _network(address: str) -> str:
+    """An IPv4 address itself. Of an IPv6 address the first half, since devices change the rest every few hours."""
+    try:
+        parsed = ip_address(address)
+    except ValueError:
+        return address
+    if not isinstance(parsed, IPv6Address):
+        return str(parsed)
+    return str(parsed.ipv4_mapped or IPv6Address(int(parsed) >> 64 << 64))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PeopleOfDays:
-    """One number for each day, None where it is not known; `pending` if asking again will tell more of them.
+    """One number for each day, None where it is not known; `pending` if asking again will find more of them.
 
-    `known_since` is the first day of which it can still be found out, None if that holds for all.
+    `known_since` is the first day whose people can still be counted, None if that holds for all.
     """
 
     numbers: list[int | None]
@@ -36,12 +103,12 @@ class PeopleOfDays:
 
 
 class _BudgetSpent(Exception):
-    """As many clicks as may be read for one answer have been read."""
+    """The clicks that may be read for one answer have been read."""
 
 
 @dataclass(slots=True)
-class _Counting:
-    """The work for one answer."""
+class _PeopleCount:
+    """Counts the people of some days for one answer, within a budget of clicks."""
 
     clicks: Clicks
     scope: str
@@ -50,7 +117,7 @@ class _Counting:
     left: int
 
     async def count(self, day: LocalDay, total: int) -> int:
-        """The people of a day that has so many clicks, and a note of it for the next time."""
+        """Count the people of a day that has `total` clicks, and keep the result for the next time."""
         had, people, found = self.left, set[str](), 0
         async with aclosing(read_clicks(self.clicks, day.starts, day.ends)) as pages:
             async for page in pages:
@@ -62,7 +129,7 @@ class _Counting:
                 own = [click for click in page if self.scope == SITE or self.scope in scopes_of(click)]
                 people.update(click.user_id for click in own)
                 found += sum(click.count for click in own)
-        # Where clicks are counted a little later than they are stored, the two can differ for a moment.
+        # Where a worker counts clicks after they are stored, the two can differ for a moment.
         if found == total:
             await self.keep(day, total, people=len(people))
         return len(people)
@@ -99,7 +166,7 @@ async def count_people(
     unsaid = [place for place, number in enumerate(numbers) if number is None]
     if not unsaid:
         return PeopleOfDays(numbers=numbers)
-    work = _Counting(clicks, scope, zone, budget, budget)
+    work = _PeopleCount(clicks, scope, zone, budget, budget)
     kept = await work.kept([days[place] for place in unsaid])
     since = await complete_since(clicks)
     erased = await days_erased_from(clicks, days[unsaid[0]].utc_days[0], days[unsaid[-1]].utc_days[-1])
@@ -110,7 +177,7 @@ async def count_people(
         if row is not None and row.people is not None and row.clicks == total:
             numbers[place] = row.people
         elif row is not None and row.read_in_vain >= budget:
-            # What was too much to be counted only ever becomes more.
+            # A day that had too many clicks to count only ever gets more.
             continue
         elif day.starts >= since and erased.isdisjoint(day.utc_days):
             try:
@@ -122,9 +189,9 @@ async def count_people(
 
 
 async def people_of_scopes(clicks: Clicks, scopes: Iterable[str], days: Sequence[LocalDay]) -> dict[str, int]:
-    """How many people each of these had in days that follow each other, taken together; all from one reading.
+    """How many people each scope had in consecutive days, taken together; the clicks are read once for all scopes.
 
-    None of them, if there were too many clicks to read, or some are not kept any more.
+    Empty if there are too many clicks to read, or if some of them are gone.
     """
     whole = LocalDay(days[0].day, days[0].first, days[-1].end)
     sums = await read_local_sums(clicks.tables, SITE, [whole])
@@ -143,7 +210,7 @@ async def people_of_scopes(clicks: Clicks, scopes: Iterable[str], days: Sequence
 
 
 def _said_by_utc(of_day: LocalSum, utc_days: Mapping[date, Sum]) -> int | None:
-    """The number, if there was at most one click, or if these are just the clicks of one UTC day."""
+    """The number of people, if there was at most one click, or if these are exactly the clicks of one UTC day."""
     if of_day.clicks <= 1:
         return of_day.clicks
     if len(of_day.parts) > 1:

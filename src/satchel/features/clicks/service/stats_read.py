@@ -1,36 +1,58 @@
-"""What people ask of statistics: how much there was in all, today, on each day of their zone, in each month."""
+"""Read statistics: the total, today, each day of a zone, each month, the most opened links, and all of it as a file."""
 
 import asyncio
-from collections.abc import Sequence
+import csv
+import io
+from collections.abc import Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
+from typing import Literal
 from zoneinfo import ZoneInfo
 
+from satchel.features.clicks.model import KINDS, check_day
 from satchel.features.clicks.records import SITE
+from satchel.features.clicks.service.click_list import read_clicks
 from satchel.features.clicks.service.context import Clicks
-from satchel.features.clicks.service.counts import Figures, Sum, figures, read_last, read_sum, read_sums
-from satchel.features.clicks.service.folding import link_scope, owner_scope, scopes_of, thing_scope
+from satchel.features.clicks.service.counts import (
+    Figures,
+    Sum,
+    figures,
+    link_scope,
+    owner_scope,
+    read_last,
+    read_sum,
+    read_sums,
+    read_totals,
+    scopes_of,
+    thing_scope,
+)
 from satchel.features.clicks.service.local_days import (
     ONE_DAY,
     QUARTER_SECONDS,
     LocalDay,
-    check_day,
     local_day_of,
     local_days,
+    read_local_sums,
     same_time_on,
 )
-from satchel.features.clicks.service.local_sums import read_local_sums
-from satchel.features.clicks.service.people import FEW_CLICKS_READ, count_people
-from satchel.features.clicks.service.raw_clicks import read_clicks
+from satchel.features.clicks.service.people import FEW_CLICKS_READ, count_people, people_of_scopes
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import Forbidden, Invalid, NotFound
 
 MOST_DAYS = 400
 MOST_MONTHS = 400
 MAX_THING_CHARACTERS = 200
-# Of the quarter that runs now, yesterday's clicks are read one by one, unless there were more than this.
+# Yesterday's clicks in the current quarter of an hour are read one by one, unless there are more than this.
 MOST_CLICKS_COMPARED = 2_000
+# The ranking looks at this many links of an owner, the newest. Between two days it reads the figures of those that were
+# clicked last, and it shows the first few.
+MOST_LINKS = 1000
+MOST_READ = 200
+MOST_SHOWN = 50
+# A file is made once and kept, so it asks again while people are still being counted; but not for ever.
+EXPORT_ATTEMPTS = 10
+_CONCURRENT_READS = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,9 +65,9 @@ class FiguresOf:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Days:
-    """Days that follow each other. `people_pending` if asking again will tell of more days how many people there were.
+    """Consecutive days. `people_pending` if asking again will find the number of people on more days.
 
-    `people_known_since` is the first day of which that can still be found out, None if of all.
+    `people_known_since` is the first day whose people can still be counted, None if that holds for all.
     """
 
     days: list[FiguresOf]
@@ -55,7 +77,10 @@ class Days:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """Where things stand. `so_far_until` is the moment of yesterday up to which `yesterday_so_far` counts."""
+    """The total, and the figures of now beside those of before.
+
+    `so_far_until` is the moment of yesterday up to which `yesterday_so_far` counts.
+    """
 
     total: Figures
     today: Figures
@@ -69,7 +94,7 @@ class Summary:
 
 
 async def find_scope(clicks: Clicks, user_id: str, written: str, *, is_admin: bool) -> str:
-    """The scope that is asked for, if this person may read it; what is somebody else's looks like what is not there."""
+    """The scope that is asked for, if this person may read it. A scope of somebody else is not found."""
     kind, _, name = written.partition(":")
     if written == "mine":
         return owner_scope(user_id)
@@ -85,7 +110,7 @@ async def find_scope(clicks: Clicks, user_id: str, written: str, *, is_admin: bo
 
 
 async def _is_known(clicks: Clicks, user_id: str, thing: str) -> bool:
-    """What was counted once is known for good, whatever has become of the thing."""
+    """Whether it is theirs. What was counted once keeps its figures, even if the thing is gone."""
     scope = thing_scope(user_id, thing)
     return scope in await read_last(clicks.tables, [scope]) or await clicks.targets.has_thing(user_id, thing)
 
@@ -114,14 +139,14 @@ async def read_days(clicks: Clicks, scope: str, first: date, last: date, zone: Z
 
 
 async def sum_of_days(clicks: Clicks, scope: str, days: Sequence[LocalDay]) -> Figures:
-    """What days that follow each other come to in all; people are not told apart."""
+    """The sum of consecutive days, without people."""
     whole = LocalDay(days[0].day, days[0].first, days[-1].end)
     (one,) = (await read_local_sums(clicks.tables, scope, [whole])).days
     return figures(one.clicks, None, one.by_kind)
 
 
 async def read_months(clicks: Clicks, scope: str, first: str, last: str) -> list[FiguresOf]:
-    """UTC months (`2025-10`) from first to last, both included; people are told apart within each."""
+    """UTC months (`2025-10`) from first to last, both included. Who came several times in a month is one person."""
     months = _months(first, last)
     sums = await read_sums(clicks.tables, scope, f"MONTH:{first}", f"MONTH:{last}")
     return [_month(month, sums.get(f"MONTH:{month}", Sum())) for month in months]
@@ -157,9 +182,9 @@ async def read_summary(clicks: Clicks, scope: str, zone: ZoneInfo) -> Summary:
 
 
 async def _so_far(clicks: Clicks, scope: str, day: LocalDay, until: float) -> tuple[Figures, float]:
-    """What a day had come to by a moment in it, and by which moment that is.
+    """The figures of a day up to a moment in it, and that moment.
 
-    If too much happened in the quarter of the moment to be read click by click, it is the beginning of that quarter.
+    If the quarter of an hour has too many clicks to read one by one, the moment is the beginning of that quarter.
     """
     quarter = int(until // QUARTER_SECONDS)
     begun = quarter * QUARTER_SECONDS
@@ -181,7 +206,7 @@ async def _so_far(clicks: Clicks, scope: str, day: LocalDay, until: float) -> tu
 
 
 def months_before(month: str, number: int) -> str:
-    """So many months before a month."""
+    """The month that is `number` months earlier."""
     return _month_name(max(0, _number_of(month) - number))
 
 
@@ -207,3 +232,94 @@ def _month_of(day: date) -> str:
 
 def _month(month: str, one: Sum) -> FiguresOf:
     return FiguresOf(period=month, figures=figures(one.clicks, one.people, one.named))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranked:
+    """A link or a thing; its figures can be asked for by `scope`."""
+
+    scope: str
+    name: str
+    figures: Figures
+    last_at: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranking:
+    """The most opened first, without those that have no clicks."""
+
+    links: list[Ranked]
+    things: list[Ranked]
+
+
+async def read_top(clicks: Clicks, owner_id: str, between: tuple[date, date] | None, zone: ZoneInfo) -> Ranking:
+    """Rank what somebody shares, of all time or between two days, both included.
+
+    Between two days the number of people is known only if there are few enough clicks to read.
+    """
+    titles = await clicks.targets.titles(owner_id, MOST_LINKS)
+    links = {link_scope(each.link_id): (f"link:{each.link_id}", each.name) for each in titles}
+    things = {thing_scope(owner_id, each.thing): (f"thing:{each.thing}", each.thing_name) for each in titles}
+    last = await read_last(clicks.tables, [*links, *things])
+    if between is None:
+        counted = await _of_all_time(clicks, list(last))
+    else:
+        counted = await _of_days(clicks, last, *between, zone)
+    return Ranking(links=_ranked(links, counted, last), things=_ranked(things, counted, last))
+
+
+async def _of_all_time(clicks: Clicks, scopes: Sequence[str]) -> dict[str, Figures]:
+    sums = await read_totals(clicks.tables, scopes, clicks.recorder.slots)
+    return {scope: figures(one.clicks, one.people, one.named) for scope, one in sums.items()}
+
+
+async def _of_days(
+    clicks: Clicks, last: Mapping[str, str], first_day: date, last_day: date, zone: ZoneInfo
+) -> dict[str, Figures]:
+    """The figures of the days. Only scopes that were last clicked on the first day or later are read."""
+    days = days_between(first_day, last_day, zone)
+    since = iso(days[0].starts)
+    recent = sorted((scope for scope, at in last.items() if at >= since), key=last.__getitem__, reverse=True)
+    counted: dict[str, Figures] = {}
+    for start in range(0, min(len(recent), MOST_READ), _CONCURRENT_READS):
+        some = recent[start : start + _CONCURRENT_READS]
+        sums = await asyncio.gather(*(sum_of_days(clicks, scope, days) for scope in some))
+        counted |= {scope: each for scope, each in zip(some, sums, strict=True) if each.clicks}
+    people = await people_of_scopes(clicks, counted, days) if counted else {}
+    return {scope: replace(each, people=people.get(scope)) for scope, each in counted.items()}
+
+
+def _ranked(
+    named: Mapping[str, tuple[str, str]], counted: Mapping[str, Figures], last: Mapping[str, str]
+) -> list[Ranked]:
+    found = [
+        Ranked(scope=scope, name=name, figures=counted[key], last_at=last.get(key, ""))
+        for key, (scope, name) in named.items()
+        if key in counted
+    ]
+    found.sort(key=lambda each: (each.figures.kinds["open"], each.figures.clicks, each.last_at), reverse=True)
+    return found[:MOST_SHOWN]
+
+
+async def read_all_days(clicks: Clicks, scope: str, first: date, last: date, zone: ZoneInfo) -> Days:
+    """The days for a file, with as many of their people as can be counted."""
+    days = await read_days(clicks, scope, first, last, zone)
+    for _ in range(EXPORT_ATTEMPTS - 1):
+        if not days.people_pending:
+            break
+        days = await read_days(clicks, scope, first, last, zone)
+    return days
+
+
+def as_csv(by: Literal["day", "month"], periods: Sequence[FiguresOf]) -> str:
+    """The figures as a table for spreadsheets; what is not known is an empty cell.
+
+    Its cells are days, months and numbers. Nobody wrote any of them, so none can be run as a formula.
+    """
+    written = io.StringIO()
+    table = csv.writer(written)
+    table.writerow((by, "clicks", "people", *KINDS))
+    for each in periods:
+        kinds = each.figures.kinds
+        table.writerow((each.period, each.figures.clicks, each.figures.people, *(kinds[kind] for kind in KINDS)))
+    return written.getvalue()

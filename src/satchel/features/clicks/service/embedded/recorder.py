@@ -1,43 +1,201 @@
-"""Record clicks where one writer stores everything: those of many callers go into one step together.
+"""Record clicks where one writer stores everything: the clicks of many callers are stored and folded in one step.
 
-A step is under way or there is nothing to do. What comes meanwhile goes into the next one; so the busier it is, the
-more clicks share the wait for the disk.
+Either a step is running or there is nothing to do. Clicks that come meanwhile go into the next step. So the busier the
+server is, the more clicks share one wait for the disk. A crash leaves a step as a whole or not at all.
 """
 
 import asyncio
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import timedelta
+from itertools import islice
 
-from satchel.features.clicks.events import Teller
-from satchel.features.clicks.model import MAX_CLICKS_AT_ONCE, KeyReused, NewClick, Recorded
-from satchel.features.clicks.service.idempotency import Call
-from satchel.features.clicks.service.storing import Ledger, Marked, Outcome
-from satchel.kernel.clock import Clock
+from satchel.features.clicks.events import OwnerNotifier, StatsChanged
+from satchel.features.clicks.model import MAX_CLICKS_AT_ONCE, QUARTER, KeyReused, NewClick, Period, Recorded, stamp
+from satchel.features.clicks.records import (
+    ALL,
+    ONE_SLOT,
+    SITE,
+    TOTAL_CLICKS,
+    UNIQUE_USERS,
+    count_key,
+    marker_item,
+    row_of,
+    stat_item,
+)
+from satchel.features.clicks.service.context import Rebuilt
+from satchel.features.clicks.service.counts import OWNER_SCOPE, Place, Tally, marker_expiry, tally
+from satchel.features.clicks.service.embedded.rebuild import note_last, rebuild
+from satchel.features.clicks.service.idempotency import Batch, Call, Fresh, sent_item, stored_row
+from satchel.kernel.clock import Clock, iso
 from satchel.kernel.errors import Unavailable
-from satchel.stores.ports.bulk import BulkWrites
+from satchel.stores.ports.bulk import BulkWrites, Step
+from satchel.stores.ports.table import Item, Key, Tables
+from satchel.tables import CLICKS, COUNTS
 
 # Bounds how long one step keeps other writes waiting, and how many clicks wait.
 LARGEST_STEP = MAX_CLICKS_AT_ONCE
 LONGEST_QUEUE = 20 * LARGEST_STEP
+# The sizes of the caches of markers and of used milliseconds. An empty cache costs time and nothing else.
+MOST_KNOWN = 200_000
+MOST_USED = 50_000
+# After so many taken milliseconds in a row, the search for a free one takes larger steps.
+NEIGHBOURS = 100
 
 _Waiting = tuple[Call, asyncio.Future[list[Recorded]]]
 
 
-class GroupRecorder:
+@dataclass(frozen=True, slots=True)
+class _Marked:
+    """Who is counted where. It may be cached once the step is durable, unless markers were deleted since.
+
+    `generation` is how often markers had been deleted.
+    """
+
+    generation: int
+    people: dict[Place, set[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """The result of a step: for each call its clicks or its refusal, and the new figures of owners."""
+
+    answers: list[list[Recorded] | KeyReused]
+    figures: dict[str, StatsChanged]
+    marked: _Marked
+    has_grown: bool
+
+
+class _ClickWriter:
+    """Stores and folds clicks within a step. It belongs to the writer's thread, and so do its caches."""
+
+    def __init__(self, clock: Clock, kept_for: timedelta | None) -> None:
+        self._clock = clock
+        self._kept_for = kept_for
+        self._generation = 0
+        self._known: dict[Place, set[str]] = {}
+        self._known_size = 0
+        # By user and millisecond asked for: the millisecond that the latest such click got.
+        self._used: dict[tuple[str, int], int] = {}
+
+    def write(self, step: Step, calls: Sequence[Call], durable: _Marked | None) -> _Outcome:
+        """Store the clicks of these calls and fold them; `durable` has the markers of the step before."""
+        self._learn(durable)
+        batch = Batch(step, calls)
+        self._store(step, batch.fresh)
+        counted = tally(map(stored_row, batch.fresh))
+        marked = self._mark(step, counted)
+        figures = self._count(step, counted)
+        return _Outcome(batch.recorded(), figures, marked, has_grown=bool(batch.fresh))
+
+    def clear_known(self) -> None:
+        """Call this in the step that deletes markers."""
+        self._generation += 1
+        self._known.clear()
+        self._known_size = 0
+
+    def _learn(self, durable: _Marked | None) -> None:
+        if durable is None or durable.generation != self._generation:
+            return
+        if self._known_size > MOST_KNOWN:
+            self._known.clear()
+            self._known_size = 0
+        for place, people in durable.people.items():
+            self._known.setdefault(place, set()).update(people)
+            self._known_size += len(people)
+
+    def _store(self, step: Step, fresh: Sequence[Fresh]) -> None:
+        if len(self._used) > MOST_USED:
+            self._used.clear()
+        for each in fresh:
+            asked = each.click.user_id, each.at
+            used = self._used.get(asked)
+            self._used[asked] = created = each.at if used is None else used + 1
+            each.row = row_of(each.click, stamp(created), self._kept_for)
+        stored = step.insert_new(CLICKS, [stored_row(each) for each in fresh])
+        for each, is_stored in zip(fresh, stored, strict=True):
+            if not is_stored:
+                self._store_later(step, each)
+        now = self._clock()
+        sent = [
+            sent_item(each.click, each.fingerprint, stored_row(each).created, now)
+            for each in fresh
+            if each.fingerprint is not None
+        ]
+        step.insert_new(COUNTS, sent)
+
+    def _store_later(self, step: Step, each: Fresh) -> None:
+        """Another click of this user has the same millisecond: take the next free one."""
+        asked = each.click.user_id, each.at
+        created, tried, stored = self._used[asked], 0, [False]
+        while not stored[0]:
+            tried += 1
+            created += 1 << max(0, tried - NEIGHBOURS)
+            each.row = row_of(each.click, stamp(created), self._kept_for)
+            stored = step.insert_new(CLICKS, [each.row])
+        self._used[asked] = created
+
+    def _mark(self, step: Step, counted: Tally) -> _Marked:
+        """Mark the people of each period, and add those who are new to it to its growth."""
+        unknown = {place: people - self._known.get(place, set()) for place, people in counted.seen.items()}
+        markers: list[Item] = []
+        for (scope, period), people in unknown.items():
+            expires_at = marker_expiry(period)
+            markers += [marker_item(user_id, period, scope, expires_at) for user_id in people]
+        are_new = iter(step.insert_new(COUNTS, markers))
+        for place, people in unknown.items():
+            if new := sum(islice(are_new, len(people))):
+                counted.growth[place][UNIQUE_USERS] = new
+        return _Marked(self._generation, unknown)
+
+    def _count(self, step: Step, counted: Tally) -> dict[str, StatsChanged]:
+        grown: dict[Place, Item] = {}
+        for (scope, period), growth in counted.growth.items():
+            count = step.add(COUNTS, count_key(scope, period), growth)
+            grown[scope, period] = count
+            if scope == SITE and not period.startswith(QUARTER):
+                step.put(CLICKS, stat_item(period, count[TOTAL_CLICKS], count.get(UNIQUE_USERS, 0)))
+        note_last(step, counted.last)
+        return self._figures(step, grown)
+
+    def _figures(self, step: Step, grown: dict[Place, Item]) -> dict[str, StatsChanged]:
+        today = iso(self._clock())[:10]
+        figures: dict[str, StatsChanged] = {}
+        for (scope, period), total in grown.items():
+            if period == ALL and scope.startswith(OWNER_SCOPE):
+                day = grown.get((scope, f"DAY:{today}")) or step.get(COUNTS, count_key(scope, f"DAY:{today}"))
+                figures[scope.removeprefix(OWNER_SCOPE)] = StatsChanged(
+                    total=total[TOTAL_CLICKS], today=day[TOTAL_CLICKS] if day else 0, day=today
+                )
+        return figures
+
+
+class EmbeddedRecorder:
     """The `Recorder` of a store with one writer."""
 
-    def __init__(self, bulk: BulkWrites, clock: Clock, teller: Teller, kept_for: timedelta | None) -> None:
+    slots = (ONE_SLOT,)
+
+    def __init__(
+        self,
+        tables: Tables,
+        bulk: BulkWrites,
+        clock: Clock,
+        kept_for: timedelta | None,
+        notifier: OwnerNotifier,
+    ) -> None:
+        self.tables = tables
+        self.clock = clock
+        self.kept_for = kept_for
         self._bulk = bulk
-        self._teller = teller
-        self._ledger = Ledger(clock, kept_for)
-        self._marked: Marked | None = None
+        self._notifier = notifier
+        self._writer = _ClickWriter(clock, kept_for)
+        self._marked: _Marked | None = None
         self._queue: deque[_Waiting] = deque()
         self._queued_clicks = 0
         self._room = asyncio.Event()
         self._working: asyncio.Task[None] | None = None
         self._closed = False
-        self.forget_known = self._ledger.forget_known
 
     async def record(self, new: Sequence[NewClick], times: Sequence[int]) -> list[Recorded]:
         while self._queued_clicks >= LONGEST_QUEUE:
@@ -53,16 +211,26 @@ class GroupRecorder:
             self._working = loop.create_task(self._work())
         return await answer
 
+    async def rebuild(self, period: Period) -> Rebuilt:
+        return await rebuild(self, self._bulk, period)
+
+    async def delete_markers(self, keys: Sequence[Key]) -> None:
+        def delete(step: Step) -> None:
+            for key in keys:
+                step.delete(COUNTS, key)
+            self._writer.clear_known()
+
+        await self._bulk.in_one_step(delete)
+
     async def close(self) -> None:
-        """Finish what was accepted."""
         self._closed = True
         if self._working is not None:
             await self._working
-        await self._teller.close()
+        await self._notifier.close()
 
     async def _work(self) -> None:
         try:
-            # Whoever has just been answered comes back at once: let them come first.
+            # Callers that were just answered come back at once: let them join the next step.
             await asyncio.sleep(0)
             while self._queue:
                 await self._step(self._next())
@@ -85,8 +253,8 @@ class GroupRecorder:
         calls = [call for call, _ in batch]
         durable, self._marked = self._marked, None
         try:
-            outcome = await self._bulk.in_one_step(lambda step: self._ledger.enter(step, calls, durable))
-        except Exception as error:  # noqa: BLE001 -- it belongs to those who wait, and those after them go on
+            outcome = await self._bulk.in_one_step(lambda step: self._writer.write(step, calls, durable))
+        except Exception as error:  # noqa: BLE001 -- the callers of this step get it, and the next step goes on
             for _, answer in batch:
                 if not answer.done():
                     answer.set_exception(error)
@@ -94,13 +262,13 @@ class GroupRecorder:
             self._marked = outcome.marked
             self._answer(batch, outcome)
 
-    def _answer(self, batch: Sequence[_Waiting], outcome: Outcome) -> None:
+    def _answer(self, batch: Sequence[_Waiting], outcome: _Outcome) -> None:
         for (_, answer), recorded in zip(batch, outcome.answers, strict=True):
-            if answer.done():  # whoever waited has gone; the click is stored
+            if answer.done():  # the caller has gone; the click is stored
                 continue
             if isinstance(recorded, KeyReused):
                 answer.set_exception(recorded)
             else:
                 answer.set_result(recorded)
         if outcome.has_grown:
-            self._teller.note(outcome.figures)
+            self._notifier.notify(outcome.figures)

@@ -1,27 +1,59 @@
-"""Publish what workers have folded: the seed's rows of days, months and the total, and live figures for owners.
+"""Publish what workers have folded: the site's rows of days, months and the total, and live figures for owners.
 
-Rows are assigned, never added to, so that doing it again changes nothing. A note comes with every fold, and goes only
-after what it is about has been published, and only if nothing was folded since.
+Rows are assigned, never added to, so publishing again changes nothing. Every fold leaves a note. The note is deleted
+only after its day has been published, and only if nothing was folded since. One worker publishes at a time, by a lease.
 """
 
 from collections.abc import Collection
 from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
 
-from satchel.features.clicks.events import StatsChanged, Teller
-from satchel.features.clicks.records import SITE, UNPUBLISHED, UnpublishedRow, stat_item
-from satchel.features.clicks.service.counts import read_sum
-from satchel.features.clicks.service.folding import owner_scope, periods_of
-from satchel.features.clicks.service.leases import Lease
+from satchel.features.clicks.events import OwnerNotifier, StatsChanged
+from satchel.features.clicks.records import LEASED, SITE, UNPUBLISHED, LeaseRow, UnpublishedRow, stat_item
+from satchel.features.clicks.service.counts import owner_scope, periods_of, read_sum
 from satchel.kernel.clock import Clock, iso
 from satchel.stores.ports.expressions import attr
-from satchel.stores.ports.table import MAX_PAGE_ITEMS, ConditionFailed, Put, Tables, TransactionCancelled
+from satchel.stores.ports.table import MAX_PAGE_ITEMS, Check, ConditionFailed, Put, Tables, TransactionCancelled
 from satchel.tables import CLICKS, COUNTS
 
 PUBLISHER = "publisher"
+LEASE_LASTS = timedelta(seconds=10)
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """The right of one worker to do something. It ends by itself if the worker dies, and another can take it."""
+
+    tables: Tables
+    clock: Clock
+    name: str
+    holder: str
+
+    async def take(self) -> bool:
+        """Take or renew the lease; whether it is ours now."""
+        now = int(self.clock() * 1000)
+        row = LeaseRow(name=self.name, holder=self.holder, until=now + int(LEASE_LASTS.total_seconds() * 1000))
+        free = attr("PK").absent() | (attr("holder") == self.holder) | (attr("until") <= now)
+        try:
+            await self.tables.put(COUNTS, LEASED.item(row), when=free)
+        except ConditionFailed:
+            return False
+        return True
+
+    def is_ours(self) -> Check:
+        """A check that cancels a transaction if another worker has taken the lease since."""
+        return Check(COUNTS, LEASED.key(name=self.name), attr("holder") == self.holder)
+
+    async def release(self) -> None:
+        try:
+            await self.tables.delete(COUNTS, LEASED.key(name=self.name), when=attr("holder") == self.holder)
+        except ConditionFailed:
+            return
 
 
 async def publish(tables: Tables, lease: Lease) -> int:
-    """Assign every row of the seed that has changed, if nobody else is at it; how many."""
+    """Assign every row of the site that has changed, unless another worker holds the lease; how many."""
     notes = await _notes(tables)
     if not notes or not await lease.take():
         return 0
@@ -30,7 +62,7 @@ async def publish(tables: Tables, lease: Lease) -> int:
         total = await read_sum(tables, SITE, period)
         row = Put(CLICKS, stat_item(period, total.clicks, total.people))
         try:
-            # Whoever took over has read later than we have: what we know may be old by now.
+            # A worker that took the lease over has read later sums than these.
             await tables.transact([row, lease.is_ours()])
         except TransactionCancelled:
             return 0
@@ -41,15 +73,15 @@ async def publish(tables: Tables, lease: Lease) -> int:
     return len(periods)
 
 
-async def tell_owners(tables: Tables, clock: Clock, teller: Teller, owners: Collection[str]) -> None:
-    """Let owners see their figures grow."""
+async def notify_owners(tables: Tables, clock: Clock, notifier: OwnerNotifier, owners: Collection[str]) -> None:
+    """Send owners their figures while they look."""
     today = iso(clock())[:10]
     figures: dict[str, StatsChanged] = {}
     for owner in owners:
         total = await read_sum(tables, owner_scope(owner))
         day = await read_sum(tables, owner_scope(owner), f"DAY:{today}")
         figures[owner] = StatsChanged(total=total.clicks, today=day.clicks, day=today)
-    teller.note(figures)
+    notifier.notify(figures)
 
 
 async def _notes(tables: Tables) -> list[UnpublishedRow]:

@@ -1,10 +1,10 @@
-"""Count a day or a month again while clicks keep coming through a stream, so that none is counted twice or not at all.
+"""Count a day or a month again while clicks keep coming through the stream, each of them exactly once.
 
-Whoever rebuilds holds the stream alone: everything up to where it stands is folded, and nothing beyond it. What the
-clicks themselves come to, less those of them that the stream still has ahead, is assigned; these are folded later as
-ever. Only sums have to be lessened so: whoever is counted here is marked as well, and not counted again.
+A rebuild holds the stream alone: everything up to its position is folded, and nothing after it. The fold of the stored
+clicks is assigned, less those clicks that the stream still has ahead. These are folded later as usual. Only sums have
+to be reduced like this: people who are counted here are marked as well, so they are not counted again.
 
-The same is the answer to a stream that has let changes go before they were folded.
+Days of which the stream has lost changes are counted again in the same way.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
-from satchel.features.clicks.model import EARLIEST, LATEST, PeriodGone
+from satchel.features.clicks.model import EARLIEST, LATEST, QUARTER, Period, PeriodGone
 from satchel.features.clicks.records import (
     ALL,
     COUNT,
@@ -29,18 +29,17 @@ from satchel.features.clicks.records import (
     UnpublishedRow,
     marker_item,
 )
-from satchel.features.clicks.service.context import ClickLog
-from satchel.features.clicks.service.counts import Sum, read_sum, read_sums
-from satchel.features.clicks.service.embedded.rebuild import Period, Rebuilt, added_up, check_kept
-from satchel.features.clicks.service.folding import QUARTER, Tally, marker_expiry
-from satchel.features.clicks.service.leases import check_positions
-from satchel.features.clicks.service.raw_clicks import day_starts, read_clicks
+from satchel.features.clicks.service.click_erase import check_complete
+from satchel.features.clicks.service.click_list import day_starts, read_clicks
+from satchel.features.clicks.service.context import ClickLog, Rebuilt
+from satchel.features.clicks.service.counts import Sum, Tally, added_up, marker_expiry, read_sum, read_sums
 from satchel.features.clicks.service.streamed.stream_fold import (
     CONSUMER,
     Fold,
+    check_positions,
     clicks_in,
     growth_of,
-    makes_sense,
+    is_valid,
     note_last,
 )
 from satchel.kernel.clock import iso
@@ -63,9 +62,9 @@ from satchel.stores.ports.table import (
 )
 from satchel.tables import CLICKS, COUNTS
 
-# How far an index, and the stream, may lag behind the table.
+# How far an index and the stream may lag behind the table.
 SETTLING = timedelta(seconds=3)
-# Older changes are not ahead of anybody.
+# A stream has no changes that are older.
 STREAM_KEEPS = timedelta(hours=24)
 _NEARLY_ALL = 100
 
@@ -74,7 +73,7 @@ _log = logging.getLogger("satchel.clicks")
 
 @dataclass(frozen=True, slots=True)
 class _Rebuild:
-    """One rebuild: what it counts for, and what has to hold for each of its writes."""
+    """One rebuild. Each of its writes is made under the checks `held`: that the stream is still held alone."""
 
     clicks: ClickLog
     period: Period
@@ -91,7 +90,7 @@ class _Rebuild:
         await self._write([self._note(self.period.days[0])])
 
     async def _mark(self, scope: str, counted: Tally) -> None:
-        """Mark everybody who was seen, and add those who are new to what is not recounted."""
+        """Mark everybody who was seen. Add new people to the periods that are not recounted."""
         for (of_scope, period), people in counted.seen.items():
             expires_at = marker_expiry(period)
             if of_scope != scope or (expires_at is not None and expires_at <= self.clicks.clock()):
@@ -115,7 +114,7 @@ class _Rebuild:
         return period == self.period.name or period.startswith(("DAY:", QUARTER))
 
     async def _assign_period(self, scope: str, counted: Tally) -> None:
-        """Each day of the period as it was recounted; one of which nothing is left goes."""
+        """Assign each day of the period as recounted; delete the counts of days without clicks."""
         stored = await read_sums(self.clicks.tables, scope, *self.period.days)
         stored |= await read_sums(self.clicks.tables, scope, *self.period.quarters)
         recounted = {
@@ -127,7 +126,7 @@ class _Rebuild:
             await self._assign(scope, period, one)
 
     async def _assign_longer(self, scope: str) -> None:
-        """The month as the sum of its days, all time as the sum of its months; people as they are known."""
+        """Assign the month as the sum of its days, and all time as the sum of its months; people as they are known."""
         tables, month = self.clicks.tables, self.period.month
         of_month = added_up((await read_sums(tables, scope, *month.days)).values())
         of_month.people = (await read_sum(tables, scope, month.name)).people
@@ -137,7 +136,7 @@ class _Rebuild:
         await self._assign(scope, ALL, of_all)
 
     async def _assign(self, scope: str, period: str, one: Sum | None) -> None:
-        """Let one slot have it all, and the others nothing."""
+        """Put the whole count into one slot, and delete the others."""
         partition = COUNT.keys["PK"].render({"scope": scope})
         rows = (await self.clicks.tables.query(COUNTS, partition, StartsWith(f"{period}#"))).items
         mine = COUNT.key(scope=scope, period=period, slot=ONE_SLOT)
@@ -151,7 +150,7 @@ class _Rebuild:
         await self._write(writes)
 
     def _note(self, day: str) -> Put:
-        """That a day has to be published, with its month and the total."""
+        """The note that a day has to be published, with its month and the total."""
         stamp = new_id(self.clicks.clock)
         return UNPUBLISHED.put(UnpublishedRow(day=day.removeprefix("DAY:"), slot=ONE_SLOT, stamp=stamp))
 
@@ -162,10 +161,10 @@ class _Rebuild:
             raise Conflict("Somebody took the stream of clicks over. Count the period again.") from refusal
 
 
-async def rebuild_streamed(
+async def rebuild(
     clicks: ClickLog, period: Period, *, most_writes: int = MAX_TRANSACTION_ITEMS, settling: timedelta = SETTLING
 ) -> Rebuilt:
-    """As `rebuild`, where workers fold. What it was interrupted in is right after it was repeated."""
+    """As `Recorder.rebuild`. If it is interrupted, repeating it makes all figures right."""
     await check_positions(clicks.tables, clicks.clock)
     alone = Consumer(
         tables=clicks.tables,
@@ -182,7 +181,7 @@ async def rebuild_streamed(
         counted, seen = await _recount(clicks, period)
         await asyncio.sleep(settling.total_seconds())
         held = await alone.hold()
-        _lessen(counted, *clicks_in(_already_seen(await alone.following(), seen)))
+        _subtract(counted, *clicks_in(_already_seen(await alone.following(), seen)))
         await _Rebuild(clicks, period, held, most_writes).assign(counted)
         return Rebuilt(before, await read_sum(clicks.tables, SITE, period.name))
 
@@ -198,7 +197,7 @@ async def _catch_up(alone: Consumer, fold: Fold) -> None:
 
 
 async def doubt_lost_days(clicks: ClickLog, consumer: Consumer) -> None:
-    """Note which days miss clicks that the stream has let go, then go on with what it still has."""
+    """Note the days whose clicks the stream has lost, then continue with what it still has."""
     lost = await consumer.lost()
     if not lost:
         return
@@ -212,13 +211,13 @@ async def doubt_lost_days(clicks: ClickLog, consumer: Consumer) -> None:
 
 
 async def count_doubtful_days(clicks: ClickLog, *, most_writes: int, settling: timedelta = SETTLING) -> int:
-    """Count again what has to be; how many days."""
+    """Rebuild the days that were noted; how many."""
     page = await clicks.tables.query(COUNTS, DOUBTFUL.keys["PK"].render({}), limit=MAX_PAGE_ITEMS)
     for item in page.items:
         row = DOUBTFUL.read(item)
         try:
             period = Period.of_day(date.fromisoformat(row.day))
-            await rebuild_streamed(clicks, period, most_writes=most_writes, settling=settling)
+            await rebuild(clicks, period, most_writes=most_writes, settling=settling)
         except PeriodGone as error:
             _log.error("a day stays as it was counted: %s", error.detail, extra={"day": row.day})
         await clicks.tables.delete(COUNTS, DOUBTFUL.key(day=row.day))
@@ -226,21 +225,21 @@ async def count_doubtful_days(clicks: ClickLog, *, most_writes: int, settling: t
 
 
 async def _recount(clicks: ClickLog, period: Period) -> tuple[Tally, dict[int, int]]:
-    """What the clicks of a period come to; and as what those were seen that the stream may still have ahead."""
-    await check_kept(clicks, period)
+    """The fold of all clicks of a period, and hashes of those that the stream may still have ahead."""
+    await check_complete(clicks, period)
     recent = iso(clicks.clock() - LATEST.total_seconds() - STREAM_KEEPS.total_seconds())
     counted = Tally()
     seen: dict[int, int] = {}
     async for page in read_clicks(clicks, day_starts(period.first), day_starts(period.last + timedelta(days=1))):
-        rows = [row for row in page if makes_sense(row)]
+        rows = [row for row in page if is_valid(row)]
         counted.add(rows)
         seen |= {hash((row.user_id, row.created)): hash(row) for row in rows if row.created > recent}
-    await check_kept(clicks, period)
+    await check_complete(clicks, period)
     return counted, seen
 
 
 def _already_seen(ahead: Iterable[Change], seen: Mapping[int, int]) -> list[Change]:
-    """Of what the stream has ahead, what has led to what was seen."""
+    """The changes ahead whose outcome was already read."""
     by_click: dict[int, list[Change]] = {}
     for change in ahead:
         by_click.setdefault(hash((change.key["userId"], change.key["createDateTime"])), []).append(change)
@@ -258,7 +257,7 @@ def _hash_of(change: Change) -> int:
 
 @asynccontextmanager
 async def _held(alone: Consumer) -> AsyncGenerator[None]:
-    """Hold the stream for as long as the block takes."""
+    """Hold the stream until the block ends."""
 
     async def keep() -> None:
         while True:
@@ -275,7 +274,7 @@ async def _held(alone: Consumer) -> AsyncGenerator[None]:
         await alone.release()
 
 
-def _lessen(counted: Tally, new: Sequence[ClickRow], old: Sequence[ClickRow]) -> None:
+def _subtract(counted: Tally, new: Sequence[ClickRow], old: Sequence[ClickRow]) -> None:
     """Take away what will be folded later."""
     for place, ahead in growth_of(new, old).items():
         if (growth := counted.growth.get(place)) is not None:

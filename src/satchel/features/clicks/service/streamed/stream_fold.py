@@ -1,8 +1,8 @@
-"""Fold clicks that come through a stream, where many servers store them and none of them could count alone.
+"""Fold clicks from the change stream of their table, where many servers store clicks and none sees all of them.
 
-What changes turn into is one transaction: counts grow, people who are new to a period are marked, and whoever follows
-the stream moves on (`stores/consumer.py`). Each part of the stream adds to slots of its own, so that parts do not wait
-for each other. Two parts that count the same person meet at the marker: one is refused, and looks again.
+One transaction does all that some changes mean: it adds to counts, marks people who are new to a period, and moves the
+consumer's position (`stores/consumer.py`). Each shard adds to a slot of its own, so that shards do not wait for each
+other. If two shards count the same person at once, the marker refuses one of them, which then reads again.
 """
 
 import asyncio
@@ -22,17 +22,19 @@ from satchel.features.clicks.records import (
     CLICK_PREFIX,
     COUNT,
     LAST,
+    LEASED,
     POISON,
     SITE,
     SLOTS,
     UNIQUE_USERS,
     UNPUBLISHED,
     ClickRow,
+    LeaseRow,
     PoisonRow,
     UnpublishedRow,
     marker_item,
 )
-from satchel.features.clicks.service.folding import (
+from satchel.features.clicks.service.counts import (
     OWNER_SCOPE,
     Place,
     marker_expiry,
@@ -42,7 +44,7 @@ from satchel.features.clicks.service.folding import (
     tally,
 )
 from satchel.kernel.clock import Clock, from_iso, iso
-from satchel.kernel.errors import Invalid
+from satchel.kernel.errors import Invalid, Unavailable
 from satchel.stores.consumer import Effect
 from satchel.stores.ports.expressions import add, attr
 from satchel.stores.ports.table import (
@@ -58,12 +60,15 @@ from satchel.stores.ports.table import (
 from satchel.tables import COUNTS
 
 CONSUMER = "clicks"
-# So many can grow one row of a day in as many places, and DynamoDB reads no longer sentence than that.
+# With more changes, the update of one row could become longer than DynamoDB allows.
 MOST_CHANGES = 200
-# What one question can be asked of.
+# How many markers are read at once.
 _MOST_MARKERS = 100
-_SET_ASIDE_FOR = timedelta(days=90)
-_MOST_REMEMBERED = 10_000
+_POISON_KEPT_FOR = timedelta(days=90)
+_MOST_CACHED = 10_000
+# As long as a stream could deliver what was claimed, and a little.
+_CLAIMS_MATTER_FOR = timedelta(hours=25)
+_CLAIMS = "claims"
 
 _log = logging.getLogger("satchel.clicks")
 
@@ -82,7 +87,7 @@ class _Mark(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Counted:
-    """What a change means: a click as it is now and as it was, or nothing, or something that makes no sense."""
+    """What a change means: a click as it is now and as it was, or nothing, or poison."""
 
     new: ClickRow | None = None
     old: ClickRow | None = None
@@ -107,9 +112,9 @@ class _Counted:
 
 @dataclass(slots=True)
 class Folded:
-    """What has been folded since somebody last asked; more than what is stored, if some of it was refused.
+    """What has been folded since somebody last asked. It may contain what a cancelled transaction did not store.
 
-    `seconds_behind` is how old the newest of the clicks were that were folded last.
+    `seconds_behind` is the age of the newest click in the last fold.
     """
 
     owners: set[str] = field(default_factory=set[str])
@@ -118,9 +123,9 @@ class Folded:
 
 
 class Fold:
-    """What a consumer of the clicks' stream does with changes; calling it is a `Handle`.
+    """Turns changes of the clicks' stream into writes, as the `Handle` of a consumer.
 
-    `most_writes` is how many a transaction of the store can have, of which the consumer needs one.
+    `most_writes` is how many writes a transaction of the store can have. The consumer needs one of them.
     """
 
     def __init__(self, tables: Tables, clock: Clock, *, most_writes: int = MAX_TRANSACTION_ITEMS) -> None:
@@ -131,13 +136,13 @@ class Fold:
         self.folded = Folded()
 
     async def __call__(self, shard: str, changes: Sequence[Change], *, beside: int = 0) -> Effect:
-        """As many changes as fit into a transaction that has so many more writes for each of them."""
+        """Fold as many changes as fit into a transaction; `beside` is how many more writes each change needs."""
         counted = [self._read(shard, change) for change in changes[:MOST_CHANGES]]
-        window = _within_one_question(counted)
+        window = _within_one_read(counted)
         new = await self._unmarked(window)
         covered = window[: self._fitting(window, new, beside)]
         marks = new & {mark for each in covered for mark in each.marks}
-        # Before the fold: it only ever grows, so it does not matter if the fold is refused and comes again.
+        # Before the fold: the time only ever grows, so it does no harm if the fold is cancelled and repeated.
         await self._note_last(each.new for each in covered if each.new is not None)
         writes: list[Write] = [Put(COUNTS, mark.item, when=attr("PK").absent()) for mark in marks]
         writes += _growth(covered, marks, slot_of(shard))
@@ -146,7 +151,7 @@ class Fold:
         return Effect(writes, len(covered))
 
     def _read(self, shard: str, change: Change) -> _Counted:
-        # What goes, by its age or with the person it was of, stays counted.
+        # Clicks that are deleted, by their age or with a person, stay counted.
         if change.new is None or not str(change.new.get("recordSort", "")).startswith(CLICK_PREFIX):
             return _Counted()
         try:
@@ -160,18 +165,18 @@ class Fold:
                 reason=str(error),
                 item=msgspec.json.encode(change.new, enc_hook=str).decode(),
                 set_aside_at=iso(now),
-                expires_at=int(now + _SET_ASIDE_FOR.total_seconds()),
+                expires_at=int(now + _POISON_KEPT_FOR.total_seconds()),
             )
             return _Counted(poison=poison)
 
     async def _unmarked(self, window: Sequence[_Counted]) -> set[_Mark]:
-        """Those who have not been counted in their period."""
+        """The people who have not been counted in their period."""
         marks = list({mark for each in window for mark in each.marks})
         found = await self._tables.get_many(COUNTS, [COUNTS.key_of(mark.item) for mark in marks])
         return {mark for mark, item in zip(marks, found, strict=True) if item is None}
 
     def _fitting(self, window: Sequence[_Counted], new: set[_Mark], beside: int) -> int:
-        """How many changes, from the first, fit into a transaction; one, even if it does not."""
+        """How many changes, from the first on, fit into a transaction; at least one."""
         rows: set[object] = set()
         for number, each in enumerate(window):
             rows |= each.places | each.quarters | (each.marks & new) | {row.created[:10] for row in _rows(each)}
@@ -182,7 +187,7 @@ class Fold:
 
     async def _note_last(self, clicks: Iterable[ClickRow]) -> None:
         latest = tally(clicks).last
-        if len(self._last) > _MOST_REMEMBERED:
+        if len(self._last) > _MOST_CACHED:
             self._last.clear()
         later = {scope: at for scope, at in latest.items() if at > self._last.get(scope, "")}
         await note_last(self._tables, later)
@@ -194,7 +199,7 @@ class Fold:
 
 
 async def note_last(tables: Tables, latest: Mapping[str, str]) -> None:
-    """Note when scopes were last clicked, unless something later is known; it can be repeated at any time."""
+    """Note when scopes were last clicked, unless a later time is known. It can be repeated at any time."""
 
     async def note(scope: str, at: str) -> None:
         with suppress(ConditionFailed):
@@ -205,12 +210,12 @@ async def note_last(tables: Tables, latest: Mapping[str, str]) -> None:
 
 
 def slot_of(shard: str) -> str:
-    """Where a part of the stream adds."""
+    """The slot that a shard adds to."""
     return SLOTS[blake2b(shard.encode(), digest_size=1).digest()[0] % len(SLOTS)]
 
 
 def growth_of(new: Iterable[ClickRow], old: Iterable[ClickRow]) -> dict[Place, dict[str, int]]:
-    """What counts grow by when clicks that were as `old` are as `new`; people apart."""
+    """What counts grow by when `old` clicks become `new` ones, without people."""
     growth = tally(new).growth
     for place, less in tally(old).growth.items():
         row = growth.setdefault(place, {})
@@ -220,7 +225,7 @@ def growth_of(new: Iterable[ClickRow], old: Iterable[ClickRow]) -> dict[Place, d
 
 
 def clicks_in(changes: Iterable[Change]) -> tuple[list[ClickRow], list[ClickRow]]:
-    """What changes leave behind and what they found, without what is not a click or makes no sense."""
+    """The clicks after and before these changes, without items that are no valid clicks."""
     new: list[ClickRow] = []
     old: list[ClickRow] = []
     for change in changes:
@@ -232,8 +237,8 @@ def clicks_in(changes: Iterable[Change]) -> tuple[list[ClickRow], list[ClickRow]
     return new, old
 
 
-def makes_sense(click: ClickRow) -> bool:
-    """Whether it can be counted: other programs write into the table, too, and need not mind what a server would."""
+def is_valid(click: ClickRow) -> bool:
+    """Whether it can be counted. Other programs write into the table, too, and do not check what a server checks."""
     try:
         check_id(click.user_id)
         is_sorted_by = stamp(milliseconds_of(click.created))
@@ -246,7 +251,7 @@ def makes_sense(click: ClickRow) -> bool:
 
 def _click(item: Item) -> ClickRow:
     click = CLICK.read(item)
-    if not makes_sense(click):
+    if not is_valid(click):
         raise Invalid("A field of this click is not as clicks are.")
     return click
 
@@ -255,8 +260,8 @@ def _rows(counted: _Counted) -> list[ClickRow]:
     return [row for row in (counted.new, counted.old) if row is not None]
 
 
-def _within_one_question(counted: Sequence[_Counted]) -> Sequence[_Counted]:
-    """The first of them, and as many more as one question to the store can be about."""
+def _within_one_read(counted: Sequence[_Counted]) -> Sequence[_Counted]:
+    """The first of them, and as many more as one read of markers can cover."""
     marks: set[_Mark] = set()
     for number, each in enumerate(counted):
         marks |= each.marks
@@ -284,3 +289,19 @@ def _growth(covered: Sequence[_Counted], marks: Iterable[_Mark], slot: str) -> l
 def _notes(covered: Sequence[_Counted], slot: str, reached: str) -> list[Put]:
     days = {row.created[:10] for each in covered for row in _rows(each)}
     return [UNPUBLISHED.put(UnpublishedRow(day=day, slot=slot, stamp=reached)) for day in days]
+
+
+async def note_claims(tables: Tables, clock: Clock) -> None:
+    """Note that clicks are folded without positions, so that no worker with positions folds them again."""
+    until = int((clock() + _CLAIMS_MATTER_FOR.total_seconds()) * 1000)
+    await tables.put(COUNTS, LEASED.item(LeaseRow(name=_CLAIMS, holder=_CLAIMS, until=until)))
+
+
+async def check_positions(tables: Tables, clock: Clock) -> None:
+    """Refuse to follow the stream by positions where clicks were folded without them."""
+    noted = await LEASED.get(tables, name=_CLAIMS)
+    if noted is not None and noted.until > clock() * 1000:
+        raise Unavailable(
+            "A Lambda function counts clicks without knowing their shard. "
+            "Give its event source mapping a tumbling window, and try again a day later."
+        )

@@ -1,0 +1,63 @@
+"""What clicks offer to the needs of other slices: counting something, and the figures of links."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from satchel.features.clicks.model import NewClick
+from satchel.features.clicks.service.click_record import record
+from satchel.features.clicks.service.context import Clicks
+from satchel.features.clicks.service.counts import link_scope, read_last, read_totals
+from satchel.features.clicks.service.people import Visitors
+from satchel.kernel.counted import Counted
+
+__all__ = ["Counter", "LinkCounts", "LinkFigures", "Visitors"]
+
+
+class Counter:
+    """Counts what other slices state: one click, now."""
+
+    def __init__(self, clicks: Clicks) -> None:
+        self._clicks = clicks
+
+    async def count(self, counted: Counted) -> None:
+        await record(
+            self._clicks,
+            [
+                NewClick(
+                    user_id=counted.user_id,
+                    kind=counted.kind,
+                    owner=counted.owner,
+                    target=counted.target,
+                    thing=counted.thing,
+                )
+            ],
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkFigures:
+    """What was counted of one link."""
+
+    opens: int
+    people: int
+    downloads: int
+    last_at: str
+
+
+class LinkCounts:
+    """The figures that lists of links show; they are read together for all links of a list."""
+
+    def __init__(self, clicks: Clicks) -> None:
+        self._clicks = clicks
+
+    async def figures(self, link_ids: Sequence[str]) -> dict[str, LinkFigures]:
+        """By link id, without links that have no clicks."""
+        scopes = {link_scope(link_id): link_id for link_id in link_ids}
+        sums = await read_totals(self._clicks.tables, list(scopes), self._clicks.recorder.slots)
+        last = await read_last(self._clicks.tables, list(sums))
+        return {
+            scopes[scope]: LinkFigures(
+                opens=one.kind("open"), people=one.people, downloads=one.kind("download"), last_at=last.get(scope, "")
+            )
+            for scope, one in sums.items()
+        }
