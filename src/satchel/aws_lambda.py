@@ -1,7 +1,7 @@
-"""Folds clicks as a Lambda function behind the stream of the clicks' table, with the same code as `satchel worker`.
+"""Folds clicks in a Lambda function behind the stream of the clicks' table, with the same code as `satchel worker`.
 
-An event source mapping with a tumbling window names the part of the stream that its records are from; then positions
-keep anything from being folded twice, as with workers. Without that name every event is claimed by its id.
+An event source mapping with a tumbling window names the shard of its records. Then positions keep anything from being
+folded twice, as with workers. Without the shard every event is claimed by its id.
 """
 
 import asyncio
@@ -25,9 +25,9 @@ from satchel.stores.ports.expressions import attr
 from satchel.stores.ports.table import MAX_TRANSACTION_ITEMS, Change, Tables, TransactionCancelled
 from satchel.tables import CLICKS, COUNTS
 
-# One for all runs of the function: each follows the one before, whichever machine it is on.
+# All runs of the function are one worker: each run continues the one before, on any machine.
 WORKER = "lambda"
-# Longer than a stream keeps what it could deliver again.
+# Longer than a stream keeps events that it could deliver again.
 CLAIMED_FOR = timedelta(hours=48)
 _NOTED_EVERY = timedelta(minutes=30)
 _ATTEMPTS = 8
@@ -36,7 +36,7 @@ _log = logging.getLogger("satchel.lambda")
 
 
 class EventFold:
-    """Folds the records of events, and says which have to be delivered again."""
+    """Folds the records of events, and answers which have to be delivered again."""
 
     def __init__(self, tables: Tables, clock: Clock, *, most_writes: int = MAX_TRANSACTION_ITEMS) -> None:
         self._tables = tables
@@ -46,7 +46,7 @@ class EventFold:
         self._consumer = Consumer(tables=tables, table=CLICKS, name=CONSUMER, worker=WORKER, clock=clock)
 
     async def handle(self, event: Mapping[str, Any]) -> dict[str, Any]:
-        """The answer to an event: the first record that was not folded, from which delivery goes on."""
+        """Fold an event; the answer names the first record that was not folded, from which delivery continues."""
         records: Sequence[Mapping[str, Any]] = event.get("Records", [])
         changes = changes_of_event(records)
         done = 0
@@ -56,22 +56,22 @@ class EventFold:
             else:
                 done = await self._claim([str(record["eventID"]) for record in records], changes)
         except SatchelError as error:
-            # What was folded before it failed is known by position or claim, and passed over when it comes again.
+            # What was folded before the error is known by position or claim, and skipped when it is delivered again.
             _log.warning("folding clicks was put off: %s", error.detail)
         left = [{"itemIdentifier": change.position} for change in changes[done : done + 1]]
         answer: dict[str, Any] = {"batchItemFailures": left}
-        # A tumbling window insists on its state, of which we have none.
+        # A tumbling window requires a state in the answer. We have none.
         return answer | {"state": {}} if "window" in event else answer
 
     async def publish(self, holder: str) -> int:
-        """Assign the seed's rows, unless somebody else does."""
+        """Assign the site's rows, unless a worker or another run holds the lease."""
         lease = Lease(self._tables, self._clock, PUBLISHER, f"{WORKER}/{holder}")
         published = await publish(self._tables, lease)
         await lease.release()
         return published
 
     async def _claim(self, event_ids: Sequence[str], changes: Sequence[Change]) -> int:
-        """Fold those events that nobody has folded yet; all of them are done then."""
+        """Fold the events that were not folded yet; how many are done, which is all of them."""
         await self._note_claims()
         for attempt in range(_ATTEMPTS):
             found = await self._tables.get_many(COUNTS, [CLAIM.key(event_id=event_id) for event_id in event_ids])
@@ -81,7 +81,7 @@ class EventFold:
                 while left:
                     left = left[await self._fold_and_claim(left) :]
             except TransactionCancelled:
-                # Somebody else folds the same events, or counts the same people.
+                # Another run folds the same events, or counts the same people.
                 if attempt == _ATTEMPTS - 1:
                     raise
             else:
@@ -94,7 +94,7 @@ class EventFold:
             self._note_again_at = self._clock() + _NOTED_EVERY.total_seconds()
 
     async def _fold_and_claim(self, left: Sequence[tuple[str, Change]]) -> int:
-        # Any name will do: it only says to which slot is added.
+        # Any name of a shard will do: it only decides which slot is added to.
         effect = await self._fold(left[0][0], [change for _, change in left], beside=1)
         expires_at = int(self._clock() + CLAIMED_FOR.total_seconds())
         claims = [ClaimRow(event_id=event_id, expires_at=expires_at) for event_id, _ in left[: effect.covers]]

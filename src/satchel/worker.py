@@ -1,4 +1,4 @@
-"""What folds clicks beside the servers where these share a store: `satchel worker`, as many of them as one likes."""
+"""`satchel worker`: folds clicks where several servers share tables. Any number of workers can run."""
 
 import asyncio
 import logging
@@ -25,21 +25,21 @@ from satchel.stores.ports.table import MAX_TRANSACTION_ITEMS, PositionLost, Tabl
 from satchel.tables import CLICKS, COUNTS, FOLLOWED_CLICKS
 
 PUBLISHED_EVERY = timedelta(seconds=1)
-# How long to wait before looking into a stream in which there was nothing, or after something went wrong.
+# How long to wait before reading again, after an empty stream and after an error.
 _IDLE = timedelta(seconds=1)
-_TROUBLED = timedelta(seconds=2)
-_SAID_EVERY = timedelta(minutes=1)
+_AFTER_ERROR = timedelta(seconds=2)
+_LOGGED_EVERY = timedelta(minutes=1)
 
 _log = logging.getLogger("satchel.worker")
 
 
 class NothingToDo(SatchelError):
-    """The tables are of a kind whose clicks are folded by whoever stores them."""
+    """The server itself folds clicks in tables of this kind."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """What a worker stands on."""
+    """The stores and settings of a worker."""
 
     tables: Tables
     ephemeral: Ephemeral
@@ -48,7 +48,7 @@ class Ground:
 
 
 class Worker:
-    """Follows the clicks' stream, publishes what it adds up to, and tells owners."""
+    """Follows the clicks' stream, publishes the sums, and notifies owners."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class Worker:
         self._taken = 0
 
     async def fold_some(self) -> int:
-        """Look once into the stream; how many changes were taken."""
+        """Read the stream once; how many changes were folded."""
         try:
             taken = await self._consumer.consume(self._fold, limit=MOST_CHANGES)
         except PositionLost:
@@ -81,38 +81,38 @@ class Worker:
     async def publish(self) -> int:
         return await publish(self._ground.tables, self._publisher)
 
-    async def tell(self) -> None:
+    async def notify(self) -> None:
         folded = self._fold.folded
         if folded.has_grown:
             owners, folded.owners, folded.has_grown = folded.owners, set(), False
             await notify_owners(self._ground.tables, self._ground.clock, self._notifier, owners)
 
     async def catch_up(self) -> int:
-        """Fold everything there is, publish it and leave; how many changes that was."""
+        """Fold and publish everything there is, then leave; how many changes that was."""
         await create_total(self._ground)
         await self._recount()
         while await self.fold_some():
             pass
         await self.publish()
-        await self.tell()
+        await self.notify()
         await self.leave()
         return self._taken
 
     async def work(self, stopping: asyncio.Event) -> None:
-        """Until told to stop, however often something goes wrong."""
+        """Work until told to stop, whatever goes wrong."""
         await create_total(self._ground)
         rounds = (
             _again(lambda: self._fold_all(stopping), _IDLE, stopping),
             _again(self.publish, PUBLISHED_EVERY, stopping),
-            _again(self.tell, timedelta(seconds=NOTIFIED_EVERY_SECONDS), stopping),
-            _again(self._recount, _SAID_EVERY, stopping),
-            _again(self._say, _SAID_EVERY, stopping),
+            _again(self.notify, timedelta(seconds=NOTIFIED_EVERY_SECONDS), stopping),
+            _again(self._recount, _LOGGED_EVERY, stopping),
+            _again(self._log_progress, _LOGGED_EVERY, stopping),
         )
         await asyncio.gather(*rounds)
         await self.leave()
 
     async def leave(self) -> None:
-        """Let others go on at once."""
+        """Release the position and the lease, so that other workers need not wait for them to end."""
         await self._consumer.release()
         await self._publisher.release()
         await self._notifier.close()
@@ -124,7 +124,7 @@ class Worker:
     async def _recount(self) -> int:
         return await count_doubtful_days(self._ground, most_writes=self._most_writes, settling=self._settling)
 
-    async def _say(self) -> None:
+    async def _log_progress(self) -> None:
         behind = round(self._fold.folded.seconds_behind, 1)
         _log.info("clicks folded", extra={"changes": self._taken, "seconds_behind": behind})
         self._taken = 0
@@ -136,16 +136,16 @@ async def _again(do: Callable[[], Awaitable[object]], every: timedelta, stopping
         try:
             await do()
         except SatchelError as error:
-            # The store is away or overloaded. Nothing is lost: the position says where to go on.
+            # The store is unreachable or overloaded. Nothing is lost: the next read begins at the position.
             _log.warning("folding clicks was put off: %s", error.detail)
-            pause = _TROUBLED
+            pause = _AFTER_ERROR
         with suppress(TimeoutError):
             await asyncio.wait_for(stopping.wait(), pause.total_seconds())
 
 
 @asynccontextmanager
 async def opened(settings: Settings, clock: Clock = system_clock) -> AsyncGenerator[Ground]:
-    """The stores that a worker needs; one that does not share its ephemeral store with the servers tells nobody."""
+    """The stores that a worker needs. If it does not share the servers' ephemeral store, it notifies nobody."""
     if settings.has_one_writer:
         raise NothingToDo(
             "There is nothing for a worker to do: with SQLite the server itself counts clicks. "

@@ -1,7 +1,7 @@
-"""Whoever opens, views, downloads or simply presses something leaves a click.
+"""Clicks: whoever opens, views, downloads or presses something leaves one.
 
-People see, per day, per month and of all time, how often that was and by how many different people, for everything and
-for each thing that they have shared.
+People see how many clicks there were, and by how many different people, per day, per month and of all time: for all
+that they have shared, and for each link and thing.
 
 One request, `POST /clicks`: `routes/clicks.py` reads a click or a list of them. `docs/walks/click.md` follows it from
 there, on one machine and on many.

@@ -1,4 +1,4 @@
-"""What counting asks of the rest of the program: which links are whose, what they lead to, and how much is too much."""
+"""What clicks need of other slices: whose a link is, what it leads to, and a limit on calls."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -8,12 +8,12 @@ class Limit(Protocol):
     """A bound on how often something may be done by one subject."""
 
     async def count(self, subject: str) -> None:
-        """Once more; raises `TooMany` when that is too often."""
+        """Count one call; raise `TooMany` if there were too many."""
         ...
 
 
 class Titled(Protocol):
-    """A link by what its owner knows it as, and what it leads to."""
+    """A link by the name that its owner knows, and what it leads to."""
 
     @property
     def link_id(self) -> str: ...
@@ -40,13 +40,13 @@ class Targets(Protocol):
         ...
 
     async def has_thing(self, owner_id: str, thing: str) -> bool:
-        """Whether they have such a thing to give links to, or have given one to it."""
+        """Whether they have such a thing, or have given a link to it."""
         ...
 
     async def titles(self, owner_id: str, at_most: int) -> Sequence[Titled]:
-        """The links that somebody has given, the newest first; revoked ones too, since what they did still counts."""
+        """The links that somebody has given, the newest first. Revoked ones too, since their clicks still count."""
         ...
 
     async def link_of_badge(self, badge_id: str) -> str | None:
-        """The link whose counter the owner shows to everybody under this id."""
+        """The link whose counter its owner shows to everybody under this id."""
         ...

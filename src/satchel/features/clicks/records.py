@@ -1,5 +1,7 @@
-"""What is stored of clicks: each click and the three kinds of statistics in the formats of the seed, and beside them
-what statistics are folded from: counts, and marks of who has been counted in them.
+"""What is stored of clicks: each click and the site's statistics, and beside them counts and markers.
+
+Clicks and statistics have the formats of the seed. Counts are what statistics are read from. Markers say who has been
+counted where.
 """
 
 from datetime import timedelta
@@ -19,13 +21,13 @@ DATE_INDEX = "DateIndex"
 CLICK_PREFIX = "CLICK#"
 TOTAL_CLICKS, UNIQUE_USERS = "totalClicks", "uniqueUsers"
 SITE, ALL = "SITE", "ALL"
-# Where one writer folds there is one row of each count; several workers share the writing among such slots.
+# Where one writer folds, each count is one row. Several workers spread it over these slots, so as not to collide.
 ONE_SLOT = "00"
 SLOTS = tuple(f"{slot:02}" for slot in range(16))
 
 
 class ClickRow(Record, frozen=True, kw_only=True, gc=False):
-    """One click. `recordSort` is cut by position: the time has 24 characters, and a user id may have a `#`."""
+    """One click. `recordSort` is read by position: the time has 24 characters, and a user id may contain a `#`."""
 
     user_id: str = attribute("userId")
     created: str = attribute("createDateTime")
@@ -41,7 +43,7 @@ class ClickRow(Record, frozen=True, kw_only=True, gc=False):
 
 
 class DayRow(Record, frozen=True, kw_only=True):
-    """What a UTC day comes to."""
+    """The clicks and different people of a UTC day."""
 
     day: str = attribute("createDateTime")
     total_clicks: int = attribute(TOTAL_CLICKS)
@@ -49,7 +51,7 @@ class DayRow(Record, frozen=True, kw_only=True):
 
 
 class MonthRow(Record, frozen=True, kw_only=True):
-    """What a UTC month comes to: people of several days are one person here."""
+    """The clicks and different people of a UTC month. Who came on several days is one person."""
 
     month: str = attribute("createDateTime")
     total_clicks: int = attribute(TOTAL_CLICKS)
@@ -57,16 +59,16 @@ class MonthRow(Record, frozen=True, kw_only=True):
 
 
 class TotalRow(Record, frozen=True, kw_only=True):
-    """What all time comes to; there from the start."""
+    """The clicks of all time. The row is there before the first click."""
 
     total_clicks: int = attribute(TOTAL_CLICKS)
 
 
 class CountRow(Record, frozen=True, kw_only=True):
-    """What a scope's period comes to, added up over the slots. Scope, period and slot stand in the key alone.
+    """One slot of the count of a scope's period. The count is the sum of its slots.
 
-    Beside these, the sum of each kind under its name (`open`). Quarters of an hour, from which the day of every zone
-    follows, tell nobody apart.
+    Scope, period and slot stand in the key alone. The clicks of each kind stand under its name (`open`). Quarters of an
+    hour, from which the days of every zone are read, count no people.
     """
 
     scope: str
@@ -85,8 +87,8 @@ class MarkerRow(Record, frozen=True, kw_only=True):
     expires_at: int | None = attribute("expiresAt", default=None)
 
 
-class SentRow(Record, frozen=True, kw_only=True):
-    """A click that came with a key, under which it is known when it comes again. Both stand in the key alone."""
+class IdempotencyRow(Record, frozen=True, kw_only=True):
+    """An idempotency key, and the click that came with it. User and key stand in the key alone."""
 
     user_id: str
     key: str
@@ -96,14 +98,14 @@ class SentRow(Record, frozen=True, kw_only=True):
 
 
 class LastRow(Record, frozen=True, kw_only=True):
-    """When something was last clicked; only ever grows. The scope stands in the key alone."""
+    """When a scope was last clicked; only ever grows. The scope stands in the key alone."""
 
     scope: str
     last_at: str = attribute("lastAt")
 
 
 class VisitorsSecretRow(Record, frozen=True, kw_only=True):
-    """What visitors of a month are told apart by; it goes soon after it, and nobody can tell any more who was who."""
+    """The secret by which visitors of a month are told apart. Once it has expired, nobody can find out who was who."""
 
     month: str
     secret: bytes
@@ -111,9 +113,9 @@ class VisitorsSecretRow(Record, frozen=True, kw_only=True):
 
 
 class LocalPeopleRow(Record, frozen=True, kw_only=True):
-    """How many different people there were on a day of a zone, as long as it has had no more clicks than these.
+    """How many different people there were on a day of a zone; valid while the day has exactly this many clicks.
 
-    Without `people`, so many clicks were read in vain.
+    Without `people` there were too many clicks to count them: `read_in_vain` is how many were read.
     """
 
     scope: str
@@ -125,9 +127,9 @@ class LocalPeopleRow(Record, frozen=True, kw_only=True):
 
 
 class CompleteSinceRow(Record, frozen=True, kw_only=True):
-    """From when on clicks are kept; before, some have gone by their age. Only ever grows.
+    """From when on no click was deleted by its age. Only ever grows.
 
-    Before `cleared` they are all gone, also those that were stored while clicks were to be kept for longer.
+    Before `cleared` all clicks are gone, also those that were stored while clicks were kept for longer.
     """
 
     since: str
@@ -135,7 +137,7 @@ class CompleteSinceRow(Record, frozen=True, kw_only=True):
 
 
 class ErasedFromRow(Record, frozen=True, kw_only=True):
-    """A day from which clicks of somebody who was erased are missing, so that no recount would come out right."""
+    """A day that misses clicks of an erased person, so that a rebuild would give too little."""
 
     day: str
 
@@ -145,12 +147,12 @@ class UnpublishedRow(Record, frozen=True, kw_only=True):
 
     day: str
     slot: str
-    # Another one with each change, so that a note is only taken away by whoever has seen the change.
+    # Differs with each change, so that a note is deleted only by a worker that has seen the change.
     stamp: str
 
 
 class LeaseRow(Record, frozen=True, kw_only=True):
-    """Who does something that only one should do at a time, and until when: milliseconds since 1970."""
+    """A lease: who holds it, and until when, in milliseconds since 1970."""
 
     name: str
     holder: str
@@ -158,7 +160,7 @@ class LeaseRow(Record, frozen=True, kw_only=True):
 
 
 class PoisonRow(Record, frozen=True, kw_only=True):
-    """A click in the stream that makes no sense; set aside, so that it does not stop those after it."""
+    """An invalid click in the stream, set aside so that it does not stop those after it."""
 
     shard: str
     position: str
@@ -169,20 +171,20 @@ class PoisonRow(Record, frozen=True, kw_only=True):
 
 
 class DoubtfulRow(Record, frozen=True, kw_only=True):
-    """A day of which clicks in the stream were lost, so that it has to be counted again."""
+    """A day of which the stream lost clicks, so that it has to be counted again."""
 
     day: str
 
 
 class ClaimRow(Record, frozen=True, kw_only=True):
-    """That an event was folded, where events come without the name of their part of the stream."""
+    """That an event was folded, where events come without the name of their shard."""
 
     event_id: str
     expires_at: int = attribute("expiresAt")
 
 
 class _ClickShape(Shape[ClickRow]):
-    """Clicks have the seed's keys as they are: no id begins as those of statistics do, so nothing is escaped."""
+    """Clicks have the seed's keys unescaped: no user id begins as the ids of statistics do."""
 
     def key(self, **fields: str) -> dict[str, str]:
         return {"userId": fields["user_id"], "createDateTime": fields["created"]}
@@ -231,14 +233,14 @@ MARKER = Shape(
     COUNTS,
     {"PK": "UNIQ#{user_id}", "SK": "{period}#{scope}"},
     owner=OWNER,
-    about="Who has been counted where; goes some days after its period",
+    about="Who has been counted where; expires some days after its period",
 )
-SENT = Shape(
-    SentRow,
+IDEMPOTENCY = Shape(
+    IdempotencyRow,
     COUNTS,
     {"PK": "IDEM#{user_id}", "SK": "{key}"},
     owner=OWNER,
-    about="Clicks that came with a key, for as long as they could come again",
+    about="Idempotency keys of clicks, for as long as the same click could be accepted again",
 )
 LAST = Shape(LastRow, COUNTS, {"PK": "LAST#{scope}", "SK": "-"}, owner=OWNER, about="When something was last clicked")
 VISITORS_SECRET = Shape(
@@ -246,7 +248,7 @@ VISITORS_SECRET = Shape(
     COUNTS,
     {"PK": "SECRET#VISITORS", "SK": "{month}"},
     owner=OWNER,
-    about="What tells visitors of a month apart; goes soon after it",
+    about="The secret that tells visitors of a month apart; expires soon after it",
 )
 LOCAL_PEOPLE = Shape(
     LocalPeopleRow,
@@ -256,25 +258,25 @@ LOCAL_PEOPLE = Shape(
     about="Different people of a day in a zone other than UTC",
 )
 COMPLETE_SINCE = Shape(
-    CompleteSinceRow, COUNTS, {"PK": "RAW", "SK": "SINCE"}, owner=OWNER, about="From when on clicks are kept"
+    CompleteSinceRow, COUNTS, {"PK": "RAW", "SK": "SINCE"}, owner=OWNER, about="From when on all clicks are there"
 )
 ERASED_FROM = Shape(
-    ErasedFromRow, COUNTS, {"PK": "RAW#ERASED", "SK": "{day}"}, owner=OWNER, about="Days that miss clicks of the erased"
+    ErasedFromRow, COUNTS, {"PK": "RAW#ERASED", "SK": "{day}"}, owner=OWNER, about="Days that miss an erased person"
 )
 UNPUBLISHED = Shape(
     UnpublishedRow,
     COUNTS,
     {"PK": "DIRTY", "SK": "{day}#{slot}"},
     owner=OWNER,
-    about="Days whose statistics have to be published; only where a worker folds",
+    about="Days whose statistics have to be published; only where workers fold",
 )
-LEASED = Shape(LeaseRow, COUNTS, {"PK": "LEASE", "SK": "{name}"}, owner=OWNER, about="Who publishes statistics")
+LEASED = Shape(LeaseRow, COUNTS, {"PK": "LEASE", "SK": "{name}"}, owner=OWNER, about="Leases of workers")
 POISON = Shape(
     PoisonRow,
     COUNTS,
     {"PK": "POISON", "SK": "{shard}#{position}"},
     owner=OWNER,
-    about="Clicks in the stream that make no sense",
+    about="Invalid clicks in the stream",
 )
 DOUBTFUL = Shape(
     DoubtfulRow, COUNTS, {"PK": "DOUBTFUL", "SK": "{day}"}, owner=OWNER, about="Days that have to be counted again"
@@ -293,7 +295,7 @@ SHAPES = (
     TOTAL_STAT,
     COUNT,
     MARKER,
-    SENT,
+    IDEMPOTENCY,
     LAST,
     VISITORS_SECRET,
     LOCAL_PEOPLE,
@@ -319,7 +321,7 @@ def click_row(
     label: str | None = None,
     expires_at: int | None = None,
 ) -> ClickRow:
-    """A click with what follows from its user and its time."""
+    """A click with the attributes that follow from its user and its time."""
     return ClickRow(
         user_id=user_id,
         created=created,
@@ -351,7 +353,7 @@ def row_of(click: NewClick, created: str, kept_for: timedelta | None) -> ClickRo
 
 
 def stat_item(period: str, total_clicks: int, unique_users: int) -> Item:
-    """The seed's row for a period of the whole site, `DAY:…`, `MONTH:…` or `ALL`."""
+    """The site's row of statistics for a period, `DAY:…`, `MONTH:…` or `ALL`."""
     kind, _, name = period.partition(":")
     if kind == "DAY":
         return DAY_STAT.item(DayRow(day=name, total_clicks=total_clicks, unique_users=unique_users))

@@ -148,7 +148,7 @@ class CountView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RebuiltView(msgspec.Struct, frozen=True, kw_only=True):
-    """What a period of the whole site came to before it was counted again, and what it comes to now."""
+    """The whole site's figures of a period, before it was counted again and now."""
 
     before: CountView
     after: CountView

@@ -12,11 +12,11 @@ from satchel.kernel.errors import NotFound
 _LABEL = "opened"
 _HEIGHT = 20
 _PADDING = 8
-# Widths are given to the text, which is stretched to fit, so that it looks right in whichever font there is.
+# The text gets a width and is stretched to it, so that it looks right in any font.
 _LETTER_WIDTH = 6.6
 _HEADERS = {
     "cache-control": "public, max-age=60",
-    # Other sites may show it as an image; opened by itself it can do nothing.
+    # Other sites may show it as an image. Opened by itself, it can run nothing.
     "cross-origin-resource-policy": "cross-origin",
     "content-security-policy": "sandbox; default-src 'none'",
 }
@@ -41,7 +41,7 @@ def routes(clicks: Clicks) -> Router:
 
 
 def draw(number: int) -> str:
-    """The counter as SVG; what is read aloud is the whole number."""
+    """The counter as SVG. Screen readers read the whole number."""
     shown = shortened(number)
     left, right = _text_width(_LABEL), _text_width(shown)
     split, width = left + 2 * _PADDING, left + right + 4 * _PADDING
@@ -57,7 +57,7 @@ def draw(number: int) -> str:
 
 
 def shortened(number: int) -> str:
-    """Few digits, never more than there were: 999, 1.2k, 45k, 3.4M."""
+    """A number in few digits, rounded down: 999, 1.2k, 45k, 3.4M."""
     for unit, size in (("B", 10**9), ("M", 10**6), ("k", 10**3)):
         if number >= size:
             tenths = number * 10 // size

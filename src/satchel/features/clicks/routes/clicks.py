@@ -70,7 +70,7 @@ class CountView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RebuiltView(msgspec.Struct, frozen=True, kw_only=True):
-    """What a period of the whole site came to before it was counted again, and what it comes to now."""
+    """The whole site's figures of a period, before it was counted again and now."""
 
     before: CountView
     after: CountView
@@ -130,17 +130,17 @@ def routes(clicks: Clicks) -> Router:
 
     @router.get("/clicks/stats/days/{day}")
     async def read_day_stat(_member: Member, day: date) -> StatView:
-        """See what a UTC day comes to."""
+        """See the clicks and different people of a UTC day."""
         return stat_view(await click_list.day_stat(clicks, day))
 
     @router.get("/clicks/stats/months/{month}")
     async def read_month_stat(_member: Member, month: Month) -> StatView:
-        """See what a UTC month comes to; somebody who came on several days is one person in it."""
+        """See the clicks and different people of a UTC month. Somebody who came on several days is one person in it."""
         return stat_view(await click_list.month_stat(clicks, month))
 
     @router.get("/clicks/stats/total")
     async def read_total_stat(_member: Member) -> StatView:
-        """See how many clicks there were of all time."""
+        """See the number of clicks of all time."""
         return stat_view(await click_list.total_stat(clicks))
 
     @router.post("/clicks/rebuild", raises=(PeriodGone, Conflict, Unavailable, Forbidden))
@@ -155,7 +155,7 @@ def routes(clicks: Clicks) -> Router:
 
     @router.delete("/clicks/people/{user_id}", raises=(Forbidden, ReservedId))
     async def erase_clicks_of(caller: Member | Guest, user_id: str) -> ErasedView:
-        """Erase all clicks of a person, yours or, as an administrator, anybody's; what they added to sums stays."""
+        """Erase all clicks of a person: your own or, as an administrator, anybody's. Sums stay as they were counted."""
         check_about(_poster(caller), user_id)
         return ErasedView(erased=await erase_person(clicks, user_id))
 
@@ -169,14 +169,14 @@ def _poster(caller: Member | Guest) -> Poster:
 
 
 def _named(user_id: str | None, poster: Poster) -> str:
-    """Whose click is meant; an empty name is nobody's, and will be refused."""
+    """Whose click is meant. An empty id is refused later."""
     return poster.user_id if user_id is None else user_id
 
 
 def _key_of(request: Request) -> str | None:
     key = request.headers.get(IDEMPOTENCY_KEY)
     if key is not None:
-        # An empty one would make all requests that have it the same.
+        # An empty key would make all requests that have it the same request.
         check_text(IDEMPOTENCY_KEY, key, MAX_KEY_CHARACTERS - len(f"/{MAX_CLICKS_AT_ONCE - 1}"))
     return key
 

@@ -1,4 +1,4 @@
-"""Statistics over HTTP: of all that one has shared, of one link or thing, and, for administrators, of everything."""
+"""Statistics over HTTP: of all that somebody shares, of a link or thing and, for administrators, of the whole site."""
 
 from datetime import date, timedelta
 from typing import Annotated, Literal
@@ -27,7 +27,7 @@ from satchel.features.clicks.service.local_days import find_zone, local_day_of
 from satchel.kernel.errors import Forbidden, NotFound
 
 Zone = Annotated[str, msgspec.Meta(max_length=64)]
-# What is shown unless somebody asks for something else: the last days and months, the running one included.
+# What is shown by default: the last days and months, with the current one.
 DAYS_SHOWN = 31
 MONTHS_SHOWN = 12
 
@@ -119,7 +119,7 @@ def routes(clicks: Clicks) -> Router:
 
 def _days(clicks: Clicks, query: DaysQuery) -> tuple[date, date]:
     last = query.last or local_day_of(clicks.clock(), find_zone(query.zone))
-    # Where there is no day before, what was asked for is refused as too early.
+    # At the beginning of the calendar there are no days before; such a range is refused later.
     days_before = min(DAYS_SHOWN - 1, last.toordinal() - 1)
     return query.first or last - timedelta(days=days_before), last
 

@@ -1,1 +1,1 @@
-"""What people do with clicks, one file per subject."""
+"""The use cases of clicks, one file per subject; what depends on the store is in `embedded/` and `streamed/`."""

@@ -14,8 +14,8 @@ from satchel.features.clicks.records import (
     COMPLETE_SINCE,
     DAY_STAT,
     ERASED_FROM,
+    IDEMPOTENCY,
     MARKER,
-    SENT,
     CompleteSinceRow,
     ErasedFromRow,
 )
@@ -42,7 +42,7 @@ async def erase_person(clicks: Clicks, user_id: str) -> int:
         await clicks.tables.write_many(COUNTS, put=notes)
         await clicks.tables.write_many(CLICK.table, delete=[CLICK.table.key_of(item) for item in page])
         erased += len(page)
-    for shape in (MARKER, SENT):
+    for shape in (MARKER, IDEMPOTENCY):
         partition = shape.keys["PK"].render({"user_id": user_id})
         while page := (await clicks.tables.query(COUNTS, partition, limit=_AT_ONCE)).items:
             await clicks.recorder.delete_markers([COUNTS.key_of(item) for item in page])

@@ -8,7 +8,7 @@ from typing import TypeAlias
 import msgspec
 
 from satchel.features.clicks.model import EARLIEST, LATEST, KeyReused, NewClick, Recorded
-from satchel.features.clicks.records import SENT, ClickRow
+from satchel.features.clicks.records import IDEMPOTENCY, ClickRow
 from satchel.stores.ports.bulk import Step
 from satchel.stores.ports.table import Item
 from satchel.tables import COUNTS
@@ -23,7 +23,7 @@ def sent_item(click: NewClick, fingerprint: bytes, created: str, now: float) -> 
     """The record of an idempotency key and the click that came with it."""
     assert click.key is not None
     return {
-        **SENT.key(user_id=click.user_id, key=click.key),
+        **IDEMPOTENCY.key(user_id=click.user_id, key=click.key),
         "createDateTime": created,
         "fingerprint": fingerprint,
         "expiresAt": int(now + KEYS_KEPT_FOR.total_seconds()),
@@ -109,7 +109,7 @@ class Batch:
         if found := self._sent.get(name):
             return found
         user_id, key = name
-        item = self._step.get(COUNTS, SENT.key(user_id=user_id, key=key))
+        item = self._step.get(COUNTS, IDEMPOTENCY.key(user_id=user_id, key=key))
         if item is None:
             return None
         return item["fingerprint"], Recorded(user_id, item["createDateTime"], repeated=True)

@@ -25,7 +25,7 @@ from satchel.stores.ports.table import Tables
 
 QUARTER_SECONDS = 15 * 60
 QUARTERS_PER_DAY = 24 * 4
-# No zone has ever been further away than this.
+# In quarters; no zone has ever been farther away from UTC.
 _FARTHEST = 16 * 4
 ONE_DAY = timedelta(days=1)
 _EPOCH = date(1970, 1, 1)
@@ -35,7 +35,7 @@ _CONCURRENT_READS = 16
 
 @dataclass(frozen=True, slots=True)
 class LocalDay:
-    """A day in some zone: the quarters from `first` up to, but without, `end`; none if the zone left that day out."""
+    """A day in some zone: the quarters from `first` up to, but without, `end`; none if the zone skipped that day."""
 
     day: date
     first: int
@@ -51,7 +51,7 @@ class LocalDay:
 
     @property
     def utc_days(self) -> list[date]:
-        """Those in which its quarters lie, one to three."""
+        """The one to three UTC days in which its quarters lie."""
         first, last = self.first // QUARTERS_PER_DAY, max(self.first, self.end - 1) // QUARTERS_PER_DAY
         return [_EPOCH + timedelta(days=number) for number in range(first, last + 1)]
 
@@ -61,14 +61,14 @@ def find_zone(name: str) -> ZoneInfo:
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        # A folder of zones and a path out of it are no zones either.
+        # OSError: the name is that of a folder. ValueError: it is a path that leads out of the zones.
         raise Invalid(
             f"There is no time zone called {name!r}. Use a name such as Europe/Vienna.", field="zone"
         ) from None
 
 
 def quarter_of(day: date, number: int = 0) -> int:
-    """Which quarter this is, of those since 1970; `number` counts from the beginning of the UTC day."""
+    """The number, since 1970, of a quarter of this UTC day; its first by default."""
     return (day - _EPOCH).days * QUARTERS_PER_DAY + number
 
 
@@ -84,14 +84,14 @@ def local_days(first: date, last: date, zone: ZoneInfo) -> list[LocalDay]:
 
 
 def same_time_on(day: LocalDay, moment: float, zone: ZoneInfo) -> float:
-    """When the clocks on the wall showed on that day what they show at that moment."""
+    """The moment of that day at which clocks showed the time of day that they show at `moment`."""
     then = datetime.combine(day.day, datetime.fromtimestamp(moment, zone).time(), tzinfo=zone)
-    # An hour that the day left out must not lead out of it.
+    # A time that the day skipped must not lead out of the day.
     return min(max(then.timestamp(), day.starts), day.ends)
 
 
 def _begin(day: date, zone: ZoneInfo) -> int:
-    """The first quarter that falls on this day or a later one; where midnight is skipped, it is what comes instead."""
+    """The first quarter of this day, or of the next if the zone skipped it. Where midnight is skipped, it is later."""
     midnight = quarter_of(day)
     nearby = range(midnight - _FARTHEST, midnight + _FARTHEST)
     return nearby[bisect_left(nearby, day, key=lambda quarter: local_day_of(quarter * QUARTER_SECONDS, zone))]
@@ -99,7 +99,7 @@ def _begin(day: date, zone: ZoneInfo) -> int:
 
 @dataclass(frozen=True, slots=True)
 class LocalSum:
-    """What one local day comes to by kind; `parts` is how many of its clicks lie in which UTC day."""
+    """The clicks of one local day by kind; `parts` is how many of them lie in which UTC day."""
 
     by_kind: dict[str, int] = field(default_factory=dict[str, int])
     parts: dict[date, int] = field(default_factory=dict[date, int])
@@ -117,14 +117,14 @@ class LocalSum:
 
 @dataclass(frozen=True, slots=True)
 class LocalSums:
-    """One sum for each local day, and the sums of the UTC days that these touch."""
+    """One sum for each local day, and the sums of the UTC days that they overlap."""
 
     days: list[LocalSum]
     utc_days: dict[date, Sum]
 
 
 class _Piece(NamedTuple):
-    """Quarters of a UTC day that belong to one local day, by its place; or to none that was asked for."""
+    """Quarters of a UTC day in one local day. `place` is that day's index, None if it was not asked for."""
 
     first: int
     end: int
@@ -136,7 +136,7 @@ class _Piece(NamedTuple):
 
 
 async def read_local_sums(tables: Tables, scope: str, days: Sequence[LocalDay]) -> LocalSums:
-    """Of days that follow each other."""
+    """The sums of consecutive days."""
     touched = days[0].utc_days[0], days[-1].utc_days[-1]
     sums = await read_sums(tables, scope, *(f"DAY:{utc}" for utc in touched))
     utc_days = {date.fromisoformat(period.removeprefix("DAY:")): each for period, each in sums.items()}
@@ -148,7 +148,7 @@ async def read_local_sums(tables: Tables, scope: str, days: Sequence[LocalDay]) 
     left = {utc: dict(utc_days[utc].named) for utc in cut}
     for (utc, piece), by_kind in zip(smaller, read, strict=True):
         for kind, number in by_kind.items():
-            # A click may have come between the two questions.
+            # A click may have come between the two reads.
             left[utc][kind] = max(0, left[utc].get(kind, 0) - number)
         if piece.place is not None:
             found[piece.place].add(utc, by_kind)
@@ -160,7 +160,7 @@ async def read_local_sums(tables: Tables, scope: str, days: Sequence[LocalDay]) 
 
 
 def _pieces(utc: date, bounds: Sequence[int]) -> list[_Piece]:
-    """The whole UTC day, cut wherever one of the local days begins or the last of them ends."""
+    """The whole UTC day, cut where a local day begins and where the last of them ends."""
     begin = quarter_of(utc)
     end = begin + QUARTERS_PER_DAY
     inside = bounds[bisect_right(bounds, begin) : bisect_left(bounds, end)]

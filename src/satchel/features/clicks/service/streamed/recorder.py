@@ -6,7 +6,7 @@ from datetime import timedelta
 from secrets import randbelow
 
 from satchel.features.clicks.model import NewClick, Period, Recorded, stamp
-from satchel.features.clicks.records import CLICK, SENT, SLOTS, row_of
+from satchel.features.clicks.records import CLICK, IDEMPOTENCY, SLOTS, row_of
 from satchel.features.clicks.service.context import Rebuilt
 from satchel.features.clicks.service.idempotency import fingerprint_of, key_reused, sent_item
 from satchel.features.clicks.service.streamed.rebuild import rebuild
@@ -63,7 +63,7 @@ class StreamedRecorder:
         keyed = {(click.user_id, click.key): fingerprint_of(click) for click in new if click.key is not None}
         if any(keyed[click.user_id, click.key] != fingerprint_of(click) for click in new if click.key is not None):
             raise key_reused()
-        sent = await self.tables.get_many(COUNTS, [SENT.key(user_id=user_id, key=key) for user_id, key in keyed])
+        sent = await self.tables.get_many(COUNTS, [IDEMPOTENCY.key(user_id=user_id, key=key) for user_id, key in keyed])
         for fingerprint, item in zip(keyed.values(), sent, strict=True):
             if item is not None and item["fingerprint"] != fingerprint:
                 raise key_reused()
@@ -92,7 +92,7 @@ class StreamedRecorder:
     async def _sent_before(self, click: NewClick) -> Item | None:
         if click.key is None:
             return None
-        return await self.tables.get(COUNTS, SENT.key(user_id=click.user_id, key=click.key))
+        return await self.tables.get(COUNTS, IDEMPOTENCY.key(user_id=click.user_id, key=click.key))
 
 
 def _spread(new: Sequence[NewClick], times: Sequence[int]) -> list[tuple[NewClick, int]]:
