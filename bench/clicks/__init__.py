@@ -2,7 +2,7 @@
 
 from contextlib import ExitStack
 
-from bench.clicks import reading
+from bench.clicks import stats_read
 from bench.clicks.crowd import Crowd
 from bench.clicks.http import CONNECTIONS, LIST, sending
 from bench.clicks.plain import GROUP, PlainClicks, inserting
@@ -35,7 +35,7 @@ async def measure(effort: Effort) -> list[Figure]:
             for contestant in contestants.values():
                 await contestant()
             samples = await in_turn("clicks", effort.rounds, contestants)
-        read = await reading.measure(folder, 100 * clicks)
+        read = await stats_read.measure(folder, 100 * clicks)
     return [
         compare(
             f"clicks, {CLIENTS} clients waiting for each",

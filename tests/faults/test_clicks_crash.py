@@ -12,7 +12,7 @@ from pathlib import Path
 
 from satchel.kernel.clock import iso
 from tests.faults.clicks_writer import CLIENTS, NOON, call_of, recording, send
-from tests.features.clicks.recount import check_figures
+from tests.features.clicks.figures_check import check_figures
 from tests.services import python_environment
 
 KILLS = 100

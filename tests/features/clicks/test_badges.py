@@ -6,7 +6,7 @@ import pytest
 
 from satchel.features.clicks.routes.badges import draw, shortened
 from tests.application import Caller, Satchel
-from tests.features.clicks.shared import Shared, asked, shared_by
+from tests.features.clicks.given_link import Shared, asked, shared_by
 from tests.features.links.given import changed
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -11,7 +11,7 @@ from satchel.features.clicks.records import VISITORS_SECRET
 from satchel.features.clicks.service.people import Visitors
 from satchel.kernel.clock import ManualClock
 from satchel.stores.ports.table import Tables
-from tests.features.clicks.counting import at, counting
+from tests.features.clicks.given import at, counting
 
 ADDRESS, AGENT = "203.0.113.77", "Firefox/131.0 on Haiku"
 

@@ -29,8 +29,8 @@ from satchel.kernel.clock import ManualClock, iso
 from satchel.kernel.errors import Invalid
 from satchel.stores.embedded.ephemeral_memory import MemoryEphemeral
 from satchel.tables import CLICKS
-from tests.features.clicks.counting import counting
-from tests.features.clicks.recount import check_figures
+from tests.features.clicks.figures_check import check_figures
+from tests.features.clicks.given import counting
 from tests.features.hearing import heard_by
 
 NOON = 1_900_000_000 - 1_900_000_000 % 86400 + 12 * 3600.0

@@ -6,11 +6,11 @@ from datetime import timedelta
 import pytest
 
 from satchel.features.clicks.model import KeyReused, NewClick, Recorded, stamp
-from satchel.features.clicks.records import CLICK
+from satchel.features.clicks.records import ALL, CLICK, SITE, marker_item
 from satchel.features.clicks.service.streamed.recorder import StreamedRecorder
 from satchel.kernel.errors import Unavailable
 from satchel.stores.ports.table import Item
-from satchel.tables import CLICKS
+from satchel.tables import CLICKS, COUNTS
 from tests.features.clicks.streams import NOW, Store
 
 pytestmark = pytest.mark.services
@@ -103,3 +103,11 @@ async def test_clicks_that_are_kept_for_a_while_say_until_when(store: Store) -> 
     await recorder(store, timedelta(days=7)).record([NewClick(user_id="ann")], [NOW_MS])
     (item,) = await stored(store)
     assert item["expiresAt"] == NOW + 7 * 86400
+
+
+async def test_markers_of_an_erased_person_are_deleted(store: Store) -> None:
+    markers = [marker_item("ann", period, SITE, None) for period in ("MONTH:2030-04", ALL)]
+    await store.tables.write_many(COUNTS, put=markers)
+    keys = [COUNTS.key_of(marker) for marker in markers]
+    await recorder(store).delete_markers(keys)
+    assert await store.tables.get_many(COUNTS, keys) == [None, None]

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from satchel.features.clicks.model import NewClick, ReservedId
-from satchel.features.clicks.records import MARKER, SENT
+from satchel.features.clicks.records import IDEMPOTENCY, MARKER
 from satchel.features.clicks.service.click_erase import erase_person
 from satchel.features.clicks.service.click_record import record
 from satchel.features.clicks.service.counts import owner_scope, read_sum
@@ -15,7 +15,7 @@ from satchel.features.clicks.service.stats_read import read_days
 from satchel.kernel.clock import ManualClock
 from satchel.tables import CLICKS, COUNTS
 from tests.application import Caller, Satchel
-from tests.features.clicks.counting import OWNER, Past, at, click, counting, happen
+from tests.features.clicks.given import OWNER, Past, at, click, counting, happen
 
 KATHMANDU = ZoneInfo("Asia/Kathmandu")
 
@@ -35,7 +35,7 @@ async def test_clicks_marks_and_keys_go_and_sums_stay(tmp_path: Path, clock: Man
         assert await erase_person(clicks, "eve") == 701
         assert await read_sum(clicks.tables, "SITE") == before
         assert (await clicks.tables.query(CLICKS, "eve")).items == []
-        for shape in (MARKER, SENT):
+        for shape in (MARKER, IDEMPOTENCY):
             partition = shape.keys["PK"].render({"user_id": "eve"})
             assert (await clicks.tables.query(COUNTS, partition)).items == []
         assert len((await clicks.tables.query(CLICKS, "bob")).items) == 1

@@ -25,7 +25,7 @@ from satchel.stores.ports.expressions import assign
 from satchel.stores.ports.table import Item, Page
 from satchel.tables import CLICKS, COUNTS
 from tests.application import Caller, Satchel, running_satchel
-from tests.features.clicks.counting import Past, at, click, counting, happen
+from tests.features.clicks.given import Past, at, click, counting, happen
 from tests.features.transfers.given import slug
 
 SCOPES = (SITE, owner_scope("ann"), owner_scope("bob"), link_scope("l"), thing_scope("ann", "file:f"))

@@ -1,4 +1,4 @@
-"""That what workers have folded is published as the seed has it, and can be counted again while clicks keep coming."""
+"""That days can be counted again while clicks keep coming through the stream."""
 
 from datetime import date, timedelta
 
@@ -6,9 +6,8 @@ import pytest
 
 from satchel.features.clicks.model import Period, PeriodGone
 from satchel.features.clicks.records import COUNT, click_row
-from satchel.features.clicks.service.click_record import create_total
 from satchel.features.clicks.service.streamed import rebuild as streamed_rebuild
-from satchel.features.clicks.service.streamed.publication import LEASE_LASTS, PUBLISHER, Lease, publish
+from satchel.features.clicks.service.streamed.publication import PUBLISHER, Lease, publish
 from satchel.features.clicks.service.streamed.rebuild import (
     count_doubtful_days,
     doubt_lost_days,
@@ -48,71 +47,6 @@ def lease(store: Store, holder: str = "one") -> Lease:
 async def rebuild(store: Store, period: Period, **options: timedelta | None) -> None:
     log = Log(store.tables, store.clock, **options)
     await streamed_rebuild.rebuild(log, period, most_writes=store.most_writes, settling=AT_ONCE)
-
-
-async def test_the_total_is_there_from_the_start(store: Store) -> None:
-    await create_total(Log(store.tables, store.clock))
-    assert await statistics(store) == [
-        {
-            "userId": "STAT#TOTAL",
-            "createDateTime": "METADATA",
-            "totalClicks": 0,
-            "dateKey": "STAT#TOTAL",
-            "recordSort": "METADATA",
-        }
-    ]
-
-
-async def test_statistics_are_published_as_the_seed_has_them(store: Store) -> None:
-    clicks = [click_row("ann", iso(NOW)), click_row("ann", iso(NOW + 1)), click_row("bob", iso(NOW + 2), count=3)]
-    await store_clicks(store, clicks)
-    await fold_all(store.consumer(), folding(store))
-    assert await publish(store.tables, lease(store)) == 3
-    day = {"dateKey": "DATE#2030-04-01", "recordSort": "STAT#DAILY"}
-    month = {"dateKey": "MONTH#2030-04", "recordSort": "STAT#MONTHLY"}
-    total = {"dateKey": "STAT#TOTAL", "recordSort": "METADATA"}
-    sums = {"totalClicks": 5, "uniqueUsers": 2}
-    assert await statistics(store) == [
-        {"userId": "STAT#DAILY", "createDateTime": "2030-04-01", **sums, **day},
-        {"userId": "STAT#MONTHLY", "createDateTime": "2030-04", **sums, **month},
-        {"userId": "STAT#TOTAL", "createDateTime": "METADATA", "totalClicks": 5, **total},
-    ]
-    await fold_all(store.consumer(), folding(store))
-    assert await publish(store.tables, lease(store)) == 0
-    assert await counted(store, clicks) == expected(clicks)
-
-
-async def test_what_is_folded_while_statistics_are_published_is_published_next(store: Store) -> None:
-    clicks = [click_row("ann", iso(NOW)), click_row("ann", iso(NOW + 1))]
-    await store_clicks(store, clicks[:1])
-    await fold_all(store.consumer(), folding(store))
-
-    async def fold_more() -> None:
-        await store_clicks(store, clicks[1:])
-        await fold_all(store.consumer(), folding(store))
-
-    store.tables.before_writing = fold_more
-    await publish(store.tables, lease(store))
-    assert await publish(store.tables, lease(store)) == 3
-    assert {row["totalClicks"] for row in await statistics(store)} == {2}
-
-
-async def test_one_publishes_at_a_time_and_one_who_was_too_slow_overwrites_nothing(store: Store) -> None:
-    clicks = [click_row("ann", iso(NOW)), click_row("ann", iso(NOW + 1))]
-    await store_clicks(store, clicks[:1])
-    await fold_all(store.consumer(), folding(store))
-    assert await lease(store, "two").take()
-    assert await publish(store.tables, lease(store)) == 0
-
-    async def be_overtaken() -> None:
-        store.clock.advance(LEASE_LASTS)
-        await store_clicks(store, clicks[1:])
-        await fold_all(store.consumer(), folding(store))
-        assert await publish(store.tables, lease(store)) == 3
-
-    store.tables.before_writing = be_overtaken
-    assert await publish(store.tables, lease(store, "two")) == 0
-    assert {row["totalClicks"] for row in await statistics(store)} == {2}
 
 
 @pytest.mark.parametrize("period", [TODAY, TODAY.month])

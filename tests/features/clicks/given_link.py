@@ -11,7 +11,7 @@ from satchel.features.clicks.service.context import Clicks
 from satchel.kernel.clock import iso
 from satchel.kernel.counted import Kind
 from tests.application import Caller, Satchel
-from tests.features.clicks.counting import Links
+from tests.features.clicks.given import Links
 from tests.features.links.given import given_file
 
 

@@ -20,7 +20,7 @@ from satchel.features.clicks.service.people import count_people
 from satchel.features.clicks.service.stats_read import read_days, read_months, read_summary, read_top
 from satchel.kernel.clock import ManualClock, iso
 from satchel.kernel.errors import Invalid
-from tests.features.clicks.counting import OWNER, Links, Past, Title, at, click, counting, happen, on_day, recounted
+from tests.features.clicks.given import OWNER, Links, Past, Title, at, click, counting, happen, on_day, recounted
 
 MINE = owner_scope(OWNER)
 ZONES = (

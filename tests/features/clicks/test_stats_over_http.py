@@ -5,7 +5,7 @@ from urllib.parse import quote
 import pytest
 
 from tests.application import Caller, Satchel
-from tests.features.clicks.shared import Shared, asked, shared_by
+from tests.features.clicks.given_link import Shared, asked, shared_by
 from tests.features.links.given import given
 from tests.features.shelf.given import uploaded
 from tests.features.transfers.given import a_guest, slug

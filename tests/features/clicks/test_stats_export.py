@@ -7,7 +7,7 @@ import re
 import pytest
 
 from tests.application import Caller, Satchel
-from tests.features.clicks.shared import Shared, asked, shared_by
+from tests.features.clicks.given_link import Shared, asked, shared_by
 
 RANGE = {"from": "2030-02-10", "to": "2030-03-18"}
 HEADINGS = ["clicks", "people", "press", "open", "view", "download", "upload"]
