@@ -16,8 +16,8 @@ from satchel.features.clicks.service.click_erase import erase_old_clicks, erase_
 from satchel.features.clicks.service.context import Clicks
 from satchel.features.clicks.service.counts import link_scope, owner_scope, thing_scope
 from satchel.features.clicks.service.local_days import local_days, read_local_sums
-from satchel.features.clicks.service.people import count_people
 from satchel.features.clicks.service.stats_read import read_days, read_months, read_summary, read_top
+from satchel.features.clicks.service.unique_people import count_people
 from satchel.kernel.clock import ManualClock, iso
 from satchel.kernel.errors import Invalid
 from tests.features.clicks.given import OWNER, Links, Past, Title, at, click, counting, happen, on_day, recounted

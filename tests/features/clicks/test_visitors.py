@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from satchel.features.clicks.records import VISITORS_SECRET
-from satchel.features.clicks.service.people import Visitors
+from satchel.features.clicks.service.unique_people import Visitors
 from satchel.kernel.clock import ManualClock
 from satchel.stores.ports.table import Tables
 from tests.features.clicks.given import at, counting

@@ -7,7 +7,7 @@ from satchel.features.clicks.model import NewClick
 from satchel.features.clicks.service.click_record import record
 from satchel.features.clicks.service.context import Clicks
 from satchel.features.clicks.service.counts import link_scope, read_last, read_totals
-from satchel.features.clicks.service.people import Visitors
+from satchel.features.clicks.service.unique_people import Visitors
 from satchel.kernel.counted import Counted
 
 __all__ = ["Counter", "LinkCounts", "LinkFigures", "Visitors"]

@@ -36,7 +36,7 @@ from satchel.features.clicks.service.local_days import (
     read_local_sums,
     same_time_on,
 )
-from satchel.features.clicks.service.people import FEW_CLICKS_READ, count_people, people_of_scopes
+from satchel.features.clicks.service.unique_people import FEW_CLICKS_READ, count_people, people_of_scopes
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import Forbidden, Invalid, NotFound
 
