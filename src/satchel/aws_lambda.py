@@ -15,7 +15,7 @@ from typing import Any
 from satchel.config import load_settings
 from satchel.edge.http.logs import start_journal
 from satchel.features.clicks.records import CLAIM, ClaimRow
-from satchel.features.clicks.service.streamed.publication import PUBLISHER, Lease, publish
+from satchel.features.clicks.service.streamed.publication import publish, publisher_lease
 from satchel.features.clicks.service.streamed.stream_fold import CONSUMER, Fold, note_claims
 from satchel.kernel.clock import Clock, system_clock
 from satchel.kernel.errors import SatchelError
@@ -65,7 +65,7 @@ class EventFold:
 
     async def publish(self, holder: str) -> int:
         """Assign the site's rows, unless a worker or another run holds the lease."""
-        lease = Lease(self._tables, self._clock, PUBLISHER, f"{WORKER}/{holder}")
+        lease = publisher_lease(self._tables, self._clock, f"{WORKER}/{holder}")
         published = await publish(self._tables, lease)
         await lease.release()
         return published

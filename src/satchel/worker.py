@@ -12,7 +12,7 @@ from satchel.config import Settings
 from satchel.edge.http.logs import start_journal
 from satchel.features.clicks.events import NOTIFIED_EVERY_SECONDS, OwnerNotifier
 from satchel.features.clicks.service.click_record import create_total
-from satchel.features.clicks.service.streamed.publication import PUBLISHER, Lease, notify_owners, publish
+from satchel.features.clicks.service.streamed.publication import notify_owners, publish, publisher_lease
 from satchel.features.clicks.service.streamed.rebuild import SETTLING, count_doubtful_days, doubt_lost_days
 from satchel.features.clicks.service.streamed.stream_fold import CONSUMER, MOST_CHANGES, Fold, check_positions
 from satchel.kernel.clock import Clock, system_clock
@@ -64,7 +64,7 @@ class Worker:
         self._settling = settling
         self._fold = Fold(ground.tables, ground.clock, most_writes=most_writes)
         self._consumer = Consumer(tables=ground.tables, table=CLICKS, name=CONSUMER, worker=name, clock=ground.clock)
-        self._publisher = Lease(ground.tables, ground.clock, PUBLISHER, name)
+        self._publisher = publisher_lease(ground.tables, ground.clock, name)
         self._notifier = OwnerNotifier(ground.ephemeral, ground.clock)
         self._taken = 0
 

@@ -4,9 +4,10 @@ import pytest
 
 from satchel.features.clicks.records import click_row
 from satchel.features.clicks.service.click_record import create_total
-from satchel.features.clicks.service.streamed.publication import LEASE_LASTS, PUBLISHER, Lease, publish
+from satchel.features.clicks.service.streamed.publication import PUBLISHER_LEASE_LASTS, publish, publisher_lease
 from satchel.features.clicks.service.streamed.stream_fold import Fold
 from satchel.kernel.clock import iso
+from satchel.stores.patterns.lease import TableLease
 from tests.features.clicks.streams import (
     NOW,
     Log,
@@ -25,8 +26,8 @@ def folding(store: Store) -> Fold:
     return Fold(store.tables, store.clock, most_writes=store.most_writes)
 
 
-def lease(store: Store, holder: str = "one") -> Lease:
-    return Lease(store.tables, store.clock, PUBLISHER, holder)
+def lease(store: Store, holder: str = "one") -> TableLease:
+    return publisher_lease(store.tables, store.clock, holder)
 
 
 async def test_the_total_is_there_from_the_start(store: Store) -> None:
@@ -84,7 +85,7 @@ async def test_one_publishes_at_a_time_and_one_who_was_too_slow_overwrites_nothi
     assert await publish(store.tables, lease(store)) == 0
 
     async def be_overtaken() -> None:
-        store.clock.advance(LEASE_LASTS)
+        store.clock.advance(PUBLISHER_LEASE_LASTS)
         await store_clicks(store, clicks[1:])
         await fold_all(store.consumer(), folding(store))
         assert await publish(store.tables, lease(store)) == 3

@@ -7,7 +7,7 @@ import pytest
 from satchel.features.clicks.model import Period, PeriodGone
 from satchel.features.clicks.records import COUNT, click_row
 from satchel.features.clicks.service.streamed import rebuild as streamed_rebuild
-from satchel.features.clicks.service.streamed.publication import PUBLISHER, Lease, publish
+from satchel.features.clicks.service.streamed.publication import publish, publisher_lease
 from satchel.features.clicks.service.streamed.rebuild import (
     count_doubtful_days,
     doubt_lost_days,
@@ -16,6 +16,7 @@ from satchel.features.clicks.service.streamed.stream_fold import Fold
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import Conflict
 from satchel.stores.consumer import POSITIONS, HeldAlone
+from satchel.stores.patterns.lease import TableLease
 from satchel.stores.ports.expressions import add, assign
 from satchel.stores.ports.table import PositionLost
 from satchel.tables import CLICKS, COUNTS
@@ -40,8 +41,8 @@ def folding(store: Store) -> Fold:
     return Fold(store.tables, store.clock, most_writes=store.most_writes)
 
 
-def lease(store: Store, holder: str = "one") -> Lease:
-    return Lease(store.tables, store.clock, PUBLISHER, holder)
+def lease(store: Store, holder: str = "one") -> TableLease:
+    return publisher_lease(store.tables, store.clock, holder)
 
 
 async def rebuild(store: Store, period: Period, **options: timedelta | None) -> None:

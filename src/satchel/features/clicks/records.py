@@ -12,6 +12,7 @@ import msgspec
 from satchel.features.clicks.model import NewClick
 from satchel.kernel.clock import from_iso
 from satchel.kernel.counted import Kind
+from satchel.stores.patterns.lease import LeaseRow
 from satchel.stores.ports.table import Item
 from satchel.stores.schema import EphemeralKey, Record, Shape, attribute
 from satchel.tables import CLICKS, COUNTS
@@ -149,14 +150,6 @@ class UnpublishedRow(Record, frozen=True, kw_only=True):
     slot: str
     # Differs with each change, so that a note is deleted only by a worker that has seen the change.
     stamp: str
-
-
-class LeaseRow(Record, frozen=True, kw_only=True):
-    """A lease: who holds it, and until when, in milliseconds since 1970."""
-
-    name: str
-    holder: str
-    until: int
 
 
 class PoisonRow(Record, frozen=True, kw_only=True):

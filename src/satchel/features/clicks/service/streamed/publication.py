@@ -6,53 +6,29 @@ only after its day has been published, and only if nothing was folded since. One
 
 from collections.abc import Collection
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import timedelta
 
 from satchel.features.clicks.events import OwnerNotifier, StatsChanged
-from satchel.features.clicks.records import LEASED, SITE, UNPUBLISHED, LeaseRow, UnpublishedRow, stat_item
+from satchel.features.clicks.records import LEASED, SITE, UNPUBLISHED, UnpublishedRow, stat_item
 from satchel.features.clicks.service.counts import owner_scope, periods_of, read_sum
 from satchel.kernel.clock import Clock, iso
+from satchel.stores.patterns.lease import TableLease
 from satchel.stores.ports.expressions import attr
-from satchel.stores.ports.table import MAX_PAGE_ITEMS, Check, ConditionFailed, Put, Tables, TransactionCancelled
+from satchel.stores.ports.table import MAX_PAGE_ITEMS, ConditionFailed, Put, Tables, TransactionCancelled
 from satchel.tables import CLICKS, COUNTS
 
-PUBLISHER = "publisher"
-LEASE_LASTS = timedelta(seconds=10)
+PUBLISHER_LEASE_LASTS = timedelta(seconds=10)
+_PUBLISHER = "publisher"
 
 
-@dataclass(frozen=True, slots=True)
-class Lease:
-    """The right of one worker to do something. It ends by itself if the worker dies, and another can take it."""
-
-    tables: Tables
-    clock: Clock
-    name: str
-    holder: str
-
-    async def take(self) -> bool:
-        """Take or renew the lease; whether it is ours now."""
-        now = int(self.clock() * 1000)
-        row = LeaseRow(name=self.name, holder=self.holder, until=now + int(LEASE_LASTS.total_seconds() * 1000))
-        free = attr("PK").absent() | (attr("holder") == self.holder) | (attr("until") <= now)
-        try:
-            await self.tables.put(COUNTS, LEASED.item(row), when=free)
-        except ConditionFailed:
-            return False
-        return True
-
-    def is_ours(self) -> Check:
-        """A check that cancels a transaction if another worker has taken the lease since."""
-        return Check(COUNTS, LEASED.key(name=self.name), attr("holder") == self.holder)
-
-    async def release(self) -> None:
-        try:
-            await self.tables.delete(COUNTS, LEASED.key(name=self.name), when=attr("holder") == self.holder)
-        except ConditionFailed:
-            return
+def publisher_lease(tables: Tables, clock: Clock, holder: str) -> TableLease:
+    """The lease of the one worker that publishes."""
+    return TableLease(
+        tables=tables, clock=clock, shape=LEASED, name=_PUBLISHER, holder=holder, lasts=PUBLISHER_LEASE_LASTS
+    )
 
 
-async def publish(tables: Tables, lease: Lease) -> int:
+async def publish(tables: Tables, lease: TableLease) -> int:
     """Assign every row of the site that has changed, unless another worker holds the lease; how many."""
     notes = await _notes(tables)
     if not notes or not await lease.take():
@@ -63,7 +39,7 @@ async def publish(tables: Tables, lease: Lease) -> int:
         row = Put(CLICKS, stat_item(period, total.clicks, total.people))
         try:
             # A worker that took the lease over has read later sums than these.
-            await tables.transact([row, lease.is_ours()])
+            await tables.transact([row, lease.fence()])
         except TransactionCancelled:
             return 0
     for note in notes:

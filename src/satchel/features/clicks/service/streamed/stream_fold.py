@@ -29,7 +29,6 @@ from satchel.features.clicks.records import (
     UNIQUE_USERS,
     UNPUBLISHED,
     ClickRow,
-    LeaseRow,
     PoisonRow,
     UnpublishedRow,
     marker_item,
@@ -46,6 +45,7 @@ from satchel.features.clicks.service.counts import (
 from satchel.kernel.clock import Clock, from_iso, iso
 from satchel.kernel.errors import Invalid, Unavailable
 from satchel.stores.consumer import Effect
+from satchel.stores.patterns.lease import LeaseRow
 from satchel.stores.ports.expressions import add, attr
 from satchel.stores.ports.table import (
     MAX_TRANSACTION_ITEMS,
