@@ -1,5 +1,6 @@
 """The suite itself: a test that hangs fails, and Ctrl-C can be tested wherever the suite is started."""
 
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -34,7 +35,7 @@ def run_pytest(*arguments: str, before: str = "") -> tuple[int, str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=50,
+        timeout=200,
     )
     return done.returncode, done.stdout
 
@@ -58,7 +59,21 @@ def test_every_test_has_a_limit(pytestconfig: pytest.Config) -> None:
     assert pytestconfig.getini("faulthandler_exit_on_timeout")
 
 
+def test_a_program_that_a_test_starts_hears_ctrl_c() -> None:
+    program = "import time; print('up', flush=True); time.sleep(60)"
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "up\n"
+        process.send_signal(signal.SIGINT)
+        try:
+            assert process.wait(20) == -signal.SIGINT
+        finally:
+            process.kill()
+
+
 @pytest.mark.slow
-def test_what_is_started_in_the_background_can_be_interrupted() -> None:
-    code, said = run_pytest("tests/cli/test_interrupting.py", before="trap '' INT;")
+def test_it_hears_it_also_where_the_shell_ignores_it() -> None:
+    code, said = run_pytest(f"{__file__}::test_a_program_that_a_test_starts_hears_ctrl_c", before="trap '' INT;")
     assert code == 0, said
