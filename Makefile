@@ -36,9 +36,11 @@ services: .venv/ready ## Install the servers, the browser and the web packages t
 test: services ## Run every test, against real services that the tests start themselves
 	@$(PYTEST)
 
+# Here every test is slow; not to look at them saves what they import.
+SLOW_FOLDERS := --ignore=tests/browser --ignore=tests/faults --ignore=tests/server
 # These wait for nothing, so there is a worker for each core of a small machine.
 quick: site ## Run the tests that need no service, in under a minute
-	@$(PYTEST) -n 2 -m "not services and not slow" -q --hypothesis-profile=quick
+	@$(PYTEST) -n 2 -m "not services and not slow" -q --hypothesis-profile=quick $(SLOW_FOLDERS)
 
 check: check-program check-site ## Format, lint, types, import rules, generated documents, messages, the web app's own tests
 

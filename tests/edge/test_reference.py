@@ -176,6 +176,7 @@ async def read(client: httpx.AsyncClient, path: str) -> Links:
     return links
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", PAGES)
 async def test_a_page_needs_no_script_and_every_link_leads_somewhere(documented: Edge, path: str) -> None:
     client = documented.client()

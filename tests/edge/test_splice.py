@@ -191,6 +191,7 @@ async def test_a_receiver_who_leaves_is_told_to_the_sender_whose_rest_is_no_requ
     assert await settled(before)
 
 
+@pytest.mark.slow
 async def test_a_sender_is_read_no_faster_than_the_receiver_takes(meeting: Edge) -> None:
     async with serving(meeting.app()) as port, wire(port) as sender, wire_with_small_buffer(port) as receiver:
         await receiver.send(out(len(HUGE)))

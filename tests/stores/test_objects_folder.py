@@ -302,6 +302,7 @@ def test_no_name_leads_out_of_the_folder(key: str) -> None:
     assert path.name.isalnum() and len(path.name) == 64
 
 
+@pytest.mark.slow
 async def test_two_stores_can_share_a_folder(tmp_path: Path) -> None:
     """As a server and a command beside it do. Names come and go on both sides; what is there is listed on both."""
     clock = ManualClock()

@@ -53,6 +53,7 @@ async def test_parts_that_come_in_order_are_never_copied(folder: FolderObjects, 
     assert files_of(tmp_path, "uploads") == files_of(tmp_path, "drafts") == []
 
 
+@pytest.mark.slow
 async def test_a_part_that_is_replaced_leaves_those_behind_it_alone(folder: FolderObjects) -> None:
     for replaced in (1, 2, 3):
         upload = await folder.begin("x")

@@ -345,6 +345,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.slow
 @proves("streamed")
 async def test_100_mib_go_through_in_little_memory(objects_harness: ObjectsHarness) -> None:
     output = await _run(MEMORY_SCRIPT, objects_harness)

@@ -372,6 +372,7 @@ async def carried_out(
         return answers
 
 
+@pytest.mark.slow
 @given(st.lists(operations, min_size=1, max_size=8))
 @settings(max_examples=30)
 def test_a_file_written_in_bulk_is_the_same_as_one_written_one_by_one(asked: list[Operation]) -> None:

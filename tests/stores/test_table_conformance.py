@@ -285,6 +285,7 @@ async def test_numbers_and_bytes_are_keys_by_their_value(tables: Tables, owner: 
     assert await tables.get(SINGLES, {"id": owner.encode() + b"\x00"}) is None
 
 
+@pytest.mark.slow
 @quotes("*durable*: when a write returns, it survives the death of the process.")
 async def test_an_acknowledged_write_survives_the_death_of_its_process(harness: TableHarness, owner: str) -> None:
     program = f"""

@@ -78,6 +78,7 @@ async def test_a_full_disk_refuses_a_write_and_changes_nothing(tables: SqliteTab
 # Several at once
 
 
+@pytest.mark.slow
 async def test_many_tasks_adding_at_once_lose_nothing(tables: SqliteTables) -> None:
     await asyncio.gather(*(tables.update(THINGS, key(), [add("count", 1)]) for _ in range(500)))
     assert await tables.get(THINGS, key()) == thing(count=500)

@@ -130,6 +130,7 @@ async def test_the_sweep_hands_over_what_was_left_lying(place: Place, ann: Sende
     assert await place.kept(url) == b"12345"
 
 
+@pytest.mark.slow
 async def test_what_no_destination_takes_for_a_month_is_freed(place: Place, ann: Sender) -> None:
     url = await ann.begun(5)
     await arrive(place, url, b"12345")

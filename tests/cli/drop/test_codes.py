@@ -15,6 +15,7 @@ WEB_WORDS = Path(__file__).parents[3] / "web" / "src" / "lib" / "drop" / "crypto
 SECRET = Secret(bytes(range(16)))
 
 
+@pytest.mark.slow
 def test_there_are_256_words_that_nobody_mistakes_for_each_other() -> None:
     words = word_list()
     assert len(words) == 256

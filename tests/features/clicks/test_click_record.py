@@ -361,6 +361,7 @@ async def record_all(folder: Path, asked: list[list[list[NewClick]]]) -> None:
         await check_figures(clicks.tables, BEFORE, AFTER)
 
 
+@pytest.mark.slow
 @given(steps)
 @settings(max_examples=25)
 def test_after_any_sequence_of_records_every_figure_equals_a_recount(asked: list[list[list[NewClick]]]) -> None:

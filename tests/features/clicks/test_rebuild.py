@@ -64,6 +64,7 @@ def pasts() -> st.SearchStrategy[list[Past]]:
     return st.lists(made, max_size=12)
 
 
+@pytest.mark.slow
 @given(
     past=pasts(),
     wrong=st.lists(st.tuples(st.sampled_from(SCOPES), st.integers(29, 31), st.integers(0, 99)), min_size=1, max_size=4),

@@ -62,6 +62,7 @@ def pasts(draw: st.DrawFn) -> tuple[date, list[Past]]:
     return day, made
 
 
+@pytest.mark.slow
 @given(drawn=pasts(), zone=st.sampled_from(ZONES).map(ZoneInfo))
 @settings(max_examples=15)
 def test_days_months_and_totals_equal_a_recount_in_any_zone(drawn: tuple[date, list[Past]], zone: ZoneInfo) -> None:

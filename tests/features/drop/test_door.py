@@ -159,6 +159,7 @@ async def test_a_guest_who_goes_away_leaves_the_door_to_others(satchel: Satchel)
         await answered(satchel.caller(), door, heard, new_id())
 
 
+@pytest.mark.slow
 async def test_who_fails_too_often_is_kept_from_the_door_and_who_gets_in_does_not_count(embedded: Satchel) -> None:
     door, office, guesser = await a_door(embedded), embedded.caller("192.0.2.1"), embedded.caller("192.0.2.2")
     async with here(embedded, door), hearing(embedded, door) as heard:

@@ -183,6 +183,7 @@ async def test_what_is_not_offered_or_ones_own_cannot_be_asked_for(satchel: Satc
     assert slug(await ask(receiver, await announced(elsewhere))) == (404, "file-unknown")
 
 
+@pytest.mark.slow
 async def test_a_member_waits_for_a_bounded_number_of_files(satchel: Satchel) -> None:
     owner, receiver, first = await an_owner_and_a_receiver(satchel)
     files = [first, *[await announced(owner) for _ in range(64)]]

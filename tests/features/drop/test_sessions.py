@@ -176,6 +176,7 @@ async def test_a_network_guesses_a_bounded_number_of_names(satchel: Satchel) -> 
     assert (await satchel.caller()("GET", f"/drop/names/{host.name}")).status_code == 200
 
 
+@pytest.mark.slow
 async def test_a_network_makes_a_bounded_number_of_calls_within_a_second(embedded: Satchel) -> None:
     host = await opened(embedded, "192.0.2.1")
     for _ in range(199):

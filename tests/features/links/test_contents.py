@@ -176,6 +176,7 @@ async def test_a_folder_is_one_archive_with_all_that_is_in_it(satchel: Satchel, 
         }
 
 
+@pytest.mark.slow
 async def test_a_folder_with_many_files_is_archived_to_its_end(satchel: Satchel, ann: Caller) -> None:
     link = await given_folder(satchel, ann, *(f"{number}.txt" for number in range(250)))
     answer = await visitor(satchel, link)("GET", "/archive")

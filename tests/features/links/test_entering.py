@@ -103,6 +103,7 @@ async def test_without_the_password_nobody_gets_anything(satchel: Satchel, ann: 
     assert await counted(ann, link) == figures()
 
 
+@pytest.mark.slow
 async def test_a_password_tried_a_thousand_times_is_not_found_out(satchel: Satchel, ann: Caller) -> None:
     link = await given_file(satchel, ann, password=RIGHT)
     guesser = visitor(satchel, link, "198.51.100.1")
@@ -128,6 +129,7 @@ async def test_many_networks_together_guess_no_more_than_a_link_can_bear(satchel
     assert slug(await visitor(satchel, link, "203.0.113.9").enter(RIGHT)) == (429, "too-many")
 
 
+@pytest.mark.slow
 async def test_many_who_know_the_password_all_get_in(satchel: Satchel, ann: Caller) -> None:
     link = await given_file(satchel, ann, password=RIGHT)
     for _ in range(4):
@@ -214,6 +216,7 @@ async def test_what_nobody_understands_is_refused(satchel: Satchel, ann: Caller)
     assert await counted(ann, link) == figures()
 
 
+@pytest.mark.slow
 async def test_a_folder_is_listed_to_its_end(satchel: Satchel, ann: Caller) -> None:
     link = await given_folder(satchel, ann, *(f"{number:03}.txt" for number in range(230)))
     someone = visitor(satchel, link)

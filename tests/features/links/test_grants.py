@@ -87,6 +87,7 @@ async def test_of_a_hundred_who_come_at_once_as_many_get_it_as_may(satchel: Satc
     assert slug(await people[0]("GET")) == (410, "link-used-up")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [1, 3])
 async def test_one_visitor_who_asks_often_at_once_gets_no_more_than_others(
     satchel: Satchel, ann: Caller, limit: int
@@ -441,6 +442,7 @@ async def test_one_file_of_many_is_not_to_be_had_for_nothing(satchel: Satchel, a
     assert slug(await second("GET", path, params={"whole": "true"})) == (410, "link-used-up")
 
 
+@pytest.mark.slow
 async def test_a_folder_taken_whole_file_by_file_is_one_download(satchel: Satchel, ann: Caller) -> None:
     names = [f"{number}.txt" for number in range(12)]
     link = await given_folder(satchel, ann, *names, downloads=2)

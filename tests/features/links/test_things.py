@@ -139,6 +139,7 @@ async def test_a_file_is_described_and_nothing_else_is_in_it(satchel: Satchel, a
     assert await files.names(bob.user_id, [file.file_id]) == {}
 
 
+@pytest.mark.slow
 async def test_the_files_of_a_folder_come_with_their_folders_whatever_their_number(
     satchel: Satchel, ann: Caller
 ) -> None:

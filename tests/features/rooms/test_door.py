@@ -157,6 +157,7 @@ async def test_who_has_gone_elsewhere_after_knocking_stays_there(satchel: Satche
     assert (await gus("GET", "/rooms/current")).json()["room_id"] == room["room_id"]
 
 
+@pytest.mark.slow
 async def test_no_more_than_fifty_wait_and_knocking_is_throttled(satchel: Satchel, ann: Caller) -> None:
     room = await opened(ann, admits="knock")
     first = await guest(satchel)

@@ -127,6 +127,7 @@ async def test_guesses_that_come_at_once_are_throttled_like_any_others(tmp_path:
         assert sorted(answer.status_code for answer in answers) == [404] * 30 + [429] * 31
 
 
+@pytest.mark.slow
 async def test_wrong_letters_are_throttled_overall(satchel: Satchel, ann: Caller) -> None:
     room = await opened(ann)
     wrong = "AAAAA" if room["code"] != "AAAAA" else "BBBBB"

@@ -56,6 +56,7 @@ def problems(kept: Sequence[dict[str, Any]]) -> list[str | None]:
     return [file["problem"] and file["problem"]["type"].removeprefix("/problems#") for file in kept]
 
 
+@pytest.mark.slow
 async def test_a_bundle_of_a_whole_tree_arrives_with_its_folders(satchel: Satchel, ann: Caller) -> None:
     places = [f"top/{number % 5}/{number:03}.txt" for number in range(120)]
     files = [(named(place[-7:], details={"relativePath": place}), place.encode()) for place in places]

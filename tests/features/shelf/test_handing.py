@@ -115,6 +115,7 @@ class Dying(Meddling):
         return await call(*positional, **named)
 
 
+@pytest.mark.slow
 async def test_a_crash_at_any_step_of_keeping_a_copy_loses_and_leaks_nothing(
     satchel: Satchel, ann: Caller, bob: Caller
 ) -> None:
@@ -136,6 +137,7 @@ async def test_a_crash_at_any_step_of_keeping_a_copy_loses_and_leaks_nothing(
     assert number > 5
 
 
+@pytest.mark.slow
 async def test_a_sweep_at_any_step_of_keeping_a_copy_does_no_harm(satchel: Satchel, ann: Caller, bob: Caller) -> None:
     number, meddling = 0, Meddling(0, satchel.housekeep)
     while number <= meddling.calls:

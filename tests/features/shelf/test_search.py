@@ -73,6 +73,7 @@ async def test_what_is_found_comes_page_by_page_each_thing_once(satchel: Satchel
     assert sorted(seen) == [f"{number} wanted" for number in range(7)]
 
 
+@pytest.mark.slow
 async def test_one_request_looks_at_a_bounded_number_of_names(satchel: Satchel, ann: Caller) -> None:
     file = FileRow(
         user_id=UserId(ann.user_id),

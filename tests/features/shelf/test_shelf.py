@@ -155,6 +155,7 @@ async def test_a_second_file_of_a_name_is_numbered(satchel: Satchel, ann: Caller
     assert await names(ann, sort="newest") == ["A (3).TXT", "a (2).txt", "a (1).txt", "a.txt"]
 
 
+@pytest.mark.slow
 async def test_files_of_one_name_that_come_at_once_all_stay(satchel: Satchel, ann: Caller) -> None:
     await asyncio.gather(*(uploaded(satchel, ann, "a.txt", b"%d" % (number // 2)) for number in range(24)))
     files = await check_shelf(satchel, ann)

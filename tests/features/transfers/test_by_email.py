@@ -201,6 +201,7 @@ async def test_two_sends_in_the_same_millisecond_are_two_transfers(satchel: Satc
     assert len(await check_shelf(satchel, bob)) == 5
 
 
+@pytest.mark.slow
 async def test_many_files_are_all_there_though_lists_show_the_first_ten(
     satchel: Satchel, ann: Caller, bob: Caller
 ) -> None:
