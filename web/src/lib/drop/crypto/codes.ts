@@ -1,6 +1,6 @@
 // How an invitation is said, typed and pasted: without it people would have to spell it the way a machine does.
 //
-// Mirrors src/satchel/cli/drop/codes.py.
+// Mirrors src/satchel/cli/drop/crypto/codes.py.
 import { Unreadable } from './errors';
 import { Secret } from './keys';
 import { randomBytes } from './seal';

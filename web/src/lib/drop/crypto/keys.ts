@@ -1,6 +1,6 @@
 // What members of a session can do because they know its secret: say things sealed, and agree on the keys of a stream.
 //
-// Mirrors src/satchel/cli/drop/secrets.py; ids are 32 hexadecimal digits, everything else is bytes.
+// Mirrors src/satchel/cli/drop/crypto/session_keys.py; ids are 32 hexadecimal digits, everything else is bytes.
 import { concat, fromBase64, idBytes, isEqual, newId, text, toBase64, type Bytes } from './bytes';
 import { multiplied, newPrivateKey, publicKeyOf } from './curve';
 import { BadShare, Tampered, UnknownSuite, Unreadable } from './errors';
