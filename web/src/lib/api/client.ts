@@ -64,9 +64,4 @@ async function oneTabAtATime<Result>(work: () => Promise<Result>): Promise<Resul
   return 'locks' in navigator ? await navigator.locks.request('satchel-renew', work) : await work();
 }
 
-/** Frames, videos and downloads cannot renew an expired session; this request, sent before them, does. */
-export async function renewSession(): Promise<void> {
-  await ask(http.GET('/api/v1/whoami'));
-}
-
 export { Problem };

@@ -1,5 +1,6 @@
 // Images and videos cannot renew an expired session: a request that can is sent, then they are retried once.
-import { Problem, renewSession } from '$lib/api/client';
+import { Problem } from '$lib/api/client';
+import { renewSession } from '$lib/api/sessionRenewal';
 
 const MOST = 2;
 

@@ -1,5 +1,6 @@
 // Work on several chosen entries: one call for each, or one download of all.
-import { Problem, renewSession } from '$lib/api/client';
+import { Problem } from '$lib/api/client';
+import { renewSession } from '$lib/api/sessionRenewal';
 import { t } from '$lib/i18n/index.svelte';
 import { act } from '$lib/shell/action';
 import { saveFrom } from '$lib/shell/browserDownload';

@@ -1,6 +1,6 @@
 // Downloads files from a room, verified if they were handed over, or saves them to one's own shelf.
 import { SvelteMap } from 'svelte/reactivity';
-import { renewSession } from '$lib/api/client';
+import { renewSession } from '$lib/api/sessionRenewal';
 import { readTransfer, saveToShelf } from '$lib/api/transfers';
 import { canBeHeld, receive, receiveUnchecked } from '$lib/files/verifiedDownload';
 import { t } from '$lib/i18n/index.svelte';
