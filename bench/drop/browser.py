@@ -125,7 +125,7 @@ def _taking(satchel: SatchelServer, context: BrowserContext, goods: Goods, folde
         async with sending(satchel, goods, folder) as offer, _page(context) as page:
             await page.get_by_label("Code or link").fill(offer["code"])
             await page.get_by_role("button", name="Join").click()
-            take = page.get_by_role("button", name="Take").first
+            take = page.get_by_role("button", name="Receive").first
             await take.wait_for(timeout=_PATIENCE_MS)
             async with page.expect_download(timeout=_PATIENCE_MS) as download:
                 clock = asyncio.create_task(_seconds_between(page, ".flow.flowing", ".flow.saving, .flow.done"))

@@ -113,10 +113,10 @@ def test_the_first_click_and_those_after_it_appear_while_one_looks(bob: Holder, 
     expect(figure(page, "today")).to_have_text("1")
     click(bob, link_id, {"clickCount": 1233}, {"kind": "download"})
     expect(figure(page, "total")).to_have_text("1,235")
-    expect(page.get_by_role("status").filter(has_text="1,235 clicks of all time")).to_be_attached()
+    expect(page.get_by_role("status").filter(has_text="1,235 clicks in total")).to_be_attached()
     expect(figure(page, "today")).to_have_text("1,235")
     expect(panel(page, "Clicks by day").locator("[data-readout]")).to_contain_text("1,235 clicks, 1,234 openings")
-    assert panel(page, "Opened most").locator("li a").all_inner_texts() == ["For Carol.txt", "For Carol"]
+    assert panel(page, "Most opened").locator("li a").all_inner_texts() == ["For Carol.txt", "For Carol"]
     page.get_by_role("link", name="For Carol.txt").click()
     expect(page.get_by_role("heading", name="For Carol.txt", level=1)).to_be_visible()
     expect(figure(page, "total")).to_have_text("1,235")
@@ -171,7 +171,7 @@ def test_clicks_around_midnight_stand_on_the_days_of_whoever_looks(ann: Holder, 
         f"{midnight - minute:%Y-%m-%d}": "1",
     }
     # In London it is a quarter past six in the evening.
-    page.get_by_label("Time zone of the days").select_option("UTC")
+    page.get_by_label("Time zone").select_option("UTC")
     expect(page).to_have_url(re.compile("zone=UTC"))
     in_utc = show_table(page, "Clicks by day")
     assert {day: cells[0] for day, cells in in_utc.items() if cells[0] != "0"} == {
@@ -232,7 +232,7 @@ def test_what_was_opened_most_stands_first_whatever_else_was_done_with_it(
     click(dan, taken, {}, {"kind": "download", "clickCount": 9})
     page = open_page()
     sign_in(page, dan.email, at="/activity")
-    links = panel(page, "Opened most").get_by_role("list", name="Links").locator("strong")
+    links = panel(page, "Most opened").get_by_role("list", name="Links").locator("strong")
     expect(links).to_have_text(["3 openings", "one opening"])
 
 
@@ -244,9 +244,9 @@ def test_the_figures_of_others_and_of_the_site_are_not_for_everybody(
     sign_in(page, bob.email, at="/activity")
     expect(page.get_by_role("link", name="Whole site")).to_have_count(0)
     page.goto("/activity/site")
-    expect(page.get_by_role("heading", level=1)).to_have_text("There is nothing here")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Page not found")
     page.goto(f"/activity/link:{link_id}")
-    expect(page.get_by_role("heading", name="There are no figures of this")).to_be_visible()
+    expect(page.get_by_role("heading", name="No figures here")).to_be_visible()
     expect(figure(page, "total")).to_have_count(0)
     page = open_page()
     sign_in(page, ann.email, at="/activity")

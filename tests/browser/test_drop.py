@@ -40,8 +40,8 @@ def test_strangers_hand_a_file_over_by_a_spoken_code_and_nobody_gets_a_cookie(an
     join(ben, spoken_code(ann))
     expect(people(ann)).to_have_count(2)
     assert taken(ben, "letter.txt") == CONTENT
-    expect(offer(ben, "letter.txt")).to_contain_text("Here, whole and unchanged")
-    expect(own(ann, "letter.txt")).to_contain_text("has it whole")
+    expect(offer(ben, "letter.txt")).to_contain_text("Received and verified")
+    expect(own(ann, "letter.txt")).to_contain_text("Received and verified by")
     assert ann.context.cookies() == []
     assert ben.context.cookies() == []
 
@@ -66,7 +66,7 @@ def test_a_link_can_be_pasted_where_a_code_is_typed(ann: Page, ben: Page) -> Non
 def test_a_code_of_words_is_as_good_as_one_of_digits(ann: Page, ben: Page) -> None:
     bring(ann, "a.txt", b"by words")
     before = spoken_code(ann)
-    ann.get_by_role("button", name="Words instead").click()
+    ann.get_by_role("button", name="Use words").click()
     expect(ann.locator(".spoken .code")).to_have_text(re.compile(r"^\w+-\w+-\w+$"))
     refused(ben, before, "wrong")
     join(ben, spoken_code(ann).replace("-", " ").upper())
@@ -78,10 +78,10 @@ def test_the_third_wrong_guess_kills_the_code_and_another_is_shown(ann: Page, be
     right = spoken_code(ann)
     wrong = right[:-6] + f"{(int(right[-6:]) + 1) % 10**6:06}"
     refused(ben, wrong, "wrong")
-    expect(door(ann)).to_contain_text("One wrong guess. 2 more")
+    expect(door(ann)).to_contain_text("One wrong code. This code stops working after 2 more")
     refused(ben, wrong, "wrong")
     refused(ben, wrong, "no longer")
-    expect(door(ann)).to_contain_text("Somebody guessed wrong three times")
+    expect(door(ann)).to_contain_text("Somebody entered a wrong code three times")
     assert spoken_code(ann) != right
     refused(ben, right, "wrong")
     join(ben, spoken_code(ann))
@@ -91,11 +91,11 @@ def test_the_third_wrong_guess_kills_the_code_and_another_is_shown(ann: Page, be
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        ("hello", "neither a code nor a whole link"),
+        ("hello", "neither a code nor a complete link"),
         ("amber-otter-99", "only the session’s name"),
         ("amber-otter-99-123456", "No session has this name"),
         ("https://elsewhere.example/drop/amber-otter-27#AQAAAAAAAAAAAAAAAAAAAAA", "another server"),
-        ("https://elsewhere.example/drop/amber-otter-27#CQAAAAAAAAAAAAAAAAAAAAA", "same version"),
+        ("https://elsewhere.example/drop/amber-otter-27#CQAAAAAAAAAAAAAAAAAAAAA", "different versions"),
     ],
 )
 def test_what_was_typed_wrongly_is_said(ben: Page, typed: str, said: str) -> None:
@@ -109,14 +109,14 @@ def test_while_the_door_is_away_nobody_comes_in_by_a_code_until_somebody_else_sh
     bring(ann, "a.txt", b"kept")
     code = spoken_code(ann)
     join(cleo, code)
-    expect(door(cleo)).to_contain_text("lets people in and has the code")
+    expect(door(cleo)).to_contain_text("shows the code")
     ann.goto("about:blank")
     expect(people(cleo).first).to_contain_text("you")
     expect(people(cleo).last).to_contain_text("away")
     expect(offer(cleo, "a.txt")).to_contain_text("is away")
-    offer(cleo, "a.txt").get_by_role("button", name="Take").click()
+    offer(cleo, "a.txt").get_by_role("button", name="Receive").click()
     expect(offer(cleo, "a.txt")).to_contain_text("Waiting for")
-    refused(ben, code, "Nobody is there to let you in")
+    refused(ben, code, "Nobody is showing a code")
     cleo.get_by_role("button", name="Show a code here").click()
     join(ben, spoken_code(cleo))
     expect(people(cleo)).to_have_count(3)
@@ -126,7 +126,7 @@ def test_a_text_is_shown_where_it_arrives_and_can_be_copied(ann: Page, ben: Page
     ann.goto("/drop")
     ann.get_by_role("button", name="Write a text").click()
     ann.get_by_role("dialog").get_by_role("textbox").fill("The word is\n  “saddle”.")
-    ann.get_by_role("dialog").get_by_role("button", name="Hand over").click()
+    ann.get_by_role("dialog").get_by_role("button", name="Send", exact=True).click()
     in_session(ann)
     join(ben, spoken_code(ann))
     row = offer(ben, "The word is")
@@ -146,9 +146,9 @@ def test_both_sides_bring_something_and_all_of_it_is_taken_at_once(ann: Page, be
     assert taken(ann, "three.txt") == b"3"
     downloads: list[str] = []
     ben.on("download", lambda download: downloads.append(download.suggested_filename))
-    ben.get_by_role("button", name="Take all 2").click()
+    ben.get_by_role("button", name="Receive all 2").click()
     for name in ("one.txt", "two.txt"):
-        expect(offer(ben, name)).to_contain_text("Here, whole and unchanged")
+        expect(offer(ben, name)).to_contain_text("Received and verified")
     assert sorted(downloads) == ["one.txt", "two.txt"]
 
 
@@ -176,13 +176,13 @@ def test_many_things_stand_in_the_order_of_their_names_and_a_text_waits_for_none
     join(ben, spoken_code(ann))
     offers = ben.locator(".offer .name")
     expect(offers).to_have_text(names)
-    ben.get_by_role("button", name="Take all").click()
+    ben.get_by_role("button", name="Receive all").click()
     ann.get_by_role("button", name="Write a text").click()
     ann.get_by_role("dialog").get_by_role("textbox").fill("~ quick\nwords")
-    ann.get_by_role("button", name="Hand over").click()
+    ann.get_by_role("button", name="Send", exact=True).click()
     offer(ben, "~ quick").get_by_role("button", name="Show").click()
     expect(offer(ben, "~ quick")).to_contain_text("words")
-    expect(ben.get_by_text("Next in line").first).to_be_visible()
+    expect(ben.get_by_text("Queued").first).to_be_visible()
 
 
 def test_what_is_withdrawn_is_gone_for_everybody(ann: Page, ben: Page) -> None:
@@ -230,7 +230,7 @@ def test_a_session_goes_on_while_its_owner_looks_at_other_pages(open_page: OpenP
     assert taken(ben, "a.txt") == b"meanwhile"
     ann.get_by_role("navigation").get_by_role("link", name="Drop").click()
     ann.get_by_role("link", name=re.compile("You are in")).click()
-    expect(own(ann, "a.txt")).to_contain_text("has it whole")
+    expect(own(ann, "a.txt")).to_contain_text("Received and verified by")
 
 
 def test_the_line_breaks_and_what_is_offered_can_be_taken_afterwards(ann: Page, open_page: OpenPage) -> None:
@@ -239,9 +239,9 @@ def test_the_line_breaks_and_what_is_offered_can_be_taken_afterwards(ann: Page, 
     join(ben, spoken_code(ann))
     expect(offer(ben, "a.txt")).to_be_visible()
     ben.context.set_offline(True)
-    expect(ben.get_by_text("The line is lost.")).to_be_visible()
+    expect(ben.get_by_text("Connection lost.")).to_be_visible()
     ben.context.set_offline(False)
-    expect(ben.get_by_text("The line is lost.")).to_have_count(0)
+    expect(ben.get_by_text("Connection lost.")).to_have_count(0)
     assert taken(ben, "a.txt") == CONTENT
 
 
@@ -251,7 +251,7 @@ def test_who_opened_a_session_closes_it_for_everybody(ann: Page, ben: Page) -> N
     ann.get_by_role("button", name="Close", exact=True).click()
     ann.get_by_role("button", name="Close for everybody").click()
     ann.wait_for_url("**/drop")
-    expect(ben.get_by_role("heading", level=1, name="The session is over")).to_be_visible()
+    expect(ben.get_by_role("heading", level=1, name="This session has ended")).to_be_visible()
     ben.reload()
     expect(ben.get_by_role("heading", name="Receive something")).to_be_visible()
 
@@ -281,7 +281,7 @@ def elsewhere(chromium: Browser, server: ServerProcess) -> Generator[Page]:
 def test_over_plain_http_it_is_said_why_nothing_can_be_sealed_and_what_to_do(elsewhere: Page, path: str) -> None:
     elsewhere.goto(path)
     note = elsewhere.get_by_role("alert")
-    expect(note).to_contain_text("cannot seal anything here")
+    expect(note).to_contain_text("cannot encrypt here")
     expect(note).to_contain_text("https://")
     expect(note).to_contain_text("satchel send")
     expect(elsewhere.get_by_role("button", name="Choose files")).to_have_count(0)
@@ -289,7 +289,7 @@ def test_over_plain_http_it_is_said_why_nothing_can_be_sealed_and_what_to_do(els
 
 def test_what_the_server_sees_is_said_before_anything_is_handed_over(ann: Page) -> None:
     ann.goto("/drop")
-    expect(ann.get_by_text("The server does not see")).to_be_visible()
+    expect(ann.get_by_text("The server cannot see")).to_be_visible()
     expect(ann.get_by_text("this page itself comes from the server")).to_be_visible()
 
 
@@ -376,7 +376,7 @@ def copied(page: Page, button: str) -> str:
 
 def taken(page: Page, name: str) -> bytes:
     with page.expect_download() as download:
-        offer(page, name).get_by_role("button", name="Take").click()
+        offer(page, name).get_by_role("button", name="Receive").click()
     return Path(download.value.path()).read_bytes()
 
 
@@ -393,4 +393,4 @@ def people(page: Page) -> Locator:
 
 
 def door(page: Page) -> Locator:
-    return page.get_by_role("region", name="Let somebody in")
+    return page.get_by_role("region", name="Invite somebody")

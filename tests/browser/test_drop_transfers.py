@@ -24,7 +24,7 @@ pytestmark = pytest.mark.services
 BYTES = 20 * 2**20 + 12_345
 # From here on pages ask where to save.
 ASKED_BYTES = 2**28
-WHOLE = "Here, whole and unchanged"
+WHOLE = "Received and verified"
 PATIENCE_MS = 120_000
 
 # As in private windows of some browsers.
@@ -100,7 +100,7 @@ def test_a_file_comes_by_way_of_the_private_disk(ann: Page, ben: Page, tmp_path:
     meet(ann, ben, file)
     assert sha256(saved(ben, file.name)) == sha256(file)
     expect(offer(ben, file.name)).to_contain_text(WHOLE)
-    expect(own(ann, file.name)).to_contain_text("has it whole")
+    expect(own(ann, file.name)).to_contain_text("Received and verified by")
 
 
 @pytest.mark.parametrize("length", [0, 1, 262_144, 8 * 2**20, 8 * 2**20 + 1])
@@ -108,7 +108,7 @@ def test_files_of_every_length_arrive_whole(ann: Page, ben: Page, tmp_path: Path
     file = written(tmp_path / "exact.bin", length)
     meet(ann, ben, file)
     assert saved(ben, file.name).read_bytes() == file.read_bytes()
-    expect(own(ann, file.name)).to_contain_text("has it whole")
+    expect(own(ann, file.name)).to_contain_text("Received and verified by")
 
 
 def test_a_large_file_is_written_where_it_was_asked_for_and_neither_side_holds_it_in_memory(
@@ -134,7 +134,7 @@ def test_without_a_private_disk_it_is_downloaded_as_it_comes(ann: Page, ben: Pag
     download = downloaded(ben, file.name)
     assert download.suggested_filename == file.name
     assert sha256(Path(download.path())) == sha256(file)
-    expect(own(ann, file.name)).to_contain_text("has it whole")
+    expect(own(ann, file.name)).to_contain_text("Received and verified by")
 
 
 def test_with_nothing_else_it_is_held_in_memory(ann: Page, open_page: OpenPage, tmp_path: Path) -> None:
@@ -174,10 +174,10 @@ def test_it_goes_on_where_it_was_when_the_server_is_killed_and_comes_back(open_p
                 ann.wait_for_timeout(50)
             server.kill()
             held[0].continue_()
-            expect(offer(ben, file.name)).to_contain_text("broke", timeout=PATIENCE_MS)
+            expect(offer(ben, file.name)).to_contain_text("Connection lost", timeout=PATIENCE_MS)
             with restarted(server, data):
                 expect(offer(ben, file.name)).to_contain_text(WHOLE, timeout=PATIENCE_MS)
-                expect(own(ann, file.name)).to_contain_text("has it whole")
+                expect(own(ann, file.name)).to_contain_text("Received and verified by")
         assert sha256(Path(download.value.path())) == sha256(file)
         assert lengths[-1] < lengths[0]
         ann.close()
@@ -197,7 +197,7 @@ def test_it_goes_on_where_it_was_after_a_reload(open_page: OpenPage, resident: B
     in_session(ben)
     assert sha256(saved(ben, file.name)) == sha256(file)
     assert lengths[-1] < lengths[0]
-    expect(own(ann, file.name)).to_contain_text("has it whole")
+    expect(own(ann, file.name)).to_contain_text("Received and verified by")
 
 
 def test_what_is_cancelled_leaves_nothing_behind_and_the_other_side_knows(
@@ -209,7 +209,7 @@ def test_what_is_cancelled_leaves_nothing_behind_and_the_other_side_knows(
     meet(ann, ben, file)
     take(ben, file.name)
     until_it_flows(ben)
-    offer(ben, file.name).get_by_role("button", name="Stop taking").click()
+    offer(ben, file.name).get_by_role("button", name="Stop receiving").click()
     expect(offer(ben, file.name)).to_contain_text("Stopped")
     expect(own(ann, file.name)).to_contain_text("Stopped")
     assert ben.evaluate(LEFT_BEHIND) == []
@@ -230,7 +230,7 @@ def test_where_a_proxy_refuses_bodies_they_go_through_a_websocket(
     meet(ann, ben, file)
     assert sha256(saved(ben, file.name)) == sha256(file)
     assert refused
-    expect(own(ann, file.name)).to_contain_text("has it whole")
+    expect(own(ann, file.name)).to_contain_text("Received and verified by")
 
 
 def test_where_a_proxy_holds_answers_back_they_come_through_a_websocket(
@@ -243,7 +243,7 @@ def test_where_a_proxy_holds_answers_back_they_come_through_a_websocket(
     meet(ann, ben, file)
     assert sha256(saved(ben, file.name)) == sha256(file)
     assert held
-    expect(own(ann, file.name)).to_contain_text("has it whole")
+    expect(own(ann, file.name)).to_contain_text("Received and verified by")
 
 
 def test_what_earlier_visits_have_left_is_swept_when_the_drop_is_opened(ben: Page) -> None:
@@ -268,11 +268,11 @@ def test_what_was_confirmed_while_its_owner_was_offline_is_shown_as_received(
     with ben.expect_request("**/done"):
         take(ben, file.name)
     ann.context.set_offline(True)
-    expect(ann.get_by_text("The line is lost.")).to_be_visible()
+    expect(ann.get_by_text("Connection lost.")).to_be_visible()
     confirmations[0].continue_()
     expect(offer(ben, file.name)).to_contain_text(WHOLE)
     ann.context.set_offline(False)
-    expect(own(ann, file.name)).to_contain_text("has it whole")
+    expect(own(ann, file.name)).to_contain_text("Received and verified by")
 
 
 def test_a_file_that_changed_since_it_was_chosen_is_not_sent(ann: Page, ben: Page, tmp_path: Path) -> None:
@@ -293,7 +293,7 @@ def test_the_command_line_takes_what_a_browser_brings(ann: Page, server: ServerP
     done = run("receive", "--yes", "--into", str(into), spoken_code(ann), server=server)
     assert done.returncode == 0, done.stderr
     assert sha256(into / "photo.raw") == sha256(file)
-    expect(own(ann, file.name)).to_contain_text("has it whole")
+    expect(own(ann, file.name)).to_contain_text("Received and verified by")
 
 
 def test_the_command_line_takes_a_folder_from_a_browser(ann: Page, server: ServerProcess, tmp_path: Path) -> None:
@@ -362,7 +362,7 @@ def meet(owner: Page, receiver: Page, path: Path, *, at: str = "") -> None:
 
 
 def take(page: Page, name: str) -> None:
-    offer(page, name).get_by_role("button", name="Take").click()
+    offer(page, name).get_by_role("button", name="Receive").click()
 
 
 def downloaded(page: Page, name: str) -> Download:

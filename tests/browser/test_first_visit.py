@@ -18,7 +18,7 @@ def test_the_first_visitor_sets_the_server_up_signs_out_and_signs_in_again(open_
     page.get_by_label("Name").fill("Ann")
     page.get_by_label("E-mail address").fill("ann@example.org")
     page.get_by_label("Password", exact=True).fill(PASSWORD)
-    page.get_by_role("button", name="Make the account").click()
+    page.get_by_role("button", name="Create account").click()
     page.wait_for_url("**/shelf")
 
     page.get_by_role("link", name="Account", exact=True).click()

@@ -68,13 +68,13 @@ def test_guests_hand_out_and_hand_in_though_they_came_later_or_closed_the_page(
     expect(row(cleo, "exercise.txt").get_by_role("button", name="Hand in your answer")).to_be_visible()
 
     tab(ben, "Files").click()
-    row(ben, "exercise.txt").get_by_role("link", name="1 of 1 have handed something in").click()
+    row(ben, "exercise.txt").get_by_role("link", name="1 of 1 have handed in").click()
     expect(ben.get_by_role("heading", name="Still missing")).to_be_visible()
-    expect(ben.get_by_text("Everybody has handed something in.")).to_be_visible()
+    expect(ben.get_by_text("Everybody has handed in.")).to_be_visible()
     ben.go_back()
     hand_in(cleo, payload("cleos.txt", b"two"))
     tab(ben, "Files").click()
-    expect(row(ben, "exercise.txt")).to_contain_text("2 of 2 have handed something in")
+    expect(row(ben, "exercise.txt")).to_contain_text("2 of 2 have handed in")
 
 
 def test_what_a_closed_page_has_left_behind_is_handed_over_with_its_note(ann: Page, cleo: Page, tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_what_a_closed_page_has_left_behind_is_handed_over_with_its_note(ann: Pa
     ann.reload()
     expect(left_behind(ann)).to_be_visible()
     expect(offer(cleo, "Ann")).to_have_count(0)
-    ann.get_by_role("button", name="Hand to everyone").click()
+    ann.get_by_role("button", name="Send to everyone").click()
     expect(offer(cleo, "Ann")).to_contain_text("Play it slowly")
     expect(left_behind(ann)).to_have_count(0)
 
@@ -105,7 +105,7 @@ def test_the_receipt_beside_a_file_leads_to_who_has_it(ann: Page, cleo: Page) ->
     come_as_guest(cleo, open_room(ann, "Choir"), "Cleo")
     in_room(cleo, "Choir")
     hand_to(ann, "Everyone", payload("song.txt", b"la"))
-    row(ann, "song.txt").get_by_role("link", name="have it whole").click()
+    row(ann, "song.txt").get_by_role("link", name="verified").click()
     expect(ann.get_by_role("heading", level=1, name="To Choir")).to_be_visible()
 
 
@@ -117,4 +117,4 @@ def hand_in(page: Page, file: FilePayload) -> None:
 
 
 def left_behind(page: Page) -> Locator:
-    return page.get_by_role("heading", name="Not handed over yet")
+    return page.get_by_role("heading", name="Not sent yet")

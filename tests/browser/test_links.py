@@ -74,8 +74,8 @@ def test_a_link_is_given_opened_by_a_stranger_and_counted_while_its_owner_looks(
     sign_in(owner, ann.email)
     owner.get_by_role("checkbox", name="Select plan.txt").check()
     owner.get_by_role("toolbar").get_by_role("button", name="Link").click()
-    press(owner, "Make a link")
-    made = owner.get_by_role("dialog").get_by_label("Address of the link")
+    press(owner, "Create link")
+    made = owner.get_by_role("dialog").get_by_label("Link address")
     expect(made).to_be_focused()
     assert complaints_of_axe(owner) == []
     address = made.input_value()
@@ -106,11 +106,11 @@ def test_a_folder_is_looked_through_and_loading_the_page_again_is_no_second_open
     expect(page.get_by_text("2 files")).to_be_visible()
     expect(page.get_by_text("For Thursday.")).to_be_visible()
     press(page, "Show files")
-    press(page, "Look at viola.txt")
+    press(page, "View viola.txt")
     expect(page.get_by_role("dialog").get_by_text("do re mi")).to_be_visible()
     page.go_back()
     expect(page.get_by_role("dialog")).to_have_count(0)
-    expect(page.get_by_role("button", name="Look at viola.txt")).to_be_focused()
+    expect(page.get_by_role("button", name="View viola.txt")).to_be_focused()
     page.reload()
     with zipfile.ZipFile(downloaded(page, lambda: press(page, "Download all"))) as archive:
         assert {name: archive.read(name) for name in archive.namelist() if not name.endswith("/")} == {
@@ -131,7 +131,7 @@ def test_before_the_password_not_even_the_name_is_told(server: ServerProcess, op
     open_link(page, link, "A file")
     page.get_by_label("Password", exact=True).fill("open barley")
     press(page, "Open")
-    expect(page.get_by_text("not the password of this link")).to_be_visible()
+    expect(page.get_by_text("This password is wrong")).to_be_visible()
     assert "secret plan" not in page.content()
     assert_everybody_can_use(page)
     page.get_by_label("Password", exact=True).fill("open sesame")
@@ -150,7 +150,7 @@ def test_of_two_who_want_the_only_download_one_gets_it(server: ServerProcess, op
     downloaded(first, lambda: press(first, "Download"))
     wait_until(lambda: giver.look(link)["state"] == "used-up")
     press(second, "Download")
-    expect(second.get_by_role("heading", level=1)).to_have_text("This link is used up")
+    expect(second.get_by_role("heading", level=1)).to_have_text("Download limit reached")
     assert_everybody_can_use(second)
 
 
@@ -161,16 +161,16 @@ def test_files_are_asked_for_and_come_from_somebody_without_an_account(
     giver.folder("Something")
     owner, stranger = open_page(), open_page()
     sign_in(owner, giver.email)
-    press(owner, "Ask for files")
-    owner.get_by_label("Folder for what comes").fill("Homework")
-    press(owner, "Make a link")
-    stranger.goto(owner.get_by_label("Address of the link").input_value())
-    expect(stranger.get_by_text("Eve asks you for files")).to_be_visible()
+    press(owner, "Request files")
+    owner.get_by_label("Folder for the files").fill("Homework")
+    press(owner, "Create link")
+    stranger.goto(owner.get_by_label("Link address").input_value())
+    expect(stranger.get_by_text("Eve is asking you for files")).to_be_visible()
     assert_everybody_can_use(stranger)
     stranger.get_by_label("Your name").fill("Fay")
     files = [FilePayload(name=f"page {n}.txt", mimeType="text/plain", buffer=b"x" * n) for n in (1, 700_000)]
     stranger.locator("input[type=file]").first.set_input_files(files)
-    expect(stranger.get_by_text("Your 2 files have reached Eve.")).to_be_visible()
+    expect(stranger.get_by_text("Eve has received your 2 files.")).to_be_visible()
     assert_everybody_can_use(stranger)
     owner.goto("/shelf")
     for folder in ("Homework", "Fay"):
@@ -185,14 +185,14 @@ def test_a_room_is_reached_by_its_link(server: ServerProcess, open_page: OpenPag
     room = giver.ask("POST", "/rooms", json={"name": "Rehearsal"})
     owner, stranger = open_page(), open_page()
     sign_in(owner, giver.email, at=f"/rooms/{room['room_id']}")
-    press(owner, "Give a link to this room")
-    press(owner, "Make a link")
-    stranger.goto(owner.get_by_label("Address of the link").input_value())
+    press(owner, "Create a link to this room")
+    press(owner, "Create link")
+    stranger.goto(owner.get_by_label("Link address").input_value())
     expect(stranger.get_by_role("heading", level=1)).to_have_text("Rehearsal")
     press(stranger, "Go to the room")
     stranger.wait_for_url("**/join/*")
     stranger.get_by_label("Your name").fill("Hal")
-    press(stranger, "Go in")
+    press(stranger, "Join")
     expect(stranger.get_by_role("heading", level=1)).to_have_text("Rehearsal")
 
 
@@ -223,11 +223,11 @@ def test_whoever_may_not_copy_is_told_and_can_do_it_by_hand(server: ServerProces
     page.add_init_script("document.execCommand = () => false")
     sign_in(page, giver.email, at="/links")
     press(page, "Copy the address of flyer.txt")
-    expect(page.get_by_text(f"Here it is: {link['address']}")).to_be_visible()
+    expect(page.get_by_text(f"Copy it yourself: {link['address']}")).to_be_visible()
     press(page, "QR code and counter of flyer.txt")
     dialog = page.get_by_role("dialog")
     dialog.get_by_role("button", name="Copy").first.click()
-    expect(dialog.get_by_role("alert")).to_contain_text("copy it by hand")
+    expect(dialog.get_by_role("alert")).to_contain_text("copy it yourself")
     assert page.evaluate("getSelection().toString()") == link["address"]
 
 
@@ -251,12 +251,12 @@ def test_a_condition_that_cannot_be_is_shown_even_if_it_was_folded_away(
     sign_in(page, giver.email)
     page.get_by_role("checkbox", name="Select list.txt").check()
     page.get_by_role("toolbar").get_by_role("button", name="Link").click()
-    more, limit = page.get_by_text("More: end, password"), page.get_by_label("Number of downloads")
+    more, limit = page.get_by_text("More: expiry, password"), page.get_by_label("Download limit")
     more.click()
     limit.fill("many")
     more.click()
     expect(limit).to_be_hidden()
-    press(page, "Make a link")
+    press(page, "Create link")
     expect(limit).to_be_focused()
 
 
@@ -267,12 +267,12 @@ def test_asking_for_files_once_more_after_a_broken_line_makes_no_second_folder(
     giver.folder("Something")
     page = open_page(intercepted=True, may_fail=True)
     sign_in(page, giver.email)
-    press(page, "Ask for files")
+    press(page, "Request files")
     page.route("**/api/v1/links", lambda route: route.abort(), times=1)
-    press(page, "Make a link")
+    press(page, "Create link")
     expect(page.get_by_role("dialog").get_by_role("alert")).to_be_visible()
-    press(page, "Make a link")
-    expect(page.get_by_label("Address of the link")).to_be_visible()
+    press(page, "Create link")
+    expect(page.get_by_label("Link address")).to_be_visible()
     page.goto("/shelf")
     expect(page.get_by_role("link", name="Sent to me")).to_have_count(1)
 
@@ -291,9 +291,9 @@ def test_every_link_that_leads_nowhere_says_why_on_a_page_of_its_own(
     wait_until(lambda: giver.look(expired)["state"] == "expired")
     page = open_page(may_fail=True)
     for link, heading in (
-        ({"token": "x" * 22}, "There is no such link"),
+        ({"token": "x" * 22}, "Link not found"),
         (revoked, "This link was revoked"),
-        (gone, "What this link was for is gone"),
+        (gone, "The content is no longer available"),
         (expired, "This link has expired"),
         (paused, "This link is paused"),
     ):
@@ -313,14 +313,14 @@ def test_the_owner_pauses_changes_and_revokes_a_link_and_shows_its_counter(
     sign_in(page, giver.email, at="/links")
     press(page, "Pause poster.txt")
     expect(row(page, "poster.txt")).to_contain_text("paused")
-    press(page, "Let poster.txt go on")
+    press(page, "Resume poster.txt")
     expect(row(page, "poster.txt")).to_contain_text("active")
     assert_everybody_can_use(page)
 
     press(page, "Change poster.txt")
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("Note").fill("New words")
-    dialog.get_by_label("Number of downloads").fill("3")
+    dialog.get_by_label("Download limit").fill("3")
     dialog.get_by_text("7 days").click()
     assert complaints_of_axe(page) == []
     press(page, "Save")
@@ -333,7 +333,7 @@ def test_the_owner_pauses_changes_and_revokes_a_link_and_shows_its_counter(
     dialog.get_by_text("On", exact=True).click()
     expect(dialog.get_by_role("img", name="Counter")).to_be_visible()
     counter = f'<img src="{giver.look(link)["badge_address"]}" alt="Openings of poster.txt">'
-    expect(dialog.get_by_label("Line for a web page")).to_have_value(counter)
+    expect(dialog.get_by_label("HTML for a web page")).to_have_value(counter)
     assert complaints_of_axe(page) == []
     page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)
@@ -348,7 +348,7 @@ def test_whoever_has_given_no_links_learns_what_they_are_for(server: ServerProce
     page = open_page()
     sign_in(page, Giver(server, "Kit").email)
     page.get_by_role("link", name="Links", exact=True).first.click()
-    expect(page.get_by_text("You have given no links yet")).to_be_visible()
+    expect(page.get_by_text("You have no links yet")).to_be_visible()
     assert_everybody_can_use(page)
 
 

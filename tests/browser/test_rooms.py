@@ -98,13 +98,13 @@ def test_three_people_meet_hand_things_over_and_leave_nothing_behind(
     with cleo.expect_download() as download:
         take_from_shelf(cleo, "for all.txt")
     assert Path(download.value.path()).read_bytes() == b"everybody"
-    expect(row(ann, "for all.txt")).to_contain_text("1 of 2 have it whole")
+    expect(row(ann, "for all.txt")).to_contain_text("1 of 2 verified")
 
     address = f"/api/v1/rooms/{ann.url.rpartition('/')[2]}"
     assert cleo.request.get(address).status == 200
     close_room(ann)
     for page in (ann, ben, cleo):
-        expect(page.get_by_role("heading", name="The room is closed")).to_be_visible()
+        expect(page.get_by_role("heading", name="This room is closed")).to_be_visible()
         assert page.request.get(address).status == 404
         assert page.request.get(f"{address}/chat").status == 404
         assert page.request.get("/api/v1/rooms/current").status == 404
@@ -116,30 +116,30 @@ def test_three_people_meet_hand_things_over_and_leave_nothing_behind(
 def test_the_owner_locks_admits_turns_away_and_removes(ann: Page, ben: Page, open_page: OpenPage) -> None:
     code = open_room(ann, "Council", knock=True)
     come_as_guest(ben, code, "Ben")
-    expect(ben.get_by_text("You have knocked")).to_be_visible()
-    ann.get_by_role("button", name="Let Ben in").click()
+    expect(ben.get_by_text("Waiting to be admitted")).to_be_visible()
+    ann.get_by_role("button", name="Admit Ben").click()
     in_room(ben, "Council")
-    expect(ann.get_by_role("button", name="Let Ben in")).to_have_count(0)
+    expect(ann.get_by_role("button", name="Admit Ben")).to_have_count(0)
 
     dora = open_page(may_fail=True)
     come_as_guest(dora, code, "Dora")
-    ann.get_by_role("button", name="Turn Dora away").click()
-    expect(dora.get_by_text("You were not let in.")).to_be_visible()
+    ann.get_by_role("button", name="Decline Dora").click()
+    expect(dora.get_by_text("The owner declined your request to join.")).to_be_visible()
 
     settings(ann, lock=True, knock=False)
     expect(ann.get_by_text("locked", exact=True)).to_be_visible()
-    dora.get_by_role("button", name="Go in").click()
+    dora.get_by_role("button", name="Join").click()
     expect(dora.get_by_role("alert")).to_contain_text("locked")
 
     settings(ann, lock=False, knock=False)
     tile(ann, "Ben").click()
-    ann.get_by_role("button", name="Remove from the room").click()
-    ann.get_by_role("dialog").get_by_role("button", name="Remove from the room").click()
-    expect(ben.get_by_role("heading", name="You are not in this room any more")).to_be_visible()
+    ann.get_by_role("button", name="Remove from room").click()
+    ann.get_by_role("dialog").get_by_role("button", name="Remove from room").click()
+    expect(ben.get_by_role("heading", name="You were removed from this room")).to_be_visible()
     expect(tile(ann, "Ben")).to_have_count(0)
     ben.goto(f"/join/{code}")
     expect(ben.get_by_role("alert")).to_be_visible()
-    dora.get_by_role("button", name="Go in").click()
+    dora.get_by_role("button", name="Join").click()
     in_room(dora, "Council")
 
 
@@ -178,7 +178,7 @@ def test_the_connection_comes_back_after_the_session_has_run_out(ann: Page, ben:
 def test_the_code_is_typed_pasted_and_corrected(ann: Page, ben: Page) -> None:
     code = open_room(ann, "Spelling")
     become_guest(ben, "Ben")
-    boxes = ben.get_by_role("group", name="Code of the room").get_by_role("textbox")
+    boxes = ben.get_by_role("group", name="Room code").get_by_role("textbox")
     boxes.first.click()
     ben.keyboard.type("1x-y")
     assert [box.input_value() for box in boxes.all()] == ["X", "Y", "", "", ""]
@@ -246,10 +246,10 @@ def test_members_bring_from_their_shelf_and_save_to_it(ann: Page, cleo: Page) ->
     in_room(cleo, "Library")
     ann.get_by_role("button", name="From my shelf").click()
     ann.get_by_role("dialog").get_by_label("from my shelf.txt").check()
-    ann.get_by_role("dialog").get_by_role("button", name="Hand over").click()
+    ann.get_by_role("dialog").get_by_role("button", name="Send", exact=True).click()
     expect(row(cleo, "from my shelf.txt")).to_be_visible()
     offer(cleo, "Ann").get_by_role("button", name="shelf").click()
-    expect(row(ann, "from my shelf.txt")).to_contain_text("1 of 1 have it whole")
+    expect(row(ann, "from my shelf.txt")).to_contain_text("1 of 1 verified")
     cleo.goto("/shelf?q=from+my+shelf")
     expect(cleo.get_by_role("row").filter(has_text="from my shelf.txt")).to_be_visible()
 
@@ -263,7 +263,7 @@ def test_a_hand_out_is_answered_privately(ann: Page, ben: Page, cleo: Page) -> N
     ann.get_by_role("dialog").get_by_label(re.compile("Collect answers")).check()
     choose(ann, payload("exercise.txt", b"1 + 1"))
     with ben.expect_file_chooser() as chooser:
-        ben.get_by_role("region", name="Handed to you").get_by_role("button", name="Hand in your answer").click()
+        ben.get_by_role("region", name="Sent to you").get_by_role("button", name="Hand in your answer").click()
         ben.get_by_role("dialog").get_by_role("button", name="Choose files").click()
     chooser.value.set_files(payload("answer.txt", b"2"))
     expect(row(ann, "answer.txt")).to_contain_text("only for you")
@@ -275,15 +275,15 @@ def test_a_hand_out_is_answered_privately(ann: Page, ben: Page, cleo: Page) -> N
 def test_an_owner_returns_to_an_open_room_and_a_stranger_finds_the_way_in(ann: Page, ben: Page) -> None:
     code = open_room(ann, "Open house")
     ann.get_by_role("button", name="Leave").click()
-    ann.get_by_role("button", name="Go into Open house").click()
+    ann.get_by_role("button", name="Return to Open house").click()
     in_room(ann, "Open house")
     ann.goto("/rooms")
     ann.get_by_role("link", name="Open house").click()
     in_room(ann, "Open house")
     ben.goto("/rooms")
-    ben.get_by_role("link", name="Come in as a guest").click()
+    ben.get_by_role("link", name="Continue as a guest").click()
     ben.get_by_label("Name").fill("Ben")
-    ben.get_by_role("button", name="Come in").click()
+    ben.get_by_role("button", name="Continue").click()
     expect(ben.get_by_role("navigation")).to_have_count(0)  # a guest sees rooms, and nothing of the app around them
     type_code(ben, code)
     in_room(ben, "Open house")
@@ -295,7 +295,7 @@ def test_whoever_is_in_a_room_is_asked_before_they_leave_it_for_another(ann: Pag
     ann.goto(f"/join/{code}")
     expect(ann.get_by_text("You are in the room At home now")).to_be_visible()
     expect(tile(cleo, "Ann")).to_have_count(0)
-    ann.get_by_role("button", name="Go in").click()
+    ann.get_by_role("button", name="Join").click()
     in_room(ann, "Next door")
     expect(tile(cleo, "Ann")).to_be_visible()
 
@@ -337,7 +337,7 @@ def test_what_was_said_before_stays_where_it_is_read_and_more_of_it_is_fetched(
     expect(chat(ben).get_by_text("word 129.", exact=True)).to_be_in_viewport()
     expect(chat(ben).get_by_text("word 20.", exact=True)).to_have_count(0)
     chat(ben).evaluate("log => log.scrollTo(0, 0)")
-    chat(ben).get_by_role("button", name="Show what was said before").click()
+    chat(ben).get_by_role("button", name="Show earlier messages").click()
     expect(chat(ben).get_by_text("word 0.", exact=True)).to_have_count(1)
     expect(chat(ben).get_by_text("word 30.", exact=True)).to_be_in_viewport()
     say(ann, "the newest")
@@ -369,7 +369,7 @@ def test_the_pages_of_rooms_fit_and_can_be_used_by_everybody(ann: Page, open_pag
     assert complaints_of_axe(ann) == []
     ann.keyboard.press("Escape")
     expect(ann.get_by_role("dialog")).to_have_count(0)
-    ann.get_by_role("button", name="Show the QR code").click()
+    ann.get_by_role("button", name="Show QR code").click()
     expect(ann.get_by_role("img", name="QR code")).to_be_visible()
     assert ann.get_by_role("img", name="QR code").evaluate("image => image.naturalWidth") > 0
     assert complaints_of_axe(ann) == []
@@ -388,10 +388,10 @@ def fits(page: Page, language: str) -> None:
 def open_room(page: Page, name: str, *, knock: bool = False) -> str:
     """The code of a new room."""
     page.goto("/rooms")
-    page.get_by_label("Name of the room").fill(name)
+    page.get_by_label("Room name").fill(name)
     if knock:
         page.get_by_label(re.compile("Knock first")).check()
-    page.get_by_role("button", name="Open the room").click()
+    page.get_by_role("button", name="Open room").click()
     in_room(page, name)
     told = page.get_by_role("img", name="The code is").get_attribute("aria-label") or ""
     return told.removeprefix("The code is").replace(" ", "")
@@ -405,7 +405,7 @@ def in_room(page: Page, name: str) -> None:
 def become_guest(page: Page, name: str) -> None:
     page.goto("/guest?next=/rooms")
     page.get_by_label("Name").fill(name)
-    page.get_by_role("button", name="Come in").click()
+    page.get_by_role("button", name="Continue").click()
     page.wait_for_url("**/rooms")
 
 
@@ -420,7 +420,7 @@ def guest_over_the_api(server: ServerProcess, code: str, name: str) -> dict[str,
 def come_as_guest(page: Page, code: str, name: str) -> None:
     page.goto(f"/join/{code}")
     page.get_by_label("Your name").fill(name)
-    page.get_by_role("button", name="Go in").click()
+    page.get_by_role("button", name="Join").click()
 
 
 def come_as_member(page: Page, code: str) -> None:
@@ -442,9 +442,9 @@ def type_code(page: Page, code: str) -> None:
 
 
 def say(page: Page, text: str) -> None:
-    page.get_by_label("Say something").fill(text)
-    page.get_by_label("Say something").press("Enter")
-    expect(page.get_by_label("Say something")).to_have_value("")
+    page.get_by_label("Message", exact=True).fill(text)
+    page.get_by_label("Message", exact=True).press("Enter")
+    expect(page.get_by_label("Message", exact=True)).to_have_value("")
 
 
 def chat(page: Page) -> Locator:
@@ -452,19 +452,19 @@ def chat(page: Page) -> Locator:
 
 
 def tile(page: Page, name: str) -> Locator:
-    return page.get_by_role("button", name=re.compile(rf"\b{name}\b.* hand files over$"))
+    return page.get_by_role("button", name=re.compile(rf"\b{name}\b.* send files$"))
 
 
 def tab(page: Page, name: str) -> Locator:
-    return page.get_by_role("group", name="Parts of the room").get_by_role("button", name=re.compile(f"^{name}"))
+    return page.get_by_role("group", name="Room sections").get_by_role("button", name=re.compile(f"^{name}"))
 
 
 def row(page: Page, name: str) -> Locator:
-    return page.get_by_role("grid", name="On the room’s shelf").get_by_role("row").filter(has_text=name)
+    return page.get_by_role("grid", name="Room files").get_by_role("row").filter(has_text=name)
 
 
 def offer(page: Page, sender: str) -> Locator:
-    return page.get_by_role("region", name="Handed to you").locator(".offer > section").filter(has_text=sender)
+    return page.get_by_role("region", name="Sent to you").locator(".offer > section").filter(has_text=sender)
 
 
 def payload(name: str, content: bytes) -> FilePayload:
@@ -499,5 +499,5 @@ def settings(page: Page, *, lock: bool, knock: bool) -> None:
 
 def close_room(page: Page) -> None:
     page.get_by_role("button", name="Room settings").click()
-    page.get_by_role("button", name="Close the room").click()
+    page.get_by_role("button", name="Close room").click()
     page.get_by_role("button", name="Close for everybody").click()

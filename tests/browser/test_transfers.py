@@ -87,21 +87,21 @@ def test_what_is_handed_over_by_e_mail_lies_on_the_other_shelf_and_both_see_it(
     sign_in(sender, ann.email)
     for name in ("Parts", "plan.txt", "lake.txt"):
         sender.get_by_role("checkbox", name=f"Select {name}").check()
-    sender.get_by_role("toolbar").get_by_role("button", name="Hand over").click()
+    sender.get_by_role("toolbar").get_by_role("button", name="Send", exact=True).click()
     dialog = sender.get_by_role("dialog")
     expect(dialog.get_by_role("listitem")).to_have_count(3)
     dialog.get_by_label("E-mail address").fill(bob.email)
     dialog.get_by_label("Note").fill("For Thursday.\nBring the parts.")
-    dialog.get_by_role("button", name="Hand over").click()
+    dialog.get_by_role("button", name="Send", exact=True).click()
     sender.get_by_role("button", name="Show", exact=True).click()
     expect(sender.get_by_role("heading", level=1)).to_have_text("To Bob")
     expect(receipt(sender)).to_contain_text("not opened yet")
 
     sign_in(receiver, bob.email)
-    notice = receiver.get_by_role("status").filter(has_text="Ann hands you 3 files")
+    notice = receiver.get_by_role("status").filter(has_text="Ann sends you 3 files")
     expect(notice).to_contain_text("plan.txt")
     expect(receiver.get_by_role("link", name="Transfers 1")).to_be_visible()
-    notice.get_by_role("link", name="Look").click()
+    notice.get_by_role("link", name="View").click()
     expect(receiver.get_by_role("heading", level=1)).to_have_text("From Ann")
     expect(receiver.get_by_text("Bring the parts.")).to_be_visible()
     expect(receiver.get_by_role("link", name="Transfers", exact=True).first).to_be_visible()
@@ -175,13 +175,13 @@ def test_a_copy_that_came_unseen_is_checked_on_the_device(server: ServerProcess,
     sign_in(page, receiver.email, at=f"/transfers/{transfer_id}")
     for content in (b"at nine", got.content):
         with page.expect_file_chooser() as chooser:
-            page.get_by_role("button", name="Check my copy of plan.txt").click()
+            page.get_by_role("button", name="Verify my copy of plan.txt").click()
         copy = FilePayload(name="plan (1).txt", mimeType="text/plain", buffer=content)
         chooser.value.set_files(copy)
         if content != got.content:
-            expect(page.get_by_role("alert")).to_contain_text("is not what was sent")
+            expect(page.get_by_role("alert")).to_contain_text("differs from what was sent")
     expect(page.get_by_role("list", name="Files")).to_contain_text("verified")
-    expect(page.get_by_role("button", name="Check my copy of plan.txt")).to_have_count(0)
+    expect(page.get_by_role("button", name="Verify my copy of plan.txt")).to_have_count(0)
 
 
 def test_what_is_too_large_to_be_held_goes_straight_to_the_disk_and_is_checked_there(
@@ -205,7 +205,7 @@ def test_what_is_too_large_to_be_held_goes_straight_to_the_disk_and_is_checked_t
     assert download.value.url.startswith("http")
     copy = Path(download.value.path())
     with page.expect_file_chooser() as chooser:
-        page.get_by_role("button", name="Check my copy of film.bin").click()
+        page.get_by_role("button", name="Verify my copy of film.bin").click()
     chooser.value.set_files(copy)
     expect(page.get_by_role("list", name="Files")).to_contain_text("verified")
     assert sender.ask("GET", f"/transfers/{transfer_id}")["state"] == "verified"
@@ -236,14 +236,14 @@ def test_what_is_declined_or_withdrawn_is_so_on_both_sides_at_once_and_can_be_se
     open_transfer(sender, first)
     open_transfer(receiver, first)
     receiver.get_by_role("button", name="Decline").click()
-    expect(receiver.get_by_text("You have declined this.")).to_be_visible()
+    expect(receiver.get_by_text("You declined this.")).to_be_visible()
     expect(receipt(sender)).to_contain_text("declined")
     expect(sender.get_by_role("button", name="Withdraw")).to_have_count(0)
 
     open_transfer(sender, second)
     open_transfer(receiver, second)
     sender.get_by_role("button", name="Withdraw").click()
-    expect(receiver.get_by_text("The sender has withdrawn this.")).to_be_visible()
+    expect(receiver.get_by_text("The sender withdrew this.")).to_be_visible()
     expect(receiver.get_by_role("button", name="Download", exact=True)).to_have_count(0)
     expect(receipt(sender)).to_contain_text("withdrawn")
 
@@ -252,9 +252,9 @@ def test_what_is_declined_or_withdrawn_is_so_on_both_sides_at_once_and_can_be_se
     expect(receipt(sender)).not_to_contain_text("withdrawn")
     assert sender.url.rpartition("/")[2] not in (first, second)
     # Told while they are here, without asking.
-    expect(receiver.get_by_role("status").filter(has_text="Ida hands you a file")).to_be_visible()
+    expect(receiver.get_by_role("status").filter(has_text="Ida sends you a file")).to_be_visible()
     receiver.get_by_role("button", name="Later").click()
-    expect(receiver.get_by_role("status").filter(has_text="Ida hands you a file")).to_have_count(0)
+    expect(receiver.get_by_role("status").filter(has_text="Ida sends you a file")).to_have_count(0)
     expect(receiver.get_by_role("link", name="Transfers 1")).to_be_visible()
 
 
@@ -300,13 +300,13 @@ def test_files_of_the_device_go_onto_the_shelf_and_from_there_to_somebody(
     sign_in(page, mia.email, at="/transfers")
     files = [FilePayload(name=name, mimeType="text/plain", buffer=name.encode()) for name in ("one.txt", "two.txt")]
     with page.expect_file_chooser() as chooser:
-        page.get_by_role("button", name="Hand over files").click()
+        page.get_by_role("button", name="Send files").click()
     chooser.value.set_files(files)
     page.get_by_role("dialog").get_by_label("E-mail address").fill("nobody@example.org")
-    page.get_by_role("dialog").get_by_role("button", name="Hand over").click()
+    page.get_by_role("dialog").get_by_role("button", name="Send", exact=True).click()
     expect(page.get_by_role("alert")).to_contain_text("Nobody here has this e-mail address.")
     page.get_by_label("E-mail address").fill(nils.email)
-    page.get_by_role("button", name="Hand over", exact=True).click()
+    page.get_by_role("button", name="Send", exact=True).click()
     expect(page.get_by_role("list", name="Transfers").get_by_role("listitem")).to_contain_text("one.txt, two.txt")
     expect(page.get_by_role("heading", name="For")).to_have_count(0)
     waiting = nils.ask("GET", "/transfers/waiting")["transfers"]
@@ -329,11 +329,11 @@ def test_a_hand_out_names_who_is_missing_and_an_answer_comes_back_to_who_asked(
     missing = teacher.get_by_role("list", name="Still missing")
     expect(missing).to_contain_text("Paul")
     sign_in(pupil, paul.email, at=f"/transfers/{transfer_id}")
-    pupil.get_by_role("button", name="Hand something in").click()
+    pupil.get_by_role("button", name="Hand in").click()
     with pupil.expect_file_chooser() as chooser:
         pupil.get_by_role("dialog").get_by_role("button", name=re.compile("files", re.I)).first.click()
     chooser.value.set_files(FilePayload(name="answer.txt", mimeType="text/plain", buffer=b"2"))
-    expect(teacher.get_by_text("Everybody has handed something in.")).to_be_visible()
+    expect(teacher.get_by_text("Everybody has handed in.")).to_be_visible()
     receipt(teacher).get_by_role("link", name="Answer").click()
     expect(teacher.get_by_role("heading", level=1)).to_have_text("From Paul")
     expect(teacher.get_by_role("list", name="Files")).to_contain_text("answer.txt")

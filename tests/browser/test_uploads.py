@@ -82,7 +82,7 @@ def test_files_are_chosen_and_stand_on_the_shelf_at_once_whatever_their_names(pa
     choose(page, *files)
     for file in files:
         expect(shelf(page).get_by_text(file.name, exact=True)).to_be_visible()
-    expect(tray(page)).to_contain_text("7 files are uploaded")
+    expect(tray(page)).to_contain_text("7 files uploaded")
     assert stored(page).items() >= {file.name: digest(file) for file in files}.items()
 
 
@@ -97,9 +97,9 @@ def test_names_that_would_deceive_are_shown_and_kept_without_what_deceives(page:
 
 def test_files_are_dropped_anywhere_on_the_page(page: Page) -> None:
     page.evaluate(DROP, ["dropped one.txt", "dropped two.txt"])
-    expect(page.get_by_text("Let go to upload")).to_be_visible()
+    expect(page.get_by_text("Release to upload")).to_be_visible()
     page.evaluate("window.fire('drop')")
-    expect(page.get_by_text("Let go to upload")).to_be_hidden()
+    expect(page.get_by_text("Release to upload")).to_be_hidden()
     expect(shelf(page).get_by_text("dropped one.txt")).to_be_visible()
     expect(shelf(page).get_by_text("dropped two.txt")).to_be_visible()
     assert stored(page)["dropped two.txt"] == hashlib.sha256(b"inside dropped two.txt").hexdigest()
@@ -119,7 +119,7 @@ def test_a_folder_is_uploaded_whole(page: Page, tmp_path: Path) -> None:
     with page.expect_file_chooser() as chooser:
         page.get_by_role("button", name="Upload folder").click()
     chooser.value.set_files(folder)
-    expect(tray(page)).to_contain_text("60 files are uploaded", timeout=60_000)
+    expect(tray(page)).to_contain_text("60 files uploaded", timeout=60_000)
     assert len([each for each in paths if "relativePath" in each]) == 60
     expect(shelf(page).get_by_text("notes", exact=True)).to_be_visible()
     found = page.request.get("/api/v1/shelf/search?q=note&limit=1000").json()["entries"]
@@ -141,7 +141,7 @@ def test_an_upload_goes_on_where_it_was_when_the_server_is_killed_and_comes_back
         choose(page, file)
         expect(bar(page, file)).to_have_attribute("aria-valuenow", re.compile(r"^[5-9]\d$"))
         server.kill()
-        expect(tray(page)).to_contain_text("The server does not answer")
+        expect(tray(page)).to_contain_text("The server does not respond")
         full_speed()
         offsets: list[int] = []
         page.on("request", lambda request: offsets.extend(offset_of(request)))
@@ -174,7 +174,7 @@ def test_an_upload_goes_on_where_it_was_after_a_reload_once_its_file_is_chosen_a
     full_speed()
     offsets: list[int] = []
     page.on("request", lambda request: offsets.extend(offset_of(request)))
-    choose(page, file, button="Choose the file")
+    choose(page, file, button="Choose file")
     expect(shelf(page).get_by_text(file.name)).to_be_visible()
     assert min(offsets) > 0
     assert stored(page)[file.name] == digest(file)
@@ -212,7 +212,7 @@ def test_an_upload_is_paused_stays_so_on_other_pages_and_goes_on(page: Page, tmp
     expect(tray(page)).to_contain_text("paused")
     full_speed()
     page.get_by_role("button", name=f"Resume {file.name}").click()
-    expect(tray(page)).to_contain_text("One file is uploaded")
+    expect(tray(page)).to_contain_text("One file uploaded")
     assert stored(page)[file.name] == digest(file)
 
 
@@ -336,9 +336,9 @@ def test_a_proxy_that_answers_instead_of_the_server_is_said_to_be_in_the_way(pro
     file = written(tmp_path / "stopped.bin", 2_000_000)
     proxied.route(ONE_ADDRESS, lambda route: route.fulfill(status=403, content_type="text/html", body="<h1>No</h1>"))
     choose(proxied, file)
-    expect(tray(proxied)).to_contain_text("Something between you and Satchel answered instead of it (status 403).")
+    expect(tray(proxied)).to_contain_text("A proxy between you and Satchel answered instead of the server (status 403).")
     proxied.unroute(ONE_ADDRESS)
-    proxied.get_by_role("button", name=f"Try {file.name} again now").click()
+    proxied.get_by_role("button", name=f"Retry {file.name} now").click()
     expect(shelf(proxied).get_by_text(file.name)).to_be_visible()
 
 

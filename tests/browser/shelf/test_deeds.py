@@ -72,7 +72,7 @@ def test_a_file_gets_an_end_that_everybody_can_read_and_loses_it_again(page: Pag
         page.reload()
     page.get_by_role("checkbox", name="Select draft.txt").check()
     page.get_by_role("toolbar").get_by_role("button", name="Expiry").click()
-    page.get_by_role("radio", name="For good").check()
+    page.get_by_role("radio", name="Forever").check()
     page.get_by_role("dialog").get_by_role("button", name="Save").click()
     expect(page.get_by_text("1 day left")).to_have_count(0)
 
@@ -101,7 +101,7 @@ def test_what_is_deleted_comes_back_by_a_word_or_from_the_bin_until_it_is_gone_f
     expect(row(page, "two.txt")).to_contain_text("30 days left")
     row(page, "two.txt").click()
     assert complaints_of_axe(page) == []
-    deed(page, "Bring back").click()
+    deed(page, "Restore").click()
     expect(row(page, "two.txt")).to_have_count(0)
     assert shelf.names(here) == ["two.txt"]
 

@@ -60,7 +60,7 @@ def test_tiles_and_order_are_remembered_and_arrows_go_in_four_directions(page: P
     for number in range(9):
         shelf.put(f"{number}.png", picture(), here, "image/png")
     page.goto(f"/shelf/{here}")
-    page.get_by_role("button", name="Show as tiles").click()
+    page.get_by_role("button", name="Show as grid").click()
     page.get_by_role("button", name="By name").click()
     expect(rows(page).first).to_contain_text("8.png")
     page.reload()
@@ -104,13 +104,13 @@ def test_a_folder_that_cannot_be_read_says_so_and_is_tried_again(open_page: Open
     sign_in(page, EMAIL)
     page.route("**/api/v1/shelf/entries?*", lambda route: route.abort())
     page.goto(f"/shelf/{here}")
-    expect(page.get_by_role("alert")).to_contain_text("The server does not answer.")
+    expect(page.get_by_role("alert")).to_contain_text("The server does not respond.")
     page.unroute("**/api/v1/shelf/entries?*")
     page.get_by_role("button", name="Try again").click()
     expect(row(page, "there.txt")).to_be_visible()
     expect(page.get_by_role("alert")).to_have_count(0)
     page.goto("/shelf/no-such-folder")
-    expect(page.get_by_text("This folder is not here")).to_be_visible()
+    expect(page.get_by_text("Folder not found")).to_be_visible()
 
 
 def test_on_a_phone_a_long_press_chooses_and_a_tap_opens(open_page: OpenPage, shelf: Shelf) -> None:

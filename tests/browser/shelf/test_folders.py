@@ -30,7 +30,7 @@ def test_folders_have_addresses_and_the_back_button_leads_out_of_them(page: Page
     heading_is(page, "2026 夏")
     page.reload()
     heading_is(page, "2026 夏")
-    way = page.get_by_role("navigation", name="Where this is")
+    way = page.get_by_role("navigation", name="Location")
     expect(way.get_by_role("link")).to_have_text(["Shelf", "Journeys"])
     page.go_back()
     heading_is(page, "Journeys")
@@ -89,7 +89,7 @@ def test_entries_are_moved_by_the_dialog_and_that_is_taken_back(page: Page, shel
     page.get_by_role("button", name="Move here").click()
     expect(rows(page)).to_have_count(1)
     assert shelf.names(attic) == ["chair.txt", "table.txt"]
-    expect(page.get_by_text("2 entries are moved to attic.")).to_be_visible()
+    expect(page.get_by_text("2 items moved to attic.")).to_be_visible()
     page.get_by_role("button", name="Undo").click()
     expect(rows(page)).to_have_count(3)
     assert shelf.names(attic) == []
@@ -128,7 +128,7 @@ def test_entries_are_dragged_onto_a_folder_and_up_again(page: Page, shelf: Shelf
 def make_folder(page: Page, name: str) -> None:
     page.get_by_role("button", name="New folder").click()
     page.get_by_role("textbox", name="Name").fill(name)
-    page.get_by_role("button", name="Make the folder").click()
+    page.get_by_role("button", name="Create folder").click()
     expect(page.get_by_role("dialog")).to_have_count(0)
 
 

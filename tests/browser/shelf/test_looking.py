@@ -51,7 +51,7 @@ def test_searching_finds_while_one_types_and_leads_to_where_it_is(page: Page, sh
     expect(row(page, "Crème brûlée")).to_be_visible()
     search = page.get_by_role("textbox", name="Search the shelf")
     search.fill("no such thing")
-    expect(page.get_by_text("Nothing is called “no such thing”")).to_be_visible()
+    expect(page.get_by_text("Nothing found for “no such thing”")).to_be_visible()
     search.press("Escape")
     expect(row(page, "cakes")).to_be_visible()
 
