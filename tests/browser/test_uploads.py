@@ -336,7 +336,9 @@ def test_a_proxy_that_answers_instead_of_the_server_is_said_to_be_in_the_way(pro
     file = written(tmp_path / "stopped.bin", 2_000_000)
     proxied.route(ONE_ADDRESS, lambda route: route.fulfill(status=403, content_type="text/html", body="<h1>No</h1>"))
     choose(proxied, file)
-    expect(tray(proxied)).to_contain_text("A proxy between you and Satchel answered instead of the server (status 403).")
+    expect(tray(proxied)).to_contain_text(
+        "A proxy between you and Satchel answered instead of the server (status 403)."
+    )
     proxied.unroute(ONE_ADDRESS)
     proxied.get_by_role("button", name=f"Retry {file.name} now").click()
     expect(shelf(proxied).get_by_text(file.name)).to_be_visible()

@@ -32,7 +32,7 @@ class SatchelError(Exception):
 
 
 class Invalid(SatchelError):
-    """What was sent cannot be accepted as it is; sending it again unchanged will fail again."""
+    """The request cannot be accepted as it is. A retry without a change fails again."""
 
     status = 422
     slug = "invalid"
@@ -40,7 +40,7 @@ class Invalid(SatchelError):
 
 
 class Unauthenticated(SatchelError):
-    """Nobody is signed in, or the proof of it has expired."""
+    """Nobody is signed in, or the token has expired."""
 
     status = 401
     slug = "unauthenticated"
@@ -48,7 +48,7 @@ class Unauthenticated(SatchelError):
 
 
 class Forbidden(SatchelError):
-    """The caller is known and may know of the thing, but may not do this."""
+    """The caller is signed in and may see the resource, but may not do this."""
 
     status = 403
     slug = "forbidden"
@@ -56,7 +56,7 @@ class Forbidden(SatchelError):
 
 
 class NotFound(SatchelError):
-    """Not there, or not for this caller to know of: the two look alike on purpose."""
+    """The resource does not exist, or the caller may not know of it. The two look alike on purpose."""
 
     status = 404
     slug = "not-found"
@@ -64,7 +64,7 @@ class NotFound(SatchelError):
 
 
 class Conflict(SatchelError):
-    """The state has moved on, or somebody else was first; read again, then decide."""
+    """The state has changed, or somebody else was first. Read it again, then decide."""
 
     status = 409
     slug = "conflict"
@@ -72,7 +72,7 @@ class Conflict(SatchelError):
 
 
 class Gone(SatchelError):
-    """It was here, and has ended for good."""
+    """The resource existed and has ended for good."""
 
     status = 410
     slug = "gone"
@@ -80,7 +80,7 @@ class Gone(SatchelError):
 
 
 class TooLarge(SatchelError):
-    """Over a stated limit."""
+    """The request exceeds a stated limit."""
 
     status = 413
     slug = "too-large"
@@ -88,7 +88,7 @@ class TooLarge(SatchelError):
 
 
 class TooMany(SatchelError):
-    """Too often; `retry_after` says how many seconds to wait."""
+    """The caller has reached a rate limit. `retry_after` is the number of seconds to wait."""
 
     status = 429
     slug = "too-many"
@@ -100,7 +100,7 @@ class TooMany(SatchelError):
 
 
 class Unavailable(SatchelError):
-    """Something Satchel needs does not answer; the same request may succeed later."""
+    """Something that Satchel needs does not respond. A retry may succeed later."""
 
     status = 503
     slug = "unavailable"
@@ -108,8 +108,8 @@ class Unavailable(SatchelError):
 
 
 class OutOfSpace(SatchelError):
-    """There is no room left to keep this."""
+    """There is no space left to store this."""
 
     status = 507
     slug = "out-of-space"
-    title = "There is no room left"
+    title = "There is no space left"

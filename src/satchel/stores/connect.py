@@ -110,7 +110,7 @@ def prepare_folder(folder: Path) -> None:
     except OSError as error:
         reason = error.strerror or "unknown reason"
         raise Unavailable(
-            f"The data folder {folder} cannot be made ({reason}). Choose another with --data, or change its rights."
+            f"The data folder {folder} cannot be created ({reason}). Choose another with --data, or fix its rights."
         ) from error
 
 

@@ -128,7 +128,7 @@ class Consumer:
         unfinished = [shard for shard in await self.tables.shards(self.table) if not _ended(rows.get(shard.id))]
         for shard in unfinished:
             if self._is_elsewhere(rows.get(shard.id)) or not await self._claim(shard.id, rows):
-                raise HeldAlone("This is being done already. Wait until it has ended.")
+                raise HeldAlone("This is already running. Wait until it has ended.")
         return [Check(POSITIONS, self._key(shard.id), attr("holder") == self.worker) for shard in unfinished]
 
     async def release(self) -> None:
@@ -297,4 +297,4 @@ def _refuse_gaps(shards: Sequence[Shard], rows: dict[str, Item]) -> None:
     """
     kept = {shard.id for shard in shards}
     if any(shard not in kept and "expiresAt" not in row for shard, row in rows.items()):
-        raise PositionLost("A part of the stream went before it was read to its end. Rebuild from the items.")
+        raise PositionLost("A part of the stream was deleted before it was read to its end. Rebuild from the items.")

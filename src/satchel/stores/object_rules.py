@@ -191,7 +191,7 @@ def check_parts(given: Sequence[Part], stored: Sequence[Part]) -> list[Part]:
         raise Invalid("A part is named twice.")
     for part in ordered:
         if by_number.get(part.number) != part:
-            raise Invalid(f"Part {part.number} is not stored as given. Ask for the parts, then send it again.")
+            raise Invalid(f"Part {part.number} is not stored as given. List the parts, then send it again.")
     for part in ordered[:-1]:
         if part.size_bytes < MIN_PART_BYTES:
             raise Invalid(f"Part {part.number} is not the last and has less than {MIN_PART_BYTES} bytes.")

@@ -261,7 +261,7 @@ async def test_a_request_that_ends_ends_the_wait_for_its_receiver(both: Both) ->
 
 
 async def test_what_is_sent_after_the_owner_has_broken_off_finds_the_stream_over(both: Both) -> None:
-    broken = Given(b"abc", breaks_with=StreamOver("The bytes did not come to their end."))
+    broken = Given(b"abc", breaks_with=StreamOver("The connection ended before the last byte."))
     await settled(both.receive(Kept()), both.send(broken, 0))
     assert [type(each) for each in await settled(both.send(Given(b"def"), 3))] == [StreamOver]
 

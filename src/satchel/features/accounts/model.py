@@ -33,31 +33,31 @@ _DOMAIN = re.compile(r"[^\s@\"(),:;<>\[\]\\/#%\x00-\x1f\x7f]+")
 
 
 class EmailTaken(Conflict):
-    """There is an account with this e-mail address already."""
+    """This e-mail address already has an account."""
 
     slug = "email-taken"
-    title = "This address has an account already"
+    title = "This address already has an account"
 
 
 class WrongCredentials(Unauthenticated):
-    """The e-mail address or the password is wrong; which of the two is never told."""
+    """The e-mail address or the password is wrong. The answer never says which."""
 
     slug = "wrong-credentials"
     title = "E-mail address or password is wrong"
 
 
 class SessionEnded(Unauthenticated):
-    """The session has expired, was ended, or its token was used twice; only signing in again helps."""
+    """The session has expired, was ended, or its refresh token was used twice. Sign in again."""
 
     slug = "session-ended"
     title = "This session has ended"
 
 
 class SignUpClosed(Forbidden):
-    """This server takes no new accounts, or only with an invitation."""
+    """This server accepts no new accounts, or only with an invitation."""
 
     slug = "sign-up-closed"
-    title = "Signing up is not open"
+    title = "Sign-up is closed"
 
 
 class InvitationInvalid(NotFound):
@@ -68,31 +68,31 @@ class InvitationInvalid(NotFound):
 
 
 class AccountSuspended(Forbidden):
-    """An administrator has suspended this account; nothing of it is lost. Told only to those who know the password."""
+    """An administrator has suspended this account. Its data is kept. Only told to who knows the password."""
 
     slug = "account-suspended"
     title = "This account is suspended"
 
 
 class LastAdministrator(Conflict):
-    """Without this person nobody could administer the server any more."""
+    """This person is the only administrator, and the server needs one."""
 
     slug = "last-administrator"
     title = "This is the last administrator"
 
 
 class OwnSuspension(Conflict):
-    """Nobody can suspend themselves."""
+    """An administrator cannot suspend their own account."""
 
     slug = "own-suspension"
     title = "You cannot suspend yourself"
 
 
 class PasswordResetInvalid(NotFound):
-    """The leave to choose a new password was used, has expired, or the password was changed since."""
+    """The reset token was used, has expired, or the password was changed since."""
 
     slug = "password-reset-invalid"
-    title = "This leave to choose a new password does not work"
+    title = "This reset link does not work"
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,13 +138,13 @@ def _in_dns(domain: str) -> str:
 
 
 def _no_address() -> Invalid:
-    return Invalid("Give an e-mail address such as ann@example.org.", field="email")
+    return Invalid("Enter an e-mail address such as ann@example.org.", field="email")
 
 
 def check_name(written: str) -> str:
     name = " ".join(written.split())
     if not 1 <= len(name) <= MAX_NAME_CHARACTERS or not _readable(name):
-        raise Invalid(f"Give a name of 1 to {MAX_NAME_CHARACTERS} ordinary characters.", field="name")
+        raise Invalid(f"Use a name of 1 to {MAX_NAME_CHARACTERS} ordinary characters.", field="name")
     return name
 
 
@@ -160,7 +160,7 @@ def check_password(written: str, email: Email) -> str:
 
 def check_grantable(scope_type: str) -> str:
     if not _GRANTABLE.fullmatch(scope_type):
-        raise Invalid("A grant is for an album, media, score, room or shelf, as visitor or contributor.", field="type")
+        raise Invalid("Grant an album, media, score, room or shelf, as visitor or contributor.", field="type")
     return scope_type
 
 

@@ -36,21 +36,21 @@ _MILLISECOND = timedelta(milliseconds=1)
 
 
 class ClickTooLate(Invalid):
-    """The time of the click lies too far back to be counted."""
+    """The time of the click is too long ago to be counted."""
 
     slug = "click-too-late"
-    title = "This click comes too late"
+    title = "This click is too old"
 
 
 class ClickTooEarly(Invalid):
-    """The time of the click lies ahead of the server's clock."""
+    """The time of the click is later than the server's clock."""
 
     slug = "click-too-early"
-    title = "This click is from the future"
+    title = "This click is in the future"
 
 
 class ReservedId(Invalid):
-    """An id that begins as those of statistics do."""
+    """The id begins with the prefix that statistics use."""
 
     slug = "reserved-id"
     title = "This id is reserved"
@@ -60,21 +60,21 @@ class TargetUnknown(Invalid):
     """The caller has no such link."""
 
     slug = "target-unknown"
-    title = "There is no such target"
+    title = "Target not found"
 
 
 class KeyReused(Conflict):
-    """The idempotency key has already been sent with another click."""
+    """The idempotency key was already sent with another click."""
 
     slug = "idempotency-key-reused"
-    title = "This key was used for another click"
+    title = "This idempotency key was used for another click"
 
 
 class PeriodGone(Conflict):
-    """Some clicks of the period are gone, so it cannot be counted again."""
+    """Some clicks of the period are no longer stored, so it cannot be counted again."""
 
     slug = "period-gone"
-    title = "The clicks of this period are gone"
+    title = "The clicks of this period are no longer stored"
 
 
 # Very many of these live for a moment, and none can be part of a cycle: the garbage collector need not look at them.
@@ -114,21 +114,21 @@ def milliseconds_of(time: str, field: str = "createDateTime") -> int:
     except ValueError:
         moment = None
     if moment is None or moment.tzinfo is None:
-        raise Invalid(f"{field} has to be a time with its zone, such as 2025-10-02T10:30:00.000Z.", field=field)
+        raise Invalid(f"{field} must be a time with a time zone, such as 2025-10-02T10:30:00.000Z.", field=field)
     return (moment - _EPOCH) // _MILLISECOND
 
 
 def check_time(milliseconds: int, now: int) -> None:
     if now - milliseconds > LATEST // _MILLISECOND:
-        raise ClickTooLate(f"A click counts within {LATEST // timedelta(hours=1)} hours. This one is older.")
+        raise ClickTooLate(f"This click is too old. Send a click within {LATEST // timedelta(hours=1)} hours.")
     if milliseconds - now > EARLIEST // _MILLISECOND:
-        raise ClickTooEarly("The time of this click has not come yet. Set the sender's clock right.")
+        raise ClickTooEarly("The time of this click is in the future. Set the sender's clock right.")
 
 
 def check_id(user_id: str) -> None:
     check_text("A user id", user_id, MAX_ID_CHARACTERS)
     if user_id.startswith(RESERVED):
-        raise ReservedId(f"No user id begins with {RESERVED}, where statistics are stored. Choose another.")
+        raise ReservedId(f"User ids must not begin with {RESERVED}, which is reserved for statistics. Choose another.")
 
 
 def check_text(what: str, text: str, longest: int) -> None:
@@ -137,7 +137,7 @@ def check_text(what: str, text: str, longest: int) -> None:
         letter in _JOINERS or unicodedata.category(letter) not in _UNSEEN for letter in text
     )
     if not 1 <= len(text) <= longest or not is_readable:
-        raise Invalid(f"{what} has 1 to {longest} characters, none of which controls anything.")
+        raise Invalid(f"{what} must have 1 to {longest} characters and no control characters.")
 
 
 def check_day(day: date, field: str) -> date:

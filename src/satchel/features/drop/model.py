@@ -40,106 +40,106 @@ _ID = re.compile(r"[0-9a-f]{32}")
 
 
 class SessionUnknown(NotFound):
-    """There is no such session, or the caller is not in it: the two look alike on purpose."""
+    """The session does not exist, or the caller is not in it. The two look alike on purpose."""
 
     slug = "session-unknown"
-    title = "There is no such drop session"
+    title = "Drop session not found"
 
 
 class SessionExists(Conflict):
-    """A session with this id is open already; draw another id."""
+    """A session with this id is already open. Draw another id."""
 
     slug = "session-exists"
-    title = "This session exists already"
+    title = "This session already exists"
 
 
 class SessionFull(Conflict):
-    """As many members are in the session as fit."""
+    """The session has reached its limit of members."""
 
     slug = "session-full"
-    title = "The session is full"
+    title = "This session is full"
 
 
 class TooManySessions(Conflict):
-    """As many sessions are open from one network as may be."""
+    """One network has reached its limit of open sessions."""
 
     slug = "too-many-sessions"
     title = "Too many sessions are open"
 
 
 class AdmissionRefused(Forbidden):
-    """What was shown to be let in does not belong to this session: the link is incomplete or of another session."""
+    """The admission does not match this session: the link is incomplete or belongs to another session."""
 
     slug = "admission-refused"
     title = "This link does not open the session"
 
 
 class DoorClosed(Conflict):
-    """Nobody who could let people in by a code is connected at the moment."""
+    """No member who shows a code is connected."""
 
     slug = "door-closed"
-    title = "Nobody is at the door"
+    title = "Nobody is showing a code"
 
 
 class DoorBusy(Conflict):
-    """Somebody else is being let in; trying again in a moment will help."""
+    """The door is answering somebody else's knock. Retry in a moment."""
 
     slug = "door-busy"
-    title = "Somebody else is at the door"
+    title = "Somebody else is joining"
     retry_after = 1
 
 
 class CodeWrong(Forbidden):
-    """The code is not the one that the door shows; only a few wrong ones are borne."""
+    """The code is not the one that the door shows. After a few wrong ones it stops working."""
 
     slug = "code-wrong"
-    title = "The code is wrong"
+    title = "This code is wrong"
 
 
 class CodeDead(Gone):
-    """The code was guessed wrongly too often and opens nothing any more; the door shows another."""
+    """The code was wrong too often and no longer works. The door shows a new one."""
 
     slug = "code-dead"
-    title = "The code is no longer good"
+    title = "This code no longer works"
 
 
 class KnockUnanswered(Conflict):
-    """The door did not answer in time; whoever shows the code may have gone."""
+    """The door did not answer in time. The member who shows the code may have disconnected."""
 
     slug = "knock-unanswered"
     title = "Nobody answered"
 
 
 class FileUnknown(NotFound):
-    """No such file is announced, or no longer."""
+    """The file was never announced, or was withdrawn."""
 
     slug = "file-unknown"
     title = "This file is no longer offered"
 
 
 class OwnFile(Conflict):
-    """The file is announced by the caller, who has it already."""
+    """The caller announced this file, and so has it already."""
 
     slug = "own-file"
-    title = "This file is your own"
+    title = "This is your own file"
 
 
 class TooManyFiles(Conflict):
-    """As many files are announced in the session, or as much is said of them, as may be; nothing was changed."""
+    """The session has reached its limit of announced files or of announced bytes. Nothing was changed."""
 
     slug = "too-many-files"
     title = "Too many files are announced"
 
 
 class RequestUnknown(NotFound):
-    """There is no such request, or it is over, or not the caller's to deal with."""
+    """The request does not exist, has ended, or is not the caller's."""
 
     slug = "request-unknown"
-    title = "This request is over"
+    title = "This request has ended"
 
 
 class TooManyRequestsOpen(Conflict):
-    """One member waits for as many files as anybody may at once."""
+    """One member has reached the limit of open requests."""
 
     slug = "too-many-requests-open"
     title = "Too many requests are open"

@@ -35,31 +35,31 @@ _JOINERS = "\u200c\u200d"
 
 
 class LinkUnknown(NotFound):
-    """There is no such link: the address is wrong, or the link was revoked long ago."""
+    """The link does not exist: the address is wrong, or the link was revoked long ago."""
 
     slug = "link-unknown"
-    title = "There is no such link"
+    title = "Link not found"
 
 
 class LinkPaused(Forbidden):
-    """The owner has paused the link, and may let it go on."""
+    """The owner has paused the link, and may resume it."""
 
     slug = "link-paused"
     title = "This link is paused"
 
 
 class LinkExpired(Gone):
-    """The time that the owner gave the link is over."""
+    """The link is past the expiry that its owner chose."""
 
     slug = "link-expired"
     title = "This link has expired"
 
 
 class LinkUsedUp(Gone):
-    """As many downloads were made by the link as the owner has allowed."""
+    """The link has reached the number of downloads that its owner allows."""
 
     slug = "link-used-up"
-    title = "This link is used up"
+    title = "Download limit reached"
 
 
 class LinkRevoked(Gone):
@@ -70,10 +70,10 @@ class LinkRevoked(Gone):
 
 
 class LinkTargetGone(Gone):
-    """What the link was for is not there any more; if its owner restores it from the bin, the link works again."""
+    """The content was deleted or has ended. If the owner restores it from the bin, the link works again."""
 
     slug = "link-target-gone"
-    title = "What this link was for is gone"
+    title = "The content of this link no longer exists"
 
 
 class LinkPasswordNeeded(Forbidden):
@@ -91,17 +91,17 @@ class LinkPasswordWrong(Forbidden):
 
 
 class LinkPassOver(Forbidden):
-    """What was given on entering is no longer good; enter again."""
+    """The pass from entering the link has expired. Enter again."""
 
     slug = "link-pass-over"
     title = "Open the link again"
 
 
 class LinkFull(TooLarge):
-    """More bytes would come by the link than its owner has asked for; nothing was kept."""
+    """The upload would exceed the size that the owner allows. Nothing was stored."""
 
     slug = "link-full"
-    title = "No more fits through this link"
+    title = "This link has reached its size limit"
 
 
 def new_token() -> Token:
@@ -113,7 +113,7 @@ def check_name(written: str) -> str:
     """What visitors see instead of the thing's own name: one line; empty leaves it at that."""
     name = " ".join(unicodedata.normalize("NFC", _without_unseen(written)).split())
     if len(name) > MAX_NAME_CHARACTERS:
-        raise Invalid(f"Give a name of up to {MAX_NAME_CHARACTERS} characters.", field="name")
+        raise Invalid(f"Use a name of up to {MAX_NAME_CHARACTERS} characters.", field="name")
     return name
 
 
@@ -121,7 +121,7 @@ def check_note(written: str) -> str:
     """A few words for visitors, in lines and paragraphs if need be."""
     note = _without_unseen(written).strip()
     if len(note) > MAX_NOTE_CHARACTERS:
-        raise Invalid(f"Give a note of up to {MAX_NOTE_CHARACTERS} characters.", field="note")
+        raise Invalid(f"Use a note of up to {MAX_NOTE_CHARACTERS} characters.", field="note")
     return note
 
 

@@ -40,52 +40,52 @@ _MAX_ID_CHARACTERS = 64
 
 
 class NotInARoom(NotFound):
-    """The caller is in no room at the moment."""
+    """The caller is not in a room."""
 
     slug = "not-in-a-room"
-    title = "You are in no room"
+    title = "You are not in a room"
 
 
 class RoomUnknown(NotFound):
-    """No room has these letters; a room that has ended keeps its letters to nobody's use for a day."""
+    """No room has this code. The code of a room that has ended stays unused for a day."""
 
     slug = "room-unknown"
-    title = "There is no room with these letters"
+    title = "No room has this code"
 
 
 class RoomLocked(Conflict):
-    """The owner lets nobody in at the moment."""
+    """The owner has locked the room, so nobody can join."""
 
     slug = "room-locked"
-    title = "The room is locked"
+    title = "This room is locked"
 
 
 class RoomFull(Conflict):
-    """As many people are in the room, or wait at its door, as fit."""
+    """The room has reached its limit of people, or of people who wait to be admitted."""
 
     slug = "room-full"
-    title = "The room is full"
+    title = "This room is full"
 
 
 class RemovedFromRoom(Forbidden):
-    """The owner has put this person out, and does not want them back."""
+    """The owner has removed this person, who cannot join again."""
 
     slug = "removed-from-room"
-    title = "You were put out of this room"
+    title = "You were removed from this room"
 
 
 class TooManyRooms(Conflict):
-    """One person owns as many open rooms as anybody may."""
+    """One person has reached the limit of open rooms."""
 
     slug = "too-many-rooms"
     title = "You have too many rooms open"
 
 
 class RoomFullOfFiles(OutOfSpace):
-    """The room's files would be too many or take more than its quota; nothing was changed."""
+    """The room would exceed its limit of files or its quota. Nothing was changed."""
 
     slug = "room-full-of-files"
-    title = "The room has no space left"
+    title = "This room has no space left"
 
 
 class PathTooLong(Invalid):
@@ -159,7 +159,7 @@ def check_title(written: str) -> str:
     seen = "".join(letter for letter in written if letter.isspace() or unicodedata.category(letter)[0] != "C")
     title = " ".join(unicodedata.normalize("NFC", seen).split())
     if len(title) > MAX_TITLE_CHARACTERS:
-        raise Invalid(f"Give the room a name of up to {MAX_TITLE_CHARACTERS} characters.", field="name")
+        raise Invalid(f"Use a room name of up to {MAX_TITLE_CHARACTERS} characters.", field="name")
     return title
 
 

@@ -167,7 +167,7 @@ class _Listing:
             path = await _path_below(self._ways, self._top, position.folder_id)
             if path is None:
                 # Whoever makes an archive of all that is listed must not take it for whole.
-                raise Conflict("This folder has been changed meanwhile. Read its list from the beginning.")
+                raise Conflict("This folder has changed. Read its list from the beginning.")
             following, files = await self._step(position)
             found += [_linked(file, path) for file in files]
             if following is None:
@@ -217,7 +217,7 @@ def _position(cursor: str) -> _Position:
     try:
         return msgspec.json.decode(cursor, type=_Position)
     except msgspec.DecodeError as error:
-        raise Invalid("This is no cursor of this list. Read it from its beginning.", field="cursor") from error
+        raise Invalid("This cursor is not from this list. Read the list from the beginning.", field="cursor") from error
 
 
 async def _names(shelf: Shelf, owner_id: str, kind: str, thing_ids: Sequence[str]) -> dict[str, str]:

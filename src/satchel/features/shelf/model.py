@@ -19,42 +19,42 @@ MAX_DEPTH = 64
 
 
 class NameTaken(Conflict):
-    """Another file or folder in the same folder has this name already."""
+    """Another file or folder in the same folder has this name."""
 
     slug = "name-taken"
-    title = "There is something of this name already"
+    title = "This name is already in use"
 
 
 class NameUnusable(Invalid):
-    """Nothing of the name is left that can be seen and stored."""
+    """The name has no visible character that can be stored."""
 
     slug = "name-unusable"
-    title = "Nothing can have this name"
+    title = "This name cannot be used"
 
 
 class BytesGone(Gone):
-    """The bytes of an upload were taken away before they could be kept; only sending them again helps."""
+    """The uploaded bytes were removed before the file was stored. Upload them again."""
 
     slug = "bytes-gone"
-    title = "The uploaded bytes are gone"
+    title = "The uploaded data is no longer stored"
 
 
 class FolderInsideItself(Conflict):
-    """A folder was to be moved into itself or into a folder below it."""
+    """A folder cannot be moved into itself or into a folder below it."""
 
     slug = "folder-inside-itself"
     title = "A folder cannot be inside itself"
 
 
 class TooDeep(Invalid):
-    """More folders inside each other than are allowed."""
+    """The folder would be nested more deeply than is allowed."""
 
     slug = "too-deep"
-    title = "Too many folders inside each other"
+    title = "Folders are nested too deeply"
 
 
 class QuotaReached(OutOfSpace):
-    """The person's files would take more room than each may have; nothing was changed. What is in the bin counts."""
+    """The person's files would exceed the quota. Nothing was changed. Files in the bin count."""
 
     slug = "quota-reached"
     title = "Your shelf is full"

@@ -39,7 +39,7 @@ class ReceiverUnknown(NotFound):
     """Nobody has this e-mail address, or the person is not in the room."""
 
     slug = "receiver-unknown"
-    title = "There is nobody to receive this"
+    title = "Receiver not found"
 
 
 class ToYourself(Conflict):
@@ -50,38 +50,38 @@ class ToYourself(Conflict):
 
 
 class AlreadyTaken(Conflict):
-    """The files have been downloaded or saved, so they can be neither withdrawn nor declined any more."""
+    """The files were downloaded or saved, so the transfer can no longer be withdrawn or declined."""
 
     slug = "already-taken"
-    title = "This has been taken already"
+    title = "The files were already received"
 
 
 class NotOffered(Conflict):
     """The transfer was withdrawn by its sender, or declined by the caller."""
 
     slug = "not-offered"
-    title = "This is not offered any more"
+    title = "This transfer is no longer offered"
 
 
 class FilesGone(Conflict):
-    """The bytes were deleted, or the room that held them is not there for the caller any more."""
+    """The bytes were deleted, or the caller can no longer reach the room that held them."""
 
     slug = "files-gone"
-    title = "The files are not there any more"
+    title = "The files no longer exist"
 
 
 class HashDiffers(Invalid):
-    """The receiver's bytes are not those that were sent; download the file again."""
+    """The receiver's bytes differ from those that were sent. Download the file again."""
 
     slug = "hash-differs"
-    title = "These are not the bytes that were sent"
+    title = "The received file differs"
 
 
 class NoAnswersWanted(Conflict):
-    """The transfer was not one that asks for answers."""
+    """The transfer does not ask for answers."""
 
     slug = "no-answers-wanted"
-    title = "No answers are wanted"
+    title = "This transfer does not ask for answers"
 
 
 @dataclass(frozen=True, slots=True)

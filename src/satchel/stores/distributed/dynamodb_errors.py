@@ -121,7 +121,7 @@ def _not_accepted(message: str) -> SatchelError:
         return _missing(message)
     if "exceeded the maximum allowed size" in message:
         return ItemTooLarge("An item can have at most 400 KB. Store large content as an object instead.")
-    return Invalid("This does not fit the stored item: a place in it is missing, or of another type or size.")
+    return Invalid("The update does not fit the stored item: a place in it is missing, or has another type or size.")
 
 
 _OVERLOADED = _unavailable("The table store is overloaded. Try again in a moment.")
@@ -140,9 +140,9 @@ _BY_CODE: dict[str, Callable[[str], SatchelError]] = {
     **dict.fromkeys(_NOT_ACCEPTED, _not_accepted),
     **dict.fromkeys(_NEVER_EXPECTED, _UNEXPECTED),
     "ConditionalCheckFailedException": lambda _message: ConditionFailed("The item is not as expected. Read it again."),
-    "ExpiredIteratorException": _unavailable("The place in the stream was held too long. Read on from the position."),
+    "ExpiredIteratorException": _unavailable("The place in the stream has expired. Continue from the position."),
     "IdempotentParameterMismatchException": lambda _message: Invalid(
-        "Other writes were made under this token already. Use a new token for new writes."
+        "This token was already used for other writes. Use a new token for new writes."
     ),
     "TrimmedDataAccessException": lambda _message: PositionLost(
         "The stream no longer reaches back to this position. Rebuild from the items themselves."

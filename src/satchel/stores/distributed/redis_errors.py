@@ -39,7 +39,7 @@ REMEDIES: dict[type[Exception], str] = {
     exceptions.NoPermissionError: _ASK_FOR_RIGHTS,
     exceptions.NoScriptError: _UNEXPECTED,
     exceptions.NoSuchFieldsetError: _UNEXPECTED,
-    exceptions.OutOfMemoryError: "its memory is used up",
+    exceptions.OutOfMemoryError: "its memory is full",
     exceptions.PubSubError: _UNEXPECTED,
     exceptions.ReadOnlyError: _ASK_FOR_A_PRIMARY,
     exceptions.RedisClusterException: _ASK_FOR_ONE_SERVER,
@@ -63,13 +63,13 @@ def translated(error: Exception, server: str = "Redis") -> SatchelError:
     """The same trouble as one of our own errors."""
     words = str(error)
     if isinstance(error, exceptions.OutOfMemoryError):
-        return OutOfSpace(
-            f"{server} has used up its memory. Delete some, wait until some ends, or raise its maxmemory."
-        )
+        return OutOfSpace(f"{server} is out of memory. Delete keys, wait until some expire, or raise its maxmemory.")
     if words.startswith("WRONGTYPE"):
-        return WrongKind("This key holds something of another kind. Delete it first, or use another key.")
+        return WrongKind("This key holds a value of another kind. Delete it first, or use another key.")
     if "is not an integer" in words or "would overflow" in words:
-        return WrongKind("This is no whole number, or the sum would not fit into 64 bits. Put a number there first.")
+        return WrongKind(
+            "This is not a whole number, or the sum does not fit into 64 bits. Store a number there first."
+        )
     known = next(REMEDIES[kind] for kind in type(error).__mro__ if kind in REMEDIES)
     remedy = _REFUSALS.get(words.partition(" ")[0], known)
     return Unavailable(f"{server} cannot be used: {remedy}.")

@@ -64,18 +64,18 @@ def translate(error: Exception, bucket: str) -> SatchelError:
     if "NoSuchBucket" in codes:
         return no_bucket(bucket)
     if codes & _NOT_THERE:
-        return ObjectMissing("There is no such object or open upload.")
+        return ObjectMissing("This object or open upload does not exist.")
     if codes & _OUT_OF_RANGE:
         return RangeUnsatisfiable("The range starts at or after the end of the object.")
     if codes & _FULL:
-        return OutOfSpace(f"The bucket {bucket} is full. Make room or raise its quota, then try again.")
+        return OutOfSpace(f"The bucket {bucket} is full. Free some space or raise its quota, then try again.")
     if codes & _NOT_ALLOWED:
         return Unavailable(
             f"S3 does not let Satchel use the bucket {bucket}. Check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, "
             "what they allow, and this machine's clock."
         )
     if codes & _CHANGED:
-        return Unavailable("The object was replaced in this moment. Try again.")
+        return Unavailable("The object was replaced at the same time. Try again.")
     if codes & _REFUSED:
         return Invalid(f"S3 refuses this: {', '.join(sorted(codes & _REFUSED))}.")
     if "EntityTooLarge" in codes:

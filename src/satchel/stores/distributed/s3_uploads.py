@@ -26,7 +26,7 @@ class Upload:
     def __post_init__(self) -> None:
         # Without an id, some of these requests mean the object itself: aborting would delete it.
         if not self.id:
-            raise ObjectMissing("There is no such open upload.")
+            raise ObjectMissing("This upload is not open.")
 
 
 class S3Uploads:

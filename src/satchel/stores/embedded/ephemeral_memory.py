@@ -162,7 +162,7 @@ class MemoryEphemeral:
                 await self._kept.work_off()
             elif self._fleeting.next_ending > now:
                 raise OutOfSpace(
-                    "The memory for short-lived state is used up. Delete some, wait until some ends, or allow more."
+                    "The memory for short-lived state is full. Delete keys, wait until some expire, or raise the limit."
                 )
 
     def _keyspace(self, key: str) -> Keyspace:

@@ -72,9 +72,9 @@ class FolderLinks:
         try:
             claim = _decode(self._signer.open(_PURPOSE, token))
         except BadSignature as error:
-            raise LinkUnknown("This link is not complete, or was changed. Ask for a new one.") from error
+            raise LinkUnknown("This link is incomplete or was changed. Ask for a new one.") from error
         if claim.method != method:
-            raise LinkUnknown("This link is not complete, or was changed. Ask for a new one.")
+            raise LinkUnknown("This link is incomplete or was changed. Ask for a new one.")
         if self._clock() >= claim.expires:
             raise LinkExpired("This link has expired. Ask for a new one.")
         return claim

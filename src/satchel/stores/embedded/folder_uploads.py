@@ -203,7 +203,7 @@ class FolderUploads:
         with sealed.file:
             size_bytes = placed.size_bytes if placed else sealed.size_bytes
             if (sealed.description.etag, size_bytes) != (part.etag, part.size_bytes):
-                raise Invalid(f"Part {part.number} was replaced in this moment. Ask for the parts and try again.")
+                raise Invalid(f"Part {part.number} was replaced at the same time. List the parts and try again.")
             if placed is None:
                 draft.append(sealed.file, size_bytes)
             else:

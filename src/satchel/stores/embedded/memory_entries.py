@@ -128,5 +128,5 @@ class Entries:
 
 def of_kind(entry: Entry, kind: type[C]) -> C:
     if not isinstance(entry.content, kind):
-        raise WrongKind("This key holds something of another kind. Delete it first, or use another key.")
+        raise WrongKind("This key holds a value of another kind. Delete it first, or use another key.")
     return entry.content

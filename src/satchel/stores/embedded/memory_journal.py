@@ -112,7 +112,7 @@ def _replay(
             command = cast("Command[Any]", _DECODERS[name].decode(body))
         except (KeyError, msgspec.MsgspecError) as error:
             raise Unavailable(
-                f"{path} holds what this version does not understand. Run the version that wrote it, or move the file"
+                f"{path} was written by another version. Run the version that wrote it, or move the file"
                 " away, which forgets what it kept."
             ) from error
         # A command is written before it is done, so it may be one that was refused.

@@ -324,7 +324,7 @@ def _sum(number: bytes, by: int) -> int:
     except ValueError:
         old = MAX_WHOLE + 1
     if not (MIN_WHOLE <= old <= MAX_WHOLE and MIN_WHOLE <= old + by <= MAX_WHOLE and b"%d" % old == number):
-        raise WrongKind("This is no whole number, or the sum would not fit into 64 bits. Put a number there first.")
+        raise WrongKind("This is not a whole number, or the sum does not fit into 64 bits. Store a number there first.")
     return old + by
 
 

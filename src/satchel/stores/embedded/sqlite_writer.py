@@ -51,7 +51,7 @@ def translated(error: sqlite3.Error | OSError, path: Path) -> SatchelError:
     log.error("%s: %s", path, error)
     match getattr(error, "sqlite_errorname", "").split("_")[1:]:
         case ["FULL", *_]:
-            return OutOfSpace("The disk of the data file is full. Make room, then try again.")
+            return OutOfSpace("The disk of the data file is full. Free some space, then try again.")
         case ["BUSY" | "LOCKED", *_]:
             return Unavailable("Another process keeps the data file locked. Stop it, or try again later.")
         case ["READONLY", *_]:

@@ -45,7 +45,7 @@ def position_from(text: str | None) -> int | None:
     if text is None:
         return None
     if not (text.isascii() and text.isdigit() and len(text) < 19):
-        raise Invalid("This is no position in the stream. Pass one that a change came with.")
+        raise Invalid("This is not a position in the stream. Use one that came with a change.")
     return int(text)
 
 

@@ -30,7 +30,7 @@ class Invited:
 
 async def invite(accounts: Accounts, by: UserId, *, email: str | None, note: str, administrator: bool) -> Invited:
     if len(note) > MAX_NOTE_CHARACTERS:
-        raise Invalid(f"Keep the note under {MAX_NOTE_CHARACTERS} characters.", field="note")
+        raise Invalid(f"Use a note of up to {MAX_NOTE_CHARACTERS} characters.", field="note")
     token = new_secret()
     now = accounts.clock()
     row = InvitationRow(

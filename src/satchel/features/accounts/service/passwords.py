@@ -44,7 +44,7 @@ class Passwords:
 
     async def _alone(self, work: Callable[P, T], *arguments: P.args, **options: P.kwargs) -> T:
         if self._waiting >= _MOST_WAITING:
-            raise Unavailable("Many people are signing in right now. Try again in a few seconds.")
+            raise Unavailable("Too many people are signing in at once. Try again in a few seconds.")
         self._waiting += 1
         try:
             async with self._running:

@@ -22,7 +22,7 @@ async def find_user(accounts: Accounts, user_id: UserId) -> UserRow:
     known = len(user_id) <= MAX_USER_ID_CHARACTERS
     user = await USER.get(accounts.tables, user_id=user_id) if known else None
     if user is None:
-        raise NotFound("There is no such account.")
+        raise NotFound("This account does not exist.")
     return user
 
 

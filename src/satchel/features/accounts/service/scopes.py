@@ -25,7 +25,7 @@ async def grant_scope(
 ) -> ScopeRow:
     """Let an address use a thing of `owner`, whether or not there is an account yet. Granting again is harmless."""
     if not 1 <= len(resource_id) <= MAX_RESOURCE_CHARACTERS or len(resource_name) > MAX_RESOURCE_CHARACTERS:
-        raise Invalid(f"A resource is named by 1 to {MAX_RESOURCE_CHARACTERS} characters.", field="resource_id")
+        raise Invalid(f"Use a resource id of 1 to {MAX_RESOURCE_CHARACTERS} characters.", field="resource_id")
     scope = ScopeRow(
         granted_to=normalise_email(to),
         type=check_grantable(scope_type),

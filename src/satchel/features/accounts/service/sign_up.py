@@ -91,15 +91,17 @@ async def _admit(
     if invitation:
         row = await INVITATION.get(accounts.tables, token_hash=token_hash(invitation))
         if row is None or row.email not in ("", email) or from_iso(row.absolute_expiry) <= accounts.clock():
-            raise InvitationInvalid("Ask for a new invitation, and use the address that it was sent to.")
+            raise InvitationInvalid("This invitation no longer works, or is for another address. Ask for a new one.")
         if not await still_administers(accounts, row.invited_by):
-            raise InvitationInvalid("Whoever invited you does not run this server any more. Ask somebody who does.")
+            raise InvitationInvalid(
+                "The person who invited you is no longer an administrator. Ask an administrator for a new invitation."
+            )
         return row
     mode = _mode(accounts, server)
     if mode == "invitation":
-        raise SignUpClosed("You need an invitation to sign up here. Ask the person who runs this server for one.")
+        raise SignUpClosed("You need an invitation to sign up here. Ask the administrator of this server.")
     if mode == "closed":
-        raise SignUpClosed("This server takes no new accounts.")
+        raise SignUpClosed("This server accepts no new accounts.")
     return None
 
 
@@ -133,5 +135,5 @@ async def _store(accounts: Accounts, user: UserRow, server: ServerRow | None, in
         await accounts.tables.transact(writes)
     except TransactionCancelled as cancelled:
         if cancelled.reasons[0] is not None:
-            raise EmailTaken("There is an account with this address. Sign in instead.") from cancelled
-        raise Conflict("Somebody else signed up at the same moment. Try again.") from cancelled
+            raise EmailTaken("This address already has an account. Sign in instead.") from cancelled
+        raise Conflict("Somebody else signed up at the same time. Try again.") from cancelled

@@ -89,7 +89,7 @@ def routes(clicks: Clicks) -> Router:
         "/clicks",
         status=201,
         raises=_REFUSALS,
-        sends={IDEMPOTENCY_KEY: "One key for all clicks of this request that have none of their own."},
+        sends={IDEMPOTENCY_KEY: "The idempotency key of all clicks in this request that have none of their own."},
     )
     async def send_clicks(
         caller: Member | Guest, request: Request, body: ClickBody | list[ClickBody]
@@ -201,4 +201,4 @@ def _period(body: RebuildBody) -> Period:
         return Period.of_day(body.day)
     if body.month is not None and body.day is None:
         return Period.of_month(*map(int, body.month.split("-")))
-    raise Invalid("Give either a day, such as 2025-10-02, or a month, such as 2025-10.")
+    raise Invalid("Send either a day, such as 2025-10-02, or a month, such as 2025-10.")

@@ -41,7 +41,7 @@ class Allowance:
         await self._ephemeral.run(Increment(key, -size_bytes))
         midnight = datetime(now.year, now.month, now.day, tzinfo=UTC) + _DAY
         raise DropLimit(
-            f"This server passes on {self._limit_bytes} bytes a day from one network. Go on after midnight (UTC).",
+            f"Your network has reached its limit of {self._limit_bytes} bytes a day. Try again after midnight (UTC).",
             retry_after=max(1, round((midnight - now).total_seconds())),
             limit_bytes=self._limit_bytes,
             over_at=iso(midnight.timestamp()),

@@ -144,7 +144,7 @@ class Between:
             if answer is not None:
                 return _check(answer)
             if not await self._ephemeral.run(Exists(READY(request_id=request_id))):
-                raise NobodyThere("The receiver has broken off. If they still want the file, they will ask again.")
+                raise NobodyThere("The receiver disconnected. If they still want the file, they will ask again.")
 
     async def _push(self, key: str, value: bytes) -> None:
         await self._ephemeral.together(ListPush(key, value), Expire(key, _KEPT))
@@ -184,7 +184,7 @@ class _Fetched:
         while (said := await self._ephemeral.wait_pop(self._chunks, self._patience)) != _FIN:
             number, _, piece = (said or b"").partition(b"@@")
             if number != b"%d" % taken:
-                raise StreamOver("The owner's side has broken off. Ask for the file again.")
+                raise StreamOver("The sender disconnected. Ask for the file again.")
             yield piece
             taken += 1
             if taken % _PORTION_CHUNKS == 0:

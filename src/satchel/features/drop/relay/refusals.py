@@ -14,25 +14,25 @@ class OtherSideMissing(Conflict):
     """Nobody came to send or to take the bytes of this stream; trying again helps once they are there."""
 
     slug = "other-side-missing"
-    title = "The other side did not come"
+    title = "The other side did not connect"
 
 
 class ReceiverGone(Gone):
     """The receiver has broken off the stream. If they still want the file, they ask for it again."""
 
     slug = "receiver-gone"
-    title = "The receiver has gone"
+    title = "The receiver disconnected"
 
 
 class StreamOver(Gone):
     """The stream has been taken or has broken off; whoever misses something of it asks for the file again."""
 
     slug = "stream-over"
-    title = "This stream is over"
+    title = "This stream has ended"
 
 
 class DropLimit(TooMany):
     """As many bytes have passed for one network today as this server lets pass; `over_at` says when it goes on."""
 
     slug = "drop-limit"
-    title = "Enough for today"
+    title = "Daily limit reached"

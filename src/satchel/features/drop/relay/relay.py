@@ -60,9 +60,11 @@ class Relay:
     def collect(self) -> Iterator["Metric"]:
         from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
-        yield GaugeMetricFamily("satchel_drop_streams", "Streams with a receiver here.", value=self._open)
+        yield GaugeMetricFamily(
+            "satchel_drop_streams", "Open streams whose receiver is connected to this server.", value=self._open
+        )
         yield CounterMetricFamily(
-            "satchel_drop_relayed_bytes", "Bytes passed on to receivers.", value=self._relayed_bytes
+            "satchel_drop_relayed_bytes", "Bytes relayed to receivers.", value=self._relayed_bytes
         )
 
     async def send(self, request_id: RequestId, total: int | None, segment: Segment) -> None:

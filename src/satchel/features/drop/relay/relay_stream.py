@@ -80,7 +80,7 @@ class Stream:
                 del self._line[start]
             elif self._current is segment:
                 # Its request was given up while its bytes were on their way.
-                self.end(StreamOver("The owner's side was given up. Ask for the file again."))
+                self.end(StreamOver("The sender gave up. Ask for the file again."))
 
     async def take(self, outlet: Outlet, count: Callable[[int], None]) -> None:
         """Let everything flow into the outlet, up to the last segment. `count` is told of bytes that have passed."""
@@ -92,18 +92,18 @@ class Stream:
                 segment.accept()
             except SatchelError as error:
                 segment.refuse(error)
-                over = StreamOver("The owner's side has broken off. Ask for the file again.")
+                over = StreamOver("The sender disconnected. Ask for the file again.")
                 self.end(over)
                 raise over from error
             finally:
                 self._current = None
                 segment.refuse(self._why_over or receiver_gone())
-        self.end(StreamOver("Everything has been taken."))
+        self.end(StreamOver("The whole stream has been received."))
 
     def enter(self) -> None:
         """Take the receiver's place, which nobody else has or had."""
         if self.has_receiver:
-            raise StreamOver("This stream is being taken already. Ask for the file again.")
+            raise StreamOver("This stream is already being received. Ask for the file again.")
         self.has_receiver = True
 
     def leave(self) -> None:
@@ -159,7 +159,9 @@ class Stream:
 
     def _out_of_place(self) -> SegmentOutOfPlace:
         position = self._position
-        return SegmentOutOfPlace(f"{position} bytes of the stream have passed. Go on from there.", position=position)
+        return SegmentOutOfPlace(
+            f"{position} bytes of the stream have been sent. Continue from there.", position=position
+        )
 
     async def _next(self) -> Segment:
         try:
@@ -168,7 +170,7 @@ class Stream:
                     self._arrival.clear()
                     await self._arrival.wait()
         except TimeoutError:
-            raise OtherSideMissing("The owner did not come to send the bytes. Ask for the file again.") from None
+            raise OtherSideMissing("The sender did not connect. Ask for the file again.") from None
         return self._line.pop(self._position)
 
     async def _pass_on(self, segment: Segment, outlet: Outlet, count: Callable[[int], None]) -> None:
@@ -204,8 +206,8 @@ class Stream:
 
 
 def receiver_gone() -> ReceiverGone:
-    return ReceiverGone("The receiver has broken off. If they still want the file, they will ask again.")
+    return ReceiverGone("The receiver disconnected. If they still want the file, they will ask again.")
 
 
 def receiver_missing() -> OtherSideMissing:
-    return OtherSideMissing("The receiver did not come to take the bytes. Wait until they ask again.")
+    return OtherSideMissing("The receiver did not connect. Wait until they ask again.")

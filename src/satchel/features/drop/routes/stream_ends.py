@@ -107,12 +107,14 @@ class SocketInlet:
             async with asyncio.timeout(_STALLED_SECONDS):
                 message = await self._receive()
         except TimeoutError:
-            raise TooSlow(f"Nothing arrived for {_STALLED_SECONDS:g} seconds, so the stream was given up.") from None
+            raise TooSlow(
+                f"No data arrived for {_STALLED_SECONDS:g} seconds, so the stream was ended. Ask for the file again."
+            ) from None
         if message["type"] == "websocket.disconnect":
             raise _broken()
         frame = message.get("bytes")
         if frame is None:
-            raise Malformed("A stream is sent in binary frames; an empty one ends it.")
+            raise Malformed("Send the stream in binary frames. An empty frame ends it.")
         return frame
 
 
@@ -157,4 +159,4 @@ async def _write_all(outlet: AnswerOutlet | SocketOutlet, inlet: Inlet) -> int:
 
 
 def _broken() -> StreamOver:
-    return StreamOver("The bytes did not come to their end.")
+    return StreamOver("The connection ended before the last byte.")

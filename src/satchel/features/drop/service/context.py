@@ -67,7 +67,7 @@ def still_there(caller: Caller) -> tuple[Command[bytes | None], Command[bytes | 
 
 
 def missing() -> SessionUnknown:
-    return SessionUnknown("There is no such session, or you are not in it. Ask for a new link or code.")
+    return SessionUnknown("This session does not exist, or you are not in it. Ask for a new link or code.")
 
 
 async def in_parts(drop: Drop, commands: Sequence[Command[Any]]) -> list[Any]:

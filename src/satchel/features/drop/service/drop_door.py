@@ -14,7 +14,7 @@ async def become_door(drop: Drop, caller: Caller) -> None:
     """If nobody who is here is the door; the host can take it over from anybody."""
     door_id = caller.session.door_id
     if door_id not in (None, caller.member_id) and not caller.is_host and await is_here(drop, door_id):
-        raise Conflict("Somebody else lets people in already. Ask them for their code.")
+        raise Conflict("Another member already shows a code. Ask them for it.")
     await _put_at_door(drop, caller, caller.member_id)
 
 

@@ -60,7 +60,7 @@ async def withdraw_file(drop: Drop, caller: Caller, file_id: FileId) -> None:
     if owner is None:
         raise FileUnknown("This file is no longer offered.")
     if owner != caller.member_id.encode() and not caller.is_host:
-        raise Forbidden("Only whoever offers this file, or the host of the session, can withdraw it.")
+        raise Forbidden("Only the member who offers this file, or the host of the session, can withdraw it.")
     await tell_members(drop, session_id, *await withdraw(drop, session_id, [file_id]))
 
 
@@ -74,11 +74,11 @@ async def _claim(drop: Drop, caller: Caller, file_ids: list[FileId]) -> list[Fil
     owners = await in_parts(drop, [HashGet(FILE(session_id=session_id, file_id=each), "owner.id") for each in old])
     if any(owner != caller.member_id.encode() for owner in owners):
         await _let_go(drop, caller, new)
-        raise Conflict("A file with this id is announced by somebody else. Draw another id.")
+        raise Conflict("Another member has announced a file with this id. Draw another id.")
     if await drop.ephemeral.run(SetSize(files)) > MAX_FILES:
         await _let_go(drop, caller, new)
         raise TooManyFiles(
-            f"A session has room for {MAX_FILES} announcements. Withdraw some, or announce a folder as one.",
+            f"A session can have at most {MAX_FILES} files. Withdraw some, or announce a folder as one.",
             limit=MAX_FILES,
         )
     return new
@@ -95,7 +95,7 @@ async def _check_size(drop: Drop, caller: Caller, latest: Mapping[FileId, Announ
     if size > MAX_ANNOUNCED_BYTES:
         await _let_go(drop, caller, new)
         raise TooManyFiles(
-            f"A session has room for {MAX_ANNOUNCED_BYTES} bytes of announcements. Withdraw some first.",
+            f"The announcements of a session can have at most {MAX_ANNOUNCED_BYTES} bytes. Withdraw some first.",
             limit_bytes=MAX_ANNOUNCED_BYTES,
         )
 

@@ -121,7 +121,7 @@ async def acknowledge(drop: Drop, caller: Caller, request_id: RequestId, answer:
     if row.acknowledged is not None:
         if row.acknowledged.public_key == answer.public_key:
             return
-        raise Conflict("This request was acknowledged before, by another window of yours. Wait for the next.")
+        raise Conflict("Another window of yours has acknowledged this request. Wait for the next one.")
     asked = ACKNOWLEDGED(session_id=row.session_id, file_id=row.file_id, member_id=row.receiver_id)
     await _change(
         drop,
@@ -187,7 +187,9 @@ async def _put_in(drop: Drop, caller: Caller, row: RequestRow) -> list[RequestRo
         raise missing()
     if owner is None:
         raise _not_offered()
-    raise TooManyRequestsOpen(f"You wait for {MAX_REQUESTS_OF_ONE} files. Let some of them come first.")
+    raise TooManyRequestsOpen(
+        f"You are waiting for {MAX_REQUESTS_OF_ONE} files, which is the limit. Wait until some have arrived."
+    )
 
 
 def _writing(row: RequestRow) -> list[Command[Any]]:
@@ -214,7 +216,7 @@ async def _asked_before(drop: Drop, row: RequestRow, known: RequestRow) -> Reque
         *(row.session_id, row.receiver_id, row.file_id, row.public_key),
     )
     if not is_same:
-        raise Conflict("A request with this id exists already. Draw another id.")
+        raise Conflict("A request with this id already exists. Draw another id.")
     return (await show_requests(drop, [known]))[0]
 
 
@@ -223,7 +225,7 @@ async def _owner_of(drop: Drop, caller: Caller, file_id: FileId) -> MemberId:
     if owner is None:
         raise _not_offered()
     if owner == caller.member_id.encode():
-        raise OwnFile("You announced this file yourself.")
+        raise OwnFile("This is your own file.")
     return MemberId(owner.decode())
 
 
@@ -282,8 +284,8 @@ def _flow(row: RequestRow, *, allowed: bool) -> Flow:
 
 
 def _not_offered() -> FileUnknown:
-    return FileUnknown("This file is no longer offered. Look at the session again.")
+    return FileUnknown("This file is no longer offered. Reload the session.")
 
 
 def _over() -> RequestUnknown:
-    return RequestUnknown("There is no such request, or it is over. Ask for the file again.")
+    return RequestUnknown("This request does not exist, or has ended. Ask for the file again.")

@@ -20,7 +20,7 @@ async def join(
     await drop.limits.check_attempts(session_id, network)
     if not hmac.compare_digest(hashlib.sha256(admission).hexdigest(), session.code):
         await drop.limits.count_attempt(session_id, network)
-        raise AdmissionRefused("This does not open the session. Use the whole link, or ask for the code.")
+        raise AdmissionRefused("This link does not open the session. Use the complete link, or ask for the code.")
     await claim_member(drop, session_id, member_id)
     token = new_token(member_id)
     row = MemberRow(token_sha256=token_digest(token), sealed=sealed, joined_at=drop.now())
@@ -34,7 +34,7 @@ async def join(
             HashDelete(seen, member_id),
             Delete(MEMBER(member_id=member_id)),
         )
-        raise SessionFull(f"{MAX_MEMBERS} members are in this session, as many as fit.") if found else missing()
+        raise SessionFull(f"This session is full ({MAX_MEMBERS} members). Try again later.") if found else missing()
     (view,) = await show_members(drop, {member_id: row})
     await tell_members(drop, session_id, MemberChanged(member=view))
     return Opened(session.name, token)

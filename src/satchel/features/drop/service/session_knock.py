@@ -78,7 +78,7 @@ async def knock(
     door_id = await _find_door(drop, session_id, network)
     key, note = KNOCK(session_id=session_id), _note(knock_id, "asked")
     if not await drop.ephemeral.run(Put(key, note, ttl=drop.patience, only_if_absent=True)):
-        raise DoorBusy("Somebody else is being let in. Try again in a moment.")
+        raise DoorBusy("Somebody else is joining right now. Try again in a moment.")
     async with _over_if_it_fails(drop, session_id):
         await drop.limits.count_attempt(session_id, network)
         told = Knocked(knock_id=knock_id, suite=suite, share=share)
@@ -104,7 +104,7 @@ async def present_tag(drop: Drop, session_id: SessionId, knock_id: KnockId, *, t
 async def answer_knock(drop: Drop, caller: Caller, knock_id: KnockId, answer: Answer) -> None:
     """For the door alone."""
     if caller.session.door_id != caller.member_id:
-        raise Forbidden("Only whoever is the door can answer a knock.")
+        raise Forbidden("Only the member who shows the code can answer a knock.")
     await _check_stage(drop, caller.session_id, knock_id, *_ANSWERS[type(answer)])
     await drop.ephemeral.run(Publish(knock_channel(caller.session_id, knock_id), _encode(answer)))
 
@@ -122,7 +122,7 @@ async def _ask_door(
             return answering.result()
         except TimeoutError as error:
             raise KnockUnanswered(
-                "Nobody answered. Ask whoever gave you the code whether they are still there."
+                "Nobody answered. Ask the person who gave you the code whether they are still connected."
             ) from error
         finally:
             answering.cancel()
@@ -159,14 +159,14 @@ async def _find_door(drop: Drop, session_id: SessionId, network: str) -> MemberI
 
 async def _refuse_if_gone(drop: Drop, door_id: MemberId | None) -> MemberId:
     if door_id is None or not await is_here(drop, door_id):
-        raise DoorClosed("Nobody is there to let you in by a code. Ask for a link, or for somebody to show a code.")
+        raise DoorClosed("Nobody is showing a code for this session. Ask for a link, or ask a member to show a code.")
     return door_id
 
 
 async def _check_stage(drop: Drop, session_id: SessionId, knock_id: KnockId, *stages: Stage) -> None:
     noted = await drop.ephemeral.run(Get(KNOCK(session_id=session_id))) if is_id(knock_id) else None
     if noted not in [_note(knock_id, stage) for stage in stages]:
-        raise NotFound("This knock is over, or it is not its turn. Knock again.")
+        raise NotFound("This knock has ended, or is not at this step. Knock again.")
 
 
 def _note(knock_id: KnockId, stage: Stage) -> bytes:
@@ -175,5 +175,5 @@ def _note(knock_id: KnockId, stage: Stage) -> bytes:
 
 def _refusal(said: Refusal) -> SatchelError:
     if said == "code-wrong":
-        return CodeWrong("The code is wrong. Look at it again; after a few wrong ones it is no longer good.")
-    return CodeDead("The code was wrong too often and is no longer good. Ask for the new one.")
+        return CodeWrong("This code is wrong. Check it: after a few wrong attempts it stops working.")
+    return CodeDead("This code was wrong too often and no longer works. Ask for the new one.")

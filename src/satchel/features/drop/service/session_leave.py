@@ -42,10 +42,10 @@ async def leave(drop: Drop, caller: Caller, member_id: MemberId) -> None:
         await take_out(drop, caller.session, member_id, "left")
         return
     if not caller.is_host:
-        raise Forbidden("Only the host of the session can put others out.")
+        raise Forbidden("Only the host of the session can remove others.")
     members = MEMBERS(session_id=caller.session_id)
     if not is_id(member_id) or await drop.ephemeral.run(HashGet(members, member_id)) is None:
-        raise NotFound("There is no such member in this session.")
+        raise NotFound("This member is not in the session.")
     await take_out(drop, caller.session, member_id, "removed")
 
 

@@ -53,7 +53,7 @@ async def open_session(
     """`code` is SHA-256, in hexadecimal digits, of what lets people in. Who opens the session is its host."""
     await _have_room_for(drop, session_id, network)
     if await drop.ephemeral.run(is_open(session_id)):
-        raise SessionExists("A session with this id is open already. Draw another id.")
+        raise SessionExists("A session with this id is already open. Draw another id.")
     await claim_member(drop, session_id, member_id)
     name = await _take_name(drop, session_id)
     token, now = new_token(member_id), drop.now()
@@ -77,7 +77,7 @@ async def find_by_name(drop: Drop, written: str, network: str) -> SessionId:
     session_id = SessionId((found or b"").decode())
     if not session_id or not await drop.ephemeral.run(is_open(session_id)):
         await drop.limits.count_name(network)
-        raise SessionUnknown("No session has this name. Ask for the right one, or for a new one.")
+        raise SessionUnknown("No session has this name. Check the code, or ask for a new one.")
     await drop.limits.check_names(network)
     return session_id
 
@@ -99,7 +99,7 @@ async def claim_member(drop: Drop, session_id: SessionId, member_id: MemberId) -
         Put(MEMBER(member_id=member_id), session_id.encode(), ttl=KEPT, only_if_absent=True)
     )
     if not is_free:
-        raise Conflict("A member with this id is in a session already. Draw another id.")
+        raise Conflict("A member with this id is already in a session. Draw another id.")
 
 
 def member_writes(session_id: SessionId, member_id: MemberId, row: MemberRow) -> list[Command[Any]]:
@@ -123,7 +123,7 @@ async def _have_room_for(drop: Drop, session_id: SessionId, network: str) -> Non
     await in_parts(drop, [SetRemove(created, each) for each in over])
     if len(known) - len(over) >= drop.max_sessions_of_a_network:
         raise TooManySessions(
-            f"{drop.max_sessions_of_a_network} sessions are open from your network, as many as one may have. "
+            f"Your network has {drop.max_sessions_of_a_network} sessions open, which is the limit. "
             "Close one, or wait until one ends.",
             limit=drop.max_sessions_of_a_network,
         )

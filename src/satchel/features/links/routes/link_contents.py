@@ -78,7 +78,7 @@ def routes(links: Links) -> Router:
         visit = await let_in(caller, token, query, request)
         await grants.check_place(links, visit, WHOLE_FOLDER)
         if visit.link.kind != "folder":
-            raise NotFound("Only a folder can be had as an archive.")
+            raise NotFound("Only a folder can be downloaded as an archive. Download the file itself.")
         size_bytes = await link_contents.size_of_all(links, visit)
         return Archive(
             links.objects, visit.thing.name, _entries(links, visit), metered=_archive_meter(links, visit, size_bytes)

@@ -136,7 +136,7 @@ def routes(links: Links) -> Router:
         """List the files of a link that has been entered."""
         visit = await link_enter.let_in(links, token, visitor_of(caller, request), query.shown)
         if not link_enter.has_files(visit.link):
-            raise NotFound("By this link there are no files to be had.")
+            raise NotFound("This link has no files to download.")
         return _list(visit.link, await link_enter.list_files(links, visit.link, query.cursor))
 
     return router

@@ -37,7 +37,7 @@ def routes(links: Links) -> Router:
 
 async def _show(links: Links, visit: Visit, file: LinkedFile, request: Request) -> Response:
     if not link_contents.can_look(visit.link):
-        raise NoPreview("Only so many may download this, so it cannot be shown as well. Download it instead.")
+        raise NoPreview("Downloads of this link are limited, so it has no preview. Download the file instead.")
     shown = await preview(links.objects, file.key, file.name, file.content_type)
     if request.method == "GET":
         await link_contents.count_view(links, visit, file.file_id)

@@ -55,4 +55,4 @@ class LinkDestination:
         try:
             return await link_uploads.receive(self._links, token, shown, uploader, file)
         except (LinkFull, Gone, NotFound) as error:
-            raise UploadUnwanted("Nobody asks for this file any more, so it was not kept.") from error
+            raise UploadUnwanted("This link no longer accepts files. The file was not saved.") from error

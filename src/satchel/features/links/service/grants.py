@@ -206,7 +206,9 @@ def _with_answer(links: Links, taking: Taking, grant: GrantRow, sending: _Sendin
     """The grant with one more answer, and with one more place if it would be too much for those that it has."""
     alive = _alive(links, grant)
     if len(alive) >= MOST_ANSWERS:
-        raise TooMany("Too many parts of this are being downloaded at once. Wait for some of them.", retry_after=5)
+        raise TooMany(
+            "Too many parts of this file are being downloaded at once. Wait until some have finished.", retry_after=5
+        )
     dead = {name: answer for name, answer in grant.under_way.items() if name not in alive}
     arrived, ended = _gone_on_with(dead, taking.part, sending.start)
     # Others of a dead server may be gone on with as well, but not without end.
@@ -308,10 +310,10 @@ def _until(links: Links) -> str:
 def _still_under_way() -> TooMany:
     """Whoever lost their line may be back before the server knows that it is lost."""
     seconds = int(BELIEVED_FOR.total_seconds())
-    return TooMany("You are downloading this already. If the line broke, go on in a minute.", retry_after=seconds)
+    return TooMany(
+        "You are already downloading this. If the connection was lost, resume in a minute.", retry_after=seconds
+    )
 
 
 def _used_up() -> LinkUsedUp:
-    return LinkUsedUp(
-        "As many have downloaded this as may, or are about to. Ask whoever gave you the link for a new one."
-    )
+    return LinkUsedUp("This link has reached its download limit. Ask its owner for a new one.")

@@ -54,7 +54,7 @@ async def change(links: Links, owner_id: OwnerId, link_id: str, wanted: Change) 
 
     async def attempt(link: LinkRow) -> LinkRow | None:
         if link.revoked_at:
-            raise LinkRevoked("You have revoked this link. Give a new one instead.")
+            raise LinkRevoked("You have revoked this link. Create a new one instead.")
         badge, badge_writes = _badge_change(links, link, wanted.badge)
         actions = [_say(name, value) for name, value in (values | badge).items()]
         if not actions:

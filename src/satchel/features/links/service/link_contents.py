@@ -16,13 +16,13 @@ async def find_file(links: Links, visit: Visit, file_id: str) -> LinkedFile:
     link, known = visit.link, has_files(visit.link) and 0 < len(file_id) <= MAX_ID_CHARACTERS
     file = await links.things[link.kind].file(link.owner_id, link.thing_id, file_id) if known else None
     if file is None:
-        raise NotFound("There is no such file by this link.")
+        raise NotFound("This link has no such file.")
     return file
 
 
 async def find_only_file(links: Links, visit: Visit) -> LinkedFile:
     if visit.thing.file_id is None:
-        raise NotFound("This link does not lead to one file. Ask for its files one by one, or for all as an archive.")
+        raise NotFound("This link leads to a folder. Download its files one by one, or all as an archive.")
     return await find_file(links, visit, visit.thing.file_id)
 
 

@@ -25,13 +25,13 @@ from satchel.kernel.errors import SatchelError
 from satchel.kernel.linked import LinkedThing
 
 _TOKEN = re.compile(rf"[A-Za-z0-9_-]{{{TOKEN_CHARACTERS}}}")
-_UNKNOWN = "There is no such link. Check the address, or ask for it again."
+_UNKNOWN = "This link does not exist. Check the address, or ask for it again."
 _REFUSALS: dict[State, tuple[type[SatchelError], str]] = {
-    "paused": (LinkPaused, "The owner has paused this link. Try again later, or ask them."),
-    "expired": (LinkExpired, "This link has expired. Ask whoever gave it to you for a new one."),
-    "used-up": (LinkUsedUp, "This link was used as often as it may be. Ask whoever gave it to you for a new one."),
-    "revoked": (LinkRevoked, "This link was revoked. Ask whoever gave it to you for a new one."),
-    "gone": (LinkTargetGone, "What this link was for is not there any more. Ask whoever gave it to you."),
+    "paused": (LinkPaused, "This link is paused. Try again later, or ask its owner."),
+    "expired": (LinkExpired, "This link has expired. Ask its owner for a new one."),
+    "used-up": (LinkUsedUp, "This link has reached its download limit. Ask its owner for a new one."),
+    "revoked": (LinkRevoked, "This link was revoked. Ask its owner for a new one."),
+    "gone": (LinkTargetGone, "The content of this link no longer exists. Ask its owner."),
 }
 
 
@@ -58,7 +58,7 @@ async def find_own(links: Links, owner_id: OwnerId, link_id: str) -> LinkRow:
     pointer = await POINTER.get(links.tables, owner_id=owner_id, link_id=LinkId(link_id)) if known else None
     link = None if pointer is None else await LINK.get(links.tables, token=pointer.token)
     if link is None:
-        raise LinkUnknown("You have given no such link.")
+        raise LinkUnknown("You have no such link.")
     return link
 
 

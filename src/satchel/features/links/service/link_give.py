@@ -45,7 +45,7 @@ async def give(links: Links, owner_id: OwnerId, wish: Wish) -> LinkRow:
     known = 0 < len(wish.thing_id) <= MAX_ID_CHARACTERS
     thing = await links.things[wish.kind].describe(owner_id, wish.thing_id) if known else None
     if thing is None:
-        raise NotFound("You have no such thing to give a link to.", field="thing")
+        raise NotFound("You have no such file, folder or room to link to.", field="thing")
     link = LinkRow(
         token=new_token(),
         link_id=LinkId(new_id(links.clock)),
@@ -73,19 +73,19 @@ def check_end(links: Links, moment: float) -> str:
     if moment == NEVER:
         return ""
     if not now < moment <= now + LONGEST_LIFE.total_seconds():
-        raise Invalid("Choose a time to come, within a hundred years.", field="expires_at")
+        raise Invalid("Choose a time in the future, within a hundred years.", field="expires_at")
     return iso(moment)
 
 
 def check_downloads(kind: ThingKind, downloads: int) -> int:
     if downloads and kind not in DOWNLOADABLE:
-        raise Invalid("Only links to files and folders can have a number of downloads.", field="downloads")
+        raise Invalid("Only links to files and folders can have a download limit.", field="downloads")
     return downloads
 
 
 def check_max_bytes(kind: ThingKind, max_bytes: int) -> int:
     if max_bytes and kind != "request":
-        raise Invalid("Only a link that asks for files can limit how much may come.", field="max_bytes")
+        raise Invalid("Only a link that asks for files can have a size limit.", field="max_bytes")
     return max_bytes
 
 

@@ -24,7 +24,7 @@ async def admit(links: Links, token: str, shown: str, size_bytes: int) -> None:
     link = (await usable(links, token)).link
     passes.check(links, link, shown)
     if link.kind != "request":
-        raise LinkUnknown("By this link nobody asks for files.")
+        raise LinkUnknown("This link does not ask for files.")
     _check_fits(link, size_bytes)
     try:
         await links.inbox.admit(link.owner_id, link.thing_id, size_bytes)
@@ -98,10 +98,10 @@ async def _free_room(links: Links, link: LinkRow, file: HandedFile) -> None:
 
 def _check_fits(link: LinkRow, size_bytes: int) -> None:
     if link.received_files >= MOST_RECEIVED_FILES:
-        raise LinkFull(f"By one link at most {MOST_RECEIVED_FILES} files can come. Ask for a new one.")
+        raise LinkFull(f"One link accepts at most {MOST_RECEIVED_FILES} files. Ask its owner for a new one.")
     if link.max_bytes and link.received_bytes + size_bytes > link.max_bytes:
         raise LinkFull(
-            "This is more than was asked for by this link. Send less, or ask for a larger limit.",
+            "This link has reached its size limit. Send less, or ask its owner to raise it.",
             max_bytes=link.max_bytes,
             left_bytes=max(0, link.max_bytes - link.received_bytes),
         )
@@ -118,4 +118,4 @@ def _fits(link: LinkRow, file: HandedFile) -> Condition:
 
 
 def _out_of_space() -> OutOfSpace:
-    return OutOfSpace("There is no room left where these files would go. Tell whoever asked you for them.")
+    return OutOfSpace("The owner of this link has no space left. Tell them.")

@@ -84,4 +84,4 @@ def _mark(link: LinkRow) -> bytes:
 
 
 def _over() -> LinkPassOver:
-    return LinkPassOver("You have to open this link again.")
+    return LinkPassOver("Your visit has expired. Open the link again.")

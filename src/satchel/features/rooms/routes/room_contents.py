@@ -71,7 +71,7 @@ def routes(rooms: Rooms) -> Router:
             wanted = set(query.file)
             found = [file for file in found if file.file_id in wanted]
             if len(found) != len(wanted):
-                raise NotFound("There is no such file in this room.")
+                raise NotFound("This room has no such file.")
 
         @asynccontextmanager
         async def metered(_start: int, _length: int | None) -> AsyncGenerator[Sent]:

@@ -52,7 +52,7 @@ class RoomDestination:
         try:
             return (await room_file_add.keep_upload(self._rooms, brought)).file_id
         except NotFound as error:
-            raise UploadUnwanted("The room has ended, or you are no longer in it. The file was not kept.") from error
+            raise UploadUnwanted("The room has ended, or you are no longer in it. The file was not saved.") from error
 
 
 def _room(announced: Announced) -> RoomId:

@@ -137,5 +137,5 @@ def _moment(written: str) -> float:
     except ValueError:
         moment = None
     if moment is None or moment.tzinfo is None:
-        raise Invalid("`expires_at` has to be a time such as 2030-01-31T12:00:00Z.", field="expires_at")
+        raise Invalid("`expires_at` must be a time such as 2030-01-31T12:00:00Z.", field="expires_at")
     return moment.timestamp()

@@ -71,7 +71,7 @@ async def person_of(rooms: Rooms, caller: Member | Guest) -> Person:
         return Person(PersonId(caller.id), caller.name, "guest")
     found = await rooms.people.by_id(caller.user_id)
     if found is None:
-        raise Unauthenticated("This account can no longer be used. Sign in again.")
+        raise Unauthenticated("This account no longer exists. Sign in again.")
     return Person(PersonId(caller.user_id), found.name, "member")
 
 

@@ -77,4 +77,4 @@ async def _look(rooms: Rooms, room_id: RoomId, person_id: PersonId) -> tuple[Roo
 
 
 def missing() -> NotFound:
-    return NotFound("There is no such room, or you are not in it.")
+    return NotFound("This room does not exist, or you are not in it.")

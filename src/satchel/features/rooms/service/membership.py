@@ -68,7 +68,7 @@ async def enter(rooms: Rooms, room_id: RoomId, person: Person, *, is_admitted: b
     room = open_room(rooms, room_id, fields, due)
     refusal = why_not(room, person_id, is_removed=is_removed, is_admitted=is_admitted)
     if refusal is None and size > MAX_PEOPLE:
-        refusal = RoomFull(f"{MAX_PEOPLE} people are in this room. Wait until somebody leaves.")
+        refusal = RoomFull(f"This room is full ({MAX_PEOPLE} people). Try again later.")
     if refusal is not None:
         if is_new:
             await rooms.ephemeral.together(*stepping_out(room_id, person_id))
@@ -81,13 +81,13 @@ def why_not(
 ) -> SatchelError | None:
     """What keeps this person out of the room; never its owner."""
     if room is None:
-        return RoomUnknown("No room has these letters. Ask for the right ones.")
+        return RoomUnknown("No room has this code. Check the code.")
     if room.owner_id == person_id:
         return None
     if is_removed:
-        return RemovedFromRoom("The owner of this room has put you out.")
+        return RemovedFromRoom("The owner removed you from this room.")
     if room.locked and not is_admitted:
-        return RoomLocked("This room is locked. Ask its owner to open it.")
+        return RoomLocked("This room is locked. Ask its owner to unlock it.")
     return None
 
 

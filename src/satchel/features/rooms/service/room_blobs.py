@@ -109,7 +109,7 @@ def _holding(underway: Underway, content: Content, object_id: str) -> Command[in
 
 def no_space(rooms: Rooms) -> RoomFullOfFiles:
     return RoomFullOfFiles(
-        "There is no space left in this room. Ask somebody to delete a file.",
+        "This room has no space left. Delete a file, or ask the owner to.",
         quota_bytes=rooms.quota_bytes,
         max_files=MAX_FILES,
     )

@@ -191,7 +191,7 @@ async def _check_receiver(rooms: Rooms, room_id: RoomId, by: PersonId, to: Perso
     if to is None:
         return
     if to == by:
-        raise Conflict("This is yourself. Choose somebody else in the room.")
+        raise Conflict("You cannot send to yourself. Choose somebody else in the room.")
     if not is_id(to) or not await rooms.ephemeral.run(SetHas(MEMBERS(room_id=room_id), to)):
         raise NotFound("This person is not in the room.")
 
@@ -199,5 +199,5 @@ async def _check_receiver(rooms: Rooms, room_id: RoomId, by: PersonId, to: Perso
 def _joined(folders: Sequence[FileName]) -> str:
     path = "/".join(folders)
     if len(path.encode()) > MAX_PATH_BYTES:
-        raise PathTooLong(f"The folders of a file may have {MAX_PATH_BYTES} bytes together. Shorten them.")
+        raise PathTooLong(f"Folder names can have at most {MAX_PATH_BYTES} bytes together. Shorten them.")
     return path

@@ -48,7 +48,7 @@ async def find_file(rooms: Rooms, room_id: RoomId, person_id: PersonId, file_id:
     if not is_in or open_room(rooms, room_id, fields, due) is None:
         raise missing()
     if found is None or sha256 is None or name is None or not is_for(row := decode_file(found), person_id):
-        raise NotFound("There is no such file in this room.")
+        raise NotFound("This room has no such file.")
     return RoomFile(room_id=room_id, file_id=file_id, name=name.decode(), sha256=sha256.decode(), row=row)
 
 
@@ -57,7 +57,7 @@ async def delete_file(rooms: Rooms, room_id: RoomId, person_id: PersonId, file_i
     room = await find_room(rooms, room_id, person_id)
     file = await find_file(rooms, room_id, person_id, file_id)
     if person_id not in (file.row.by, room.owner_id):
-        raise Forbidden("Only who brought this file, or the owner of the room, can delete it.")
+        raise Forbidden("Only the person who added this file, or the owner of the room, can delete it.")
     await take_away(rooms, file)
 
 

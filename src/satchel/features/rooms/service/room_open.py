@@ -88,7 +88,7 @@ async def _take_letters(rooms: Rooms, room_id: RoomId, title: str) -> None:
         await rooms.ephemeral.run(HashPut(ROOM(room_id=room_id), room_fields(code=code, name=title or code)))
         if await rooms.ephemeral.run(Put(CODE(code=code), room_id.encode(), only_if_absent=True)):
             return
-    raise Unavailable("No letters are free for a room. Try again.")
+    raise Unavailable("No room code is free. Try again.")
 
 
 async def list_owned(rooms: Rooms, person_id: PersonId) -> list[Owned]:

@@ -66,7 +66,7 @@ class ShelfDestination:
     async def _check(self, ways: folders.Ways, wanted: _Wanted) -> None:
         way = await ways.to(wanted.folder_id)
         if way is None:
-            raise NotFound("There is no such folder on your shelf.")
+            raise NotFound("Your shelf has no such folder.")
         folders.check_depth(way, len(wanted.folders))
         if wanted.expires is not None:
             files.check_expiry(self._shelf, wanted.expires)
@@ -117,5 +117,5 @@ def _moment(written: str) -> float | None:
     except ValueError:
         moment = None
     if moment is None or moment.tzinfo is None:
-        raise Invalid("`expires` has to be a time such as 2030-01-31T12:00:00Z.", field="expires")
+        raise Invalid("`expires` must be a time such as 2030-01-31T12:00:00Z.", field="expires")
     return moment.timestamp()

@@ -94,7 +94,7 @@ async def find_file(shelf: Shelf, user_id: UserId, file_id: FileId) -> FileRow:
     known = 0 < len(file_id) <= MAX_ID_CHARACTERS
     file = await FILE.get(shelf.tables, user_id=user_id, file_id=file_id) if known else None
     if file is None or is_over(shelf, file) or await Ways(shelf, user_id).to(file.folder_id) is None:
-        raise NotFound("There is no such file on your shelf.")
+        raise NotFound("Your shelf has no such file.")
     return file
 
 
@@ -155,7 +155,7 @@ def check_expiry(shelf: Shelf, moment: float) -> str:
     """The stored form of the time at which a file shall go."""
     now = shelf.clock()
     if not now < moment <= now + LONGEST_LIFE.total_seconds():
-        raise Invalid("Choose a time to come, within a hundred years.", field="expires_at")
+        raise Invalid("Choose a time in the future, within a hundred years.", field="expires_at")
     return iso(moment)
 
 

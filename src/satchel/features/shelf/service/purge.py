@@ -110,7 +110,7 @@ async def _settle_or_postpone(shelf: Shelf, due: DueRow, at_once: int) -> int:
     try:
         return await _settle(shelf, due, at_once)
     except Conflict as error:
-        _log.warning("%s of %s could not be taken away yet: %s", due.entry_id, due.user_id, error)
+        _log.warning("%s of %s could not be deleted yet: %s", due.entry_id, due.user_id, error)
         later = DUE.update(
             [assign("AbsoluteExpiryTime", iso(shelf.clock() + TRY_AGAIN_AFTER.total_seconds()))],
             when=attr("AbsoluteExpiryTime") == due.due,

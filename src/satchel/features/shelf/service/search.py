@@ -41,7 +41,7 @@ async def search(shelf: Shelf, user_id: UserId, query: str, limit: int, cursor: 
     """Every word somewhere in the name, whatever its case and accents."""
     words = folded(query).split()
     if not 0 < len(words) <= MAX_WORDS:
-        raise Invalid(f"Give 1 to {MAX_WORDS} words to look for.", field="q")
+        raise Invalid(f"Search for 1 to {MAX_WORDS} words.", field="q")
     ways, hits = Ways(shelf, user_id), list[Hit]()
     after, looked_at = _PREFIX if cursor is None else _opened(cursor), 0
     while looked_at < LOOKED_AT:
@@ -90,5 +90,5 @@ def _opened(cursor: str) -> str:
     except (binascii.Error, UnicodeError):
         sort_key = ""
     if not sort_key.startswith(_PREFIX) or len(sort_key.encode()) > MAX_SORT_KEY_BYTES:
-        raise Invalid("This cursor is not one that a search has given.", field="cursor")
+        raise Invalid("This cursor is not from this search. Search from the beginning.", field="cursor")
     return sort_key

@@ -87,7 +87,7 @@ async def find_in_bin(shelf: Shelf, user_id: UserId, entry_id: EntryId) -> Binne
             row = await BIN.get(shelf.tables, user_id=user_id, deleted_at=entry.deleted_at, entry_id=entry_id)
             if row is not None and row.gone_at > iso(shelf.clock()):
                 return Binned(row, entry)
-    raise NotFound("There is no such thing in your bin.")
+    raise NotFound("Your bin has no such item.")
 
 
 @optimistic_update()

@@ -54,7 +54,7 @@ async def gather(shelf: Shelf, user_id: UserId, entry_ids: Sequence[str], at_mos
                 found.setdefault(file.file_id, _source(file, folder))
                 one_of_each_transfer.setdefault(file.came_by, file)
                 if len(found) > at_most:
-                    raise TooLarge(f"At most {at_most:,} files can be handed over at once.", limit=at_most)
+                    raise TooLarge(f"At most {at_most:,} files can be sent at once. Send fewer.", limit=at_most)
     # Whoever hands on what they were given has looked at it.
     for file in one_of_each_transfer.values():
         await note_opening(shelf, file)
@@ -92,7 +92,7 @@ async def keep(shelf: Shelf, user_id: UserId, copy: Copy) -> FileRow:
     for _ in range(_ATTEMPTS):
         with suppress(BytesGone):
             return await _keep_staged(shelf, user_id, copy)
-    raise BytesGone("The bytes are not there any more.")
+    raise BytesGone("The content of this file is no longer stored.")
 
 
 async def discard(shelf: Shelf, user_id: UserId, file_ids: Sequence[str]) -> None:
@@ -106,7 +106,7 @@ async def _keep_staged(shelf: Shelf, user_id: UserId, copy: Copy) -> FileRow:
     try:
         await shelf.objects.copy(copy.source_key, staged)
     except ObjectMissing as error:
-        raise BytesGone("The bytes are not there any more.") from error
+        raise BytesGone("The content of this file is no longer stored.") from error
     upload = shelf_file_add.Upload(
         user_id=user_id,
         file_id=copy.file_id,
@@ -131,7 +131,7 @@ async def _find(shelf: Shelf, user_id: UserId, ways: Ways, entry_id: str) -> Ent
     for entry in await read_entries(shelf, keys):
         if await ways.to(entry.folder_id) is not None:
             return entry
-    raise NotFound("There is no such file or folder on your shelf.")
+    raise NotFound("Your shelf has no such file or folder.")
 
 
 async def _files_of(shelf: Shelf, entry: Entry) -> AsyncGenerator[tuple[str, FileRow]]:

@@ -34,7 +34,7 @@ from satchel.stores.schema import Shape
 Which = Literal["all", "sent", "received"]
 WAITING_SHOWN = 20
 _POINTERS: dict[Which, Shape[PointerRow]] = {"all": POINTER, "sent": SENT, "received": RECEIVED}
-_UNKNOWN = "There is no such transfer."
+_UNKNOWN = "This transfer does not exist."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +110,7 @@ async def file_at(transfers: Transfers, transfer: TransferRow, place: int) -> Tr
     for file in files:
         if file.place == place:
             return file
-    raise NotFound("There is no such file in this transfer.")
+    raise NotFound("This transfer has no such file.")
 
 
 async def receipts_of(transfers: Transfers, transfer: TransferRow) -> list[ReceiptRow]:

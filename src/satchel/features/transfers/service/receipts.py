@@ -108,9 +108,9 @@ def declined(now: str) -> Step:
         if receipt.state == "declined":
             return receipt
         if receipt.state == "withdrawn":
-            raise NotOffered("The sender has withdrawn this.")
+            raise NotOffered("The sender has withdrawn this. Ask them to send it again.")
         if receipt.state not in UNTAKEN:
-            raise AlreadyTaken("You have taken this already. Delete the files instead.")
+            raise AlreadyTaken("You have already received this. Delete the files instead.")
         return _replace(receipt, state="declined", declined_at=now)
 
     return step
@@ -188,7 +188,7 @@ async def _check_not_withdrawn(transfers: Transfers, transfer: TransferRow) -> N
     """A receipt that was never stored can be refused for ever only because there is nothing to receive any more."""
     current = await TRANSFER.get(transfers.tables, transfer_id=transfer.transfer_id)
     if current is None or current.withdrawn_at:
-        raise NotOffered("The sender has withdrawn this.")
+        raise NotOffered("The sender has withdrawn this. Ask them to send it again.")
 
 
 async def _state_use(transfers: Transfers, transfer: TransferRow, old: ReceiptRow, new: ReceiptRow) -> None:

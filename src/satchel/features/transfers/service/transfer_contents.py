@@ -17,7 +17,7 @@ from satchel.kernel.ids import derived_id
 from satchel.stores.ports.objects import ObjectMissing
 
 WORTH_A_THREAD_BYTES = 256 * 1024
-GONE = "The files are not there any more. Ask the sender to send them again."
+GONE = "The files no longer exist. Ask the sender to send them again."
 
 
 def saved_id(transfer_id: TransferId, place: int) -> str:

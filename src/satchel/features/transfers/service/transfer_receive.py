@@ -71,7 +71,7 @@ async def verify(transfers: Transfers, person_id: PersonId, transfer_id: Transfe
     file = await history.file_at(transfers, involved.transfer, place)
     receipts.check_offered(receipt)
     if sha256.lower() != file.sha256:
-        raise HashDiffers("What arrived is not what was sent. Download the file again.", field="sha256")
+        raise HashDiffers("The received file differs from the one that was sent. Download it again.", field="sha256")
     now, count = transfers.now(), involved.transfer.file_count
     step = receipts.in_order(receipts.opened(now), receipts.progressed(now, file_count=count, verified={place}))
     await receipts.change(transfers, involved.transfer, receipt, step)
@@ -167,7 +167,7 @@ async def _right_ones(transfers: Transfers, files: Sequence[TransferFile], keys:
 async def _received(transfers: Transfers, person_id: PersonId, transfer_id: TransferId) -> tuple[Involved, ReceiptRow]:
     involved = await history.find(transfers, person_id, transfer_id)
     if involved.receipt is None:
-        raise Forbidden("You sent this. Only those who receive it can do this.")
+        raise Forbidden("You sent this. Only its receivers can do this.")
     return involved, involved.receipt
 
 

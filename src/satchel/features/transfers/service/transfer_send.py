@@ -59,7 +59,7 @@ async def send(transfers: Transfers, sender_id: PersonId, order: Order, *, is_me
     to = order.to or (None if asked is None else _back_to(asked.transfer))
     match to:
         case None:
-            raise Invalid("Say who shall receive this.", field="to")
+            raise Invalid("Choose a receiver.", field="to")
         case ToEmail():
             if not is_member:
                 raise Unauthenticated("Sign in to send files from a shelf.")
@@ -67,9 +67,9 @@ async def send(transfers: Transfers, sender_id: PersonId, order: Order, *, is_me
         case ToPerson() | ToRoom():
             parcel = await _from_room(transfers, sender_id, order, to)
     if asked is not None and parcel.receiver != asked.transfer.sender:
-        raise Invalid("An answer goes to the person who asked for it.", field="to")
+        raise Invalid("An answer goes to the person who asked for it. Leave `to` out.", field="to")
     if order.wants_answers and not parcel.is_to_room:
-        raise Invalid("Answers can be asked of everybody in a room.", field="wants_answers")
+        raise Invalid("Only a transfer to everybody in a room can ask for answers.", field="wants_answers")
     transfer_id = TransferId(new_id(transfers.clock))
     if key is not None:
         await key.claim(transfer_id)
@@ -86,7 +86,7 @@ async def resend(transfers: Transfers, person_id: PersonId, transfer_id: Transfe
     old = involved.transfer
     files = await history.files_of(transfers, old)
     if len(await transfer_contents.keys_of(transfers, involved, files)) < len(files):
-        raise FilesGone("Some of the files are not there any more, so they cannot be sent again.")
+        raise FilesGone("Some of the files no longer exist, so they cannot be sent again.")
     room = await transfers.rooms.audience(old.room_id, person_id) if old.room_id else None
     if old.is_to_room:
         receivers = [] if room is None else _others(room, person_id)
@@ -113,7 +113,7 @@ async def withdraw(transfers: Transfers, person_id: PersonId, transfer_id: Trans
     transfer = (await _sent(transfers, person_id, transfer_id)).transfer
     before = await history.receipts_of(transfers, transfer)
     if before and not any(each.state in (*UNTAKEN, "withdrawn") for each in before):
-        raise AlreadyTaken("Everybody has taken or declined this already.")
+        raise AlreadyTaken("Everybody has already received or declined this.")
     ended = TRANSFER.update(
         [assign("withdrawnAt", transfers.now(), only_if_absent=True)],
         when=attr("PK").exists(),
@@ -127,7 +127,7 @@ async def withdraw(transfers: Transfers, person_id: PersonId, transfer_id: Trans
         file_ids = [file.file_id for file in files]
         await transfers.rooms.take_back(transfer.room_id, file_ids, by=person_id, transfer_id=transfer_id)
     if after and not any(each.state == "withdrawn" for each in after):
-        raise AlreadyTaken("Everybody has taken this already.")
+        raise AlreadyTaken("Everybody has already received this.")
     await tell_changed(transfers, [person_id], transfer_id)
 
 
@@ -181,9 +181,9 @@ def _check_privacy(lent: Sequence[HandedFile], only: Party | None, *, is_answer:
     """A file that was brought for one person goes to nobody else; an answer is for one person."""
     person_id = None if only is None else only.person_id
     if any(file.to not in (None, person_id) for file in lent):
-        raise Invalid("One of the files was brought for somebody else.", field="files")
+        raise Invalid("One of the files was uploaded for somebody else.", field="files")
     if is_answer and any(file.to != person_id for file in lent):
-        raise Invalid("Bring the files of an answer for the person who asked, not for everybody.", field="files")
+        raise Invalid("Upload the files of an answer for the person who asked, not for everybody.", field="files")
 
 
 async def _asked(transfers: Transfers, person_id: PersonId, transfer_id: TransferId) -> Involved:
@@ -209,7 +209,7 @@ async def _same_receiver(transfers: Transfers, transfer: TransferRow, room: Audi
         return _in_room(room, transfer.receiver_id)
     receiver = await transfers.people.by_id(transfer.receiver_id)
     if receiver is None:
-        raise ReceiverUnknown("The receiver has no account here any more.")
+        raise ReceiverUnknown("The receiver no longer has an account here.")
     return _party(receiver)
 
 
@@ -226,7 +226,7 @@ def _others(room: Audience, person_id: PersonId) -> list[Party]:
 
 def _check_other(sender_id: str, receiver_id: str) -> None:
     if sender_id == receiver_id:
-        raise ToYourself("Choose somebody else: these files are yours already.", field="to")
+        raise ToYourself("You cannot send to yourself. Choose somebody else.", field="to")
 
 
 def _party(known: Known) -> Party:
@@ -235,7 +235,7 @@ def _party(known: Known) -> Party:
 
 def _numbered(sources: Sequence[HandedFile]) -> list[TransferFile]:
     if not sources:
-        raise Invalid("There is no file in what you chose.", field="files")
+        raise Invalid("There are no files in your selection. Choose a file.", field="files")
     return [
         TransferFile(
             place=place,
