@@ -1,1 +1,1 @@
-"""What everything stands on: errors, identifiers, time and events, from the standard library alone."""
+"""The base of every other package: errors, identifiers, time and events. It uses the standard library alone."""

@@ -1,4 +1,4 @@
-"""The one way to ask what time it is, so that tests can move it."""
+"""The only source of the current time, so that tests can move it."""
 
 import time
 from collections.abc import Callable
@@ -11,7 +11,7 @@ system_clock: Clock = time.time
 
 
 class ManualClock:
-    """A clock that only moves when told to; call it like any other."""
+    """A clock that moves only when told to. It is called like any other."""
 
     def __init__(self, start: float = 1_900_000_000.0) -> None:
         self.now = start
@@ -24,7 +24,7 @@ class ManualClock:
 
 
 def iso(moment: float) -> str:
-    """The stored form of a time: UTC, milliseconds, `Z`; sorts as it reads."""
+    """The stored form of a time: UTC, milliseconds, `Z`. As text it sorts by time."""
     return datetime.fromtimestamp(moment, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 

@@ -1,25 +1,25 @@
-"""The one tree of errors, so that every refusal has a status, a stable name and a sentence saying what to do.
+"""The one tree of errors: every refusal has a status, a stable slug and a sentence that says what to do.
 
     SatchelError
-    ├── Invalid          422  what was sent cannot be accepted as it is
-    ├── Unauthenticated  401  nobody is signed in, or the proof has expired
+    ├── Invalid          422  the request cannot be accepted as it is
+    ├── Unauthenticated  401  nobody is signed in, or the token has expired
     ├── Forbidden        403  signed in, known, and still not allowed
-    ├── NotFound         404  not there, or not for this caller to know of
-    ├── Conflict         409  somebody else was first, or the state has moved on
-    ├── Gone             410  was here, is not any more
+    ├── NotFound         404  does not exist, or the caller may not know of it
+    ├── Conflict         409  somebody else was first, or the state has changed
+    ├── Gone             410  existed and has ended
     ├── TooLarge         413  over a stated limit
-    ├── TooMany          429  too often; carries the seconds to wait
-    ├── Unavailable      503  something we need does not answer; trying again later may help
-    └── OutOfSpace       507  no room left to keep it
+    ├── TooMany          429  rate limit reached; carries the seconds to wait
+    ├── Unavailable      503  something we need does not respond; a retry may help
+    └── OutOfSpace       507  no space left to store it
 
-Slices and stores subclass these; `status` is a plain number, so that nothing here knows HTTP.
+Slices and stores subclass these. `status` is a plain number, so that nothing here imports HTTP.
 """
 
 from typing import Any, ClassVar
 
 
 class SatchelError(Exception):
-    """An error that may be shown to the person who caused it: `detail` says what to do, `facts` are its data."""
+    """An error that may be shown to the person who caused it. `detail` says what to do, `facts` are its data."""
 
     status: ClassVar[int] = 500
     slug: ClassVar[str] = "internal"

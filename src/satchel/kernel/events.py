@@ -1,4 +1,4 @@
-"""Facts that one slice states and others act on, without either knowing the other; the wiring brings them together."""
+"""Facts that one slice publishes and others subscribe to. Neither imports the other: the wiring connects them."""
 
 import logging
 from collections.abc import Awaitable, Callable
@@ -12,14 +12,14 @@ _log = logging.getLogger("satchel.events")
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that has happened. Slices derive theirs, named in the past tense."""
+    """Something that has happened. Slices derive their own events, named in the past tense."""
 
 
 E = TypeVar("E", bound=Event)
 
 
 class Events:
-    """Who wants to hear of what, in this process."""
+    """The subscribers of each kind of event, in this process."""
 
     def __init__(self) -> None:
         self._hearers: dict[type[Event], list[Callable[[Any], Awaitable[object]]]] = {}
@@ -28,7 +28,7 @@ class Events:
         self._hearers.setdefault(kind, []).append(hear)
 
     async def publish(self, event: Event) -> None:
-        """Let everybody hear it before going on. What has happened stays so, whatever a hearer makes of it."""
+        """Call every subscriber, then return. A subscriber that fails does not undo what has happened."""
         for hear in self._hearers.get(type(event), ()):
             try:
                 await hear(event)

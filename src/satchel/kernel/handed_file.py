@@ -1,4 +1,4 @@
-"""A file on its way from one slice to another, so that shelves, rooms and transfers speak of it in the same words."""
+"""A file that one slice passes to another: the type that shelf, rooms and transfers share."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from satchel.kernel.events import Event
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandedFile:
-    """What it is called where it comes from, what it is, and where its bytes stand; `folder` is "a/b", or empty."""
+    """The file's name at its origin, its type, and where its bytes are stored. `folder` is "a/b", or empty."""
 
     file_id: str
     name: str
@@ -16,7 +16,7 @@ class HandedFile:
     size_bytes: int
     sha256: str
     content_type: str
-    # In a room: the only one, besides who brought it, who may see it.
+    # In a room: the only person, besides the one who added it, who may see it.
     to: str | None = None
 
 

@@ -1,4 +1,4 @@
-"""Names that the server makes: identifiers that sort by the time they were made, and secrets nobody can guess."""
+"""Identifiers that sort by the time they were made, and secrets that nobody can guess."""
 
 import hashlib
 import secrets
@@ -21,6 +21,6 @@ def new_secret() -> str:
 
 
 def derived_id(parent: str, part: str) -> str:
-    """The id of a part of something: the same whenever it is asked for, as old as the id that it is derived from."""
+    """The id of a part of something. It is always the same, and as old as the id that it is derived from."""
     number = int.from_bytes(hashlib.sha256(f"{parent}/{part}".encode()).digest()[:10])
     return parent[:10] + "".join(_ALPHABET[(number >> shift) & 31] for shift in range(75, -1, -5))

@@ -1,4 +1,4 @@
-"""What a link leads to, so that the slices that have things and the one that gives links speak of them alike."""
+"""What a link leads to: the types that the slices with things and the links slice share."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ ThingKind = Literal["file", "folder", "room", "request"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkedThing:
-    """A thing as whoever has a link to it may know it: `file_id` if it is one file, `goto` if it is a page of the app.
+    """What a visitor of a link may know of a thing. `file_id` is set for one file, `goto` for a page of the app.
 
     How many files a folder has, and how large they are together, is known only where it was counted.
     """
@@ -26,7 +26,7 @@ class LinkedThing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkedFile(HandedFile):
-    """One of the files that a link leads to; its `folder` begins below the thing that the link is for."""
+    """One of the files that a link leads to. Its `folder` is relative to the thing that the link is for."""
 
     at: str
 
@@ -37,7 +37,7 @@ class LinkedFile(HandedFile):
 
 @dataclass(frozen=True, slots=True)
 class LinkedFiles:
-    """Some of the files of a thing, and where to go on."""
+    """A page of the files of a thing, and the cursor of the next one."""
 
     files: list[LinkedFile]
     cursor: str | None

@@ -1,4 +1,4 @@
-"""What files and folders may be called wherever they are kept, and how two of one name are told apart."""
+"""Which names files and folders may have, and how two with the same name are told apart."""
 
 import re
 import unicodedata
@@ -21,7 +21,7 @@ _EXTENSION = re.compile(r"(?<=.)((\.tar)?\.[^.\s]{1,16})$", re.IGNORECASE | re.D
 
 
 def clean_path(written: str) -> list[FileName]:
-    """The parts of a path as names, from the top down; what leads upwards, to the root or nowhere is dropped."""
+    """The parts of a path as names, from the top down. Parts that lead upwards, to the root or nowhere are dropped."""
     return [name for part in re.split(r"[/\\]", written) if (name := clean_name(part)) is not None]
 
 
@@ -33,7 +33,7 @@ def folded(text: str) -> str:
 
 
 def clean_name(written: str) -> FileName | None:
-    """The last part of a path as a name that every system can store and every person can read; None if nothing is left.
+    """The last part of a path as a name that every system can store. None if nothing is left.
 
     Folders before it, unseen characters, dots in front, dots and spaces behind are dropped; what Windows reserves for
     devices gets a `_` in front; a name that is too long loses the end of its stem. Emoji, quotes and the like stay.
@@ -53,14 +53,14 @@ def numbered(name: FileName, number: int) -> FileName:
 
 
 def sameness(name: FileName) -> str:
-    """Equal for names that some systems cannot tell apart: upper and lower case count as one."""
+    """Equal for names that some systems cannot tell apart: case does not count."""
     return unicodedata.normalize("NFC", name.casefold())
 
 
 def _is_seen(letter: str) -> bool:
     if _SEEN_THOUGH_FORMAT.match(letter):
         return True
-    # The last two places of every plane, and 32 more, are promised never to be characters.
+    # The last two code points of every plane, and 32 more, are guaranteed never to be characters.
     is_character = ord(letter) & 0xFFFE != 0xFFFE and not 0xFDD0 <= ord(letter) <= 0xFDEF
     return is_character and unicodedata.category(letter) not in _UNSEEN
 

@@ -1,6 +1,6 @@
-"""Proof that this server said something: access tokens, guest identities and links are payloads it has signed.
+"""Signatures of this server: access tokens, guest identities and links are payloads that it has signed.
 
-Every purpose has a key of its own, so that what was signed for one can never be used as another.
+Every purpose has a key of its own, so that a payload signed for one purpose is never valid for another.
 """
 
 import base64
@@ -18,7 +18,7 @@ _DIGEST_BYTES = 32
 
 
 class Signer:
-    """Signs and opens payloads. They stay readable to everybody: sign nothing that is secret."""
+    """Signs payloads and verifies them. They stay readable to everybody, so sign nothing that is secret."""
 
     def __init__(self, secret: bytes) -> None:
         if len(secret) < MIN_SECRET_BYTES:

@@ -1,1 +1,1 @@
-"""Three stores behind three contracts: tables, short-lived state, and bytes; embedded or distributed."""
+"""Three stores behind three contracts: tables, short-lived state, and objects. Each is embedded or distributed."""

@@ -1,4 +1,4 @@
-"""Settings in, three open stores out: the one place that knows which vendor stands behind each contract."""
+"""Opens the three stores that the settings name. Only this module knows which vendor is behind each contract."""
 
 import fcntl
 from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
@@ -17,7 +17,7 @@ from satchel.stores.ports.ephemeral import Ephemeral
 from satchel.stores.ports.objects import Objects
 from satchel.stores.ports.table import Change, Tables
 
-# The distributed stores are imported where they are chosen: their libraries take longer to load than all the rest.
+# The distributed stores are imported only when chosen: their libraries take longer to load than everything else.
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +34,9 @@ class Stores:
 async def open_stores(
     settings: Settings, clock: Clock, signer: Signer, *, durable_keys: Sequence[str] = ()
 ) -> AsyncGenerator[Stores]:
-    """Open what the settings name, for one server alone, and close it again.
+    """Open the stores that the settings name, for one server alone, and close them again.
 
-    `durable_keys` are prefixes of short-lived state that has to outlive a restart.
+    `durable_keys` are prefixes of short-lived state that must survive a restart.
     """
     async with AsyncExitStack() as opened:
         if settings.needs_data_folder:
@@ -71,7 +71,7 @@ def bulk_of(tables: Tables) -> BulkWrites | None:
 
 
 def changes_of_event(records: Sequence[Mapping[str, Any]]) -> list[Change]:
-    """The changes that DynamoDB hands to a Lambda function."""
+    """The changes in an event that DynamoDB sends to a Lambda function."""
     from satchel.stores.distributed.dynamodb_streams import change_of
 
     return [change_of(record) for record in records]
@@ -81,7 +81,7 @@ async def open_ephemeral(settings: Settings, clock: Clock, durable_keys: Sequenc
     if settings.ephemeral.startswith("memory:"):
         from satchel.stores.embedded.ephemeral_memory import MemoryEphemeral
 
-        # Only the server itself, which holds the folder, may touch what it keeps.
+        # Only the server that holds the lock on the folder may use this file.
         path = settings.data / "ephemeral.db" if durable_keys else None
         return await MemoryEphemeral.open(clock=clock, path=path, durable=durable_keys)
     from satchel.stores.distributed.ephemeral_redis import RedisEphemeral
@@ -116,7 +116,7 @@ def prepare_folder(folder: Path) -> None:
 
 @contextmanager
 def _held(folder: Path) -> Generator[None]:
-    """Keep other servers out of the folder while this one uses it; the lock dies with the process."""
+    """Hold a lock on the folder, so that no other server uses it. The lock ends with the process."""
     try:
         lock = (folder / "lock").open("wb")
     except OSError as error:

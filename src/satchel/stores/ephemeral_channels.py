@@ -1,4 +1,4 @@
-"""Who hears what is published, and when a slow reader is given up: the half of subscribing that every store shares."""
+"""Subscriptions of one process, and when a slow reader is dropped: the part of pub/sub that every store shares."""
 
 import asyncio
 from collections import deque
@@ -13,7 +13,7 @@ _CROWD = MAX_BEHIND_MESSAGES // 10
 
 
 class Subscription:
-    """What one reader has still to hear; an iterator that ends when its block does."""
+    """The messages that one reader has not read yet. The iterator ends with its block."""
 
     def __init__(self, channels: Iterable[str]) -> None:
         self.channels = frozenset(channels)
@@ -55,7 +55,7 @@ class Subscription:
         self._news.set()
 
     def end(self, error: Callable[[], Exception]) -> None:
-        """Nothing more will come, and what was not heard is let go; the reader gets the error from now on."""
+        """Drop all unread messages. From now on the reader gets the error."""
         if self._over is None:
             self._over = error
             self._unheard.clear()
@@ -67,7 +67,7 @@ class Channels:
 
     def __init__(self) -> None:
         self._listening: dict[str, set[Subscription]] = {}
-        # Somebody has much to read, perhaps only because nobody else ever waits.
+        # A reader is far behind, perhaps only because no other task ever yields to it.
         self.crowded = False
 
     def __contains__(self, channel: str) -> bool:

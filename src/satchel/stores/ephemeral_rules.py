@@ -1,4 +1,4 @@
-"""What every ephemeral store accepts, so that a command that works in process works on Redis, and the other way."""
+"""What every ephemeral store accepts, so that a command that works in process also works on Redis, and vice versa."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -46,7 +46,7 @@ NUMBER_BYTES = 20
 
 
 class Keyed(Protocol):
-    """What every command but `Publish` is."""
+    """Every command but `Publish`."""
 
     @property
     def key(self) -> str: ...
@@ -58,7 +58,7 @@ _MOST_MILLISECONDS = 10**15
 
 
 def admit(command: Command[Any]) -> int:
-    """Raise `Invalid` for what breaks a bound; answer how much memory the command may need, 0 if it never needs any."""
+    """Raise `Invalid` if the command breaks a bound. Returns how much memory it may need: 0 if none."""
     rule = _RULES.get(type(command))
     if rule is None:
         raise TypeError(f"{command!r} is not a command of the ephemeral store")
@@ -66,13 +66,13 @@ def admit(command: Command[Any]) -> int:
 
 
 def milliseconds(span: timedelta) -> int:
-    """Whole milliseconds, rounded up, so that what is positive stays positive."""
+    """Whole milliseconds, rounded up, so that a positive time stays positive."""
     whole, rest = divmod(span, _MILLISECOND)
     return min(whole + bool(rest), _MOST_MILLISECONDS)
 
 
 def text_bytes(text: str) -> int:
-    """What a text takes in memory at most, without encoding it."""
+    """An upper bound of the memory that a text takes, without encoding it."""
     return len(text) if text.isascii() else 4 * len(text)
 
 

@@ -66,7 +66,7 @@ def check_content_type(content_type: str) -> str:
 
 
 def known_content_type(content_type: str) -> str:
-    """The type if it is one, else the one for bytes of which nothing is known."""
+    """The content type if it is valid, else the one for unknown bytes."""
     try:
         return check_content_type(content_type)
     except Invalid:
@@ -89,12 +89,12 @@ def encode_metadata(metadata: Mapping[str, str] | None) -> dict[str, str]:
 
 
 def decode_metadata(encoded: Mapping[str, str]) -> dict[str, str]:
-    """The way back; names in lower case, because some servers send them capitalised."""
+    """The inverse of `encode_metadata`. Names are in lower case, because some servers capitalise them."""
     return {name.lower(): unquote(value) for name, value in encoded.items()}
 
 
 def check_small_objects(objects: Sequence[SmallObject]) -> None:
-    """All that can be wrong with any of them, before the first is stored."""
+    """Check all of them before the first is stored."""
     for each in objects:
         check_key(each.key)
         check_content_type(each.content_type)
@@ -151,7 +151,7 @@ class Declared:
             raise Invalid("A SHA-256 is written as 64 hexadecimal digits.")
 
     async def bounded(self, body: AsyncIterable[bytes]) -> AsyncGenerator[bytes]:
-        """The body as it comes, ended at its first byte too many."""
+        """The body as it arrives. Raises at the first byte too many."""
         size_bytes = 0
         async for chunk in body:
             size_bytes += len(chunk)

@@ -1,7 +1,7 @@
 """Every way in which DynamoDB or its client library can fail, as one of the few errors of the table contract.
 
-Also says which failures may pass, and which of those certainly changed nothing: only such a write can be sent again
-without fear that it happens twice.
+Also says which failures are transient, and which of those certainly changed nothing: only such a write can be retried
+without the risk that it happens twice.
 """
 
 from collections.abc import Callable
@@ -212,7 +212,7 @@ def is_known(code: str) -> bool:
 
 
 def changed_nothing(error: VendorError) -> bool:
-    """Whether a request that may pass later was certainly not carried out: refused for now, or never sent."""
+    """Whether a request with a transient failure was certainly not carried out: throttled, or never sent."""
     if isinstance(error, EndpointConnectionError):
         # aiobotocore uses this one class both for a connection refused and for one torn amid the answer.
         return isinstance(cast("Any", error).kwargs.get("error"), ClientConnectorError)

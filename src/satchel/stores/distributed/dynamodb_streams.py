@@ -1,4 +1,4 @@
-"""Reads a table's stream from DynamoDB, hiding iterators, which run out and may have to be followed through gaps."""
+"""Reads a table's stream from DynamoDB. Hides iterators, which expire and may have to be followed through gaps."""
 
 import asyncio
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from satchel.stores.distributed.dynamodb_wire import item_from_wire
 from satchel.stores.ports.table import Change, Changes, PositionLost, Shard, TableMissing
 from satchel.stores.rules import same
 
-# DynamoDB lets an iterator go after 15 minutes.
+# A DynamoDB iterator expires after 15 minutes.
 _ITERATOR_SECONDS = 300.0
 _MAX_ITERATORS = 1000
 

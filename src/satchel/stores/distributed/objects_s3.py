@@ -1,7 +1,7 @@
 """The store of bytes in a bucket of S3, or of anything that speaks its protocol.
 
-Two clients share the work and one set of credentials. obstore puts, gets and heads whole objects (`s3_whole` says what
-that gains and what it cannot do); aiobotocore does the rest: ranges, parts, copies, listings, deletions, signatures.
+Two clients share the work and one set of credentials. obstore puts, gets and heads whole objects: `s3_objects` says
+what that gains and what it cannot do. aiobotocore does the rest: ranges, parts, copies, lists, deletions, signatures.
 Neither adds checksums, on which some servers choke: what goes in was verified as it came, and TLS guards the way.
 """
 

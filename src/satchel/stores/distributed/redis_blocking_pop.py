@@ -1,4 +1,4 @@
-"""Blocking pops, each on a connection of its own, that can be called off without losing what was just popped.
+"""Blocking pops, each on its own connection, that can be cancelled without losing a value that was just popped.
 
 A `BRPOP` that is under way cannot be taken back by closing its connection: the server may have taken the value out
 already, and it would be lost with the reply. So a wait that is cancelled is ended by the server (`CLIENT UNBLOCK`), its
@@ -52,7 +52,7 @@ class Waiting:
         try:
             return await asyncio.shield(popping)
         except asyncio.CancelledError:
-            # Cancelled once more, we go, but the ending goes on.
+            # Cancelled once more, we return, but the unblocking continues.
             ending = asyncio.create_task(self._call_off(wait, popping, key))
             self._endings.add(ending)
             ending.add_done_callback(self._endings.discard)

@@ -1,4 +1,4 @@
-"""How each command is said to Redis, and what its reply means."""
+"""How each command is written for Redis, and what its reply means."""
 
 from collections.abc import Callable, Iterable
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""One connection to Redis for any number of tasks: without it each command would need a connection to itself.
+"""One pipelined connection to Redis for any number of tasks. Without it each command would need its own connection.
 
 redis-py gives a connection to one command at a time. Here commands are sent as they come and answered in that order,
 which at 32 tasks was measured to carry six times as many; and a task that is cancelled leaves the connection as it is,
@@ -20,7 +20,7 @@ from redis.exceptions import TimeoutError as NoAnswer
 
 from satchel.stores.distributed.redis_commands import Words
 
-# Replies that have already arrived are read without waiting; after this many, those who wanted them get their turn.
+# Replies that have already arrived are read without waiting. After this many, other tasks get to run.
 _REPLIES_IN_A_ROW = 100
 
 
@@ -97,7 +97,7 @@ class Conversation(ABC):
 
     @abstractmethod
     def _lose(self, error: RedisError) -> None:
-        """Nothing that was not heard by now will be."""
+        """Fail all calls that have no reply yet."""
 
     async def _open_wire(self) -> Wire:
         if self._wire is not None:
@@ -156,7 +156,7 @@ class _Call:
         self.answered: asyncio.Future[list[Any]] = asyncio.get_running_loop().create_future()
 
     def add(self, reply: Any) -> bool:
-        """Whether that was the last one."""
+        """Add a reply. Returns whether it was the last one."""
         self._replies.append(reply)
         self._missing -= 1
         if self._missing:

@@ -60,7 +60,7 @@ _REFUSALS = {
 
 
 def translated(error: Exception, server: str = "Redis") -> SatchelError:
-    """The same trouble as one of our own errors."""
+    """The error of redis-py as one of our own."""
     words = str(error)
     if isinstance(error, exceptions.OutOfMemoryError):
         return OutOfSpace(f"{server} is out of memory. Delete keys, wait until some expire, or raise its maxmemory.")

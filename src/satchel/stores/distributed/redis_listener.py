@@ -1,7 +1,7 @@
-"""One connection on which this process hears everything that it is subscribed to.
+"""The one pub/sub connection of this process to Redis.
 
-A subscription to each reader would cost a connection to each; here the server sends a message once, and it is handed to
-all who read that channel (`ephemeral_channels.py`).
+A connection for each reader would be costly. Here the server sends a message once, and it is passed to all who read
+that channel (`ephemeral_channels.py`).
 """
 
 import asyncio

@@ -1,8 +1,8 @@
 """Short-lived state inside this process, so that a single server needs no Redis.
 
-Commands on ordinary keys are done at once: nothing awaits in their middle, so nothing can come between. Commands that
-change a durable key are done when they have reached the disk (`memory_kept.py`), in the order in which they did. Nobody
-sees a change that might still be lost.
+Commands on ordinary keys are atomic because they never await in between. Commands that change a durable key take effect
+once they have reached the disk (`memory_durable.py`), in the order in which they did. Nobody sees a change that might
+still be lost.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ T1 = TypeVar("T1")
 T2 = TypeVar("T2")
 T3 = TypeVar("T3")
 
-# How many ended keys a command that needs memory clears away in passing.
+# How many expired keys a command that needs memory deletes along the way.
 _SWEPT_IN_PASSING = 16
 _CLOSED = "The store of short-lived state has been closed. Start the server again."
 
@@ -108,7 +108,7 @@ class MemoryEphemeral:
         if self._kept is not None and self._size(key):
             self._kept.hand_over(key)
         try:
-            # The turn itself is not cancelled with us: were it served just now, that would lose the value.
+            # The waiter itself is not cancelled with us: if it was just served, that would lose the value.
             await asyncio.wait((turn,), timeout=max(timeout.total_seconds(), 0))
         except asyncio.CancelledError:
             self._give_back_result(key, turn)
@@ -144,7 +144,7 @@ class MemoryEphemeral:
         return self._now()
 
     def _has_room(self, needed_bytes: int) -> bool:
-        """Whether there is memory for this much more; in passing, some of what has ended is cleared away."""
+        """Whether there is memory for this much more. Along the way, some expired keys are deleted."""
         now = self._begin()
         if self._fleeting.next_ending <= now:
             self._fleeting.sweep(now, _SWEPT_IN_PASSING)
@@ -196,7 +196,7 @@ class MemoryEphemeral:
         return self._keyspace(key).apply(ListSize(key), self._begin())
 
     async def _pop(self, key: str) -> bytes | None:
-        """`ListPop`, except that being cancelled takes nothing away."""
+        """`ListPop`, except that a cancelled call removes nothing."""
         if self._kept is None or not key.startswith(self._durable):
             return self._fleeting.apply(ListPop(key), self._now())
         pop = ListPop(key)
@@ -208,7 +208,7 @@ class MemoryEphemeral:
             raise
 
     def _hand_over(self, key: str, now: int) -> None:
-        """Give what was pushed to those who wait; for durable keys that is a change, which `Kept` sees to."""
+        """Give pushed values to those who wait. For durable keys that is a change, which `Kept` writes."""
         if key not in self._waiters or self._keyspace(key) is not self._fleeting:
             return
         with suppress(WrongKind):

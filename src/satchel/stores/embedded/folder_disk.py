@@ -1,4 +1,4 @@
-"""The layout of a folder of objects and every blocking step on it; threads may run them side by side.
+"""The layout of a folder of objects, and every blocking step on it. Threads may run the steps concurrently.
 
     objects/3f/3f9a…     one file per object, named by the SHA-256 of its key (see `folder_files`), so that any legal
                          key is a legal name on any file system, and no folder grows too large
@@ -79,7 +79,7 @@ class FolderDisk:
         return self._drafts / new_id(self.clock)
 
     def publish(self, draft: Draft, key: str) -> None:
-        """Let a sealed draft take the place of whatever the key held, for good."""
+        """Replace the object of the key by a sealed draft, durably."""
         path = self._path(key)
         with self._shard(path.parent, fcntl.LOCK_SH) as shard:
             self._index.add(key)
@@ -125,7 +125,7 @@ class FolderDisk:
             return self._open(path)
         except FileNotFoundError as error:
             if not path.parent.exists():
-                raise  # the disk is not mounted, or worse: nobody may take that for "no such object"
+                raise  # the disk is not mounted, or worse: this must not look like "no such object"
             raise ObjectMissing(f"There is no object {key!r}.") from error
 
     def head(self, key: str) -> ObjectInfo:
@@ -183,7 +183,7 @@ class FolderDisk:
         return object_info(description, sealed.size_bytes)
 
     def clean(self, older_than: timedelta) -> int:
-        """Take away drafts and uploads begun longer ago, except drafts that are still written, and unused keys."""
+        """Delete drafts and uploads begun longer ago, except drafts that are still written, and unused keys."""
         # Names made by new_id sort by the millisecond in which they were made, in their first 10 characters.
         newest = new_id(lambda: self.clock() - older_than.total_seconds())[:10]
         swept = 0
@@ -201,14 +201,14 @@ class FolderDisk:
         return swept + self._free_unused_links(newest) + self._forget_unused_keys()
 
     def set_aside(self, folder: Path) -> None:
-        """Take a folder away in one step, then free what it held."""
+        """Remove a folder in one step, then delete what it held."""
         aside = self._drafts / new_id(self.clock)
         folder.rename(aside)
         flush_folder(folder.parent)
         shutil.rmtree(aside)
 
     def _open(self, path: Path) -> SealedFile:
-        """What a name stands for; again from the start if it stands for something else by the time we look."""
+        """Open the file of a name. Start again if the name means another file by then."""
         for _ in range(_LOOKS):
             sealed = open_sealed(path)
             shared = sealed.description.shared
@@ -288,7 +288,7 @@ class FolderDisk:
                 flush_folder(sharded)
                 flush_folder(self.root)
                 flush_folder(self.root.parent)
-        # Whether the folder can be written is better learned now than from the first upload.
+        # Check now whether the folder is writable, rather than at the first upload.
         probe = self.draft()
         probe.write([b""])
         probe.discard()

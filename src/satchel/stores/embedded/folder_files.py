@@ -107,13 +107,13 @@ def flush_folder(path: Path) -> None:
 
 
 def begin_writing_back(file: int, offset: int, count: int) -> None:
-    """Let the disk work while more is coming, so that the flush at the end finds little to do; a hint, no promise."""
+    """Start writing to disk while more arrives, so that the final flush has little to do. A hint, not a guarantee."""
     if _sync_file_range is not None:
         _sync_file_range(file, offset, count, _START_WRITING)
 
 
 def leave_room(file: int, count: int) -> None:
-    """Refuse bytes before the disk is full to the last: deleting, and signing in to do so, take some room as well."""
+    """Refuse bytes before the disk is completely full: deleting, and signing in to do so, need some space as well."""
     disk = os.fstatvfs(file)
     reserve = min(RESERVED_BYTES, disk.f_blocks * disk.f_frsize // 20)
     if disk.f_bavail * disk.f_frsize - count < reserve:
@@ -146,8 +146,8 @@ def copy_range(source: int, target: int, count: int, start: int = 0) -> None:
 class Draft:
     """A file in the making: nobody reads it until it is sealed and published under another name.
 
-    It is locked for as long as its maker lives, so that sweeping can tell an abandoned one. Calls may come from
-    different threads; one that follows a cancelled call waits until that has let go.
+    It is locked for as long as its maker lives, so that garbage collection can tell an abandoned one. Calls may come
+    from different threads. A call that follows a cancelled one waits until that has released the file.
     """
 
     def __init__(self, path: Path) -> None:
@@ -186,7 +186,7 @@ class Draft:
             self.size_bytes += count
 
     def seal(self, description: Description) -> None:
-        """Add the description and flush: from here on the file is whole, whatever happens."""
+        """Append the description and flush. From here on the file is complete and durable."""
         with self._turn:
             text = _encode(description)
             file = self._open()
@@ -200,18 +200,18 @@ class Draft:
             self._close()
 
     def discard(self) -> None:
-        """Leave nothing behind; nothing happens to what was published."""
+        """Delete the draft. A published file is not touched."""
         with self._turn:
             if self._file is not None:
                 self._close()
-                with suppress(OSError):  # what cannot be removed now is swept later
+                with suppress(OSError):  # what cannot be removed now is collected later
                     self._path.unlink(missing_ok=True)
 
     def _open(self) -> int:
         while self._file is None:
             file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
             fcntl.flock(file, fcntl.LOCK_EX)
-            # Whoever sweeps may have found it in the moment before it was locked.
+            # Garbage collection may have found it just before it was locked.
             if os.fstat(file).st_nlink:
                 self._file = file
             else:

@@ -1,8 +1,7 @@
 """The keys of a folder of objects in order, because a folder sharded by hashes cannot list by prefix.
 
 A key is entered, durably, before its object appears, and taken out after it is gone. So an object is never missing
-here, and a key without an object is harmless: listing looks at the files themselves. The whole is made again from the
-files if it is lost.
+here, and a key without an object is harmless: listing looks at the files themselves. A lost index is rebuilt from them.
 """
 
 import sqlite3
@@ -67,7 +66,7 @@ class KeyIndex:
             self._writer.execute(f"PRAGMA user_version = {_COMPLETE}")
 
     def add(self, key: str) -> None:
-        """Returns once the key is in the index for good."""
+        """Returns once the key is durable in the index."""
         raw = key.encode()
         with index_errors(self._path):
             with self._reading:
@@ -101,9 +100,9 @@ class KeyIndex:
             self._writer.close()
 
     def _change(self, changes: list[tuple[str, bytes]]) -> None:
-        """Whoever is first in line commits for all who queued meanwhile, so that many puts share one flush.
+        """Group commit: the first in the queue commits for all who queued meanwhile, so that many puts share one flush.
 
-        If that fails it fails for all of them: tried again later, a removal could meet a key that is in use again.
+        If the commit fails, it fails for all of them: a retry could remove a key that is in use again.
         """
         with self._queueing:
             batch = self._batch

@@ -1,4 +1,4 @@
-"""Signed links to a folder of objects: what S3 does by itself, our own server has to promise and check."""
+"""Signed links to a folder of objects. S3 signs and checks its own; here our server does both."""
 
 from datetime import timedelta
 from typing import Literal, TypeAlias
@@ -16,13 +16,13 @@ _PURPOSE = "object-link"
 
 
 class LinkUnknown(NotFound):
-    """A link that this server did not make, or not for this method."""
+    """The link is not from this server, or is for another method."""
 
     slug = "signed-link-unknown"
 
 
 class LinkExpired(Gone):
-    """A link whose time is over; its maker can make another."""
+    """The link has expired. Ask for a new one."""
 
     slug = "signed-link-expired"
 

@@ -1,10 +1,10 @@
-"""Bytes that several objects of a folder have in common, so that copying a large object takes no room and no time.
+"""Bytes that several objects of a folder share, so that copying a large object takes no space and no time.
 
     shared/<xx>/<name of the object's file>-<id>     one more name (a hard link) for the file that holds the bytes
 
 Files of objects never change once they have a name, so they can be shared. A copy has a file of its own for what is
-known of it, which says where its bytes are. A link is made before that file has its name, and taken away after it has
-lost it: what a crash leaves in between belongs to nobody, and is swept.
+known of it, which says where its bytes are. A link is made before that file has its name, and removed after it has
+lost it: what a crash leaves in between belongs to nobody, and is garbage-collected.
 """
 
 import os
@@ -31,7 +31,7 @@ class SharedBytes:
         None where that is not possible: too many links, a file system without them, or another file at the origin by
         now.
         """
-        draft.write([])  # It is locked from here on, and so is not swept, nor is what bears its name.
+        draft.write([])  # It is locked from here on, so neither it nor the link named after it is collected.
         link = self.path(f"{target.name}-{draft.name}")
         try:
             link.hardlink_to(origin)
@@ -51,7 +51,7 @@ class SharedBytes:
         return self.folder / name[:2] / name
 
     def free(self, shared: Shared | None) -> None:
-        """Take a name away that nobody speaks of any more; what cannot be removed now is swept later."""
+        """Remove a link that no file refers to. What cannot be removed now is collected later."""
         if shared is not None:
             with suppress(OSError):
                 self.path(shared.file).unlink()

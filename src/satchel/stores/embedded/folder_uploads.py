@@ -64,7 +64,7 @@ class _PartDraft(Draft):
         else:
             with self._turn:
                 if self._file is not None and not self.kept:
-                    with suppress(OSError):  # it would be overwritten by the next part anyway
+                    with suppress(OSError):  # the next part would overwrite it anyway
                         os.ftruncate(self._file, self.offset)
                 self._close()
 

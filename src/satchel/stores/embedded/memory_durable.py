@@ -1,7 +1,7 @@
-"""The durable half of the in-process store: each change is written to disk first and done afterwards.
+"""The durable half of the in-process store: each change is written to disk first and applied afterwards.
 
-Changes wait in a queue while the batch before them is being written. Nothing else ever changes these keys, so between
-two batches memory is exactly what the disk says, and a batch that cannot be written is simply not done.
+Changes wait in a queue while the batch before them is being written. Nothing else ever changes these keys. So between
+two batches memory equals the disk, and a batch that cannot be written is not applied.
 """
 
 import asyncio
@@ -20,13 +20,13 @@ from satchel.stores.ports.ephemeral import ListPop, ListPush, ListSize, WrongKin
 
 T = TypeVar("T")
 
-# How many ended keys one batch takes along.
+# How many expired keys one batch deletes along the way.
 _SWEPT_PER_BATCH = 1000
 
 
 @dataclass(slots=True)
 class _Deed:
-    """Changes to be written, and what to do once they are, or if they cannot be."""
+    """Changes to write, and the callbacks for success and failure."""
 
     changes: Sequence[Change]
     do: Callable[[int], None]
@@ -34,7 +34,7 @@ class _Deed:
 
 
 class Kept:
-    """Keys that outlive the process, and the only way to change them."""
+    """Keys that survive the process, and the only way to change them."""
 
     def __init__(self, keys: Keyspace, history: History, now: Callable[[], int], waiters: Waiters) -> None:
         self.keys = keys
@@ -81,7 +81,7 @@ class Kept:
         return answer
 
     def hand_over(self, key: str) -> None:
-        """There may be a value for somebody who waits."""
+        """Check whether a waiting caller can get a value now."""
         self._ready.add(key)
         self.wake()
 
@@ -98,19 +98,19 @@ class Kept:
         self.wake()
 
     def wake(self) -> None:
-        """See to it that what is waiting gets done."""
+        """Make sure that a task works off the queue."""
         self._wanted = True
         if self._work is None or self._work.done():
             self._work = asyncio.create_task(self._run())
 
     async def work_off(self) -> None:
-        """Return when everything that waits now is done, and all that has ended is gone."""
+        """Return when all queued changes are applied and all expired keys are deleted."""
         self.wake()
         if self._work is not None:
             await asyncio.wait((self._work,))
 
     async def close(self) -> None:
-        """Finish what was accepted, then let go of the file."""
+        """Finish what was accepted, then close the file."""
         await self.work_off()
         await self._history.close()
 
@@ -120,7 +120,7 @@ class Kept:
                 self._wanted = False
                 await self._write_and_do(self._now())
         finally:
-            # Only something unforeseen leaves anything here; then nobody shall wait for ever.
+            # Only an unforeseen error leaves anything here. Fail it, so that nobody waits for ever.
             for deed in (*self._under_way, *self._queue):
                 deed.call_off(Unavailable("The store of short-lived state has failed. Restart the server."))
 
@@ -157,13 +157,13 @@ class Kept:
         while self._queue:
             deed = self._queue.popleft()
             batch.append(deed)
-            # Whoever waits longest gets what is pushed: a pop that comes later must not overtake.
+            # The longest-waiting caller gets the pushed value: a later pop must not overtake.
             if any(isinstance(change, ListPush) and change.key in self._waiters for change in deed.changes):
                 break
         return batch
 
     def _serving(self, key: str) -> _Deed:
-        """Take a value out for whoever waits longest by then."""
+        """Pop a value for the longest-waiting caller."""
 
         def do(now: int) -> None:
             value = self.keys.apply(ListPop(key), now)
@@ -173,7 +173,7 @@ class Kept:
         return _Deed([ListPop(key)], do, partial(self._waiters.fail, key))
 
     def _effective(self, batch: Sequence[_Deed], now: int) -> list[Change]:
-        """The changes that have to be written: asking again for what is already so costs no write."""
+        """The changes that have an effect. A command that changes nothing costs no write."""
         changes: list[Change] = []
         changed: set[str] = set()
         for deed in batch:

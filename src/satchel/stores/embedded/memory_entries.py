@@ -1,7 +1,7 @@
 """The keys of the in-process store as such: finding them, counting their memory, letting them end.
 
 Nothing here waits, asks the time or knows of other tasks. A read never drops a key that has ended: only writing, and
-`sweep`, change anything, so that a state can be had back from a log of what was written (`memory_history.py`).
+`sweep`, change anything, so that a state can be recovered from the journal (`memory_journal.py`).
 """
 
 import heapq

@@ -1,6 +1,6 @@
-"""The durable keys on disk, as the commands that made them; without it a restart would empty every room.
+"""The journal of the durable keys: the commands that made them. Without it a restart would empty every room.
 
-A row is one command and the instant at which it happened; a key is had back by doing its rows again, each at its
+A row is one command and the instant at which it happened. A key is recovered by replaying its rows, each at its
 instant. Keys are independent of each other here, because commands that belong together are written in one transaction.
 A key's rows therefore can be replaced at any time by the few that make the key what it now is: `Put` and `Delete` do so
 by nature, and `rewrite` does it for keys whose history has become much longer than what they hold. Both are part of an

@@ -1,7 +1,7 @@
 """Redis's data model as plain Python: what each command does to the keys, given the instant at which it happens.
 
-The same commands at the same instants always lead to the same state. That is what makes a log of commands enough to get
-a state back (`memory_history.py`).
+The same commands at the same instants always lead to the same state. So a journal of commands is enough to recover a
+state (`memory_journal.py`).
 """
 
 from collections import deque

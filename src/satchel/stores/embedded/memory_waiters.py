@@ -1,4 +1,4 @@
-"""Who waits for a value to be pushed, so that whoever waits longest gets it."""
+"""Callers that wait for a pushed value. The longest-waiting one gets it."""
 
 import asyncio
 from collections import deque
@@ -7,7 +7,7 @@ from satchel.kernel.errors import SatchelError
 
 
 class Waiters:
-    """Those in `wait_pop`, one line per key, longest first. A key without anybody waiting has no line."""
+    """The callers in `wait_pop`: one queue per key, the longest-waiting first. An empty queue is deleted."""
 
     def __init__(self) -> None:
         self._lines: dict[str, deque[asyncio.Future[bytes]]] = {}
@@ -24,14 +24,14 @@ class Waiters:
         return turn
 
     def leave(self, key: str, turn: asyncio.Future[bytes]) -> None:
-        """Safe to call for one who has been served."""
+        """Remove a waiter. Safe to call for one that has been served."""
         line = self._lines.get(key)
         if line is not None and turn in line:
             line.remove(turn)
             self._close_if_empty(key, line)
 
     def serve(self, key: str, value: bytes) -> bool:
-        """Give the value to whoever waits longest; False if nobody does."""
+        """Give the value to the longest-waiting caller. False if nobody waits."""
         line = self._lines.get(key)
         if line is None:
             return False

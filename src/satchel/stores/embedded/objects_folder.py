@@ -44,8 +44,8 @@ from satchel.stores.ports.objects import (
 
 BATCH_BYTES = 1024 * 1024
 THREADS = 16
-# Among so many of them many objects are divided: measured, more of them only get in each other's way. A thread has all
-# files of its share open at once.
+# Many objects are divided among this many threads: measured, more threads are slower. A thread has all files of its
+# share open at once.
 THREADS_FOR_MANY = 8
 LARGEST_SHARE = 64
 
@@ -67,7 +67,7 @@ class FolderObjects:
 
     @classmethod
     async def open(cls, root: Path, *, clock: Clock, signer: Signer, base_url: str) -> "FolderObjects":
-        """Make the folder if need be. Links are `<base_url>/objects/<token>`; serve them with `open_link`."""
+        """Create the folder if it is missing. Links are `<base_url>/objects/<token>`; serve them with `open_link`."""
         disk = await asyncio.to_thread(FolderDisk, root, clock)
         return cls(disk, FolderLinks(signer, base_url, clock))
 
@@ -189,7 +189,7 @@ class FolderObjects:
             self._disk.close()
 
     async def _receive(self, body: AsyncGenerator[bytes], keep: Callable[[Draft], T], draft: Draft) -> T:
-        """Stream into a draft and let `keep` make something of it; whatever goes wrong, no draft stays."""
+        """Stream into a draft and pass it to `keep`. On any error the draft is deleted."""
         writing: asyncio.Future[None] | None = None
         batch: list[bytes] = []
         size_bytes = 0

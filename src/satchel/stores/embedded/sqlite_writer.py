@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 
 
 def connect(path: Path, *, read_only: bool = False, busy_seconds: float = BUSY_SECONDS) -> sqlite3.Connection:
-    """A connection as all of ours are: transactions begin and end only where we say so."""
+    """A connection on which transactions begin and end only where we say so."""
     connection = sqlite3.connect(
         f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rw'}",
         uri=True,
@@ -47,7 +47,7 @@ def connect(path: Path, *, read_only: bool = False, busy_seconds: float = BUSY_S
 
 
 def translated(error: sqlite3.Error | OSError, path: Path) -> SatchelError:
-    """What went wrong with the file, as one of our own errors, which does not tell strangers where the file is."""
+    """An SQLite error as one of our own. Its detail does not say where the file is, because strangers may read it."""
     log.error("%s: %s", path, error)
     match getattr(error, "sqlite_errorname", "").split("_")[1:]:
         case ["FULL", *_]:
@@ -104,7 +104,7 @@ class SqliteWriter:
         except (OutOfSpace, Unavailable) as error:
             await writer.close()
             cause = getattr(error.__cause__, "strerror", None) or error.__cause__
-            # Whoever opens a store is its operator, who may know where the file is.
+            # The operator opens the store, and may know where the file is.
             raise type(error)(f"{path}: {error.detail} ({cause})") from error.__cause__
         except BaseException:
             writer._end()
@@ -158,7 +158,7 @@ class SqliteWriter:
                 self._let_go()
                 for job in batch:
                     job.error = self._failure(error)
-            # A loop that has been closed has nobody left to answer.
+            # A closed loop has nobody left to answer.
             with suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self._answer, batch)
         self._let_go()

@@ -1,7 +1,7 @@
-"""Writes that depend on each other, as one step of the writer: what one machine can do and many could not.
+"""Writes that depend on each other, as one step of the writer. Only a store with one writer can offer this.
 
-Rows, index columns and the change stream are made as for single writes. Only the looking before is left out where the
-outcome shows what was there.
+Rows, index columns and the change stream are made as for single writes. Only the read before a write is left out
+where the outcome shows what was there.
 """
 
 import sqlite3
@@ -135,7 +135,7 @@ class _NotPlain(Exception):
 
 
 def _are_plain(amounts: Mapping[str, int], table: TableSpec) -> bool:
-    """Whether these are small numbers under names that nobody could mind."""
+    """Whether these are small numbers under names that need no further check."""
     return all(
         type(amount) is int and abs(amount) < _SMALL and name.isidentifier() and name not in table.key_names
         for name, amount in amounts.items()

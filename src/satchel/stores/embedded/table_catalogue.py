@@ -32,7 +32,7 @@ class Catalogue:
         self._layouts: dict[str, Layout] = {}
 
     def refresh(self, connection: sqlite3.Connection) -> None:
-        """Notice what this or another process has created; costs next to nothing when that is nothing."""
+        """Read what this or another process has created. Costs next to nothing when nothing has changed."""
         version = int(connection.execute("PRAGMA schema_version").fetchone()[0])
         if version == self._version:
             return

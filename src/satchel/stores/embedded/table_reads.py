@@ -1,4 +1,4 @@
-"""Answers questions about a table from any connection to its file."""
+"""Reads a table through any connection to its file."""
 
 import sqlite3
 from collections.abc import Callable

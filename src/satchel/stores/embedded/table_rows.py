@@ -1,4 +1,4 @@
-"""Rows for many new items at once: what single writes make of an item, made and stored in fewer steps.
+"""Rows for many new items at once: the same rows as single writes make, in fewer steps.
 
 Nearly every item that is written in bulk is flat, of texts and numbers, with keys of text. For these the rules come to
 a few comparisons, and for records, whose types say so, to fewer still; every other goes the long way.

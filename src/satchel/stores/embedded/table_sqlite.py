@@ -46,11 +46,11 @@ T = TypeVar("T")
 P = ParamSpec("P")
 
 READERS = 2
-# A reader of the log hardly ever waits for a lock; when it does, everybody waits with it.
+# A reader of the log hardly ever waits for a lock. When it does, the whole loop waits with it.
 BUSY_SECONDS_ON_LOOP = 0.25
 LARGEST_PAGE_ON_LOOP = 100
 MOST_KEYS_ON_LOOP = 25
-# So many reads on the loop, then everybody else gets a turn.
+# After so many reads on the loop, other tasks get to run.
 READS_PER_TURN = 64
 SLOW_READ_SECONDS = 0.05
 # Bounds how long one step of sweeping or of a batch holds up other writes.
@@ -241,7 +241,7 @@ class SqliteTables:
     async def _read_here(
         self, read: Callable[Concatenate[sqlite3.Connection, P], T], *arguments: P.args, **named: P.kwargs
     ) -> T:
-        """Read on the event loop, for what is over sooner than a thread could be told of it."""
+        """Read on the event loop: for reads that are faster than a handover to a thread."""
         self._check_open()
         self._reads += 1
         if self._reads % READS_PER_TURN == 0:
@@ -259,7 +259,7 @@ class SqliteTables:
     async def _read_aside(
         self, read: Callable[Concatenate[sqlite3.Connection, P], T], *arguments: P.args, **named: P.kwargs
     ) -> T:
-        """Read in a thread, for what would hold up the event loop."""
+        """Read in a thread: for reads that would block the event loop."""
         self._check_open()
 
         def in_thread() -> T:

@@ -1,4 +1,4 @@
-"""Remembers for ten minutes which transactions were done under a token, so that repeating one does nothing."""
+"""Idempotency keys of transactions: remembers for ten minutes what was done under a token, so that a retry is safe."""
 
 import sqlite3
 from collections.abc import Sequence

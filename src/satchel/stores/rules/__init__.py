@@ -1,4 +1,4 @@
-"""What every table store accepts and means, so that a write that works embedded works on DynamoDB, and the other way.
+"""What every table store accepts and means, so that a write that works embedded works on DynamoDB, and vice versa.
 
 Pure functions over the values of `stores.ports`: the `check_*` functions raise `Invalid` or `ItemTooLarge` and return
 their argument in the one form that the others expect (numbers canonical, sets as frozenset, sequences as list).

@@ -1,4 +1,4 @@
-"""What may be asked of one partition, and the cursor that says where an answer left off."""
+"""Which queries of one partition are valid, and the cursor that says where a page ended."""
 
 from base64 import urlsafe_b64encode
 from binascii import a2b_base64
@@ -33,7 +33,7 @@ _FROM_URL_SAFE = str.maketrans("-_", "+/")
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A checked question, with its values in stored form."""
+    """A checked query, with its values in stored form."""
 
     table: TableSpec
     index: IndexSpec | None
@@ -119,7 +119,7 @@ def _text_or_bytes(value: KeyValue) -> str | bytes:
 
 
 def encode_cursor(query: Query, item: Mapping[str, Any]) -> str:
-    """The position right after an item of the answer, as text that any store of these tables can go on from."""
+    """The position right after an item of the page, as text from which any store of these tables can continue."""
     values = [_to_bytes(item[part.name]) for part in query.position_attributes]
     return ".".join(map(_to_base64, (_checksum(query, values), *values)))
 
