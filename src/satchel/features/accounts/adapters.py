@@ -1,4 +1,4 @@
-"""Find people for the other slices: whoever is suspended is not found, as if they had no account."""
+"""Finds people for other slices. A suspended person is not found, as if they had no account."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -11,7 +11,7 @@ from satchel.features.accounts.service.people import MAX_USER_ID_CHARACTERS
 
 @dataclass(frozen=True, slots=True)
 class FoundPerson:
-    """Somebody with an account, by what others may know of them."""
+    """What others may know of a person with an account."""
 
     person_id: str
     name: str

@@ -68,7 +68,7 @@ class InvitationInvalid(NotFound):
 
 
 class AccountSuspended(Forbidden):
-    """An administrator has suspended this account. Its data is kept. Only told to who knows the password."""
+    """An administrator has suspended this account. Its data is kept. The answer needs the right password."""
 
     slug = "account-suspended"
     title = "This account is suspended"
@@ -97,7 +97,7 @@ class PasswordResetInvalid(NotFound):
 
 @dataclass(frozen=True, slots=True)
 class StoreKinds:
-    """What stands behind each store, in plain words such as "sqlite", "memory" and "folder"."""
+    """The kind of each store, such as "sqlite", "memory" and "folder"."""
 
     table: str
     ephemeral: str
@@ -115,7 +115,7 @@ class Person:
 
 
 def normalise_email(written: str) -> Email:
-    """The one form of an address: lower case, Unicode composed, its domain as it stands in the DNS."""
+    """The canonical form of an address: lower case, Unicode composed, its domain as in the DNS."""
     local, _, domain = _composed(_composed(written.strip()).lower()).rpartition("@")
     dots_in_place = not any(part.startswith(".") or part.endswith(".") or ".." in part for part in (local, domain))
     well_formed = _LOCAL_PART.fullmatch(local) and _DOMAIN.fullmatch(domain) and dots_in_place and _readable(local)
@@ -149,7 +149,7 @@ def check_name(written: str) -> str:
 
 
 def check_password(written: str, email: Email) -> str:
-    """Length is what makes a password strong; we ask for nothing else but that it is not the address itself."""
+    """Length makes a password strong. The only other rule: it must not be the address itself."""
     if not MIN_PASSWORD_CHARACTERS <= len(written) <= MAX_PASSWORD_CHARACTERS or not _storable(written):
         limits = f"{MIN_PASSWORD_CHARACTERS} to {MAX_PASSWORD_CHARACTERS}"
         raise Invalid(f"Choose a password of {limits} characters.", field="password")
@@ -170,5 +170,5 @@ def _storable(text: str) -> bool:
 
 
 def _readable(text: str) -> bool:
-    """Nothing that cannot be stored, is not seen, or turns the text around it; emoji may be joined."""
+    """Whether every character can be stored and seen, and none reverses the text. Joined emoji are fine."""
     return not any(unicodedata.category(letter) in _UNSEEN and letter not in _JOINERS for letter in text)

@@ -11,7 +11,7 @@ RESET_SORT = "#RESET_SPEC"
 
 
 class UserRow(Record, frozen=True, kw_only=True):
-    """A person with an account; `password` is an argon2id hash. Who is suspended cannot sign in."""
+    """A person with an account. `password` is an argon2id hash. A suspended person cannot sign in."""
 
     user_id: UserId = attribute("userId")
     email: Email
@@ -22,14 +22,14 @@ class UserRow(Record, frozen=True, kw_only=True):
 
 
 class PersonRow(Record, frozen=True, kw_only=True):
-    """That there is a person, so that all can be listed. It has no e-mail address, or ByEmail would find it, too."""
+    """Lists all people. It has no e-mail address, because ByEmail would find it, too."""
 
     user_id: UserId = attribute("userId")
     last_used_at: str = attribute("lastUsedAt", default="")
 
 
 class IdentityRow(Record, frozen=True, kw_only=True):
-    """Who an e-mail address belongs to. Its existence is what makes an address taken."""
+    """The owner of an e-mail address. The address is taken if this row exists."""
 
     email: Email = attribute("Email")
     user_id: UserId = attribute("UserId")
@@ -63,7 +63,7 @@ class SessionRow(Record, frozen=True, kw_only=True):
 
 
 class RefreshRow(Record, frozen=True, kw_only=True):
-    """The refresh token a session can use now: its hash stands in the key, the token itself nowhere."""
+    """The refresh token that a session can use now. The key has its hash; the token itself is not stored."""
 
     token_hash: str = attribute("TokenHash")
     email: Email = attribute("Email")
@@ -73,7 +73,7 @@ class RefreshRow(Record, frozen=True, kw_only=True):
 
 
 class InvitationRow(Record, frozen=True, kw_only=True):
-    """Leave to sign up once, for anybody or for one address."""
+    """An invitation to sign up once, for anybody or for one address."""
 
     token_hash: str = attribute("TokenHash")
     email: str = attribute("Email", default="")
@@ -85,7 +85,7 @@ class InvitationRow(Record, frozen=True, kw_only=True):
 
 
 class ResetRow(Record, frozen=True, kw_only=True):
-    """Leave to choose a new password once, for as long as the one of which `replaces` is the hash is still in use."""
+    """A password reset that works once, while the password with the hash `replaces` is still in use."""
 
     token_hash: str = attribute("TokenHash")
     user_id: UserId = attribute("UserId")
@@ -95,10 +95,10 @@ class ResetRow(Record, frozen=True, kw_only=True):
 
 
 class ServerRow(Record, frozen=True, kw_only=True):
-    """What the server knows of itself from its first person on. `administrators` are those who can act as such."""
+    """The server's own state, since its first person. `administrators` are those who are not suspended."""
 
     first_user: UserId = attribute("firstUser")
-    # In one place, so that they can never all go at once. A set of the table: updates write it, a put would not.
+    # In one row, so that they can never all be removed at once. A set of the table: updates write it, a put would not.
     administrators: frozenset[UserId] = frozenset()
     sign_up: SignUpMode | None = attribute("signUp", default=None)
 
@@ -150,20 +150,20 @@ INVITATION = Shape(
     CATALOG,
     {"PK": "INVITE#{token_hash}", "SK": INVITE_SORT},
     owner=OWNER,
-    about="Leave to sign up once; all of them, by expiry, through RefreshTokenExpiration",
+    about="An invitation to sign up once; all of them, by expiry, through RefreshTokenExpiration",
 )
 RESET = Shape(
     ResetRow,
     CATALOG,
     {"PK": "RESET#{token_hash}", "SK": RESET_SORT},
     owner=OWNER,
-    about="Leave to choose a new password once; expired ones through RefreshTokenExpiration",
+    about="A password reset that works once; expired ones through RefreshTokenExpiration",
 )
 SERVER = Shape(
     ServerRow,
     USER_TRANSFERS,
     {"PK": "Server#", "SK": "Server#"},
     owner=OWNER,
-    about="What the server knows of itself: who was first, and who may sign up",
+    about="The server's own state: its first person, and who may sign up",
 )
 SHAPES = (USER, PERSON, IDENTITY, SCOPE, SESSION, REFRESH, INVITATION, RESET, SERVER)

@@ -1,10 +1,10 @@
 """What is stored of a shelf: files and folders, the names they hold, the bytes they share, the bin, and what is due.
 
-The bytes of a person stand once per content at `user/<user id>/<sha256>.<object id>`. The object id is new whenever
-bytes that were gone come back, so no key is ever used twice: deleting the object of an earlier life, however late, can
-never hit the bytes of a later one (decision 7).
+The bytes of a person are stored once per content at `user/<user id>/<sha256>.<object id>`. The object id is new when
+deleted bytes come back, so no key is ever used twice. A late deletion of the old object can never hit the new bytes
+(decision 7).
 
-What is in the bin, or below a folder that is, keeps its rows: only the one row that was deleted says so (decision 9).
+An item in the bin, or below a folder in the bin, keeps its rows: only the one deleted row is marked (decision 9).
 """
 
 from satchel.features.shelf.model import EntryId, FileId, FolderId, Kind, UserId
@@ -14,13 +14,13 @@ from satchel.tables import CATALOG, USER_TRANSFERS
 
 OWNER = "shelf"
 OBJECTS_PREFIX = "user/"
-# What is due is found through this index, as expired sessions and uploads are.
+# Due rows are found through this index, as are expired sessions and uploads.
 DUE_INDEX = "RefreshTokenExpiration"
 DUE_SORT = "SHELFDUE#"
 
 
 class FileRow(Record, frozen=True, kw_only=True):
-    """A file as its owner sees it, and which stored bytes it shows. With `deletedAt` it is in the bin."""
+    """A file as its owner sees it, and the stored bytes it refers to. With `deletedAt` it is in the bin."""
 
     user_id: UserId = attribute("userId")
     file_id: FileId = attribute("fileId")
@@ -38,7 +38,7 @@ class FileRow(Record, frozen=True, kw_only=True):
 
 
 class FolderRow(Record, frozen=True, kw_only=True):
-    """A folder and the one it is in. With `deletedAt` it is in the bin; once `closing`, nothing brings it back."""
+    """A folder and its parent. With `deletedAt` it is in the bin. Once `closing`, it cannot be restored."""
 
     user_id: UserId = attribute("userId")
     folder_id: FolderId = attribute("folderId")
@@ -50,7 +50,7 @@ class FolderRow(Record, frozen=True, kw_only=True):
 
 
 class NameRow(Record, frozen=True, kw_only=True):
-    """That a name is in use in a folder, and by what. Sorted so, folders come first."""
+    """A name in use in a folder, and by what. The sort order puts folders first."""
 
     user_id: UserId = attribute("userId")
     folder_id: FolderId = attribute("folderId")
@@ -70,7 +70,7 @@ class MomentRow(Record, frozen=True, kw_only=True):
 
 
 class BinRow(Record, frozen=True, kw_only=True):
-    """Something in the bin: from where, how large (of a folder, as far as was counted), and until when."""
+    """An item in the bin: its origin, its size (of a folder, as far as was counted), and its expiry."""
 
     user_id: UserId = attribute("userId")
     deleted_at: str = attribute("deletedAt")
@@ -82,7 +82,7 @@ class BinRow(Record, frozen=True, kw_only=True):
 
 
 class DueRow(Record, frozen=True, kw_only=True):
-    """That something on a shelf is to go for good at a time; written and taken away together with the reason."""
+    """When an item of a shelf is to be deleted for good. Written and deleted together with the reason."""
 
     user_id: UserId = attribute("UserId")
     entry_id: EntryId = attribute("EntryId")
@@ -91,7 +91,7 @@ class DueRow(Record, frozen=True, kw_only=True):
 
 
 class BlobRow(Record, frozen=True, kw_only=True):
-    """Bytes that files share. Without references they are about to be stored, or were when something broke off."""
+    """Bytes that files share. Without references they are being stored, or are left from a crash."""
 
     user_id: UserId = attribute("userId")
     sha256: str
@@ -102,7 +102,7 @@ class BlobRow(Record, frozen=True, kw_only=True):
 
 
 class UsageRow(Record, frozen=True, kw_only=True):
-    """How much room a person really takes: bytes that several files share count once, those in the bin count too."""
+    """How much space a person uses: shared bytes count once, those in the bin count, too."""
 
     user_id: UserId = attribute("userId")
     used_bytes: int = attribute("usedBytes", default=0)
@@ -143,7 +143,7 @@ BIN = Shape(
     USER_TRANSFERS,
     {"PK": "User#{user_id}", "SK": "Bin#{deleted_at}#{entry_id}"},
     owner=OWNER,
-    about="What a person has deleted and can still bring back; sorts by when",
+    about="What a person has deleted and can still restore; sorts by time",
 )
 BLOB = Shape(
     BlobRow,
@@ -164,7 +164,7 @@ DUE = Shape(
     CATALOG,
     {"PK": "SHELF#{user_id}#{entry_id}", "SK": DUE_SORT},
     owner=OWNER,
-    about="What is to go for good, through RefreshTokenExpiration: expired files, the bin, folders being emptied",
+    about="What is due for deletion, through RefreshTokenExpiration: expired files, the bin, folders being emptied",
 )
 SHAPES = (FILE, FOLDER, NAME, MOMENT, BIN, BLOB, USAGE, DUE)
 SWEEP = EphemeralKey(
@@ -190,5 +190,5 @@ def kind_of(entry: FileRow | FolderRow) -> Kind:
 
 
 def place_of(entry: FileRow | FolderRow) -> FolderId:
-    """The folder that it is in."""
+    """The folder of an entry."""
     return entry.folder_id if isinstance(entry, FileRow) else entry.parent_id

@@ -1,4 +1,4 @@
-"""Administration over HTTP: who may sign up, invitations, how much is stored where, and whether house is kept."""
+"""Administration over HTTP: sign-up, invitations, storage and housekeeping."""
 
 import msgspec
 
@@ -14,7 +14,7 @@ from satchel.features.accounts.service.context import Accounts
 
 
 class Invite(Body, frozen=True, kw_only=True):
-    """Whom to invite: one address or, without it, whoever holds the token."""
+    """Whom to invite: one address or, without it, anybody with the token."""
 
     email: Text | None = None
     note: Text = ""
@@ -41,21 +41,21 @@ class InvitationView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class InvitationList(msgspec.Struct, frozen=True):
-    """Open invitations, and where to go on."""
+    """A page of open invitations, and the cursor of the next."""
 
     invitations: list[InvitationView]
     cursor: str | None
 
 
 class SignUpView(msgspec.Struct, frozen=True):
-    """Who may sign up; on an `empty` server whoever comes first, to run it."""
+    """Who may sign up. On an `empty` server the first person may, and administers it."""
 
     mode: SignUpMode
     empty: bool
 
 
 class StoresView(msgspec.Struct, frozen=True, kw_only=True):
-    """What stands behind each store: "sqlite" or "dynamodb", "memory" or "redis", "folder" or "s3"."""
+    """The kind of each store: "sqlite" or "dynamodb", "memory" or "redis", "folder" or "s3"."""
 
     table: str
     ephemeral: str
@@ -63,7 +63,7 @@ class StoresView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StorageView(msgspec.Struct, frozen=True, kw_only=True):
-    """What everybody keeps together. What is free is known only of a folder on the server's own disk."""
+    """What all people store together. Free space is known only for a folder on the server's own disk."""
 
     used_bytes: int
     files: int
@@ -74,7 +74,7 @@ class StorageView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ChoreView(msgspec.Struct, frozen=True, kw_only=True):
-    """How one chore went: how many things it took away, or that it failed and is tried again in the next round."""
+    """How one chore went: how many things it removed, or that it failed and is retried in the next round."""
 
     name: str
     removed: int
@@ -90,7 +90,7 @@ class SweepView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HousekeepingView(msgspec.Struct, frozen=True, kw_only=True):
-    """The last finished round, of whichever server; `every_seconds` lie between one round and the next."""
+    """The last round that any server finished. `every_seconds` is the time between two rounds."""
 
     last: SweepView | None
     every_seconds: int
@@ -151,7 +151,7 @@ def administration_routes(accounts: Accounts) -> Router:
 
     @router.get("/administration/housekeeping")
     async def read_housekeeping(_admin: Admin) -> HousekeepingView:
-        """Read when expired and orphaned things were last taken away, and how many."""
+        """Read when expired and orphaned data was last removed, and how much."""
         last = await accounts.housekeeping.last()
         return HousekeepingView(
             last=None if last is None else _sweep(last),

@@ -14,21 +14,21 @@ from satchel.kernel.errors import TooMany
 
 
 class PersonChange(Body, frozen=True, kw_only=True):
-    """What to change of a person's standing; what is left out or null stays."""
+    """What to change of a person's role. What is left out or null stays."""
 
     administrator: bool | None = None
     suspended: bool | None = None
 
 
 class PasswordReset(Body, frozen=True, kw_only=True):
-    """The token that an administrator handed over, and the password to have from now on."""
+    """The token from an administrator, and the new password."""
 
     token: Text
     password: Text
 
 
 class PersonEntry(msgspec.Struct, frozen=True, kw_only=True):
-    """Somebody with an account, as administrators see them; bytes that several of their files share count once."""
+    """A person as administrators see them. Bytes that several of their files share count once."""
 
     user_id: str
     name: str
@@ -41,14 +41,14 @@ class PersonEntry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PeopleList(msgspec.Struct, frozen=True):
-    """People in the order in which they signed up, and where to go on."""
+    """A page of people in the order of sign-up, and the cursor of the next."""
 
     people: list[PersonEntry]
     cursor: str | None
 
 
 class PasswordResetView(msgspec.Struct, frozen=True, kw_only=True):
-    """Leave to choose a new password, once; the token is shown only here."""
+    """A password reset that works once. The token is shown only here."""
 
     token: str
     expires_at: str
@@ -67,8 +67,8 @@ def directory_routes(accounts: Accounts) -> Router:
     async def change_person(admin: Admin, user_id: str, body: PersonChange) -> PersonEntry:
         """Make somebody an administrator, suspend them, or undo either.
 
-        Who is suspended, or is no administrator any more, is signed out everywhere at once. Who becomes one is within
-        a quarter of an hour, or when they sign in again. Nothing that a suspended person keeps is lost.
+        A person who is suspended, or is no longer an administrator, is signed out everywhere at once. A promotion takes
+        effect within a quarter of an hour, or at the next sign-in. The data of a suspended person is kept.
         """
         user = await change_standing(
             accounts,
@@ -83,7 +83,7 @@ def directory_routes(accounts: Accounts) -> Router:
     async def allow_password_reset(admin: Admin, user_id: str) -> PasswordResetView:
         """Let somebody choose a new password.
 
-        Hand them the token; it works once, for a day, and only until their password changes.
+        Give them the token. It works once, for a day, and only until their password changes.
         """
         leave = await password_resets.allow_password_reset(accounts, UserId(admin.user_id), UserId(user_id))
         return PasswordResetView(token=leave.token, expires_at=leave.expires_at)
@@ -92,7 +92,7 @@ def directory_routes(accounts: Accounts) -> Router:
     async def reset_password(body: PasswordReset, client: Client) -> None:
         """Choose a new password with a token from an administrator.
 
-        Every session of the account is ended; sign in with the new password.
+        Every session of the account is ended. Sign in with the new password.
         """
         await password_resets.reset_password(accounts, body.token, body.password, address=client.address)
 

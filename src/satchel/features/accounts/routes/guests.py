@@ -14,14 +14,14 @@ from satchel.kernel.errors import TooMany
 
 
 class GuestEntry(Body, frozen=True, kw_only=True):
-    """What to call the guest."""
+    """The name of the guest."""
 
     name: Text
     keep: Keep = "token"
 
 
 class GuestView(msgspec.Struct, frozen=True, kw_only=True):
-    """A guest's identity; `token` is null when it went into a cookie."""
+    """A guest's identity. `token` is null if it was set as a cookie."""
 
     guest_id: str
     name: str
@@ -34,7 +34,7 @@ def guest_routes(accounts: Accounts) -> Router:
 
     @router.post("/guests", status=201, raises=(TooMany,))
     async def enter_as_guest(body: GuestEntry, client: Client) -> Reply[GuestView]:
-        """Come in as a guest, without an account."""
+        """Continue as a guest, without an account."""
         entered = await guests.enter_as_guest(accounts, body.name, address=client.address)
         as_cookie = body.keep == "cookie"
         view = GuestView(
@@ -44,14 +44,14 @@ def guest_routes(accounts: Accounts) -> Router:
             token=None if as_cookie else entered.token.value,
         )
         cookie = _cookie(GUEST_COOKIE, entered.token, accounts.clock(), client)
-        # Whoever comes in as a guest is no longer whoever they were before.
+        # A guest identity replaces whatever the caller was signed in as.
         return Reply(view, cookies=(cookie, *forget_cookies(client)) if as_cookie else ())
 
     @router.delete("/guests/current")
     async def leave_as_guest(client: Client) -> Reply[None]:
         """Stop being a guest in this browser.
 
-        A token given to a program stays good until it expires; programs simply forget theirs.
+        A token given to a program works until it expires. Programs simply delete theirs.
         """
         return Reply(None, cookies=(Cookie(name=GUEST_COOKIE, value="", max_age=0, secure=client.https),))
 

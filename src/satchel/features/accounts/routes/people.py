@@ -1,4 +1,4 @@
-"""Accounts over HTTP: sign up, read and change one's own account, ask who one is."""
+"""Accounts over HTTP: sign up, read and change your own account, ask who you are."""
 
 from typing import Literal
 
@@ -41,7 +41,7 @@ class Rename(Body, frozen=True, kw_only=True):
 
 
 class PasswordChange(Body, frozen=True, kw_only=True):
-    """The password you have, and the one to have from now on."""
+    """Your current password, and the new one."""
 
     current: Text
     new: Text
@@ -57,7 +57,7 @@ class PersonView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CallerView(msgspec.Struct, frozen=True, kw_only=True):
-    """Who the server takes the caller for."""
+    """The caller as the server sees them."""
 
     kind: Literal["stranger", "guest", "member"]
     id: str | None = None
@@ -72,7 +72,7 @@ def people_routes(accounts: Accounts) -> Router:
 
     @router.post("/accounts", status=201, raises=(EmailTaken, SignUpClosed, InvitationInvalid, TooMany))
     async def sign_up(body: SignUp, client: Client) -> Reply[SignedInView]:
-        """Make an account and sign in.
+        """Create an account and sign in.
 
         The first account on an empty server administers it. After that, who may sign up is the administrator's choice.
         """
@@ -116,7 +116,7 @@ def people_routes(accounts: Accounts) -> Router:
 
     @router.get("/whoami")
     async def who_am_i(caller: Stranger | Guest | Member) -> CallerView:
-        """Ask who you are to the server."""
+        """Read who you are signed in as."""
         match caller:
             case Member():
                 return CallerView(

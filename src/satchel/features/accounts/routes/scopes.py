@@ -40,7 +40,7 @@ class ScopeView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ScopeList(msgspec.Struct, frozen=True):
-    """Grants, and where to go on."""
+    """A page of grants, and the cursor of the next."""
 
     scopes: list[ScopeView]
     cursor: str | None
@@ -83,7 +83,7 @@ def scope_routes(accounts: Accounts) -> Router:
     async def list_granted_scopes(member: Member, query: PageQuery) -> ScopeList:
         """List what you share with others."""
         page = await scopes.list_granted_scopes(accounts, UserId(member.user_id), query.limit, query.cursor)
-        # To own one's things is a scope too, but nothing that was shared.
+        # Owning your things is a scope, too, but not one that was granted.
         others = [row for row in page.records if row.granted_to != member.email]
         return ScopeList([_scope(row) for row in others], page.cursor)
 

@@ -1,4 +1,4 @@
-"""What a client gets when it is signed in: tokens in the answer, or cookies that scripts cannot read."""
+"""What a client gets at sign-in: tokens in the answer, or cookies that scripts cannot read."""
 
 from typing import Annotated, Literal
 
@@ -12,7 +12,7 @@ from satchel.features.accounts.service.sessions import SignedIn
 from satchel.kernel.clock import iso
 
 REFRESH_COOKIE = "satchel_refresh"
-# The refresh token travels only where it is used.
+# The refresh token is sent only to the path that uses it.
 _REFRESH_PATH = "/api/v1/sessions"
 
 Keep = Literal["token", "cookie"]
@@ -28,7 +28,7 @@ class Tokens(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SignedInView(msgspec.Struct, frozen=True, kw_only=True):
-    """A session that has just begun or been renewed; `tokens` is null when they went into cookies."""
+    """A new or renewed session. `tokens` is null if they were set as cookies."""
 
     user_id: str
     email: str
@@ -55,7 +55,7 @@ def signed_in_reply(signed_in: SignedIn, keep: Keep, client: Client) -> Reply[Si
     )
     lifetime = int(SESSION_LIFETIME.total_seconds())
     cookies = (
-        # The access cookie outlives its token, so that an expired one is told from none at all and gets refreshed.
+        # The access cookie outlives its token, so that an expired token is told from a missing one and refreshed.
         Cookie(name=ACCESS_COOKIE, value=access.value, max_age=lifetime, secure=client.https),
         Cookie(
             name=REFRESH_COOKIE,

@@ -39,7 +39,7 @@ class Refresh(Body, frozen=True, kw_only=True):
 
 
 class EndQuery(Query, frozen=True, kw_only=True):
-    """Whether to stay signed in on the device that asks."""
+    """Whether this device stays signed in."""
 
     keep_current: bool = True
 
@@ -85,8 +85,8 @@ def session_routes(accounts: Accounts) -> Router:
     async def refresh(body: Refresh, request: Request, client: Client) -> Reply[SignedInView]:
         """Renew a session.
 
-        Each refresh token works once. Using an old one again ends the session, except within half a minute, when a lost
-        answer may be asked for again.
+        Each refresh token works once. Using an old one again ends the session, except within half a minute: then the
+        request is taken for a retry after a lost answer.
         """
         cookie = request.cookies.get(REFRESH_COOKIE)
         token = body.refresh_token or cookie

@@ -1,4 +1,4 @@
-"""What every use case of accounts works with, put together once by the wiring."""
+"""What every use case of accounts needs, assembled once by the wiring."""
 
 import hashlib
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ TOKEN_HASH_CHARACTERS = 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accounts:
-    """Stores, time, and what limits how often things are tried."""
+    """Stores, clock, and rate limits."""
 
     tables: Tables
     clock: Clock
@@ -35,12 +35,12 @@ class Accounts:
 
 
 async def sweep_expired(accounts: Accounts, sort: str) -> int:
-    """Take away the records of one kind of token that have expired; how many."""
+    """Delete the expired records of one kind of token. Returns how many."""
     page = await accounts.tables.query(CATALOG, sort, Range(high=iso(accounts.clock())), index="RefreshTokenExpiration")
     await accounts.tables.write_many(CATALOG, delete=[CATALOG.key_of(item) for item in page.items])
     return len(page.items)
 
 
 def token_hash(token: str) -> str:
-    """What stands in a key instead of a token: useless to whoever reads the table."""
+    """The hash that a key has instead of a token: useless to anybody who reads the table."""
     return hashlib.sha256(token.encode()).hexdigest()

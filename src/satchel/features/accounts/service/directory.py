@@ -1,4 +1,4 @@
-"""List everybody with an account, with what an administrator needs to know of each; add up what all of them keep."""
+"""Lists all people with what an administrator needs to know, and adds up what they store."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from satchel.features.accounts.service.scopes import are_administrators
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A person as administrators see them; `last_used_at` is empty for who was never here since signing up."""
+    """A person as administrators see them. `last_used_at` is empty without a session."""
 
     user: UserRow
     administrator: bool
@@ -20,7 +20,7 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What all people keep, and how many they are."""
+    """What all people store, and how many people there are."""
 
     used_bytes: int
     files: int
@@ -28,7 +28,7 @@ class Kept:
 
 
 async def list_people(accounts: Accounts, limit: int, cursor: str | None) -> tuple[list[Listed], str | None]:
-    """In the order in which they signed up; one query and a few batches, however many there are on a page."""
+    """People in the order of sign-up. One query and a few batches per page, whatever its size."""
     page = await PERSON.list(accounts.tables, limit=limit, cursor=cursor)
     return await _described(accounts, page.records), page.cursor
 

@@ -1,4 +1,4 @@
-"""Let somebody in without an account: a signed name, and nothing stored."""
+"""Guests: a signed name, without an account and with nothing stored."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from satchel.kernel.ids import new_id
 
 @dataclass(frozen=True, slots=True)
 class GuestPass:
-    """Who the guest is, and the proof of it."""
+    """The guest and their signed token."""
 
     guest_id: str
     name: str

@@ -22,7 +22,7 @@ MAX_NOTE_CHARACTERS = 500
 
 @dataclass(frozen=True, slots=True)
 class Invited:
-    """An invitation together with its token, which is shown this once and stored nowhere."""
+    """An invitation with its token, which is shown once and not stored."""
 
     token: str
     row: InvitationRow
@@ -49,7 +49,7 @@ async def invite(accounts: Accounts, by: UserId, *, email: str | None, note: str
 async def list_invitations(
     accounts: Accounts, limit: int, cursor: str | None
 ) -> tuple[list[InvitationRow], str | None]:
-    """Those that can still be used, the one that expires first foremost."""
+    """The invitations that can still be used, the earliest expiry first."""
     page = await accounts.tables.query(
         INVITATION.table,
         INVITE_SORT,

@@ -1,4 +1,4 @@
-"""Passwords kept as argon2id hashes, computed off the event loop and never more at once than the machine can bear."""
+"""Passwords as argon2id hashes, computed off the event loop with bounded concurrency."""
 
 import asyncio
 import os
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class Passwords:
-    """Makes and checks hashes; checking costs the same whether or not there is an account."""
+    """Makes and checks hashes. A check takes the same time with and without an account."""
 
     # Tests hash by the hundred and choose a cheaper one.
     hasher: ClassVar[PasswordHasher] = STANDARD

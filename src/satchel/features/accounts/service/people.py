@@ -1,4 +1,4 @@
-"""Find a person and change what they say of themselves."""
+"""Finds a person, and changes their name and password."""
 
 from satchel.features.accounts.model import (
     Person,
@@ -45,14 +45,14 @@ async def rename(accounts: Accounts, user_id: UserId, name: str) -> Person:
 async def change_password(
     accounts: Accounts, user_id: UserId, current: str, new: str, *, keep: SessionId, address: str
 ) -> None:
-    """Whoever is signed in elsewhere, perhaps with a stolen password, is signed out."""
+    """Change the password. It ends all other sessions, which may use a stolen password."""
     user = await find_user(accounts, user_id)
     await accounts.limits.sign_ins.count(user.email, address)
     if not await accounts.passwords.matches(user.password, current):
         raise WrongCredentials("The current password is wrong. Try again.", field="current")
     await accounts.limits.sign_ins.forgive(user.email, address)
     hashed = await accounts.passwords.hash(check_password(new, user.email))
-    # The old hash is the condition: of two changes at once, only one can have been told the right password.
+    # The old hash is the condition: of two concurrent changes, only one can succeed.
     update = USER.update([assign("password", hashed)], when=attr("password") == user.password, user_id=user_id)
     await accounts.tables.update(update.table, update.key, update.actions, when=update.when)
     await end_all_sessions(accounts, user.email, except_for=keep)

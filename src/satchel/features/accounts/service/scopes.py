@@ -1,4 +1,4 @@
-"""Grant other people the use of what one owns, take it back, and list who may do what."""
+"""Grants: let other people use what you own, revoke that, and list who may do what."""
 
 from collections.abc import Sequence
 
@@ -23,7 +23,7 @@ MAX_RESOURCE_CHARACTERS = 200
 async def grant_scope(
     accounts: Accounts, owner: UserId, *, to: str, scope_type: str, resource_id: str, resource_name: str
 ) -> ScopeRow:
-    """Let an address use a thing of `owner`, whether or not there is an account yet. Granting again is harmless."""
+    """Grant an address the use of a thing of `owner`, with or without an account yet. Idempotent."""
     if not 1 <= len(resource_id) <= MAX_RESOURCE_CHARACTERS or len(resource_name) > MAX_RESOURCE_CHARACTERS:
         raise Invalid(f"Use a resource id of 1 to {MAX_RESOURCE_CHARACTERS} characters.", field="resource_id")
     scope = ScopeRow(
@@ -39,7 +39,7 @@ async def grant_scope(
 
 
 async def revoke_scope(accounts: Accounts, owner: UserId, *, to: str, scope_type: str, resource_id: str) -> None:
-    """Take a grant of `owner` back; one that was never given looks the same."""
+    """Revoke a grant of `owner`. One that never existed looks the same."""
     key = SCOPE.key(
         granted_to=normalise_email(to),
         type=check_grantable(scope_type),
@@ -56,7 +56,7 @@ async def list_my_scopes(accounts: Accounts, email: Email, limit: int, cursor: s
 async def list_granted_scopes(
     accounts: Accounts, owner: UserId, limit: int, cursor: str | None
 ) -> RecordPage[ScopeRow]:
-    """All that `owner` has granted, to whomever."""
+    """All grants of `owner`."""
     return await SCOPE.list_by(
         accounts.tables, "ReverseGrantIndex", owner, StartsWith("SCOPE#"), limit=limit, cursor=cursor
     )
@@ -67,7 +67,7 @@ async def is_administrator(accounts: Accounts, email: Email) -> bool:
 
 
 async def still_administers(accounts: Accounts, user_id: UserId) -> bool:
-    """Whether what somebody handed out as an administrator is still worth something."""
+    """Whether the person is still an administrator, so that what they issued as one is valid."""
     user = await USER.get(accounts.tables, user_id=user_id)
     return user is not None and not user.suspended_at and await is_administrator(accounts, user.email)
 

@@ -1,4 +1,4 @@
-"""Make an account: open to all, by invitation, or for nobody; the first person on an empty server administers it."""
+"""Sign-up: open, by invitation, or closed. The first person on an empty server administers it."""
 
 from dataclasses import dataclass
 
@@ -69,7 +69,7 @@ async def sign_up(
 
 @dataclass(frozen=True, slots=True)
 class SignUpRules:
-    """Who may sign up now; an empty server takes its first person whatever the setting."""
+    """Who may sign up now. An empty server accepts its first person whatever the setting."""
 
     mode: SignUpMode
     empty: bool
@@ -87,7 +87,7 @@ def _mode(accounts: Accounts, server: ServerRow | None) -> SignUpMode:
 async def _admit(
     accounts: Accounts, server: ServerRow | None, email: Email, invitation: str | None
 ) -> InvitationRow | None:
-    """The invitation to use up, None if none is needed, or the reason why this person cannot come in."""
+    """The invitation to use up, or None if none is needed. Raises if this person may not sign up."""
     if invitation:
         row = await INVITATION.get(accounts.tables, token_hash=token_hash(invitation))
         if row is None or row.email not in ("", email) or from_iso(row.absolute_expiry) <= accounts.clock():

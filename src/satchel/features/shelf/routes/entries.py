@@ -37,7 +37,7 @@ PlaceId = Annotated[str, msgspec.Meta(max_length=64)]
 
 
 class EntriesQuery(PageQuery, frozen=True, kw_only=True):
-    """Which folder, in which order: by name folders come first, by time the newest."""
+    """Which folder, in which order. By name, folders come first; by time, the newest."""
 
     folder: PlaceId = ROOT
     sort: Sort = "name"
@@ -50,21 +50,21 @@ class SearchQuery(PageQuery, frozen=True, kw_only=True):
 
 
 class NewFolder(Body, frozen=True, kw_only=True):
-    """What the folder shall be called, and in which it shall be."""
+    """The name of the folder and its parent."""
 
     name: Name
     folder_id: PlaceId = ROOT
 
 
 class FolderChange(Body, frozen=True, kw_only=True):
-    """What shall change: the name, the folder that it is in, or both."""
+    """What to change: the name, the parent, or both."""
 
     name: Name | UnsetType = UNSET
     folder_id: PlaceId | UnsetType = UNSET
 
 
 class FileChange(Body, frozen=True, kw_only=True):
-    """What shall change; `expires_at` is when the file goes by itself, null keeps it."""
+    """What to change. `expires_at` is when the file expires; null keeps it."""
 
     name: Name | UnsetType = UNSET
     folder_id: PlaceId | UnsetType = UNSET
@@ -87,13 +87,13 @@ def routes(shelf: Shelf) -> Router:
 
     @router.get("/shelf/search")
     async def search_shelf(member: Member, query: SearchQuery) -> HitList:
-        """Find files and folders by words of their names; case and accents do not matter."""
+        """Search files and folders by words of their names. Case and accents do not matter."""
         found = await search.search(shelf, UserId(member.user_id), query.q, query.limit, query.cursor)
         return HitList([hit_view(hit) for hit in found.hits], found.cursor)
 
     @router.post("/shelf/folders", status=201, raises=(NotFound, NameTaken, NameUnusable, TooDeep))
     async def make_folder(member: Member, body: NewFolder) -> EntryView:
-        """Make a folder."""
+        """Create a folder."""
         person, parent_id = UserId(member.user_id), FolderId(body.folder_id)
         return entry_view(await folders.make_folder(shelf, person, parent_id, body.name))
 
@@ -111,17 +111,17 @@ def routes(shelf: Shelf) -> Router:
 
     @router.delete("/shelf/folders/{folder_id}")
     async def delete_folder(member: Member, folder_id: str) -> None:
-        """Move a folder into the bin, with all that is in it."""
+        """Move a folder into the bin, with everything in it."""
         await shelf_bin.delete_folder(shelf, UserId(member.user_id), FolderId(folder_id))
 
     @router.get("/shelf/files/{file_id}")
     async def read_file(member: Member, file_id: str) -> EntryView:
-        """Read what is known of a file."""
+        """Read a file's metadata."""
         return entry_view(await files.find_file(shelf, UserId(member.user_id), FileId(file_id)))
 
     @router.patch("/shelf/files/{file_id}", raises=(NameTaken, NameUnusable))
     async def change_file(member: Member, file_id: str, body: FileChange) -> EntryView:
-        """Rename or move a file, or say when it goes by itself."""
+        """Rename or move a file, or set when it expires."""
         change = files.FileChange(
             written=_given(body.name),
             folder_id=None if body.folder_id is UNSET else FolderId(body.folder_id),
@@ -136,7 +136,7 @@ def routes(shelf: Shelf) -> Router:
 
     @router.get("/shelf/usage")
     async def read_usage(member: Member) -> UsageView:
-        """Read how much room you take."""
+        """Read how much space you use."""
         (usage,) = await files.read_usage(shelf, [UserId(member.user_id)])
         return UsageView(
             used_bytes=usage.used_bytes,

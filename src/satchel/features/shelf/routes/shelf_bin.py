@@ -1,4 +1,4 @@
-"""The bin: what was deleted, bringing it back, and taking it away for good."""
+"""The bin: list, restore, and delete for good."""
 
 from satchel.edge.api.endpoints import PageQuery, Router
 from satchel.edge.http.callers import Member
@@ -13,21 +13,21 @@ def routes(shelf: Shelf) -> Router:
 
     @router.get("/shelf/bin")
     async def list_bin(member: Member, query: PageQuery) -> BinList:
-        """List what you have deleted; it goes for good after 30 days."""
+        """List what you have deleted. It is deleted for good after 30 days."""
         page = await shelf_bin.list_bin(shelf, UserId(member.user_id), query.limit, query.cursor)
         return BinList([bin_view(each) for each in page.binned], page.cursor)
 
     @router.post("/shelf/bin/{entry_id}/restore")
     async def restore_entry(member: Member, entry_id: str) -> EntryView:
-        """Bring something back from the bin.
+        """Restore an item from the bin.
 
-        It comes to where it was, or to the top if that is gone, and under a numbered name if its own is taken.
+        It returns to its folder, or to the top if that is gone, and gets a numbered name if its own is taken.
         """
         return entry_view(await shelf_bin.restore(shelf, UserId(member.user_id), EntryId(entry_id)))
 
     @router.delete("/shelf/bin/{entry_id}")
     async def delete_for_good(member: Member, entry_id: str) -> None:
-        """Take something out of the bin for good."""
+        """Delete an item in the bin for good."""
         await purge.delete_for_good(shelf, UserId(member.user_id), EntryId(entry_id))
 
     @router.delete("/shelf/bin")

@@ -1,4 +1,4 @@
-"""The bytes of files: one as a download, one to look at, several as an archive."""
+"""The bytes of files: download, preview, and archive."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -23,7 +23,7 @@ Ids = Annotated[list[Annotated[str, msgspec.Meta(max_length=64)]], msgspec.Meta(
 
 
 class ArchiveQuery(Query, frozen=True, kw_only=True):
-    """What shall be in the archive: ids of files and of folders, each as often as needed."""
+    """What the archive contains: ids of files and of folders."""
 
     file: Ids = msgspec.field(default_factory=list[str])
     folder: Ids = msgspec.field(default_factory=list[str])
@@ -46,7 +46,7 @@ def routes(shelf: Shelf) -> Router:
     async def download_file(member: Member, file_id: str) -> Response:
         """Download a file.
 
-        Ranges and conditional requests are answered. The bytes come as an attachment, under the file's name.
+        Range and conditional requests are supported. The bytes come as an attachment, under the file's name.
         """
         file = await files.find_file(shelf, UserId(member.user_id), FileId(file_id))
         await files.note_opening(shelf, file)
@@ -59,10 +59,10 @@ def routes(shelf: Shelf) -> Router:
 
     @router.get("/shelf/files/{file_id}/preview", produces="application/octet-stream", raises=(NoPreview,))
     async def preview_file(member: Member, file_id: str) -> Response:
-        """Look at a file in the browser.
+        """Preview a file in the browser.
 
-        Images, sound, films and PDF by the type that their first bytes prove, with ranges; text as plain text, its
-        first mebibyte. Whatever it is, it cannot run anything.
+        Images, sound, films and PDF have the type that their first bytes prove, and support ranges. Text is plain text,
+        its first mebibyte. No preview can run a script.
         """
         file = await files.find_file(shelf, UserId(member.user_id), FileId(file_id))
         await files.note_opening(shelf, file)
@@ -70,7 +70,7 @@ def routes(shelf: Shelf) -> Router:
 
     @router.get("/shelf/archive", produces="application/zip", raises=(NotFound,))
     async def download_archive(member: Member, query: ArchiveQuery) -> Response:
-        """Download files and folders as one zip file, which is made on the way."""
+        """Download files and folders as one zip file, which is streamed."""
         file_ids = [FileId(each) for each in query.file]
         folder_ids = [FolderId(each) for each in query.folder]
         selection = await shelf_archive.select(shelf, UserId(member.user_id), file_ids, folder_ids)

@@ -17,7 +17,7 @@ from satchel.kernel.names import FileName, clean_path
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """What the metadata of an upload ask of the shelf."""
+    """The metadata of an upload, checked."""
 
     folder_id: FolderId
     folders: list[FileName]
@@ -28,8 +28,8 @@ class _Wanted:
 class ShelfDestination:
     """Receives uploads for the shelf of the member who sends them; guests have none.
 
-    Of the metadata, `folder` is the id of a folder, `relativePath` the path of the file below it, whose folders are
-    made as needed, and `expires` when the file goes by itself.
+    In the metadata, `folder` is the id of a folder, `relativePath` the path of the file below it, whose folders are
+    created as needed, and `expires` when the file expires.
     """
 
     def __init__(self, shelf: Shelf) -> None:
@@ -75,7 +75,7 @@ class ShelfDestination:
 def _upload(arrived: Arrived | Small, wanted: _Wanted) -> shelf_file_add.Upload:
     return shelf_file_add.Upload(
         user_id=_person(arrived),
-        # Ids of uploads sort by time, too; to be the same id is the surest way to come to the same file again.
+        # Ids of uploads sort by time, too. Using the upload's id for the file makes this idempotent.
         file_id=FileId(arrived.upload_id),
         key=arrived.key if isinstance(arrived, Arrived) else "",
         data=arrived.data if isinstance(arrived, Small) else b"",

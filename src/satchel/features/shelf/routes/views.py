@@ -15,7 +15,7 @@ Sort = Literal["name", "newest"]
 
 
 class EntryView(msgspec.Struct, frozen=True, kw_only=True):
-    """A file or a folder on the caller's shelf; `folder_id` is the folder that it is in, `root` at the top."""
+    """A file or a folder on the caller's shelf. `folder_id` is its parent, `root` at the top."""
 
     kind: Kind
     id: str
@@ -37,7 +37,7 @@ class StepView(msgspec.Struct, frozen=True):
 
 
 class FolderView(msgspec.Struct, frozen=True, kw_only=True):
-    """The folder that is listed; `path` leads from the top down to it, itself included, and is empty for the top."""
+    """The listed folder. `path` has the folders from the top down to it, itself included, and is empty for the top."""
 
     folder_id: str
     name: str
@@ -45,7 +45,7 @@ class FolderView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EntryList(msgspec.Struct, frozen=True, kw_only=True):
-    """What is in a folder, and where to go on."""
+    """A page of a folder, and the cursor of the next."""
 
     folder: FolderView
     entries: list[EntryView]
@@ -53,7 +53,7 @@ class EntryList(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BinEntryView(EntryView, frozen=True, kw_only=True):
-    """Something in the bin: since when, until when, and in which folders it was.
+    """An item in the bin: since when, until when, and in which folders it was.
 
     Of a folder, `size_bytes` is what was counted when it was deleted, up to its first thousand things.
     """
@@ -64,29 +64,29 @@ class BinEntryView(EntryView, frozen=True, kw_only=True):
 
 
 class BinList(msgspec.Struct, frozen=True):
-    """What is in the bin, the last deleted first, and where to go on."""
+    """A page of the bin, the last deleted first, and the cursor of the next."""
 
     entries: list[BinEntryView]
     cursor: str | None
 
 
 class HitView(EntryView, frozen=True, kw_only=True):
-    """Something that was found, and the names of the folders it is in, from the top down."""
+    """A search result, and the names of its folders, from the top down."""
 
     path: list[str]
 
 
 class HitList(msgspec.Struct, frozen=True):
-    """What was found, and where to go on; a page may be empty though there is more."""
+    """A page of search results, and the cursor of the next. A page may be empty though there is more."""
 
     entries: list[HitView]
     cursor: str | None
 
 
 class UsageView(msgspec.Struct, frozen=True, kw_only=True):
-    """How much room the caller takes: bytes that several files share count once, those in the bin count too.
+    """How much space the caller uses. Bytes that several files share count once, those in the bin count, too.
 
-    `bin_bytes` is what is in the bin, `quota_bytes` what the caller may take at most.
+    `bin_bytes` is the size of the bin, `quota_bytes` the limit.
     """
 
     used_bytes: int

@@ -1,4 +1,4 @@
-"""What every use case of the shelf works with, put together once by the wiring."""
+"""What every use case of the shelf needs, assembled once by the wiring."""
 
 from dataclasses import dataclass, field
 
@@ -13,7 +13,7 @@ MAX_ID_CHARACTERS = 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shelf:
-    """The stores, time, how much each person may keep (None: no limit), and where facts are stated."""
+    """The stores, the clock, the quota of each person (None: no limit), and the events."""
 
     tables: Tables
     objects: Objects

@@ -1,4 +1,4 @@
-"""Go through all that is in a folder, however much it is, holding one page at a time."""
+"""Walks through a folder of any size, with one page in memory."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -12,20 +12,20 @@ from satchel.features.shelf.service.placement import Entry
 from satchel.kernel.names import FileName
 
 PAGE = 100
-# So much of a folder is counted when it goes to the bin; more would make deleting slow.
+# How many entries of a folder are counted when it is deleted. More would make deleting slow.
 COUNTED_ENTRIES = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Something below a folder, and the names of the folders between the two."""
+    """An entry below a folder, and the names of the folders between."""
 
     names: tuple[FileName, ...]
     entry: Entry
 
 
 async def walk(shelf: Shelf, user_id: UserId, folder_id: FolderId) -> AsyncGenerator[Found]:
-    """Every folder before what is in it."""
+    """All entries, every folder before its contents."""
     ahead: list[tuple[tuple[FileName, ...], FolderId]] = [((), folder_id)]
     while ahead:
         names, current = ahead.pop()
@@ -41,7 +41,7 @@ async def walk(shelf: Shelf, user_id: UserId, folder_id: FolderId) -> AsyncGener
 
 
 async def count_bytes(shelf: Shelf, user_id: UserId, folder_id: FolderId) -> int:
-    """How much the files in a folder amount to, as far as they are counted."""
+    """The size of the files in a folder, as far as they are counted."""
     total = seen = 0
     async with aclosing(walk(shelf, user_id, folder_id)) as walked:
         async for found in walked:

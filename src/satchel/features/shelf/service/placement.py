@@ -1,4 +1,4 @@
-"""The writes by which things enter, leave and change places, so that every use case keeps the same rules.
+"""The writes that add, remove and move entries, so that every use case keeps the same rules.
 
 A place is a name in a folder. Folders and files have separate rows there, which makes folders come first; that a name
 is used only once is a put on condition that it is absent together with a check that the other kind has it not either.
@@ -29,7 +29,7 @@ Entry = FileRow | FolderRow
 
 
 def entering(entry: Entry) -> list[Write]:
-    """Takes the place that the entry says; belongs at the end of a transaction, for `is_name_taken`."""
+    """Takes the place that the entry says. Belongs at the end of a transaction, for `is_name_taken`."""
     moment = MomentRow(user_id=entry.user_id, folder_id=place_of(entry), entry_id=id_of(entry), kind=kind_of(entry))
     return [MOMENT.put(moment), *_naming(entry, when=NEW)]
 
@@ -49,7 +49,7 @@ def leaving(entry: Entry) -> list[Write]:
 
 
 def changing(old: Entry, new: Entry) -> list[Write]:
-    """From one place to another; belongs at the end of a transaction, for `is_name_taken`."""
+    """Moves from one place to another. Belongs at the end of a transaction, for `is_name_taken`."""
     if place_of(old) != place_of(new):
         return [*leaving(old), *entering(new)]
     if sameness(old.name) == sameness(new.name):
@@ -62,14 +62,14 @@ def is_name_taken(cancelled: TransactionCancelled) -> bool:
 
 
 def open_folder(user_id: UserId, folder_id: FolderId) -> list[Write]:
-    """Holds only if the folder can take something in. If one above it was deleted meanwhile, it takes it along."""
+    """The condition that the folder accepts entries. If one above it was deleted meanwhile, they go with it."""
     if folder_id == ROOT:
         return []
     return [Check(FOLDER.table, FOLDER.key(user_id=user_id, folder_id=folder_id), LIVE)]
 
 
 async def find_name(shelf: Shelf, user_id: UserId, folder_id: FolderId, name: FileName) -> NameRow | None:
-    """What has the name in the folder, be it a folder or a file."""
+    """The folder or file that has the name in the folder."""
     keys = [
         NAME.key(user_id=user_id, folder_id=folder_id, rank=rank, sameness=sameness(name)) for rank in RANKS.values()
     ]
@@ -78,7 +78,7 @@ async def find_name(shelf: Shelf, user_id: UserId, folder_id: FolderId, name: Fi
 
 
 async def free_name(shelf: Shelf, user_id: UserId, folder_id: FolderId, wanted: FileName) -> FileName:
-    """The wanted name or a numbered one that is free; doubling, then halving, finds one among thousands quickly."""
+    """The wanted name or a numbered one that is free. Doubling, then halving, finds one among thousands quickly."""
 
     async def is_taken(name: FileName) -> bool:
         return await find_name(shelf, user_id, folder_id, name) is not None

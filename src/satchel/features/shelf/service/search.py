@@ -1,4 +1,4 @@
-"""Find files and folders by words of their names, a bounded look at a time."""
+"""Searches files and folders by words of their names. Each request does a bounded amount of work."""
 
 import base64
 import binascii
@@ -15,7 +15,7 @@ from satchel.kernel.errors import Invalid
 from satchel.kernel.names import FileName, folded
 from satchel.stores.ports.table import MAX_PAGE_ITEMS, MAX_SORT_KEY_BYTES, Range
 
-# One request looks at so many names; whoever wants the rest follows the cursor.
+# How many names one request looks at. The cursor leads to the rest.
 LOOKED_AT = 5 * MAX_PAGE_ITEMS
 MAX_WORDS = 20
 _PREFIX = "Name#"
@@ -23,7 +23,7 @@ _PREFIX = "Name#"
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """Something with a name that was looked for, and the folders it is in."""
+    """A matching entry, and its folders."""
 
     entry: Entry
     path: list[FileName]
@@ -31,14 +31,14 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """What was found so far, and where to go on; a page may be empty though there is more."""
+    """A page of results, and the cursor of the next. A page may be empty though there is more."""
 
     hits: list[Hit]
     cursor: str | None
 
 
 async def search(shelf: Shelf, user_id: UserId, query: str, limit: int, cursor: str | None) -> Hits:
-    """Every word somewhere in the name, whatever its case and accents."""
+    """Entries whose name has every word. Case and accents do not matter."""
     words = folded(query).split()
     if not 0 < len(words) <= MAX_WORDS:
         raise Invalid(f"Search for 1 to {MAX_WORDS} words.", field="q")
@@ -68,7 +68,7 @@ async def _names_after(shelf: Shelf, user_id: UserId, after: str) -> tuple[list[
 
 
 async def _live(shelf: Shelf, ways: Ways, rows: Sequence[NameRow]) -> list[Hit]:
-    """What the names stand for, unless a folder above is in the bin."""
+    """The entries of the names, unless a folder above is in the bin."""
     keys = [entry_key(row.user_id, KINDS[row.rank], row.entry_id) for row in rows]
     entries = await read_entries(shelf, keys)
     with_ways = [(entry, await ways.to(place_of(entry))) for entry in entries]

@@ -19,7 +19,7 @@ NAME_OF_MANY = "Satchel"
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What goes into an archive, each under a name of its own, and what the archive is called."""
+    """The contents of an archive, each under a unique name, and the name of the archive."""
 
     chosen: Sequence[tuple[FileName, Entry]]
     name: str
@@ -28,7 +28,7 @@ class Selection:
 async def select(
     shelf: Shelf, user_id: UserId, file_ids: Sequence[FileId], folder_ids: Sequence[FolderId]
 ) -> Selection:
-    """Everything asked for, once; all of it has to be there."""
+    """Everything asked for, once. All of it has to exist."""
     folders = [await find_folder(shelf, user_id, folder_id) for folder_id in dict.fromkeys(folder_ids)]
     files = [await find_file(shelf, user_id, file_id) for file_id in dict.fromkeys(file_ids)]
     entries: list[Entry] = [*folders, *files]
@@ -44,7 +44,7 @@ async def select(
 
 
 async def walk_selection(shelf: Shelf, selection: Selection) -> AsyncGenerator[tuple[str, Entry]]:
-    """Every chosen thing and all that is in it, each with its path in the archive."""
+    """Every selected entry and its contents, each with its path in the archive."""
     for name, entry in selection.chosen:
         yield name, entry
         if isinstance(entry, FolderRow):
