@@ -10,7 +10,7 @@ __all__ = ["RoomDestination", "routes"]
 
 
 def routes(context: Rooms, public_url: str = "") -> list[Router]:
-    """`public_url` is where people reach this server; else links lead to where each request came."""
+    """`public_url` is the address of this server in links. Without it, links use the address of the request."""
     addresses = Addresses(public_url)
     return [
         rooms.routes(context, addresses),

@@ -1,4 +1,4 @@
-"""What is said in a room."""
+"""The chat of a room."""
 
 from typing import Annotated
 
@@ -14,13 +14,13 @@ from satchel.kernel.errors import TooMany
 
 
 class Saying(Body, frozen=True, kw_only=True):
-    """Something to say."""
+    """A message to send."""
 
     text: Annotated[str, msgspec.Meta(max_length=MAX_TEXT_CHARACTERS)]
 
 
 class ChatQuery(Query, frozen=True, kw_only=True):
-    """How many messages, and before which one; without that, the last ones."""
+    """How many messages, and before which one. Without that, the last ones."""
 
     limit: Annotated[int, msgspec.Meta(ge=1, le=500)] = 100
     before: Annotated[str, msgspec.Meta(max_length=64)] | None = None
@@ -38,12 +38,12 @@ def routes(rooms: Rooms) -> Router:
 
     @router.post("/rooms/{room_id}/chat", status=201, raises=(TooMany,))
     async def say_in_room(caller: Member | Guest, room_id: str, body: Saying) -> Message:
-        """Say something to everybody in the room; the last 2,000 messages are kept."""
+        """Send a message to everybody in the room. The last 2,000 messages are kept."""
         return await chat.say(rooms, RoomId(room_id), person_id_of(caller), body.text)
 
     @router.get("/rooms/{room_id}/chat")
     async def read_room_chat(caller: Member | Guest, room_id: str, query: ChatQuery) -> ChatView:
-        """Read what was said, also before you came."""
+        """Read the chat, including messages from before you joined."""
         said = await chat.read_chat(rooms, RoomId(room_id), person_id_of(caller), query.limit, query.before)
         return ChatView(messages=said.messages, more=said.more)
 

@@ -1,4 +1,4 @@
-"""The bytes of a room's files: of one as a download or to look at, of several as an archive."""
+"""The bytes of a room's files: download, preview, and archive."""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
@@ -26,7 +26,7 @@ Id = Annotated[str, msgspec.Meta(max_length=64)]
 
 
 class RoomArchiveQuery(Query, frozen=True, kw_only=True):
-    """Which files shall be in the archive; none named, all that you may see."""
+    """Which files the archive contains. Without any, all that you may see."""
 
     file: Annotated[list[Id], msgspec.Meta(max_length=MAX_FILES)] = msgspec.field(default_factory=list[str])
 
@@ -38,7 +38,7 @@ def routes(rooms: Rooms) -> Router:
     async def download_room_file(caller: Member | Guest, room_id: str, file_id: str) -> Response:
         """Download a file of a room.
 
-        Ranges and conditional requests are answered. The bytes come as an attachment, under the file's name.
+        Range and conditional requests are supported. The bytes come as an attachment, under the file's name.
         """
         file = await room_files.find_file(rooms, RoomId(room_id), person_id_of(caller), FileId(file_id))
         return Download(
@@ -51,7 +51,7 @@ def routes(rooms: Rooms) -> Router:
 
     @router.get("/rooms/{room_id}/files/{file_id}/preview", produces="application/octet-stream", raises=(NoPreview,))
     async def preview_room_file(caller: Member | Guest, room_id: str, file_id: str, request: Request) -> Response:
-        """Look at a file of a room in the browser; whatever it is, it cannot run anything."""
+        """Preview a file of a room in the browser. No preview can run a script."""
         file = await room_files.find_file(rooms, RoomId(room_id), person_id_of(caller), FileId(file_id))
         shown = await preview(rooms.objects, file.key, file.name, file.row.content_type)
         if request.method == "GET":
@@ -60,9 +60,9 @@ def routes(rooms: Rooms) -> Router:
 
     @router.get("/rooms/{room_id}/archive", produces="application/zip")
     async def download_room_archive(caller: Member | Guest, room_id: str, query: RoomArchiveQuery) -> Response:
-        """Download files of a room as one zip file, which is made on the way.
+        """Download files of a room as one zip file, which is streamed.
 
-        It breaks off if the room ends or you leave it meanwhile; a file that is deleted meanwhile is left out.
+        It breaks off if the room ends or you leave it. A file that is deleted meanwhile is left out.
         """
         you = person_id_of(caller)
         room = await find_room(rooms, RoomId(room_id), you)
@@ -86,10 +86,10 @@ def routes(rooms: Rooms) -> Router:
 async def _entries(
     rooms: Rooms, room_id: RoomId, you: PersonId, found: Sequence[RoomFile]
 ) -> AsyncGenerator[ArchiveEntry]:
-    """Each under a path of its own: private files can have the names of others, and a file that of a folder.
+    """The entries, each under a unique path: a private file can have the name of another file or of a folder.
 
-    What is deleted meanwhile is left out of an archive. Once the room is over that would be all the rest of it, so the
-    archive breaks off: nobody shall take it for whole.
+    A file that is deleted meanwhile is left out. Once the room has ended, that would be all the rest, so the archive
+    breaks off: nobody must take it for complete.
     """
     taken = {sameness(FileName(folder)) for file in found for folder in _folders_of(file)}
     for file in found:

@@ -1,4 +1,4 @@
-"""The files of a room: what there is, copies from one's own shelf, and taking some out of it."""
+"""The files of a room: list, copy from your shelf, delete."""
 
 from typing import Annotated
 
@@ -22,7 +22,7 @@ class FileList(msgspec.Struct, frozen=True):
 
 
 class Sharing(Body, frozen=True, kw_only=True):
-    """Files and folders of your shelf; with `to` only that person gets to see them."""
+    """Files and folders of your shelf. With `to`, only that person sees them."""
 
     shelf: Annotated[list[Id], msgspec.Meta(min_length=1, max_length=100)]
     to: Id | None = None
@@ -33,7 +33,7 @@ def routes(rooms: Rooms) -> Router:
 
     @router.get("/rooms/{room_id}/files")
     async def list_room_files(caller: Member | Guest, room_id: str) -> FileList:
-        """List the files of a room: those for everybody, and those between somebody and you."""
+        """List the files of a room: those for everybody, and those between you and one person."""
         found = await room_files.list_files(rooms, RoomId(room_id), person_id_of(caller))
         return FileList([room_files.file_view(rooms, file) for file in found])
 
@@ -46,7 +46,7 @@ def routes(rooms: Rooms) -> Router:
 
     @router.delete("/rooms/{room_id}/files/{file_id}", raises=(Forbidden,))
     async def delete_room_file(caller: Member | Guest, room_id: str, file_id: str) -> None:
-        """Take a file out of a room; for who brought it, and for the owner of the room."""
+        """Delete a file of a room. Only its sender and the owner of the room can."""
         await room_files.delete_file(rooms, RoomId(room_id), person_id_of(caller), FileId(file_id))
 
     return router

@@ -1,4 +1,4 @@
-"""Coming and going: join by letters, knock, let in, leave, put out."""
+"""People of a room: join by code, knock, admit, leave, remove."""
 
 from typing import Annotated
 
@@ -17,13 +17,13 @@ from satchel.kernel.errors import Conflict, Forbidden, TooMany
 
 
 class Letters(Body, frozen=True, kw_only=True):
-    """The letters of a room, in any case."""
+    """The code of a room, in upper or lower case."""
 
     code: Annotated[str, msgspec.Meta(max_length=64)]
 
 
 class JoinView(msgspec.Struct, frozen=True, kw_only=True):
-    """The room that you are in now; or `knocking`, and you are told when somebody has let you in."""
+    """The room that you have joined; or `knocking`, and a live event says when you are admitted."""
 
     room: RoomView | None
     knocking: bool
@@ -34,9 +34,9 @@ def routes(rooms: Rooms, addresses: Addresses) -> Router:
 
     @router.post("/rooms/join", also=(202,), raises=(RoomUnknown, RoomLocked, RoomFull, RemovedFromRoom, TooMany))
     async def join_room(caller: Member | Guest, body: Letters, client: Client, request: Request) -> Reply[JoinView]:
-        """Come into a room by its letters; you leave the one you are in.
+        """Join a room by its code. You leave the room you are in.
 
-        Where one has to knock, the answer has the status 202 and no room yet.
+        If the owner has to admit you first, the answer has the status 202 and no room yet.
         """
         person = await person_of(rooms, caller)
         joined = await room_join.join(rooms, person, body.code, address=client.address)
@@ -48,24 +48,24 @@ def routes(rooms: Rooms, addresses: Addresses) -> Router:
 
     @router.post("/rooms/{room_id}/leave", status=204)
     async def leave_room(caller: Member | Guest, room_id: str) -> None:
-        """Leave a room; one that is yours stays open."""
+        """Leave a room. Your own room stays open."""
         await room_join.leave(rooms, RoomId(room_id), person_id_of(caller))
 
     @router.post("/rooms/{room_id}/knocks/{person_id}/admit", status=204, raises=(Forbidden, RoomFull))
     async def admit_to_room(member: Member, room_id: str, person_id: str) -> None:
-        """Let somebody in who knocked at a room of yours."""
+        """Admit a person who knocked at your room."""
         await room_join.admit(rooms, RoomId(room_id), person_id_of(member), PersonId(person_id))
 
     @router.delete("/rooms/{room_id}/knocks/{person_id}", raises=(Forbidden,))
     async def turn_away_from_room(member: Member, room_id: str, person_id: str) -> None:
-        """Do not let somebody in who knocked at a room of yours."""
+        """Decline a person who knocked at your room."""
         await room_join.turn_away(rooms, RoomId(room_id), person_id_of(member), PersonId(person_id))
 
     @router.delete("/rooms/{room_id}/people/{person_id}", raises=(Forbidden, Conflict))
     async def remove_from_room(member: Member, room_id: str, person_id: str) -> None:
-        """Put somebody out of a room of yours; they cannot come in again.
+        """Remove a person from your room. They cannot join again.
 
-        A guest can still come as another guest: to keep strangers out, lock the room or let people knock.
+        A guest can still join as another guest. To keep strangers out, lock the room or let people knock.
         """
         await room_join.remove(rooms, RoomId(room_id), person_id_of(member), PersonId(person_id))
 

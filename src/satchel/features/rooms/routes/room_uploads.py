@@ -16,8 +16,8 @@ from satchel.kernel.names import FileName, clean_path
 class RoomDestination:
     """Receives uploads for the room that the metadata name as `room`.
 
-    `relativePath` is the path of the file with the folders that it is in, `to` the one person in the room whom it is
-    for, if it is not for everybody.
+    `relativePath` is the path of the file with its folders. `to` is the one person in the room whom it is for, if it is
+    not for everybody.
     """
 
     def __init__(self, rooms: Rooms) -> None:
@@ -41,7 +41,7 @@ class RoomDestination:
         folders, name = _path(arrived.name, arrived.details)
         brought = room_file_add.Brought(
             room_id=_room(arrived),
-            # To be the same id is the surest way to come to the same file again.
+            # Using the upload's id for the file makes this idempotent.
             file_id=FileId(arrived.upload_id),
             by=person_id_of(arrived.owner),
             to=_receiver(arrived),

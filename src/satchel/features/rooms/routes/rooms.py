@@ -1,4 +1,4 @@
-"""Rooms themselves: open one, look at it, change it, close it."""
+"""Rooms: open, read, change, close."""
 
 import io
 from datetime import datetime, timedelta
@@ -20,12 +20,12 @@ from satchel.kernel.errors import Forbidden, Invalid
 
 Title = Annotated[str, msgspec.Meta(max_length=200)]
 HOUR = timedelta(hours=1)
-# A page of ours shows it as an image; opened by itself it can do nothing either.
+# Our page shows it as an image. Opened by itself, it cannot run a script either.
 _QR_HEADERS = {"cache-control": "private, no-cache", "content-security-policy": "sandbox; default-src 'none'"}
 
 
 class NewRoom(Body, frozen=True, kw_only=True):
-    """What the room shall be like. Without a name it is called by its letters."""
+    """The settings of the new room. Without a name it is called by its code."""
 
     name: Title = ""
     hours: Annotated[int, msgspec.Meta(ge=1, le=LONGEST_LIFE // HOUR)] = DEFAULT_LIFE // HOUR
@@ -33,7 +33,7 @@ class NewRoom(Body, frozen=True, kw_only=True):
 
 
 class RoomPatch(Body, frozen=True, kw_only=True):
-    """What shall be different; the rest stays. `expires_at` may be up to 7 days from now."""
+    """What to change. `expires_at` may be up to 7 days from now."""
 
     name: Title | None = None
     locked: bool | None = None
@@ -42,7 +42,7 @@ class RoomPatch(Body, frozen=True, kw_only=True):
 
 
 class OwnedRoom(msgspec.Struct, frozen=True, kw_only=True):
-    """A room of the caller's; `people` is how many are in it."""
+    """A room of the caller. `people` is how many are in it."""
 
     room_id: str
     code: str
@@ -62,7 +62,7 @@ def routes(rooms: Rooms, addresses: Addresses) -> Router:
 
     @router.post("/rooms", status=201, raises=(TooManyRooms,))
     async def open_room(member: Member, body: NewRoom, request: Request) -> RoomView:
-        """Open a room and come into it; you leave the one you are in."""
+        """Open a room and join it. You leave the room you are in."""
         owner = await person_of(rooms, member)
         life = timedelta(hours=body.hours)
         room_id = await room_open.open_new_room(rooms, owner, name=body.name, life=life, admits=body.admits)
@@ -71,14 +71,14 @@ def routes(rooms: Rooms, addresses: Addresses) -> Router:
 
     @router.get("/rooms/current", raises=(NotInARoom,))
     async def read_current_room(caller: Member | Guest, request: Request) -> RoomView:
-        """See the room that you are in."""
+        """Read the room that you are in."""
         you = person_id_of(caller)
         shown = await room_show.show_room(rooms, await room_join.find_current(rooms, you), you)
         return room_view(rooms, shown, you, link_to(shown.room.code, addresses, request))
 
     @router.get("/rooms/mine")
     async def list_my_rooms(member: Member) -> OwnedRooms:
-        """List the rooms that you have opened, whether you are in them or not."""
+        """List your open rooms, whether you are in them or not."""
         return OwnedRooms(
             [
                 OwnedRoom(
@@ -94,14 +94,14 @@ def routes(rooms: Rooms, addresses: Addresses) -> Router:
 
     @router.get("/rooms/{room_id}")
     async def read_room(caller: Member | Guest, room_id: str, request: Request) -> RoomView:
-        """See a room that you are in: what it is like, who is in it and who is here."""
+        """Read a room that you are in: its settings, its people and their presence."""
         you = person_id_of(caller)
         shown = await room_show.show_room(rooms, RoomId(room_id), you)
         return room_view(rooms, shown, you, link_to(shown.room.code, addresses, request))
 
     @router.get("/rooms/{room_id}/qr", produces="image/svg+xml")
     async def draw_room_link(caller: Member | Guest, room_id: str, request: Request) -> Response:
-        """See the link to a room that you are in as a QR code."""
+        """Draw the link to a room that you are in as a QR code."""
         shown = await room_show.show_room(rooms, RoomId(room_id), person_id_of(caller))
         drawn = io.BytesIO()
         segno.make(link_to(shown.room.code, addresses, request), error="m", micro=False).save(
@@ -111,7 +111,7 @@ def routes(rooms: Rooms, addresses: Addresses) -> Router:
 
     @router.patch("/rooms/{room_id}", raises=(Forbidden,))
     async def change_room(member: Member, room_id: str, body: RoomPatch, request: Request) -> RoomView:
-        """Rename a room of yours, lock it, choose how people come in, or when it ends."""
+        """Rename your room, lock it, choose how people join, or when it ends."""
         you = person_id_of(member)
         change = room_open.RoomChange(
             name=body.name,
@@ -125,7 +125,7 @@ def routes(rooms: Rooms, addresses: Addresses) -> Router:
 
     @router.delete("/rooms/{room_id}", raises=(Forbidden,))
     async def close_room(member: Member, room_id: str) -> None:
-        """Close a room of yours: people, chat and files are gone."""
+        """Close your room. It deletes people, chat and files."""
         await room_close.close_room(rooms, RoomId(room_id), person_id_of(member))
 
     return router

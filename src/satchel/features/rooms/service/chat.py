@@ -1,4 +1,4 @@
-"""Say something in a room, and read what was said, also before one came."""
+"""The chat of a room: send and read messages."""
 
 from dataclasses import dataclass
 
@@ -13,14 +13,14 @@ from satchel.stores.ports.ephemeral import HashGet, ListPush, ListRange, ListTri
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """Some messages, the oldest first, and whether there are older ones."""
+    """A page of messages, the oldest first, and whether there are older ones."""
 
     messages: list[Message]
     more: bool
 
 
 async def say(rooms: Rooms, room_id: RoomId, person_id: PersonId, written: str) -> Message:
-    """Put the message behind all others and tell everybody, in one step: the order of the list is everybody's order."""
+    """Append the message and publish it in one step, so that everybody sees the order of the list."""
     text = check_text(written)
     if not is_room_id(room_id):
         raise missing()
@@ -50,15 +50,15 @@ async def say(rooms: Rooms, room_id: RoomId, person_id: PersonId, written: str) 
     if open_room(rooms, room_id, fields, due) is None:
         raise missing()
     if newcomers := present - hearers:
-        # They came between the two steps, and may have read the chat before this message was in it.
+        # They joined between the two steps, and may have read the chat before this message was in it.
         await rooms.ephemeral.together(*tell(newcomers, event))
     return message
 
 
 async def read_chat(rooms: Rooms, room_id: RoomId, person_id: PersonId, limit: int, before: str | None) -> Said:
-    """The last messages, or those before one; of a message that is no longer kept, nothing is before."""
+    """The last messages, or those before one. Before a message that is no longer kept there is nothing."""
     await find_room(rooms, room_id, person_id)
-    # Positions move on with every message that comes, so what is before one has to be found in one read.
+    # Positions shift with every new message, so those before one have to be found in one read.
     stop = -1 if before else limit
     said = [decode_message(each) for each in await rooms.ephemeral.run(ListRange(CHAT(room_id=room_id), 0, stop))]
     if before:

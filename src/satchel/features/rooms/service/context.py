@@ -1,4 +1,4 @@
-"""What every use case of rooms works with, and how each finds the room that it is about."""
+"""What every use case of rooms needs, and how it finds its room."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ from satchel.stores.ports.objects import Objects
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rooms:
-    """The stores, time, how much a room may keep (None: no limit), what others know, and where facts are stated."""
+    """The stores, the clock, the quota of a room (None: no limit), other slices, and the events."""
 
     ephemeral: Ephemeral
     objects: Objects
@@ -34,23 +34,22 @@ class Rooms:
 
 
 def state_of(room_id: RoomId) -> tuple[Command[dict[str, bytes]], Command[bytes | None]]:
-    """What to read, together with a change, to know whether the room was open at that very moment.
+    """What to read together with a change, to know whether the room was open at that moment.
 
-    Nothing can be made to depend on it in one step, so a change is made first and undone if this says that it came too
-    late. What closes a room marks it closed before it takes anything away, and comes back later for whatever a change
-    left that was cut off before it could undo itself.
+    The store has no conditional step, so a change is made first, and undone if this says that it came too late. Closing
+    a room marks it closed before it deletes anything, and comes back later for what a crashed change left.
     """
     return HashAll(ROOM(room_id=room_id)), HashGet(ROOMS(), room_id)
 
 
 def open_room(rooms: Rooms, room_id: RoomId, fields: Mapping[str, bytes], due: bytes | None) -> RoomRow | None:
-    """The room that `state_of` has read, unless it is over or never was."""
+    """The room that `state_of` has read, unless it has ended or never existed."""
     room = read_room(room_id, fields, due)
     return None if room is None or room.closed_at or room.expires_at <= rooms.now() else room
 
 
 async def find_room(rooms: Rooms, room_id: RoomId, person_id: PersonId) -> RoomRow:
-    """The room, for somebody who is in it; for everybody else it is not there."""
+    """The room, for a person in it. For everybody else it does not exist."""
     room, is_in = await _look(rooms, room_id, person_id)
     if not is_in:
         raise missing()

@@ -1,7 +1,7 @@
-"""Note what bringing or deleting a file holds for as long as that is under way; else a crash would keep it for ever.
+"""The journal of adding and deleting files: what each operation holds, so that a crash does not leak it.
 
-Whatever takes or gives back bytes or a name changes its note in the same step. So the count of an object is always that
-of the files that show it and of the notes that hold it, and what a crash has left is found by its note (`mending.py`).
+Every step that takes or releases bytes or a name changes its journal entry in the same step. So the count of an object
+is always that of the files and the entries that hold it, and `room_repair` finds what a crash has left by its entry.
 """
 
 from typing import Any
@@ -16,7 +16,7 @@ from satchel.stores.ports.ephemeral import Command, HashDelete, HashPut
 
 
 class Underway:
-    """One operation on one file. It is noted from its first `noting` until `over`, and may be noted again."""
+    """One operation on one file. Its entry exists from the first `noting` until `over`, and may be written again."""
 
     def __init__(self, rooms: Rooms, room_id: RoomId, file_id: FileId) -> None:
         self._key = UNDERWAY(room_id=room_id)
@@ -24,7 +24,7 @@ class Underway:
         self._row = NoteRow(file_id=file_id, at=rooms.now())
 
     def noting(self, **changes: Any) -> Command[int]:
-        """To be done together with what it says."""
+        """The journal entry, to be written in the same step as the change."""
         self._row = msgspec.structs.replace(self._row, **changes)
         return HashPut(self._key, {self._id: encode(self._row)})
 

@@ -1,7 +1,7 @@
-"""Put people into a room and out of it, so that whatever else happens at the same moment they end in one room or none.
+"""Adds people to a room and removes them. Whatever happens concurrently, a person ends in one room or none.
 
-Three things say who is where: the set of the room, its hash of names, and the person's `userId`. Set and hash always
-change in one step. The set decides; `userId` only says where to look, and is believed if the set agrees.
+Three keys say who is where: the set of the room, its hash of names, and the person's `userId`. Set and hash always
+change in one step. The set decides. `userId` only says where to look, and counts only if the set agrees.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -46,15 +46,15 @@ from satchel.stores.ports.ephemeral import (
     SetSize,
 )
 
-# How many keys one step is about at most: nobody else gets a turn while it lasts.
+# How many keys one step has at most: the store does nothing else while it lasts.
 TOGETHER = 500
 
 
 async def enter(rooms: Rooms, room_id: RoomId, person: Person, *, is_admitted: bool = False) -> None:
-    """Put somebody in, and out of the room they were in; they are in first, so a refusal leaves them where they are.
+    """Add a person, then remove them from their previous room, so that a refusal leaves them where they are.
 
-    A lock, a removal or the end of the room may have come since anybody looked, so what counts is read in the step that
-    puts them in.
+    A lock, a removal or the end of the room may have come since the last read, so the step that adds them reads the
+    decisive state.
     """
     members, person_id = MEMBERS(room_id=room_id), person.person_id
     row = PersonRow(name=person.name, kind=person.kind, joined_at=rooms.now())
@@ -79,7 +79,7 @@ async def enter(rooms: Rooms, room_id: RoomId, person: Person, *, is_admitted: b
 def why_not(
     room: RoomRow | None, person_id: PersonId, *, is_removed: bool, is_admitted: bool = False
 ) -> SatchelError | None:
-    """What keeps this person out of the room; never its owner."""
+    """The error that keeps this person out of the room. None for its owner."""
     if room is None:
         return RoomUnknown("No room has this code. Check the code.")
     if room.owner_id == person_id:
@@ -92,10 +92,10 @@ def why_not(
 
 
 async def make_current(rooms: Rooms, room_id: RoomId, person_id: PersonId, row: PersonRow) -> None:
-    """Make a room that somebody is in, or was let into a moment ago, their one room.
+    """Make a room that a person is in, or was just admitted to, their only room.
 
-    They come in, and go out of the room that they are thought to be in, in one step. If they turn out to have been in
-    another, it is done again for that: so whoever is last moves them from where they really are.
+    One step adds them, and removes them from the room that they are thought to be in. If they were in another, it is
+    repeated for that one, so the last caller moves them from where they really are.
     """
     whereabouts = WHEREABOUTS(person_id=person_id)
     where = await rooms.ephemeral.run(Get(whereabouts))
@@ -126,7 +126,7 @@ async def make_current(rooms: Rooms, room_id: RoomId, person_id: PersonId, row: 
 
 
 async def take_out(rooms: Rooms, room_id: RoomId, person_id: PersonId, *more: Command[Any]) -> None:
-    """Out of the room and nowhere, in one step; who has moved on meanwhile is given back where they are."""
+    """Remove a person from the room in one step. If they have joined another meanwhile, that is restored."""
     whereabouts = WHEREABOUTS(person_id=person_id)
     where, *_ = await rooms.ephemeral.together(
         Get(whereabouts), Delete(whereabouts), *stepping_out(room_id, person_id), *more
@@ -139,7 +139,7 @@ def stepping_out(room_id: RoomId, person_id: PersonId) -> tuple[Command[Any], Co
 
 
 async def let_go(rooms: Rooms, room_id: RoomId, person_ids: Iterable[str]) -> None:
-    """Forget that these people are in the room."""
+    """Clear the `userId` of these people, who were in the room."""
     wanted = list(person_ids)
     for start in range(0, len(wanted), TOGETHER):
         part = wanted[start : start + TOGETHER]
@@ -149,15 +149,15 @@ async def let_go(rooms: Rooms, room_id: RoomId, person_ids: Iterable[str]) -> No
 
 
 async def _give_back(rooms: Rooms, room_id: RoomId, taken: Mapping[str, bytes | None]) -> None:
-    """There is no deleting only what has a certain value. So what stood there is taken, whatever it was, and what was
-    not this room is put back unless something newer stands there."""
+    """The store has no conditional delete. So the value is removed, whatever it was, and put back if it was not this
+    room, unless a newer value is there."""
     for person_id, where in taken.items():
         if where and where != room_id.encode():
             await rooms.ephemeral.run(Put(WHEREABOUTS(person_id=person_id), where, only_if_absent=True))
 
 
 async def tell_of_leaving(rooms: Rooms, room_id: RoomId, person_id: PersonId, why: Ending) -> None:
-    """The one who left learns it in every window; the others, that somebody is missing."""
+    """Tell every window of the person who left, and the others in the room."""
     left = await rooms.ephemeral.run(SetAll(MEMBERS(room_id=room_id)))
     await _publish(
         rooms,

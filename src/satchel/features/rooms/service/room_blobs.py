@@ -1,7 +1,7 @@
-"""Keep the bytes of a room once each, however many of its files show them, and let them go with the last.
+"""Stores equal bytes of a room once, with a reference count, and deletes them with the last reference.
 
-How counting and names of objects work together stands in `records.py`. A crash can leave a count that is too high or an
-object that no count knows: the former is mended (`mending.py`), the latter a sweep finds.
+`records.py` explains how counts and names of objects work together. A crash can leave a count that is too high, which
+`room_repair` corrects, or an object that no count knows, which `room_garbage` deletes.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ USED_BYTES = "used_bytes"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Content:
-    """Bytes that stand at `key` and shall be in a room, too."""
+    """Bytes at `key` that are to be stored in a room."""
 
     key: str
     name: str
@@ -27,13 +27,13 @@ class Content:
 
 
 async def hold(rooms: Rooms, room_id: RoomId, content: Content, underway: Underway) -> str:
-    """The object of the room that has these bytes, counted once more; stored first if there is none."""
+    """The object of the room with these bytes, with one more reference. It is stored first if it is missing."""
     while (object_id := await _hold_stored(rooms, room_id, content, underway)) is None:
         object_id = await _store(rooms, room_id, content, underway)
         place = BYTES(room_id=room_id, sha256=content.sha256)
         if await rooms.ephemeral.run(Put(place, object_id.encode(), only_if_absent=True)):
             return object_id
-        # The same bytes came from somebody else at the same time, and theirs were there first.
+        # Somebody else stored the same bytes at the same time, and was first.
         await let_go_of(rooms, room_id, content.sha256, object_id, content.size_bytes, underway)
     return object_id
 
@@ -41,19 +41,19 @@ async def hold(rooms: Rooms, room_id: RoomId, content: Content, underway: Underw
 async def let_go_of(
     rooms: Rooms, room_id: RoomId, sha256: str, object_id: str, size_bytes: int, underway: Underway
 ) -> None:
-    """Count the object once less, and delete it if nobody else shows it."""
+    """Release one reference to the object, and delete it after the last."""
     name = object_name(sha256, object_id)
     left, _ = await rooms.ephemeral.together(
         HashIncrement(REFS(room_id=room_id), name, -1), underway.noting(holds=False)
     )
-    # Of several who let go at once, one brings the count to 0, and only that one frees the space.
+    # Of several concurrent releases, one brings the count to 0, and only that one frees the space.
     if left <= 0:
         await free_unless_counted(rooms, room_id, sha256, object_id, size_bytes)
     await rooms.ephemeral.run(underway.over())
 
 
 async def free_unless_counted(rooms: Rooms, room_id: RoomId, sha256: str, object_id: str, size_bytes: int) -> None:
-    """Delete the object, if it is counted for nobody and nobody else has deleted it."""
+    """Delete the object, if it has no references and nobody else has deleted it."""
     refs, name = REFS(room_id=room_id), object_name(sha256, object_id)
     place = BYTES(room_id=room_id, sha256=sha256)
     count, named = await rooms.ephemeral.together(HashGet(refs, name), Get(place))
@@ -79,7 +79,7 @@ async def _hold_stored(rooms: Rooms, room_id: RoomId, content: Content, underway
         )
         if named == found:
             return object_id
-        # Whoever let go of it last has seen to the space that it took, unless that is us now.
+        # The last release has freed its space, unless that is us now.
         size_bytes = content.size_bytes if count > 1 else 0
         await let_go_of(rooms, room_id, content.sha256, object_id, size_bytes, underway)
     return None

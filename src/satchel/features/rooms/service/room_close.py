@@ -1,8 +1,8 @@
-"""End a room: by its owner or by time, in steps that can be repeated, until nothing of it is left.
+"""Closes a room, by its owner or by expiry, in repeatable steps until nothing of it is left.
 
-A room is marked closed before anything is taken away. Whatever is done in it at that moment either sees the mark and
-undoes itself, or came before it and is taken away here. What a crash leaves of the former is why a room is looked after
-once more an hour later; only then does its row go.
+A room is marked closed before anything is deleted. A concurrent change either sees the mark and undoes itself, or came
+before it and is deleted here. A crash can leave something of the former, so a room is cleaned up once more an hour
+later. Only then is its row deleted.
 """
 
 from datetime import timedelta
@@ -36,7 +36,7 @@ from satchel.features.rooms.service.membership import TOGETHER, let_go, tell_peo
 from satchel.kernel.clock import from_iso, iso
 from satchel.stores.ports.ephemeral import Delete, Get, HashAll, HashDelete, HashPut, Put, SetAll, SetRemove
 
-# So long a link or a note with the letters of a room that is over cannot lead into somebody else's new one.
+# For this long, an old link or note with the code of an ended room cannot lead into somebody else's new one.
 LETTERS_REST = timedelta(hours=24)
 LOOK_AGAIN_AFTER = timedelta(hours=1)
 
@@ -48,7 +48,7 @@ async def close_room(rooms: Rooms, room_id: RoomId, person_id: PersonId) -> None
 
 
 async def keep_rooms(rooms: Rooms) -> int:
-    """End the rooms whose time is over, and go on where ending one broke off; how many there were."""
+    """Close expired rooms, and continue where closing one crashed. Returns how many."""
     now = rooms.now()
     known = await rooms.ephemeral.run(HashAll(ROOMS()))
     due = [RoomId(room_id) for room_id, when in known.items() if when.decode() <= now]
@@ -97,7 +97,7 @@ async def _put_to_rest(rooms: Rooms, room_id: RoomId, room: RoomRow | None) -> N
 
 
 async def _rest_letters(rooms: Rooms, room: RoomRow) -> None:
-    """Letters that are this room's own can be changed by nobody else, so looking first is safe."""
+    """Nobody else can change the code of this room, so reading it first is safe."""
     if room.code and await rooms.ephemeral.run(Get(CODE(code=room.code))) == room.room_id.encode():
         await rooms.ephemeral.run(Put(CODE(code=room.code), b"", ttl=LETTERS_REST))
 
@@ -111,7 +111,7 @@ async def _clear_people(rooms: Rooms, room_id: RoomId, ending: Ending) -> None:
 
 
 async def _clear_files(rooms: Rooms, room_id: RoomId) -> None:
-    """The keys of each file first, then what says which there are."""
+    """Delete the keys of each file first, then the list of files."""
     files, refs = await rooms.ephemeral.together(HashAll(FILES(room_id=room_id)), HashAll(REFS(room_id=room_id)))
     hashes = {name.partition(".")[0] for name in refs}
     keys = [

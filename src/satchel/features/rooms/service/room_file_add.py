@@ -1,7 +1,7 @@
-"""Bring files into a room: what was uploaded for it, and copies from somebody's own shelf.
+"""Adds files to a room: uploads, and copies from a person's shelf.
 
-The bytes are kept first, then a name is claimed, then the file itself comes in one step, in which it also shows whether
-the room is still open and its sender still in it; if not, all is undone.
+The bytes are stored first, then a name is claimed, then one step adds the file and reads whether the room is still open
+and its sender still in it. If not, everything is undone.
 """
 
 from collections.abc import Sequence
@@ -45,7 +45,7 @@ from satchel.stores.ports.ephemeral import HashGet, HashPut, Put, SetAdd, SetAll
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Brought:
-    """A file on its way into a room: its id there, its bytes, and what is said of it."""
+    """A file that is being added: its id, its bytes, and its metadata."""
 
     room_id: RoomId
     file_id: FileId
@@ -59,7 +59,7 @@ class Brought:
 async def check_file(
     rooms: Rooms, room_id: RoomId, by: PersonId, to: PersonId | None, folders: Sequence[FileName], size_bytes: int
 ) -> None:
-    """Refuse what cannot come in before a byte of it is taken; what fits now shows again when it arrives."""
+    """Refuse a file before its upload begins. Whether it fits is checked again when it has arrived."""
     room = await find_room(rooms, room_id, by)
     await _check_receiver(rooms, room_id, by, to)
     _joined(folders)
@@ -70,7 +70,7 @@ async def check_file(
 
 
 async def keep_upload(rooms: Rooms, brought: Brought) -> RoomFile:
-    """Make a file of an upload and take the uploaded object away. Doing it again comes to the same file.
+    """Make a file of an upload and delete the uploaded object. Idempotent: a repeat returns the same file.
 
     `NotFound`, of the room, its sender in it or the bytes, is final.
     """
@@ -85,7 +85,7 @@ async def keep_upload(rooms: Rooms, brought: Brought) -> RoomFile:
 async def share_from_shelf(
     rooms: Rooms, room_id: RoomId, person_id: PersonId, entry_ids: Sequence[str], to: PersonId | None
 ) -> list[RoomFile]:
-    """Copy files and folders from one's own shelf; all of them or none."""
+    """Copy files and folders from the sender's shelf: all or none."""
     await find_room(rooms, room_id, person_id)
     await _check_receiver(rooms, room_id, person_id, to)
     brought: list[RoomFile] = []
@@ -157,7 +157,7 @@ async def _find_again(rooms: Rooms, brought: Brought) -> RoomFile | None:
 
 
 async def _find_sender(rooms: Rooms, brought: Brought) -> str:
-    """The name of who brings a file, if they are in the room."""
+    """The name of the sender, if they are in the room."""
     if not is_room_id(brought.room_id):
         raise missing()
     fields, due, sender = await rooms.ephemeral.together(
@@ -169,7 +169,7 @@ async def _find_sender(rooms: Rooms, brought: Brought) -> str:
 
 
 async def _claim_name(rooms: Rooms, room_id: RoomId, wanted: FileName, row: FileRow, underway: Underway) -> FileName:
-    """The name, or the first numbered one that nobody has; each file has one, so they also count the files."""
+    """Claim the name, or the first free numbered one. Each file has one, so their number is the number of files."""
     names = NAMES(room_id=room_id)
     name = wanted
     while True:

@@ -1,4 +1,4 @@
-"""Find, list and take away the files of a room, as far as somebody may see them."""
+"""Files of a room: find, list and delete those that a person may see."""
 
 from collections.abc import Mapping, Sequence
 
@@ -26,7 +26,7 @@ _TOGETHER = 500
 
 
 async def list_files(rooms: Rooms, room_id: RoomId, person_id: PersonId) -> list[RoomFile]:
-    """What this person may see, the oldest first."""
+    """The files that this person may see, the oldest first."""
     await find_room(rooms, room_id, person_id)
     rows = await rooms.ephemeral.run(HashAll(FILES(room_id=room_id)))
     visible = {FileId(file_id): row for file_id, each in rows.items() if is_for(row := decode_file(each), person_id)}
@@ -35,7 +35,7 @@ async def list_files(rooms: Rooms, room_id: RoomId, person_id: PersonId) -> list
 
 
 async def find_file(rooms: Rooms, room_id: RoomId, person_id: PersonId, file_id: FileId) -> RoomFile:
-    """A file for somebody who may see it; for everybody else it is not there."""
+    """A file, for a person who may see it. For everybody else it does not exist."""
     if not is_room_id(room_id) or not is_id(file_id):
         raise missing()
     fields, due, is_in, found, sha256, name = await rooms.ephemeral.together(
@@ -53,7 +53,7 @@ async def find_file(rooms: Rooms, room_id: RoomId, person_id: PersonId, file_id:
 
 
 async def delete_file(rooms: Rooms, room_id: RoomId, person_id: PersonId, file_id: FileId) -> None:
-    """For who brought it, and for the owner of the room."""
+    """Delete a file. Only its sender and the owner of the room may."""
     room = await find_room(rooms, room_id, person_id)
     file = await find_file(rooms, room_id, person_id, file_id)
     if person_id not in (file.row.by, room.owner_id):
@@ -62,7 +62,7 @@ async def delete_file(rooms: Rooms, room_id: RoomId, person_id: PersonId, file_i
 
 
 async def take_away(rooms: Rooms, file: RoomFile) -> None:
-    """Of several who do this at once, one finds the file and lets go of its bytes."""
+    """Delete a file. Of several concurrent callers, one finds the file and releases its bytes."""
     underway = Underway(rooms, file.room_id, file.file_id)
     row, claim = file.row, claim_of(FileName(file.name), file.row)
     was_there, *_ = await rooms.ephemeral.together(
@@ -76,14 +76,14 @@ async def take_away(rooms: Rooms, file: RoomFile) -> None:
     if not was_there:
         await rooms.ephemeral.run(underway.over())
         return
-    # Only now: to the others the name may already be that of a newer file.
+    # Only now: for the others the name may already belong to a newer file.
     await rooms.ephemeral.together(SetRemove(NAMES(room_id=file.room_id), claim), underway.noting(claim=""))
     await let_go_of(rooms, file.room_id, file.sha256, row.object_id, row.size_bytes, underway)
     await tell_people(rooms, await _viewers(rooms, file), RoomFileGone(room_id=file.room_id, file_id=file.file_id))
 
 
 async def complete(rooms: Rooms, room_id: RoomId, rows: Mapping[FileId, FileRow]) -> list[RoomFile]:
-    """The files with their names and hashes; one that is taken away meanwhile is left out."""
+    """The files with their names and hashes. A file that is deleted meanwhile is left out."""
     found: list[RoomFile] = []
     wanted = list(rows.items())
     for start in range(0, len(wanted), _TOGETHER):
@@ -128,7 +128,7 @@ def is_for(row: FileRow, person_id: PersonId) -> bool:
 
 
 def claim_of(name: FileName, row: FileRow) -> str:
-    """What stands for a name in use. What two people share is theirs alone, so it takes no name from the others."""
+    """The member of the set of names. A private file is only for two people, so it takes no name from others."""
     between = f"{row.by} {row.to}" if row.to else ""
     return "/".join((between, sameness(FileName(row.folder)), sameness(name)))
 

@@ -1,4 +1,4 @@
-"""Come into a room by its letters, knock and be let in, leave, and put somebody out."""
+"""Joins a room by its code, knocks and admits, leaves, and removes people."""
 
 from dataclasses import dataclass
 
@@ -41,7 +41,7 @@ from satchel.stores.ports.ephemeral import Get, HashAll, HashDelete, HashGet, Ha
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """The room that somebody is in now, or at whose door they wait."""
+    """The room that a person has joined, or waits to be admitted to."""
 
     room_id: RoomId
     is_knocking: bool
@@ -55,7 +55,7 @@ async def join(rooms: Rooms, person: Person, written: str, *, address: str) -> J
         Get(WHEREABOUTS(person_id=person.person_id)),
     )
     if present is not None:
-        # Whoever comes in by the same link again is where they were: nobody has to hear of it.
+        # A repeated join by the same link changes nothing, so nobody is told.
         if where != room.room_id.encode():
             await make_current(rooms, room.room_id, person.person_id, decode_person(present))
         return Joined(room.room_id, is_knocking=False)
@@ -70,7 +70,7 @@ async def join(rooms: Rooms, person: Person, written: str, *, address: str) -> J
 
 
 async def find_current(rooms: Rooms, person_id: PersonId) -> RoomId:
-    """The room that somebody is in."""
+    """The room that a person is in."""
     where = await rooms.ephemeral.run(Get(WHEREABOUTS(person_id=person_id)))
     try:
         room = await find_room(rooms, RoomId((where or b"").decode()), person_id)
@@ -80,14 +80,14 @@ async def find_current(rooms: Rooms, person_id: PersonId) -> RoomId:
 
 
 async def leave(rooms: Rooms, room_id: RoomId, person_id: PersonId) -> None:
-    """An owner who leaves still owns the room, and comes back by its letters."""
+    """Leave a room. An owner who leaves still owns it, and can join again by its code."""
     await find_room(rooms, room_id, person_id)
     await take_out(rooms, room_id, person_id)
     await tell_of_leaving(rooms, room_id, person_id, "left")
 
 
 async def remove(rooms: Rooms, room_id: RoomId, owner_id: PersonId, person_id: PersonId) -> None:
-    """Put somebody out, for good: by the time that they are out they cannot come in."""
+    """Remove a person for good. They are banned before they are out, so they cannot join again."""
     await find_owned(rooms, room_id, owner_id)
     if person_id == owner_id:
         raise Conflict("You own this room. Leave it or close it instead.")
@@ -101,7 +101,7 @@ async def remove(rooms: Rooms, room_id: RoomId, owner_id: PersonId, person_id: P
 
 
 async def admit(rooms: Rooms, room_id: RoomId, owner_id: PersonId, person_id: PersonId) -> None:
-    """Let somebody in who knocked, unless they have gone elsewhere since."""
+    """Admit a person who knocked, unless they have joined another room since."""
     await find_owned(rooms, room_id, owner_id)
     knock = await _find_knock(rooms, room_id, person_id)
     where = (await rooms.ephemeral.run(Get(WHEREABOUTS(person_id=person_id))) or b"").decode()
@@ -121,13 +121,13 @@ async def turn_away(rooms: Rooms, room_id: RoomId, owner_id: PersonId, person_id
 
 
 async def _find_by_letters(rooms: Rooms, written: str, address: str) -> RoomRow:
-    """Only wrong letters count, so that a class can come in from behind one address at once.
+    """Only wrong codes count, so that a whole class can join from one address at once.
 
-    After too many of them right ones are refused as well, so that guessing on finds nothing.
+    After too many wrong codes, right ones are refused as well, so that further guessing finds nothing.
     """
     code = read_code(written)
     found = await rooms.ephemeral.run(Get(CODE(code=code))) if code else None
-    # The letters of a room that has ended stand there empty.
+    # The code of a room that has ended has an empty value.
     room_id = RoomId((found or b"").decode())
     room = open_room(rooms, room_id, *await rooms.ephemeral.together(*state_of(room_id))) if room_id else None
     if room is None:
@@ -142,7 +142,7 @@ async def _knock(rooms: Rooms, room: RoomRow, person: Person) -> None:
     where, earlier = await rooms.ephemeral.together(
         Get(WHEREABOUTS(person_id=person.person_id)), HashGet(knocks, person.person_id)
     )
-    # A page that is loaded again while somebody waits takes nobody's turn, and tells the owner nothing new.
+    # Reloading the page while waiting keeps the place in the queue, and tells the owner nothing new.
     if earlier is None:
         await rooms.limits.knocks.count(room.room_id)
     row = KnockRow(name=person.name, kind=person.kind, at=rooms.now(), came_from=(where or b"").decode())

@@ -1,4 +1,4 @@
-"""Open a room with letters of its own, see the rooms that one owns, and change what they are like."""
+"""Opens a room with its own code, lists the rooms of an owner, and changes their settings."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -35,13 +35,13 @@ from satchel.stores.ports.ephemeral import (
     SetSize,
 )
 
-# Of nearly twelve million codes; to find none of so many free, most would have to be in use.
+# Attempts among nearly twelve million codes: all would fail only if most codes were in use.
 _DRAWS = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoomChange:
-    """What is to become of a room; None leaves a thing as it is."""
+    """What to change of a room. None changes nothing."""
 
     name: str | None = None
     locked: bool | None = None
@@ -51,7 +51,7 @@ class RoomChange:
 
 @dataclass(frozen=True, slots=True)
 class Owned:
-    """A room that somebody owns, and how many people are in it."""
+    """A room of an owner, and how many people are in it."""
 
     room: RoomRow
     people: int
@@ -60,7 +60,7 @@ class Owned:
 async def open_new_room(
     rooms: Rooms, owner: Person, *, name: str = "", life: timedelta = DEFAULT_LIFE, admits: Admits = "anyone"
 ) -> RoomId:
-    """The row comes before the letters: what a crash leaves in between ends like any other room."""
+    """Open a room. Its row is written before its code, so what a crash leaves in between expires like any room."""
     title = check_title(name)
     room_id = RoomId(new_id(rooms.clock))
     owned = OWNED(person_id=owner.person_id)
@@ -82,7 +82,7 @@ async def open_new_room(
 
 
 async def _take_letters(rooms: Rooms, room_id: RoomId, title: str) -> None:
-    """Noted in the row first, so that whoever closes the room knows which letters may be its own."""
+    """Reserve a code. The row names it first, so that closing the room knows which code may be its own."""
     for _ in range(_DRAWS):
         code = draw_code()
         await rooms.ephemeral.run(HashPut(ROOM(room_id=room_id), room_fields(code=code, name=title or code)))
@@ -92,12 +92,12 @@ async def _take_letters(rooms: Rooms, room_id: RoomId, title: str) -> None:
 
 
 async def list_owned(rooms: Rooms, person_id: PersonId) -> list[Owned]:
-    """The open ones, the newest first."""
+    """The open rooms of an owner, the newest first."""
     found: list[Owned] = []
     for room_id in sorted(map(RoomId, await rooms.ephemeral.run(SetAll(OWNED(person_id=person_id)))), reverse=True):
         fields, due, people = await rooms.ephemeral.together(*state_of(room_id), SetSize(MEMBERS(room_id=room_id)))
         room = open_room(rooms, room_id, fields, due)
-        # One without letters broke off while it was opened, and ends by itself.
+        # A room without a code is left from a crash while it was opened, and expires by itself.
         if room is not None and room.code:
             found.append(Owned(room, people))
     return found
@@ -119,7 +119,7 @@ async def change_room(rooms: Rooms, room_id: RoomId, person_id: PersonId, change
         *state_of(room_id), SetAll(MEMBERS(room_id=room_id)), *writes
     )
     if open_room(rooms, room_id, before, due) is None:
-        # It ended just before: when it is to be looked after must not be put off by us.
+        # It has just ended: we must not postpone its cleanup.
         await rooms.ephemeral.run(HashPut(ROOMS(), {room_id: due or rooms.now().encode()}))
         raise missing()
     await tell_people(rooms, people | {person_id}, RoomChanged(room_id=room_id))

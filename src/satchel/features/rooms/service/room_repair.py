@@ -1,7 +1,7 @@
-"""Put right what a crash left in a room: bytes counted for no file, a name that none has, people who are elsewhere.
+"""Repairs what a crash left in a room: bytes counted for no file, names without a file, people who are elsewhere.
 
-Nothing is believed of what an operation on a file noted but which object and which name it was about. How many there
-should be of either is counted anew, in one step, so it does not matter how far it got, and mending can be cut off, too.
+Of a journal entry only the object and the name are used. How often each should be counted is computed again, in one
+step. So it does not matter how far the operation got, and a repair that crashes can be repeated.
 """
 
 from collections.abc import Callable
@@ -41,13 +41,13 @@ from satchel.stores.ports.ephemeral import (
     SetRemove,
 )
 
-# Much longer than it takes to copy an object, which is the one step that takes any time.
+# Much longer than copying an object, which is the only slow step.
 CUT_OFF_AFTER = timedelta(hours=1)
 _LEASE = timedelta(minutes=1)
 
 
 async def mend_rooms(rooms: Rooms) -> int:
-    """What was cut off so long ago that it is not under way any more; how many times that was."""
+    """Repair operations that are too old to be still running. Returns how many."""
     long_ago = iso(rooms.clock() - CUT_OFF_AFTER.total_seconds())
     mended = 0
     for room_id in map(RoomId, await rooms.ephemeral.run(HashAll(ROOMS()))):
@@ -57,7 +57,7 @@ async def mend_rooms(rooms: Rooms) -> int:
 
 
 async def mend_file(rooms: Rooms, room_id: RoomId, file_id: FileId) -> None:
-    """What was cut off of bringing this file, for whoever alone is about to bring it again."""
+    """Repair a crashed attempt to add this file, for the one caller that is about to add it again."""
     await _mend(rooms, room_id, lambda note: note.file_id == file_id)
 
 
@@ -81,7 +81,7 @@ async def _mend_alone(rooms: Rooms, room_id: RoomId, is_cut_off: Callable[[NoteR
         HashAll(UNDERWAY(room_id=room_id)), HashAll(FILES(room_id=room_id)), HashAll(REFS(room_id=room_id))
     )
     if found.keys() != {file.file_id for file in files}:
-        return 0  # changed while we looked: next time
+        return 0  # changed since it was read: next time
     notes = {note_id: decode_note(each) for note_id, each in noted.items()}
     cut_off = {note_id: note for note_id, note in notes.items() if is_cut_off(note)}
     living = [note for note_id, note in notes.items() if note_id not in cut_off]
@@ -99,14 +99,14 @@ async def _mend_alone(rooms: Rooms, room_id: RoomId, is_cut_off: Callable[[NoteR
 
 
 async def _count_anew(rooms: Rooms, room_id: RoomId, note: NoteRow, too_many: int) -> None:
-    """Others may count meanwhile: so what is too many is taken off, whatever the count has become."""
+    """Correct a count. Others may change it meanwhile, so the surplus is subtracted instead of a value set."""
     name = object_name(note.sha256, note.object_id)
     await rooms.ephemeral.run(HashIncrement(REFS(room_id=room_id), name, -too_many))
     await free_unless_counted(rooms, room_id, note.sha256, note.object_id, note.size_bytes)
 
 
 async def _put_out_who_is_elsewhere(rooms: Rooms, room_id: RoomId, long_ago: str) -> int:
-    """Somebody comes into a room before they go out of the one before; cut off in between, they never came."""
+    """A join adds a person before it removes them from the previous room. After a crash in between, undo the join."""
     people = await rooms.ephemeral.run(HashAll(PEOPLE(room_id=room_id)))
     settled = [person_id for person_id, row in people.items() if decode_person(row).joined_at <= long_ago]
     places = [Get(WHEREABOUTS(person_id=person_id)) for person_id in settled]
@@ -117,7 +117,7 @@ async def _put_out_who_is_elsewhere(rooms: Rooms, room_id: RoomId, long_ago: str
             Get(WHEREABOUTS(person_id=person_id)), *stepping_out(room_id, person_id)
         )
         if where == room_id.encode():
-            # They have come in a moment ago, for good.
+            # They have just joined, for good.
             await rooms.ephemeral.together(
                 SetAdd(MEMBERS(room_id=room_id), person_id),
                 HashPut(PEOPLE(room_id=room_id), {person_id: people[person_id]}),

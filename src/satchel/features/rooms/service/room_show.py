@@ -1,4 +1,4 @@
-"""What somebody in a room sees of it: who is here and with what, and for its owner who waits at the door."""
+"""A room as its people see it: members, presence and, for the owner, who waits to be admitted."""
 
 from dataclasses import dataclass
 
@@ -18,7 +18,7 @@ from satchel.stores.ports.ephemeral import HashAll
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """A room at one moment: its owner first, then the others as they came; `devices` by person, none if away."""
+    """A room at one moment: its owner first, then the others in the order of joining. No `devices` means away."""
 
     room: RoomRow
     people: dict[str, PersonRow]
@@ -27,12 +27,12 @@ class Shown:
 
 
 async def show_room(rooms: Rooms, room_id: RoomId, person_id: PersonId) -> Shown:
-    """For those who are in it."""
+    """The room for a person in it."""
     return await _show(rooms, await find_room(rooms, room_id, person_id), person_id)
 
 
 async def show_owned(rooms: Rooms, room_id: RoomId, person_id: PersonId) -> Shown:
-    """For the owner, who may be out of it."""
+    """The room for its owner, who need not be in it."""
     return await _show(rooms, await find_owned(rooms, room_id, person_id), person_id)
 
 

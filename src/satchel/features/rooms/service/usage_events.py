@@ -1,4 +1,4 @@
-"""State what people make of the files that others have brought into a room, so that it can be counted."""
+"""Publishes views and downloads of files that others added to a room, so that they can be counted."""
 
 from collections.abc import Iterable
 from datetime import timedelta
@@ -10,12 +10,12 @@ from satchel.features.rooms.service.context import Rooms
 from satchel.kernel.counted import Counted, counted_as
 from satchel.stores.ports.ephemeral import Put
 
-# Within this, all parts of a film that somebody watches are one look.
+# Within this time, all range requests of a film count as one view.
 ONE_LOOK = timedelta(hours=12)
 
 
 async def note_downloads(rooms: Rooms, files: Iterable[RoomFile], person_id: PersonId, kind: Kind) -> None:
-    """An archive is one download for each who has brought any of its files."""
+    """An archive counts as one download for each sender of its files."""
     for file in {file.row.by: file for file in files if _is_others(file, person_id)}.values():
         await _state(rooms, file, person_id, kind, "download")
 
@@ -29,7 +29,7 @@ async def note_view(rooms: Rooms, file: RoomFile, person_id: PersonId, kind: Kin
 
 
 def _is_others(file: RoomFile, person_id: PersonId) -> bool:
-    """What was handed over is followed by its transfer."""
+    """Whether the file is somebody else's. Files that were sent are counted by their transfer."""
     return file.row.by != person_id and file.row.transfer_id is None
 
 

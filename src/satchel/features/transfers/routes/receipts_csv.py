@@ -1,4 +1,4 @@
-"""Receipts as a table that spreadsheets open, without giving anybody's name the chance to be run as a formula."""
+"""Receipts as CSV for spreadsheets. Names are escaped, so that none can run as a formula."""
 
 import csv
 import io
@@ -19,7 +19,7 @@ _HEADINGS = (
 )
 # What makes spreadsheets compute a cell instead of showing it.
 _BEGINS_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
-# Without it, some of them read UTF-8 as something else.
+# Without this mark, some spreadsheets do not read the file as UTF-8.
 _MARK = "\ufeff"
 
 

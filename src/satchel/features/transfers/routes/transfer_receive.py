@@ -1,4 +1,4 @@
-"""Open, decline, download, verify and save what one was given."""
+"""The receiver's side: open, decline, download, verify and save."""
 
 from functools import partial
 from typing import Annotated
@@ -18,7 +18,7 @@ from satchel.kernel.errors import Forbidden, NotFound, OutOfSpace
 
 
 class Saving(Body, frozen=True, kw_only=True):
-    """The folder on your shelf to save into; without one it is "Received"."""
+    """The folder on your shelf to save into. Without one it is "Received"."""
 
     folder_id: Id | None = None
 
@@ -34,9 +34,9 @@ def routes(transfers: Transfers) -> Router:
 
     @router.post("/transfers/{transfer_id}/opened", raises=(NotFound, Forbidden))
     async def open_transfer(caller: Member | Guest, transfer_id: str) -> TransferView:
-        """Say that you have seen a transfer: it waits for you no longer, and the sender can see that.
+        """Mark a transfer as opened. It is no longer listed as waiting, and the sender sees that.
 
-        What has come to your shelf by e-mail is taken with that.
+        Files that came to your shelf by e-mail count as received from then on.
         """
         person_id = person_of(caller)
         await transfer_receive.open_transfer(transfers, person_id, TransferId(transfer_id))
@@ -44,7 +44,7 @@ def routes(transfers: Transfers) -> Router:
 
     @router.post("/transfers/{transfer_id}/decline", raises=(NotFound, AlreadyTaken, NotOffered, Forbidden))
     async def decline_transfer(caller: Member | Guest, transfer_id: str) -> TransferView:
-        """Decline what you were offered and have not taken; what of it is on your shelf goes."""
+        """Decline a transfer that you have not received yet. Its files are removed from your shelf."""
         person_id = person_of(caller)
         await transfer_receive.decline(transfers, person_id, TransferId(transfer_id))
         return await show(transfers, person_id, transfer_id)
@@ -53,7 +53,7 @@ def routes(transfers: Transfers) -> Router:
     async def save_transfer(member: Member, transfer_id: str, body: Saving) -> SavedView:
         """Save all files of a transfer on your shelf.
 
-        They are copied and read back; saving again comes to the same files.
+        They are copied and verified. Saving again returns the same files.
         """
         person_id = person_of(member)
         files = await transfer_receive.save(transfers, person_id, TransferId(transfer_id), body.folder_id)
@@ -67,7 +67,7 @@ def routes(transfers: Transfers) -> Router:
     async def download_transferred(caller: Member | Guest, transfer_id: str, place: int) -> Response:
         """Download a file of a transfer.
 
-        Ranges and conditional requests are answered. A file counts as downloaded once its last byte was delivered.
+        Range and conditional requests are supported. A file counts as downloaded once its last byte was delivered.
         """
         involved, file, key = await transfer_receive.find_content(
             transfers, person_of(caller), TransferId(transfer_id), place
@@ -86,7 +86,7 @@ def routes(transfers: Transfers) -> Router:
     async def verify_transferred(
         caller: Member | Guest, transfer_id: str, place: int, body: Verification
     ) -> TransferView:
-        """Say which SHA-256 the bytes have that arrived; if it is that of what was sent, the file is verified."""
+        """Report the SHA-256 of the received bytes. If it matches what was sent, the file is verified."""
         person_id = person_of(caller)
         await transfer_receive.verify(transfers, person_id, TransferId(transfer_id), place, body.sha256)
         return await show(transfers, person_id, transfer_id)

@@ -1,4 +1,4 @@
-"""Send, look back, withdraw and send again."""
+"""The sender's side: send, list, withdraw and resend."""
 
 from typing import Annotated
 
@@ -46,7 +46,7 @@ class NewTransfer(Body, frozen=True, kw_only=True):
 
 
 class HistoryQuery(Query, frozen=True, kw_only=True):
-    """Which transfers, and which part of them; `cursor` comes from the answer before."""
+    """Which transfers, and which page. `cursor` comes from the previous answer."""
 
     direction: Which = "all"
     limit: Annotated[int, msgspec.Meta(ge=1, le=200)] = 50
@@ -60,14 +60,14 @@ def routes(transfers: Transfers) -> Router:
         "/transfers",
         status=201,
         raises=(NotFound, ReceiverUnknown, ToYourself, NoAnswersWanted, TooLarge, TooMany),
-        sends={"Idempotency-Key": "any letters, digits, - and _: asked again with the same, it is the same transfer"},
+        sends={"Idempotency-Key": "letters, digits, - and _: a retry with the same key is the same transfer"},
     )
     async def send_files(caller: Member | Guest, body: NewTransfer, request: Request) -> TransferView:
-        """Hand files to an account, to somebody in a room, or to everybody in it.
+        """Send files to an account, to one person in a room, or to everybody in it.
 
-        What goes to an e-mail address is put onto the receiver's shelf at once, into the folder "Received", and stays
-        offered until they look at it: until they open the transfer, or open, download, change or hand on one of the
-        files. If the shelf is full, the offer stands, and the receiver can save it later.
+        Files for an e-mail address go to the receiver's shelf at once, into the folder "Received". They stay offered
+        until the receiver opens the transfer, or opens, downloads, changes or sends on one of the files. If the shelf
+        is full, the offer stands, and the receiver can save it later.
         """
         person_id = person_of(caller)
         order = transfer_send.Order(
@@ -89,7 +89,7 @@ def routes(transfers: Transfers) -> Router:
 
     @router.get("/transfers/waiting")
     async def list_waiting(caller: Member | Guest) -> WaitingList:
-        """List what you were given and have not opened yet."""
+        """List the transfers that you have received and not opened yet."""
         page = await history.list_waiting(transfers, person_of(caller))
         return WaitingList(await show_all(transfers, page.transfers), page.cursor is not None)
 
@@ -100,7 +100,7 @@ def routes(transfers: Transfers) -> Router:
 
     @router.get("/transfers/{transfer_id}/receipts.csv", produces="text/csv", raises=(NotFound,))
     async def export_receipts(caller: Member | Guest, transfer_id: str) -> Response:
-        """Download the receipts of a transfer for a spreadsheet: all that you sent it to, or your own."""
+        """Download the receipts of a transfer as CSV: all of them as sender, your own as receiver."""
         involved = await history.find(transfers, person_of(caller), TransferId(transfer_id))
         table = receipts_csv(await visible_receipts(transfers, involved))
         headers = {
@@ -111,9 +111,9 @@ def routes(transfers: Transfers) -> Router:
 
     @router.post("/transfers/{transfer_id}/withdraw", raises=(NotFound, AlreadyTaken, Forbidden))
     async def withdraw_transfer(caller: Member | Guest, transfer_id: str) -> TransferView:
-        """Take a transfer back from everybody who has not taken it yet.
+        """Withdraw a transfer from everybody who has not received it yet.
 
-        What came to their shelf by e-mail and was not looked at goes from there.
+        Files that came to their shelf by e-mail and were not opened are removed from there.
         """
         person_id = person_of(caller)
         await transfer_send.withdraw(transfers, person_id, TransferId(transfer_id))
@@ -123,7 +123,7 @@ def routes(transfers: Transfers) -> Router:
         "/transfers/{transfer_id}/resend", status=201, raises=(NotFound, FilesGone, ReceiverUnknown, Forbidden)
     )
     async def resend_transfer(caller: Member | Guest, transfer_id: str) -> TransferView:
-        """Send the same files to the same people once more."""
+        """Send the same files to the same people again."""
         person_id = person_of(caller)
         new_id = await transfer_send.resend(transfers, person_id, TransferId(transfer_id))
         return await show(transfers, person_id, new_id)

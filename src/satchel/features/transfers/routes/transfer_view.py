@@ -1,4 +1,4 @@
-"""Turn what the use cases find into what clients see; both sides answer with it."""
+"""Turns the results of use cases into what clients see, for both sides."""
 
 from collections.abc import Sequence
 
@@ -25,14 +25,14 @@ async def show(transfers: Transfers, person_id: PersonId, transfer_id: str) -> T
 
 
 async def visible_receipts(transfers: Transfers, involved: Involved) -> list[ReceiptRow]:
-    """All of them for the sender, their own for a receiver."""
+    """All receipts for the sender, their own for a receiver."""
     if involved.receipt is not None:
         return [involved.receipt]
     return await history.receipts_of(transfers, involved.transfer)
 
 
 async def show_all(transfers: Transfers, page: Sequence[Involved]) -> list[TransferView]:
-    """What lists show of each."""
+    """The transfers as lists show them."""
     available = await transfer_contents.are_available(transfers, page)
     return [
         transfer_view(

@@ -11,7 +11,7 @@ from satchel.features.transfers.service.history import Involved
 
 
 class SenderView(msgspec.Struct, frozen=True, kw_only=True):
-    """Who sent something."""
+    """The sender of a transfer."""
 
     person_id: str
     name: str
@@ -19,7 +19,7 @@ class SenderView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReceiverView(msgspec.Struct, frozen=True, kw_only=True):
-    """Whom something was sent to: a person, or everybody in a room."""
+    """The receiver of a transfer: a person, or everybody in a room."""
 
     kind: Literal["person", "room"]
     id: str
@@ -27,7 +27,7 @@ class ReceiverView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TransferFileView(msgspec.Struct, frozen=True, kw_only=True):
-    """One of the files. `folder` is "a/b" or empty; `state` is how far the caller has come with it, if they receive."""
+    """One of the files. `folder` is "a/b" or empty. `state` is the caller's own, if they are a receiver."""
 
     place: int
     name: str
@@ -53,7 +53,7 @@ class ReceiptView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CountsView(msgspec.Struct, frozen=True, kw_only=True):
-    """How many receivers stand at which step."""
+    """How many receivers are in which state."""
 
     offered: int
     opened: int
@@ -64,7 +64,7 @@ class CountsView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MissingView(msgspec.Struct, frozen=True, kw_only=True):
-    """Somebody who was asked for an answer and has not given one."""
+    """A person who was asked for an answer and has not handed in."""
 
     person_id: str
     name: str
@@ -75,8 +75,8 @@ class TransferView(msgspec.Struct, frozen=True, kw_only=True):
 
     In lists, `files` are the first ten and `receipts` at most the caller's own; asked for by itself, a transfer has all
     of its files, and the sender sees all receipts and who has not answered. `state` is the receiver's own, to the
-    sender that of whoever has come least far. `is_available` says whether the files can be had still; in lists as far
-    as is known without looking for each.
+    sender that of whoever has come least far. `is_available` says whether the files still exist; in lists as far
+    as is known without a lookup for each.
     """
 
     transfer_id: str
@@ -98,14 +98,14 @@ class TransferView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TransferList(msgspec.Struct, frozen=True):
-    """Some transfers, the newest first, and where to go on."""
+    """A page of transfers, the newest first, and the cursor of the next."""
 
     transfers: list[TransferView]
     cursor: str | None
 
 
 class WaitingList(msgspec.Struct, frozen=True):
-    """What the caller was given and has not opened, the newest first, and whether there is more of it."""
+    """The transfers that the caller has not opened, the newest first, and whether there are more."""
 
     transfers: list[TransferView]
     more: bool

@@ -1,4 +1,4 @@
-"""Do the same with many files, several at a time: each mostly waits for the disk, and commits are shared."""
+"""Runs a call for many files with bounded concurrency: each mostly waits for the disk, and commits are shared."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -11,7 +11,7 @@ ABREAST = 16
 
 
 async def abreast(things: Sequence[T], work: Callable[[T], Awaitable[R]]) -> list[R]:
-    """The answers in the order of the things. Once one fails no other is begun, and its error comes through."""
+    """The results in the order of the items. After the first error no other call is started, and it is raised."""
     answers: list[R] = []
 
     async def one(thing: T) -> R:

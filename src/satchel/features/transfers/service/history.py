@@ -1,4 +1,4 @@
-"""Find a transfer for somebody whom it concerns, and look back on all of theirs, the newest first."""
+"""Finds a transfer for its sender or receivers, and lists a person's history, the newest first."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -52,14 +52,14 @@ class Involved:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """Some transfers, and where to go on."""
+    """A page of transfers, and the cursor of the next."""
 
     transfers: list[Involved]
     cursor: str | None
 
 
 async def find(transfers: Transfers, person_id: PersonId, transfer_id: TransferId) -> Involved:
-    """Whoever is in the room that something was handed to receives it, though they came later."""
+    """The transfer for this person. A transfer to a room is also for people who joined later."""
     if not 0 < len(transfer_id) <= MAX_ID_CHARACTERS:
         raise NotFound(_UNKNOWN)
     keys = [TRANSFER.key(transfer_id=transfer_id), RECEIPT.key(transfer_id=transfer_id, person_id=person_id)]
@@ -77,7 +77,7 @@ async def find(transfers: Transfers, person_id: PersonId, transfer_id: TransferI
 async def list_history(
     transfers: Transfers, person_id: PersonId, which: Which, limit: int, cursor: str | None
 ) -> Listed:
-    """One query and one batch, whatever the number of transfers; a filtered page is as full as any."""
+    """A page of the history: one query and one batch, whatever its size. A filtered page is as full as any."""
     page = await _POINTERS[which].list(
         transfers.tables, person_id=person_id, descending=True, limit=limit, cursor=cursor
     )
@@ -85,13 +85,13 @@ async def list_history(
 
 
 async def list_waiting(transfers: Transfers, person_id: PersonId) -> Listed:
-    """What somebody was given and has not looked at, the newest first."""
+    """What a person has received and not opened, the newest first."""
     page = await WAITING.list(transfers.tables, person_id=person_id, descending=True, limit=WAITING_SHOWN)
     return Listed(await _read(transfers, page.records), page.cursor)
 
 
 async def files_of(transfers: Transfers, transfer: TransferRow) -> list[TransferFile]:
-    """All of them, in the order of their places."""
+    """All files of a transfer, in the order of their places."""
     files = list(transfer.first_files)
     cursor: str | None = None
     while len(files) < transfer.file_count:
@@ -124,7 +124,7 @@ async def receipts_of(transfers: Transfers, transfer: TransferRow) -> list[Recei
 
 
 async def _late_receipt(transfers: Transfers, transfer: TransferRow, person_id: PersonId) -> ReceiptRow:
-    """What is stored of it begins with the first thing that they do with the transfer."""
+    """A receipt of a person who joined later. It is stored with their first action."""
     if not transfer.is_to_room or transfer.withdrawn_at:
         raise NotFound(_UNKNOWN)
     audience = await transfers.rooms.audience(transfer.room_id, person_id)
@@ -135,7 +135,7 @@ async def _late_receipt(transfers: Transfers, transfer: TransferRow, person_id: 
 
 
 async def _read(transfers: Transfers, pointers: Sequence[PointerRow]) -> list[Involved]:
-    """Without those that are only being sent, or broke off while they were."""
+    """The transfers, without those that are being sent, or crashed while they were."""
     keys = [TRANSFER.key(transfer_id=each.transfer_id) for each in pointers]
     keys += [
         RECEIPT.key(transfer_id=each.transfer_id, person_id=each.person_id)

@@ -1,7 +1,7 @@
-"""Where the bytes of a transfer are for one of its parties, which is also who may read them.
+"""Finds the bytes of a transfer for one of its parties, which also decides who may read them.
 
-In a room they are the room's, for as long as it lasts and one is in it. By e-mail they are on the sender's shelf until
-they have come to the receiver's; from then on each has their own.
+In a room they are the room's, while it is open and the person is in it. By e-mail they are on the sender's shelf until
+they are on the receiver's. From then on each has a copy.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ GONE = "The files no longer exist. Ask the sender to send them again."
 
 
 def saved_id(transfer_id: TransferId, place: int) -> str:
-    """What a file of a transfer is called on the shelf of whoever saves it, so that it is saved once."""
+    """The id of a file of a transfer on the receiver's shelf. It is derived, so that the file is saved once."""
     return derived_id(transfer_id, str(place))
 
 
@@ -38,7 +38,7 @@ def handed(file: TransferFile, key: str) -> HandedFile:
 
 
 async def keys_of(transfers: Transfers, involved: Involved, files: Sequence[TransferFile]) -> dict[int, str]:
-    """The objects that hold these files, by place; those that are gone, or not for this person, are left out."""
+    """The objects of these files, by place. Those that are gone, or not for this person, are left out."""
     transfer, receipt = involved.transfer, involved.receipt
     own: dict[int, str] = {}
     if receipt is not None and receipt.saved_at:
@@ -57,7 +57,7 @@ async def keys_of(transfers: Transfers, involved: Involved, files: Sequence[Tran
 
 
 async def saved_keys(transfers: Transfers, involved: Involved, files: Sequence[TransferFile]) -> dict[int, str]:
-    """The same, of those that the receiver has on their own shelf."""
+    """The same for files on the receiver's own shelf."""
     ids = {saved_id(involved.transfer.transfer_id, file.place): file.place for file in files}
     located = await transfers.shelf.locate(involved.person_id, list(ids))
     return {ids[file_id]: key for file_id, key in located.items()}
@@ -79,7 +79,7 @@ async def is_in_room(transfers: Transfers, room_id: RoomId, person_id: PersonId)
 
 
 async def are_available(transfers: Transfers, page: Sequence[Involved]) -> list[bool]:
-    """Whether the files may be had still, as far as the receipts and the rooms say; one look for each room."""
+    """Whether the files still exist, as far as receipts and rooms say. One read for each room."""
     rooms = {each.transfer.room_id: each.person_id for each in page if each.transfer.room_id}
     entered = await asyncio.gather(*(is_in_room(transfers, *each) for each in rooms.items()))
     open_to_us = {room_id for room_id, is_open in zip(rooms, entered, strict=True) if is_open}
@@ -87,7 +87,7 @@ async def are_available(transfers: Transfers, page: Sequence[Involved]) -> list[
 
 
 async def holds(transfers: Transfers, key: str, sha256: str) -> bool:
-    """Whether the stored bytes are what they should be, by reading them."""
+    """Whether the stored bytes have the right hash. Reads them."""
     digest = hashlib.sha256()
     try:
         async with transfers.objects.read(key) as reading:

@@ -1,6 +1,7 @@
-"""Take a transfer away from a receiver who has not taken it, with what has landed on their shelf unseen.
+"""Ends a transfer for a receiver who has not received it, and removes its unopened files from their shelf.
 
-That is several steps, so a note stands until they are done, for who finishes them if we are cut off (`unfinished.py`).
+That takes several steps. A journal entry exists until they are done, so that `transfer_recovery` can finish them after
+a crash.
 """
 
 from collections.abc import AsyncGenerator
@@ -18,7 +19,7 @@ from satchel.stores.ports.table import ConditionFailed
 
 @asynccontextmanager
 async def noted(transfers: Transfers, transfer: TransferRow) -> AsyncGenerator[None]:
-    """In a room nothing has landed anywhere."""
+    """The journal entry. None for a room: there is nothing on a shelf to remove."""
     if transfer.room_id:
         yield
         return
@@ -31,7 +32,7 @@ async def noted(transfers: Transfers, transfer: TransferRow) -> AsyncGenerator[N
     try:
         await transfers.tables.put(POSTING.table, POSTING.item(note), when=NEW)
     except ConditionFailed:
-        # It is still being made, or being ended elsewhere: the note of that serves.
+        # It is still being made, or being ended elsewhere: that entry is enough.
         yield
         return
     try:
@@ -43,7 +44,7 @@ async def noted(transfers: Transfers, transfer: TransferRow) -> AsyncGenerator[N
 
 
 async def withdraw_from_all(transfers: Transfers, transfer: TransferRow) -> list[ReceiptRow]:
-    """All receipts as they are after that."""
+    """Withdraw from all receivers. Returns all receipts."""
     step = receipts.withdrawn(transfers.now())
     after = [
         await receipts.change(transfers, transfer, each, step)

@@ -1,4 +1,4 @@
-"""What a receiver does with a transfer: look at it, decline it, take it file by file or onto their shelf, verify it."""
+"""The receiver's use cases: open, decline, download, save to the shelf, verify."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ async def decline(transfers: Transfers, person_id: PersonId, transfer_id: Transf
 
 
 async def note_opening(transfers: Transfers, person_id: PersonId, transfer_id: TransferId) -> None:
-    """The receiver has found it on their shelf, and needs not to be told of it any more."""
+    """The receiver has opened one of the files on their shelf, so the transfer counts as opened."""
     with suppress(NotFound, Forbidden):
         await open_transfer(transfers, person_id, transfer_id)
 
@@ -55,18 +55,18 @@ async def find_content(
 
 
 async def count_download(transfers: Transfers, involved: Involved, place: int) -> None:
-    """The last byte has gone to the receiver. Senders who download what they sent are not counted."""
+    """Count a complete download. Downloads by the sender do not count."""
     if involved.receipt is None:
         return
     now, count = transfers.now(), involved.transfer.file_count
     step = receipts.in_order(receipts.opened(now), receipts.progressed(now, file_count=count, downloaded={place}))
-    # Withdrawn while the bytes were under way, from somebody who had no receipt yet: there is nothing to count.
+    # Withdrawn during the download, from a person without a receipt: there is nothing to count.
     with suppress(NotOffered):
         await receipts.change(transfers, involved.transfer, involved.receipt, step)
 
 
 async def verify(transfers: Transfers, person_id: PersonId, transfer_id: TransferId, place: int, sha256: str) -> None:
-    """The receiver's side has read what it got, and says what it found."""
+    """Compare the hash that the receiver reports with what was sent."""
     involved, receipt = await _received(transfers, person_id, transfer_id)
     file = await history.file_at(transfers, involved.transfer, place)
     receipts.check_offered(receipt)
@@ -78,7 +78,7 @@ async def verify(transfers: Transfers, person_id: PersonId, transfer_id: Transfe
 
 
 async def save(transfers: Transfers, person_id: PersonId, transfer_id: TransferId, folder_id: str | None) -> list[str]:
-    """Copy everything onto the receiver's shelf and answer the ids there; doing it again comes to the same files."""
+    """Copy everything to the receiver's shelf. Returns the ids there. Idempotent."""
     involved, receipt = await _received(transfers, person_id, transfer_id)
     receipts.check_offered(receipt)
     receipt = await receipts.change(transfers, involved.transfer, receipt, receipts.opened(transfers.now()))
@@ -87,12 +87,12 @@ async def save(transfers: Transfers, person_id: PersonId, transfer_id: TransferI
 
 
 async def land(transfers: Transfers, transfer: TransferRow, receipt: ReceiptRow, files: Sequence[TransferFile]) -> None:
-    """Put what comes by e-mail onto the receiver's shelf at once. Where that is full, the offer stands."""
+    """Put files sent by e-mail address on the receiver's shelf at once. If that is full, the offer stands."""
     involved = Involved(transfer=transfer, person_id=receipt.person_id, receipt=receipt)
     try:
         await _take(transfers, involved, receipt, files, None)
     except SatchelError as error:
-        # The transfer is made: failing now would make the sender send it twice.
+        # The transfer exists: an error now would make the sender send it twice.
         _log.info("transfer %s waits for its receiver: %s", transfer.transfer_id, error.detail)
 
 
@@ -103,7 +103,7 @@ async def _take(
     files: Sequence[TransferFile],
     folder_id: str | None,
 ) -> list[str]:
-    """Copy what is missing, read all of it back, and count what is there and what is right."""
+    """Copy what is missing, verify everything, and update the receipt."""
     transfer = involved.transfer
     kept = await transfer_contents.saved_keys(transfers, involved, files)
     missing = [file for file in files if file.place not in kept]
@@ -126,7 +126,7 @@ async def _take(
 
 
 async def _give_back_if_ended(transfers: Transfers, receipt: ReceiptRow, copied: Sequence[TransferFile]) -> None:
-    """Whoever is told that something was withdrawn has nothing of it."""
+    """Delete the copies if the transfer has ended meanwhile, so that nothing of it is left."""
     if receipt.state in ENDED:
         await transfers.shelf.discard(receipt.person_id, _saved_ids(receipt.transfer_id, copied))
         receipts.check_offered(receipt)
@@ -155,7 +155,7 @@ async def _copy(transfers: Transfers, involved: Involved, files: Sequence[Transf
 
 
 async def _right_ones(transfers: Transfers, files: Sequence[TransferFile], keys: Mapping[int, str]) -> set[int]:
-    """The places of those files that are stored as they were sent, which is found out by reading them."""
+    """The places of the files whose stored bytes match what was sent. Reads them."""
 
     async def is_right(file: TransferFile) -> bool:
         return file.place in keys and await transfer_contents.holds(transfers, keys[file.place], file.sha256)

@@ -1,8 +1,8 @@
-"""Finish what a crash cut off while a transfer was made or ended; else it would lie about for ever.
+"""Recovery: finishes what a crash interrupted while a transfer was made or ended.
 
-Whatever is written of a transfer comes after a note that it is being made, and the note goes last. A transfer whose own
-row is there is brought to its receivers by whoever finds the note later; of any other, all rows are taken away. A note
-stands while a transfer is withdrawn or declined, too, so that what was said to be gone goes from the shelf.
+A journal entry is written before anything of a transfer, and deleted last. If the transfer's own row exists, recovery
+delivers it to its receivers. Otherwise it deletes all of its rows. An entry exists while a transfer is withdrawn or
+declined, too, so that its files are surely removed from the shelf.
 """
 
 from satchel.features.transfers.model import ENDED, MAX_FILES
@@ -30,7 +30,7 @@ from satchel.stores.ports.table import Key, Range
 
 
 async def sweep_unfinished(transfers: Transfers) -> int:
-    """Those that were begun long ago; how many there were."""
+    """Finish the operations that are overdue. Returns how many."""
     page = await transfers.tables.query(POSTING.table, POSTING_SORT, Range(high=transfers.now()), index=POSTING_INDEX)
     for item in await transfers.tables.get_many(POSTING.table, [POSTING.table.key_of(item) for item in page.items]):
         if item is not None:

@@ -1,6 +1,6 @@
-"""Write a transfer down so that it is there as a whole or not at all, then bring it to its receivers.
+"""Writes a transfer completely or not at all, then delivers it to its receivers.
 
-A note that it is being made comes first and goes last, for who finishes it if we are cut off (`unfinished.py`).
+A journal entry is written first and deleted last, so that `transfer_recovery` can finish it after a crash.
 """
 
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ from satchel.stores.ports.table import Item
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parcel:
-    """What goes from whom to whom; `receiver` is one person or a room, `receivers` those who get a receipt now."""
+    """What goes from whom to whom. `receiver` is one person or a room, `receivers` those who get a receipt now."""
 
     sender: Party
     receiver: str
@@ -61,7 +61,7 @@ class Parcel:
 
 @dataclass(frozen=True, slots=True)
 class Posted:
-    """A transfer that is written down and has to be brought to its receivers."""
+    """A transfer that is written and has to be delivered."""
 
     transfer: TransferRow
     receipts: Sequence[ReceiptRow]
@@ -69,7 +69,7 @@ class Posted:
 
 
 async def write_down(transfers: Transfers, transfer_id: TransferId, parcel: Parcel) -> Posted:
-    """From here on the transfer is there, whatever happens."""
+    """Write the transfer. After this it exists, whatever happens."""
     transfer = _transfer(transfers, transfer_id, parcel)
     receipts = [
         msgspec.structs.replace(first_receipt(transfer, receiver, transfer.timestamp), version=1)
@@ -90,7 +90,7 @@ async def deliver(transfers: Transfers, posted: Posted) -> None:
 async def bring(
     transfers: Transfers, transfer: TransferRow, receipts: Sequence[ReceiptRow], files: Sequence[TransferFile]
 ) -> None:
-    """All that has to be done once a transfer is there; doing it again is safe."""
+    """Deliver a written transfer. Idempotent."""
     if transfer.room_id:
         await transfers.rooms.mark_handed(transfer.room_id, [file.file_id for file in files], transfer.transfer_id)
     else:
@@ -103,7 +103,7 @@ async def bring(
 
 
 async def _note_answer(transfers: Transfers, transfer: TransferRow) -> None:
-    """Tell whoever asked that this is the answer, unless what they asked is gone by now."""
+    """Record the answer for the person who asked, unless their transfer is gone."""
     with suppress(NotFound, NotOffered):
         asked = await history.find(transfers, transfer.sent_by.person_id, TransferId(transfer.answers))
         if asked.receipt is not None:
@@ -142,7 +142,7 @@ def _transfer(transfers: Transfers, transfer_id: TransferId, parcel: Parcel) -> 
 
 
 def _around(transfer: TransferRow, parcel: Parcel, receipts: Sequence[ReceiptRow]) -> list[Item]:
-    """All that belongs to a transfer besides its own row."""
+    """All rows of a transfer besides its own."""
     sent = PointerRow(
         person_id=parcel.sender.person_id,
         transfer_id=transfer.transfer_id,
