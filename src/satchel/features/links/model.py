@@ -1,4 +1,4 @@
-"""What a link is for, the states it can be in, what its owner may say of it, and the errors of this slice."""
+"""Plain types of links, their states, the rules for names and notes, and the errors of this slice."""
 
 import secrets
 import unicodedata
@@ -9,7 +9,7 @@ from satchel.kernel.errors import Forbidden, Gone, Invalid, NotFound, TooLarge
 from satchel.kernel.linked import ThingKind
 
 LinkId = NewType("LinkId", str)
-# What stands in a link's address. Whoever knows it can open the link, so it is as secret as the owner wants it to be.
+# The token in a link's address. Anybody who knows it can open the link.
 Token = NewType("Token", str)
 OwnerId = NewType("OwnerId", str)
 BadgeId = NewType("BadgeId", str)
@@ -24,10 +24,10 @@ MIN_PASSWORD_CHARACTERS = 6
 MAX_PASSWORD_CHARACTERS = 256
 MAX_DOWNLOADS = 100_000
 MAX_BYTES = 2**50
-# More than anybody asks for by one link; empty ones take no room, so nothing else would stop whoever sends them.
+# More than anybody needs by one link. Empty files use no space, so nothing else would limit their number.
 MOST_RECEIVED_FILES = 10_000
 LONGEST_LIFE = timedelta(days=366 * 100)
-# The kinds of which files can be downloaded.
+# The kinds with files to download.
 DOWNLOADABLE: tuple[ThingKind, ...] = ("file", "folder")
 
 _UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn"}
@@ -110,7 +110,7 @@ def new_token() -> Token:
 
 
 def check_name(written: str) -> str:
-    """What visitors see instead of the thing's own name: one line; empty leaves it at that."""
+    """The name that visitors see instead of the thing's own: one line. Empty keeps the own name."""
     name = " ".join(unicodedata.normalize("NFC", _without_unseen(written)).split())
     if len(name) > MAX_NAME_CHARACTERS:
         raise Invalid(f"Use a name of up to {MAX_NAME_CHARACTERS} characters.", field="name")
@@ -118,7 +118,7 @@ def check_name(written: str) -> str:
 
 
 def check_note(written: str) -> str:
-    """A few words for visitors, in lines and paragraphs if need be."""
+    """A note for visitors, with line breaks if needed."""
     note = _without_unseen(written).strip()
     if len(note) > MAX_NOTE_CHARACTERS:
         raise Invalid(f"Use a note of up to {MAX_NOTE_CHARACTERS} characters.", field="note")
@@ -134,7 +134,7 @@ def check_password(written: str) -> str:
 
 
 def _without_unseen(written: str) -> str:
-    """Marks that turn the reading direction around could make a note look like words of this server."""
+    """Without invisible characters: marks that reverse text could make a note look like words of this server."""
     return "".join(
         letter
         for letter in written

@@ -1,7 +1,7 @@
 """What is stored of links: the link itself under its token, pointers to find it by, downloads begun, and badges.
 
-A link changes attribute by attribute, each change on the conditions that it needs, so that an owner who changes the
-note never undoes a download that was counted meanwhile.
+A link is updated attribute by attribute, each on its own conditions, so that an owner who changes the note never undoes
+a download that was counted meanwhile.
 """
 
 import msgspec
@@ -12,15 +12,15 @@ from satchel.stores.schema import EphemeralKey, Record, Shape, attribute
 from satchel.tables import CATALOG, USER_TRANSFERS
 
 OWNER = "links"
-# Links revoked long ago are found through this index, as expired sessions and uploads are.
+# Links revoked long ago are found through this index, as are expired sessions and uploads.
 ENDED_INDEX = "RefreshTokenExpiration"
 ENDED_SORT = "#LINK_SPEC"
 
 
 class LinkRow(Record, frozen=True, kw_only=True):
-    """A link: whose, to what, and under which conditions. Empty texts and zeros mean that there is no such condition.
+    """A link: its owner, target and conditions. Empty texts and zeros mean no condition.
 
-    `granted` is how many places for downloads were given away, `downloads_used` how many have ended.
+    `granted` is the number of reserved downloads, `downloads_used` of completed ones.
     """
 
     token: Token
@@ -28,7 +28,7 @@ class LinkRow(Record, frozen=True, kw_only=True):
     owner_id: OwnerId = attribute("ownerId")
     kind: ThingKind
     thing_id: str = attribute("thingId")
-    # As it was called when the link was given, for when it is gone.
+    # The name when the link was created, for when the thing is gone.
     thing_name: str = attribute("thingName")
     created_at: str = attribute("createdAt")
     name: str = attribute("linkName", default="")
@@ -46,17 +46,17 @@ class LinkRow(Record, frozen=True, kw_only=True):
     paused_at: str = attribute("pausedAt", default="")
     revoked_at: str = attribute("revokedAt", default="")
     badge_id: str = attribute("badgeId", default="")
-    # How often robots have looked, such as those that draw previews in chats.
+    # How often robots have read it, such as those that draw previews in chats.
     previews: int = 0
 
     @property
     def thing(self) -> str:
-        """What its clicks are counted for: a folder is the same thing, whether files leave it or come into it."""
+        """The thing that its clicks count for. A folder is the same thing for downloads and uploads."""
         return thing_of(self.kind, self.thing_id)
 
 
 class PointerRow(Record, frozen=True, kw_only=True):
-    """That a person has given a link; `thing` is such as `file:<id>`."""
+    """Points a person to a link. `thing` is such as `file:<id>`."""
 
     owner_id: OwnerId = attribute("ownerId")
     link_id: LinkId = attribute("linkId")
@@ -65,8 +65,8 @@ class PointerRow(Record, frozen=True, kw_only=True):
 
 
 class Answer(msgspec.Struct, frozen=True, array_like=True):
-    """An answer that is being sent: how many bytes it may take, until when it is believed to be on its way, and `at`
-    which place in the file it begins.
+    """An answer in flight: its maximum number of bytes, until when it counts as in flight, and `at` which offset it
+    begins.
     """
 
     size_bytes: int
@@ -75,10 +75,10 @@ class Answer(msgspec.Struct, frozen=True, array_like=True):
 
 
 class GrantRow(Record, frozen=True, kw_only=True):
-    """What a visitor takes of one file. Each of its `places` in the link's limit is worth the size of the file.
+    """The downloads of one file by one visitor. Each of its `places` in the link's limit is worth the size of the file.
 
-    `sent_bytes` have gone to them as far as is known; `finished` is how many downloads these came to and were counted.
-    Of `under_way`, some may never end, because their server did.
+    `sent_bytes` were sent as far as is known. `finished` is the number of downloads that were counted. Some answers in
+    `under_way` may never end, because their server died.
     """
 
     token: Token
@@ -90,12 +90,12 @@ class GrantRow(Record, frozen=True, kw_only=True):
     finished: int = 0
     under_way: dict[str, Answer] = attribute("underWay", default={})
     changed_at: str = attribute("changedAt")
-    # Moved by every change, so that none is made from what was read too early.
+    # Increased by every update, for optimistic concurrency.
     version: int = 0
 
 
 class ArrivalRow(Record, frozen=True, kw_only=True):
-    """A file that was let in by a request, so that its bytes count once however often its end is worked on."""
+    """A file that a request link accepted, so that its bytes count once however often the upload is retried."""
 
     token: Token
     file_id: str = attribute("fileId")
@@ -103,7 +103,7 @@ class ArrivalRow(Record, frozen=True, kw_only=True):
 
 
 class BadgeRow(Record, frozen=True, kw_only=True):
-    """A public counter that the owner of a link has switched on; its id tells nobody the link's token."""
+    """A public counter of a link. Its id does not reveal the link's token."""
 
     badge_id: BadgeId = attribute("badgeId")
     link_id: LinkId = attribute("linkId")
@@ -111,7 +111,7 @@ class BadgeRow(Record, frozen=True, kw_only=True):
 
 
 class EndedRow(Record, frozen=True, kw_only=True):
-    """That a link was revoked; after `due` nobody needs to be told so any more."""
+    """A revoked link. After `due` its rows are deleted."""
 
     token: Token = attribute("Token")
     due: str = attribute("AbsoluteExpiryTime")
@@ -129,28 +129,28 @@ POINTER = Shape(
     USER_TRANSFERS,
     {"PK": "User#{owner_id}", "SK": "Link#{link_id}"},
     owner=OWNER,
-    about="The links that a person has given; ids sort by time",
+    about="The links of a person; ids sort by time",
 )
 POINTER_BY_THING = Shape(
     PointerRow,
     USER_TRANSFERS,
     {"PK": "User#{owner_id}", "SK": "Linked#{thing}#{link_id}"},
     owner=OWNER,
-    about="The links that a person has given to one thing",
+    about="The links of a person to one thing",
 )
 GRANT = Shape(
     GrantRow,
     USER_TRANSFERS,
     {"PK": "Link#{token}", "SK": "Grant#{visitor}#{file_id}"},
     owner=OWNER,
-    about="What a visitor takes of one file by a link",
+    about="The downloads of one file by one visitor of a link",
 )
 ARRIVAL = Shape(
     ArrivalRow,
     USER_TRANSFERS,
     {"PK": "Link#{token}", "SK": "Arrival#{file_id}"},
     owner=OWNER,
-    about="What has come by a link that asks for files",
+    about="Files that a request link has received",
 )
 BADGE = Shape(
     BadgeRow,
@@ -164,19 +164,19 @@ ENDED = Shape(
     CATALOG,
     {"PK": "LINK#{token}", "SK": ENDED_SORT},
     owner=OWNER,
-    about="A revoked link that is to be forgotten, through RefreshTokenExpiration",
+    about="A revoked link that is to be deleted, through RefreshTokenExpiration",
 )
 SEEN = EphemeralKey(
     "link-seen:{link_id}:{visit}:{file_id}",
     "value",
     owner=OWNER,
-    about="That a look at a file was counted, as long as the pass is good",
+    about="That a view of a file was counted, as long as the pass is valid",
 )
 LOOKED = EphemeralKey(
     "link-abandoned:{link_id}",
     "value",
     owner=OWNER,
-    about="That somebody has just looked for downloads that nobody goes on with",
+    about="That abandoned downloads were just looked for",
 )
 EPHEMERAL_KEYS = (SEEN, LOOKED)
 SHAPES = (LINK, POINTER, POINTER_BY_THING, GRANT, ARRIVAL, BADGE, ENDED)

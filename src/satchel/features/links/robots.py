@@ -1,4 +1,4 @@
-"""Tell people from programs that look at links by themselves, so that a preview in a chat counts as nobody's visit."""
+"""Tells people from robots, so that a preview in a chat does not count as a visit."""
 
 import re
 from collections.abc import Mapping
@@ -13,13 +13,13 @@ _ROBOTS = re.compile(
     r"|mediapartners|mastodon/|pleroma|akkoma|misskey|bitlyb|metainspector|linkcheck|barracuda|proofpoint|mimecast",
     re.IGNORECASE,
 )
-# How browsers say that nobody has asked for this yet.
+# How browsers mark a prefetch.
 _PURPOSES = ("sec-purpose", "purpose", "x-purpose", "x-moz")
 _BEFOREHAND = re.compile("prefetch|prerender|preview", re.IGNORECASE)
 
 
 def is_robot(headers: Mapping[str, str]) -> bool:
-    """Whether a request with these headers, named in lower case, is nobody's who wants to see something now."""
+    """Whether a request with these headers, named in lower case, is from a robot or a prefetch."""
     if any(_BEFOREHAND.search(headers.get(name, "")) for name in _PURPOSES):
         return True
     return _ROBOTS.search(headers.get("user-agent", "")) is not None

@@ -1,4 +1,4 @@
-"""Links over HTTP: for those who give them, and for those who come by them."""
+"""Links over HTTP: for owners and for visitors."""
 
 from satchel.edge.api.addresses import Addresses
 from satchel.edge.api.endpoints import Router
@@ -10,7 +10,7 @@ __all__ = ["LinkDestination", "routes"]
 
 
 def routes(context: Links, public_url: str = "") -> list[Router]:
-    """`public_url` is where people reach this server; else links lead to where each request came."""
+    """`public_url` is the address of this server in links. Without it, links use the address of the request."""
     return [
         links.routes(context, Addresses(public_url)),
         link_open.routes(context),

@@ -1,4 +1,4 @@
-"""The bytes that a link leads to, as downloads: of one file, and of a folder file by file or as an archive."""
+"""Downloads by a link: one file, or a folder file by file or as an archive."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -24,7 +24,7 @@ BYTES = "application/octet-stream"
 
 
 class FolderFileQuery(PassQuery, frozen=True, kw_only=True):
-    """With `whole`, the file is one of all files of the folder, which together are one download."""
+    """With `whole`, the file is part of a download of the whole folder."""
 
     whole: bool = False
 
@@ -33,7 +33,7 @@ def routes(links: Links) -> Router:
     router = Router("open links")
 
     async def let_in(caller: Anybody, token: str, query: PassQuery, request: Request) -> Visit:
-        # Who was in the middle of a download may go on although the link is used up by now.
+        # A download that has begun may be resumed although the limit is reached by now.
         is_download = request.method == "GET"
         return await link_enter.let_in(links, token, visitor_of(caller, request), query.shown, even_used_up=is_download)
 
@@ -51,8 +51,8 @@ def routes(links: Links) -> Router:
     async def download_linked(caller: Anybody, token: str, query: PassQuery, request: Request) -> Response:
         """Download the one file of a link.
 
-        Ranges and conditional requests are answered. Without a password no pass is needed, so any program that fetches
-        files can be given this address; that counts as an opening, too. A download counts once all bytes were sent.
+        Range and conditional requests are supported. Without a password no pass is needed, so this address works in any
+        program that downloads files. That counts as an opening, too. A download counts once all bytes were sent.
         """
         visit = await let_in(caller, token, query, request)
         file = await link_contents.find_only_file(links, visit)
@@ -64,8 +64,8 @@ def routes(links: Links) -> Router:
     ) -> Response:
         """Download one file of a folder.
 
-        Who takes all of them asks with `whole` for each: that counts as one download, once as many bytes were sent as
-        the folder has.
+        To download all of them, set `whole` for each: that counts as one download, once as many bytes were sent as the
+        folder has.
         """
         visit = await let_in(caller, token, query, request)
         file = await link_contents.find_file(links, visit, file_id)
@@ -74,7 +74,7 @@ def routes(links: Links) -> Router:
 
     @router.get("/open/{token}/archive", produces="application/zip", raises=(*STATES, *CLOSED, Conflict))
     async def download_linked_archive(caller: Anybody, token: str, query: PassQuery, request: Request) -> Response:
-        """Download a folder as one zip file, which is made on the way and counts as one download once all was sent."""
+        """Download a folder as one zip file, which is streamed. It counts as one download once all was sent."""
         visit = await let_in(caller, token, query, request)
         await grants.check_place(links, visit, WHOLE_FOLDER)
         if visit.link.kind != "folder":
@@ -103,7 +103,7 @@ def _file_meter(links: Links, taking: grants.Taking) -> Meter:
     @asynccontextmanager
     async def metered(start: int, length: int | None) -> AsyncGenerator[Sent]:
         sent, is_whole = Sent(), False
-        # What an empty file is worth has been sent once the answer is whole.
+        # An empty file counts as sent once the answer is complete.
         async with grants.answering(links, taking, length or 0, lambda: max(sent.count, is_whole), start=start):
             yield sent
             is_whole = True

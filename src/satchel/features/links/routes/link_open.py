@@ -1,4 +1,4 @@
-"""Come by a link: see what it is, then enter."""
+"""The visitor's side of a link: read what it is, then enter."""
 
 from typing import Annotated
 
@@ -28,16 +28,15 @@ from satchel.kernel.errors import Conflict, Forbidden, NotFound, TooMany
 from satchel.kernel.linked import LinkedFile, LinkedFiles, ThingKind
 
 STATES = (LinkUnknown, LinkPaused, LinkExpired, LinkUsedUp, LinkRevoked, LinkTargetGone, TooMany)
-# What can keep somebody out of a link that works.
+# The errors that can keep a visitor out of a working link.
 CLOSED = (LinkPasswordNeeded, LinkPassOver, Forbidden)
 
 
 class LandingView(msgspec.Struct, frozen=True, kw_only=True):
     """What a link is, before anything counts.
 
-    As long as a password is needed, nothing is said of what is inside, not even its name, unless the owner gave the
-    link a name. `downloads_left` is how many places for downloads are free; where there is a number of them, nothing
-    can be looked at without downloading it.
+    While a password is needed, it says nothing of the content, not even its name, unless the owner gave the link a
+    name. `downloads_left` is how many downloads are free. With a download limit there is no preview.
     """
 
     kind: ThingKind
@@ -55,7 +54,7 @@ class LandingView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LinkedFileView(msgspec.Struct, frozen=True, kw_only=True):
-    """A file that can be downloaded; `preview` says as what it could be shown, if it may be."""
+    """A file to download. `preview` is the kind of preview, if there is one."""
 
     file_id: str
     path: str
@@ -67,7 +66,7 @@ class LinkedFileView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LinkedFileList(msgspec.Struct, frozen=True, kw_only=True):
-    """Some files, and where to go on."""
+    """A page of files, and the cursor of the next."""
 
     files: list[LinkedFileView]
     cursor: str | None
@@ -80,7 +79,7 @@ class Entering(Body, frozen=True, kw_only=True):
 
 
 class EnteredView(msgspec.Struct, frozen=True, kw_only=True):
-    """A pass to be shown from now on, and what it opens: files, or a page of the app to go to."""
+    """The pass for further requests, and what it opens: files, or a page of the app."""
 
     shown: str = msgspec.field(name="pass")
     expires_at: str
@@ -89,7 +88,7 @@ class EnteredView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FilesQuery(PassQuery, frozen=True, kw_only=True):
-    """The pass, and which part of a long list; `cursor` comes from the answer before."""
+    """The pass, and which page. `cursor` comes from the previous answer."""
 
     cursor: Annotated[str, msgspec.Meta(max_length=4096)] | None = None
 
@@ -99,7 +98,7 @@ def routes(links: Links) -> Router:
 
     @router.get("/open/{token}", raises=STATES)
     async def look_at_link(caller: Anybody, token: str, query: PassQuery, request: Request) -> LandingView:
-        """See what a link is, before anything counts."""
+        """Read what a link is, before anything counts."""
         found = await link_open.look(links, token, visitor_of(caller, request), query.shown)
         link, thing = found.link, found.thing
         return LandingView(
@@ -119,9 +118,9 @@ def routes(links: Links) -> Router:
 
     @router.post("/open/{token}/enter", raises=(*STATES, LinkPasswordNeeded, LinkPasswordWrong, Forbidden))
     async def enter_link(caller: Anybody, token: str, body: Entering, request: Request) -> EnteredView:
-        """Enter a link, with its password if it has one, which counts as one opening of it.
+        """Enter a link, with its password if it has one. It counts as one opening.
 
-        The pass is good for twelve hours, and no longer than the link and its password are.
+        The pass is valid for twelve hours, and no longer than the link and its password.
         """
         entered = await link_enter.enter(links, token, visitor_of(caller, request), body.password)
         return EnteredView(

@@ -1,4 +1,4 @@
-"""Look at what a link leads to without downloading it, which is no download and counts as a view."""
+"""Previews by a link. A preview is not a download, and counts as a view."""
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -20,7 +20,7 @@ def routes(links: Links) -> Router:
 
     @router.get("/open/{token}/preview", produces=BYTES, raises=(*STATES, *CLOSED, NoPreview))
     async def preview_linked(caller: Anybody, token: str, query: PassQuery, request: Request) -> Response:
-        """Look at the one file of a link in the browser; whatever it is, it cannot run anything."""
+        """Preview the one file of a link in the browser. No preview can run a script."""
         visit = await link_enter.let_in(links, token, visitor_of(caller, request), query.shown)
         return await _show(links, visit, await link_contents.find_only_file(links, visit), request)
 
@@ -28,7 +28,7 @@ def routes(links: Links) -> Router:
     async def preview_linked_file(
         caller: Anybody, token: str, file_id: str, query: PassQuery, request: Request
     ) -> Response:
-        """Look at one file of a folder in the browser; whatever it is, it cannot run anything."""
+        """Preview one file of a folder in the browser. No preview can run a script."""
         visit = await link_enter.let_in(links, token, visitor_of(caller, request), query.shown)
         return await _show(links, visit, await link_contents.find_file(links, visit, file_id), request)
 

@@ -1,4 +1,4 @@
-"""Where uploads by a link that asks for files arrive: from anybody with a pass, account or not."""
+"""The upload destination of links that ask for files: for anybody with a pass, with or without an account."""
 
 import hashlib
 from collections.abc import Mapping
@@ -18,15 +18,15 @@ from satchel.kernel.names import NAMELESS, clean_name, clean_path
 class LinkDestination:
     """Receives uploads for the link whose token the metadata name as `link`, with the `pass` for it.
 
-    `uploader` is who it comes from, if they want to say so: what they send goes into a folder of that name, and in it
-    into the folders of its `relativePath`.
+    `uploader` is the sender's name, if they give it. Their files go into a folder of that name, and in it into the
+    folders of `relativePath`.
     """
 
     def __init__(self, links: Links) -> None:
         self._links = links
 
     def stranger_of(self, details: Mapping[str, str]) -> Guest:
-        """Those who come without an account are told apart by their passes."""
+        """The identity of a visitor without an account: their pass."""
         shown = hashlib.blake2b(details.get("pass", "").encode(), digest_size=16).hexdigest()
         return Guest(f"pass:{shown}", "")
 
@@ -41,8 +41,8 @@ class LinkDestination:
         details = arrived.details
         folders = clean_path(details.get("relativePath", ""))[:-1]
         file = HandedFile(
-            # The same whenever it is asked for, so that it comes to the same file again; but others get to know the id
-            # of a file, and whoever knows that of a stranger's upload can ask what was said with it, even the pass.
+            # Derived from the upload's id, which makes this idempotent. Not that id itself: others see the id of a
+            # file, and with the id of a stranger's upload they could read its metadata, even the pass.
             file_id=derived_id(arrived.upload_id, "file"),
             name=clean_name(arrived.name) or NAMELESS,
             folder="/".join(folders),

@@ -1,4 +1,4 @@
-"""Who comes by a link, read from the request."""
+"""The visitor of a link, read from the request."""
 
 import msgspec
 from starlette.requests import Request
@@ -13,7 +13,7 @@ Anybody = Stranger | Guest | Member
 
 
 class PassQuery(Query, frozen=True, kw_only=True):
-    """What was given on entering; a link without a password needs none."""
+    """The pass from entering. A link without a password needs none."""
 
     shown: str = msgspec.field(name="pass", default="")
 

@@ -1,4 +1,4 @@
-"""The owner's side of links: give, look at, change, revoke."""
+"""The owner's side of links: create, read, change, revoke."""
 
 from datetime import datetime
 from typing import Annotated
@@ -24,7 +24,7 @@ from satchel.features.links.service.context import Links
 from satchel.kernel.errors import NotFound
 from satchel.kernel.linked import ThingKind
 
-# Far more than is allowed, so that what is wrong is said in words and not as a length.
+# Far more than is allowed, so that the error is our own sentence and not a generic one about length.
 Words = Annotated[str, msgspec.Meta(max_length=10_000)]
 Moment = Annotated[datetime, msgspec.Meta(tz=True)]
 Downloads = Annotated[int, msgspec.Meta(ge=1, le=MAX_DOWNLOADS)]
@@ -32,7 +32,7 @@ Bytes = Annotated[int, msgspec.Meta(ge=1, le=MAX_BYTES)]
 
 
 class ThingToLink(Body, frozen=True, kw_only=True):
-    """A file or a folder of your shelf, a room of yours, or a folder that you ask for files into."""
+    """A file or folder of your shelf, your room, or a folder that receives files."""
 
     kind: ThingKind
     id: Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_ID_CHARACTERS)]
@@ -41,8 +41,8 @@ class ThingToLink(Body, frozen=True, kw_only=True):
 class NewLink(Body, frozen=True, kw_only=True):
     """What the link leads to, and how.
 
-    `name` is what visitors see instead of the thing's own; `downloads` is how many of them may end; `max_bytes` is how
-    much may come by a link that asks for files.
+    `name` is what visitors see instead of the thing's own name. `downloads` is the download limit. `max_bytes` is the
+    size limit of a link that asks for files.
     """
 
     thing: ThingToLink
@@ -55,7 +55,7 @@ class NewLink(Body, frozen=True, kw_only=True):
 
 
 class LinkChange(Body, frozen=True, kw_only=True):
-    """What shall be different; null takes a condition away. `badge` is whether there is a public counter."""
+    """What to change. null removes a condition. `badge` is whether there is a public counter."""
 
     paused: bool | UnsetType = UNSET
     name: Words | UnsetType = UNSET
@@ -82,7 +82,7 @@ def routes(links: Links, addresses: Addresses) -> Router:
 
     @router.post("/links", status=201, raises=(NotFound,))
     async def give_link(member: Member, body: NewLink, request: Request) -> LinkView:
-        """Give out a link to a file, a folder or a room, or ask for files by one."""
+        """Create a link to a file, a folder or a room, or one that asks for files."""
         wish = link_give.Wish(
             kind=body.thing.kind,
             thing_id=body.thing.id,
@@ -98,18 +98,18 @@ def routes(links: Links, addresses: Addresses) -> Router:
 
     @router.get("/links")
     async def list_links(member: Member, query: LinksQuery, request: Request) -> LinkList:
-        """List the links that you have given, the newest first."""
+        """List your links, the newest first."""
         page = await link_list.list_links(links, OwnerId(member.user_id), query.thing, query.limit, query.cursor)
         return LinkList([link_view(each, addresses, request) for each in page.given], page.cursor)
 
     @router.get("/links/{link_id}", raises=(LinkUnknown,))
     async def read_link(member: Member, link_id: str, request: Request) -> LinkView:
-        """Read a link that you have given, and what was counted of it."""
+        """Read one of your links, with its counts."""
         return await show(member, link_id, request)
 
     @router.patch("/links/{link_id}", raises=(LinkUnknown, LinkRevoked))
     async def change_link(member: Member, link_id: str, body: LinkChange, request: Request) -> LinkView:
-        """Pause a link or let it go on, extend it, limit it, and change what is said with it."""
+        """Pause or resume a link, extend it, limit it, and change its name and note."""
         change = link_change.Change(
             paused=None if body.paused is UNSET else body.paused,
             name=None if body.name is UNSET else body.name,
@@ -125,7 +125,7 @@ def routes(links: Links, addresses: Addresses) -> Router:
 
     @router.delete("/links/{link_id}", raises=(LinkUnknown,))
     async def revoke_link(member: Member, link_id: str) -> None:
-        """Revoke a link for good; whoever opens it is told so."""
+        """Revoke a link for good. Visitors are told so."""
         await link_change.revoke(links, OwnerId(member.user_id), link_id)
 
     return router

@@ -1,4 +1,4 @@
-"""What every use case of links works with, put together once by the wiring."""
+"""What every use case of links needs, assembled once by the wiring."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,9 +18,9 @@ STANDING = attr("PK").exists() & attr("revokedAt").absent()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Links:
-    """Stores, time, the things that links lead to, by kind, and what others know and count.
+    """Stores, clock, link targets by kind, and other slices.
 
-    `alone_since` is when this server began, if no other can be sending anything; 0 where several share the stores.
+    `alone_since` is when this server started, if no other can be sending anything. 0 if several share the stores.
     """
 
     tables: Tables

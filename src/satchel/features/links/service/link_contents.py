@@ -1,4 +1,4 @@
-"""Find what a visitor wants to have or look at, and count each look once."""
+"""Finds what a visitor downloads or views, and counts each view once."""
 
 from satchel.features.links.model import MAX_ID_CHARACTERS
 from satchel.features.links.records import SEEN, LinkRow
@@ -12,7 +12,7 @@ from satchel.stores.ports.ephemeral import Put
 
 
 async def find_file(links: Links, visit: Visit, file_id: str) -> LinkedFile:
-    """One of the files that are in what was shared at this moment."""
+    """One of the files that are in the shared thing now."""
     link, known = visit.link, has_files(visit.link) and 0 < len(file_id) <= MAX_ID_CHARACTERS
     file = await links.things[link.kind].file(link.owner_id, link.thing_id, file_id) if known else None
     if file is None:
@@ -27,14 +27,14 @@ async def find_only_file(links: Links, visit: Visit) -> LinkedFile:
 
 
 async def size_of_all(links: Links, visit: Visit) -> int | None:
-    """How large all files are together, if that is known soon."""
+    """The size of all files together, if that is fast to compute."""
     link = visit.link
     thing = await links.things[link.kind].describe(link.owner_id, link.thing_id, counted=True)
     return None if thing is None else thing.size_bytes
 
 
 async def size_of_every_file(links: Links, visit: Visit) -> int:
-    """The same exactly, however long it takes."""
+    """The exact size, however long it takes."""
     size_bytes, cursor = 0, None
     while True:
         page = await list_files(links, visit.link, cursor)
@@ -44,12 +44,12 @@ async def size_of_every_file(links: Links, visit: Visit) -> int:
 
 
 def can_look(link: LinkRow) -> bool:
-    """Whether files can be shown as well: whoever has seen all of one has it, without any download to be counted."""
+    """Whether there is a preview. With a download limit there is none: a preview would be an uncounted download."""
     return not link.downloads_limit
 
 
 async def count_view(links: Links, visit: Visit, file_id: str) -> None:
-    """Once for each pass and file, however many parts of a film are asked for."""
+    """Count a view once per pass and file, however many ranges of a film are requested."""
     key = SEEN(link_id=visit.link.link_id, visit=visit.pass_id or visit.visitor_id, file_id=file_id)
     if await links.ephemeral.run(Put(key, b"1", ttl=LIFETIME, only_if_absent=True)):
         await count(links, visit.link, visit.visitor_id, "view")

@@ -1,4 +1,4 @@
-"""Find a link by its token or by its owner, and say in which state it is."""
+"""Finds a link by its token or by its owner, and computes its state."""
 
 import re
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ _REFUSALS: dict[State, tuple[type[SatchelError], str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usable:
-    """A link that works at this moment, what it leads to, and the name of whoever gave it."""
+    """A link that works now, its target, and the name of its owner."""
 
     link: LinkRow
     thing: LinkedThing
@@ -45,7 +45,7 @@ class Usable:
 
 
 async def find_link(links: Links, token: str) -> LinkRow:
-    """Whatever state it is in."""
+    """A link in any state."""
     link = await LINK.get(links.tables, token=token) if _TOKEN.fullmatch(token) else None
     if link is None:
         raise LinkUnknown(_UNKNOWN)
@@ -53,7 +53,7 @@ async def find_link(links: Links, token: str) -> LinkRow:
 
 
 async def find_own(links: Links, owner_id: OwnerId, link_id: str) -> LinkRow:
-    """A link for the person who gave it; to everybody else it is not there."""
+    """A link, for its owner. For everybody else it does not exist."""
     known = 0 < len(link_id) <= MAX_ID_CHARACTERS
     pointer = await POINTER.get(links.tables, owner_id=owner_id, link_id=LinkId(link_id)) if known else None
     link = None if pointer is None else await LINK.get(links.tables, token=pointer.token)
@@ -63,7 +63,7 @@ async def find_own(links: Links, owner_id: OwnerId, link_id: str) -> LinkRow:
 
 
 def state_of(link: LinkRow, thing: LinkedThing | None, now: str) -> State:
-    """What stands in the way first, from what nobody can change any more to what may pass."""
+    """The state of a link: the most final obstacle first."""
     if link.revoked_at:
         return "revoked"
     if thing is None:
@@ -76,7 +76,7 @@ def state_of(link: LinkRow, thing: LinkedThing | None, now: str) -> State:
 
 
 async def usable(links: Links, token: Token | str, *, counted: bool = False, even_used_up: bool = False) -> Usable:
-    """A link that works; each other state raises a problem of its own. `counted` also counts what is in a folder."""
+    """A link that works. Each other state raises its own error. `counted` also counts the contents of a folder."""
     link = await find_link(links, token)
     owner = await links.people.by_id(link.owner_id)
     things = links.things[link.kind]

@@ -1,4 +1,4 @@
-"""Give out a link to a thing that one has, under the conditions that one wants."""
+"""Creates a link to a thing of the caller, with its conditions."""
 
 import math
 from dataclasses import dataclass
@@ -22,13 +22,13 @@ from satchel.kernel.ids import new_id
 from satchel.kernel.linked import ThingKind
 from satchel.stores.patterns.optimistic_update import NEW
 
-# The moment at which a link ends that does not.
+# The expiry of a link that never expires.
 NEVER = math.inf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wish:
-    """What the link shall lead to, and how; an empty text or zero is no condition."""
+    """The target and conditions of a new link. An empty text or zero is no condition."""
 
     kind: ThingKind
     thing_id: str
@@ -41,7 +41,7 @@ class Wish:
 
 
 async def give(links: Links, owner_id: OwnerId, wish: Wish) -> LinkRow:
-    """One transaction: a link that is not complete is not there."""
+    """Create a link in one transaction, so that it is complete or does not exist."""
     known = 0 < len(wish.thing_id) <= MAX_ID_CHARACTERS
     thing = await links.things[wish.kind].describe(owner_id, wish.thing_id) if known else None
     if thing is None:
@@ -59,7 +59,7 @@ async def give(links: Links, owner_id: OwnerId, wish: Wish) -> LinkRow:
         expires_at=check_end(links, wish.expires_at),
         downloads_limit=check_downloads(wish.kind, wish.downloads),
         max_bytes=check_max_bytes(wish.kind, wish.max_bytes),
-        # Last, since it is the only one that costs anything.
+        # Last, since it is the only expensive step.
         password=await hash_of(links, wish.password),
     )
     pointer = pointer_to(link)
@@ -68,7 +68,7 @@ async def give(links: Links, owner_id: OwnerId, wish: Wish) -> LinkRow:
 
 
 def check_end(links: Links, moment: float) -> str:
-    """The stored form of the time at which a link shall end."""
+    """The stored form of an expiry."""
     now = links.clock()
     if moment == NEVER:
         return ""

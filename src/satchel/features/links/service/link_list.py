@@ -1,4 +1,4 @@
-"""Show the links one has given: what each leads to, its state, and what was counted of it."""
+"""Lists the links of a person: target, state and counts."""
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +14,7 @@ from satchel.kernel.linked import LinkedThing, ThingKind, Things
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
-    """A link as its owner sees it; no `figures` where nothing was counted yet."""
+    """A link as its owner sees it. No `figures` if nothing was counted yet."""
 
     link: LinkRow
     thing_name: str
@@ -25,14 +25,14 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class GivenPage:
-    """Some links, and where to go on."""
+    """A page of links, and the cursor of the next."""
 
     given: list[Given]
     cursor: str | None
 
 
 async def list_links(links: Links, owner_id: OwnerId, thing: str | None, limit: int, cursor: str | None) -> GivenPage:
-    """The newest first: all of them, or those to one thing such as `file:<id>`."""
+    """The links, the newest first: all of them, or those to one thing such as `file:<id>`."""
     shape, fields = (POINTER, {}) if thing is None else (POINTER_BY_THING, {"thing": thing})
     page = await shape.list(links.tables, owner_id=owner_id, **fields, descending=True, limit=limit, cursor=cursor)
     items = await links.tables.get_many(LINK.table, [LINK.key(token=each.token) for each in page.records])
@@ -46,7 +46,7 @@ async def show_link(links: Links, owner_id: OwnerId, link_id: str) -> Given:
 
 
 async def show(links: Links, owner_id: OwnerId, rows: Sequence[LinkRow]) -> list[Given]:
-    """What each leads to and how often it was opened is asked for all at once."""
+    """The links with targets and counts, which are read for all of them at once."""
     names, figures = await asyncio.gather(
         names_of(links.things, owner_id, rows), links.figures.figures([row.link_id for row in rows])
     )
@@ -67,7 +67,7 @@ async def show(links: Links, owner_id: OwnerId, rows: Sequence[LinkRow]) -> list
 async def names_of(
     things: Mapping[ThingKind, Things], owner_id: OwnerId, rows: Iterable[LinkRow]
 ) -> dict[tuple[ThingKind, str], str]:
-    """What the things are called now that one person has given links to, as far as they are there."""
+    """The current names of the things that one person's links lead to, as far as they exist."""
     wanted: dict[ThingKind, set[str]] = {}
     for row in rows:
         wanted.setdefault(row.kind, set()).add(row.thing_id)

@@ -1,4 +1,4 @@
-"""What somebody who has a link may know before anything counts: what it is, and before the password, not even that."""
+"""What a visitor may know of a link before anything counts. Before the password, not even the content's name."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ from satchel.kernel.linked import LinkedThing
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Landing:
-    """A link that works, and what it leads to, if that may be said; `entered` with a pass that is good."""
+    """A link that works, and its target, if the visitor may know it. `entered` with a valid pass."""
 
     link: LinkRow
     thing: LinkedThing | None

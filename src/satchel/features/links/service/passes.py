@@ -1,7 +1,7 @@
-"""The proof that somebody was let in by a link, so that a password is asked for once and one visitor stays one.
+"""Passes: the proof that a visitor has entered a link, so that they give the password once and count once.
 
-A pass is a signed text that nobody stores. It is good for one link and as long as that has the password under which it
-was given; whether the link itself still works is looked at whenever the pass is shown.
+A pass is a signed text that is not stored. It is valid for one link, while that has the same password. Whether the link
+itself still works is checked at every use.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ class _Claims(msgspec.Struct, frozen=True, array_like=True):
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """A pass as it is shown, and the moment (seconds since 1970) it stops being good."""
+    """A signed pass, and when it expires, in seconds since 1970."""
 
     value: str
     expires: int
@@ -39,7 +39,7 @@ class Pass:
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Whom a pass was given to; its id tells two passes of one visitor apart."""
+    """The holder of a pass. Its id tells two passes of one visitor apart."""
 
     visitor_id: str
     pass_id: str
@@ -56,7 +56,7 @@ def give(links: Links, link: LinkRow, visitor_id: str) -> Pass:
 
 
 def check(links: Links, link: LinkRow, shown: str) -> Holder:
-    """Raises `LinkPassOver` unless the pass is good for this link now."""
+    """Raises `LinkPassOver` unless the pass is valid for this link now."""
     claims = _read(links, link.token, shown)
     if claims.mark != _mark(link) or claims.expires <= links.clock():
         raise _over()
@@ -64,7 +64,7 @@ def check(links: Links, link: LinkRow, shown: str) -> Holder:
 
 
 def holder_of(links: Links, token: str, shown: str) -> Holder:
-    """Whom a pass was given to that may be over by now; `LinkPassOver` if it was never one for this link."""
+    """The holder of a pass, which may have expired. `LinkPassOver` if it was never valid for this link."""
     claims = _read(links, token, shown)
     return Holder(claims.visitor_id, claims.pass_id)
 

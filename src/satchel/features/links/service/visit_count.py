@@ -1,4 +1,4 @@
-"""What of a visit is counted: nothing of the owner's own, and of robots only that they looked."""
+"""Counts visits. The owner's visits do not count, and robots only count as previews."""
 
 from satchel.features.links.records import LINK, LinkRow
 from satchel.features.links.service.context import Links
@@ -16,7 +16,7 @@ async def count(links: Links, link: LinkRow, visitor_id: str, kind: Kind) -> Non
 
 
 async def count_robot(links: Links, link: LinkRow) -> None:
-    """Its owner may want to know that a chat has drawn a preview."""
+    """Count a preview by a robot: its owner may want to know that a chat has drawn one."""
     try:
         await links.tables.update(
             LINK.table, LINK.key(token=link.token), [add("previews", 1)], when=attr("PK").exists()
