@@ -1,48 +1,48 @@
-"""What members of a drop session are told while they are connected."""
+"""The live events of drop sessions."""
 
 from satchel.features.drop.model import Closing, Declining, FileView, MemberView, RequestView
 from satchel.live import LiveEvent
 
 
 class MemberChanged(LiveEvent, tag="drop.member", frozen=True):
-    """Somebody has joined, come back or gone away."""
+    """A member has joined, reconnected or disconnected."""
 
     member: MemberView
 
 
 class MemberLeft(LiveEvent, tag="drop.left", frozen=True):
-    """Somebody is no longer in the session; from now on `host_id` is the host."""
+    """A member has left the session. From now on `host_id` is the host."""
 
     member_id: str
     host_id: str
 
 
 class FilesAnnounced(LiveEvent, tag="drop.files", frozen=True):
-    """Files can be had, or are described anew."""
+    """Files were announced, or described again."""
 
     files: list[FileView]
 
 
 class FilesWithdrawn(LiveEvent, tag="drop.withdrawn", frozen=True):
-    """Files can no longer be had."""
+    """Files were withdrawn."""
 
     file_ids: list[str]
 
 
 class DoorChanged(LiveEvent, tag="drop.door", frozen=True):
-    """Somebody else lets people in by a code, or nobody."""
+    """Another member shows the code, or nobody does."""
 
     door_id: str | None
 
 
 class Requested(LiveEvent, tag="drop.request", frozen=True):
-    """Somebody asked for a file, or was told yes."""
+    """A file was requested, or a request was acknowledged."""
 
     request: RequestView
 
 
 class RequestDeclined(LiveEvent, tag="drop.declined", frozen=True):
-    """The owner said no."""
+    """The owner declined a request."""
 
     request_id: str
     reason: Declining
@@ -56,26 +56,26 @@ class RequestProgressed(LiveEvent, tag="drop.progress", frozen=True):
 
 
 class RequestDone(LiveEvent, tag="drop.done", frozen=True):
-    """The receiver has everything, and proves it to the owner."""
+    """The receiver has everything, with a proof for the owner."""
 
     request_id: str
     receipt: str
 
 
 class RequestEnded(LiveEvent, tag="drop.ended", frozen=True):
-    """A request was given up by either side, or another has taken its place."""
+    """A request was ended by either side, or replaced by another."""
 
     request_id: str
 
 
 class SessionClosed(LiveEvent, tag="drop.closed", frozen=True):
-    """The session is over for you: it was closed, you were put out, or you left."""
+    """The session has ended for you: it was closed, you were removed, or you left."""
 
     reason: Closing
 
 
 class Knocked(LiveEvent, tag="drop.knock", frozen=True):
-    """For the door: a guest says they know the code."""
+    """For the door: a guest knocks with the code."""
 
     knock_id: str
     suite: int
@@ -83,7 +83,7 @@ class Knocked(LiveEvent, tag="drop.knock", frozen=True):
 
 
 class Tagged(LiveEvent, tag="drop.tag", frozen=True):
-    """For the door: a guest proves it."""
+    """For the door: a guest proves that they know the code."""
 
     knock_id: str
     tag: str

@@ -1,4 +1,4 @@
-"""What a drop session is made of as plain values, how much of each it bears, and what can be refused."""
+"""Plain types of drop sessions, their limits, and the errors of this slice."""
 
 import re
 from datetime import timedelta
@@ -31,9 +31,9 @@ MAX_SEALED_BYTES = 16 * 1024
 MAX_SEALED_REQUEST_BYTES = 4 * 1024
 # Of all announcements of a session together: strangers must not fill the store that everybody shares.
 MAX_ANNOUNCED_BYTES = 2 * 1024 * 1024
-# After the last sign of any of its members a session is over; a member is out of it after as long a silence.
+# A session ends this long after the last call of any member. A member is removed after the same time.
 LASTS = timedelta(hours=24)
-# A door has so long to answer a knock, and the guest to say their tag.
+# How long the door has to answer a knock, and the guest to send their tag.
 KNOCK_LASTS = timedelta(seconds=30)
 
 _ID = re.compile(r"[0-9a-f]{32}")
@@ -146,7 +146,7 @@ class TooManyRequestsOpen(Conflict):
 
 
 class MemberView(msgspec.Struct, frozen=True, kw_only=True):
-    """A member; what they say of themselves is sealed. `here` if they are connected."""
+    """A member. Their introduction is encrypted. `here` if they are connected."""
 
     member_id: str
     sealed: str
@@ -155,7 +155,7 @@ class MemberView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FileView(msgspec.Struct, frozen=True, kw_only=True):
-    """An announced file; its name, size and kind are sealed."""
+    """An announced file. Its name, size and kind are encrypted."""
 
     file_id: str
     owner_id: str
@@ -163,7 +163,7 @@ class FileView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AcknowledgementView(msgspec.Struct, frozen=True, kw_only=True):
-    """The owner's yes: `chunks` and `bytes` of the sealed stream, null where the owner does not know."""
+    """The owner's acknowledgement: `chunks` and `bytes` of the encrypted stream, null if the owner does not know."""
 
     public_key: str
     sealed: str
@@ -172,7 +172,7 @@ class AcknowledgementView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RequestView(msgspec.Struct, frozen=True, kw_only=True):
-    """Somebody's wish for a file: `chunks` have arrived so far, `is_flowing` while the receiver is being sent more."""
+    """A request for a file. `chunks` have arrived so far, `is_flowing` while the receiver gets more."""
 
     request_id: str
     file_id: str
@@ -186,15 +186,15 @@ class RequestView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReceiptView(msgspec.Struct, frozen=True, kw_only=True):
-    """What the receiver of a request that is over has proved to its owner."""
+    """The proof of a receiver to the owner that a request was completed."""
 
     request_id: str
     receipt: str
 
 
 class SessionView(msgspec.Struct, frozen=True, kw_only=True):
-    """A session as its members see it; `door_id` is who lets people in by the spoken code, `receipts` are the latest
-    for what the caller has handed over."""
+    """A session as its members see it. `door_id` is the member who shows the code, `receipts` are the latest for what
+    the caller has sent."""
 
     session_id: str
     name: str

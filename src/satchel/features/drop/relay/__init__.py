@@ -1,1 +1,1 @@
-"""How the bytes of a stream get from the owner's request to the receiver's, on one server or between two."""
+"""The relay: passes the bytes of a stream from the sender's request to the receiver's, on one server or two."""

@@ -1,4 +1,4 @@
-"""How many bytes may pass for one network in a day, if whoever runs the server has set a limit."""
+"""The daily limit of bytes per network, if the administrator has set one."""
 
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
@@ -10,12 +10,12 @@ from satchel.kernel.clock import Clock, iso
 from satchel.stores.ports.ephemeral import Ephemeral, Expire, Increment
 
 _DAY = timedelta(days=1)
-# What of unknown length passes is counted in such portions, ahead.
+# A stream of unknown length is counted ahead, in portions of this size.
 _PORTION_BYTES = 4 * 1024 * 1024
 
 
 class Allowance:
-    """Counts what the owners of one network send, by days of UTC; without a limit nothing is counted."""
+    """Counts what one network sends, per day of UTC. Without a limit nothing is counted."""
 
     def __init__(self, ephemeral: Ephemeral, clock: Clock, limit_bytes: int | None) -> None:
         self._ephemeral = ephemeral
@@ -23,13 +23,13 @@ class Allowance:
         self._limit_bytes = limit_bytes
 
     def metered(self, network: str, inlet: Inlet) -> Inlet:
-        """An inlet of unknown length that ends in `DropLimit` where the limit is reached."""
+        """An inlet of unknown length that raises `DropLimit` when the limit is reached."""
         return inlet if self._limit_bytes is None else _Metered(self, network, inlet)
 
     async def use(self, network: str, size_bytes: int) -> None:
-        """Count bytes that are about to pass; raises `DropLimit`, and counts none, if they are too many.
+        """Count bytes before they pass. Raises `DropLimit`, and counts none, above the limit.
 
-        A number below 0 gives back what did not pass.
+        A negative number returns what did not pass.
         """
         if self._limit_bytes is None:
             return

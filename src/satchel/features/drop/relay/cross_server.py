@@ -1,8 +1,8 @@
-"""Bring a segment that came to one server to the receiver at another, through lists of the store that they share.
+"""Passes a segment from one server to the receiver at another, through lists of the shared store.
 
-The server with the receiver decides. Others offer it their segments in one list and are answered in lists of their own:
-that their turn has come, how many more chunks they may send, and how it ended. So there are never more chunks on their
-way than were granted, the order is the receiver's, and nobody polls.
+The server with the receiver decides. Others offer their segments in one list, and get answers in lists of their own:
+when to send, how many more chunks they may send, and how it ended. So there are never more chunks in flight than were
+granted, the order is the receiver's, and nobody polls.
 """
 
 import asyncio
@@ -24,9 +24,9 @@ from satchel.stores.ports.ephemeral import Ephemeral, Exists, Expire, ListPush
 WINDOW_CHUNKS = 16
 # Granted again in portions, which costs a quarter of the messages.
 _PORTION_CHUNKS = 4
-# What nobody takes any more, since its server died, goes by itself.
+# What nobody reads any more, since its server died, expires.
 _KEPT = timedelta(minutes=5)
-# No stream is so long, and no larger number can be said in an offer.
+# No stream is so long, and an offer can have no larger number.
 _FARTHEST = 2**63 - 1
 
 _GO, _HERE, _DONE, _GRANTED = b"GO", b"HERE", b"DONE", b"+"
@@ -35,7 +35,7 @@ _REFUSALS = {kind.slug: kind for kind in (OtherSideMissing, ReceiverGone, Segmen
 
 
 class NobodyThere(ReceiverGone):
-    """No server has the receiver, or that server died."""
+    """No server has the receiver, or that server has died."""
 
 
 class Offer(msgspec.Struct, frozen=True, array_like=True):
@@ -46,7 +46,7 @@ class Offer(msgspec.Struct, frozen=True, array_like=True):
     offset: int | None
     length: int | None
     last: bool
-    # Nobody is there any more to send it after this moment, unless it has been answered.
+    # After this moment its sender is gone, unless it has been answered.
     until: float
 
 
@@ -61,7 +61,7 @@ _decode_refusal = msgspec.msgpack.Decoder(_Refused).decode
 
 
 class Between:
-    """What one server says to the others about segments."""
+    """The messages between servers about segments."""
 
     def __init__(self, ephemeral: Ephemeral, clock: Clock, server_id: str, patience: timedelta) -> None:
         self._ephemeral = ephemeral
@@ -70,7 +70,7 @@ class Between:
         self._patience = patience
 
     async def hand_over(self, request_id: RequestId, segment: Segment) -> bool:
-        """Bring a segment to the server that has the receiver; False if that is this one, and nothing was done."""
+        """Pass a segment to the server with the receiver. False, with no effect, if that is this server."""
         inlet = segment.inlet
         until = self._clock() + self._patience.total_seconds()
         offset = None if segment.offset is None else max(-1, min(segment.offset, _FARTHEST))
@@ -85,7 +85,7 @@ class Between:
         return True
 
     async def offers(self, request_id: RequestId) -> AsyncIterator[Offer]:
-        """The offers of other servers as they come, without end; those of this server are told that it is here."""
+        """The offers of other servers as they come, without end. Offers of this server are told that it is here."""
         while True:
             said = await self._ephemeral.wait_pop(OFFERS(request_id=request_id), self._patience)
             if said is None:
@@ -97,7 +97,7 @@ class Between:
                 yield offer
 
     async def adopt(self, request_id: RequestId, offer: Offer, stream: Stream) -> None:
-        """Let a segment of another server take its place in the stream, and tell that server how it ended."""
+        """Insert a segment of another server into the stream, and tell that server how it ended."""
         segment = Segment(_Fetched(self._ephemeral, request_id, offer, self._patience), offer.offset, offer.last)
         try:
             await stream.give(segment)
@@ -107,7 +107,7 @@ class Between:
         await self._push(ANSWERS(offer_id=offer.id), verdict)
 
     async def _send(self, request_id: RequestId, offer_id: str, inlet: Inlet) -> None:
-        """Send as much as is granted until the other server has everything; raises what it refuses with."""
+        """Send as much as is granted until the other server has everything. Raises its refusal."""
         grants = _Grants()
         hearing = asyncio.create_task(self._hear(request_id, offer_id, grants))
         pushing = asyncio.create_task(self._push_all(request_id, inlet, grants))
@@ -138,7 +138,7 @@ class Between:
             await self._push(chunks, ended)
 
     async def _answer(self, request_id: RequestId, offer_id: str) -> bytes:
-        """What the receiver's server says next, however slow the receiver is, as long as that server lives."""
+        """The next message of the receiver's server. Waits for a slow receiver while that server is alive."""
         while True:
             answer = await self._ephemeral.wait_pop(ANSWERS(offer_id=offer_id), self._patience)
             if answer is not None:
@@ -195,7 +195,7 @@ class _Fetched:
 
 
 def _check(answer: bytes) -> bytes:
-    """Raise what an answer refuses with."""
+    """Raise the refusal in an answer."""
     if answer in (_GO, _HERE, _DONE) or answer.startswith(_GRANTED):
         return answer
     refused = _decode_refusal(answer)

@@ -1,4 +1,4 @@
-"""Bring together the two sides of each stream that come to this server, or one that comes here with one elsewhere."""
+"""Connects the two sides of each stream, on this server or between this one and another."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator
@@ -21,11 +21,11 @@ from satchel.stores.ports.ephemeral import Delete, Ephemeral, Exists, Message, P
 if TYPE_CHECKING:
     from prometheus_client import Metric
 
-# A server that died is believed to have the receiver for so long.
+# How long a dead server still counts as having the receiver.
 READY_FOR = timedelta(seconds=45)
 _RENEWED_EVERY_SECONDS = 15.0
 _LAST_MOMENTS_SECONDS = 0.5
-# Whoever comes to a stream that is over is told so for as long; then it has never been.
+# How long an ended stream is remembered, so that late callers learn that it has ended.
 _REMEMBERED_SECONDS = 60.0
 
 Errand = Callable[[], Coroutine[Any, Any, None]]
@@ -34,7 +34,7 @@ Errand = Callable[[], Coroutine[Any, Any, None]]
 class Relay:
     """The streams of this server; a collector in prometheus-client's sense.
 
-    `shared` says that other servers stand on the same ephemeral store, so that the other side may be at one of them.
+    `shared` says that other servers use the same ephemeral store, so that the other side may be at one of them.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class Relay:
         self._stopping = False
 
     def stop(self) -> None:
-        """Break off every stream, since the server ends; those who want to go on ask again."""
+        """End every stream, since the server stops. Clients retry."""
         self._stopping = True
         for stream in self._streams.values():
             stream.end(_stopping())
@@ -68,7 +68,7 @@ class Relay:
         )
 
     async def send(self, request_id: RequestId, total: int | None, segment: Segment) -> None:
-        """Wait until the receiver, wherever they are, has got all of a segment; raises why not."""
+        """Wait until the receiver, on whichever server, has all of a segment. Raises if that fails."""
         async with self._joined(request_id, total) as stream:
             if stream.has_receiver:
                 await stream.give(segment)
@@ -78,7 +78,7 @@ class Relay:
                     await stream.give(segment)
 
     async def receive(self, request_id: RequestId, total: int | None, outlet: Outlet) -> None:
-        """Let a stream flow to its receiver until its end; raises a `SatchelError`, or `ReceiverLeft`, if it breaks."""
+        """Pass a stream to its receiver until its end. Raises a `SatchelError`, or `ReceiverLeft`, on a break."""
         async with self._joined(request_id, total) as stream:
             stream.enter()
             self._open += 1
@@ -94,7 +94,7 @@ class Relay:
 
     @asynccontextmanager
     async def _joined(self, request_id: RequestId, total: int | None) -> AsyncGenerator[Stream]:
-        """The stream of a request, kept for as long as anybody is at it, and for a while after its end."""
+        """The stream of a request, kept while anybody uses it, and for a while after its end."""
         if self._stopping:
             raise _stopping()
         stream = self._streams.get(request_id)
@@ -139,7 +139,7 @@ class Relay:
         everything = (taking, leaving, ending)
         try:
             await asyncio.wait(everything, return_when=asyncio.FIRST_COMPLETED)
-            # A receiver who has everything may go, and say so, before we have noticed that this was the end.
+            # A receiver who has everything may disconnect before we have noticed the end.
             await asyncio.wait([taking], timeout=_LAST_MOMENTS_SECONDS)
             if taking.done():
                 taking.result()
@@ -157,7 +157,7 @@ class Relay:
 
     @asynccontextmanager
     async def _attended(self, request_id: RequestId, stream: Stream) -> AsyncGenerator[None]:
-        """While it lasts, the receiver counts as there, other servers are heard, and a request that ends ends it."""
+        """During the block the receiver counts as connected, other servers are heard, and the request's end ends it."""
         ready = READY(request_id=request_id)
         async with self._told_of_the_end(request_id, stream):
             errands: list[Errand] = [partial(self._renew, ready)]
@@ -198,7 +198,7 @@ class Relay:
                 adopted.add(task)
                 task.add_done_callback(adopted.discard)
         finally:
-            # The stream is over: each of them has still to tell its server how it ended.
+            # The stream has ended: each of them has still to tell its server how.
             await asyncio.gather(*adopted, return_exceptions=True)
 
 
@@ -214,7 +214,7 @@ async def _alongside(stream: Stream, *errands: Errand) -> AsyncGenerator[None]:
 
 
 async def _or_end(errand: Errand, stream: Stream) -> None:
-    """Without the store a stream would not hear of its own end."""
+    """End the stream if the store fails: without the store it would not hear of its own end."""
     try:
         await errand()
     except SatchelError as error:

@@ -3,29 +3,29 @@
 from collections.abc import AsyncIterator
 from typing import Protocol
 
-# What passes in one piece, where it does not pass from socket to socket.
+# The size of one piece, where the bytes are not spliced from socket to socket.
 PIECE_BYTES = 256 * 1024
 
 
 class ReceiverLeft(Exception):
-    """The receiver's connection is gone, or takes nothing."""
+    """The receiver's connection is closed, or stalled."""
 
 
 class Inlet(Protocol):
-    """Where a part of a stream comes from."""
+    """The source of a segment."""
 
     @property
     def length(self) -> int | None:
-        """How many bytes; None if that is known only at its end."""
+        """The number of bytes. None if it is known only at the end."""
         ...
 
     def pieces(self) -> AsyncIterator[bytes]:
-        """All of it; a `SatchelError` when it does not come to its end."""
+        """All bytes. Raises a `SatchelError` if they end too early."""
         ...
 
 
 class Outlet(Protocol):
-    """Where a stream goes to. Everything but `left` raises `ReceiverLeft` when that is no longer possible."""
+    """The destination of a stream. Everything but `left` raises `ReceiverLeft` once the receiver is gone."""
 
     async def begin(self, total: int | None) -> None:
         """The first bytes are there; so many will come, if that is known."""
@@ -34,7 +34,7 @@ class Outlet(Protocol):
     async def write(self, piece: bytes) -> None: ...
 
     async def pour(self, inlet: Inlet) -> int:
-        """Write all that comes out of an inlet of known length, in the shortest way; how much it was."""
+        """Write everything from an inlet of known length, by the shortest way. Returns the number of bytes."""
         ...
 
     async def finish(self) -> None:
@@ -42,5 +42,5 @@ class Outlet(Protocol):
         ...
 
     async def left(self) -> None:
-        """Returns once the receiver has gone."""
+        """Returns once the receiver has disconnected."""
         ...

@@ -1,7 +1,7 @@
-"""One stream: segments that come in any order, taken one by one in the right one, by one receiver.
+"""One stream: segments arrive in any order, and one receiver gets them in the right order.
 
-It stands at the server of the receiver, whose task drives it. Nothing is read of a segment before its turn, so what a
-stream holds is what is on its way between two sockets.
+It lives on the server of the receiver, whose task drives it. A segment is not read before the ones before it, so a
+stream holds only what is in flight between two sockets.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ MAX_WAITING = 16
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long a side waits for the other, and a segment for those before it, which may have another way to come."""
+    """Timeouts: how long a side waits for the other, and a segment for those before it, which may come another way."""
 
     seconds: float = 60
     gap_seconds: float = 2
@@ -25,12 +25,12 @@ class Patience:
 
 @dataclass(slots=True, eq=False)
 class Segment:
-    """A part of a stream; without an offset it goes on wherever the stream is."""
+    """A part of a stream. Without an offset it continues at the current position."""
 
     inlet: Inlet
     offset: int | None
     last: bool
-    # Done when the receiver has got all of it, or with what keeps them from it.
+    # Done when the receiver has all of it, or with the error that prevents that.
     taken: asyncio.Future[None] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
     def end_from(self, start: int) -> int | None:
@@ -41,13 +41,13 @@ class Segment:
             self.taken.set_result(None)
 
     def refuse(self, why: SatchelError) -> None:
-        """Unless it was decided before."""
+        """Fail the segment, unless it is done already."""
         if not self.taken.done():
             self.taken.set_exception(why)
 
 
 class Stream:
-    """What flows for one request; `total` bytes in all, if that is known."""
+    """The stream of one request. `total` is its number of bytes, if known."""
 
     def __init__(self, total: int | None, patience: Patience) -> None:
         self._total = total
@@ -60,11 +60,11 @@ class Stream:
         self._has_begun = False
         self.over = asyncio.Event()
         self.has_receiver = False
-        # How many are at it in any way.
+        # How many callers use it in any way.
         self.users = 0
 
     async def give(self, segment: Segment) -> None:
-        """Wait until the receiver has got all of a segment; raises why not."""
+        """Wait until the receiver has all of a segment. Raises if that fails."""
         start = self._admit(segment)
         loop = asyncio.get_running_loop()
         timers = [
@@ -79,11 +79,11 @@ class Stream:
             if self._line.get(start) is segment:
                 del self._line[start]
             elif self._current is segment:
-                # Its request was given up while its bytes were on their way.
+                # Its request was cancelled while its bytes were in flight.
                 self.end(StreamOver("The sender gave up. Ask for the file again."))
 
     async def take(self, outlet: Outlet, count: Callable[[int], None]) -> None:
-        """Let everything flow into the outlet, up to the last segment. `count` is told of bytes that have passed."""
+        """Pass everything to the outlet, up to the last segment. `count` is called with the bytes that have passed."""
         segment = None
         while segment is None or not segment.last:
             segment = self._current = await self._next()
@@ -101,21 +101,21 @@ class Stream:
         self.end(StreamOver("The whole stream has been received."))
 
     def enter(self) -> None:
-        """Take the receiver's place, which nobody else has or had."""
+        """Become the receiver. There can be only one."""
         if self.has_receiver:
             raise StreamOver("This stream is already being received. Ask for the file again.")
         self.has_receiver = True
 
     def leave(self) -> None:
-        """Give the receiver's place up; whoever has begun to send loses what they sent."""
+        """Stop being the receiver. A sender that has begun loses what it sent."""
         self.has_receiver = False
         if self._has_begun or self._line:
             self.end(receiver_gone())
 
     def end(self, why: SatchelError) -> None:
-        """Let nothing more pass; those who wait are told why.
+        """End the stream, and tell all who wait why.
 
-        The one whose bytes are on their way is told when nothing is read of them any more.
+        The sender whose bytes are in flight is told once nothing of them is read any more.
         """
         self._why_over = why = self._why_over or why
         self.over.set()
@@ -137,7 +137,7 @@ class Stream:
         if self._total is not None and end is not None and (end > self._total or (segment.last and end < self._total)):
             raise SegmentOutOfPlace(f"The stream was announced with {self._total} bytes.", position=self._position)
         if start in self._line:
-            # A client that sends again knows nothing of its old connection, which may be dead without a sign.
+            # A client that retries cannot tell about its old connection, which may be dead silently.
             self._line.pop(start).refuse(self._out_of_place())
         if len(self._line) >= MAX_WAITING:
             raise self._out_of_place()
@@ -150,7 +150,7 @@ class Stream:
             segment.refuse(receiver_missing())
 
     def _check_place(self, segment: Segment, start: int) -> None:
-        """Refuse a segment that nothing leads to."""
+        """Refuse a segment that does not fit the stream."""
         reached: int | None = self._current.end_from(self._position) if self._current else self._position
         while reached is not None and reached != start and (before := self._line.get(reached)) is not None:
             reached = before.end_from(reached)
@@ -197,7 +197,7 @@ class Stream:
         try:
             await outlet.finish()
         except ReceiverLeft:
-            # Whoever has as many bytes as were announced does not have to wait for a last word.
+            # With as many bytes as were announced, the stream ends without a last segment.
             if self._total is None:
                 raise
 

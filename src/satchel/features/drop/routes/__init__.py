@@ -11,7 +11,7 @@ __all__ = ["routes"]
 
 
 def routes(drop: Drop, relay: Relay, sockets: LiveSockets, public_url: str = "") -> list[Router]:
-    """`public_url` is where people reach this server; else links lead to where each request came."""
+    """`public_url` is the address of this server in links. Without it, links use the address of the request."""
     return [
         drop_sessions.routes(drop, Addresses(public_url)),
         drop_door.routes(drop),

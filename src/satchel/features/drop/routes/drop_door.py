@@ -1,4 +1,4 @@
-"""The door: who lets people in by a spoken code, and what guests and the door say to each other."""
+"""The door: the member who shows a code, and the messages between guests and the door."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -42,17 +42,17 @@ def routes(drop: Drop) -> Router:
 
     @router.put("/drop/sessions/{session_id}/door", status=204, raises=(SessionUnknown, Conflict, TooMany))
     async def become_drop_door(session_id: str, request: Request) -> None:
-        """Be the one who lets people in by a code, if nobody who is here is, or as host."""
+        """Become the door, if no connected member is, or as host."""
         await drop_door.become_door(drop, await caller_of(drop, session_id, request))
 
     @router.delete("/drop/sessions/{session_id}/door", raises=(SessionUnknown, TooMany))
     async def give_up_drop_door(session_id: str, request: Request) -> None:
-        """Let nobody in by a code any more."""
+        """Stop being the door. Nobody can join by a code then."""
         await drop_door.give_up_door(drop, await caller_of(drop, session_id, request))
 
     @router.post("/drop/sessions/{session_id}/knocks", raises=_REFUSED)
     async def knock_at_drop_door(session_id: str, body: NewKnock, request: Request) -> ShareView:
-        """Knock, knowing the spoken code; the answer is the door's and takes up to 30 seconds."""
+        """Knock with the spoken code. The door answers within 30 seconds."""
         await count_call(drop, request)
         knock = session_knock.knock(
             drop,
@@ -66,7 +66,7 @@ def routes(drop: Drop) -> Router:
 
     @router.post("/drop/sessions/{session_id}/knocks/{knock_id}/tag", raises=_REFUSED)
     async def prove_drop_code(session_id: str, knock_id: str, body: GuestTag, request: Request) -> VerdictView:
-        """Prove to the door that you know the code; the answer has the sealed secret and takes up to 30 seconds."""
+        """Prove to the door that you know the code. The answer has the encrypted secret and takes up to 30 seconds."""
         await count_call(drop, request)
         proof = session_knock.present_tag(
             drop, SessionId(session_id), KnockId(knock_id), tag=body.tag, network=network(request)
@@ -86,7 +86,7 @@ def routes(drop: Drop) -> Router:
         "/drop/sessions/{session_id}/knocks/{knock_id}/verdict", status=204, raises=(SessionUnknown, Forbidden, TooMany)
     )
     async def judge_drop_knock(session_id: str, knock_id: str, body: DoorVerdict, request: Request) -> None:
-        """Let a guest in, or refuse them, as the door."""
+        """Admit or refuse a guest, as the door."""
         caller = await caller_of(drop, session_id, request)
         await session_knock.answer_knock(drop, caller, KnockId(knock_id), _verdict(body))
 
@@ -104,7 +104,7 @@ def _verdict(body: DoorVerdict) -> session_knock.Verdict | session_knock.Refused
 
 
 async def _while_there(request: Request, work: Coroutine[Any, Any, T]) -> T:
-    """Wait for something as long as the client does."""
+    """Wait for as long as the client is connected."""
     working = asyncio.create_task(work)
     leaving = asyncio.create_task(_left(request))
     try:

@@ -1,4 +1,4 @@
-"""What can be had in a session: announce files and take announcements back."""
+"""The files of a session: announce and withdraw."""
 
 from starlette.requests import Request
 
@@ -18,7 +18,7 @@ def routes(drop: Drop) -> Router:
         "/drop/sessions/{session_id}/files", status=204, raises=(SessionUnknown, TooManyFiles, Conflict, TooMany)
     )
     async def announce_drop_files(session_id: str, body: NewFiles, request: Request) -> None:
-        """Tell the members of a session that files can be had from you; announcing one again describes it anew."""
+        """Announce files to the members of a session. Announcing a file again replaces its description."""
         caller = await caller_of(drop, session_id, request)
         await drop_files.announce(
             drop, caller, [Announcement(FileId(each.file_id), each.sealed) for each in body.files]
@@ -28,7 +28,7 @@ def routes(drop: Drop) -> Router:
         "/drop/sessions/{session_id}/files/{file_id}", raises=(SessionUnknown, FileUnknown, Forbidden, TooMany)
     )
     async def withdraw_drop_file(session_id: str, file_id: str, request: Request) -> None:
-        """Take back a file that you have announced, or as host anybody's; requests for it end."""
+        """Withdraw a file that you have announced, or as host anybody's. Requests for it end."""
         await drop_files.withdraw_file(drop, await caller_of(drop, session_id, request), FileId(file_id))
 
     return router

@@ -1,4 +1,4 @@
-"""The websocket on which members of a session are told what happens."""
+"""The websocket with the live events of a session."""
 
 from typing import TYPE_CHECKING
 

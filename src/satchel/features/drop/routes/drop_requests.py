@@ -1,4 +1,4 @@
-"""Who takes what: ask for a file, answer, tell how far it has come, end it."""
+"""Requests for files: ask, acknowledge or decline, report progress, end."""
 
 from starlette.requests import Request
 
@@ -31,7 +31,7 @@ def routes(drop: Drop) -> Router:
         raises=(SessionUnknown, FileUnknown, OwnFile, TooManyRequestsOpen, Conflict, TooMany),
     )
     async def request_drop_file(session_id: str, body: NewRequest, request: Request) -> RequestView:
-        """Ask the owner of a file for it; takes the place of an earlier request of yours for the same file."""
+        """Request a file from its owner. It replaces an earlier request of yours for the same file."""
         return await drop_requests.ask(
             drop,
             await caller_of(drop, session_id, request),
@@ -47,7 +47,7 @@ def routes(drop: Drop) -> Router:
     async def acknowledge_drop_request(
         session_id: str, request_id: str, body: Acknowledgement, request: Request
     ) -> None:
-        """Say yes to a request for a file of yours."""
+        """Acknowledge a request for your file."""
         answer = AcknowledgementRow(
             public_key=body.public_key, sealed=body.sealed, chunks=body.chunks, bytes=body.bytes
         )
@@ -56,25 +56,25 @@ def routes(drop: Drop) -> Router:
 
     @router.post("/drop/sessions/{session_id}/requests/{request_id}/decline", status=204, raises=_REFUSED)
     async def decline_drop_request(session_id: str, request_id: str, body: Decline, request: Request) -> None:
-        """Say no to a request for a file of yours."""
+        """Decline a request for your file."""
         caller = await caller_of(drop, session_id, request)
         await drop_requests.decline(drop, caller, RequestId(request_id), body.reason)
 
     @router.post("/drop/sessions/{session_id}/requests/{request_id}/progress", status=204, raises=_REFUSED)
     async def tell_drop_progress(session_id: str, request_id: str, body: Progress, request: Request) -> None:
-        """Tell how many chunks of what you have asked for are written."""
+        """Report how many chunks you have written."""
         caller = await caller_of(drop, session_id, request, counted=False)
         await drop_requests.tell_progress(drop, caller, RequestId(request_id), body.chunks)
 
     @router.post("/drop/sessions/{session_id}/requests/{request_id}/done", status=204, raises=_REFUSED)
     async def finish_drop_request(session_id: str, request_id: str, body: Done, request: Request) -> None:
-        """Confirm that you have got everything that you have asked for."""
+        """Confirm that you have received everything."""
         caller = await caller_of(drop, session_id, request)
         await drop_requests.finish(drop, caller, RequestId(request_id), body.receipt)
 
     @router.delete("/drop/sessions/{session_id}/requests/{request_id}", raises=_REFUSED)
     async def end_drop_request(session_id: str, request_id: str, request: Request) -> None:
-        """Give up a request that you have made, or that you were asked to serve."""
+        """Cancel a request that you have made, or that you were asked to serve."""
         await drop_requests.end_request(drop, await caller_of(drop, session_id, request), RequestId(request_id))
 
     return router

@@ -1,4 +1,4 @@
-"""Sessions themselves: open one, find it by its name, come in, look at it, leave it, close it."""
+"""Sessions: open, find by name, join, read, leave, close."""
 
 from starlette.requests import Request
 
@@ -57,7 +57,7 @@ def routes(drop: Drop, addresses: Addresses) -> Router:
 
     @router.get("/drop/names/{name}", raises=(SessionUnknown, TooMany))
     async def find_drop_session(name: str, request: Request) -> NameView:
-        """Find a session by its name, which alone lets nobody in."""
+        """Find a session by its name. The name alone does not let anybody join."""
         await count_call(drop, request)
         return NameView(session_id=await session_open.find_by_name(drop, name, network(request)))
 
@@ -67,7 +67,7 @@ def routes(drop: Drop, addresses: Addresses) -> Router:
         raises=(SessionUnknown, AdmissionRefused, SessionFull, Conflict, TooMany),
     )
     async def join_drop_session(session_id: str, body: NewMember, request: Request) -> SessionJoined:
-        """Come into a session, knowing its secret: the admission is derived from it."""
+        """Join a session with the admission, which is derived from its secret."""
         await count_call(drop, request)
         joined = await session_join.join(
             drop,
@@ -81,20 +81,20 @@ def routes(drop: Drop, addresses: Addresses) -> Router:
 
     @router.get("/drop/sessions/{session_id}", raises=(SessionUnknown, TooMany))
     async def read_drop_session(session_id: str, request: Request) -> SessionView:
-        """See a session that you are in: its members, what can be had, and who takes what."""
+        """Read a session that you are in: its members, files and requests."""
         return await session_show.show_session(drop, await caller_of(drop, session_id, request))
 
     @router.delete("/drop/sessions/{session_id}", raises=(SessionUnknown, Forbidden, TooMany))
     async def close_drop_session(session_id: str, request: Request) -> None:
-        """Close a session whose host you are: nothing of it is left."""
+        """Close a session as its host. Everything of it is deleted."""
         await session_open.close_session(drop, await caller_of(drop, session_id, request), network(request))
 
     @router.delete("/drop/sessions/{session_id}/members/{member_id}", raises=(SessionUnknown, Forbidden, TooMany))
     async def leave_drop_session(session_id: str, member_id: str, request: Request) -> None:
-        """Leave a session; or, as its host, put somebody out of it.
+        """Leave a session or, as its host, remove a member.
 
-        Who leaves takes their files along, and the last one the session. After the host the one who has been there
-        longest is host. Whoever knows the secret can come in again.
+        The files of a member go with them, and the session ends with the last member. If the host leaves, the member
+        who has been there longest becomes host. Anybody who knows the secret can join again.
         """
         caller = await caller_of(drop, session_id, request)
         await session_leave.leave(drop, caller, MemberId(member_id))

@@ -1,4 +1,4 @@
-"""The bytes of a stream over HTTP: in by the owner's requests, out by the receiver's, either way by websocket."""
+"""The bytes of a stream over HTTP: in by the sender's requests, out by the receiver's, or both by websocket."""
 
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -57,14 +57,14 @@ def routes(drop: Drop, relay: Relay) -> Router:
     async def send_drop_bytes(session_id: str, request_id: str, offset: int, query: Place, request: Request) -> None:
         """Send the next bytes of a stream, from `offset` on; `last` with the last of them.
 
-        Answered once the receiver has been sent all of it. Nothing is read before its turn.
+        The answer comes once the receiver has been sent all of it. Segments are read in order.
         """
         flow = await sender_of(drop, SessionId(session_id), RequestId(request_id), token_of(request.scope))
         await sending.send(request.scope, flow, Segment(BodyInlet(request), offset, query.last))
 
     @router.get(f"{_PATH}/bytes", produces=_BYTES, raises=(*_UNKNOWN, OtherSideMissing, StreamOver))
     async def take_drop_bytes(session_id: str, request_id: str, request: Request) -> Response:
-        """Take the bytes of a stream while the owner sends them; an answer that ends too early has broken off."""
+        """Receive the bytes of a stream while the owner sends them. An answer that ends too early was interrupted."""
         if request.method != "GET":
             raise MethodNotAllowed(["GET", "OPTIONS"])
         flow = await receiver_of(drop, SessionId(session_id), RequestId(request_id), token_of(request.scope))
@@ -75,7 +75,7 @@ def routes(drop: Drop, relay: Relay) -> Router:
 
 
 class Sending:
-    """What every way to send has in common: what passes is counted, if there is a limit."""
+    """What every way to send has in common: bytes are counted, if there is a limit."""
 
     def __init__(self, relay: Relay, allowance: Allowance) -> None:
         self._relay = relay
@@ -116,7 +116,7 @@ class _Flowing(Response):
 
 
 class StreamSockets:
-    """Websockets at either end of a stream, for whom a proxy lets nothing else through."""
+    """Websockets at either end of a stream, for clients whose proxy blocks streamed requests."""
 
     def __init__(self, drop: Drop, relay: Relay, sending: Sending) -> None:
         self._drop = drop

@@ -16,7 +16,7 @@ from satchel.features.drop.relay.relay_ends import PIECE_BYTES, Inlet, ReceiverL
 if TYPE_CHECKING:
     from starlette.types import Message, Receive, Scope, Send
 
-# As long as a plain connection may be silent, or take nothing.
+# How long a plain connection may be silent, or stalled.
 _STALLED_SECONDS = 60.0
 
 
@@ -51,7 +51,7 @@ class AnswerOutlet:
         headers = [
             (b"content-type", b"application/octet-stream"),
             (b"cache-control", b"no-store"),
-            # A proxy that buffers would take from the owner what the receiver does not read.
+            # A buffering proxy would read from the sender what the receiver does not read.
             (b"x-accel-buffering", b"no"),
         ]
         if total is not None:
@@ -80,7 +80,7 @@ class AnswerOutlet:
             pass
 
     async def break_off(self) -> None:
-        """End the answer so that the receiver knows that it is not whole."""
+        """End the answer so that the receiver knows that it is incomplete."""
         await self._send({"type": BREAK_OFF})
 
     async def _say(self, message: "Message") -> None:

@@ -1,1 +1,1 @@
-"""What people do in a drop session: open, join, knock, announce, ask, hand over, leave."""
+"""The use cases of a drop session: open, join, knock, announce, request, send, leave."""

@@ -1,8 +1,8 @@
-"""What every use case of a drop works with, and how each tells the members of a session what has changed.
+"""What every use case of a drop needs, and how it tells the members of a session what has changed.
 
-The ephemeral store does several things as one step, but none on condition. So a change reads, in the step in which it
-writes, whether the session and the member are still there (`still_there`), and takes back what came too late. What a
-crash keeps from being taken back ends by itself within a day.
+The ephemeral store runs several commands as one step, but has no conditions. So a change reads, in the step in which it
+writes, whether the session and the member still exist (`still_there`), and undoes what came too late. What a crash
+keeps from being undone expires within a day.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,14 +18,14 @@ from satchel.kernel.clock import Clock, iso
 from satchel.live import LiveEvent, tell
 from satchel.stores.ports.ephemeral import Command, Ephemeral, HashAll, HashGet
 
-# How many commands one step is about at most: nobody else gets a turn while it lasts.
+# How many commands one step has at most: the store does nothing else while it lasts.
 TOGETHER = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drop:
-    """The store, time, who is connected, and how much is borne: `daily_limit_bytes` of a network (None: no limit),
-    `patience` with a door that does not answer, or a guest at it."""
+    """The store, clock, presence and limits: `daily_limit_bytes` of a network (None: no limit), and `patience`, the
+    timeout for a door or guest that does not answer."""
 
     ephemeral: Ephemeral
     clock: Clock
@@ -41,7 +41,7 @@ class Drop:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """A member who has shown their token, and the session that they are in."""
+    """An authenticated member, and their session."""
 
     session: SessionRow
     member_id: MemberId
@@ -57,12 +57,12 @@ class Caller:
 
 
 def is_open(session_id: str) -> Command[bytes | None]:
-    """Something, if the session is there. What came too late may stand in its hash for a moment, but never the code."""
+    """Reads whether the session exists: it has a code. A late change may leave other fields, but never that one."""
     return HashGet(SESSION(session_id=session_id), "code")
 
 
 def still_there(caller: Caller) -> tuple[Command[bytes | None], Command[bytes | None]]:
-    """What to read, together with a change, to know whether its maker was in the session at that very moment."""
+    """What to read together with a change, to know whether the caller was in the session at that moment."""
     return is_open(caller.session_id), HashGet(MEMBERS(session_id=caller.session_id), caller.member_id)
 
 
@@ -71,7 +71,7 @@ def missing() -> SessionUnknown:
 
 
 async def in_parts(drop: Drop, commands: Sequence[Command[Any]]) -> list[Any]:
-    """Run many commands, in steps of a bearable size."""
+    """Run many commands, in steps of bounded size."""
     answers: list[Any] = []
     for start in range(0, len(commands), TOGETHER):
         answers += await drop.ephemeral.together(*commands[start : start + TOGETHER])
@@ -79,7 +79,7 @@ async def in_parts(drop: Drop, commands: Sequence[Command[Any]]) -> list[Any]:
 
 
 async def member_ids_of(drop: Drop, session_id: SessionId) -> list[MemberId]:
-    """Everybody in the session: each of them has been seen."""
+    """All members of the session."""
     return [MemberId(member_id) for member_id in await drop.ephemeral.run(HashAll(SEEN(session_id=session_id)))]
 
 

@@ -1,4 +1,4 @@
-"""Who lets people in by a spoken code: one member at a time, who has to be here."""
+"""The door: the one connected member who shows a code."""
 
 from satchel.features.drop.events import DoorChanged
 from satchel.features.drop.model import MemberId
@@ -11,7 +11,7 @@ from satchel.stores.ports.ephemeral import Delete, HashPut
 
 
 async def become_door(drop: Drop, caller: Caller) -> None:
-    """If nobody who is here is the door; the host can take it over from anybody."""
+    """Become the door, if no connected member is. The host can take it over from anybody."""
     door_id = caller.session.door_id
     if door_id not in (None, caller.member_id) and not caller.is_host and await is_here(drop, door_id):
         raise Conflict("Another member already shows a code. Ask them for it.")
@@ -28,7 +28,7 @@ async def is_here(drop: Drop, member_id: MemberId) -> bool:
 
 
 async def _put_at_door(drop: Drop, caller: Caller, door_id: MemberId | None) -> None:
-    """Told in the step that does it, so that of two who become the door at once, everybody hears the right one last."""
+    """Set and publish the door in one step: of two concurrent changes, everybody hears the right one last."""
     session = SESSION(session_id=caller.session_id)
     everybody = await member_ids_of(drop, caller.session_id)
     found, member, *_ = await drop.ephemeral.together(

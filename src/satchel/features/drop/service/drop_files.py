@@ -1,4 +1,4 @@
-"""Announce files, whose bytes stay with their owner, and take announcements back."""
+"""Announces files, whose bytes stay with their owner, and withdraws them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,20 +21,20 @@ from satchel.features.drop.service.session_leave import withdraw
 from satchel.kernel.errors import Conflict, Forbidden
 from satchel.stores.ports.ephemeral import Delete, Expire, HashGet, HashPut, SetAdd, SetAll, SetRemove, SetSize
 
-# A sealed text as it is kept, in base64.
+# An encrypted text as it is stored, in base64.
 _LONGEST = -(-MAX_SEALED_BYTES * 4 // 3)
 
 
 @dataclass(frozen=True, slots=True)
 class Announcement:
-    """A file to be announced; what it is called and how large it is was sealed by its owner."""
+    """A file to announce. Its owner has encrypted its name and size."""
 
     file_id: FileId
     sealed: str
 
 
 async def announce(drop: Drop, caller: Caller, announcements: list[Announcement]) -> None:
-    """All of these, or none; what the caller has announced before is described anew."""
+    """Announce all files, or none. For a file that the caller has announced before, this replaces the description."""
     session_id, owner_id = caller.session_id, caller.member_id
     latest = {each.file_id: each for each in announcements}
     new = await _claim(drop, caller, list(latest))
@@ -53,7 +53,7 @@ async def announce(drop: Drop, caller: Caller, announcements: list[Announcement]
 
 
 async def withdraw_file(drop: Drop, caller: Caller, file_id: FileId) -> None:
-    """For whoever announced it, and for the host."""
+    """Withdraw a file. Only its owner and the host may."""
     session_id = caller.session_id
     key = FILE(session_id=session_id, file_id=file_id)
     owner = await drop.ephemeral.run(HashGet(key, "owner.id")) if is_id(file_id) else None
@@ -65,7 +65,7 @@ async def withdraw_file(drop: Drop, caller: Caller, file_id: FileId) -> None:
 
 
 async def _claim(drop: Drop, caller: Caller, file_ids: list[FileId]) -> list[FileId]:
-    """Make sure that these ids are the caller's, or raise and leave everything as it was; those that are new."""
+    """Claim these ids for the caller, or raise and undo. Returns those that are new."""
     session_id = caller.session_id
     files = FILES(session_id=session_id)
     added: list[bool] = await in_parts(drop, [SetAdd(files, file_id) for file_id in file_ids])
@@ -85,7 +85,7 @@ async def _claim(drop: Drop, caller: Caller, file_ids: list[FileId]) -> list[Fil
 
 
 async def _check_size(drop: Drop, caller: Caller, latest: Mapping[FileId, Announcement], new: list[FileId]) -> None:
-    """Refuse announcements that are too much together, and leave everything as it was."""
+    """Refuse announcements that exceed the limit together, and undo."""
     session_id = caller.session_id
     others = await drop.ephemeral.run(SetAll(FILES(session_id=session_id))) - latest.keys()
     size = sum(len(each.sealed) for each in latest.values())

@@ -1,4 +1,4 @@
-"""Ask for a file, say yes or no to it, tell how far it has come, and end it; and who may send and take its bytes."""
+"""Requests for files: ask, acknowledge, decline, report progress, end; and who may send and receive the bytes."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -70,7 +70,7 @@ from satchel.stores.ports.ephemeral import (
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """A stream that one member may send and another take; `bytes` it has, or None if the owner does not know."""
+    """A stream that one member may send and another receive. `bytes` is its size, None if the owner does not know."""
 
     session_id: SessionId
     request_id: RequestId
@@ -78,14 +78,14 @@ class Flow:
 
 
 async def sender_of(drop: Drop, session_id: SessionId, request_id: RequestId, token: str) -> Flow:
-    """The stream of a request, for the owner of its file alone, once they have acknowledged it."""
+    """The stream of a request, only for the owner of its file, once they have acknowledged it."""
     caller = await recognise(drop, session_id, token)
     row = await _find(drop, caller, request_id)
     return _flow(row, allowed=row.owner_id == caller.member_id)
 
 
 async def receiver_of(drop: Drop, session_id: SessionId, request_id: RequestId, token: str) -> Flow:
-    """The stream of a request, for whoever made it alone, once it is acknowledged."""
+    """The stream of a request, only for the member who made it, once it is acknowledged."""
     caller = await recognise(drop, session_id, token)
     row = await _find(drop, caller, request_id)
     return _flow(row, allowed=row.receiver_id == caller.member_id)
@@ -94,7 +94,7 @@ async def receiver_of(drop: Drop, session_id: SessionId, request_id: RequestId, 
 async def ask(
     drop: Drop, caller: Caller, file_id: FileId, request_id: RequestId, *, public_key: str, sealed: str
 ) -> RequestView:
-    """Ask for a file. An earlier request of the same member for it ends; asking the same again changes nothing."""
+    """Request a file. It ends an earlier request of the same member for it. Idempotent for the same request id."""
     owner_id = await _owner_of(drop, caller, file_id)
     row = RequestRow(
         request_id=request_id,
@@ -145,10 +145,10 @@ async def tell_progress(drop: Drop, caller: Caller, request_id: RequestId, chunk
 
 
 async def finish(drop: Drop, caller: Caller, request_id: RequestId, receipt: str) -> None:
-    """The receipt is kept for an owner who is away at this moment."""
+    """Finish a request. The receipt is kept for an owner who is away."""
     row = await _find_made(drop, caller, request_id)
     receipts = RECEIPTS(member_id=row.owner_id)
-    # All in one step, so that whoever reads the session finds the request, or the receipt in its place.
+    # All in one step, so that a reader of the session finds either the request or the receipt.
     was_open, owner, *_ = await drop.ephemeral.together(
         Delete(DETAILS(request_id=request_id)),
         HashGet(MEMBERS(session_id=row.session_id), row.owner_id),
@@ -167,7 +167,7 @@ async def end_request(drop: Drop, caller: Caller, request_id: RequestId) -> None
 
 
 async def _put_in(drop: Drop, caller: Caller, row: RequestRow) -> list[RequestRow]:
-    """Write a request down unless session, member or file are gone; the request that it takes the place of, if any."""
+    """Store a request, unless session, member or file are gone. Returns the request that it replaces, if any."""
     asked = {"session_id": row.session_id, "file_id": row.file_id, "member_id": row.receiver_id}
     file = FILE(session_id=row.session_id, file_id=row.file_id)
     found, member, owner, pointer, size, *_ = await drop.ephemeral.together(
@@ -181,7 +181,7 @@ async def _put_in(drop: Drop, caller: Caller, row: RequestRow) -> list[RequestRo
     is_too_many = size >= MAX_REQUESTS_OF_ONE and not earlier
     if found is not None and member is not None and owner is not None and not is_too_many:
         return earlier
-    # Whoever takes the session, the member or the file away may have seen the one or the other.
+    # A concurrent deletion of the session, the member or the file may have seen the one or the other.
     await forget_requests(drop, [row, *earlier])
     if found is None or member is None:
         raise missing()
@@ -243,7 +243,7 @@ async def _end(drop: Drop, row: RequestRow, event: LiveEvent) -> None:
 
 
 async def _tell_end(drop: Drop, row: RequestRow, event: LiveEvent, *, was_open: bool) -> None:
-    """Of several who end a request at once, the one for whom it was open does and tells how."""
+    """Of several concurrent callers that end a request, the one that found it open publishes the event."""
     if not was_open:
         raise _over()
     await forget_requests(drop, [row])
@@ -251,7 +251,7 @@ async def _tell_end(drop: Drop, row: RequestRow, event: LiveEvent, *, was_open: 
 
 
 async def _find(drop: Drop, caller: Caller, request_id: RequestId) -> RequestRow:
-    """A request of this session, for its receiver and its owner alone."""
+    """A request of this session, only for its receiver and its owner."""
     if not is_id(request_id):
         raise _over()
     fields, is_party = await drop.ephemeral.together(

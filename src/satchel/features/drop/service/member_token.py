@@ -1,4 +1,4 @@
-"""Who is calling: a member proves itself by the token that it got when it came, and by nothing else."""
+"""Member tokens: a member authenticates only by the token that it got when it joined."""
 
 import hashlib
 import hmac
@@ -14,7 +14,7 @@ from satchel.stores.ports.ephemeral import HashAll, HashDelete, HashGet, HashPut
 
 
 def new_token(member_id: MemberId) -> str:
-    """It says whose it is, so that it need not be searched for."""
+    """A new token. It contains the member id, so that no lookup is needed."""
     return f"{member_id}.{new_secret()}"
 
 
@@ -23,12 +23,12 @@ def token_digest(token: str) -> str:
 
 
 async def member_of(drop: Drop, session_id: SessionId, token: str) -> MemberId:
-    """The member whose token this is; the session is not there for anybody else."""
+    """The member with this token. For anybody else the session does not exist."""
     return (await recognise(drop, session_id, token)).member_id
 
 
 async def recognise(drop: Drop, session_id: SessionId, token: str) -> Caller:
-    """The same with all that is known of them; every call is a sign that the session is still in use."""
+    """The same with their session. Every call extends the life of the session."""
     member_id = MemberId(token.partition(".")[0])
     if not is_id(session_id) or not is_id(member_id):
         raise missing()
@@ -63,7 +63,7 @@ async def _note_sign(drop: Drop, caller: Caller) -> None:
 
 
 async def _renew(drop: Drop, caller: Caller) -> None:
-    """Put out those who have been silent for too long, and let the rest last."""
+    """Remove members who have been silent for too long, and extend the expiry of the rest."""
     session = caller.session
     await change_session(drop, session.session_id, renewed_at=drop.now().encode())
     seen = await drop.ephemeral.run(HashAll(SEEN(session_id=session.session_id)))
@@ -72,6 +72,6 @@ async def _renew(drop: Drop, caller: Caller) -> None:
             try:
                 await take_out(drop, session, MemberId(member_id), "left")
             except NotFound:
-                # Another server was quicker.
+                # Another server was faster.
                 continue
     await make_last(drop, session)

@@ -1,4 +1,4 @@
-"""Find requests that are open, and forget them without a trace when they are over."""
+"""Finds open requests, and deletes them completely when they have ended."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -51,7 +51,7 @@ def pointed_at(pointer: bytes) -> RequestId:
 
 
 async def forget_requests(drop: Drop, rows: Sequence[RequestRow]) -> None:
-    """Take away everything that is kept of these requests, and let their streams end."""
+    """Delete everything that is stored of these requests, and end their streams."""
     await in_parts(drop, [command for row in rows for command in _forgetting(row)])
     for row in rows:
         await _forget_that_it_was_asked(drop, row)
@@ -83,7 +83,7 @@ async def _forget_that_it_was_asked(drop: Drop, row: RequestRow) -> None:
     asked = {"session_id": row.session_id, "file_id": row.file_id, "member_id": row.receiver_id}
     pointer = await drop.ephemeral.run(Get(REQUEST(**asked)))
     if pointer is None:
-        # It was forgotten just before; an acknowledgement may have come too late for that.
+        # It was just deleted. A late acknowledgement may have missed that.
         await drop.ephemeral.run(Delete(ACKNOWLEDGED(**asked)))
         return
     if pointed_at(pointer) != row.request_id:

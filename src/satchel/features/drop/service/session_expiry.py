@@ -1,4 +1,4 @@
-"""How long a session lasts: every sign of a member makes all of its keys last for another day."""
+"""The expiry of a session: every call of a member extends all of its keys by a day."""
 
 from datetime import timedelta
 
@@ -26,26 +26,26 @@ from satchel.features.drop.service.open_requests import keys_of_request, request
 from satchel.kernel.clock import from_iso
 from satchel.stores.ports.ephemeral import Expire, SetAll
 
-# Signs are noted no more often than this, since each costs a write for every key of the session.
+# The expiry is extended no more often than this, since that writes every key of the session.
 NOTED_EVERY = timedelta(minutes=10)
-# What is noted may be so much older than the last sign, and is kept for so much longer.
+# The stored time may be so much older than the last call, so keys live so much longer.
 KEPT = LASTS + NOTED_EVERY
-# A receiver counts as there only while its server says so again and again.
+# A receiver counts as connected only while its server renews this key.
 _WITH_OWN_TIMES = tuple(key.pattern.partition("{")[0] for key in (KNOCK, READY, CHUNKS))
 
 
 def is_due(drop: Drop, noted_at: str) -> bool:
-    """Whether a sign has to be noted again."""
+    """Whether the expiry has to be extended again."""
     return drop.clock() - from_iso(noted_at) >= NOTED_EVERY.total_seconds()
 
 
 def has_lapsed(drop: Drop, seen_at: str) -> bool:
-    """Whether somebody who was last seen then is out of the session."""
+    """Whether a member last seen then has expired."""
     return drop.clock() - from_iso(seen_at) > KEPT.total_seconds()
 
 
 async def keys_of_session(drop: Drop, session: SessionRow, gone: MemberId | None = None) -> list[str]:
-    """Every key that holds anything of a session; `gone` is somebody who has just left it."""
+    """Every key of a session. `gone` is a member who has just left it."""
     session_id = session.session_id
     member_ids = [*await member_ids_of(drop, session_id), *([gone] if gone else [])]
     files, requested = await drop.ephemeral.together(
@@ -64,6 +64,6 @@ async def keys_of_session(drop: Drop, session: SessionRow, gone: MemberId | None
 
 
 async def make_last(drop: Drop, session: SessionRow) -> None:
-    """Let every key of a session last from now on, but for a knock and what flows, which have their own times."""
+    """Extend the expiry of every key of a session, except knocks and streams, which have their own."""
     keys = await keys_of_session(drop, session)
     await in_parts(drop, [Expire(key, KEPT) for key in keys if not key.startswith(_WITH_OWN_TIMES)])

@@ -1,4 +1,4 @@
-"""Come into a session by what its secret is known by: the admission, of which the server keeps only a hash."""
+"""Joins a session by its admission, of which the server stores only a hash."""
 
 import hashlib
 import hmac
@@ -41,7 +41,7 @@ async def join(
 
 
 async def find_session(drop: Drop, session_id: SessionId) -> SessionRow:
-    """A session, for somebody who is not in it yet."""
+    """A session, for a caller who is not in it yet."""
     fields = await drop.ephemeral.run(HashAll(SESSION(session_id=session_id))) if is_id(session_id) else {}
     session = read_session(session_id, fields)
     if session is None:

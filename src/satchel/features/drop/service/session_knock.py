@@ -1,8 +1,8 @@
-"""Carry what a guest and the door say to each other until the guest has the secret: the server understands none of it.
+"""Passes messages between a guest and the door until the guest has the secret. The server cannot read them.
 
-The guest's call waits for the door's answer. It listens before it tells the door, so that no answer can be missed, and
-it listens in the store, so that the door may be connected to another server. Who counts wrong guesses is the door's
-client; here only those are counted who fail so often that they keep others from the door.
+The guest's call waits for the door's answer. It subscribes before it tells the door, so that no answer is missed, and
+it subscribes in the store, so that the door may be connected to another server. The door's client counts wrong codes.
+The server only counts guests who fail so often that they keep others from the door.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ from satchel.kernel.errors import Forbidden, NotFound, SatchelError
 from satchel.live import LiveEvent, tell
 from satchel.stores.ports.ephemeral import Delete, Get, Message, Publish, Put
 
-# A door that has gone while somebody waits for it is noticed so soon.
+# How soon a door that has disconnected is noticed while somebody waits for it.
 _LOOK_EVERY_SECONDS = 2.0
 
 # What the door has been asked last, and what may therefore come next.
@@ -47,14 +47,14 @@ class Shared(msgspec.Struct, frozen=True, tag="share"):
 
 
 class Verdict(msgspec.Struct, frozen=True, tag="verdict"):
-    """The door's tag, and the secret in a box that only somebody with the right code can open."""
+    """The door's tag, and the secret, encrypted so that only the right code opens it."""
 
     tag: str
     sealed: str
 
 
 class Refused(msgspec.Struct, frozen=True, tag="refused"):
-    """The door's no."""
+    """The door's refusal."""
 
     refused: Refusal
 
@@ -74,7 +74,7 @@ _ANSWERS: dict[type[Answer], tuple[Stage, ...]] = {
 async def knock(
     drop: Drop, session_id: SessionId, knock_id: KnockId, *, suite: int, share: str, network: str
 ) -> Shared:
-    """The guest's public value for the door's. It counts as a failure until the guest turns out to be right."""
+    """Exchange public values. The knock counts as a failed attempt until the guest turns out to be right."""
     door_id = await _find_door(drop, session_id, network)
     key, note = KNOCK(session_id=session_id), _note(knock_id, "asked")
     if not await drop.ephemeral.run(Put(key, note, ttl=drop.patience, only_if_absent=True)):
@@ -88,7 +88,7 @@ async def knock(
 
 
 async def present_tag(drop: Drop, session_id: SessionId, knock_id: KnockId, *, tag: str, network: str) -> Verdict:
-    """The guest's tag for the door's verdict; one for each knock."""
+    """Exchange the guest's tag for the door's verdict. Once for each knock."""
     door_id = await _find_door(drop, session_id, network)
     await _check_stage(drop, session_id, knock_id, "answered")
     key = KNOCK(session_id=session_id)
@@ -102,7 +102,7 @@ async def present_tag(drop: Drop, session_id: SessionId, knock_id: KnockId, *, t
 
 
 async def answer_knock(drop: Drop, caller: Caller, knock_id: KnockId, answer: Answer) -> None:
-    """For the door alone."""
+    """Answer a knock. Only the door may."""
     if caller.session.door_id != caller.member_id:
         raise Forbidden("Only the member who shows the code can answer a knock.")
     await _check_stage(drop, caller.session_id, knock_id, *_ANSWERS[type(answer)])
@@ -141,7 +141,7 @@ async def _first_answer(messages: AsyncIterator[Message], wanted: type[A]) -> A:
 
 @asynccontextmanager
 async def _over_if_it_fails(drop: Drop, session_id: SessionId) -> AsyncGenerator[None]:
-    """Leave the door to others when this fails, or when the guest goes away in the middle of it."""
+    """Release the door for others if this fails, or if the guest disconnects."""
     has_failed = True
     try:
         yield

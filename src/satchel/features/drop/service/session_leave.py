@@ -1,4 +1,4 @@
-"""Leave a session, be put out of it or fall silent: files and requests go with their member, the last one ends it."""
+"""Removes a member who leaves, is removed or expires, with their files and requests. The last one ends the session."""
 
 from satchel.features.drop.events import (
     DoorChanged,
@@ -37,7 +37,7 @@ from satchel.stores.ports.ephemeral import (
 
 
 async def leave(drop: Drop, caller: Caller, member_id: MemberId) -> None:
-    """Leave, or as host put somebody out."""
+    """Leave or, as host, remove a member."""
     if member_id == caller.member_id:
         await take_out(drop, caller.session, member_id, "left")
         return
@@ -50,7 +50,7 @@ async def leave(drop: Drop, caller: Caller, member_id: MemberId) -> None:
 
 
 async def take_out(drop: Drop, session: SessionRow, member_id: MemberId, why: Closing) -> None:
-    """They are out first, so that whatever they do at this moment is taken back by whoever does it."""
+    """Remove the member first, so that their concurrent changes undo themselves."""
     session_id = session.session_id
     row = SESSION(session_id=session_id)
     door, host, was_in, *_ = await drop.ephemeral.together(
@@ -82,7 +82,7 @@ async def take_out(drop: Drop, session: SessionRow, member_id: MemberId, why: Cl
 
 
 async def withdraw(drop: Drop, session_id: SessionId, file_ids: list[FileId]) -> list[LiveEvent]:
-    """Take files back, and end the requests for them; what to tell the members of it."""
+    """Withdraw files, and end the requests for them. Returns the events for the members."""
     files = FILES(session_id=session_id)
     await in_parts(
         drop,
@@ -99,7 +99,7 @@ async def withdraw(drop: Drop, session_id: SessionId, file_ids: list[FileId]) ->
 
 
 async def wipe(drop: Drop, session: SessionRow, *, gone: MemberId | None = None) -> None:
-    """Take away every key of a session, itself first: whatever is changed from then on finds it missing."""
+    """Delete every key of a session, its own first: later changes find it missing."""
     session_id = session.session_id
     await drop.ephemeral.run(Delete(SESSION(session_id=session_id)))
     keys = await keys_of_session(drop, session, gone)
@@ -123,10 +123,10 @@ async def _owned_files(drop: Drop, session_id: SessionId, member_id: MemberId) -
 
 
 async def _pass_on(drop: Drop, session_id: SessionId) -> MemberId:
-    """Make somebody host: who has been here longest, of those who are connected if there are any.
+    """Choose a new host: the member who has been here longest, preferably a connected one.
 
-    Whoever leaves reads the host in the step in which they go. So a new host who goes before they are host is found
-    missing here, and one who goes afterwards passes it on.
+    A leaving member reads the host in the step in which they go. So a new host who leaves before this step is found
+    missing here, and one who leaves afterwards chooses the next.
     """
     members = MEMBERS(session_id=session_id)
     while left := await drop.ephemeral.run(HashAll(members)):

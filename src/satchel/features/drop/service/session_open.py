@@ -1,4 +1,4 @@
-"""Open a session under a name that people can say, find it by that name, and close it."""
+"""Opens a session with a speakable name, finds it by that name, and closes it."""
 
 import re
 from dataclasses import dataclass
@@ -33,15 +33,15 @@ from satchel.stores.ports.ephemeral import (
     SetRemove,
 )
 
-# Of sixteen million names; to find none of so many free, most would have to be in use.
+# Attempts among sixteen million names: all would fail only if most names were in use.
 _DRAWS = 100
-# Nothing else may be looked up as a name: ids stand beside names in the store.
+# Nothing else may be looked up as a name: the store has ids beside names.
 _NAME = re.compile(r"[a-z]{1,20}-[a-z]{1,20}-[0-9]{2,3}")
 
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A session that is open now, and the token of the member who has opened it."""
+    """An open session, and the token of its host."""
 
     name: SessionName
     token: str
@@ -50,7 +50,7 @@ class Opened:
 async def open_session(
     drop: Drop, session_id: SessionId, *, code: str, member_id: MemberId, sealed: str, network: str
 ) -> Opened:
-    """`code` is SHA-256, in hexadecimal digits, of what lets people in. Who opens the session is its host."""
+    """Open a session. `code` is the SHA-256 of the admission in hexadecimal digits. The caller is its host."""
     await _have_room_for(drop, session_id, network)
     if await drop.ephemeral.run(is_open(session_id)):
         raise SessionExists("A session with this id is already open. Draw another id.")
@@ -71,7 +71,7 @@ async def open_session(
 
 
 async def find_by_name(drop: Drop, written: str, network: str) -> SessionId:
-    """Only wrong names count; after too many of them right ones are refused as well, so that guessing finds nothing."""
+    """Only wrong names count. After too many, right ones are refused as well, so that guessing finds nothing."""
     name = written.strip().lower()
     found = await drop.ephemeral.run(Get(NAME(name=name))) if _NAME.fullmatch(name) else None
     session_id = SessionId((found or b"").decode())
@@ -94,7 +94,7 @@ async def close_session(drop: Drop, caller: Caller, network: str) -> None:
 
 
 async def claim_member(drop: Drop, session_id: SessionId, member_id: MemberId) -> None:
-    """An id in two sessions could hear in the one what is meant for the other."""
+    """Claim a member id. In two sessions, it would get the events of both."""
     is_free = await drop.ephemeral.run(
         Put(MEMBER(member_id=member_id), session_id.encode(), ttl=KEPT, only_if_absent=True)
     )
@@ -113,7 +113,7 @@ def member_writes(session_id: SessionId, member_id: MemberId, row: MemberRow) ->
 
 
 async def _have_room_for(drop: Drop, session_id: SessionId, network: str) -> None:
-    """Refuse one more session of a network that has many; those that are over do not count."""
+    """Refuse a session above the limit of its network. Ended ones do not count."""
     created = CREATED(network=network)
     known = sorted(await drop.ephemeral.run(SetAll(created)) - {session_id})
     if len(known) < drop.max_sessions_of_a_network:

@@ -1,4 +1,4 @@
-"""What members see of a session: who is in it, what can be had, and who takes what."""
+"""A session as its members see it: members, files and requests."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -48,13 +48,13 @@ async def show_session(drop: Drop, caller: Caller) -> SessionView:
         members=await show_members(drop, rows),
         files=[file for file in files if file.owner_id in rows],
         requests=[request for request in requests if request.owner_id in rows],
-        # Read after the requests: one that ends in between is in both rather than in neither.
+        # Read after the requests: a request that ends in between is in both rather than in neither.
         receipts=await _show_receipts(drop, caller.member_id),
     )
 
 
 async def show_members(drop: Drop, rows: dict[MemberId, MemberRow]) -> list[MemberView]:
-    """In the order in which they came."""
+    """The members in the order of joining."""
     devices = await drop.attending.present(rows)
     views = [
         MemberView(member_id=each, sealed=row.sealed, here=bool(devices[each]), joined_at=row.joined_at)

@@ -19,7 +19,7 @@ from satchel.stores.ports.table import ConditionFailed
 
 @asynccontextmanager
 async def noted(transfers: Transfers, transfer: TransferRow) -> AsyncGenerator[None]:
-    """The journal entry. None for a room: there is nothing on a shelf to remove."""
+    """Keep a journal entry during the block. Not for a room: there is nothing on a shelf to remove."""
     if transfer.room_id:
         yield
         return
