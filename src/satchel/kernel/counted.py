@@ -1,4 +1,4 @@
-"""Something worth counting on its way from one slice to another, so that whoever shares need not know who counts."""
+"""An event that one slice counts for another, so that the slice that shares need not know the one that counts."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -10,7 +10,7 @@ Kind = Literal["press", "open", "view", "download", "upload"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counted(Event):
-    """Who did what with what was whose: `target` is the link, `thing` what it leads to, such as "file:…"."""
+    """Who did what, with what, and whose it is. `target` is the link, `thing` what it leads to, such as "file:…"."""
 
     user_id: str
     kind: Kind

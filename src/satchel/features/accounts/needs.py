@@ -8,7 +8,7 @@ from satchel.features.accounts.model import StoreKinds
 
 
 class Issued(Protocol):
-    """A signed proof of identity and the moment (seconds since 1970) it stops being one."""
+    """A signed token and when it expires, in seconds since 1970."""
 
     @property
     def value(self) -> str: ...
@@ -18,19 +18,19 @@ class Issued(Protocol):
 
 
 class AccessTokens(Protocol):
-    """Short-lived proof of who somebody is, which every other slice believes."""
+    """Short-lived access tokens, which every other slice accepts."""
 
     def issue_member(self, *, user_id: str, email: str, session_id: str, admin: bool) -> Issued: ...
 
     def issue_guest(self, *, guest_id: str, name: str) -> Issued: ...
 
     async def revoke(self, session_id: str) -> None:
-        """Make the session's access tokens worthless at once."""
+        """Revoke the session's access tokens at once."""
         ...
 
 
 class Usage(Protocol):
-    """How much room somebody takes."""
+    """How much space a person uses."""
 
     @property
     def used_bytes(self) -> int: ...
@@ -43,12 +43,12 @@ class Usages(Protocol):
     """How much room people take."""
 
     async def usage_of(self, user_ids: Sequence[str]) -> Sequence[Usage]:
-        """One answer per person, in the order asked, with few reads however many there are."""
+        """One answer per person, in the order of the ids, with few reads however many there are."""
         ...
 
 
 class Room(Protocol):
-    """How much a disk can hold, and how much of that is free."""
+    """The size of a disk, and its free space."""
 
     @property
     def capacity_bytes(self) -> int: ...
@@ -58,13 +58,13 @@ class Room(Protocol):
 
 
 class Storage(Usages, Protocol):
-    """Where everything is kept, and how much of it."""
+    """Where everything is stored, and how much."""
 
     @property
     def kinds(self) -> StoreKinds: ...
 
     async def room(self) -> Room | None:
-        """None where bytes are not kept on a disk of this machine."""
+        """None if objects are not stored on a disk of this machine."""
         ...
 
 
@@ -95,11 +95,11 @@ class Sweep(Protocol):
 
 
 class Housekeeping(Protocol):
-    """What takes away everything that is over."""
+    """Removes what has expired."""
 
     @property
     def every(self) -> timedelta: ...
 
     async def last(self) -> Sweep | None:
-        """The last round that any server has finished; None before the first."""
+        """The last round that any server has finished. None before the first."""
         ...

@@ -8,5 +8,5 @@ class Attending(Protocol):
     """Who is connected."""
 
     async def present(self, person_ids: Iterable[str]) -> dict[str, list[str]]:
-        """The devices of each of these people; none for those who are away."""
+        """The devices of each of these people. Empty for those who are away."""
         ...

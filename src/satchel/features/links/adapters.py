@@ -1,4 +1,4 @@
-"""What others ask of links: whose a link is, what it leads to, and what to call it."""
+"""What other slices ask of links: the owner, the target and the title of a link."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ _PAGE = 1000
 
 @dataclass(frozen=True, slots=True)
 class TitledLink:
-    """A link by what its owner knows it as; `thing` is such as `file:<id>`."""
+    """A link with the title that its owner sees. `thing` is such as `file:<id>`."""
 
     link_id: str
     name: str
@@ -24,19 +24,19 @@ class TitledLink:
 
 @dataclass(frozen=True, slots=True)
 class LinkTargets:
-    """Answers about links, for a slice that knows none; it stands on less than links do, since these ask that slice."""
+    """Answers questions about links. It needs less than `Links`, which itself depends on the asking slice."""
 
     tables: Tables
     things: Mapping[ThingKind, Things]
 
     async def thing_of(self, owner_id: str, target: str) -> str | None:
-        """What this link of theirs leads to; None if they have given no such link."""
+        """The target of this person's link. None if they have no such link."""
         known = 0 < len(target) <= MAX_ID_CHARACTERS
         pointer = await POINTER.get(self.tables, owner_id=owner_id, link_id=LinkId(target)) if known else None
         return None if pointer is None else pointer.thing
 
     async def has_thing(self, owner_id: str, thing: str) -> bool:
-        """Whether they have such a thing to give links to, or have given one to it."""
+        """Whether they have such a thing to link to, or have a link to it."""
         kind, _, thing_id = thing.partition(":")
         things = next((things for known, things in self.things.items() if known == kind), None)
         if things is None or not 0 < len(thing_id) <= MAX_ID_CHARACTERS:
@@ -47,7 +47,7 @@ class LinkTargets:
         return bool(given.records)
 
     async def titles(self, owner_id: str, at_most: int) -> list[TitledLink]:
-        """The links that somebody has given, the newest first; revoked ones too."""
+        """The links of a person, the newest first, including revoked ones."""
         found: list[TitledLink] = []
         cursor: str | None = None
         while len(found) < at_most:
@@ -64,7 +64,7 @@ class LinkTargets:
         return found
 
     async def link_of_badge(self, badge_id: str) -> str | None:
-        """The id of the link whose counter this is, as long as its owner leaves it switched on."""
+        """The id of the link with this badge, while its owner has it switched on."""
         known = 0 < len(badge_id) <= MAX_ID_CHARACTERS
         badge = await BADGE.get(self.tables, badge_id=badge_id) if known else None
         return None if badge is None else badge.link_id

@@ -1,4 +1,4 @@
-"""What links ask of the rest of the program: the things they lead to, people, passwords, and who counts openings."""
+"""What links ask of the rest of the program: link targets, people, passwords, and the counting of openings."""
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol
@@ -8,17 +8,17 @@ from satchel.kernel.handed_file import HandedFile
 
 
 class Inbox(Protocol):
-    """The folders that files can be asked into."""
+    """Folders that links can ask files into."""
 
     async def admit(self, owner_id: str, folder_id: str, size_bytes: int) -> None:
-        """Raises `NotFound` if there is no such folder, `OutOfSpace` if so much would not fit."""
+        """Raises `NotFound` if the folder is missing, `OutOfSpace` if it exceeds the quota."""
         ...
 
     async def keep(self, owner_id: str, folder_id: str, file: HandedFile) -> str:
-        """Make a file of an upload and take the object at its `key` away; the id that it has, which is the given one.
+        """Make a file of an upload and delete the object at its `key`. Returns its id, which is the given one.
 
-        Its `folder` is made below the one asked for. Doing it again comes to the same file. Raises `OutOfSpace`;
-        `Gone` if the object is not there.
+        Its `folder` is created below the one asked for. Idempotent. Raises `OutOfSpace`; `Gone` if the object is
+        missing.
         """
         ...
 
@@ -34,13 +34,13 @@ class Known(Protocol):
 
 
 class People(Protocol):
-    """Who has an account; whoever is suspended has none for this purpose."""
+    """People with an account. A suspended person is not found."""
 
     async def by_id(self, user_id: str) -> Known | None: ...
 
 
 class Passwords(Protocol):
-    """Hashes of passwords, made and checked where that blocks nobody."""
+    """Password hashes, computed off the event loop."""
 
     async def hash(self, password: str) -> str: ...
 
@@ -48,7 +48,7 @@ class Passwords(Protocol):
 
 
 class LinkFigures(Protocol):
-    """What was counted of one link; `last_at` is empty before the first time."""
+    """The counts of one link. `last_at` is empty before the first opening."""
 
     @property
     def opens(self) -> int: ...
@@ -64,20 +64,20 @@ class LinkFigures(Protocol):
 
 
 class Figures(Protocol):
-    """Where the counts of links are read."""
+    """Reads the counts of links."""
 
     async def figures(self, link_ids: Sequence[str]) -> Mapping[str, LinkFigures]:
-        """Of those that anything was counted for, by link id."""
+        """The counts by link id. Links without any are left out."""
         ...
 
 
 class Counter(Protocol):
-    """Who counts what happens to things that are shared."""
+    """Counts the use of shared things."""
 
     async def count(self, counted: Counted) -> None: ...
 
 
 class Visitors(Protocol):
-    """Who tells visitors without an account apart, without keeping where they come from."""
+    """Tells visitors without an account apart, without storing their address."""
 
     async def visitor_of(self, address: str, agent: str) -> str: ...

@@ -30,14 +30,14 @@ from satchel.stores.ports.ephemeral import Get, HashAll, HashDelete, HashGet, Ha
 
 @dataclass(frozen=True, slots=True)
 class LinkedRooms:
-    """Open rooms of their owners. What is in a room is only for those who have come in."""
+    """Open rooms as link targets. Only people in a room see its contents."""
 
     rooms: Rooms
 
     async def describe(self, owner_id: str, thing_id: str, *, counted: bool = False) -> LinkedThing | None:
-        """The letters are only in the address of the door, which is for those who may come that far.
+        """Describe a room. The code is only in `goto`, which is for visitors who have entered the link.
 
-        They are the name of a room that was given no other, so that one is without a name here.
+        A room without a name is shown by its code, so here it has no name.
         """
         del counted
         room = await self._find(owner_id, thing_id)
@@ -89,14 +89,14 @@ class RoomFiles:
     rooms: Rooms
 
     async def audience(self, room_id: str, person_id: str) -> Audience:
-        """Who is in a room, for somebody who is."""
+        """The people in a room, for one of them."""
         room = await find_room(self.rooms, RoomId(room_id), PersonId(person_id))
         people = await self.rooms.ephemeral.run(HashAll(PEOPLE(room_id=room_id)))
         rows = {each: decode_person(row) for each, row in people.items()}
         return Audience(room.name, room.owner_id, [Party(each, row.name, row.kind) for each, row in rows.items()])
 
     async def lend(self, room_id: str, person_id: str, file_ids: Sequence[str]) -> list[HandedFile]:
-        """The files in the order asked, each once; `NotFound` unless this person sees all of them."""
+        """The files in the order of the ids, each once. `NotFound` unless this person sees all of them."""
         found = [
             await find_file(self.rooms, RoomId(room_id), PersonId(person_id), FileId(file_id))
             for file_id in dict.fromkeys(file_ids)
@@ -116,7 +116,7 @@ class RoomFiles:
         ]
 
     async def mark_handed(self, room_id: str, file_ids: Sequence[str], transfer_id: str) -> None:
-        """Say on each file by which transfer it was handed over, in which place; one that is gone is passed over."""
+        """Mark each file with its transfer and its place in there. A deleted file is skipped."""
         places = {file_id: place for place, file_id in enumerate(dict.fromkeys(file_ids))}
         for file in await _find_all(self.rooms, RoomId(room_id), list(places)):
             row = msgspec.structs.replace(file.row, transfer_id=transfer_id, place=places[file.file_id])
@@ -125,24 +125,24 @@ class RoomFiles:
                 HashPut(files, {file.file_id: encode(row)}), Get(FILE_HASH(file_id=file.file_id))
             )
             if sha256 is None:
-                # Taken away since we looked: what we have just written must not bring it back.
+                # Deleted since we read it: what we have just written must not bring it back.
                 await self.rooms.ephemeral.run(HashDelete(files, file.file_id))
                 continue
             await tell_of_file(self.rooms, msgspec.structs.replace(file, row=row))
 
     async def keys_of(self, room_id: str, file_ids: Sequence[str]) -> dict[str, str]:
-        """Where the bytes stand of those files that are still there, by file id; none once the room is gone."""
+        """The objects of the files that still exist, by file id. Empty once the room is gone."""
         return {file.file_id: file.key for file in await _find_all(self.rooms, RoomId(room_id), file_ids)}
 
     async def take_back(self, room_id: str, file_ids: Sequence[str], *, by: str, transfer_id: str) -> None:
-        """Take files away whose transfer was withdrawn: those that its sender brought and has not handed over again."""
+        """Delete the files of a withdrawn transfer that its sender added and has not sent again."""
         for file in await _find_all(self.rooms, RoomId(room_id), file_ids):
             if file.row.by == by and file.row.transfer_id == transfer_id:
                 await take_away(self.rooms, file)
 
 
 async def _find_all(rooms: Rooms, room_id: RoomId, file_ids: Sequence[str]) -> list[RoomFile]:
-    """Those of the files that are there, whoever may see them."""
+    """The files that exist, whoever may see them."""
     wanted = [FileId(file_id) for file_id in dict.fromkeys(file_ids) if is_id(file_id)]
     if not is_room_id(room_id) or not wanted:
         return []

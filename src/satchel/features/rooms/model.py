@@ -1,4 +1,4 @@
-"""What rooms are made of as plain values: people, messages, files, letters of a code; and what can be refused."""
+"""Plain types of rooms (people, messages, files, codes), their rules, and the errors of this slice."""
 
 import re
 import secrets
@@ -12,7 +12,7 @@ import msgspec
 from satchel.kernel.errors import Conflict, Forbidden, Invalid, NotFound, OutOfSpace
 
 RoomId = NewType("RoomId", str)
-# The five letters that people tell each other. Never the id: the letters are given to another room some day.
+# The five letters that people tell each other. Never the id: another room gets the same letters some day.
 RoomCode = NewType("RoomCode", str)
 # A member's user id, or a guest's id.
 PersonId = NewType("PersonId", str)
@@ -30,7 +30,7 @@ MAX_MESSAGES = 2000
 MAX_ROOMS_OF_ONE = 20
 MAX_TEXT_CHARACTERS = 4000
 MAX_TITLE_CHARACTERS = 80
-# Folders inside each other, as a path that fits into every system.
+# The longest path of folders: short enough for every file system.
 MAX_PATH_BYTES = 1024
 LONGEST_LIFE = timedelta(days=7)
 DEFAULT_LIFE = timedelta(hours=8)
@@ -96,7 +96,7 @@ class PathTooLong(Invalid):
 
 
 class Person(msgspec.Struct, frozen=True):
-    """Somebody who calls: an account, or a guest with the name they chose."""
+    """The caller: a member, or a guest with the name they chose."""
 
     person_id: PersonId
     name: str
@@ -104,7 +104,7 @@ class Person(msgspec.Struct, frozen=True):
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that was said in a room, by whom and when; the name is the one they had then."""
+    """A chat message, its author and time. The name is the one they had then."""
 
     message_id: str
     person_id: str
@@ -114,9 +114,9 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FileView(msgspec.Struct, frozen=True, kw_only=True):
-    """A file in a room as people see it; `folder` is such as `a/b`. With `to` only two people see it at all.
+    """A file in a room as people see it. `folder` is such as `a/b`. With `to`, only two people see it.
 
-    What was handed over has the transfer that did it, and its place in there.
+    A file that was sent has its transfer and its place in there.
     """
 
     file_id: str
@@ -139,7 +139,7 @@ def draw_code() -> RoomCode:
 
 
 def read_code(written: str) -> RoomCode | None:
-    """The letters as they are stored, however they were typed; None if they cannot be a code."""
+    """The code in its stored form, however it was typed. None if it cannot be a code."""
     letters = "".join(written.split()).replace("-", "").upper()
     right = len(letters) == CODE_LETTERS and all(letter in string.ascii_uppercase for letter in letters)
     return RoomCode(letters) if right else None
@@ -150,12 +150,12 @@ def is_room_id(written: str) -> bool:
 
 
 def is_id(written: str) -> bool:
-    """Whether this could be the id of a person or a file; anything else is not even looked up."""
+    """Whether this could be the id of a person or a file. Anything else is not looked up."""
     return 0 < len(written) <= _MAX_ID_CHARACTERS and written.isascii() and written.isprintable()
 
 
 def check_title(written: str) -> str:
-    """What a room is called: one line, without what cannot be seen."""
+    """The name of a room: one line of visible characters."""
     seen = "".join(letter for letter in written if letter.isspace() or unicodedata.category(letter)[0] != "C")
     title = " ".join(unicodedata.normalize("NFC", seen).split())
     if len(title) > MAX_TITLE_CHARACTERS:

@@ -20,10 +20,10 @@ class People(Protocol):
 
 
 class Attending(Protocol):
-    """Who has a page open at this moment."""
+    """Presence: who has a page open right now."""
 
     async def present(self, person_ids: Iterable[str]) -> dict[str, list[str]]:
-        """The devices of each; none for those who are away."""
+        """The devices of each person. Empty for those who are away."""
         ...
 
 
@@ -31,5 +31,5 @@ class Shelves(Protocol):
     """People's own files."""
 
     async def gather(self, user_id: str, entry_ids: Sequence[str], at_most: int) -> Sequence[HandedFile]:
-        """These files and all that is in these folders; `NotFound` unless all are there, `Invalid` if too many."""
+        """These files and everything in these folders. `NotFound` unless all exist, `Invalid` if there are too many."""
         ...

@@ -24,14 +24,14 @@ from satchel.kernel.names import clean_path, sameness
 from satchel.stores.ports.table import Range
 
 PAGE = 100
-# A tree of empty folders must not keep one request busy; the next one goes on.
+# A tree of empty folders must not keep one request busy: the next page continues.
 _MOST_STEPS = 200
 # After the ranks of folders and files, so after all that is in a folder.
 _LAST_RANK = "3"
 
 
 class _Position(msgspec.Struct, frozen=True, array_like=True):
-    """How far a listing has come: what it has of this folder sorts up to `after`, the end of a name's key."""
+    """The position of a listing: it has everything of this folder up to `after`, the end of a name's key."""
 
     folder_id: FolderId
     after: str = ""
@@ -78,7 +78,7 @@ class LinkedShelfFiles:
 
 @dataclass(frozen=True, slots=True)
 class LinkedFolders:
-    """Folders with all that is in them."""
+    """Folders with their contents as link targets."""
 
     shelf: Shelf
 
@@ -114,7 +114,7 @@ class LinkedFolders:
 
 @dataclass(frozen=True, slots=True)
 class AskingFolders:
-    """Folders that files are asked into; what is in them is nobody's business."""
+    """Folders that a link asks files into. Visitors cannot see what is in them."""
 
     shelf: Shelf
 
@@ -153,7 +153,7 @@ class AskingFolders:
 
 
 class _Listing:
-    """Walks through a folder page by page; where it goes on is all that it remembers in between."""
+    """Walks through a folder page by page. Between pages it keeps only its position."""
 
     def __init__(self, shelf: Shelf, user_id: UserId, top: FolderId) -> None:
         self._shelf = shelf
@@ -166,7 +166,7 @@ class _Listing:
         for _ in range(_MOST_STEPS):
             path = await _path_below(self._ways, self._top, position.folder_id)
             if path is None:
-                # Whoever makes an archive of all that is listed must not take it for whole.
+                # A client that archives the listing must not take it for complete.
                 raise Conflict("This folder has changed. Read its list from the beginning.")
             following, files = await self._step(position)
             found += [_linked(file, path) for file in files]
@@ -178,7 +178,7 @@ class _Listing:
         return LinkedFiles(found, msgspec.json.encode(position).decode())
 
     async def _step(self, position: _Position) -> tuple[_Position | None, list[FileRow]]:
-        """Into the next folder, or over the next files, or up again after the last; None once all is done."""
+        """Go into the next folder, over the next files, or up after the last. None at the end."""
         beginning = self._beginning(position.folder_id)
         page = await self._shelf.tables.query(
             NAME.table,
@@ -232,14 +232,14 @@ async def _names(shelf: Shelf, owner_id: str, kind: str, thing_ids: Sequence[str
 
 
 async def _path_below(ways: Ways, top: str, folder_id: FolderId) -> str | None:
-    """The names of the folders between, as "a/b"; None if the folder is not below the top, or not there."""
+    """The names of the folders between, as "a/b". None if the folder is not below the top, or missing."""
     way = await ways.to(folder_id) or []
     ids = [folder.folder_id for folder in way]
     return "/".join(folder.name for folder in way[ids.index(FolderId(top)) + 1 :]) if top in ids else None
 
 
 async def _count(shelf: Shelf, folder: FolderRow) -> tuple[int | None, int | None]:
-    """How many files there are and how large they are together; unknown if counting them would take long."""
+    """The number of files and their size together. Unknown if counting would take long."""
     files = size_bytes = seen = 0
     async with aclosing(walk(shelf, folder.user_id, folder.folder_id)) as walked:
         async for found in walked:

@@ -7,14 +7,14 @@ from satchel.kernel.errors import Conflict, Gone, Invalid, OutOfSpace
 UserId = NewType("UserId", str)
 FileId = NewType("FileId", str)
 FolderId = NewType("FolderId", str)
-# Of a file or of a folder: both come from one source, so no two things have the same.
+# Of a file or of a folder: both come from one source, so no two have the same id.
 EntryId = NewType("EntryId", str)
 Kind = Literal["file", "folder"]
 
 # The top of a shelf. It has no row, no name, and cannot be moved or deleted.
 ROOT = FolderId("root")
-# How many folders may stand inside each other where something is put. Whoever moves a folder vouches for each of them
-# in one transaction, and that has room for 100 writes.
+# How deeply folders may be nested. A move checks each folder on the way in one transaction, which has at most 100
+# writes.
 MAX_DEPTH = 64
 
 

@@ -4,13 +4,13 @@ from satchel.live import LiveEvent
 
 
 class TransferOffered(LiveEvent, tag="transfer.offered", frozen=True, kw_only=True):
-    """Somebody has handed you something."""
+    """Somebody has sent you files."""
 
     transfer_id: str
 
 
 class TransferChanged(LiveEvent, tag="transfer.changed", frozen=True, kw_only=True):
-    """A transfer that you sent or received has gone on: read it again."""
+    """A transfer that you sent or received has changed. Read it again."""
 
     transfer_id: str
 

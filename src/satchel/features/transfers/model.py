@@ -1,4 +1,4 @@
-"""What a transfer is made of, how far it can have come with a receiver, and the errors of this slice."""
+"""Plain types of transfers, the states of a receipt, and the errors of this slice."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,16 +12,16 @@ TransferId = NewType("TransferId", str)
 # Of a member or of a guest.
 PersonId = NewType("PersonId", str)
 RoomId = NewType("RoomId", str)
-# Where files are that are in no room.
+# Instead of a room id, for files that are in no room.
 NOWHERE = RoomId("")
 
 PersonKind = Literal["member", "guest"]
 Direction = Literal["sent", "received"]
 State = Literal["offered", "opened", "downloaded", "verified", "declined", "withdrawn"]
 
-# How a receipt goes on; it may leave out a step but never goes back.
+# The states of a receipt in order. It may skip a state but never goes back.
 STEPS: tuple[State, ...] = ("offered", "opened", "downloaded", "verified")
-# Until then it can be declined and withdrawn; what has ended so stays so.
+# In these states it can be declined or withdrawn, and both are final.
 UNTAKEN: tuple[State, ...] = ("offered", "opened")
 TAKEN: tuple[State, ...] = ("downloaded", "verified")
 ENDED: tuple[State, ...] = ("declined", "withdrawn")
@@ -29,7 +29,7 @@ ENDED: tuple[State, ...] = ("declined", "withdrawn")
 MAX_FILES = 1000
 MAX_NOTE_CHARACTERS = 500
 MAX_ID_CHARACTERS = 64
-# Where the files of others come to stand on a shelf.
+# The folder of a shelf for received files.
 RECEIVED_FOLDER = "Received"
 
 Id = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_ID_CHARACTERS)]
@@ -86,7 +86,7 @@ class NoAnswersWanted(Conflict):
 
 @dataclass(frozen=True, slots=True)
 class Party:
-    """Somebody who sends or receives."""
+    """A sender or receiver."""
 
     person_id: PersonId
     name: str
@@ -94,7 +94,7 @@ class Party:
 
 
 class TransferFile(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """One of the files of a transfer: `file_id` is what it is on the sender's shelf or in the room."""
+    """One of the files of a transfer. `file_id` is its id on the sender's shelf or in the room."""
 
     place: int
     file_id: str
@@ -106,11 +106,11 @@ class TransferFile(msgspec.Struct, frozen=True, kw_only=True, rename="camel", om
 
 
 class _To(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", forbid_unknown_fields=True):
-    """Who shall receive something."""
+    """The receiver of a transfer."""
 
 
 class ToEmail(_To, frozen=True, kw_only=True, tag="email"):
-    """The account with this address: files come from the sender's shelf and go onto the receiver's."""
+    """The account with this address. Files come from the sender's shelf and go to the receiver's."""
 
     email: Annotated[str, msgspec.Meta(max_length=1000)]
 
@@ -123,7 +123,7 @@ class ToPerson(_To, frozen=True, kw_only=True, tag="person"):
 
 
 class ToRoom(_To, frozen=True, kw_only=True, tag="room"):
-    """Everybody in a room, those who come later too, with files of that room."""
+    """Everybody in a room, including those who join later, with files of that room."""
 
     room_id: Id
 
@@ -136,7 +136,7 @@ def furthest(one: State, other: State) -> State:
 
 
 def least_advanced(counts: Mapping[State, int]) -> State:
-    """How far all of them have come: those who declined or from whom it was withdrawn hold nobody up."""
+    """The state that all receivers have reached. Declined and withdrawn receipts do not count."""
     for state in (*STEPS, *ENDED):
         if counts[state]:
             return state

@@ -8,7 +8,7 @@ from satchel.kernel.handed_file import HandedFile
 
 
 class Known(Protocol):
-    """Somebody by id, name and kind."""
+    """A person by id, name and kind."""
 
     @property
     def person_id(self) -> str: ...
@@ -21,10 +21,10 @@ class Known(Protocol):
 
 
 class People(Protocol):
-    """Who has an account; whoever is suspended has none for this purpose."""
+    """People with an account. A suspended person is not found."""
 
     async def by_email(self, email: str) -> Known | None:
-        """Raises `Invalid` for what is no e-mail address."""
+        """Raises `Invalid` if it is not an e-mail address."""
         ...
 
     async def by_id(self, user_id: str) -> Known | None: ...
@@ -34,7 +34,7 @@ class Shelf(Protocol):
     """The shelves of members."""
 
     async def gather(self, user_id: str, entry_ids: Sequence[str], at_most: int) -> Sequence[HandedFile]:
-        """The chosen files and those in chosen folders; `NotFound` if one is not there, `TooLarge` if too many."""
+        """The selected files and those in selected folders. `NotFound` if one is missing, `TooLarge` if too many."""
         ...
 
     async def locate(self, user_id: str, file_ids: Sequence[str]) -> Mapping[str, str]:
@@ -42,7 +42,7 @@ class Shelf(Protocol):
         ...
 
     async def admit(self, user_id: str, folder_id: str | None, size_bytes: int) -> None:
-        """Raises `NotFound` if there is no such folder, `OutOfSpace` if so much would not fit."""
+        """Raises `NotFound` if the folder is missing, `OutOfSpace` if it exceeds the quota."""
         ...
 
     async def keep(
@@ -60,7 +60,7 @@ class Shelf(Protocol):
         ...
 
     async def discard(self, user_id: str, file_ids: Sequence[str]) -> None:
-        """Take copies away for good; those that are not there are no error."""
+        """Delete copies for good. Missing ones are no error."""
         ...
 
 
@@ -75,22 +75,22 @@ class Audience(Protocol):
 
 
 class Rooms(Protocol):
-    """Rooms, for those who are in them: to everybody else they are `NotFound`."""
+    """Rooms, for the people in them. For everybody else they are `NotFound`."""
 
     async def audience(self, room_id: str, person_id: str) -> Audience: ...
 
     async def lend(self, room_id: str, person_id: str, file_ids: Sequence[str]) -> Sequence[HandedFile]:
-        """These files in this order; `NotFound` if one is not there or not for this person to see."""
+        """These files in this order. `NotFound` if one is missing or this person may not see it."""
         ...
 
     async def mark_handed(self, room_id: str, file_ids: Sequence[str], transfer_id: str) -> None:
-        """Remember of which transfer each file is which place."""
+        """Mark each file with its transfer and its place in there."""
         ...
 
     async def keys_of(self, room_id: str, file_ids: Sequence[str]) -> Mapping[str, str]:
-        """Where the bytes stand of those files that are there, by file id; asks nobody who wants to know."""
+        """The objects of the files that exist, by file id. Does not check who asks."""
         ...
 
     async def take_back(self, room_id: str, file_ids: Sequence[str], *, by: str, transfer_id: str) -> None:
-        """The sender has withdrawn this transfer: what they brought for it goes."""
+        """Delete the files that the sender added for a withdrawn transfer."""
         ...

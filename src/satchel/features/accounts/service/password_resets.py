@@ -1,4 +1,4 @@
-"""Let somebody who forgot their password choose a new one, with a token that an administrator hands them."""
+"""Password resets: a person who forgot their password chooses a new one with a token from an administrator."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ from satchel.stores.ports.table import TransactionCancelled
 
 @dataclass(frozen=True, slots=True)
 class Leave:
-    """A token that is shown this once and stored nowhere, and until when it works."""
+    """A reset token, which is shown once and not stored, and when it expires."""
 
     token: str
     expires_at: str
@@ -37,16 +37,16 @@ async def allow_password_reset(accounts: Accounts, by: UserId, user_id: UserId) 
 
 
 async def reset_password(accounts: Accounts, token: str, password: str, *, address: str) -> None:
-    """Whoever is signed in is signed out, and guesses made from here before are forgotten."""
+    """Set the new password. It ends all sessions and resets the guess limit of this address."""
     await accounts.limits.password_resets.count(address)
-    invalid = PasswordResetInvalid("Ask the person who runs this server for a new link.")
+    invalid = PasswordResetInvalid("This reset link was used or has expired. Ask your administrator for a new one.")
     row = await RESET.get(accounts.tables, token_hash=token_hash(token))
     user = await USER.get(accounts.tables, user_id=row.user_id) if row else None
     if row is None or user is None or from_iso(row.absolute_expiry) <= accounts.clock():
         raise invalid
     if not await still_administers(accounts, row.given_by):
         raise invalid
-    # A changed password voids every leave to replace the one before it, whoever changed it.
+    # A changed password voids every reset of the one before it, whoever changed it.
     if row.replaces != token_hash(user.password):
         raise invalid
     hashed = await accounts.passwords.hash(check_password(password, user.email))

@@ -70,10 +70,10 @@ async def sign_in(
     await accounts.limits.sign_ins.count(known, address)
     user = await _user_by_email(accounts, known)
     if not await accounts.passwords.matches(user.password if user else None, password) or user is None:
-        raise WrongCredentials("The e-mail address or the password is wrong. Check both and try again.")
+        raise WrongCredentials("E-mail address or password is wrong. Check both and try again.")
     await accounts.limits.sign_ins.forgive(known, address)
     if user.suspended_at:
-        raise AccountSuspended("This account is suspended. Ask the person who runs this server.")
+        raise AccountSuspended("This account is suspended. Ask your administrator.")
     if accounts.passwords.is_outdated(user.password):
         user = await _rehash(accounts, user, password)
     return await open_session(accounts, user, purpose=purpose, device=device)
@@ -100,7 +100,7 @@ async def open_session(accounts: Accounts, user: UserRow, *, purpose: Purpose, d
             [SESSION.put(session), REFRESH.put(_refresh_row(accounts, session)), still_right]
         )
     except TransactionCancelled as cancelled:
-        raise WrongCredentials("The account was changed at this moment. Sign in again.") from cancelled
+        raise WrongCredentials("The account was changed while you signed in. Sign in again.") from cancelled
     return await _signed_in(accounts, session)
 
 
@@ -152,7 +152,7 @@ async def _answer_old_token(accounts: Accounts, session: SessionRow, claim: _Cla
     if claim.generation == session.generation - 1 and just_rotated:
         return await _signed_in(accounts, session)
     await _end(accounts, session)
-    raise SessionEnded("This session's token was used twice, so the session was ended. Sign in again.")
+    raise SessionEnded("This refresh token was used twice, so the session was ended. Sign in again.")
 
 
 async def list_sessions(accounts: Accounts, email: Email) -> list[SessionRow]:
@@ -258,7 +258,7 @@ def _open_claim(accounts: Accounts, refresh_token: str) -> _Claim:
     try:
         return msgspec.msgpack.decode(accounts.signer.open(_PURPOSE, refresh_token), type=_Claim)
     except BadSignature as error:
-        raise SessionEnded("This is not a refresh token of this server. Sign in again.") from error
+        raise SessionEnded("This refresh token is not from this server. Sign in again.") from error
 
 
 def _refresh_row(accounts: Accounts, session: SessionRow) -> RefreshRow:

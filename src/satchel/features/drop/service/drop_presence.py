@@ -1,4 +1,4 @@
-"""Tell a session when one of its members connects or has gone: nobody is put out by a lost connection."""
+"""Presence: tells a session when a member connects or disconnects. A lost connection removes nobody."""
 
 from satchel.features.drop.events import MemberChanged
 from satchel.features.drop.model import MemberId, SessionId, is_id
@@ -9,7 +9,7 @@ from satchel.stores.ports.ephemeral import Get, HashGet
 
 
 class DropAttendance:
-    """Hears of people's connections, and passes on those of members."""
+    """Passes changes of presence on to the session of a member."""
 
     def __init__(self, drop: Drop) -> None:
         self._drop = drop

@@ -1,4 +1,4 @@
-"""Let visitors in: with the password once, then with the pass that they get for it; with neither where none is set."""
+"""Lets visitors enter: with the password once, then with the pass. A link without a password needs neither."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ from satchel.kernel.linked import LinkedFiles, LinkedThing
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Visitor:
-    """Whoever comes by a link: `person_id` if they have shown who they are, and where from in any case."""
+    """The visitor of a link: `person_id` if they are signed in, and their network in any case."""
 
     person_id: str | None
     address: str
@@ -25,7 +25,7 @@ class Visitor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Visit:
-    """Somebody whom a link has let in; without a pass there is no `pass_id`."""
+    """A visitor who has entered. Without a pass there is no `pass_id`."""
 
     link: LinkRow
     thing: LinkedThing
@@ -39,7 +39,7 @@ class Visit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entered:
-    """What a visitor gets for entering: a pass, and what can be seen with it."""
+    """What a visitor gets for entering: a pass, and what it opens."""
 
     link: LinkRow
     given: Pass
@@ -48,10 +48,10 @@ class Entered:
 
 
 async def find_usable(links: Links, token: str, visitor: Visitor, *, even_used_up: bool = False) -> Usable:
-    """A link that works. Whoever tries tokens that no link has is told so more and more seldom.
+    """A link that works. Wrong tokens are rate-limited per address.
 
-    Only wrong ones are refused then. Nobody guesses one of 128 bits, and whoever shares an address with somebody who
-    tries must not suffer for it.
+    Above the limit only wrong tokens are refused. Nobody guesses one of 128 bits, and people who share an address with
+    somebody who tries must not suffer for it.
     """
     try:
         return await usable(links, token, even_used_up=even_used_up)
@@ -61,7 +61,7 @@ async def find_usable(links: Links, token: str, visitor: Visitor, *, even_used_u
 
 
 async def enter(links: Links, token: str, visitor: Visitor, password: str | None) -> Entered:
-    """Counts as one opening."""
+    """Enter a link. Counts as one opening."""
     refuse_robots(visitor)
     found = await find_usable(links, token, visitor)
     link = found.link
@@ -74,17 +74,17 @@ async def enter(links: Links, token: str, visitor: Visitor, password: str | None
 
 
 async def let_in(links: Links, token: str, visitor: Visitor, shown: str, *, even_used_up: bool = False) -> Visit:
-    """Somebody with a pass, or anybody if there is no password; `shown` is empty without a pass."""
+    """A visitor with a pass, or anybody if there is no password. `shown` is empty without a pass."""
     refuse_robots(visitor)
     found = await find_usable(links, token, visitor, even_used_up=even_used_up)
     if shown:
         holder = passes.check(links, found.link, shown)
-        # To the owner nothing counts, so what they were given is worth no more than any other pass to everybody else.
+        # The owner's visits do not count, so for everybody else the owner's pass is like any other.
         is_lent = holder.visitor_id == found.link.owner_id != visitor.person_id
         visitor_id = await identify(links, visitor) if is_lent else holder.visitor_id
         return Visit(link=found.link, thing=found.thing, visitor_id=visitor_id, pass_id=holder.pass_id)
     if found.link.password:
-        raise LinkPasswordNeeded("Open the link with its password first.")
+        raise LinkPasswordNeeded("This link needs a password. Open it with the password first.")
     return Visit(link=found.link, thing=found.thing, visitor_id=await identify(links, visitor))
 
 
@@ -93,7 +93,7 @@ async def list_files(links: Links, link: LinkRow, cursor: str | None) -> LinkedF
 
 
 def has_files(link: LinkRow) -> bool:
-    """Whether there are files to be had; a request only takes them."""
+    """Whether there are files to download. A request link only receives them."""
     return link.kind in DOWNLOADABLE
 
 
@@ -103,15 +103,15 @@ async def identify(links: Links, visitor: Visitor) -> str:
 
 def refuse_robots(visitor: Visitor) -> None:
     if visitor.is_robot:
-        raise Forbidden("Programs that look at links by themselves learn what a link is, and no more.")
+        raise Forbidden("Robots can read what a link is, but cannot open it.")
 
 
 async def _check_password(links: Links, link: LinkRow, visitor: Visitor, password: str | None) -> None:
     if not password:
-        raise LinkPasswordNeeded("This link opens with a password.")
+        raise LinkPasswordNeeded("This link needs a password. Ask its owner for it.")
     await links.limits.check_password(link.token, visitor.address)
     if not await links.passwords.matches(link.password, password):
         await links.limits.count_password(link.token, visitor.address)
-        raise LinkPasswordWrong("This is not the password of this link.")
-    # Of many that were tried at once, a right one is worth nothing after too many wrong ones.
+        raise LinkPasswordWrong("This password is wrong. Try again.")
+    # Of many passwords tried at once, a right one does not count after too many wrong ones.
     await links.limits.check_password(link.token, visitor.address)

@@ -75,7 +75,7 @@ async def find_current(rooms: Rooms, person_id: PersonId) -> RoomId:
     try:
         room = await find_room(rooms, RoomId((where or b"").decode()), person_id)
     except NotFound:
-        raise NotInARoom("You are in no room. Open one, or join one by its letters.") from None
+        raise NotInARoom("You are not in a room. Open one, or join one with its code.") from None
     return room.room_id
 
 
@@ -107,7 +107,7 @@ async def admit(rooms: Rooms, room_id: RoomId, owner_id: PersonId, person_id: Pe
     where = (await rooms.ephemeral.run(Get(WHEREABOUTS(person_id=person_id))) or b"").decode()
     if where not in ("", room_id, knock.came_from):
         await rooms.ephemeral.run(HashDelete(KNOCKS(room_id=room_id), person_id))
-        raise NotFound("This person has gone to another room.")
+        raise NotFound("This person has joined another room.")
     await enter(rooms, room_id, Person(person_id, knock.name, knock.kind), is_admitted=True)
     await tell_people(rooms, [person_id], RoomAdmitted(room_id=room_id))
 
@@ -132,7 +132,7 @@ async def _find_by_letters(rooms: Rooms, written: str, address: str) -> RoomRow:
     room = open_room(rooms, room_id, *await rooms.ephemeral.together(*state_of(room_id))) if room_id else None
     if room is None:
         await rooms.limits.codes.count(address)
-        raise RoomUnknown("No room has these letters. Ask for the right ones.")
+        raise RoomUnknown("No room has this code. Check the code.")
     await rooms.limits.codes.check(address)
     return room
 
@@ -155,7 +155,7 @@ async def _knock(rooms: Rooms, room: RoomRow, person: Person) -> None:
     current = open_room(rooms, room.room_id, fields, due)
     refusal = why_not(current, person.person_id, is_removed=is_removed)
     if refusal is None and len(waiting) > MAX_KNOCKS:
-        refusal = RoomFull("Too many people wait at the door of this room. Try again later.")
+        refusal = RoomFull("Too many people are waiting to be admitted to this room. Try again later.")
     if refusal is not None:
         await rooms.ephemeral.run(HashDelete(knocks, person.person_id))
         raise refusal
@@ -166,5 +166,5 @@ async def _knock(rooms: Rooms, room: RoomRow, person: Person) -> None:
 async def _find_knock(rooms: Rooms, room_id: RoomId, person_id: PersonId) -> KnockRow:
     found = await rooms.ephemeral.run(HashGet(KNOCKS(room_id=room_id), person_id)) if is_id(person_id) else None
     if found is None:
-        raise NotFound("Nobody of this id waits at the door.")
+        raise NotFound("This person is not waiting to be admitted.")
     return decode_knock(found)

@@ -1,4 +1,4 @@
-"""Tell a room when somebody in it comes to a page or has gone from the last: nobody is put out by a lost connection."""
+"""Presence: tells a room when a person opens their first page or closes the last. A lost connection removes nobody."""
 
 from satchel.features.rooms.events import RoomChanged
 from satchel.features.rooms.model import NotInARoom, PersonId
@@ -8,7 +8,7 @@ from satchel.features.rooms.service.room_join import find_current
 
 
 class RoomAttendance:
-    """Hears of people's connections and passes it on to the room that they are in."""
+    """Passes changes of a person's presence on to their room."""
 
     def __init__(self, rooms: Rooms) -> None:
         self._rooms = rooms

@@ -1,8 +1,8 @@
-"""What leaves a shelf for other people and comes from them: chosen files with their folders, and copies that are kept.
+"""Copies between shelves: the selected files of a sender with their folders, and the copies that a receiver keeps.
 
-A copy goes through the same steps as an upload, which end by taking the uploaded object away; the source has to stay,
-so it is first copied beside the person's own bytes (on a folder store that is a link). No row names that object, so
-what a crash leaves of it is what the sweep of shelves takes away anyway.
+A copy goes through the same steps as an upload, which end by deleting the uploaded object. The source has to stay, so
+it is first copied beside the person's own bytes (on a folder store that is a link). No row names that object, so
+garbage collection removes what a crash leaves of it.
 """
 
 from collections.abc import AsyncGenerator, Sequence
@@ -23,13 +23,13 @@ from satchel.kernel.ids import new_id
 from satchel.kernel.names import FileName
 from satchel.stores.ports.objects import ObjectMissing
 
-# A sweep can come by between the two copies; it hardly does so twice.
+# Garbage collection can run between the two copies, but hardly twice.
 _ATTEMPTS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Copy:
-    """Bytes that stay where they are, what shall become of a copy of them, and the id that it will have."""
+    """The source bytes, which stay where they are, and the file that their copy becomes, with its id."""
 
     file_id: FileId
     source_key: str
@@ -43,7 +43,7 @@ class Copy:
 
 
 async def gather(shelf: Shelf, user_id: UserId, entry_ids: Sequence[str], at_most: int) -> list[HandedFile]:
-    """The chosen files, and those in the chosen folders, each once; all that was chosen has to be there."""
+    """The selected files, and those in the selected folders, each once. Everything selected has to exist."""
     found: dict[str, HandedFile] = {}
     one_of_each_transfer: dict[str, FileRow] = {}
     ways = Ways(shelf, user_id)
@@ -55,14 +55,14 @@ async def gather(shelf: Shelf, user_id: UserId, entry_ids: Sequence[str], at_mos
                 one_of_each_transfer.setdefault(file.came_by, file)
                 if len(found) > at_most:
                     raise TooLarge(f"At most {at_most:,} files can be sent at once. Send fewer.", limit=at_most)
-    # Whoever hands on what they were given has looked at it.
+    # Sending a received file on counts as opening it.
     for file in one_of_each_transfer.values():
         await note_opening(shelf, file)
     return list(found.values())
 
 
 async def locate(shelf: Shelf, user_id: UserId, file_ids: Sequence[str]) -> dict[str, str]:
-    """Where the bytes of those files stand that are still on the shelf, by file id."""
+    """The objects of those files that are still on the shelf, by file id."""
     keys = [entry_key(user_id, "file", EntryId(file_id)) for file_id in file_ids]
     ways = Ways(shelf, user_id)
     return {
@@ -73,13 +73,13 @@ async def locate(shelf: Shelf, user_id: UserId, file_ids: Sequence[str]) -> dict
 
 
 async def admit(shelf: Shelf, user_id: UserId, folder_id: FolderId, size_bytes: int) -> None:
-    """Refuse copies that would not fit, or a folder that is not there, before the first of them."""
+    """Refuse copies that exceed the quota, or a missing folder, before the first copy."""
     check_depth(await find_way(shelf, user_id, folder_id), 1)
     await shelf_file_add.check_room(shelf, user_id, size_bytes)
 
 
 async def keep(shelf: Shelf, user_id: UserId, copy: Copy) -> FileRow:
-    """Make a file of a copy. Doing it again comes to the same file, out of the bin if it was put there."""
+    """Make a file of a copy. Idempotent: a repeat returns the same file, restored if it was in the bin."""
     kept = await FILE.get(shelf.tables, user_id=user_id, file_id=copy.file_id)
     if kept is not None and kept.deleted_at:
         await shelf_bin.restore(shelf, user_id, EntryId(copy.file_id))
@@ -96,7 +96,7 @@ async def keep(shelf: Shelf, user_id: UserId, copy: Copy) -> FileRow:
 
 
 async def discard(shelf: Shelf, user_id: UserId, file_ids: Sequence[str]) -> None:
-    """Take copies away again that somebody turned out not to be meant to have."""
+    """Delete copies that the person was not meant to have after all."""
     for file_id in file_ids:
         await purge.take_away(shelf, user_id, FileId(file_id))
 

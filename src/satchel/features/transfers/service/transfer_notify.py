@@ -1,4 +1,4 @@
-"""Tell people who are looking that a transfer came or went on; whoever is away finds it in their history."""
+"""Live events of transfers. People who are away find the transfer in their history."""
 
 from collections.abc import Iterable
 
