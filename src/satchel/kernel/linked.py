@@ -44,18 +44,18 @@ class LinkedFiles:
 
 
 class Things(Protocol):
-    """The things of one kind. What was deleted, is in the bin or has ended is not there."""
+    """Link targets of one kind. Deleted, binned and ended things do not exist."""
 
     async def describe(self, owner_id: str, thing_id: str, *, counted: bool = False) -> LinkedThing | None:
-        """What it is, None if it is not there; with `counted`, how much is in it, if that is found out soon."""
+        """Describe a thing. None if it does not exist. With `counted`, also its size, if that is fast."""
         ...
 
     async def names(self, owner_id: str, thing_ids: Sequence[str]) -> Mapping[str, str]:
-        """What those are called that are there."""
+        """The names of the things that exist."""
         ...
 
     async def files(self, owner_id: str, thing_id: str, cursor: str | None) -> LinkedFiles:
-        """Some of the files in it; none if it is not there. `Conflict` if the place to go on at is gone meanwhile."""
+        """A page of its files; empty if it does not exist. `Conflict` if the cursor is no longer valid."""
         ...
 
     async def file(self, owner_id: str, thing_id: str, file_id: str) -> LinkedFile | None:

@@ -59,7 +59,7 @@ class Effect:
 
 
 # Is told the part of the stream and the next changes in it; says what to write, and writes nothing that would count
-# twice: it is asked again for the same changes after a failure, and by a rival of the same name.
+# twice: it is called again for the same changes after a failure, and by another worker of the same name.
 Handle: TypeAlias = Callable[[str, Sequence[Change]], Awaitable[Effect]]
 
 
@@ -71,8 +71,8 @@ class HeldAlone(Conflict):
 class Consumer:
     """One worker of those who together follow a table's stream under one name.
 
-    One who works `alone` takes all parts from the others, and no effect of theirs happens until it releases them or its
-    leases lapse.
+    A worker with `alone` takes all shards from the others. None of their effects happens until it releases them or its
+    leases expire.
     """
 
     tables: Tables
@@ -86,8 +86,8 @@ class Consumer:
     async def consume(self, handle: Handle, *, limit: int = 100) -> int:
         """Look once into every part of the stream that is ours, and carry out what `handle` makes of it; how many.
 
-        A part is begun only once its parent is finished, so that each item's changes come in order. `PositionLost`
-        means that changes are gone: rebuild what depends on them, `forget_lost`, and go on.
+        A shard is begun only once its parent is finished, so that each item's changes come in order. `PositionLost`
+        means that changes are gone: rebuild what depends on them, call `forget_lost`, and continue.
         """
         shards = await self.tables.shards(self.table)
         rows = await self._rows()
@@ -107,10 +107,10 @@ class Consumer:
     async def take(self, shard: str, changes: Sequence[Change], handle: Handle) -> int:
         """Carry out changes that somebody else has read; how many from the beginning are done, now or earlier.
 
-        Whoever reads them has to know when a part has ended; here it is forgotten when nothing has come for long.
+        The caller has to know when a shard has ended. Here its record expires when nothing has come for long.
         """
         rows = await self._rows()
-        # Whoever holds the stream alone cannot have taken a part that did not exist then, but means it too.
+        # A worker that holds the stream alone could not take a shard that did not exist then, but that one is included.
         held_alone = any(row.get("alone") and self._is_elsewhere(row) for row in rows.values())
         if held_alone or not await self._ours([Shard(shard)], rows):
             return 0
@@ -120,9 +120,9 @@ class Consumer:
         return len(changes) - len(new) + await self._apply(row, new, handle)
 
     async def hold(self) -> list[Check]:
-        """Take every unfinished part; the checks let a transaction happen only while nobody took one of them back.
+        """Take the lease of every unfinished shard. The returned checks make a transaction fail once a lease is lost.
 
-        Repeat it before the leases lapse.
+        Repeat it before the leases expire.
         """
         rows = await self._rows()
         unfinished = [shard for shard in await self.tables.shards(self.table) if not _ended(rows.get(shard.id))]
@@ -291,9 +291,9 @@ def _as_in(row: Item, name: str) -> Condition:
 
 
 def _refuse_gaps(shards: Sequence[Shard], rows: dict[str, Item]) -> None:
-    """A part that the stream let go before it was finished had changes that nobody applied.
+    """A shard that the stream deleted before it was finished had changes that nobody applied.
 
-    What is to be forgotten was finished, or was read by somebody else, who knows.
+    A row with an expiry was finished, or is read by a caller of `take`, who knows when it has ended.
     """
     kept = {shard.id for shard in shards}
     if any(shard not in kept and "expiresAt" not in row for shard, row in rows.items()):

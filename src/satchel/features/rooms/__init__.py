@@ -23,7 +23,7 @@ from satchel.features.rooms.service.context import Rooms
 from satchel.features.rooms.service.room_close import keep_rooms
 from satchel.features.rooms.service.room_garbage import sweep_room_bytes
 from satchel.features.rooms.service.room_presence import RoomAttendance
-from satchel.features.rooms.service.room_repair import mend_rooms
+from satchel.features.rooms.service.room_repair import repair_rooms
 from satchel.kernel.counted import Counted
 
 # How late a room ends at most, after its time is over for everybody in it.
@@ -62,7 +62,7 @@ ROOMS = Slice(
     attendance=RoomAttendance,
     chores={
         "ended rooms": keep_rooms,
-        "interrupted in rooms": mend_rooms,
+        "interrupted in rooms": repair_rooms,
         "orphaned room bytes": sweep_room_bytes,
     },
     repeated=(Repeated("rooms", ENDED_EVERY, keep_rooms),),

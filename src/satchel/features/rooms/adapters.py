@@ -1,6 +1,6 @@
-"""What rooms offer to other slices: rooms that links lead to, and files and people of rooms that transfers hand over.
+"""What rooms offer to other slices: rooms that links lead to, and their files and people for transfers.
 
-A link to a room leads to its door, with its letters.
+A link to a room leads its visitor to the page where they join, with the code.
 """
 
 from collections.abc import Sequence
@@ -84,7 +84,7 @@ class Audience:
 
 @dataclass(frozen=True, slots=True)
 class RoomFiles:
-    """Files of rooms, for a slice that hands them over and knows no rooms."""
+    """Files of rooms, for the transfers slice."""
 
     rooms: Rooms
 

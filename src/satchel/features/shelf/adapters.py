@@ -1,7 +1,7 @@
-"""What a shelf offers to other slices: things that links lead to, folders to ask files into, files to hand over.
+"""What a shelf offers to other slices: things that links lead to, folders to ask files into, files to send.
 
-Whoever comes by a link is nobody on this shelf: all they can reach is what stands below the thing of the link at that
-moment, so every answer is found anew from there.
+A visitor of a link has no rights on the shelf. They reach only what is below the thing of the link at that moment, so
+every answer is looked up again from there.
 """
 
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ class _Position(msgspec.Struct, frozen=True, array_like=True):
 
 @dataclass(frozen=True, slots=True)
 class LinkedShelfFiles:
-    """Files, one by one."""
+    """Single files as link targets."""
 
     shelf: Shelf
 
@@ -94,7 +94,7 @@ class LinkedFolders:
         return await _names(self.shelf, owner_id, "folder", thing_ids)
 
     async def files(self, owner_id: str, thing_id: str, cursor: str | None) -> LinkedFiles:
-        """Of each folder first the folders in it, then its files, both by name."""
+        """All files below the folder: of each folder first its folders, then its files, both by name."""
         listing = _Listing(self.shelf, UserId(owner_id), FolderId(thing_id))
         if cursor is None and await self.describe(owner_id, thing_id) is None:
             return LinkedFiles([], None)
@@ -267,7 +267,7 @@ def _linked(file: FileRow, folder: str) -> LinkedFile:
 
 @dataclass(frozen=True, slots=True)
 class ShelfFiles:
-    """Files that leave a shelf for other people, and copies that come from them, for transfers and rooms."""
+    """Files that are sent from a shelf, and copies that are received, for transfers and rooms."""
 
     shelf: Shelf
 

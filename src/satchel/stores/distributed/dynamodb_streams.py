@@ -22,7 +22,7 @@ class DynamoStreams:
     def __init__(self, client: DynamoClient) -> None:
         self._client = client
         self._streams: dict[str, str] = {}
-        # Where a reader will most likely go on, and until when. An iterator that found nothing has to be kept:
+        # Where a reader will most likely continue, and until when. An iterator that found nothing has to be kept:
         # DynamoDB may need several looks to get past a stretch without records, each starting where the last ended.
         self._iterators: dict[tuple[str, str, str | None], tuple[str, float]] = {}
 
@@ -80,7 +80,7 @@ class DynamoStreams:
         except PositionLost:
             raise
         except NotFound as error:
-            # A shard that has been let go, or a table that was made anew with another stream.
+            # A shard that was deleted, or a table that was created again with another stream.
             self._streams.clear()
             raise PositionLost("This part of the stream is gone. Rebuild from the items themselves.") from error
 

@@ -104,18 +104,18 @@ class MemoryEphemeral:
             value = await self._pop(key)
             if value is not None:
                 return value
-        turn = self._waiters.join(key)
+        waiter = self._waiters.join(key)
         if self._kept is not None and self._size(key):
             self._kept.hand_over(key)
         try:
             # The waiter itself is not cancelled with us: if it was just served, that would lose the value.
-            await asyncio.wait((turn,), timeout=max(timeout.total_seconds(), 0))
+            await asyncio.wait((waiter,), timeout=max(timeout.total_seconds(), 0))
         except asyncio.CancelledError:
-            self._give_back_result(key, turn)
+            self._give_back_result(key, waiter)
             raise
         finally:
-            self._waiters.leave(key, turn)
-        return turn.result() if turn.done() else None
+            self._waiters.leave(key, waiter)
+        return waiter.result() if waiter.done() else None
 
     @asynccontextmanager
     async def subscribe(self, *channels: str) -> AsyncGenerator[AsyncIterator[Message]]:

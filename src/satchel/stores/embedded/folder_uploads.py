@@ -6,7 +6,7 @@
 
 A part that replaces another, does not follow the last, or comes beside others has its bytes in its own file. Without
 such parts, completing an upload is one rename of its body, however large it is; else all bytes are copied. Only what a
-part's description speaks of counts in the body: what broke off is overwritten.
+part's description speaks of counts in the body: an interrupted write is overwritten.
 
 An upload is open exactly while its folder is there; taking the folder away is one rename.
 """

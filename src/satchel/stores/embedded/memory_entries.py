@@ -34,7 +34,7 @@ class Entries:
     def __init__(self) -> None:
         self.used_bytes = 0
         self._entries: dict[str, Entry] = {}
-        # Every expiry ever set, soonest first; those since changed are recognised when their turn comes.
+        # Every expiry ever set, soonest first; those since changed are recognised when they come up.
         self._endings: list[tuple[int, str]] = []
         self._mortal = 0
 

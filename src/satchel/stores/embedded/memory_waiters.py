@@ -19,15 +19,15 @@ class Waiters:
         return len(self._lines.get(key, ()))
 
     def join(self, key: str) -> asyncio.Future[bytes]:
-        turn: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
-        self._lines.setdefault(key, deque()).append(turn)
-        return turn
+        waiter: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+        self._lines.setdefault(key, deque()).append(waiter)
+        return waiter
 
-    def leave(self, key: str, turn: asyncio.Future[bytes]) -> None:
+    def leave(self, key: str, waiter: asyncio.Future[bytes]) -> None:
         """Remove a waiter. Safe to call for one that has been served."""
         line = self._lines.get(key)
-        if line is not None and turn in line:
-            line.remove(turn)
+        if line is not None and waiter in line:
+            line.remove(waiter)
             self._close_if_empty(key, line)
 
     def serve(self, key: str, value: bytes) -> bool:
@@ -40,8 +40,8 @@ class Waiters:
         return True
 
     def fail(self, key: str, error: SatchelError) -> None:
-        for turn in self._lines.pop(key, ()):
-            turn.set_exception(type(error)(error.detail))
+        for waiter in self._lines.pop(key, ()):
+            waiter.set_exception(type(error)(error.detail))
 
     def fail_all(self, error: SatchelError) -> None:
         for key in list(self._lines):

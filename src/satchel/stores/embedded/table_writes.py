@@ -54,7 +54,7 @@ def write(connection: sqlite3.Connection, catalogue: Catalogue, asked: Write, no
 
 
 def change(connection: sqlite3.Connection, layout: Layout, key: Item, made: Callable[[Item], Item], now: float) -> Item:
-    """Let an item become what is made of it as it is, or of its key alone. Whoever makes it has checked the values."""
+    """Replace an item by what `made` returns for it, or for its key alone. The caller has checked the values."""
     stored, before = _current(connection, layout, key, now)
     after = made(before or key)
     document = encode(after)

@@ -35,7 +35,7 @@ from satchel.features.rooms.service.context import Rooms, find_room, missing, op
 from satchel.features.rooms.service.file_journal import Underway
 from satchel.features.rooms.service.room_blobs import Content, hold, let_go_of, no_space
 from satchel.features.rooms.service.room_files import claim_of, complete, take_away, tell_of_file
-from satchel.features.rooms.service.room_repair import mend_file
+from satchel.features.rooms.service.room_repair import repair_file
 from satchel.kernel.errors import Conflict, NotFound, SatchelError
 from satchel.kernel.ids import new_id
 from satchel.kernel.names import NAMELESS, FileName, clean_name, clean_path, numbered
@@ -76,7 +76,7 @@ async def keep_upload(rooms: Rooms, brought: Brought) -> RoomFile:
     """
     file = await _find_again(rooms, brought)
     if file is None:
-        await mend_file(rooms, brought.room_id, brought.file_id)
+        await repair_file(rooms, brought.room_id, brought.file_id)
         file = await _bring(rooms, brought)
     await rooms.objects.delete(brought.content.key)
     return file

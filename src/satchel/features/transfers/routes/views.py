@@ -74,8 +74,8 @@ class TransferView(msgspec.Struct, frozen=True, kw_only=True):
     """A transfer as the caller sees it.
 
     In lists, `files` are the first ten and `receipts` at most the caller's own; asked for by itself, a transfer has all
-    of its files, and the sender sees all receipts and who has not answered. `state` is the receiver's own, to the
-    sender that of whoever has come least far. `is_available` says whether the files still exist; in lists as far
+    of its files, and the sender sees all receipts and who has not answered. `state` is the receiver's own; for the
+    sender it is that of the least advanced receiver. `is_available` says whether the files still exist; in lists as far
     as is known without a lookup for each.
     """
 

@@ -16,7 +16,7 @@ from satchel.features.transfers.model import (
 )
 from satchel.features.transfers.records import RECEIPT, ReceiptRow, TransferRow
 from satchel.features.transfers.service import history, receipts, transfer_contents
-from satchel.features.transfers.service.concurrency import abreast
+from satchel.features.transfers.service.concurrency import run_concurrently
 from satchel.features.transfers.service.context import Transfers
 from satchel.features.transfers.service.history import Involved
 from satchel.features.transfers.service.transfer_end import noted, take_from_shelf
@@ -149,7 +149,7 @@ async def _copy(transfers: Transfers, involved: Involved, files: Sequence[Transf
         )
 
     try:
-        await abreast(files, keep)
+        await run_concurrently(files, keep)
     except Gone as error:
         raise FilesGone(transfer_contents.GONE) from error
 
@@ -160,7 +160,7 @@ async def _right_ones(transfers: Transfers, files: Sequence[TransferFile], keys:
     async def is_right(file: TransferFile) -> bool:
         return file.place in keys and await transfer_contents.holds(transfers, keys[file.place], file.sha256)
 
-    answers = await abreast(files, is_right)
+    answers = await run_concurrently(files, is_right)
     return {file.place for file, is_so in zip(files, answers, strict=True) if is_so}
 
 
