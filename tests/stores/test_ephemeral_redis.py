@@ -242,7 +242,7 @@ async def test_a_server_that_hangs_is_given_up_after_a_while_and_used_again_late
     port = free_port()
     command = [tool("redis-server"), "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(tmp_path)]
     with running(command, port) as process:
-        store = await RedisEphemeral.open(f"redis://127.0.0.1:{port}/1", patience=timedelta(milliseconds=300))
+        store = await RedisEphemeral.open(f"redis://127.0.0.1:{port}/1", reply_timeout=timedelta(milliseconds=300))
         await store.run(Put("k", b"1"))
         _hang(process)
         with pytest.raises(Unavailable, match="does not answer"):

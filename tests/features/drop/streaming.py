@@ -7,14 +7,14 @@ from satchel.features.drop.model import RequestId
 from satchel.features.drop.records import DETAILS
 from satchel.features.drop.relay.relay import Relay
 from satchel.features.drop.relay.relay_ends import Inlet, ReceiverLeft
-from satchel.features.drop.relay.relay_stream import Patience, Segment
+from satchel.features.drop.relay.relay_stream import Segment, StreamTimeouts
 from satchel.kernel.clock import system_clock
 from satchel.kernel.errors import SatchelError
 from satchel.stores.ports.ephemeral import Ephemeral, HashPut
 
 REQUEST = RequestId("0" * 32)
-PATIENT = Patience()
-IMPATIENT = Patience(seconds=0.3, gap_seconds=0.05)
+LONG_TIMEOUTS = StreamTimeouts()
+SHORT_TIMEOUTS = StreamTimeouts(seconds=0.3, gap_seconds=0.05)
 
 
 class Given:
@@ -79,13 +79,13 @@ class Kept:
 class Both:
     """The relay at the owner's server and that at the receiver's, which may be one."""
 
-    def __init__(self, ephemeral: Ephemeral, *, apart: bool, patience: Patience = PATIENT) -> None:
+    def __init__(self, ephemeral: Ephemeral, *, apart: bool, timeouts: StreamTimeouts = LONG_TIMEOUTS) -> None:
         self.ephemeral = ephemeral
-        self.owners = self._relay("one", shared=apart, patience=patience)
-        self.receivers = self._relay("two", shared=True, patience=patience) if apart else self.owners
+        self.owners = self._relay("one", shared=apart, timeouts=timeouts)
+        self.receivers = self._relay("two", shared=True, timeouts=timeouts) if apart else self.owners
 
-    def _relay(self, name: str, *, shared: bool, patience: Patience) -> Relay:
-        return Relay(self.ephemeral, system_clock, server_id=name, shared=shared, patience=patience)
+    def _relay(self, name: str, *, shared: bool, timeouts: StreamTimeouts) -> Relay:
+        return Relay(self.ephemeral, system_clock, server_id=name, shared=shared, timeouts=timeouts)
 
     async def acknowledged(self) -> None:
         """There is a request, as everything that flows presumes."""

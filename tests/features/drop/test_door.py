@@ -126,7 +126,7 @@ async def test_a_knock_has_one_tag_and_each_word_its_turn(satchel: Satchel) -> N
 
 async def test_a_door_that_does_not_answer_is_waited_for_only_so_long(satchel: Satchel) -> None:
     door, knock_id = await a_door(satchel), KnockId(new_id())
-    drop = drop_of(satchel, patience=timedelta(milliseconds=300))
+    drop = drop_of(satchel, knock_timeout=timedelta(milliseconds=300))
     session_id, at_the_door = SessionId(door.session_id), KNOCK(session_id=door.session_id)
     async with here(satchel, door), hearing(satchel, door) as heard:
         with pytest.raises(KnockUnanswered):

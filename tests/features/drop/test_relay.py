@@ -20,7 +20,7 @@ from satchel.kernel.clock import ManualClock, system_clock
 from satchel.kernel.errors import Unavailable
 from satchel.stores.embedded.ephemeral_memory import MemoryEphemeral
 from satchel.stores.ports.ephemeral import Exists, ListSize, Publish
-from tests.features.drop.streaming import IMPATIENT, REQUEST, Both, Given, Kept, settled
+from tests.features.drop.streaming import REQUEST, SHORT_TIMEOUTS, Both, Given, Kept, settled
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ async def both(request: pytest.FixtureRequest, ephemeral: MemoryEphemeral) -> Bo
 
 @pytest.fixture(params=[False, True], ids=["at one server", "between two servers"])
 async def impatient(request: pytest.FixtureRequest, ephemeral: MemoryEphemeral) -> Both:
-    both = Both(ephemeral, apart=request.param, patience=IMPATIENT)
+    both = Both(ephemeral, apart=request.param, timeouts=SHORT_TIMEOUTS)
     await both.acknowledged()
     return both
 

@@ -34,23 +34,23 @@ _CLOSED = "The store of short-lived state has been closed. Start the server agai
 class RedisEphemeral:
     """The ephemeral store that several processes share; made by `open`."""
 
-    def __init__(self, pool: ConnectionPool, prefix: str, patience: float) -> None:
+    def __init__(self, pool: ConnectionPool, prefix: str, reply_timeout: float) -> None:
         self._prefix = prefix
-        self._line = Line(pool.make_connection, patience)
-        self._listener = Listener(pool.make_connection, patience, prefix)
-        self._waiting = Waiting(pool, patience, self._line)
+        self._line = Line(pool.make_connection, reply_timeout)
+        self._listener = Listener(pool.make_connection, reply_timeout, prefix)
+        self._waiting = Waiting(pool, reply_timeout, self._line)
         self._closed = False
 
     @classmethod
     async def open(
-        cls, url: str, *, prefix: str = "", patience: timedelta = timedelta(seconds=10), max_waiting: int = 1000
+        cls, url: str, *, prefix: str = "", reply_timeout: timedelta = timedelta(seconds=10), max_waiting: int = 1000
     ) -> "RedisEphemeral":
         """Connect to `redis://host:port/db` (or rediss://, unix://); `prefix` begins every key and channel there.
 
-        A server that does not answer for as long as `patience` counts as unreachable. `wait_pop` needs a connection for
-        each who waits; more than `max_waiting` are refused.
+        A server that does not answer within `reply_timeout` counts as unreachable. `wait_pop` needs one connection per
+        waiting call. More than `max_waiting` are refused.
         """
-        store = cls(_pool(url, max_waiting), prefix, patience.total_seconds())
+        store = cls(_pool(url, max_waiting), prefix, reply_timeout.total_seconds())
         try:
             await store._line.call(("PING",))
         except RedisError as error:

@@ -38,9 +38,9 @@ class _Wait:
 class Waiting:
     """Who of this process waits for values. More than the pool has connections for are refused."""
 
-    def __init__(self, pool: ConnectionPool, patience: float, line: Line) -> None:
+    def __init__(self, pool: ConnectionPool, reply_timeout: float, line: Line) -> None:
         self._pool = pool
-        self._patience = patience
+        self._reply_timeout = reply_timeout
         self._line = line
         self._waits: set[_Wait] = set()
         self._endings: set[asyncio.Task[None]] = set()
@@ -74,10 +74,10 @@ class Waiting:
     async def _pop(self, wait: _Wait, key: str, seconds: float) -> bytes | None:
         self._waits.add(wait)
         try:
-            async with asyncio.timeout(self._patience):
+            async with asyncio.timeout(self._reply_timeout):
                 connection = await self._pool.get_connection()
             try:
-                async with asyncio.timeout(seconds + self._patience):
+                async with asyncio.timeout(seconds + self._reply_timeout):
                     return await self._exchange(connection, wait, key, seconds)
             finally:
                 wait.client = None

@@ -82,12 +82,12 @@ class Wire:
 class Conversation(ABC):
     """A wire that is opened when first needed, and again after it was lost.
 
-    A reply that takes longer than `patience` seconds counts as the loss of the wire.
+    A reply that takes longer than `reply_timeout` seconds counts as the loss of the wire.
     """
 
-    def __init__(self, connect: Callable[[], AbstractConnection], patience: float) -> None:
+    def __init__(self, connect: Callable[[], AbstractConnection], reply_timeout: float) -> None:
         self._make_connection = connect
-        self._patience = patience
+        self._reply_timeout = reply_timeout
         self._wire: Wire | None = None
         self._opening: asyncio.Task[Wire] | None = None
         self._closed = False
@@ -112,7 +112,7 @@ class Conversation(ABC):
     async def _connect(self) -> Wire:
         connection = self._make_connection()
         try:
-            async with asyncio.timeout(self._patience):
+            async with asyncio.timeout(self._reply_timeout):
                 await connection.connect()
         except TimeoutError:
             await connection.disconnect(nowait=True)
@@ -169,8 +169,8 @@ class _Call:
 class Line(Conversation):
     """Commands and their replies."""
 
-    def __init__(self, connect: Callable[[], AbstractConnection], patience: float) -> None:
-        super().__init__(connect, patience)
+    def __init__(self, connect: Callable[[], AbstractConnection], reply_timeout: float) -> None:
+        super().__init__(connect, reply_timeout)
         self._calls: deque[_Call] = deque()
 
     async def call(self, *commands: Words) -> list[Any]:
@@ -180,7 +180,7 @@ class Line(Conversation):
         self._calls.append(call)
         wire.send(commands)
         try:
-            async with asyncio.timeout(self._patience):
+            async with asyncio.timeout(self._reply_timeout):
                 return await call.answered
         except TimeoutError:
             error = NoAnswer("no reply")

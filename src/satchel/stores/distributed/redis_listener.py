@@ -31,8 +31,8 @@ class _Joining:
 class Listener(Conversation):
     """The subscriptions of this process."""
 
-    def __init__(self, connect: Callable[[], AbstractConnection], patience: float, prefix: str) -> None:
-        super().__init__(connect, patience)
+    def __init__(self, connect: Callable[[], AbstractConnection], reply_timeout: float, prefix: str) -> None:
+        super().__init__(connect, reply_timeout)
         self._prefix = prefix
         self.channels = Channels()
         # Every subscription asks the server, also for a channel that is already heard: its confirmation is how we know
@@ -46,7 +46,7 @@ class Listener(Conversation):
         self._joining.append(joining)
         wire.send([("SUBSCRIBE", *self._prefixed(subscription.channels))])
         try:
-            async with asyncio.timeout(self._patience):
+            async with asyncio.timeout(self._reply_timeout):
                 await joining.joined
         except TimeoutError:
             error = NoAnswer("no confirmation")

@@ -63,16 +63,16 @@ _decode_refusal = msgspec.msgpack.Decoder(_Refused).decode
 class Between:
     """The messages between servers about segments."""
 
-    def __init__(self, ephemeral: Ephemeral, clock: Clock, server_id: str, patience: timedelta) -> None:
+    def __init__(self, ephemeral: Ephemeral, clock: Clock, server_id: str, timeout: timedelta) -> None:
         self._ephemeral = ephemeral
         self._clock = clock
         self._server_id = server_id
-        self._patience = patience
+        self._timeout = timeout
 
     async def hand_over(self, request_id: RequestId, segment: Segment) -> bool:
         """Pass a segment to the server with the receiver. False, with no effect, if that is this server."""
         inlet = segment.inlet
-        until = self._clock() + self._patience.total_seconds()
+        until = self._clock() + self._timeout.total_seconds()
         offset = None if segment.offset is None else max(-1, min(segment.offset, _FARTHEST))
         offer = Offer(secrets.token_hex(16), self._server_id, offset, inlet.length, segment.last, until)
         await self._push(OFFERS(request_id=request_id), _encode(offer))
@@ -87,7 +87,7 @@ class Between:
     async def offers(self, request_id: RequestId) -> AsyncIterator[Offer]:
         """The offers of other servers as they come, without end. Offers of this server are told that it is here."""
         while True:
-            said = await self._ephemeral.wait_pop(OFFERS(request_id=request_id), self._patience)
+            said = await self._ephemeral.wait_pop(OFFERS(request_id=request_id), self._timeout)
             if said is None:
                 continue
             offer = _decode_offer(said)
@@ -98,7 +98,7 @@ class Between:
 
     async def adopt(self, request_id: RequestId, offer: Offer, stream: Stream) -> None:
         """Insert a segment of another server into the stream, and tell that server how it ended."""
-        segment = Segment(_Fetched(self._ephemeral, request_id, offer, self._patience), offer.offset, offer.last)
+        segment = Segment(_Fetched(self._ephemeral, request_id, offer, self._timeout), offer.offset, offer.last)
         try:
             await stream.give(segment)
             verdict = _DONE
@@ -140,7 +140,7 @@ class Between:
     async def _answer(self, request_id: RequestId, offer_id: str) -> bytes:
         """The next message of the receiver's server. Waits for a slow receiver while that server is alive."""
         while True:
-            answer = await self._ephemeral.wait_pop(ANSWERS(offer_id=offer_id), self._patience)
+            answer = await self._ephemeral.wait_pop(ANSWERS(offer_id=offer_id), self._timeout)
             if answer is not None:
                 return _check(answer)
             if not await self._ephemeral.run(Exists(READY(request_id=request_id))):
@@ -171,17 +171,17 @@ class _Grants:
 class _Fetched:
     """A segment as it comes from another server."""
 
-    def __init__(self, ephemeral: Ephemeral, request_id: RequestId, offer: Offer, patience: timedelta) -> None:
+    def __init__(self, ephemeral: Ephemeral, request_id: RequestId, offer: Offer, timeout: timedelta) -> None:
         self.length = offer.length
         self._ephemeral = ephemeral
         self._chunks = CHUNKS(request_id=request_id)
         self._answers = ANSWERS(offer_id=offer.id)
-        self._patience = patience
+        self._timeout = timeout
 
     async def pieces(self) -> AsyncIterator[bytes]:
         await self._say(_GO)
         taken = 0
-        while (said := await self._ephemeral.wait_pop(self._chunks, self._patience)) != _FIN:
+        while (said := await self._ephemeral.wait_pop(self._chunks, self._timeout)) != _FIN:
             number, _, piece = (said or b"").partition(b"@@")
             if number != b"%d" % taken:
                 raise StreamOver("The sender disconnected. Ask for the file again.")

@@ -13,7 +13,7 @@ from satchel.features.drop.records import DETAILS, READY, request_channel
 from satchel.features.drop.relay.cross_server import Between
 from satchel.features.drop.relay.refusals import StreamOver
 from satchel.features.drop.relay.relay_ends import Outlet, ReceiverLeft
-from satchel.features.drop.relay.relay_stream import Patience, Segment, Stream
+from satchel.features.drop.relay.relay_stream import Segment, Stream, StreamTimeouts
 from satchel.kernel.clock import Clock
 from satchel.kernel.errors import Gone, SatchelError, Unavailable
 from satchel.stores.ports.ephemeral import Delete, Ephemeral, Exists, Message, Put
@@ -38,14 +38,20 @@ class Relay:
     """
 
     def __init__(
-        self, ephemeral: Ephemeral, clock: Clock, *, server_id: str, shared: bool, patience: Patience | None = None
+        self,
+        ephemeral: Ephemeral,
+        clock: Clock,
+        *,
+        server_id: str,
+        shared: bool,
+        timeouts: StreamTimeouts | None = None,
     ) -> None:
         self._ephemeral = ephemeral
         self._server_id = server_id
-        self._patience = patience or Patience()
+        self._timeouts = timeouts or StreamTimeouts()
         self._between = None
         if shared:
-            self._between = Between(ephemeral, clock, server_id, timedelta(seconds=self._patience.seconds))
+            self._between = Between(ephemeral, clock, server_id, timedelta(seconds=self._timeouts.seconds))
         self._streams: dict[RequestId, Stream] = {}
         self._open = 0
         self._relayed_bytes = 0
@@ -99,7 +105,7 @@ class Relay:
             raise _stopping()
         stream = self._streams.get(request_id)
         if stream is None:
-            stream = self._streams[request_id] = Stream(total, self._patience)
+            stream = self._streams[request_id] = Stream(total, self._timeouts)
         stream.check_open()
         stream.users += 1
         try:

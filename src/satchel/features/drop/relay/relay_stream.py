@@ -16,7 +16,7 @@ MAX_WAITING = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class StreamTimeouts:
     """Timeouts: how long a side waits for the other, and a segment for those before it, which may come another way."""
 
     seconds: float = 60
@@ -49,9 +49,9 @@ class Segment:
 class Stream:
     """The stream of one request. `total` is its number of bytes, if known."""
 
-    def __init__(self, total: int | None, patience: Patience) -> None:
+    def __init__(self, total: int | None, timeouts: StreamTimeouts) -> None:
         self._total = total
-        self._patience = patience
+        self._timeouts = timeouts
         self._position = 0
         self._line: dict[int, Segment] = {}
         self._current: Segment | None = None
@@ -68,8 +68,8 @@ class Stream:
         start = self._admit(segment)
         loop = asyncio.get_running_loop()
         timers = [
-            loop.call_later(self._patience.seconds, self._check_receiver, segment),
-            loop.call_later(self._patience.gap_seconds, self._check_place, segment, start),
+            loop.call_later(self._timeouts.seconds, self._check_receiver, segment),
+            loop.call_later(self._timeouts.gap_seconds, self._check_place, segment, start),
         ]
         try:
             await segment.taken
@@ -165,7 +165,7 @@ class Stream:
 
     async def _next(self) -> Segment:
         try:
-            async with asyncio.timeout(self._patience.seconds):
+            async with asyncio.timeout(self._timeouts.seconds):
                 while self._position not in self._line:
                     self._arrival.clear()
                     await self._arrival.wait()

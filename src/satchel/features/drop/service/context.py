@@ -24,8 +24,8 @@ TOGETHER = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drop:
-    """The store, clock, presence and limits: `daily_limit_bytes` of a network (None: no limit), and `patience`, the
-    timeout for a door or guest that does not answer."""
+    """The store, clock, presence and limits: `daily_limit_bytes` of a network (None: no limit), and `knock_timeout`
+    for a door or guest that does not answer."""
 
     ephemeral: Ephemeral
     clock: Clock
@@ -33,7 +33,7 @@ class Drop:
     limits: DropLimits
     max_sessions_of_a_network: int = SESSIONS_PER_NETWORK
     daily_limit_bytes: int | None
-    patience: timedelta = KNOCK_LASTS
+    knock_timeout: timedelta = KNOCK_LASTS
 
     def now(self) -> str:
         return iso(self.clock())

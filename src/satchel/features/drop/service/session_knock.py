@@ -77,13 +77,13 @@ async def knock(
     """Exchange public values. The knock counts as a failed attempt until the guest turns out to be right."""
     door_id = await _find_door(drop, session_id, network)
     key, note = KNOCK(session_id=session_id), _note(knock_id, "asked")
-    if not await drop.ephemeral.run(Put(key, note, ttl=drop.patience, only_if_absent=True)):
+    if not await drop.ephemeral.run(Put(key, note, ttl=drop.knock_timeout, only_if_absent=True)):
         raise DoorBusy("Somebody else is joining right now. Try again in a moment.")
     async with _over_if_it_fails(drop, session_id):
         await drop.limits.count_attempt(session_id, network)
         told = Knocked(knock_id=knock_id, suite=suite, share=share)
         answer = await _ask_door(drop, session_id, knock_id, door_id, told, Shared)
-        await drop.ephemeral.run(Put(key, _note(knock_id, "answered"), ttl=drop.patience))
+        await drop.ephemeral.run(Put(key, _note(knock_id, "answered"), ttl=drop.knock_timeout))
     return answer
 
 
@@ -93,7 +93,7 @@ async def present_tag(drop: Drop, session_id: SessionId, knock_id: KnockId, *, t
     await _check_stage(drop, session_id, knock_id, "answered")
     key = KNOCK(session_id=session_id)
     async with _over_if_it_fails(drop, session_id):
-        await drop.ephemeral.run(Put(key, _note(knock_id, "tagged"), ttl=drop.patience))
+        await drop.ephemeral.run(Put(key, _note(knock_id, "tagged"), ttl=drop.knock_timeout))
         told = Tagged(knock_id=knock_id, tag=tag)
         verdict = await _ask_door(drop, session_id, knock_id, door_id, told, Verdict)
     await drop.ephemeral.run(Delete(key))
@@ -116,7 +116,7 @@ async def _ask_door(
         await drop.ephemeral.together(*tell([door_id], told))
         answering = asyncio.create_task(_first_answer(messages, wanted))
         try:
-            async with asyncio.timeout(drop.patience.total_seconds()):
+            async with asyncio.timeout(drop.knock_timeout.total_seconds()):
                 while not (await asyncio.wait({answering}, timeout=_LOOK_EVERY_SECONDS))[0]:
                     await _refuse_if_gone(drop, door_id)
             return answering.result()
