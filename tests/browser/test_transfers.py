@@ -362,4 +362,4 @@ def test_administrators_see_when_the_house_was_kept(server: ServerProcess, open_
         .or_(page.locator("section"))
         .filter(has=page.get_by_role("heading", name="Housekeeping"))
     )
-    expect(panel).to_contain_text(re.compile("Last done|Not done yet"))
+    expect(panel).to_contain_text(re.compile("Last run|Not run yet"))
