@@ -1,4 +1,4 @@
-"""Follows a table's stream so that an effect and the position behind it are one write: nothing twice, nothing missed.
+"""Follows a table's stream. An effect and its position are one write, so nothing is applied twice or missed.
 
 async def count(shard: str, changes: Sequence[Change]) -> Effect:
     return Effect([Update(TOTALS, {"day": day}, [add("opened", n)]) for day, n in tally(changes)], len(changes))
@@ -7,8 +7,8 @@ await tables.create(TOTALS, POSITIONS)
 totals = Consumer(tables=tables, table=CLICKS, name="totals", worker=new_id(clock), clock=clock)
 while await totals.consume(count): ...
 
-Workers of one name share the parts of a stream by leases, which stand beside the positions. A lease only spares work
-that a rival does already: that nothing is applied twice follows from the position.
+Workers of one name share the shards of a stream by leases, which are stored beside the positions. A lease only saves
+work that another worker does already. That nothing is applied twice follows from the position, not from the lease.
 """
 
 import asyncio
@@ -41,7 +41,7 @@ from satchel.stores.ports.table import (
 
 POSITIONS = TableSpec("StreamPositions", text("consumer"), text("shard"), expiry="expiresAt")
 
-# A stream names a part for a day after its end. Only then is it safe to forget that it was finished.
+# A stream lists a shard for a day after its end. Only then is it safe to forget that it was finished.
 FORGOTTEN_AFTER = timedelta(hours=48)
 LEASE = timedelta(seconds=30)
 # For an effect that is worked out anew because something else than the position was not as expected.
@@ -52,7 +52,7 @@ _MILLISECOND = timedelta(milliseconds=1)
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What to write for the first `covers` of the changes, which may be fewer than were handed over, but not none."""
+    """What to write for the first `covers` changes: at least one, and at most as many as were given."""
 
     writes: Sequence[Write]
     covers: int
@@ -64,12 +64,12 @@ Handle: TypeAlias = Callable[[str, Sequence[Change]], Awaitable[Effect]]
 
 
 class HeldAlone(Conflict):
-    """Somebody has taken the whole stream for a while; that ends when they are done, or have died."""
+    """Another worker holds the whole stream. That ends when it is done, or when its leases expire."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Consumer:
-    """One worker of those who together follow a table's stream under one name.
+    """One of the workers that follow a table's stream under one name.
 
     A worker with `alone` takes all shards from the others. None of their effects happens until it releases them or its
     leases expire.
@@ -84,7 +84,7 @@ class Consumer:
     alone: bool = False
 
     async def consume(self, handle: Handle, *, limit: int = 100) -> int:
-        """Look once into every part of the stream that is ours, and carry out what `handle` makes of it; how many.
+        """Read every shard whose lease is ours once, and apply what `handle` returns. Returns the number of changes.
 
         A shard is begun only once its parent is finished, so that each item's changes come in order. `PositionLost`
         means that changes are gone: rebuild what depends on them, call `forget_lost`, and continue.
@@ -105,7 +105,7 @@ class Consumer:
         return taken
 
     async def take(self, shard: str, changes: Sequence[Change], handle: Handle) -> int:
-        """Carry out changes that somebody else has read; how many from the beginning are done, now or earlier.
+        """Apply changes that somebody else has read. Returns how many from the beginning are applied, now or earlier.
 
         The caller has to know when a shard has ended. Here its record expires when nothing has come for long.
         """
@@ -132,7 +132,7 @@ class Consumer:
         return [Check(POSITIONS, self._key(shard.id), attr("holder") == self.worker) for shard in unfinished]
 
     async def release(self) -> None:
-        """Let others have the parts that are ours."""
+        """Release our leases, so that other workers can have these shards."""
         mine = attr("holder") == self.worker
         for row in (await self._rows()).values():
             if row.get("holder") == self.worker:
@@ -140,7 +140,7 @@ class Consumer:
                     await self.tables.update(POSITIONS, POSITIONS.key_of(row), [*map(remove, _LEASE)], when=mine)
 
     async def following(self) -> list[Change]:
-        """What the stream has beyond the positions, without moving those."""
+        """The changes after the positions, without moving these."""
         rows = await self._rows()
         found: list[Change] = []
         for shard in await self.tables.shards(self.table):
@@ -155,16 +155,16 @@ class Consumer:
         return found
 
     async def lost(self) -> list[Item]:
-        """Positions from which the stream cannot be followed any more, each with `movedAt`, when it was reached."""
+        """Positions that the stream no longer reaches back to, each with `movedAt`, when it was reached."""
         shards = {shard.id for shard in await self.tables.shards(self.table)}
         return [row for row in (await self._rows()).values() if not await self._can_go_on(row, shards)]
 
     async def forget_lost(self) -> None:
-        """Go on with the oldest changes that are kept, wherever a position was lost."""
+        """Wherever a position was lost, continue with the oldest changes that are kept."""
         await self.tables.write_many(POSITIONS, delete=[POSITIONS.key_of(row) for row in await self.lost()])
 
     async def start_over(self) -> None:
-        """Forget all positions, so that everything that is kept comes again."""
+        """Delete all positions, so that every change that is kept comes again."""
         rows = (await self._rows()).values()
         await self.tables.write_many(POSITIONS, delete=[POSITIONS.key_of(row) for row in rows])
 
@@ -177,7 +177,7 @@ class Consumer:
         return done
 
     async def _apply(self, row: Item, changes: Sequence[Change], handle: Handle) -> int:
-        """How many of the changes were carried out; fewer than all if a rival took over."""
+        """How many of the changes were applied: fewer than all if another worker took the lease."""
         done, retries = 0, Retries(_BACKOFF)
         while done < len(changes):
             effect = await handle(row["shard"], changes[done:])
@@ -189,7 +189,7 @@ class Consumer:
             except TransactionCancelled as refusal:
                 if refusal.reasons[-1] == "condition":
                     break
-                # Something that `handle` had read has changed since; let it read again.
+                # Something that `handle` had read has changed since: retry with a fresh read.
                 if not await retries.pause():
                     raise
             else:
@@ -197,7 +197,7 @@ class Consumer:
         return done
 
     async def _finish(self, shard: str) -> bool:
-        """Note that a part has ended, and forget it when the stream has forgotten it."""
+        """Record that a shard has ended, and delete the record once the stream no longer lists the shard."""
         actions = [assign("ended", value=True), assign("expiresAt", self._forgotten_at()), *map(remove, _LEASE)]
         try:
             await self.tables.update(POSITIONS, self._key(shard), actions, when=attr("holder") == self.worker)
@@ -210,7 +210,7 @@ class Consumer:
         return {**row, "after": position, "movedAt": int(now), "until": self._until(now)}
 
     async def _ours(self, ready: Sequence[Shard], rows: dict[str, Item]) -> list[Shard]:
-        """The parts whose lease is ours or has lapsed, and one more if somebody else has too many."""
+        """The shards whose lease is ours or has expired, and one more if another worker has too many."""
         busy = [shard for shard in ready if self._is_elsewhere(rows.get(shard.id))]
         ours = [shard for shard in ready if shard not in busy and await self._claim(shard.id, rows)]
         held_by = Counter(rows[shard.id]["holder"] for shard in busy if not rows[shard.id].get("alone"))
@@ -221,7 +221,7 @@ class Consumer:
         return ours
 
     async def _claim(self, shard: str, rows: dict[str, Item]) -> bool:
-        """Whether the part is ours now; `rows` then has it as it is stored."""
+        """Whether the lease of the shard is ours now. If so, `rows` has it as it is stored."""
         row = rows.get(shard, {})
         now = self.clock()
         if row.get("holder") == self.worker and row["until"] - self._until(now) > -self.lease / _MILLISECOND / 2:
@@ -236,7 +236,7 @@ class Consumer:
         return True
 
     def _is_elsewhere(self, row: Item | None) -> bool:
-        """Whether a part is somebody else's, and to be left to them."""
+        """Whether another worker holds the lease of a shard."""
         if row is None or row.get("holder", self.worker) == self.worker or row["until"] <= self.clock() * 1000:
             return False
         return bool(row["alone"]) or not self.alone

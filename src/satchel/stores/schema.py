@@ -84,7 +84,7 @@ class KeyTemplate:
 
 
 class EphemeralKey:
-    """A key of the ephemeral store such as `room:{room_id}:chat`, declared once; called with its fields, it is made.
+    """A key of the ephemeral store such as `room:{room_id}:chat`, declared once. Call it with its fields to make a key.
 
     What is `durable` outlives a restart of a server that keeps its short-lived state in memory. A key may look like
     those that it is `apart_from`, of which its owner knows that their fields have no value in common.
@@ -182,7 +182,7 @@ class Shape(Generic[R]):
         cursor: str | None = None,
         **fields: str,
     ) -> "RecordPage[R]":
-        """Records of one partition: `fields` name it, and as much of the sort key's beginning as is known."""
+        """Records of one partition. `fields` name the partition and as much of the sort key's beginning as is known."""
         partition, sort = (self.keys[name] for name in self.table.key_names)
         page = await tables.query(
             self.table,
@@ -214,7 +214,7 @@ class Shape(Generic[R]):
 
 @dataclass(frozen=True, slots=True)
 class RecordPage(Generic[R]):
-    """Some records in order, and where to go on, if there is more."""
+    """A page of records in order, and the cursor of the next page, if there is one."""
 
     records: list[R]
     cursor: str | None

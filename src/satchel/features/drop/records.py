@@ -1,8 +1,8 @@
-"""What is kept of a drop session, all of it short-lived: every key of the ephemeral store, declared once.
+"""What is stored of a drop session, all of it short-lived: every key of the ephemeral store, declared once.
 
 The keys are the seed's but for the last few, which are ours. Where the seed has a file's name, there is the file's id;
-where it has a user, the id of a member (decision 12 says what else has changed, and why). Every key ends by itself, so
-that what a crash leaves behind is gone within a day.
+where it has a user, the id of a member (decision 12 says what else has changed, and why). Every key expires, so what
+a crash leaves is gone within a day.
 """
 
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ FILES = _key("files:{session_id}", "set", "Ids of the files that are announced i
 FILE = _key("files:{session_id}:{file_id}", "hash", "`name`: the sealed announcement, size included; `owner.id`")
 CREATED = _key("created.sessions:{network}", "set", "Ids of sessions that were opened from a network")
 ATTEMPTS = _key(
-    "access.attempts:{session_id}:{network}", "value", "How often a network failed to get in; ends soon", durable=False
+    "access.attempts:{session_id}:{network}", "value", "How often a network failed to join; expires soon", durable=False
 )
 CALLS = _key("calls", "hash", "Network → calls within this second", durable=False)
 REQUESTED = _key("file.reqs:{session_id}", "set", "Ids of files that somebody has asked for")
@@ -49,7 +49,7 @@ DETAILS = _key(
     "hash",
     "All of a request: `filename`, who, sealed texts; `public.key` and `amount.of.chunks` once acknowledged",
 )
-READY = _key("file.req.ready:{request_id}", "value", "That the receiver of a stream is there to take it", durable=False)
+READY = _key("file.req.ready:{request_id}", "value", "That the receiver of a stream is connected", durable=False)
 CHUNKS = _key(
     "file.req.chunks:{request_id}",
     "list",
@@ -57,11 +57,11 @@ CHUNKS = _key(
     durable=False,
 )
 LAST_CHUNK = _key(
-    "file.req.last.chunk:{request_id}", "value", "How many chunks the receiver says it has written", durable=False
+    "file.req.last.chunk:{request_id}", "value", "How many chunks the receiver has written", durable=False
 )
-MEMBERS = _key("members:{session_id}", "hash", "Member id → SHA-256 of the token, sealed introduction, when they came")
+MEMBERS = _key("members:{session_id}", "hash", "Member id → SHA-256 of the token, introduction, when they joined")
 MEMBER = _key("member:{member_id}", "value", "The session that a member is in, so that no id is used twice")
-SEEN = _key("seen:{session_id}", "hash", "Member id → when they were last heard of")
+SEEN = _key("seen:{session_id}", "hash", "Member id → time of their last call")
 KNOCK = _key(
     "knock:{session_id}",
     "value",
@@ -80,13 +80,13 @@ OFFERS = _key(
 ANSWERS = _key(
     "file.req.answers:{offer_id}",
     "list",
-    "What the receiver's server says to one of them: go on, how it ended",
+    "What the receiver's server tells one of them: continue, or how it ended",
     durable=False,
 )
 PASSED = _key(
     "drop.passed:{network}:{day}",
     "value",
-    "Bytes that a network has handed over in a day, if there is a limit",
+    "Bytes that a network has sent in a day, if there is a limit",
     durable=False,
 )
 EPHEMERAL_KEYS = (
@@ -97,7 +97,7 @@ EPHEMERAL_KEYS = (
 
 
 class SessionRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A session; `code` is SHA-256 of what lets people in, `renewed_at` when its keys were last made to last."""
+    """A session. `code` is the SHA-256 of the admission, `renewed_at` when the expiry of its keys was last extended."""
 
     session_id: SessionId
     name: SessionName
@@ -109,7 +109,7 @@ class SessionRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MemberRow(msgspec.Struct, frozen=True, kw_only=True):
-    """Somebody in a session."""
+    """A member of a session."""
 
     token_sha256: str
     sealed: str
@@ -117,7 +117,7 @@ class MemberRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AcknowledgementRow(msgspec.Struct, frozen=True, kw_only=True):
-    """The owner's yes to a request."""
+    """The owner's acknowledgement of a request."""
 
     public_key: str
     sealed: str
@@ -126,7 +126,7 @@ class AcknowledgementRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RequestRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A request that is open."""
+    """An open request."""
 
     request_id: RequestId
     session_id: SessionId
@@ -143,7 +143,7 @@ decode_member = msgspec.json.Decoder(MemberRow).decode
 
 
 def read_session(session_id: SessionId, fields: Mapping[str, bytes]) -> SessionRow | None:
-    """None if there is no such session; what a change that came too late left behind is none either."""
+    """None if the session does not exist. What a late change left behind does not count as a session."""
     if not fields.keys() >= {"name", "code", "host_id", "created_at", "renewed_at"}:
         return None
     texts = {name: value.decode() for name, value in fields.items() if value}
@@ -195,12 +195,12 @@ def read_request(request_id: RequestId, fields: Mapping[str, bytes]) -> RequestR
 
 
 def request_channel(request_id: RequestId) -> str:
-    """Where it is told that a request has ended, so that its stream ends with it."""
+    """The channel that says that a request has ended, so that its stream ends, too."""
     return f"drop-request:{request_id}"
 
 
 def knock_channel(session_id: SessionId, knock_id: KnockId) -> str:
-    """Where the guest's side waits for what the door answers."""
+    """The channel on which the guest's call waits for the door's answer."""
     return f"drop-knock:{session_id}:{knock_id}"
 
 

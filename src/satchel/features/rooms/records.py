@@ -1,13 +1,13 @@
-"""What is stored of a room: every key of the ephemeral store, declared once, and where the bytes of its files stand.
+"""What is stored of a room: every key of the ephemeral store, declared once, and the objects of its files.
 
 The keys `roomToken`, `userId` and `file` are the seed's. What stands in them for a room is its id, never its letters
 (decision 11). All of them but `SEEN` and `SWEEP` are durable, and none ends by itself but leases and the letters of a
 room that is over: whether a room is over is said by its row, and whoever closes it takes everything else away.
 
-The bytes stand at `room/<room id>/<sha256>.<object id>`. While `room:…:bytes:…` names an object, that object exists.
-Whoever wants to refer to it counts it in `refs` and reads the name in one step. Whoever brings a count back to 0 takes
-the name away and reads the count in one step: if it is still 0, nobody can ever refer to that object again, so deleting
-it, however late, hits nobody.
+The bytes are stored at `room/<room id>/<sha256>.<object id>`. While `room:…:bytes:…` names an object, that object
+exists. A new reference increments `refs` and reads the name in one step. When a count returns to 0, one step deletes
+the name and reads the count again: if it is still 0, nobody can ever refer to that object again, so deleting it,
+however late, is safe.
 """
 
 from collections.abc import Mapping
@@ -25,29 +25,29 @@ def _key(pattern: str, kind: EphemeralKind, about: str, *, durable: bool = True)
 
 
 MEMBERS = _key("roomToken:{room_id}", "set", "Who is in a room: ids of people")
-WHEREABOUTS = _key("userId:{person_id}", "value", "The room that a person is in; good only if that has them in its set")
+WHEREABOUTS = _key("userId:{person_id}", "value", "The room that a person is in, if the set of that room has them")
 FILE_HASH = _key("file:{file_id}:hash", "value", "SHA-256 of a file in a room")
 FILE_NAME = _key("file:{file_id}:filename", "value", "Name of a file in a room")
 CODE = _key("roomCode:{code}", "value", "Five letters → room id; empty for a day after that room's end")
-ROOMS = _key("rooms", "hash", "Room id → when it ends; of one that has ended, when to look after it again")
+ROOMS = _key("rooms", "hash", "Room id → when it ends; of one that has ended, when to clean it up again")
 OWNED = _key("rooms:{person_id}", "set", "Ids of the rooms that a person has opened")
 ROOM = _key("room:{room_id}", "hash", "What a room is: code, name, owner, lock, used bytes, and whether it is closed")
-PEOPLE = _key("room:{room_id}:people", "hash", "Person id → name, kind, when they came")
-KNOCKS = _key("room:{room_id}:knocks", "hash", "Person id → who waits at the door, since when, coming from which room")
-REMOVED = _key("room:{room_id}:removed", "set", "Ids of people who were put out")
-CHAT = _key("room:{room_id}:chat", "list", "What was said, the last first")
-FILES = _key("room:{room_id}:files", "hash", "File id → what is known of it but its hash and name")
-NAMES = _key("room:{room_id}:names", "set", "Names in use, each with its folder and for whom it is")
+PEOPLE = _key("room:{room_id}:people", "hash", "Person id → name, kind, when they joined")
+KNOCKS = _key("room:{room_id}:knocks", "hash", "Person id → who waits to be admitted, since when, from which room")
+REMOVED = _key("room:{room_id}:removed", "set", "Ids of people who were removed")
+CHAT = _key("room:{room_id}:chat", "list", "Chat messages, the last first")
+FILES = _key("room:{room_id}:files", "hash", "File id → its metadata, without hash and name")
+NAMES = _key("room:{room_id}:names", "set", "Names in use, each with its folder and receiver")
 BYTES = _key("room:{room_id}:bytes:{sha256}", "value", "The object that has these bytes")
-REFS = _key("room:{room_id}:refs", "hash", "`<sha256>.<object id>` → how many files show that object")
-UNDERWAY = _key("room:{room_id}:underway", "hash", "What bringing or deleting a file holds while it lasts")
+REFS = _key("room:{room_id}:refs", "hash", "`<sha256>.<object id>` → how many files refer to that object")
+UNDERWAY = _key("room:{room_id}:underway", "hash", "Journal of adding and deleting files: what each operation holds")
 REPAIR_LEASE = _key(
     "room:{room_id}:mending", "value", "The lease of the server that repairs a room after a crash; ends soon"
 )
 SEEN = _key(
     "seen-in-room:{file_id}:{person_id}",
     "value",
-    "That a look at a file was counted; ends within half a day",
+    "That a view of a file was counted, for half a day",
     durable=False,
 )
 SWEEP = _key(
@@ -60,7 +60,7 @@ EPHEMERAL_KEYS = (
 
 
 class RoomRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A room. Of one that is closed little more is left than since when and why."""
+    """A room. Of a closed one little more is left than when and why it was closed."""
 
     room_id: RoomId
     code: RoomCode
@@ -76,7 +76,7 @@ class RoomRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PersonRow(msgspec.Struct, frozen=True, kw_only=True):
-    """Somebody in a room, by the name they had when they came."""
+    """A person in a room, with the name they had when they joined."""
 
     name: str
     kind: Kind
@@ -84,7 +84,7 @@ class PersonRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class KnockRow(msgspec.Struct, frozen=True, kw_only=True):
-    """Somebody at the door, and the room they were in when they knocked."""
+    """A person who waits to be admitted, and the room they were in when they knocked."""
 
     name: str
     kind: Kind
@@ -93,7 +93,7 @@ class KnockRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FileRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A file in a room but for its hash and name; with `to` only that person and who brought it see it."""
+    """A file in a room without its hash and name. With `to`, only that person and its sender see it."""
 
     folder: str
     size_bytes: int
@@ -108,7 +108,7 @@ class FileRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NoteRow(msgspec.Struct, frozen=True, kw_only=True):
-    """What bringing or deleting a file is about: an object, which it `holds` or has let go of, and a name."""
+    """A journal entry of adding or deleting a file: an object, which it `holds` or has released, and a name."""
 
     file_id: FileId
     at: str
@@ -120,7 +120,7 @@ class NoteRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RoomFile(msgspec.Struct, frozen=True, kw_only=True):
-    """A file in a room, whole."""
+    """A file in a room with its hash and name."""
 
     room_id: RoomId
     file_id: FileId
@@ -151,7 +151,7 @@ def room_fields(**changes: str | bool) -> dict[str, bytes]:
 
 
 def read_room(room_id: RoomId, fields: Mapping[str, bytes], due: bytes | None) -> RoomRow | None:
-    """None if there is no such room; what a change that came too late left behind is none either."""
+    """None if the room does not exist. What a late change left behind does not count as a room."""
     if due is None or not fields.keys() >= {"owner_id", "opened_at"}:
         return None
     texts = {name: value.decode() for name, value in fields.items()}

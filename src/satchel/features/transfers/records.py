@@ -1,7 +1,7 @@
 """What is stored of transfers: the transfer itself, its files, a receipt for each receiver, and pointers to find it by.
 
 Ids sort by time, so a person's pointers are their history. The transfer's own row is written last and alone makes it
-visible: a pointer without one is passed over. The counts in it change only together with the receipts that they count.
+visible: a pointer without one is skipped. The counts in it change only together with the receipts that they count.
 """
 
 from collections.abc import Sequence
@@ -21,18 +21,18 @@ from satchel.stores.schema import EphemeralKey, Record, Shape, attribute
 from satchel.tables import CATALOG, USER_TRANSFERS
 
 OWNER = "transfers"
-# So many names and so many whole descriptions stand in the transfer's own row: enough to show it in a list.
+# How many names and how many whole files the transfer's own row has: enough to show it in a list.
 NAMES_SHOWN = 100
 FILES_SHOWN = 10
 FILES_PER_ROW = 100
-# What was cut off is found through this index, as expired sessions and uploads are.
+# Interrupted operations are found through this index, as are expired sessions and uploads.
 POSTING_INDEX = "RefreshTokenExpiration"
 POSTING_SORT = "#POSTING"
 _PERSON, _ROOM = "User#", "Room#"
 
 
 class TransferRow(Record, frozen=True, kw_only=True):
-    """Who handed what to whom. `roomId` is where the files are; without it they are the sender's own."""
+    """Who sent what to whom. `roomId` is where the files are. Without it they are on the sender's shelf."""
 
     transfer_id: TransferId = attribute("transferId")
     sender: str
@@ -92,7 +92,7 @@ class FilesRow(Record, frozen=True, kw_only=True):
 class ReceiptRow(Record, frozen=True, kw_only=True):
     """How far a transfer has come with one receiver, as a whole and file by file.
 
-    `version` changes with every change, which is how none of them is lost; 0 is a receipt that is not stored yet.
+    `version` increases with every change, so that no update is lost. 0 is a receipt that is not stored yet.
     """
 
     transfer_id: TransferId = attribute("transferId")
@@ -114,7 +114,7 @@ class ReceiptRow(Record, frozen=True, kw_only=True):
 
 
 class PointerRow(Record, frozen=True, kw_only=True):
-    """That a transfer concerns a person, and from which side."""
+    """Points a person to one of their transfers, as sender or receiver."""
 
     person_id: PersonId = attribute("personId")
     transfer_id: TransferId = attribute("transferId")
@@ -123,7 +123,7 @@ class PointerRow(Record, frozen=True, kw_only=True):
 
 
 class PostingRow(Record, frozen=True, kw_only=True):
-    """That a transfer is being made or ended, and whom it concerns; `due` is when that has to be done."""
+    """Journal entry: a transfer is being made or ended, and for whom. After `due`, recovery finishes it."""
 
     transfer_id: TransferId = attribute("TransferId")
     sender_id: PersonId = attribute("SenderId")
@@ -136,7 +136,7 @@ TRANSFER = Shape(
     USER_TRANSFERS,
     {"PK": "Transfer#{transfer_id}", "SK": "Transfer#{transfer_id}"},
     owner=OWNER,
-    about="What was handed to whom, and how many receivers have come how far",
+    about="What was sent to whom, and how many receivers are in which state",
 )
 FILES = Shape(
     FilesRow,
@@ -178,14 +178,14 @@ WAITING = Shape(
     USER_TRANSFERS,
     {"PK": "User#{person_id}", "SK": "Waiting#{transfer_id}"},
     owner=OWNER,
-    about="What a person was given and has not looked at yet",
+    about="What a person has received and not opened yet",
 )
 POSTING = Shape(
     PostingRow,
     CATALOG,
     {"PK": "TRANSFER#{transfer_id}", "SK": POSTING_SORT},
     owner=OWNER,
-    about="A transfer that is being made or ended; what was cut off through RefreshTokenExpiration",
+    about="Journal: a transfer that is being made or ended; interrupted ones through RefreshTokenExpiration",
 )
 SHAPES = (TRANSFER, FILES, RECEIPT, POINTER, SENT, RECEIVED, WAITING, POSTING)
 # A client may repeat its request when the server has started anew.
@@ -213,7 +213,7 @@ def chunk_of(place: int) -> str:
 
 
 def rows_of_files(transfer_id: TransferId, files: Sequence[TransferFile]) -> list[FilesRow]:
-    """Those that the transfer's own row does not show."""
+    """Rows for the files that the transfer's own row does not have."""
     return [
         FilesRow(transfer_id=transfer_id, chunk=chunk_of(start), files=list(files[start : start + FILES_PER_ROW]))
         for start in range(FILES_SHOWN, len(files), FILES_PER_ROW)

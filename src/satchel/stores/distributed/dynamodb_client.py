@@ -1,4 +1,4 @@
-"""One way to send a request to DynamoDB: signed, bounded in time, sent again where that is safe, errors translated.
+"""Sends requests to DynamoDB: signed, with a timeout, retried where that is safe, with errors translated.
 
 The library's own retries are switched off, because they repeat a write whose answer was lost: an addition would count
 twice, and a conditional put would be told that somebody else (itself) had come first.
@@ -23,7 +23,7 @@ CONNECT_SECONDS = 3
 READ_SECONDS = 10
 MAX_CONNECTIONS = 50
 _LARGE_BYTES = 512 * 1024
-# A server that hangs is given up sooner than one that refuses: each attempt alone can take READ_SECONDS.
+# Retries of a server that hangs end sooner than of one that refuses: each attempt alone can take READ_SECONDS.
 _BACKOFF = Backoff(attempts=8, first_seconds=0.05, longest_seconds=2.0, jitter=0.5, within_seconds=20.0)
 
 Answer: TypeAlias = dict[str, Any]
@@ -98,7 +98,7 @@ class DynamoClient:
 
 
 def _send_in_pieces(request: Any, **_: Any) -> None:
-    """Let a large request be written bit by bit: a transaction can have megabytes, and would hold up the loop."""
+    """Write a large request in pieces: a transaction can have megabytes, and would block the loop."""
     if len(request.body) >= _LARGE_BYTES:
         request.body = io.BytesIO(request.body)
 

@@ -1,4 +1,4 @@
-"""The table store on DynamoDB: the contract's words turned into requests, its answers into items."""
+"""The table store on DynamoDB: turns calls of the contract into requests, and answers into items."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress

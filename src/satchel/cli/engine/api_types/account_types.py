@@ -14,14 +14,14 @@ class Tokens(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SignedInView(msgspec.Struct, frozen=True, kw_only=True):
-    """A session that has just begun or been renewed; `tokens` is null when they went into cookies."""
+    """A new or renewed session. `tokens` is null if they were set as cookies."""
 
     email: str
     tokens: Tokens | None = None
 
 
 class GuestView(msgspec.Struct, frozen=True, kw_only=True):
-    """A guest's identity; `token` is null when it went into a cookie."""
+    """A guest's identity. `token` is null if it was set as a cookie."""
 
     guest_id: str
     name: str
@@ -46,7 +46,7 @@ class InvitationView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
 
 
 class PersonEntry(msgspec.Struct, frozen=True, kw_only=True):
-    """Somebody with an account, as administrators see them; bytes that several of their files share count once."""
+    """A person as administrators see them. Bytes that several of their files share count once."""
 
     user_id: str
     name: str
@@ -59,14 +59,14 @@ class PersonEntry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PeopleList(msgspec.Struct, frozen=True, kw_only=True):
-    """People in the order in which they signed up, and where to go on."""
+    """A page of people in the order of sign-up, and the cursor of the next."""
 
     people: list[PersonEntry]
     cursor: str | None = None
 
 
 class PasswordResetView(msgspec.Struct, frozen=True, kw_only=True):
-    """Leave to choose a new password, once; the token is shown only here."""
+    """A password reset that works once. The token is shown only here."""
 
     token: str
     expires_at: str

@@ -12,7 +12,7 @@ SessionName: TypeAlias = Annotated[str, msgspec.Meta(pattern=r"\A[a-z]+(-[a-z]+)
 
 
 class SessionOpened(msgspec.Struct, frozen=True, kw_only=True):
-    """A session of yours: the link is `link_base`, `#` and the secret, which only clients know."""
+    """The opened session. The link is `link_base`, `#` and the secret, which only clients know."""
 
     session_id: Id
     name: SessionName
@@ -21,7 +21,7 @@ class SessionOpened(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SessionJoined(msgspec.Struct, frozen=True, kw_only=True):
-    """A session that you are in now."""
+    """The joined session."""
 
     session_id: Id
     name: SessionName
@@ -35,7 +35,7 @@ class NameView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MemberView(msgspec.Struct, frozen=True, kw_only=True):
-    """A member; what they say of themselves is sealed. `here` if they are connected."""
+    """A member. Their introduction is encrypted. `here` if they are connected."""
 
     member_id: Id
     sealed: str
@@ -44,7 +44,7 @@ class MemberView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FileView(msgspec.Struct, frozen=True, kw_only=True):
-    """An announced file; its name, size and kind are sealed."""
+    """An announced file. Its name, size and kind are encrypted."""
 
     file_id: Id
     owner_id: Id
@@ -52,7 +52,7 @@ class FileView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AcknowledgementView(msgspec.Struct, frozen=True, kw_only=True):
-    """The owner's yes: `chunks` and `bytes` of the sealed stream, null where the owner does not know."""
+    """The owner's acknowledgement: `chunks` and `bytes` of the encrypted stream, null if the owner does not know."""
 
     public_key: str
     sealed: str
@@ -61,7 +61,7 @@ class AcknowledgementView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RequestView(msgspec.Struct, frozen=True, kw_only=True):
-    """Somebody's wish for a file: `chunks` have arrived so far, `is_flowing` while the receiver is being sent more."""
+    """A request for a file. `chunks` have arrived so far, `is_flowing` while the receiver gets more."""
 
     request_id: Id
     file_id: Id
@@ -75,15 +75,15 @@ class RequestView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReceiptView(msgspec.Struct, frozen=True, kw_only=True):
-    """What the receiver of a request that is over has proved to its owner."""
+    """The proof of a receiver to the owner that a request was completed."""
 
     request_id: Id
     receipt: str
 
 
 class SessionView(msgspec.Struct, frozen=True, kw_only=True):
-    """A session as its members see it; `door_id` is who lets people in by the spoken code, `receipts` are the latest
-    for what the caller has handed over.
+    """A session as its members see it. `door_id` is the member who shows the code, `receipts` are the latest for what
+    the caller has sent.
     """
 
     session_id: Id

@@ -9,7 +9,7 @@ import msgspec
 
 
 class ThingView(msgspec.Struct, frozen=True, kw_only=True):
-    """What a link leads to; what is not there is gone or in the bin. A room without a name has its letters as such."""
+    """The target of a link. One that does not exist is deleted or in the bin. A room without a name has its code."""
 
     kind: Literal["file", "folder", "request", "room"]
     id: str
@@ -43,7 +43,7 @@ class LinkView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LinkList(msgspec.Struct, frozen=True, kw_only=True):
-    """Some links, the newest first, and where to go on."""
+    """A page of links, the newest first, and the cursor of the next."""
 
     links: list[LinkView]
     cursor: str | None = None
@@ -60,7 +60,7 @@ class LandingView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LinkedFileView(msgspec.Struct, frozen=True, kw_only=True):
-    """A file that can be downloaded; `preview` says as what it could be shown, if it may be."""
+    """A file to download. `preview` is the kind of preview, if there is one."""
 
     file_id: str
     path: str
@@ -69,14 +69,14 @@ class LinkedFileView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LinkedFileList(msgspec.Struct, frozen=True, kw_only=True):
-    """Some files, and where to go on."""
+    """A page of files, and the cursor of the next."""
 
     files: list[LinkedFileView]
     cursor: str | None = None
 
 
 class EnteredView(msgspec.Struct, frozen=True, kw_only=True):
-    """A pass to be shown from now on, and what it opens: files, or a page of the app to go to."""
+    """The pass for further requests, and what it opens: files, or a page of the app."""
 
     pass_: str = msgspec.field(name="pass")
     listing: LinkedFileList | None = None

@@ -9,7 +9,7 @@ import msgspec
 
 
 class OccupantView(msgspec.Struct, frozen=True, kw_only=True):
-    """Somebody in the room; `here` if they have it open, on these `devices`."""
+    """A person in the room. `here` if they have it open, on these `devices`."""
 
     person_id: str
     name: str
@@ -21,7 +21,7 @@ class OccupantView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class KnockView(msgspec.Struct, frozen=True, kw_only=True):
-    """Somebody who waits to be let in."""
+    """A person who waits to be admitted."""
 
     person_id: str
     name: str
@@ -30,7 +30,7 @@ class KnockView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RoomView(msgspec.Struct, frozen=True, kw_only=True):
-    """A room as somebody in it sees it: `you` is the caller; only the owner sees `knocks`."""
+    """A room as a member sees it. `you` is the caller. Only the owner sees `knocks`."""
 
     room_id: str
     code: str
@@ -50,14 +50,14 @@ class RoomView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class JoinView(msgspec.Struct, frozen=True, kw_only=True):
-    """The room that you are in now; or `knocking`, and you are told when somebody has let you in."""
+    """The room that you have joined; or `knocking`, and a live event says when you are admitted."""
 
     room: RoomView | None = None
     knocking: bool
 
 
 class OwnedRoom(msgspec.Struct, frozen=True, kw_only=True):
-    """A room of the caller's; `people` is how many are in it."""
+    """A room of the caller. `people` is how many are in it."""
 
     room_id: str
     code: str
@@ -70,7 +70,7 @@ class OwnedRooms(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that was said in a room, by whom and when; the name is the one they had then."""
+    """A chat message, its author and time. The name is the one they had then."""
 
     message_id: str
     person_id: str
@@ -87,7 +87,7 @@ class ChatView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FileView(msgspec.Struct, frozen=True, kw_only=True):
-    """A file in a room as people see it; `folder` is such as `a/b`. With `to` only two people see it at all."""
+    """A file in a room as people see it. `folder` is such as `a/b`. With `to`, only two people see it."""
 
     file_id: str
     name: str

@@ -9,7 +9,7 @@ import msgspec
 
 
 class EntryView(msgspec.Struct, frozen=True, kw_only=True):
-    """A file or a folder on the caller's shelf; `folder_id` is the folder that it is in, `root` at the top."""
+    """A file or a folder on the caller's shelf. `folder_id` is its parent, `root` at the top."""
 
     kind: Literal["file", "folder"]
     id: str
@@ -20,7 +20,7 @@ class EntryView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HitView(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that was found, and the names of the folders it is in, from the top down."""
+    """A search result, and the names of its folders, from the top down."""
 
     kind: Literal["file", "folder"]
     id: str
@@ -32,14 +32,14 @@ class HitView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EntryList(msgspec.Struct, frozen=True, kw_only=True):
-    """What is in a folder, and where to go on."""
+    """A page of a folder, and the cursor of the next."""
 
     entries: list[EntryView]
     cursor: str | None = None
 
 
 class HitList(msgspec.Struct, frozen=True, kw_only=True):
-    """What was found, and where to go on; a page may be empty though there is more."""
+    """A page of search results, and the cursor of the next. A page may be empty though there is more."""
 
     entries: list[HitView]
     cursor: str | None = None

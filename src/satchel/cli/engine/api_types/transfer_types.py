@@ -9,14 +9,14 @@ import msgspec
 
 
 class SenderView(msgspec.Struct, frozen=True, kw_only=True):
-    """Who sent something."""
+    """The sender of a transfer."""
 
     person_id: str
     name: str
 
 
 class ReceiverView(msgspec.Struct, frozen=True, kw_only=True):
-    """Whom something was sent to: a person, or everybody in a room."""
+    """The receiver of a transfer: a person, or everybody in a room."""
 
     kind: Literal["person", "room"]
     id: str
@@ -24,7 +24,7 @@ class ReceiverView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TransferFileView(msgspec.Struct, frozen=True, kw_only=True):
-    """One of the files. `folder` is "a/b" or empty; `state` is how far the caller has come with it, if they receive."""
+    """One of the files. `folder` is "a/b" or empty. `state` is the caller's own, if they are a receiver."""
 
     place: int
     name: str
@@ -49,14 +49,14 @@ class ReceiptView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MissingView(msgspec.Struct, frozen=True, kw_only=True):
-    """Somebody who was asked for an answer and has not given one."""
+    """A person who was asked for an answer and has not handed in."""
 
     person_id: str
     name: str
 
 
 class CountsView(msgspec.Struct, frozen=True, kw_only=True):
-    """How many receivers stand at which step."""
+    """How many receivers are in which state."""
 
     offered: int
     opened: int
@@ -88,14 +88,14 @@ class TransferView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TransferList(msgspec.Struct, frozen=True, kw_only=True):
-    """Some transfers, the newest first, and where to go on."""
+    """A page of transfers, the newest first, and the cursor of the next."""
 
     transfers: list[TransferView]
     cursor: str | None = None
 
 
 class WaitingList(msgspec.Struct, frozen=True, kw_only=True):
-    """What the caller was given and has not opened, the newest first, and whether there is more of it."""
+    """The transfers that the caller has not opened, the newest first, and whether there are more."""
 
     transfers: list[TransferView]
     more: bool

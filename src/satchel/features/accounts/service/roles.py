@@ -1,4 +1,4 @@
-"""Make somebody an administrator or not, suspend somebody or not: never so that nobody is left to administer."""
+"""Promotes, demotes and suspends people. The last administrator always stays."""
 
 from dataclasses import dataclass
 
@@ -30,11 +30,11 @@ class Standing:
 async def change_standing(
     accounts: Accounts, by: UserId, user_id: UserId, *, administrator: bool | None, suspended: bool | None
 ) -> UserRow:
-    """None leaves it as it is. Who loses something is signed out everywhere, so that it holds at once."""
+    """Change a role; None leaves it as it is. Who loses a right is signed out everywhere, so it holds at once."""
     if suspended and user_id == by:
         raise OwnSuspension("You cannot suspend yourself. Ask another administrator.")
     user, was, will = await _change(accounts, user_id, administrator, suspended)
-    # Also when nothing changed: an earlier call may have been cut off before it came to this.
+    # Also when nothing changed: an earlier call may have crashed before this step.
     if will.suspended or (was.administrator and not will.administrator):
         await end_all_sessions(accounts, user.email)
     return await find_user(accounts, user_id)
@@ -68,7 +68,9 @@ async def _write(accounts: Accounts, user: UserRow, was: Standing, will: Standin
         await accounts.tables.transact(writes)
     except TransactionCancelled as cancelled:
         if cancelled.reasons == (None, None, "condition"):
-            raise LastAdministrator("Make somebody else an administrator first.") from cancelled
+            raise LastAdministrator(
+                "The server needs at least one administrator. Make somebody else an administrator first."
+            ) from cancelled
         raise
 
 
@@ -92,7 +94,7 @@ def _right(accounts: Accounts, user: UserRow, was: Standing, will: Standing) -> 
 
 
 def _count(user_id: UserId, *, administers: bool) -> Write:
-    """The one place that every such change passes through: of two who remove each other, the second is refused."""
+    """Update the one set of administrators: of two people who demote each other, the second is refused."""
     person, all_of_them = frozenset({user_id}), attr("administrators")
     if administers:
         return SERVER.update([add("administrators", person)], when=attr("PK").exists())

@@ -1,7 +1,7 @@
-"""Sign in, stay signed in, and see and end the sessions one has.
+"""Sessions: sign in, refresh, list and end.
 
 A refresh token is a claim signed by the server: whose session it is for and how often that session was refreshed. Only
-the newest one works; its hash is the record in the table. Presenting an older one means that somebody else has it too,
+the newest one works; its hash is the record in the table. Presenting an older one means that somebody else has it, too,
 and ends the session. For a few seconds the one before the newest still answers with the newest, which is the same
 signed claim again: a browser with two tabs, or a client whose answer was lost, is not a thief.
 """
@@ -65,7 +65,7 @@ class SignedIn:
 async def sign_in(
     accounts: Accounts, email: str, password: str, *, purpose: Purpose, device: str, address: str
 ) -> SignedIn:
-    """Unknown address and wrong password are one answer, in words and in time."""
+    """Sign in. An unknown address and a wrong password get the same answer, after the same time."""
     known = normalise_email(email)
     await accounts.limits.sign_ins.count(known, address)
     user = await _user_by_email(accounts, known)
@@ -80,7 +80,7 @@ async def sign_in(
 
 
 async def open_session(accounts: Accounts, user: UserRow, *, purpose: Purpose, device: str) -> SignedIn:
-    """Sign in somebody whose password was checked; void if it was changed or they were suspended since."""
+    """Open a session after the password was checked. Fails if it was changed or the person suspended since."""
     now = accounts.clock()
     session = SessionRow(
         session_id=SessionId(new_id(accounts.clock)),
@@ -127,7 +127,7 @@ async def _rotate(accounts: Accounts, claim: _Claim) -> tuple[SessionRow, bool]:
     if session is None or from_iso(session.expires_at) <= now:
         raise _session_ended()
     if await _is_suspended(accounts, session.user_id):
-        # Suspending ends all sessions; this one was left because something broke off.
+        # Suspending ends all sessions. This one is left from a suspension that crashed.
         await _end(accounts, session)
         raise _session_ended()
     if claim.generation != session.generation:
@@ -156,7 +156,7 @@ async def _answer_old_token(accounts: Accounts, session: SessionRow, claim: _Cla
 
 
 async def list_sessions(accounts: Accounts, email: Email) -> list[SessionRow]:
-    """Those that still count, last used first."""
+    """The sessions that have not ended, last used first."""
     now = accounts.clock()
     found: list[SessionRow] = []
     cursor: str | None = None
@@ -169,7 +169,7 @@ async def list_sessions(accounts: Accounts, email: Email) -> list[SessionRow]:
 
 
 async def end_session(accounts: Accounts, email: Email, session_id: SessionId) -> None:
-    """Ending one that is not there, or somebody else's, does nothing and looks the same."""
+    """End a session. A missing one, or somebody else's, looks the same: nothing happens."""
     if len(session_id) > MAX_SESSION_ID_CHARACTERS:
         return
     session = await SESSION.get(accounts.tables, email=email, session_id=session_id)
@@ -184,7 +184,7 @@ async def end_all_sessions(accounts: Accounts, email: Email, *, except_for: Sess
 
 
 async def sweep_expired_sessions(accounts: Accounts) -> int:
-    """Take away what has expired; how many. Sweeping twice, or on several servers at once, is harmless."""
+    """Delete expired sessions. Returns how many. Idempotent, also on several servers at once."""
     page = await accounts.tables.query(
         REFRESH.table,
         REFRESH_SORT,
@@ -204,7 +204,7 @@ async def sweep_expired_sessions(accounts: Accounts) -> int:
 
 
 async def _end(accounts: Accounts, session: SessionRow) -> None:
-    # Revoked first: if we are cut off in between, the access token is dead and the session can be ended again.
+    # Revoked first: after a crash in between, the access token is dead and the session can be ended again.
     await accounts.access.revoke(session.session_id)
     await accounts.tables.transact(
         [
@@ -215,14 +215,14 @@ async def _end(accounts: Accounts, session: SessionRow) -> None:
 
 
 async def _rehash(accounts: Accounts, user: UserRow, password: str) -> UserRow:
-    """Keep the same password under the costs of today."""
+    """Hash the same password with today's parameters."""
     renewed = await accounts.passwords.hash(password)
     update = USER.update([assign("password", renewed)], when=attr("password") == user.password, user_id=user.user_id)
     return USER.read(await accounts.tables.update(update.table, update.key, update.actions, when=update.when))
 
 
 async def _user_by_email(accounts: Accounts, email: Email) -> UserRow | None:
-    """The index tells who it is; the record itself is read afresh, since an index may lag behind a new password."""
+    """Find the id by the index, then read the record itself: an index may lag behind a new password."""
     page = await accounts.tables.query(USER.table, email, index="ByEmail", limit=1)
     if not page.items:
         return None

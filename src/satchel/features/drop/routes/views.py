@@ -1,4 +1,4 @@
-"""What clients send to a drop and get from it, and how a member's token is shown."""
+"""What clients send and get, and how a member's token is sent."""
 
 from base64 import urlsafe_b64decode
 from typing import TYPE_CHECKING, Annotated
@@ -30,7 +30,7 @@ Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 
 
 class NewSession(Body, frozen=True, kw_only=True):
-    """A session to open; `admission` is SHA-256 of what whoever joins will show."""
+    """A session to open. `admission` is the SHA-256 of what a joining member sends."""
 
     session_id: Id
     admission: Key
@@ -39,7 +39,7 @@ class NewSession(Body, frozen=True, kw_only=True):
 
 
 class SessionOpened(msgspec.Struct, frozen=True, kw_only=True):
-    """A session of yours: the link is `link_base`, `#` and the secret, which only clients know."""
+    """The opened session. The link is `link_base`, `#` and the secret, which only clients know."""
 
     session_id: str
     name: str
@@ -48,7 +48,7 @@ class SessionOpened(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NewMember(Body, frozen=True, kw_only=True):
-    """Somebody who comes in by what the session's secret is known by."""
+    """A member who joins with the admission."""
 
     member_id: Id
     admission: Key
@@ -56,7 +56,7 @@ class NewMember(Body, frozen=True, kw_only=True):
 
 
 class SessionJoined(msgspec.Struct, frozen=True, kw_only=True):
-    """A session that you are in now."""
+    """The joined session."""
 
     session_id: str
     name: str
@@ -90,7 +90,7 @@ class GuestTag(Body, frozen=True, kw_only=True):
 
 
 class DoorVerdict(Body, frozen=True, kw_only=True):
-    """The door's proof of knowing it, with the sealed secret; or why the guest is refused."""
+    """The door's proof of knowing the code, with the encrypted secret; or why the guest is refused."""
 
     tag: Tag | None = None
     sealed: Sealed | None = None
@@ -98,7 +98,7 @@ class DoorVerdict(Body, frozen=True, kw_only=True):
 
 
 class VerdictView(msgspec.Struct, frozen=True, kw_only=True):
-    """The door's proof, and the secret in a box that only the right code opens."""
+    """The door's proof, and the secret, encrypted so that only the right code opens it."""
 
     tag: str
     sealed: str
@@ -111,20 +111,20 @@ class ShareView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NewFile(Body, frozen=True, kw_only=True):
-    """A file that can be had from the caller."""
+    """A file to announce."""
 
     file_id: Id
     sealed: Sealed
 
 
 class NewFiles(Body, frozen=True, kw_only=True):
-    """Files that can be had from the caller."""
+    """Files to announce."""
 
     files: Annotated[list[NewFile], msgspec.Meta(min_length=1, max_length=1000)]
 
 
 class NewRequest(Body, frozen=True, kw_only=True):
-    """A file that the caller would like to have."""
+    """A file to request."""
 
     request_id: Id
     file_id: Id
@@ -133,7 +133,7 @@ class NewRequest(Body, frozen=True, kw_only=True):
 
 
 class Acknowledgement(Body, frozen=True, kw_only=True):
-    """The owner's yes; `chunks` and `bytes` of the sealed stream, null if not known."""
+    """The owner's acknowledgement: `chunks` and `bytes` of the encrypted stream, null if not known."""
 
     public_key: Key
     sealed: SealedBriefly
@@ -164,7 +164,7 @@ def network(request: Request) -> str:
 
 
 def token_of(scope: "Scope") -> str:
-    """The token that a member shows: in a header, or as a subprotocol where browsers can set none."""
+    """The token of a member: in a header, or as a subprotocol where browsers cannot set one."""
     if scope["type"] == "websocket":
         offered: list[str] = scope.get("subprotocols") or []
         if SUBPROTOCOL in offered:
@@ -181,7 +181,7 @@ async def count_call(drop: Drop, request: Request) -> None:
 
 
 async def caller_of(drop: Drop, session_id: str, request: Request, *, counted: bool = True) -> Caller:
-    """The member who calls; everybody else is told that there is no such session."""
+    """The calling member. For everybody else the session does not exist."""
     if counted:
         await count_call(drop, request)
     token = token_of(request.scope)

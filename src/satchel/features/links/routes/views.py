@@ -1,4 +1,4 @@
-"""What clients see of links, and where these lead to."""
+"""What clients see of links and their targets."""
 
 import msgspec
 from starlette.requests import Request
@@ -11,7 +11,7 @@ from satchel.kernel.linked import ThingKind
 
 
 class ThingView(msgspec.Struct, frozen=True, kw_only=True):
-    """What a link leads to; what is not there is gone or in the bin. A room without a name has its letters as such."""
+    """The target of a link. One that does not exist is deleted or in the bin. A room without a name has its code."""
 
     kind: ThingKind
     id: str
@@ -22,8 +22,8 @@ class ThingView(msgspec.Struct, frozen=True, kw_only=True):
 class LinkView(msgspec.Struct, frozen=True, kw_only=True):
     """A link as its owner sees it.
 
-    `opens`, `people`, `downloads` and `last_at` are what was counted; `previews` is how often robots have looked, such
-    as those that draw previews in chats, which is counted nowhere else.
+    `opens`, `people`, `downloads` and `last_at` are counts. `previews` is how often robots have read it, such as those
+    that draw previews in chats. These are counted nowhere else.
     """
 
     link_id: str
@@ -49,7 +49,7 @@ class LinkView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LinkList(msgspec.Struct, frozen=True):
-    """Some links, the newest first, and where to go on."""
+    """A page of links, the newest first, and the cursor of the next."""
 
     links: list[LinkView]
     cursor: str | None

@@ -1,11 +1,11 @@
-"""How much of what was shared each visitor takes, so that a number of downloads is kept to exactly.
+"""Reservations in the download limit of a link, so that the limit is exact.
 
-A visitor who begins to download a file takes a place in the link's limit, in one transaction with the limit itself. A
-place is worth the size of the file: going on after a broken line uses the same one, however often, as long as all
-answers together stay below that, and half as much again for what got lost on the way. What is more takes another place.
-When the bytes sent come to the size of the file, a download is finished, and only then counted.
+A visitor who begins to download a file reserves a place in the limit, in one transaction with the limit itself. A place
+is worth the size of the file. Resuming after a lost connection uses the same place, however often, while all answers
+together stay below that size and half as much again for lost bytes. More than that takes another place. When the bytes
+sent reach the size of the file, a download is finished, and only then counted.
 
-If a server dies, what it had sent is known as soon as the visitor goes on: they ask for what they do not have.
+If a server dies, what it had sent is known when the visitor resumes: they ask for what they do not have.
 """
 
 import secrets
@@ -30,15 +30,15 @@ from satchel.stores.ports.ephemeral import Put
 from satchel.stores.ports.expressions import Action, Condition, add, attr
 from satchel.stores.ports.table import TransactionCancelled, Write
 
-# A server that dies says no more of its answers; after this nobody waits for them.
+# After this time, the answers of a dead server no longer count as in flight.
 BELIEVED_FOR = timedelta(minutes=1)
 RENEWED_EVERY = BELIEVED_FOR / 3
-# What nobody goes on with for so long is given up, and makes room for others.
+# A download that is not resumed for this long is abandoned, and its place released.
 ABANDONED_AFTER = timedelta(hours=1)
 LOOKED_FOR_EVERY = timedelta(minutes=1)
-# More parts at once than any program fetches.
+# More parallel parts than any program downloads.
 MOST_ANSWERS = 32
-# What cannot be gone on with, such as an archive that is made on the way, is measured in thousandths.
+# What cannot be resumed, such as a streamed archive, is measured in thousandths.
 SHARES = 1000
 # Stands for all files of a folder, taken one by one. No file is called so.
 ALL_FILES = "files"
@@ -48,7 +48,7 @@ _replace = msgspec.structs.replace
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taking:
-    """What a visitor downloads: `size_bytes` is what a place is worth; `part` is which of all files, if it is one."""
+    """What a visitor downloads. `size_bytes` is what a place is worth. `part` is the file, if it is one of a folder."""
 
     visit: Visit
     file_id: str
@@ -57,7 +57,7 @@ class Taking:
 
     @property
     def worth(self) -> int:
-        # An empty file is worth something, or it could be had for ever.
+        # An empty file is worth something, too, or it could be downloaded without limit.
         return max(1, self.size_bytes)
 
     def key(self) -> dict[str, str]:
@@ -67,7 +67,7 @@ class Taking:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Sending:
-    """An answer of at most `length` bytes from `start` on; `sent` tells how many have gone."""
+    """An answer of at most `length` bytes from `start` on. `sent` returns how many were sent."""
 
     answer_id: str
     start: int
@@ -79,7 +79,7 @@ class _Sending:
 async def answering(
     links: Links, taking: Taking, length: int, sent: Callable[[], int], *, start: int = 0
 ) -> AsyncGenerator[None]:
-    """Around an answer of at most `length` bytes: `LinkUsedUp` if there is no place for it, then `sent` is asked."""
+    """Reserve an answer of at most `length` bytes, or raise `LinkUsedUp`. Calls `sent` afterwards."""
     if taking.visit.is_owners:
         yield
         return
@@ -94,7 +94,7 @@ async def answering(
 
 
 async def check_place(links: Links, visit: Visit, file_id: str) -> None:
-    """Of a link that is used up, only those may still have something who were in the middle of it."""
+    """Once the limit is reached, only visitors with a download in progress may continue."""
     link = visit.link
     if visit.is_owners or not link.downloads_limit or link.downloads_used < link.downloads_limit:
         return
@@ -104,20 +104,20 @@ async def check_place(links: Links, visit: Visit, file_id: str) -> None:
 
 
 async def known_size(links: Links, visit: Visit, file_id: str) -> int | None:
-    """What a place of this was worth when the visitor began with it; None if they have not."""
+    """What a place was worth when the visitor began. None if they have not."""
     grant = await GRANT.get(links.tables, token=visit.link.token, visitor=visit.visitor_id, file_id=file_id)
     return None if grant is None else grant.size_bytes
 
 
 def share_of(sent_bytes: int, size_bytes: int | None) -> int:
-    """How much an answer that broke off was of something whose size is known only about; half, if not at all."""
+    """The share of an interrupted answer in something whose size is only estimated. Half, if unknown."""
     return min(SHARES - 1, SHARES * sent_bytes // size_bytes) if size_bytes else SHARES // 2
 
 
 async def _begin(links: Links, taking: Taking, sending: _Sending) -> None:
     link, takes_place = await _write_beginning(links, taking, sending)
     if takes_place and not taking.visit.pass_id:
-        # Who comes straight to the file has opened the link with that.
+        # A direct download of the file also opens the link.
         await count(links, link, taking.visit.visitor_id, "open")
 
 
@@ -132,9 +132,9 @@ async def _write_beginning(links: Links, taking: Taking, sending: _Sending) -> t
     takes_place = new.places > grant.places
     if takes_place:
         if link.downloads_limit and link.granted >= link.downloads_limit:
-            if await _give_back_abandoned(links, link):
+            if await _release_abandoned(links, link):
                 raise StaleRead
-            raise _still_under_way() if _alive(links, grant) else _used_up()
+            raise _already_downloading() if _alive(links, grant) else _used_up()
         writes.append(LINK.update([add("granted", 1)], when=_has_place(link), token=link.token))
     await links.tables.transact(writes)
     return link, takes_place
@@ -167,7 +167,7 @@ async def _write_end(links: Links, taking: Taking, sending: _Sending) -> tuple[L
 
 
 def _is_over(links: Links, link: LinkRow, grant: GrantRow) -> bool:
-    """Where nothing is limited, who has had what is remembered only as long as a part of it is missing."""
+    """Whether the grant can be deleted: without a limit it is kept only while the download is incomplete."""
     is_whole = grant.sent_bytes == grant.finished * grant.size_bytes
     return is_whole and not _alive(links, grant) and not link.downloads_limit
 
@@ -186,7 +186,7 @@ async def _renew(links: Links, taking: Taking, sending: _Sending) -> None:
 
 
 async def _read(links: Links, taking: Taking) -> tuple[LinkRow, GrantRow]:
-    """The link and the visitor's grant as they are now; one that is not stored yet has the version 0."""
+    """The current link and the visitor's grant. One that is not stored yet has the version 0."""
     visit = taking.visit
     link_item, item = await links.tables.get_many(GRANT.table, [LINK.key(token=visit.link.token), taking.key()])
     link = LINK.read(link_item) if link_item is not None else await find_link(links, visit.link.token)
@@ -203,15 +203,15 @@ async def _read(links: Links, taking: Taking) -> tuple[LinkRow, GrantRow]:
 
 
 def _with_answer(links: Links, taking: Taking, grant: GrantRow, sending: _Sending) -> GrantRow:
-    """The grant with one more answer, and with one more place if it would be too much for those that it has."""
+    """The grant with one more answer, and with one more place if the answer exceeds the ones it has."""
     alive = _alive(links, grant)
     if len(alive) >= MOST_ANSWERS:
         raise TooMany(
             "Too many parts of this file are being downloaded at once. Wait until some have finished.", retry_after=5
         )
     dead = {name: answer for name, answer in grant.under_way.items() if name not in alive}
-    arrived, ended = _gone_on_with(dead, taking.part, sending.start)
-    # Others of a dead server may be gone on with as well, but not without end.
+    arrived, ended = _resumed_answer(dead, taking.part, sending.start)
+    # Other answers of a dead server may be resumed as well, while there are fewer than MOST_ANSWERS in all.
     others = {name: dead[name] for name in dead if name != ended and len(grant.under_way) < MOST_ANSWERS}
     sent_bytes = grant.sent_bytes + arrived
     taken = sent_bytes + sum(answer.size_bytes for answer in alive.values()) + sending.length
@@ -226,8 +226,8 @@ def _with_answer(links: Links, taking: Taking, grant: GrantRow, sending: _Sendin
     )
 
 
-def _gone_on_with(dead: Mapping[str, Answer], part: str, start: int) -> tuple[int, str]:
-    """How much has arrived of an answer in the middle of which a visitor goes on; and which one it is."""
+def _resumed_answer(dead: Mapping[str, Answer], part: str, start: int) -> tuple[int, str]:
+    """The answer that a visitor resumes, and how much of it has arrived."""
     return max(
         (
             (start - answer.at, name)
@@ -238,8 +238,8 @@ def _gone_on_with(dead: Mapping[str, Answer], part: str, start: int) -> tuple[in
     )
 
 
-async def _give_back_abandoned(links: Links, link: LinkRow) -> bool:
-    """Take back the places of downloads that nobody goes on with and of which little was sent; whether any."""
+async def _release_abandoned(links: Links, link: LinkRow) -> bool:
+    """Release the places of abandoned downloads of which little was sent. Returns whether there were any."""
     looking = Put(LOOKED(link_id=link.link_id), b"1", ttl=LOOKED_FOR_EVERY, only_if_absent=True)
     if not await links.ephemeral.run(looking):
         return False
@@ -265,20 +265,20 @@ def _abandoned_places(links: Links, grant: GrantRow) -> int:
     if grant.changed_at > before or _alive(links, grant):
         return 0
     rest = grant.sent_bytes - grant.finished * grant.size_bytes
-    # Less than half of a file is little; of many files one is much, which would else be had for nothing.
+    # Less than half of a file is little. Of many files one is much: it would be free otherwise.
     is_much = rest > 0 if grant.file_id == ALL_FILES else rest * 2 >= grant.size_bytes
     used = grant.finished + is_much
     return max(0, grant.places - used)
 
 
 def _alive(links: Links, grant: GrantRow) -> dict[str, Answer]:
-    """The answers that are believed to be on their way: by a server that is alone, only what it has itself begun."""
+    """The answers that count as in flight. A server that is alone counts only its own."""
     now, own = links.now(), iso(links.alone_since + BELIEVED_FOR.total_seconds())
     return {name: answer for name, answer in grant.under_way.items() if answer.until > now and answer.until >= own}
 
 
 def _changed(links: Links, grant: GrantRow, **changes: object) -> GrantRow:
-    # Not the same ones again for a grant that was forgotten in between.
+    # Not the same ones again for a grant that was deleted in between.
     version = grant.version + 1 if grant.version else secrets.randbits(40) + 1
     return _replace(grant, **changes, changed_at=links.now(), version=version)
 
@@ -307,8 +307,8 @@ def _until(links: Links) -> str:
     return iso(links.clock() + BELIEVED_FOR.total_seconds())
 
 
-def _still_under_way() -> TooMany:
-    """Whoever lost their line may be back before the server knows that it is lost."""
+def _already_downloading() -> TooMany:
+    """The error for a visitor who reconnects before the server has noticed the lost connection."""
     seconds = int(BELIEVED_FOR.total_seconds())
     return TooMany(
         "You are already downloading this. If the connection was lost, resume in a minute.", retry_after=seconds

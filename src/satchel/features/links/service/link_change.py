@@ -1,6 +1,6 @@
-"""Pause, extend, limit, rename and revoke links one has given; forget those that were revoked long ago.
+"""Pauses, extends, limits, renames and revokes links, and deletes those that were revoked long ago.
 
-A change names only the attributes that it is about, so of two at once each keeps what it said, and no download that is
+An update writes only the attributes that it changes. So two concurrent updates both hold, and no download that is
 counted meanwhile is undone.
 """
 
@@ -29,13 +29,13 @@ from satchel.stores.patterns.optimistic_update import optimistic_update, update_
 from satchel.stores.ports.expressions import Action, Condition, assign, attr, remove
 from satchel.stores.ports.table import Range, Write
 
-# So long does the page of a revoked link say that it was revoked.
+# How long the page of a revoked link says that it was revoked.
 REMEMBERED = timedelta(days=90)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """What shall be different. None leaves a thing as it is; an empty text, zero or `NEVER` takes a condition away."""
+    """What to change. None changes nothing. An empty text, zero or `NEVER` removes a condition."""
 
     paused: bool | None = None
     name: str | None = None
@@ -71,7 +71,7 @@ async def change(links: Links, owner_id: OwnerId, link_id: str, wanted: Change) 
 
 @optimistic_update()
 async def revoke(links: Links, owner_id: OwnerId, link_id: str) -> None:
-    """For good. The row stays for a while, so that visitors can be told; doing it again changes nothing."""
+    """Revoke for good. The row stays for a while, so that visitors can be told. Idempotent."""
     link = await find_own(links, owner_id, link_id)
     if link.revoked_at:
         return
@@ -87,7 +87,7 @@ async def revoke(links: Links, owner_id: OwnerId, link_id: str) -> None:
 
 
 async def forget_revoked(links: Links) -> int:
-    """Take away all rows of links whose revocation need not be told any more; how many links."""
+    """Delete all rows of links that were revoked long ago. Returns how many links."""
     page = await links.tables.query(ENDED.table, ENDED_SORT, Range(high=links.now()), index=ENDED_INDEX)
     for item in await links.tables.get_many(ENDED.table, [ENDED.table.key_of(item) for item in page.items]):
         if item is not None:
@@ -96,7 +96,7 @@ async def forget_revoked(links: Links) -> int:
 
 
 async def _forget(links: Links, ended: EndedRow) -> None:
-    """The note that it has to be done goes with the link itself, after everything that only the link leads to."""
+    """Delete a link. Its due row is deleted with the link itself, after everything that only the link leads to."""
     own = LINK.key(token=ended.token)
     while True:
         page = await links.tables.query(LINK.table, own["PK"])
@@ -114,7 +114,7 @@ async def _forget(links: Links, ended: EndedRow) -> None:
 
 
 async def _values(links: Links, link: LinkRow, wanted: Change) -> dict[str, str | int]:
-    """What is to be stored under which name; an empty text or zero is not stored at all."""
+    """The attributes to store. An empty text or zero is not stored at all."""
     values: dict[str, str | int] = {}
     if wanted.paused is not None:
         values["pausedAt"] = (link.paused_at or links.now()) if wanted.paused else ""

@@ -1,4 +1,4 @@
-"""Files that visitors send by a link that asks for them: into the owner's folder, and no more than was asked for."""
+"""Uploads by a link that asks for files: into the owner's folder, up to the link's size limit."""
 
 from contextlib import suppress
 from dataclasses import replace
@@ -18,8 +18,8 @@ from satchel.stores.ports.table import TransactionCancelled
 
 
 async def admit(links: Links, token: str, shown: str, size_bytes: int) -> None:
-    """Refuse what is not asked for, or would not fit, before a byte of it comes."""
-    # Before a link is looked for, or tokens could be tried here as often as anybody likes.
+    """Refuse a file that is not asked for, or exceeds a limit, before its upload begins."""
+    # Before the link is looked up, or tokens could be guessed here without a limit.
     passes.holder_of(links, token, shown)
     link = (await usable(links, token)).link
     passes.check(links, link, shown)
@@ -33,7 +33,7 @@ async def admit(links: Links, token: str, shown: str, size_bytes: int) -> None:
 
 
 async def receive(links: Links, token: str, shown: str, uploader: str, file: HandedFile) -> str:
-    """Keep an upload that was admitted; doing it again comes to the same file, which counts once."""
+    """Store an admitted upload. Idempotent: a repeat returns the same file, which counts once."""
     arrived = await ARRIVAL.get(links.tables, token=token, file_id=file.file_id) is not None
     link = await find_link(links, token) if arrived else (await usable(links, token)).link
     if not arrived:
@@ -52,7 +52,7 @@ async def receive(links: Links, token: str, shown: str, uploader: str, file: Han
 
 
 async def _make_room(links: Links, link: LinkRow, file: HandedFile) -> None:
-    """Count the bytes against what may come, in one transaction with the note that they are counted."""
+    """Reserve the bytes in the size limit, in one transaction with the row that says so."""
     arrival = ArrivalRow(token=link.token, file_id=file.file_id, size_bytes=file.size_bytes)
     growth = [add("receivedBytes", file.size_bytes), add("receivedFiles", 1)]
 
@@ -76,7 +76,7 @@ async def _make_room(links: Links, link: LinkRow, file: HandedFile) -> None:
 
 
 async def _free_room(links: Links, link: LinkRow, file: HandedFile) -> None:
-    """Only once, whoever else is at work on the same upload."""
+    """Release the reservation, only once even with concurrent calls."""
     lessening = [add("receivedBytes", -file.size_bytes), add("receivedFiles", -1)]
     writes = [
         ARRIVAL.delete(token=link.token, file_id=file.file_id, when=attr("PK").exists()),
@@ -108,7 +108,7 @@ def _check_fits(link: LinkRow, size_bytes: int) -> None:
 
 
 def _fits(link: LinkRow, file: HandedFile) -> Condition:
-    """What `_check_fits` checks, at the moment of the change."""
+    """What `_check_fits` checks, as a condition of the write."""
     are_few = attr("receivedFiles").absent() | (attr("receivedFiles") < MOST_RECEIVED_FILES)
     if not link.max_bytes:
         return STANDING & attr("maxBytes").absent() & are_few

@@ -1,4 +1,4 @@
-"""What clients see of rooms, and who they are to them."""
+"""What clients see of rooms, and the caller as a person of a room."""
 
 import msgspec
 from starlette.requests import Request
@@ -12,7 +12,7 @@ from satchel.kernel.errors import Unauthenticated
 
 
 class OccupantView(msgspec.Struct, frozen=True, kw_only=True):
-    """Somebody in the room; `here` if they have it open, on these `devices`."""
+    """A person in the room. `here` if they have it open, on these `devices`."""
 
     person_id: str
     name: str
@@ -24,7 +24,7 @@ class OccupantView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class KnockView(msgspec.Struct, frozen=True, kw_only=True):
-    """Somebody who waits to be let in."""
+    """A person who waits to be admitted."""
 
     person_id: str
     name: str
@@ -33,7 +33,7 @@ class KnockView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RoomView(msgspec.Struct, frozen=True, kw_only=True):
-    """A room as somebody in it sees it: `you` is the caller; only the owner sees `knocks`."""
+    """A room as a member sees it. `you` is the caller. Only the owner sees `knocks`."""
 
     room_id: str
     code: str
@@ -66,7 +66,7 @@ def kind_of(caller: Member | Guest) -> Kind:
 
 
 async def person_of(rooms: Rooms, caller: Member | Guest) -> Person:
-    """Who comes into a room, by the name that they have now."""
+    """The caller as a person of a room, with their current name."""
     if isinstance(caller, Guest):
         return Person(PersonId(caller.id), caller.name, "guest")
     found = await rooms.people.by_id(caller.user_id)

@@ -1,4 +1,4 @@
-"""Find the bytes that a crash has left behind: objects of rooms that are no more, and those that no count knows."""
+"""Garbage collection of room bytes that a crash has left: of rooms that are gone, and without references."""
 
 import re
 from collections.abc import Sequence
@@ -11,13 +11,13 @@ from satchel.stores.patterns.sweep_cursor import SweepCursor, sweep_objects
 from satchel.stores.ports.ephemeral import HashGet
 from satchel.stores.ports.objects import MAX_LIST, ObjectInfo
 
-# An object is counted before it is stored, and its room is there before that; so this is only for clocks that differ.
+# An object is counted before it is stored, and its room exists before that. So this is only for clocks that differ.
 ABANDONED_AFTER = timedelta(hours=1)
 _KEY = re.compile(rf"{OBJECTS_PREFIX}(?P<room_id>[0-9a-z]{{26}})/(?P<name>[0-9a-f]{{64}}\.[0-9a-z]+)")
 
 
 async def sweep_room_bytes(rooms: Rooms, look_at: int = MAX_LIST) -> int:
-    """Look at the next thousand objects, on whichever server, and take away what is nobody's; how many were."""
+    """Check the next thousand objects, on any server, and delete orphans. Returns how many."""
 
     async def find_garbage(objects: Sequence[ObjectInfo]) -> list[str]:
         return [info.key for info in objects if await _is_lost(rooms, info)]

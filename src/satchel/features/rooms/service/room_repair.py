@@ -46,22 +46,22 @@ CUT_OFF_AFTER = timedelta(hours=1)
 _LEASE = timedelta(minutes=1)
 
 
-async def mend_rooms(rooms: Rooms) -> int:
+async def repair_rooms(rooms: Rooms) -> int:
     """Repair operations that are too old to be still running. Returns how many."""
     long_ago = iso(rooms.clock() - CUT_OFF_AFTER.total_seconds())
-    mended = 0
+    repaired = 0
     for room_id in map(RoomId, await rooms.ephemeral.run(HashAll(ROOMS()))):
-        mended += await _mend(rooms, room_id, lambda note: note.at <= long_ago)
-        mended += await _put_out_who_is_elsewhere(rooms, room_id, long_ago)
-    return mended
+        repaired += await _repair(rooms, room_id, lambda note: note.at <= long_ago)
+        repaired += await _put_out_who_is_elsewhere(rooms, room_id, long_ago)
+    return repaired
 
 
-async def mend_file(rooms: Rooms, room_id: RoomId, file_id: FileId) -> None:
+async def repair_file(rooms: Rooms, room_id: RoomId, file_id: FileId) -> None:
     """Repair a crashed attempt to add this file, for the one caller that is about to add it again."""
-    await _mend(rooms, room_id, lambda note: note.file_id == file_id)
+    await _repair(rooms, room_id, lambda note: note.file_id == file_id)
 
 
-async def _mend(rooms: Rooms, room_id: RoomId, is_cut_off: Callable[[NoteRow], bool]) -> int:
+async def _repair(rooms: Rooms, room_id: RoomId, is_cut_off: Callable[[NoteRow], bool]) -> int:
     noted = await rooms.ephemeral.run(HashAll(UNDERWAY(room_id=room_id)))
     if not any(is_cut_off(decode_note(each)) for each in noted.values()):
         return 0
@@ -69,12 +69,12 @@ async def _mend(rooms: Rooms, room_id: RoomId, is_cut_off: Callable[[NoteRow], b
     if not await lease.take():
         return 0
     try:
-        return await _mend_alone(rooms, room_id, is_cut_off)
+        return await _repair_locked(rooms, room_id, is_cut_off)
     finally:
         await lease.release()
 
 
-async def _mend_alone(rooms: Rooms, room_id: RoomId, is_cut_off: Callable[[NoteRow], bool]) -> int:
+async def _repair_locked(rooms: Rooms, room_id: RoomId, is_cut_off: Callable[[NoteRow], bool]) -> int:
     rows = await rooms.ephemeral.run(HashAll(FILES(room_id=room_id)))
     files = await complete(rooms, room_id, {FileId(file_id): decode_file(row) for file_id, row in rows.items()})
     noted, found, counts = await rooms.ephemeral.together(

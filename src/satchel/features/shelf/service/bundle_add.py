@@ -1,8 +1,8 @@
-"""Take over many small files at once, for what a few of them would cost alone.
+"""Stores many small files of a bundle at once, for the cost of a few.
 
-The order is that of `arrivals`: rows of the bytes, then their objects, then files and all that goes with them. Each
-step is done for all files together. What cannot go that way (a name is taken, room is short, somebody else came first)
-goes alone afterwards, so that every file has an outcome of its own.
+The order is that of `shelf_file_add`: rows of the bytes, then their objects, then files and all that goes with them.
+Each step is done for all files together. A file that cannot go that way (its name is taken, space is short, another
+write came first) is stored alone afterwards, so that every file has an outcome of its own.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ from satchel.stores.patterns.optimistic_update import CONTENTION, NEW, optimisti
 from satchel.stores.ports.objects import ObjectMissing
 from satchel.stores.ports.table import MAX_TRANSACTION_ITEMS, TransactionCancelled, Write
 
-# Of a file, its two places and the check that a folder has not its name.
+# Of a file, its two places, and the check that no folder has its name.
 _WRITES_PER_FILE = 4
 # Files whose transaction only met another one are tried together this often; then each goes alone.
 _FEW_ATTEMPTS = replace(CONTENTION, attempts=5)
@@ -44,7 +44,7 @@ Outcome = FileRow | SatchelError
 
 @dataclass(frozen=True, slots=True)
 class _Placed:
-    """An upload, the folder found or made for it, and the name it shall have there."""
+    """An upload, the folder found or created for it, and its name there."""
 
     upload: Upload
     folder_id: FolderId
@@ -52,13 +52,13 @@ class _Placed:
 
 
 async def keep_uploads(shelf: Shelf, uploads: Sequence[Upload]) -> list[Outcome]:
-    """What became of each, in their order. They are one person's, each with its bytes and an id of its own."""
+    """The outcome of each, in their order. All belong to one person; each has its bytes and an id."""
     kept: dict[FileId, Outcome] = {}
     waiting = _first_of_each_name(await _placed(shelf, uploads, kept))
     while waiting:
         groups, waiting = _grouped(waiting)
         blobs = await _stored(shelf, [placed for group in groups for placed in group])
-        # One after the other, since all of them change the usage; measured, it takes no longer.
+        # One after the other, since all of them update the usage. Measured, this takes no longer.
         for group in groups:
             kept.update((file.file_id, file) for file in await _enter_together(shelf, group, blobs))
     for upload in uploads:
@@ -75,7 +75,7 @@ async def _kept_alone(shelf: Shelf, upload: Upload) -> Outcome:
 
 
 async def _placed(shelf: Shelf, uploads: Sequence[Upload], outcomes: dict[FileId, Outcome]) -> list[_Placed]:
-    """Those whose folder could be had; each folder is looked for once."""
+    """The uploads whose folder was found or created. Each folder is looked up once."""
     folders: dict[tuple[str, ...], FolderId | SatchelError] = {}
     found: list[_Placed] = []
     for upload in uploads:
@@ -94,12 +94,12 @@ async def _placed(shelf: Shelf, uploads: Sequence[Upload], outcomes: dict[FileId
 
 
 def _first_of_each_name(placed: Sequence[_Placed]) -> list[_Placed]:
-    """One that finds its name taken has to look for another, which it does alone."""
+    """The first file of each name. The others need a numbered name, and are stored alone."""
     return list({(each.folder_id, sameness(each.name)): each for each in reversed(placed)}.values())[::-1]
 
 
 def _grouped(waiting: Sequence[_Placed]) -> tuple[list[list[_Placed]], list[_Placed]]:
-    """As many per group as a transaction has room for, and those that have to wait for the next round.
+    """Groups that fit into one transaction, and the files that wait for the next round.
 
     The row of the same bytes can be in one transaction at a time, so their files go in one group or wait.
     """
@@ -127,7 +127,7 @@ def _grouped(waiting: Sequence[_Placed]) -> tuple[list[list[_Placed]], list[_Pla
 
 
 async def _stored(shelf: Shelf, placed: Sequence[_Placed]) -> dict[str, BlobRow]:
-    """The rows of bytes whose objects stand now, by digest; those that something came in the way of are left out."""
+    """The rows of bytes whose objects are stored now, by digest. Those with a conflict are left out."""
     first = {each.upload.sha256: each for each in placed}
     keys = [BLOB.key(user_id=each.upload.user_id, sha256=sha256) for sha256, each in first.items()]
     found = [BLOB.read(item) for item in await shelf.tables.get_many(BLOB.table, keys) if item is not None]
@@ -160,7 +160,7 @@ async def _announced(shelf: Shelf, uploads: Sequence[Upload]) -> dict[str, BlobR
 
 
 async def _is_standing(shelf: Shelf, blob: BlobRow) -> bool:
-    """Whether the object is there for sure: files refer to it, and it is not lost."""
+    """Whether the object surely exists: files refer to it, and it is not lost."""
     if blob.references == 0:
         return False
     try:
@@ -171,7 +171,7 @@ async def _is_standing(shelf: Shelf, blob: BlobRow) -> bool:
 
 
 async def _enter_together(shelf: Shelf, group: Sequence[_Placed], blobs: dict[str, BlobRow]) -> list[FileRow]:
-    """The new files; none if anything was in the way of any."""
+    """The new files. None if any of them had a conflict."""
     ready = [placed for placed in group if placed.upload.sha256 in blobs]
     if not ready:
         return []
@@ -195,7 +195,7 @@ def _entering(shelf: Shelf, files: Sequence[FileRow], blobs: dict[str, BlobRow])
 
 
 async def _transacted(shelf: Shelf, writes: Sequence[Write]) -> bool:
-    """Whether all of it was written; one that only met others at the same rows tries again."""
+    """Whether everything was written. A transaction that only met a concurrent one is retried."""
 
     @optimistic_update(backoff=_FEW_ATTEMPTS)
     async def attempt() -> bool:

@@ -1,4 +1,4 @@
-"""Find, list, rename and move the files one has, say when they go, and how much room they take."""
+"""Files: find, list, rename, move, set the expiry, and read the usage."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ LONGEST_LIFE = timedelta(days=366 * 100)
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """Some of what is in a folder, and where to go on."""
+    """A page of a folder, and the cursor of the next."""
 
     entries: list[Entry]
     cursor: str | None
@@ -45,7 +45,7 @@ class Listed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileChange:
-    """What is to become of a file; None leaves a thing as it is, and `expires_at` of "" keeps the file for good."""
+    """What to change of a file. None changes nothing; an `expires_at` of "" keeps the file for good."""
 
     written: str | None = None
     folder_id: FolderId | None = None
@@ -75,13 +75,13 @@ def entry_key(user_id: UserId, kind: str, entry_id: EntryId) -> Key:
 
 
 async def read_entries(shelf: Shelf, keys: Sequence[Key]) -> list[Entry]:
-    """The files and folders at these keys that have not gone in the meantime."""
+    """The files and folders at these keys that still exist."""
     found = [read_entry(item) for item in await shelf.tables.get_many(FILE.table, keys) if item is not None]
     return [entry for entry in found if not is_over(shelf, entry)]
 
 
 def is_over(shelf: Shelf, entry: Entry) -> bool:
-    """Whether it is in the bin, or its time is up though no sweep has come by yet."""
+    """Whether it is in the bin, or has expired and is not collected yet."""
     if entry.deleted_at:
         return True
     if isinstance(entry, FolderRow):
@@ -90,7 +90,7 @@ def is_over(shelf: Shelf, entry: Entry) -> bool:
 
 
 async def find_file(shelf: Shelf, user_id: UserId, file_id: FileId) -> FileRow:
-    """A file that is on the shelf: what is in the bin, or in a folder that is, cannot be found."""
+    """A file on the shelf. Files in the bin, or in a folder in the bin, are not found."""
     known = 0 < len(file_id) <= MAX_ID_CHARACTERS
     file = await FILE.get(shelf.tables, user_id=user_id, file_id=file_id) if known else None
     if file is None or is_over(shelf, file) or await Ways(shelf, user_id).to(file.folder_id) is None:
@@ -99,13 +99,13 @@ async def find_file(shelf: Shelf, user_id: UserId, file_id: FileId) -> FileRow:
 
 
 async def note_opening(shelf: Shelf, file: FileRow) -> None:
-    """Whoever handed the file over learns that it has been opened."""
+    """Tell the sender of the file that it was opened."""
     if file.came_by:
         await shelf.events.publish(HandedFileOpened(file.user_id, file.came_by))
 
 
 async def change_file(shelf: Shelf, user_id: UserId, file_id: FileId, change: FileChange) -> FileRow:
-    """Rename a file, move it, say when it goes: all of it in one step."""
+    """Rename a file, move it, set its expiry: all in one step."""
     old, new = await _change_row(shelf, user_id, file_id, change)
     if new != old:
         await note_opening(shelf, new)
@@ -136,7 +136,7 @@ async def _change_row(shelf: Shelf, user_id: UserId, file_id: FileId, change: Fi
 
 
 def as_read(file: FileRow) -> Condition:
-    """Holds only of a file that is still where it was read, with the same name and the same end."""
+    """The condition that a file still has the folder, name and expiry that were read."""
     same = (attr("fileName") == file.name) & (attr("folderId") == file.folder_id)
     expires = attr("expiresAt") == file.expires_at if file.expires_at else attr("expiresAt").absent()
     deleted = attr("deletedAt") == file.deleted_at if file.deleted_at else attr("deletedAt").absent()
@@ -144,7 +144,7 @@ def as_read(file: FileRow) -> Condition:
 
 
 def due_at(entry: Entry, due: str) -> list[Write]:
-    """Remember when the sweep has to come for something; never, if there is no such time."""
+    """The row that says when garbage collection is due. None without an expiry."""
     person, entry_id = entry.user_id, id_of(entry)
     if not due:
         return [DUE.delete(user_id=person, entry_id=entry_id)]
@@ -152,7 +152,7 @@ def due_at(entry: Entry, due: str) -> list[Write]:
 
 
 def check_expiry(shelf: Shelf, moment: float) -> str:
-    """The stored form of the time at which a file shall go."""
+    """The stored form of an expiry."""
     now = shelf.clock()
     if not now < moment <= now + LONGEST_LIFE.total_seconds():
         raise Invalid("Choose a time in the future, within a hundred years.", field="expires_at")

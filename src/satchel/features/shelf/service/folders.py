@@ -1,7 +1,7 @@
-"""Make folders, find the way to them, rename and move them; two moves at once cannot make a circle.
+"""Folders: create, find, rename and move. Two concurrent moves cannot make a cycle.
 
-A move says where the folder shall be, on condition that the whole way from there to the top is still the one on which
-the folder itself was not met. Of two moves that would close a circle, the second finds its way changed.
+A move is conditional on the whole path from the new parent to the top, which does not contain the folder. Of two moves
+that would close a cycle, the second finds that path changed.
 """
 
 from collections.abc import Generator, Sequence
@@ -30,13 +30,13 @@ from satchel.stores.patterns.optimistic_update import optimistic_update
 from satchel.stores.ports.expressions import Condition, attr
 from satchel.stores.ports.table import Check, TransactionCancelled, Write
 
-NAME_TAKEN = "There is something of this name in that folder. Choose another name."
+NAME_TAKEN = "This name is already in use in that folder. Choose another name."
 # How many numbered names are tried for a folder whose name files have.
 _MOST_NUMBERS = 100
 
 
 class Ways:
-    """The ways from folders to the top, each folder read once however many things are in it."""
+    """The paths from folders to the top. Each folder is read once, however many entries it has."""
 
     def __init__(self, shelf: Shelf, user_id: UserId) -> None:
         self._shelf = shelf
@@ -44,12 +44,12 @@ class Ways:
         self._known: dict[FolderId, FolderRow | None] = {}
 
     async def to(self, folder_id: FolderId) -> list[FolderRow] | None:
-        """The folders from the top down to this one, itself included; None if one is missing or in the bin."""
+        """The folders from the top down to this one, itself included. None if one is missing or in the bin."""
         way: list[FolderRow] = []
         met: set[FolderId] = set()
         while folder_id != ROOT:
             if folder_id in met:
-                return None  # no move makes a circle; one from a damaged table must not keep us walking
+                return None  # no move makes a cycle, but one in a damaged table must not loop for ever
             met.add(folder_id)
             if folder_id not in self._known:
                 self._known[folder_id] = await _live_folder(self._shelf, self._user_id, folder_id)
@@ -62,18 +62,18 @@ class Ways:
 
 
 async def find_way(shelf: Shelf, user_id: UserId, folder_id: FolderId) -> list[FolderRow]:
-    """The folders from the top down to this one, itself included; none at all for the top."""
+    """The folders from the top down to this one, itself included. Empty for the top."""
     way = await Ways(shelf, user_id).to(folder_id)
     if way is None:
-        raise NotFound("There is no such folder on your shelf.")
+        raise NotFound("Your shelf has no such folder.")
     return way
 
 
 async def find_folder(shelf: Shelf, user_id: UserId, folder_id: FolderId) -> FolderRow:
-    """A folder other than the top, with a way to it."""
+    """A folder other than the top, with the path to it."""
     way = await find_way(shelf, user_id, folder_id)
     if not way:
-        raise NotFound("The top of your shelf is not a folder that can be named, moved or deleted.")
+        raise NotFound("The top of your shelf cannot be renamed, moved or deleted.")
     return way[-1]
 
 
@@ -88,7 +88,7 @@ async def make_folder(shelf: Shelf, user_id: UserId, parent_id: FolderId, writte
 
 
 async def have_folders(shelf: Shelf, user_id: UserId, folder_id: FolderId, names: Sequence[FileName]) -> FolderId:
-    """The folder at the end of these names, those that are missing made; many may ask for the same at once."""
+    """The folder at this path. Missing folders are created, also by many callers at once."""
     for name in names:
         folder_id = await _have_folder(shelf, user_id, folder_id, name)
     return folder_id
@@ -104,7 +104,7 @@ async def change_folder(
     target = old.parent_id if parent_id is None else parent_id
     way = await find_way(shelf, user_id, target)
     if any(above.folder_id == folder_id for above in way):
-        raise FolderInsideItself("Choose a folder that is not inside the one you move.")
+        raise FolderInsideItself("A folder cannot be moved into itself. Choose another folder.")
     if target != old.parent_id:
         check_depth(way, 1)
     new = msgspec.structs.replace(old, name=name or old.name, parent_id=target)
@@ -128,14 +128,14 @@ def refusing_taken_names() -> Generator[None]:
 
 
 def as_read(folder: FolderRow) -> Condition:
-    """Holds only of a folder that is still where it was read, on the shelf or in the bin, and may stay."""
+    """The condition that a folder is still where it was read, on the shelf or in the bin, and is not closing."""
     same = (attr("folderName") == folder.name) & (attr("parentId") == folder.parent_id)
     deleted = attr("deletedAt") == folder.deleted_at if folder.deleted_at else attr("deletedAt").absent()
     return same & deleted & attr("closing").absent()
 
 
 def unchanged_way(way: Sequence[FolderRow]) -> list[Write]:
-    """Holds only if each folder on the way is still where it was, and none of them in the bin."""
+    """The condition that each folder on the path is still where it was, and none is in the bin."""
     return [
         Check(
             FOLDER.table,
@@ -148,23 +148,23 @@ def unchanged_way(way: Sequence[FolderRow]) -> list[Write]:
 
 def check_depth(way: Sequence[FolderRow], more: int) -> None:
     if len(way) + more > MAX_DEPTH:
-        raise TooDeep(f"At most {MAX_DEPTH} folders may stand inside each other.", limit=MAX_DEPTH)
+        raise TooDeep(f"Folders can be nested at most {MAX_DEPTH} deep. Choose a place further up.", limit=MAX_DEPTH)
 
 
 def usable_name(written: str) -> FileName:
     name = clean_name(written)
     if name is None:
-        raise NameUnusable("Give a name with at least one letter that can be seen.", field="name")
+        raise NameUnusable("Use a name with at least one visible character.", field="name")
     return name
 
 
 def _too_many_of_this_name() -> Unavailable:
-    return Unavailable("Too much of this name arrives at once. Try again in a moment.")
+    return Unavailable("Too many items with this name arrive at once. Try again in a moment.")
 
 
 @optimistic_update(gives_up=_too_many_of_this_name)
 async def _have_folder(shelf: Shelf, user_id: UserId, parent_id: FolderId, wanted: FileName) -> FolderId:
-    """A folder of this name, or, where a file has it, of the next numbered one."""
+    """A folder of this name or, if a file has it, of the next numbered name."""
     for number in range(_MOST_NUMBERS):
         name = numbered(wanted, number) if number else wanted
         found = await find_name(shelf, user_id, parent_id, name)
@@ -180,7 +180,7 @@ async def _make_missing(shelf: Shelf, folder: FolderRow) -> FolderId:
         await shelf.tables.transact(_making(folder))
     except TransactionCancelled as cancelled:
         if cancelled.reasons[0] == "condition" and folder.parent_id != ROOT:
-            raise NotFound("The folder has been deleted in the meantime.") from cancelled
+            raise NotFound("The folder was deleted in the meantime. Choose another folder.") from cancelled
         raise
     return folder.folder_id
 

@@ -1,9 +1,9 @@
-"""Take things away for good, in steps that can be cut off anywhere: binned, expired, or in a deleted folder.
+"""Deletes entries for good, in steps that survive a crash anywhere: from the bin, expired, or in a deleted folder.
 
-A file goes in one transaction with its name, its reference to the bytes and what it counts, so that each of these is
-given back exactly once. A folder is closed first, which nothing undoes and after which nothing can be put in; then its
-files go one by one, and each folder in it becomes a closed one with a row of its own among what is due. An empty closed
-folder goes last. Whoever comes next, another request or the sweep, goes on from whatever is there.
+A file is deleted in one transaction with its name, its reference to the bytes and its usage, so that each of these is
+released exactly once. A folder is closed first: that is final, and nothing can be added afterwards. Then its files are
+deleted one by one, and each folder in it becomes a closed one with a due row of its own. The empty closed folder is
+deleted last. The next request or garbage collection continues from whatever is there.
 """
 
 import logging
@@ -40,7 +40,7 @@ from satchel.stores.patterns.optimistic_update import StaleRead, optimistic_upda
 from satchel.stores.ports.expressions import add, assign, attr
 from satchel.stores.ports.table import ConditionFailed, Range, TransactionCancelled, Write
 
-# How much one request or one sweep takes away before it leaves the rest to the next.
+# How much one request or one round deletes before it leaves the rest to the next.
 AT_ONCE = 1000
 PAGE = 100
 TRY_AGAIN_AFTER = timedelta(hours=1)
@@ -49,7 +49,7 @@ _log = logging.getLogger("satchel.shelf")
 
 
 async def delete_for_good(shelf: Shelf, user_id: UserId, entry_id: EntryId) -> None:
-    """Out of the bin. Of a large folder the rest goes with the next sweeps; nobody sees it any more."""
+    """Delete from the bin. The rest of a large folder, no longer visible, is left to garbage collection."""
     closed = await _remove_from_bin(shelf, user_id, entry_id)
     if closed is not None:
         await _empty(shelf, closed, AT_ONCE - 1)
@@ -68,14 +68,14 @@ async def _remove_from_bin(shelf: Shelf, user_id: UserId, entry_id: EntryId) -> 
 
 @optimistic_update()
 async def take_away(shelf: Shelf, user_id: UserId, file_id: FileId) -> None:
-    """A file at once, from the shelf, the bin, or a folder in the bin; one that is not there is no error."""
+    """Delete a file at once, from the shelf, the bin, or a folder in the bin. A missing one is no error."""
     file = await FILE.get(shelf.tables, user_id=user_id, file_id=file_id)
     if file is not None and not await _purge_file(shelf, file):
         raise StaleRead
 
 
 async def empty_bin(shelf: Shelf, user_id: UserId) -> None:
-    """Everything that is in the bin now."""
+    """Delete everything that is in the bin now."""
     cursor: str | None = None
     while True:
         page = await BIN.list(shelf.tables, user_id=user_id, limit=PAGE, cursor=cursor)
@@ -84,14 +84,14 @@ async def empty_bin(shelf: Shelf, user_id: UserId) -> None:
             try:
                 await delete_for_good(shelf, user_id, row.entry_id)
             except NotFound:
-                # Brought back or taken away in the meantime; or its time was up, and no sweep has come yet.
+                # Restored or deleted in the meantime, or expired and not collected yet.
                 await _settle(shelf, due)
         if (cursor := page.cursor) is None:
             return
 
 
 async def sweep_due(shelf: Shelf, at_once: int = AT_ONCE) -> int:
-    """Take away what is due, the earliest first; how many files and folders have gone."""
+    """Delete what is due, the earliest first. Returns how many files and folders."""
     gone = 0
     while gone < at_once:
         page = await shelf.tables.query(
@@ -144,7 +144,7 @@ async def _settle(shelf: Shelf, due: DueRow, at_once: int = AT_ONCE) -> int:
 
 
 async def _remove_binned(shelf: Shelf, binned: Binned, at_once: int = AT_ONCE) -> int:
-    """How many went; 0 if something else came first."""
+    """How many entries were deleted: 0 if another change came first."""
     if isinstance(binned.entry, FileRow):
         return await _purge_file(shelf, binned.entry)
     try:
@@ -161,7 +161,7 @@ async def _close(shelf: Shelf, folder: FolderRow, leaving_place: list[Write]) ->
 
 
 async def _empty(shelf: Shelf, folder: FolderRow, at_once: int) -> int:
-    """Empty a closed folder and take it away; how many went. At most so many, then it waits for the next sweep."""
+    """Empty a closed folder and delete it. Returns how many entries went: at most the limit, the rest waits."""
     gone = 0
     while gone < at_once:
         page = await NAME.list(shelf.tables, user_id=folder.user_id, folder_id=folder.folder_id, limit=PAGE)
@@ -192,7 +192,7 @@ async def _take_out(shelf: Shelf, row: NameRow) -> int:
 
 
 async def _purge_file(shelf: Shelf, file: FileRow) -> int:
-    """The bytes go with the last file that shows them; if we are cut off before they do, a sweep takes them."""
+    """Delete a file, and its bytes with the last reference. After a crash, garbage collection removes the bytes."""
     blob = await _purge_rows(shelf, file)
     if blob is not None and blob.references == 1:
         await shelf.objects.delete(object_key(blob))

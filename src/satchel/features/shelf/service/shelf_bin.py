@@ -1,7 +1,7 @@
-"""Delete to the bin, see what is there, bring it back.
+"""The bin: delete into it, list it, restore from it.
 
-Deleting a folder changes the row of that folder alone: what is in it cannot be reached any more because there is no way
-to it (decision 9).
+Deleting a folder changes the row of that folder alone. Its contents cannot be reached because no path leads to them
+(decision 9).
 """
 
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ KEPT_FOR = timedelta(days=30)
 
 @dataclass(frozen=True, slots=True)
 class Binned:
-    """Something in the bin: what it is, and how it came there."""
+    """An item in the bin, and the row that put it there."""
 
     row: BinRow
     entry: Entry
@@ -46,7 +46,7 @@ class Binned:
 
 @dataclass(frozen=True, slots=True)
 class BinPage:
-    """Some of what is in the bin, and where to go on."""
+    """A page of the bin, and the cursor of the next."""
 
     binned: list[Binned]
     cursor: str | None
@@ -60,13 +60,13 @@ async def delete_file(shelf: Shelf, user_id: UserId, file_id: FileId) -> None:
 
 @optimistic_update()
 async def delete_folder(shelf: Shelf, user_id: UserId, folder_id: FolderId) -> None:
-    """With all that is in it."""
+    """Delete a folder with everything in it."""
     folder = await find_folder(shelf, user_id, folder_id)
     await _move_to_bin(shelf, folder, await count_bytes(shelf, user_id, folder_id))
 
 
 async def list_bin(shelf: Shelf, user_id: UserId, limit: int, cursor: str | None) -> BinPage:
-    """What was deleted last comes first."""
+    """The bin, the last deleted first."""
     page = await BIN.list(shelf.tables, user_id=user_id, descending=True, limit=limit, cursor=cursor)
     keys = [entry_key(user_id, row.kind, row.entry_id) for row in page.records]
     items = await shelf.tables.get_many(FILE.table, keys)
@@ -92,7 +92,7 @@ async def find_in_bin(shelf: Shelf, user_id: UserId, entry_id: EntryId) -> Binne
 
 @optimistic_update()
 async def restore(shelf: Shelf, user_id: UserId, entry_id: EntryId) -> Entry:
-    """Back to where it was, or to the top if that is gone; under a numbered name if another has taken its own."""
+    """Restore to its folder, or to the top if that is gone, with a numbered name if its own is taken."""
     binned = await find_in_bin(shelf, user_id, entry_id)
     old = binned.entry
     way = await Ways(shelf, user_id).to(place_of(old)) or []
@@ -113,7 +113,7 @@ async def restore(shelf: Shelf, user_id: UserId, entry_id: EntryId) -> Entry:
 
 
 def replacing(old: Entry, new: Entry) -> Put:
-    """The new row for the old one, if that is still as it was read."""
+    """Replace the old row by the new one, if it is still as it was read."""
     if isinstance(new, FolderRow):
         return FOLDER.put(new, when=folders.as_read(old) if isinstance(old, FolderRow) else None)
     return FILE.put(new, when=files.as_read(old) if isinstance(old, FileRow) else None)

@@ -1,9 +1,9 @@
-"""Take over what was uploaded: the same bytes are stored once, every file gets a name of its own, nothing is lost.
+"""Makes a file of an upload: equal bytes are stored once, every file gets a unique name, nothing is lost.
 
-The order is what makes it safe to be cut off at any step. The row of the bytes is there before their object, so that
-whoever sweeps can tell an object that is on its way from one that nobody needs. The object is complete before a file
-refers to it. File, name, reference and usage come in one transaction, on condition that the bytes are still those of
-the row. The uploaded object goes last, so until then all of it can be done again.
+The order makes a crash at any step safe. The row of the bytes is written before their object, so that garbage
+collection can tell an object that is being stored from an orphan. The object is complete before a file refers to it.
+File, name, reference and usage are one transaction, conditional on the row of the bytes. The uploaded object is
+deleted last, so until then every step can be repeated.
 """
 
 from collections.abc import Sequence
@@ -26,15 +26,15 @@ from satchel.stores.ports.expressions import Condition, add, attr
 from satchel.stores.ports.objects import ObjectMissing, SmallObject
 from satchel.stores.ports.table import TransactionCancelled, Write
 
-# What the metadata of an object call the name that its first file had, for whoever looks into the store.
+# The metadata of an object with the name of its first file, for people who look into the store.
 ORIGINAL_NAME = "original-name"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upload:
-    """Bytes that have arrived for somebody's shelf, the id that the file will have, and where it belongs.
+    """Uploaded bytes for a person's shelf, the id that the file will have, and its folder.
 
-    They stand at `key`, or, where there is none, are few enough to be here as `data`.
+    The bytes are stored at `key` or, if there is none, are small and held in `data`.
     """
 
     user_id: UserId
@@ -46,14 +46,14 @@ class Upload:
     size_bytes: int
     sha256: str
     folder_id: FolderId = ROOT
-    # Folders inside that one, from the top down; those that are missing are made.
+    # Folders inside that one, from the top down. Missing ones are created.
     folders: Sequence[FileName] = ()
     expires_at: str = ""
     came_by: str = ""
 
 
 async def keep_upload(shelf: Shelf, upload: Upload) -> FileRow:
-    """Make a file of an upload and take the uploaded object away. Doing it again comes to the same file."""
+    """Make a file of an upload and delete the uploaded object. Idempotent: a repeat returns the same file."""
     wanted = wanted_name(upload)
     folder_id, name = None, wanted
 
@@ -68,7 +68,7 @@ async def keep_upload(shelf: Shelf, upload: Upload) -> FileRow:
         try:
             return await _enter(shelf, upload, blob, folder_id, name)
         except TransactionCancelled as cancelled:
-            # Names are seldom taken, so the first attempt does not look.
+            # Names are seldom taken, so the first attempt does not check.
             if is_name_taken(cancelled):
                 name = await free_name(shelf, upload.user_id, folder_id, wanted)
             elif folder_id != ROOT and cancelled.reasons[0] == "condition":
@@ -82,7 +82,7 @@ async def keep_upload(shelf: Shelf, upload: Upload) -> FileRow:
 
 
 def _too_many_of_this_name() -> Unavailable:
-    return Unavailable("Too many files of this name arrive at once. Try again in a moment.")
+    return Unavailable("Too many files with this name arrive at once. Try again in a moment.")
 
 
 def wanted_name(upload: Upload) -> FileName:
@@ -90,7 +90,7 @@ def wanted_name(upload: Upload) -> FileName:
 
 
 async def check_room(shelf: Shelf, user_id: UserId, size_bytes: int) -> None:
-    """Refuse what would not fit; whether two that fit one by one fit together shows when they arrive."""
+    """Refuse what exceeds the quota. Whether two uploads fit together is checked when they arrive."""
     if shelf.quota_bytes is None:
         return
     (usage,) = await read_usage(shelf, [user_id])
@@ -99,13 +99,11 @@ async def check_room(shelf: Shelf, user_id: UserId, size_bytes: int) -> None:
 
 
 def _quota_reached(quota_bytes: int) -> QuotaReached:
-    return QuotaReached(
-        "There is no room left for this on your shelf. Delete something and empty the bin.", quota_bytes=quota_bytes
-    )
+    return QuotaReached("Your shelf is full. Delete something and empty the bin.", quota_bytes=quota_bytes)
 
 
 async def have_place(shelf: Shelf, upload: Upload) -> FolderId:
-    """The folder to put the file in; the top, if that was deleted while the bytes came, so that nothing is lost."""
+    """The folder of the file: the top, if it was deleted during the upload, so that nothing is lost."""
     way = await Ways(shelf, upload.user_id).to(upload.folder_id)
     fits = way is not None and len(way) + len(upload.folders) <= MAX_DEPTH
     for start in (upload.folder_id, ROOT) if fits else (ROOT,):
@@ -131,9 +129,9 @@ async def _store_bytes(shelf: Shelf, upload: Upload, name: FileName) -> BlobRow:
     try:
         await _put_object(shelf, upload, object_key(blob), name)
     except ObjectMissing as error:
-        # The same upload may have been taken over by another call at this moment.
+        # Another call may have finished the same upload at this moment.
         if await FILE.get(shelf.tables, user_id=upload.user_id, file_id=upload.file_id) is None:
-            raise BytesGone("The uploaded bytes are not there any more. Upload the file again.") from error
+            raise BytesGone("The uploaded data is no longer stored. Upload the file again.") from error
         raise StaleRead from error
     return blob
 
@@ -188,7 +186,7 @@ def new_file(shelf: Shelf, upload: Upload, blob: BlobRow, folder_id: FolderId, n
 
 
 def referring(blob: BlobRow, files: int) -> Write:
-    """Whether bytes are the first of their kind decides what they add to the usage, so it must still be true."""
+    """Add a reference. Only the first reference adds to the usage, so the condition is that this has not changed."""
     as_read = attr("references") == 0 if blob.references == 0 else attr("references") > 0
     return BLOB.update(
         [add("references", files)],

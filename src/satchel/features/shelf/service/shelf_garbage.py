@@ -1,8 +1,8 @@
-"""Find the bytes that a crash has left behind: objects that no file shows and no upload is about to.
+"""Garbage collection of shelf bytes that a crash has left: objects that no file and no upload refers to.
 
 An upload writes the row of its bytes before their object, and refers to that row on condition that it is unchanged. So
-an object that its row does not name is nobody's for good, and taking away a row without references makes an upload that
-is still under way store its bytes once more, under another key. Nothing here depends on how long anything takes.
+an object that its row does not name is an orphan for good. Deleting a row without references makes a concurrent upload
+store its bytes once more, under another key. Nothing here depends on how long anything takes.
 """
 
 import re
@@ -17,13 +17,13 @@ from satchel.stores.ports.expressions import attr
 from satchel.stores.ports.objects import MAX_LIST, ObjectInfo
 from satchel.stores.ports.table import ConditionFailed
 
-# A courtesy, so that an upload seldom has to store its bytes twice.
+# A grace period, so that an upload seldom has to store its bytes twice.
 ABANDONED_AFTER = timedelta(days=1)
 _KEY = re.compile(rf"{OBJECTS_PREFIX}(?P<user_id>[^/]+)/(?P<sha256>[0-9a-f]{{64}})\.(?P<object_id>[0-9a-z]+)")
 
 
 async def sweep_shelves(shelf: Shelf, look_at: int = MAX_LIST) -> int:
-    """Look at the next thousand objects, on whichever server, and take away what is nobody's; how many were."""
+    """Check the next thousand objects, on any server, and delete orphans. Returns how many."""
 
     async def find_garbage(objects: Sequence[ObjectInfo]) -> list[str]:
         places = [place for info in objects if (place := _KEY.fullmatch(info.key))]

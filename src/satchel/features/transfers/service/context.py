@@ -1,4 +1,4 @@
-"""What every use case of transfers works with, put together once by the wiring."""
+"""What every use case of transfers needs, assembled once by the wiring."""
 
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -11,13 +11,13 @@ from satchel.stores.ports.ephemeral import Ephemeral
 from satchel.stores.ports.objects import Objects
 from satchel.stores.ports.table import Tables
 
-# Much longer than it takes to copy or discard as many files as may be handed over at once.
+# Much longer than it takes to copy or delete as many files as one transfer can have.
 FINISHED_WITHIN = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transfers:
-    """Stores, time, what the other slices have, what limits trying e-mail addresses, and where facts are stated."""
+    """Stores, clock, other slices, the rate limit on e-mail addresses, and the events."""
 
     tables: Tables
     objects: Objects

@@ -9,7 +9,7 @@ from satchel.features.transfers.service.context import Transfers
 from satchel.kernel.errors import Unavailable
 from satchel.stores.patterns.idempotency_key import IdempotencyKey
 
-# Much longer than it takes to write a transfer down; if the server dies in that, the key is free again then.
+# Much longer than writing a transfer takes. If the server dies meanwhile, the key is free again after this.
 BEGUN_WITHIN = timedelta(seconds=30)
 
 
@@ -21,17 +21,17 @@ class SenderKey:
     key: IdempotencyKey
 
     async def find(self) -> TransferId | None:
-        """What was sent with this key before."""
+        """The transfer that was sent with this key before."""
         found = await self.key.find()
         transfer = None if found is None else await TRANSFER.get(self.transfers.tables, transfer_id=found)
         return None if transfer is None else transfer.transfer_id
 
     async def claim(self, transfer_id: TransferId) -> None:
         if await self.key.claim(transfer_id, BEGUN_WITHIN) is not None:
-            raise Unavailable("This is being sent. Try again in a moment.")
+            raise Unavailable("This transfer is being sent. Try again in a moment.")
 
     async def settle(self, transfer_id: TransferId) -> None:
-        """The transfer is there."""
+        """Record that the transfer exists."""
         await self.key.settle(transfer_id)
 
 

@@ -1,8 +1,7 @@
-"""Move receipts on: each change is made from what is stored at that instant, in one transaction with what counts it.
+"""Updates receipts: each update starts from the stored receipt, and is one transaction with the counts.
 
-A step is a pure function from the receipt as it is to the receipt as it shall be. When another change came first, the
-step is taken again from there, so a download that ends twice counts once, and whoever declines, withdraws or finishes
-first is the one who did.
+A step is a pure function from the current receipt to the new one. After a concurrent update the step is retried from
+there. So a download that ends twice counts once, and the first of decline, withdraw and finish wins.
 """
 
 from collections.abc import Callable
@@ -44,7 +43,7 @@ _replace = msgspec.structs.replace
 
 
 async def change(transfers: Transfers, transfer: TransferRow, receipt: ReceiptRow, step: Step) -> ReceiptRow:
-    """Take the step from wherever the receipt stands, and tell whom it concerns; what the step raises comes through."""
+    """Apply the step to the stored receipt, and tell both sides. Errors of the step are raised."""
 
     async def attempt(old: ReceiptRow) -> tuple[ReceiptRow, ReceiptRow]:
         new = step(old)
@@ -62,7 +61,7 @@ async def change(transfers: Transfers, transfer: TransferRow, receipt: ReceiptRo
 
     old, new = await update_from(receipt, attempt, reread)
     if new != old:
-        # The sender sees how far a receiver has come, not with which of the files.
+        # The sender sees the state of a receiver, not which of the files it is about.
         progress = _replace(old, downloaded=new.downloaded, verified=new.verified, version=new.version)
         concerned = [new.person_id] if progress == new else [new.person_id, transfer.sent_by.person_id]
         await tell_changed(transfers, concerned, transfer.transfer_id)
@@ -92,7 +91,7 @@ def pointer_to(transfer: TransferRow, receiver: Party) -> PointerRow:
 
 
 def opened(now: str) -> Step:
-    """What has come to the receiver's shelf before they looked has been taken with that; what has ended stays so."""
+    """Opened. Files that came to the receiver's shelf before count as received from now on. A final state stays."""
 
     def step(receipt: ReceiptRow) -> ReceiptRow:
         if receipt.opened_at or receipt.state in ENDED:
@@ -117,7 +116,7 @@ def declined(now: str) -> Step:
 
 
 def withdrawn(now: str) -> Step:
-    """From whoever has not taken it; nothing changes for the others."""
+    """Withdrawn, if the receiver has not received it. Otherwise unchanged."""
 
     def step(receipt: ReceiptRow) -> ReceiptRow:
         if receipt.state not in UNTAKEN:
@@ -135,9 +134,9 @@ def progressed(
     verified: AbstractSet[int] = frozenset(),
     saved: bool = False,
 ) -> Step:
-    """Some of the files have arrived, some are known to be right; what has ended before that stays ended.
+    """Some of the files have arrived, and some are verified. A final state stays.
 
-    What arrives before the receiver has looked is still only offered.
+    Files that arrive before the receiver has opened the transfer are still only offered.
     """
 
     def step(receipt: ReceiptRow) -> ReceiptRow:
@@ -192,7 +191,7 @@ async def _check_not_withdrawn(transfers: Transfers, transfer: TransferRow) -> N
 
 
 async def _state_use(transfers: Transfers, transfer: TransferRow, old: ReceiptRow, new: ReceiptRow) -> None:
-    """What has landed on a shelf is downloaded, for everybody else, when its owner looks at it."""
+    """Publish the use. Files that were put on a shelf count as downloaded when its owner opens them."""
     if new.opened_at and not old.opened_at:
         await transfers.events.publish(_use(transfer, new, "open"))
     if new.state in TAKEN and old.state not in TAKEN:

@@ -1,4 +1,4 @@
-"""Hand files to somebody: from a shelf to an account, or from a room to one or all of those in it; again, and back."""
+"""Sends files from a shelf to an account, or from a room to one or all people in it; resends and withdraws."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -81,7 +81,7 @@ async def send(transfers: Transfers, sender_id: PersonId, order: Order, *, is_me
 
 
 async def resend(transfers: Transfers, person_id: PersonId, transfer_id: TransferId) -> TransferId:
-    """The same files to the same people, those who are in the room now; all of the files have to be there."""
+    """Send the same files to the same people, or to those in the room now. All files have to exist."""
     involved = await _sent(transfers, person_id, transfer_id)
     old = involved.transfer
     files = await history.files_of(transfers, old)
@@ -109,7 +109,7 @@ async def resend(transfers: Transfers, person_id: PersonId, transfer_id: Transfe
 
 
 async def withdraw(transfers: Transfers, person_id: PersonId, transfer_id: TransferId) -> None:
-    """From everybody who has not taken it; whoever comes later finds nothing."""
+    """Withdraw from everybody who has not received it. People who join later find nothing."""
     transfer = (await _sent(transfers, person_id, transfer_id)).transfer
     before = await history.receipts_of(transfers, transfer)
     if before and not any(each.state in (*UNTAKEN, "withdrawn") for each in before):
@@ -137,7 +137,7 @@ async def _from_shelf(transfers: Transfers, sender_id: PersonId, order: Order, e
     if receiver is None or sender is None:
         await transfers.unknown_receivers.count(sender_id)
         raise ReceiverUnknown("Nobody here has this e-mail address.", field="to")
-    # Only now: of many that are tried at once, the right ones must not stand out once it is too often.
+    # Only now: of many addresses tried at once, the right ones must not stand out above the limit.
     await transfers.unknown_receivers.check(sender_id)
     _check_other(sender_id, receiver.person_id)
     files = await transfers.shelf.gather(sender_id, order.files, MAX_FILES)
@@ -178,7 +178,7 @@ async def _from_room(transfers: Transfers, sender_id: PersonId, order: Order, to
 
 
 def _check_privacy(lent: Sequence[HandedFile], only: Party | None, *, is_answer: bool) -> None:
-    """A file that was brought for one person goes to nobody else; an answer is for one person."""
+    """A file that was uploaded for one person goes to nobody else. An answer is for one person."""
     person_id = None if only is None else only.person_id
     if any(file.to not in (None, person_id) for file in lent):
         raise Invalid("One of the files was uploaded for somebody else.", field="files")
