@@ -293,7 +293,7 @@ def test_whoever_is_in_a_room_is_asked_before_they_leave_it_for_another(ann: Pag
     code = open_room(cleo, "Next door")
     open_room(ann, "At home")
     ann.goto(f"/join/{code}")
-    expect(ann.get_by_text("You are in the room At home now")).to_be_visible()
+    expect(ann.get_by_text("You are in the room At home.")).to_be_visible()
     expect(tile(cleo, "Ann")).to_have_count(0)
     ann.get_by_role("button", name="Join").click()
     in_room(ann, "Next door")

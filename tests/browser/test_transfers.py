@@ -158,7 +158,7 @@ def test_bytes_that_were_damaged_on_the_way_are_not_handed_to_anybody(
     downloads: list[Download] = []
     page.on("download", lambda download: downloads.append(download))
     page.get_by_role("button", name="Download", exact=True).click()
-    expect(page.get_by_role("alert")).to_contain_text("plan.txt is not what was sent")
+    expect(page.get_by_role("alert")).to_contain_text("plan.txt differs from what was sent")
     assert downloads == []
     page.context.unroute("**/files/0/content")
     with page.expect_download() as download:

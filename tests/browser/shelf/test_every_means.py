@@ -94,7 +94,7 @@ def test_a_long_folder_loads_while_one_goes_down_and_can_be_chosen_whole(page: P
     page.keyboard.press("ControlOrMeta+a")
     expect(page.get_by_role("toolbar")).to_contain_text("230 selected")
     deed(page, "Download").click()
-    expect(page.get_by_text("These are too many for one download.")).to_be_visible()
+    expect(page.get_by_text("This is too much for one download.")).to_be_visible()
 
 
 def test_a_folder_that_cannot_be_read_says_so_and_is_tried_again(open_page: OpenPage, shelf: Shelf) -> None:
