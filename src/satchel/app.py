@@ -15,7 +15,7 @@ from starlette.types import ASGIApp
 
 from satchel.chores import Chore, Housekeeper, Sweep, repeat
 from satchel.config import Settings
-from satchel.declaration import Entrance, Ground, OpenSlice
+from satchel.declaration import OpenSlice, Platform, RouteNeeds
 from satchel.edge import application as edge
 from satchel.edge.api.endpoints import Router
 from satchel.edge.api.health import PROBE
@@ -75,16 +75,18 @@ async def application(
         stores = through(opened)
         await _have_tables(settings, stores)
         housekeeper = Housekeeper(stores.ephemeral, clock, HOUSEKEEPING_EVERY)
-        ground = Ground(settings, stores, clock, signer, Identity(signer, stores.ephemeral, clock=clock), housekeeper)
-        slices = open_slices(ground)
-        uploads = _uploads(ground, slices)
+        platform = Platform(
+            settings, stores, clock, signer, Identity(signer, stores.ephemeral, clock=clock), housekeeper
+        )
+        slices = open_slices(platform)
+        uploads = _uploads(platform, slices)
         metrics = Metrics()
-        live = _live(ground, slices)
+        live = _live(platform, slices)
         _collect(metrics, slices, live)
-        entrance = Entrance(settings.public_url, live)
-        routes = [router for each in slices for router in each.routes(entrance)]
+        needs = RouteNeeds(settings.public_url, live)
+        routes = [router for each in slices for router in each.routes(needs)]
         routes += [upload_routes(uploads), *_link_routes(settings, stores)]
-        app = _app(ground, routes, journal or Journal(settings.log_format, settings.log_level), metrics, live)
+        app = _app(platform, routes, journal or Journal(settings.log_format, settings.log_level), metrics, live)
         chores = [*_chores(stores, uploads), *(chore for each in slices for chore in each.chores())]
 
         def prepare_to_stop() -> None:
@@ -127,11 +129,13 @@ def serve(settings: Settings) -> int:
     )
 
 
-def _app(ground: Ground, routes: Sequence[Router], journal: Journal, metrics: Metrics, live: LiveSockets) -> ASGIApp:
-    settings, stores = ground.settings, ground.stores
+def _app(
+    platform: Platform, routes: Sequence[Router], journal: Journal, metrics: Metrics, live: LiveSockets
+) -> ASGIApp:
+    settings, stores = platform.settings, platform.stores
     return edge.application(
         routes,
-        identity=ground.identity,
+        identity=platform.identity,
         exposure=Exposure(
             trusted_proxies=settings.trusted_proxies,
             addresses=(settings.public_url,),
@@ -141,7 +145,7 @@ def _app(ground: Ground, routes: Sequence[Router], journal: Journal, metrics: Me
         metrics=metrics,
         version=_version(),
         site=_site(),
-        live=live.open_to(SignedIn(ground.identity)),
+        live=live.open_to(SignedIn(platform.identity)),
         checks={
             "table": lambda: stores.tables.get(SELF_TEST, {"probe": "ready"}),
             "ephemeral": lambda: stores.ephemeral.run(Exists(PROBE())),
@@ -188,20 +192,20 @@ def _chores(stores: Stores, uploads: Uploads) -> list[Chore]:
     ]
 
 
-def _uploads(ground: Ground, slices: Sequence[OpenSlice[Any]]) -> Uploads:
+def _uploads(platform: Platform, slices: Sequence[OpenSlice[Any]]) -> Uploads:
     return Uploads(
-        tables=ground.stores.tables,
-        objects=ground.stores.objects,
-        ephemeral=ground.stores.ephemeral,
-        clock=ground.clock,
+        tables=platform.stores.tables,
+        objects=platform.stores.objects,
+        ephemeral=platform.stores.ephemeral,
+        clock=platform.clock,
         destinations={name: destination for each in slices for name, destination in each.uploads().items()},
-        max_bytes=ground.settings.upload_limit,
+        max_bytes=platform.settings.upload_limit,
     )
 
 
-def _live(ground: Ground, slices: Sequence[OpenSlice[Any]]) -> LiveSockets:
+def _live(platform: Platform, slices: Sequence[OpenSlice[Any]]) -> LiveSockets:
     attendances = [each.declared.attendance(each.context) for each in slices if each.declared.attendance]
-    return LiveSockets(ground.stores.ephemeral, PresenceTracker(ground.presence, attendances), clock=ground.clock)
+    return LiveSockets(platform.stores.ephemeral, PresenceTracker(platform.presence, attendances), clock=platform.clock)
 
 
 def _collect(metrics: Metrics, slices: Sequence[OpenSlice[Any]], live: LiveSockets) -> None:

@@ -1,4 +1,4 @@
-"""What a slice declares of itself in one value, and what every slice stands on: all that the program takes from it."""
+"""What a slice declares of itself in one value, and the platform that every slice is built on."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -31,8 +31,8 @@ Context = TypeVar("Context")
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
-    """What every slice stands on."""
+class Platform:
+    """What every slice is built on: settings, stores, time, identity, chores and events."""
 
     settings: Settings
     stores: Stores
@@ -48,7 +48,7 @@ class Ground:
 
 
 @dataclass(frozen=True, slots=True)
-class Entrance:
+class RouteNeeds:
     """What routes need besides their slice: where people reach this server, and its live connections."""
 
     public_url: str
@@ -66,14 +66,14 @@ class Repeated(Generic[Context]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slice(Generic[P, Context]):
-    """One slice. `make` builds its context from the ground and from the adapters that serve its needs.
+    """One slice. `make` builds its context from the platform and from the adapters that serve its needs.
 
     Everything else is a function of that context, or plain data.
     """
 
     name: str
-    make: Callable[Concatenate[Ground, P], Context]
-    routes: Callable[[Context, Entrance], Sequence[Router]]
+    make: Callable[Concatenate[Platform, P], Context]
+    routes: Callable[[Context, RouteNeeds], Sequence[Router]]
 
     # What it stores. A key that is declared durable outlives a restart of the in-process store.
     records: Sequence[Shape[Any]] = ()
@@ -97,10 +97,10 @@ class Slice(Generic[P, Context]):
     stop: Callable[[Context], None] | None = None
     metrics: Callable[[Context], "Collector"] | None = None
 
-    def open(self, ground: Ground, *args: P.args, **needs: P.kwargs) -> "OpenSlice[Context]":
-        context = self.make(ground, *args, **needs)
+    def open(self, platform: Platform, *args: P.args, **needs: P.kwargs) -> "OpenSlice[Context]":
+        context = self.make(platform, *args, **needs)
         for kind, hear in self.hears.items():
-            ground.events.on(kind, partial(hear, context))
+            platform.events.on(kind, partial(hear, context))
         return OpenSlice(self, context)
 
 
@@ -111,8 +111,8 @@ class OpenSlice(Generic[Context]):
     declared: Slice[..., Context]
     context: Context
 
-    def routes(self, entrance: Entrance) -> Sequence[Router]:
-        return self.declared.routes(self.context, entrance)
+    def routes(self, needs: RouteNeeds) -> Sequence[Router]:
+        return self.declared.routes(self.context, needs)
 
     def things(self) -> dict[ThingKind, Things]:
         return {kind: of(self.context) for kind, of in self.declared.things.items()}

@@ -3,7 +3,7 @@
 from typing import Any
 
 from satchel import chores, live
-from satchel.declaration import Ground, OpenSlice
+from satchel.declaration import OpenSlice, Platform
 from satchel.edge.api import health, identity
 from satchel.edge.uploads import records as uploads
 from satchel.features.accounts import ACCOUNTS
@@ -32,23 +32,23 @@ EPHEMERAL_KEYS = (
 DURABLE_KEYS = durable_prefixes(EPHEMERAL_KEYS)
 
 
-def open_slices(ground: Ground) -> list[OpenSlice[Any]]:
+def open_slices(platform: Platform) -> list[OpenSlice[Any]]:
     """Put every slice on the stores."""
-    shelf = SHELF.open(ground)
-    accounts = ACCOUNTS.open(ground, usages=ShelfUsage(shelf.context))
+    shelf = SHELF.open(platform)
+    accounts = ACCOUNTS.open(platform, usages=ShelfUsage(shelf.context))
     people, shelf_files = PeopleFinder(accounts.context), ShelfFiles(shelf.context)
-    rooms = ROOMS.open(ground, people=people, shelves=shelf_files)
-    transfers = TRANSFERS.open(ground, people=people, shelf=shelf_files, rooms=RoomFiles(rooms.context))
+    rooms = ROOMS.open(platform, people=people, shelves=shelf_files)
+    transfers = TRANSFERS.open(platform, people=people, shelf=shelf_files, rooms=RoomFiles(rooms.context))
     things = shelf.things() | rooms.things()
-    clicks = CLICKS.open(ground, targets=LinkTargets(ground.stores.tables, things))
+    clicks = CLICKS.open(platform, targets=LinkTargets(platform.stores.tables, things))
     links = LINKS.open(
-        ground,
+        platform,
         things=things,
         inbox=AskingFolders(shelf.context),
         people=people,
         passwords=accounts.context.passwords,
         figures=LinkCounts(clicks.context),
         counter=Counter(clicks.context),
-        visitors=Visitors(ground.stores.tables, ground.clock),
+        visitors=Visitors(platform.stores.tables, platform.clock),
     )
-    return [accounts, shelf, rooms, transfers, links, clicks, DROP.open(ground)]
+    return [accounts, shelf, rooms, transfers, links, clicks, DROP.open(platform)]

@@ -38,7 +38,7 @@ class NothingToDo(SatchelError):
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class WorkerPlatform:
     """The stores and settings of a worker."""
 
     tables: Tables
@@ -52,20 +52,22 @@ class Worker:
 
     def __init__(
         self,
-        ground: Ground,
+        platform: WorkerPlatform,
         *,
         most_writes: int = MAX_TRANSACTION_ITEMS,
         settling: timedelta = SETTLING,
         name: str | None = None,
     ) -> None:
-        name = name or new_id(ground.clock)
-        self._ground = ground
+        name = name or new_id(platform.clock)
+        self._platform = platform
         self._most_writes = most_writes
         self._settling = settling
-        self._fold = Fold(ground.tables, ground.clock, most_writes=most_writes)
-        self._consumer = Consumer(tables=ground.tables, table=CLICKS, name=CONSUMER, worker=name, clock=ground.clock)
-        self._publisher = publisher_lease(ground.tables, ground.clock, name)
-        self._notifier = OwnerNotifier(ground.ephemeral, ground.clock)
+        self._fold = Fold(platform.tables, platform.clock, most_writes=most_writes)
+        self._consumer = Consumer(
+            tables=platform.tables, table=CLICKS, name=CONSUMER, worker=name, clock=platform.clock
+        )
+        self._publisher = publisher_lease(platform.tables, platform.clock, name)
+        self._notifier = OwnerNotifier(platform.ephemeral, platform.clock)
         self._taken = 0
 
     async def fold_some(self) -> int:
@@ -73,23 +75,23 @@ class Worker:
         try:
             taken = await self._consumer.consume(self._fold, limit=MOST_CHANGES)
         except PositionLost:
-            await doubt_lost_days(self._ground, self._consumer)
+            await doubt_lost_days(self._platform, self._consumer)
             return await self._recount()
         self._taken += taken
         return taken
 
     async def publish(self) -> int:
-        return await publish(self._ground.tables, self._publisher)
+        return await publish(self._platform.tables, self._publisher)
 
     async def notify(self) -> None:
         folded = self._fold.folded
         if folded.has_grown:
             owners, folded.owners, folded.has_grown = folded.owners, set(), False
-            await notify_owners(self._ground.tables, self._ground.clock, self._notifier, owners)
+            await notify_owners(self._platform.tables, self._platform.clock, self._notifier, owners)
 
     async def catch_up(self) -> int:
         """Fold and publish everything there is, then leave; how many changes that was."""
-        await create_total(self._ground)
+        await create_total(self._platform)
         await self._recount()
         while await self.fold_some():
             pass
@@ -100,7 +102,7 @@ class Worker:
 
     async def work(self, stopping: asyncio.Event) -> None:
         """Work until told to stop, whatever goes wrong."""
-        await create_total(self._ground)
+        await create_total(self._platform)
         rounds = (
             _again(lambda: self._fold_all(stopping), _IDLE, stopping),
             _again(self.publish, PUBLISHED_EVERY, stopping),
@@ -122,7 +124,7 @@ class Worker:
             pass
 
     async def _recount(self) -> int:
-        return await count_doubtful_days(self._ground, most_writes=self._most_writes, settling=self._settling)
+        return await count_doubtful_days(self._platform, most_writes=self._most_writes, settling=self._settling)
 
     async def _log_progress(self) -> None:
         behind = round(self._fold.folded.seconds_behind, 1)
@@ -144,7 +146,7 @@ async def _again(do: Callable[[], Awaitable[object]], every: timedelta, stopping
 
 
 @asynccontextmanager
-async def opened(settings: Settings, clock: Clock = system_clock) -> AsyncGenerator[Ground]:
+async def opened(settings: Settings, clock: Clock = system_clock) -> AsyncGenerator[WorkerPlatform]:
     """The stores that a worker needs. If it does not share the servers' ephemeral store, it notifies nobody."""
     if settings.has_one_writer:
         raise NothingToDo(
@@ -160,14 +162,14 @@ async def opened(settings: Settings, clock: Clock = system_clock) -> AsyncGenera
             raise Unavailable(f"Run `satchel tables create` first. Missing: {', '.join(missing)}.")
         await check_positions(tables, clock)
         kept_for = timedelta(days=settings.clicks_kept) if settings.clicks_kept else None
-        yield Ground(tables, ephemeral, clock, kept_for)
+        yield WorkerPlatform(tables, ephemeral, clock, kept_for)
 
 
 async def run(settings: Settings, *, once: bool, most_writes: int = MAX_TRANSACTION_ITEMS) -> None:
     """Work until SIGTERM or SIGINT; or, `once`, until there is nothing left to fold."""
     start_journal(settings.log_format, settings.log_level)
-    async with opened(settings) as ground:
-        worker = Worker(ground, most_writes=most_writes)
+    async with opened(settings) as platform:
+        worker = Worker(platform, most_writes=most_writes)
         if once:
             _log.info("clicks folded", extra={"changes": await worker.catch_up()})
             return

@@ -118,12 +118,27 @@ def disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Disk:
         monkeypatch.setattr(owner, name, seen)
 
     watch(os, "fsync", watched.flush, before=False)
-    watch(os, "rename", lambda source, target: watched.rename(Path(source), Path(target)), before=True)
-    watch(os, "replace", lambda source, target: watched.rename(Path(source), Path(target)), before=True)
-    watch(os, "link", lambda source, target: watched.link(Path(source), Path(target)), before=True)
-    watch(os, "unlink", lambda path: watched.unlink(Path(path)), before=False)
-    watch(os, "mkdir", lambda path: watched.changed(Path(path).parent), before=False)
-    watch(KeyIndex, "remove", lambda _, keys: watched.forget(keys), before=True)
+    def rename(source: str, target: str) -> None:
+        watched.rename(Path(source), Path(target))
+
+    def link(source: str, target: str) -> None:
+        watched.link(Path(source), Path(target))
+
+    def unlink(path: str) -> None:
+        watched.unlink(Path(path))
+
+    def mkdir(path: str) -> None:
+        watched.changed(Path(path).parent)
+
+    def remove(_: KeyIndex, keys: Any) -> None:
+        watched.forget(keys)
+
+    watch(os, "rename", rename, before=True)
+    watch(os, "replace", rename, before=True)
+    watch(os, "link", link, before=True)
+    watch(os, "unlink", unlink, before=False)
+    watch(os, "mkdir", mkdir, before=False)
+    watch(KeyIndex, "remove", remove, before=True)
     return watched
 
 

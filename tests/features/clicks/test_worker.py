@@ -15,7 +15,7 @@ from satchel.kernel.clock import iso
 from satchel.stores.consumer import POSITIONS
 from satchel.stores.embedded.ephemeral_memory import MemoryEphemeral
 from satchel.stores.ports.table import Tables
-from satchel.worker import Ground, Worker
+from satchel.worker import Worker, WorkerPlatform
 from tests.application import PASSWORD
 from tests.features.clicks.streams import (
     MOTO,
@@ -118,7 +118,7 @@ def test_a_worker_without_tables_says_how_to_make_them(dynamodb_endpoint: str) -
 async def test_owners_are_told_while_they_look(request: pytest.FixtureRequest) -> None:
     store = await open_store(request, MOTO)
     ephemeral = await MemoryEphemeral.open(clock=store.clock)
-    worker = Worker(Ground(store.tables, ephemeral, store.clock, None))
+    worker = Worker(WorkerPlatform(store.tables, ephemeral, store.clock, None))
     click = click_row("bob", iso(NOW), kind="open", owner="ann", target="link", thing="file:1")
     async with heard_by(ephemeral, "ann") as hearing:
         await store_clicks(store, [click])
@@ -137,8 +137,8 @@ async def test_a_worker_that_finds_the_stream_cut_counts_the_days_again(
     gone = {"consumer": "qit-db-local/clicks", "shard": "gone", "after": "1", "movedAt": int(NOW)}
     await store.tables.put(POSITIONS, gone)
     ephemeral = await MemoryEphemeral.open(clock=store.clock)
-    ground = Ground(store.tables, ephemeral, store.clock, None)
-    await Worker(ground, most_writes=store.most_writes, settling=timedelta(0)).catch_up()
+    platform = WorkerPlatform(store.tables, ephemeral, store.clock, None)
+    await Worker(platform, most_writes=store.most_writes, settling=timedelta(0)).catch_up()
     assert "clicks were lost from the stream" in caplog.text
     assert await counted(store, clicks) == expected(clicks)
     assert await total(store) == sum(click.count for click in clicks)
@@ -148,9 +148,9 @@ async def test_a_worker_that_finds_the_stream_cut_counts_the_days_again(
 async def test_workers_go_on_while_the_line_is_bad(store: Store) -> None:
     clicks = some_clicks(12, links=False)
     ephemeral = await MemoryEphemeral.open(clock=store.clock)
-    ground = Ground(store.tables, ephemeral, store.clock, None)
+    platform = WorkerPlatform(store.tables, ephemeral, store.clock, None)
     stopping = asyncio.Event()
-    working = [asyncio.create_task(Worker(ground, most_writes=10).work(stopping)) for _ in range(2)]
+    working = [asyncio.create_task(Worker(platform, most_writes=10).work(stopping)) for _ in range(2)]
     store.tables.lost_share = 0.05
     for click in clicks:
         await store_clicks(store, [click])

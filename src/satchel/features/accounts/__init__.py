@@ -7,7 +7,7 @@ One request, `DELETE /sessions/{session_id}`: `routes/sessions.py` calls `end_se
 revokes the access token first, then deletes session and refresh token in one transaction.
 """
 
-from satchel.declaration import Entrance, Ground, Slice
+from satchel.declaration import Platform, RouteNeeds, Slice
 from satchel.edge.api.endpoints import Router
 from satchel.edge.api.identity import Identity, Token
 from satchel.edge.http.callers import Guest, Member
@@ -37,21 +37,21 @@ class _Tokens:
         return self._identity.issue_guest(Guest(guest_id, name))
 
 
-def _make(ground: Ground, *, usages: Usages) -> Accounts:
+def _make(platform: Platform, *, usages: Usages) -> Accounts:
     return Accounts(
-        tables=ground.stores.tables,
-        clock=ground.clock,
-        signer=ground.signer,
-        access=_Tokens(ground.identity),
+        tables=platform.stores.tables,
+        clock=platform.clock,
+        signer=platform.signer,
+        access=_Tokens(platform.identity),
         passwords=Passwords(),
-        limits=AccountLimits(ground.stores.ephemeral),
-        storage=Storage(ground.settings, usages),
-        housekeeping=ground.housekeeper,
-        default_sign_up=ground.settings.sign_up,
+        limits=AccountLimits(platform.stores.ephemeral),
+        storage=Storage(platform.settings, usages),
+        housekeeping=platform.housekeeper,
+        default_sign_up=platform.settings.sign_up,
     )
 
 
-def _routes(accounts: Accounts, _: Entrance) -> list[Router]:
+def _routes(accounts: Accounts, _: RouteNeeds) -> list[Router]:
     return routes(accounts)
 
 

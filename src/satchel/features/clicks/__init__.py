@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from datetime import timedelta
 
-from satchel.declaration import Entrance, Ground, Slice
+from satchel.declaration import Platform, RouteNeeds, Slice
 from satchel.edge.api.endpoints import Router
 from satchel.features.clicks.adapters import Counter
 from satchel.features.clicks.events import LIVE_EVENTS, SiteWatchers
@@ -25,9 +25,9 @@ from satchel.features.clicks.service.context import Clicks
 from satchel.kernel.counted import Counted
 
 
-def _make(ground: Ground, *, targets: Targets) -> Clicks:
-    stores, clock = ground.stores, ground.clock
-    kept_for = timedelta(days=ground.settings.clicks_kept) if ground.settings.clicks_kept else None
+def _make(platform: Platform, *, targets: Targets) -> Clicks:
+    stores, clock = platform.stores, platform.clock
+    kept_for = timedelta(days=platform.settings.clicks_kept) if platform.settings.clicks_kept else None
     recorder = recorder_for(
         tables=stores.tables, bulk=stores.bulk, ephemeral=stores.ephemeral, clock=clock, kept_for=kept_for
     )
@@ -42,7 +42,7 @@ def _make(ground: Ground, *, targets: Targets) -> Clicks:
     )
 
 
-def _routes(clicks: Clicks, _: Entrance) -> list[Router]:
+def _routes(clicks: Clicks, _: RouteNeeds) -> list[Router]:
     return routes(clicks)
 
 

@@ -9,7 +9,7 @@ acknowledges it, bytes flow from one to the other through `relay/`.
 
 from dataclasses import dataclass
 
-from satchel.declaration import Entrance, Ground, Slice
+from satchel.declaration import Platform, RouteNeeds, Slice
 from satchel.edge.api.endpoints import Router
 from satchel.features.drop import events
 from satchel.features.drop.limits import LIMITS, DropLimits
@@ -29,22 +29,22 @@ class RelayedDrop:
     relay: Relay
 
 
-def _make(ground: Ground) -> RelayedDrop:
-    ephemeral, clock = ground.stores.ephemeral, ground.clock
+def _make(platform: Platform) -> RelayedDrop:
+    ephemeral, clock = platform.stores.ephemeral, platform.clock
     drop = Drop(
         ephemeral=ephemeral,
         clock=clock,
-        attending=ground.presence,
+        attending=platform.presence,
         limits=DropLimits(ephemeral),
-        daily_limit_bytes=ground.settings.drop_daily_limit or None,
+        daily_limit_bytes=platform.settings.drop_daily_limit or None,
     )
     # Only with a store that others can reach can the other side of a stream be at another server.
-    shared = not ground.settings.ephemeral.startswith("memory:")
+    shared = not platform.settings.ephemeral.startswith("memory:")
     return RelayedDrop(drop, Relay(ephemeral, clock, server_id=new_id(clock), shared=shared))
 
 
-def _routes(opened: RelayedDrop, entrance: Entrance) -> list[Router]:
-    return routes(opened.drop, opened.relay, entrance.live, entrance.public_url)
+def _routes(opened: RelayedDrop, needs: RouteNeeds) -> list[Router]:
+    return routes(opened.drop, opened.relay, needs.live, needs.public_url)
 
 
 DROP = Slice(

@@ -9,7 +9,7 @@ What links lead to are the `Things` that other slices declare.
 
 from collections.abc import Mapping
 
-from satchel.declaration import Entrance, Ground, Slice
+from satchel.declaration import Platform, RouteNeeds, Slice
 from satchel.edge.api.endpoints import Router
 from satchel.features.links.limits import LIMITS, LinkLimits
 from satchel.features.links.needs import Counter, Figures, Inbox, Passwords, People, Visitors
@@ -21,7 +21,7 @@ from satchel.kernel.linked import ThingKind, Things
 
 
 def _make(
-    ground: Ground,
+    platform: Platform,
     *,
     things: Mapping[ThingKind, Things],
     inbox: Inbox,
@@ -32,11 +32,11 @@ def _make(
     visitors: Visitors,
 ) -> Links:
     return Links(
-        tables=ground.stores.tables,
-        objects=ground.stores.objects,
-        ephemeral=ground.stores.ephemeral,
-        clock=ground.clock,
-        signer=ground.signer,
+        tables=platform.stores.tables,
+        objects=platform.stores.objects,
+        ephemeral=platform.stores.ephemeral,
+        clock=platform.clock,
+        signer=platform.signer,
         things=things,
         inbox=inbox,
         people=people,
@@ -44,13 +44,13 @@ def _make(
         figures=figures,
         counter=counter,
         visitors=visitors,
-        limits=LinkLimits(ground.stores.ephemeral),
-        alone_since=ground.clock() if ground.settings.has_one_writer else 0,
+        limits=LinkLimits(platform.stores.ephemeral),
+        alone_since=platform.clock() if platform.settings.has_one_writer else 0,
     )
 
 
-def _routes(links: Links, entrance: Entrance) -> list[Router]:
-    return routes(links, entrance.public_url)
+def _routes(links: Links, needs: RouteNeeds) -> list[Router]:
+    return routes(links, needs.public_url)
 
 
 LINKS = Slice(

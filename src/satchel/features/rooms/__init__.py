@@ -10,7 +10,7 @@ from the room they were in. `events.py` has what the others in the room are told
 
 from datetime import timedelta
 
-from satchel.declaration import Entrance, Ground, Repeated, Slice
+from satchel.declaration import Platform, Repeated, RouteNeeds, Slice
 from satchel.edge.api.endpoints import Router
 from satchel.edge.files.previews import preview_of
 from satchel.features.rooms import events
@@ -30,23 +30,23 @@ from satchel.kernel.counted import Counted
 ENDED_EVERY = timedelta(seconds=5)
 
 
-def _make(ground: Ground, *, people: People, shelves: Shelves) -> Rooms:
+def _make(platform: Platform, *, people: People, shelves: Shelves) -> Rooms:
     return Rooms(
-        ephemeral=ground.stores.ephemeral,
-        objects=ground.stores.objects,
-        clock=ground.clock,
-        quota_bytes=ground.settings.room_quota or None,
-        limits=RoomLimits(ground.stores.ephemeral),
+        ephemeral=platform.stores.ephemeral,
+        objects=platform.stores.objects,
+        clock=platform.clock,
+        quota_bytes=platform.settings.room_quota or None,
+        limits=RoomLimits(platform.stores.ephemeral),
         people=people,
-        attending=ground.presence,
+        attending=platform.presence,
         shelves=shelves,
         preview_of=preview_of,
-        events=ground.events,
+        events=platform.events,
     )
 
 
-def _routes(rooms: Rooms, entrance: Entrance) -> list[Router]:
-    return routes(rooms, entrance.public_url)
+def _routes(rooms: Rooms, needs: RouteNeeds) -> list[Router]:
+    return routes(rooms, needs.public_url)
 
 
 ROOMS = Slice(

@@ -8,7 +8,7 @@ One request, an upload to the shelf: `edge/uploads` stores the bytes and hands t
 as a bundle, to `service/bundle_add.py`.
 """
 
-from satchel.declaration import Entrance, Ground, Slice
+from satchel.declaration import Platform, RouteNeeds, Slice
 from satchel.edge.api.endpoints import Router
 from satchel.features.shelf.adapters import AskingFolders, LinkedFolders, LinkedShelfFiles
 from satchel.features.shelf.records import EPHEMERAL_KEYS, SHAPES
@@ -19,18 +19,18 @@ from satchel.features.shelf.service.shelf_garbage import sweep_shelves
 from satchel.kernel.handed_file import HandedFileOpened
 
 
-def _make(ground: Ground) -> Shelf:
+def _make(platform: Platform) -> Shelf:
     return Shelf(
-        tables=ground.stores.tables,
-        objects=ground.stores.objects,
-        ephemeral=ground.stores.ephemeral,
-        clock=ground.clock,
-        quota_bytes=ground.settings.quota or None,
-        events=ground.events,
+        tables=platform.stores.tables,
+        objects=platform.stores.objects,
+        ephemeral=platform.stores.ephemeral,
+        clock=platform.clock,
+        quota_bytes=platform.settings.quota or None,
+        events=platform.events,
     )
 
 
-def _routes(shelf: Shelf, _: Entrance) -> list[Router]:
+def _routes(shelf: Shelf, _: RouteNeeds) -> list[Router]:
     return routes(shelf)
 
 

@@ -8,7 +8,7 @@ and which files go. `service/transfer_write.py` writes files, receipts and point
 that row alone makes it visible. `service/transfer_recovery.py` finishes what a crash cut off.
 """
 
-from satchel.declaration import Entrance, Ground, Slice
+from satchel.declaration import Platform, RouteNeeds, Slice
 from satchel.edge.api.endpoints import Router
 from satchel.features.transfers import events
 from satchel.features.transfers.limits import LIMITS, UNKNOWN_RECEIVERS_PER_SENDER
@@ -23,21 +23,21 @@ from satchel.kernel.counted import Counted
 from satchel.kernel.handed_file import HandedFileOpened
 
 
-def _make(ground: Ground, *, people: People, shelf: Shelf, rooms: Rooms) -> Transfers:
+def _make(platform: Platform, *, people: People, shelf: Shelf, rooms: Rooms) -> Transfers:
     return Transfers(
-        tables=ground.stores.tables,
-        objects=ground.stores.objects,
-        ephemeral=ground.stores.ephemeral,
-        clock=ground.clock,
+        tables=platform.stores.tables,
+        objects=platform.stores.objects,
+        ephemeral=platform.stores.ephemeral,
+        clock=platform.clock,
         people=people,
         shelf=shelf,
         rooms=rooms,
-        unknown_receivers=UNKNOWN_RECEIVERS_PER_SENDER.on(ground.stores.ephemeral),
-        events=ground.events,
+        unknown_receivers=UNKNOWN_RECEIVERS_PER_SENDER.on(platform.stores.ephemeral),
+        events=platform.events,
     )
 
 
-def _routes(transfers: Transfers, _: Entrance) -> list[Router]:
+def _routes(transfers: Transfers, _: RouteNeeds) -> list[Router]:
     return routes(transfers)
 
 
