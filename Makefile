@@ -42,7 +42,7 @@ SLOW_FOLDERS := --ignore=tests/browser --ignore=tests/faults --ignore=tests/serv
 quick: site ## Run the tests that need no service, in under a minute
 	@$(PYTEST) -n 2 -m "not services and not slow" -q --hypothesis-profile=quick $(SLOW_FOLDERS)
 
-check: check-program check-site ## Format, lint, types, import rules, generated documents, messages, the web app's own tests
+check: check-program check-site ## Format, lint, types, import rules, names, generated documents, messages, the web app's own tests
 
 check-program: .venv/ready
 	@$(BIN)/ruff format --check .
@@ -51,6 +51,7 @@ check-program: .venv/ready
 	@$(BIN)/lint-imports
 	@$(BIN)/python -m tools.documents --check
 	@$(BIN)/python -m tools.messages
+	@$(BIN)/python -m tools.names
 
 check-site: .venv/ready
 	@$(BIN)/python tools/site.py --check
