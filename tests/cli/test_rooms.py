@@ -149,7 +149,7 @@ def test_who_declines_is_seen_to_by_whoever_waits(owner: Person, member: Person)
         waiting = owner.start("put", "notes.txt", "--room", code, "--for", "Bob", "--wait")
         transfer_id = watcher.sees("offer")["transfer"]["transfer_id"]
         ran = member.run("transfers", "decline", transfer_id)
-        assert ran.out == "You declined notes.txt, 100 B of Ann.\n"
+        assert ran.out == "You declined notes.txt, 100 B from Ann.\n"
         out, err = waiting.communicate(timeout=60)
         assert waiting.returncode == 1
         assert "Bob: declined at " in out
@@ -231,7 +231,7 @@ def test_who_knocks_waits_until_they_are_let_in(
         knocking = guest.start("room", "join", code, "--name", "Gil", "--server", server.url, "--json")
         assert watcher.sees("knock")["knock"]["name"] == "Gil"
         assert explains(owner.run("room", "admit", "Eve"), 1, "Eve")
-        assert owner.run("room", "admit", "gil").out == "Gil is in.\n"
+        assert owner.run("room", "admit", "gil").out == "Gil was admitted.\n"
         out, err = knocking.communicate(timeout=60)
         assert knocking.returncode == 0, err
         assert f'"code": "{code}"' in out
