@@ -327,7 +327,7 @@ def test_what_cannot_be_received_is_said_in_a_sentence(ann: Person, bob: Person,
         assert explains(bob.run("receive", link, "--yes", "--output", "file", **at), 2, "--into")
         assert explains(bob.run("receive", link, "--yes", "--into", "file", **at), 1, "cannot be used")
         assert explains(bob.run("receive", "amber-otter-99-123456", "--yes", **at), 1, "no session", "amber-otter-99")
-        assert explains(bob.run("receive", wrong, "--yes", **at), 1, "The code is wrong", "after three")
+        assert explains(bob.run("receive", wrong, "--yes", **at), 1, "The code is wrong", "After three")
         assert explains(bob.run("receive", link[:-3] + "AAA", "--yes", **at), 1, "link does not match", "all of it")
         assert "single file" in bob.run("receive", link, "--yes", "--output", "-", **at).err
     assert names(bob.home) == [".config", "file"]

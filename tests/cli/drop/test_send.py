@@ -253,7 +253,7 @@ def test_what_cannot_be_sent_is_said_before_anything_is_opened(ann: Person) -> N
     assert explains(ann.run("send", "/dev/null"), 1, "neither a file nor a folder")
     assert explains(ann.run("send", "--text", ""), 2, "empty")
     many = [fill(ann.home / f"many/{number}", 1) for number in range(1001)]
-    assert explains(ann.run("send", *map(str, many)), 2, "1,001 things", "folder")
+    assert explains(ann.run("send", *map(str, many)), 2, "1,001 files", "folder")
     assert explains(ann.run("send", "--text", "a", "--receivers", "0"), 2, "--receivers")
 
 
