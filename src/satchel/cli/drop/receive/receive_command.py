@@ -43,9 +43,11 @@ def receive_all(
     invitation = invited_by(given)
     log = ReceiveLog(as_json=as_json)
     # By which we hear what happens, once we are in: loaded while others decide about that.
-    threading.Thread(target=import_module, args=("websockets.sync.client",), daemon=True).start()
+    preload = threading.Thread(target=import_module, args=("websockets.sync.client",), daemon=True)
+    preload.start()
     with open_client(invitation.server or server) as client:
         session = join(client, invitation, name)
+        preload.join()  # two threads that import the same package at once can deadlock
         client.remember_server()
         try:
             with closing(TargetFolder.at(Path(into))) as target:
