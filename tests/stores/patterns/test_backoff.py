@@ -38,3 +38,8 @@ def test_jitter_takes_off_a_random_part_and_never_more_than_it_may(retry: int, d
     rule = replace(RULE, jitter=jitter)
     longest = rule.pause_seconds(retry, 0.0)
     assert longest * (1 - jitter) <= rule.pause_seconds(retry, drawn) <= longest <= rule.longest_seconds
+
+
+def test_two_who_draw_differently_wait_differently() -> None:
+    assert [RULE.pause_seconds(3, drawn) for drawn in (0.0, 0.25, 0.75)] == [2.0, 1.5, 0.5]
+    assert replace(RULE, jitter=0.5).pause_seconds(3, 0.5) == 1.5
