@@ -118,6 +118,7 @@ def disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Disk:
         monkeypatch.setattr(owner, name, seen)
 
     watch(os, "fsync", watched.flush, before=False)
+
     def rename(source: str, target: str) -> None:
         watched.rename(Path(source), Path(target))
 
