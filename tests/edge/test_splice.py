@@ -1,4 +1,4 @@
-"""Bodies poured into answers, over real sockets, on both event loops."""
+"""Bodies spliced into answers, over real sockets, on both event loops."""
 
 import asyncio
 import logging
@@ -30,7 +30,7 @@ class Meeting:
         self.brought: asyncio.Queue[tuple[Request, asyncio.Future[int]]] = asyncio.Queue()
 
 
-class Poured(Response):
+class Spliced(Response):
     """An answer that is the bodies of so many other requests."""
 
     def __init__(self, meeting: Meeting, length: int | None, parts: int) -> None:
@@ -44,13 +44,13 @@ class Poured(Response):
         await send({"type": "http.response.start", "status": 200, "headers": length})
         for _ in range(self._parts):
             request, taken = await self._meeting.brought.get()
-            pouring = asyncio.create_task(splice(request.scope, request.receive, scope, send))
+            splicing = asyncio.create_task(splice(request.scope, request.receive, scope, send))
             leaving = asyncio.create_task(self._left(receive))
-            await asyncio.wait({pouring, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({splicing, leaving}, return_when=asyncio.FIRST_COMPLETED)
             leaving.cancel()
-            if not pouring.done():
-                pouring.cancel()
-            (count,) = await asyncio.gather(pouring, return_exceptions=True)
+            if not splicing.done():
+                splicing.cancel()
+            (count,) = await asyncio.gather(splicing, return_exceptions=True)
             if isinstance(count, int):
                 taken.set_result(count)
                 continue
@@ -78,11 +78,11 @@ def meeting(edge: Edge) -> Edge:
 
     @router.get("/out/{length}/{parts}")
     async def take(length: int, parts: int) -> Response:
-        return Poured(place, length, parts)
+        return Spliced(place, length, parts)
 
     @router.get("/unknown")
     async def take_unknown() -> Response:
-        return Poured(place, None, 1)
+        return Spliced(place, None, 1)
 
     @router.get("/hello")
     async def hello() -> list[str]:

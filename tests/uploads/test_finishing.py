@@ -267,7 +267,7 @@ async def test_uploads_go_to_s3_alike(on_s3: Place) -> None:
     assert await on_s3.stored_keys() == [f"pile/{url.rpartition('/')[2]}"]
 
 
-async def test_what_was_promised_to_unfinished_uploads_counts_until_they_have_become_something_or_nothing(
+async def test_what_is_reserved_for_unfinished_uploads_counts_until_they_have_become_something_or_nothing(
     place: Place, ann: Sender
 ) -> None:
     async def reserved() -> int:

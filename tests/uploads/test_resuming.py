@@ -122,13 +122,13 @@ async def send_all(place: Place, port: int, url: str, data: bytes) -> None:
 async def test_a_checksummed_body_that_is_cut_off_counts_for_nothing(place: Place, ann: Sender) -> None:
     data = os.urandom(2 * PART)
     url = await ann.begun(len(data))
-    promised = {"Upload-Checksum": checksum("sha256", data)}
+    announced = {"Upload-Checksum": checksum("sha256", data)}
     async with serving(place.edge.app()) as port:
-        async with sending(place, port, url, 0, len(data), **promised) as connection:
+        async with sending(place, port, url, 0, len(data), **announced) as connection:
             await connection.send(data[: PART + MIB])
         assert await ann.offset(url) == 0
         assert await place.stored_keys() == []
-        await ann.send(url, 0, data, **promised)
+        await ann.send(url, 0, data, **announced)
     assert await place.kept(url) == data
 
 
