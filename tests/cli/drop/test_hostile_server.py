@@ -201,7 +201,8 @@ async def nothing(_: Call, __: PassOn) -> Answer:
 
 async def swallowed(call: Call, _: PassOn) -> Answer:
     """As if it had been passed on."""
-    return Answer.of(**call.body, receiver_id=secrets.token_hex(16), owner_id=secrets.token_hex(16))
+    people = {"receiver_id": secrets.token_hex(16), "owner_id": secrets.token_hex(16)}
+    return Answer.of(**call.body, **people, chunks=0, is_flowing=False)
 
 
 async def emptied(call: Call, pass_on: PassOn) -> Answer:

@@ -5,12 +5,16 @@ import io
 
 import pytest
 
+from satchel.features.transfers.model import PersonId, TransferId
 from satchel.features.transfers.records import ReceiptRow
 from satchel.features.transfers.routes.receipts_csv import receipts_csv
 
 
 def name_in_table(name: str) -> str:
-    receipt = ReceiptRow(transfer_id="t", person_id="p", name=name, state="offered", offered_at="2026-11-16T00:00:00Z")
+    transfer_id, person_id, offered_at = TransferId("t"), PersonId("p"), "2026-11-16T00:00:00Z"
+    receipt = ReceiptRow(
+        transfer_id=transfer_id, person_id=person_id, name=name, state="offered", offered_at=offered_at
+    )
     text = receipts_csv([receipt]).decode("utf-8-sig")
     _, row = csv.reader(io.StringIO(text, newline=""))
     return row[0]
