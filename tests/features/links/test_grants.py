@@ -12,7 +12,7 @@ import pytest
 
 from satchel.features.links.model import LinkUsedUp
 from satchel.features.links.records import GRANT, GrantRow
-from satchel.features.links.service import grants
+from satchel.features.links.service import download_grants
 from satchel.features.links.service.context import Links
 from satchel.features.links.service.link_enter import Visit
 from satchel.features.links.service.link_find import usable
@@ -34,15 +34,17 @@ class Downloads:
     token: str
     file_id: str
 
-    async def taking(self, who: str = "visitor:a") -> grants.Taking:
+    async def taking(self, who: str = "visitor:a") -> download_grants.Taking:
         found = await usable(self.links, self.token, even_used_up=True)
         visit = Visit(link=found.link, thing=found.thing, visitor_id=who, pass_id="pass")
-        return grants.Taking(visit=visit, file_id=self.file_id, size_bytes=SIZE)
+        return download_grants.Taking(visit=visit, file_id=self.file_id, size_bytes=SIZE)
 
     async def send(self, sent: int, length: int | None = None, who: str = "visitor:a", start: int = 0) -> bool:
         """Whether an answer of this length could begin; so much of it has gone when it ends."""
         try:
-            async with grants.answering(self.links, await self.taking(who), length or sent, lambda: sent, start=start):
+            async with download_grants.answering(
+                self.links, await self.taking(who), length or sent, lambda: sent, start=start
+            ):
                 await asyncio.sleep(0)
         except LinkUsedUp:
             return False
@@ -52,7 +54,7 @@ class Downloads:
         """What is left of answers, from where to where in the file, of a server that says no more of them."""
         async with AsyncExitStack() as under_way:
             for start, end in parts:
-                answer = grants.answering(self.links, await self.taking(), end - start, lambda: 0, start=start)
+                answer = download_grants.answering(self.links, await self.taking(), end - start, lambda: 0, start=start)
                 await under_way.enter_async_context(answer)
             left = await self.row()
         await self.links.tables.put(GRANT.table, GRANT.item(left))
@@ -239,9 +241,9 @@ async def test_whoever_broke_off_early_may_begin_anew(links: Links, satchel: Sat
 async def test_a_place_that_nobody_uses_is_free_after_an_hour(links: Links, satchel: Satchel, ann: Caller) -> None:
     downloads, link = await downloads_of(links, satchel, ann, downloads=1)
     assert await downloads.send(SIZE // 2 - 1, length=SIZE)
-    satchel.clock.advance(grants.ABANDONED_AFTER - timedelta(seconds=1))
+    satchel.clock.advance(download_grants.ABANDONED_AFTER - timedelta(seconds=1))
     assert not await downloads.send(SIZE, who="visitor:b")
-    satchel.clock.advance(grants.LOOKED_FOR_EVERY)
+    satchel.clock.advance(download_grants.LOOKED_FOR_EVERY)
     assert await downloads.send(SIZE, who="visitor:b")
     assert not await downloads.send(SIZE - 10)
     assert (await stored(satchel, link)).granted == 1
@@ -251,7 +253,7 @@ async def test_a_place_that_nobody_uses_is_free_after_an_hour(links: Links, satc
 async def test_a_place_of_which_half_was_used_stays_taken(links: Links, satchel: Satchel, ann: Caller) -> None:
     downloads, _ = await downloads_of(links, satchel, ann, downloads=1)
     assert await downloads.send(SIZE // 2, length=SIZE)
-    satchel.clock.advance(2 * grants.ABANDONED_AFTER)
+    satchel.clock.advance(2 * download_grants.ABANDONED_AFTER)
     assert not await downloads.send(SIZE, who="visitor:b")
     assert await downloads.send(SIZE // 2)
     assert (await downloads.row()).finished == 1
@@ -260,23 +262,23 @@ async def test_a_place_of_which_half_was_used_stays_taken(links: Links, satchel:
 async def test_what_is_taken_in_pieces_is_not_given_back_for_ever(links: Links, satchel: Satchel, ann: Caller) -> None:
     downloads, _ = await downloads_of(links, satchel, ann, downloads=1)
     assert await downloads.send(49)
-    satchel.clock.advance(2 * grants.ABANDONED_AFTER)
+    satchel.clock.advance(2 * download_grants.ABANDONED_AFTER)
     assert await downloads.send(49, who="visitor:b")
-    satchel.clock.advance(2 * grants.ABANDONED_AFTER)
+    satchel.clock.advance(2 * download_grants.ABANDONED_AFTER)
     assert await downloads.send(49)
-    satchel.clock.advance(2 * grants.ABANDONED_AFTER)
+    satchel.clock.advance(2 * download_grants.ABANDONED_AFTER)
     assert not await downloads.send(49, who="visitor:c")
 
 
 async def test_a_server_that_died_is_believed_for_a_while_only(links: Links, satchel: Satchel, ann: Caller) -> None:
     downloads, _ = await downloads_of(links, satchel, ann, downloads=1)
     async with AsyncExitStack() as never_left:
-        answering = grants.answering(downloads.links, await downloads.taking(), SIZE, lambda: 0)
+        answering = download_grants.answering(downloads.links, await downloads.taking(), SIZE, lambda: 0)
         await never_left.enter_async_context(answering)
         with pytest.raises(TooMany):
             await downloads.send(SIZE)
         assert not await downloads.send(SIZE, who="visitor:b")
-        satchel.clock.advance(grants.BELIEVED_FOR)
+        satchel.clock.advance(download_grants.BELIEVED_FOR)
         assert await downloads.send(SIZE)
     assert (await downloads.row()).finished == 1
 
@@ -286,10 +288,10 @@ async def test_going_on_says_how_much_had_arrived_when_the_server_died(
 ) -> None:
     downloads, link = await downloads_of(links, satchel, ann, downloads=1)
     await downloads.die_in_the_middle((0, SIZE))
-    satchel.clock.advance(grants.BELIEVED_FOR)
+    satchel.clock.advance(download_grants.BELIEVED_FOR)
     await downloads.die_in_the_middle((30, SIZE))
     assert (await downloads.row()).sent_bytes == 30
-    satchel.clock.advance(grants.BELIEVED_FOR)
+    satchel.clock.advance(download_grants.BELIEVED_FOR)
     assert await downloads.send(SIZE - 80, start=80)
     assert await counted(ann, link) == figures(people=1, downloads=1, downloads_used=1)
     assert not await downloads.send(SIZE)
@@ -300,7 +302,7 @@ async def test_parts_of_a_server_that_died_are_gone_on_with_one_by_one(
 ) -> None:
     downloads, link = await downloads_of(links, satchel, ann, downloads=1)
     await downloads.die_in_the_middle((0, 40), (40, 80), (80, SIZE))
-    satchel.clock.advance(grants.BELIEVED_FOR)
+    satchel.clock.advance(download_grants.BELIEVED_FOR)
     assert await downloads.send(10, start=90)
     assert await downloads.send(40, start=40)
     assert (await downloads.row()).sent_bytes == 60
@@ -314,10 +316,10 @@ async def test_whoever_begins_anew_when_the_server_died_is_believed_to_have_noth
 ) -> None:
     downloads, _ = await downloads_of(links, satchel, ann, downloads=1)
     await downloads.die_in_the_middle((0, SIZE))
-    satchel.clock.advance(grants.BELIEVED_FOR)
+    satchel.clock.advance(download_grants.BELIEVED_FOR)
     # However often: what a server sent before it died is not held against anybody.
     await downloads.die_in_the_middle((0, SIZE))
-    satchel.clock.advance(grants.BELIEVED_FOR)
+    satchel.clock.advance(download_grants.BELIEVED_FOR)
     assert await downloads.send(SIZE - 1, length=SIZE)
     row = await downloads.row()
     assert (row.places, row.sent_bytes, row.finished) == (1, SIZE - 1, 0)
@@ -328,9 +330,9 @@ async def test_the_place_of_somebody_who_never_comes_back_to_a_server_that_died_
 ) -> None:
     downloads, _ = await downloads_of(links, satchel, ann, downloads=1)
     await downloads.die_in_the_middle((0, SIZE))
-    satchel.clock.advance(grants.ABANDONED_AFTER - timedelta(seconds=1))
+    satchel.clock.advance(download_grants.ABANDONED_AFTER - timedelta(seconds=1))
     assert not await downloads.send(SIZE, who="visitor:b")
-    satchel.clock.advance(grants.LOOKED_FOR_EVERY)
+    satchel.clock.advance(download_grants.LOOKED_FOR_EVERY)
     assert await downloads.send(SIZE, who="visitor:b")
 
 
@@ -343,7 +345,9 @@ async def test_a_server_that_is_alone_knows_that_what_was_under_way_before_it_is
         await downloads.send(SIZE - 20, start=20)
     satchel.clock.advance(timedelta(milliseconds=1))
     restarted = Downloads(replace(links, alone_since=satchel.clock()), downloads.token, downloads.file_id)
-    async with grants.answering(restarted.links, await restarted.taking(), SIZE - 20, lambda: SIZE - 20, start=20):
+    async with download_grants.answering(
+        restarted.links, await restarted.taking(), SIZE - 20, lambda: SIZE - 20, start=20
+    ):
         # It believes itself.
         with pytest.raises(TooMany):
             await restarted.send(SIZE)
@@ -353,8 +357,8 @@ async def test_a_server_that_is_alone_knows_that_what_was_under_way_before_it_is
 async def test_there_is_an_end_to_how_many_parts_go_out_at_once(links: Links, satchel: Satchel, ann: Caller) -> None:
     downloads, _ = await downloads_of(links, satchel, ann)
     async with AsyncExitStack() as under_way:
-        for _ in range(grants.MOST_ANSWERS):
-            answering = grants.answering(downloads.links, await downloads.taking(), 1, lambda: 1)
+        for _ in range(download_grants.MOST_ANSWERS):
+            answering = download_grants.answering(downloads.links, await downloads.taking(), 1, lambda: 1)
             await under_way.enter_async_context(answering)
         with pytest.raises(TooMany):
             await downloads.send(1)
@@ -397,7 +401,7 @@ async def test_whatever_people_do_no_more_is_given_than_was_allowed(
 
     for _ in range(3):
         await asyncio.gather(*(one_visitor(f"visitor:{number % 4}") for number in range(12)))
-        satchel.clock.advance(grants.ABANDONED_AFTER)
+        satchel.clock.advance(download_grants.ABANDONED_AFTER)
     row = await stored(satchel, link)
     held = (await GRANT.list(satchel.stores.tables, token=link["token"], limit=1000)).records
     assert whole <= limit
@@ -438,7 +442,7 @@ async def test_one_file_of_many_is_not_to_be_had_for_nothing(satchel: Satchel, a
     first, second = visitor(satchel, link, "203.0.113.7"), visitor(satchel, link, "203.0.113.8")
     path = f"/files/{(await first.entered())['listing']['files'][0]['file_id']}/content"
     assert (await first("GET", path, params={"whole": "true"})).status_code == 200
-    satchel.clock.advance(grants.ABANDONED_AFTER + timedelta(minutes=1))
+    satchel.clock.advance(download_grants.ABANDONED_AFTER + timedelta(minutes=1))
     assert slug(await second("GET", path, params={"whole": "true"})) == (410, "link-used-up")
 
 

@@ -11,7 +11,7 @@ from satchel.edge.files.archives import Archive, ArchiveEntry
 from satchel.edge.files.downloads import Download, Meter, Sent, attached_as
 from satchel.features.links.routes.link_open import CLOSED, STATES
 from satchel.features.links.routes.link_visitor import Anybody, PassQuery, visitor_of
-from satchel.features.links.service import grants, link_contents, link_enter
+from satchel.features.links.service import download_grants, link_contents, link_enter
 from satchel.features.links.service.context import Links
 from satchel.features.links.service.link_enter import Visit
 from satchel.kernel.clock import from_iso
@@ -37,8 +37,8 @@ def routes(links: Links) -> Router:
         is_download = request.method == "GET"
         return await link_enter.let_in(links, token, visitor_of(caller, request), query.shown, even_used_up=is_download)
 
-    async def download(visit: Visit, file: LinkedFile, taking: grants.Taking) -> Response:
-        await grants.check_place(links, visit, taking.file_id)
+    async def download(visit: Visit, file: LinkedFile, taking: download_grants.Taking) -> Response:
+        await download_grants.check_place(links, visit, taking.file_id)
         return Download(
             links.objects,
             file.key,
@@ -76,7 +76,7 @@ def routes(links: Links) -> Router:
     async def download_linked_archive(caller: Anybody, token: str, query: PassQuery, request: Request) -> Response:
         """Download a folder as one zip file, which is streamed. It counts as one download once all was sent."""
         visit = await let_in(caller, token, query, request)
-        await grants.check_place(links, visit, WHOLE_FOLDER)
+        await download_grants.check_place(links, visit, WHOLE_FOLDER)
         if visit.link.kind != "folder":
             raise NotFound("Only a folder can be downloaded as an archive. Download the file itself.")
         size_bytes = await link_contents.size_of_all(links, visit)
@@ -87,24 +87,28 @@ def routes(links: Links) -> Router:
     return router
 
 
-def _taking(visit: Visit, file: LinkedFile) -> grants.Taking:
-    return grants.Taking(visit=visit, file_id=file.file_id, size_bytes=file.size_bytes)
+def _taking(visit: Visit, file: LinkedFile) -> download_grants.Taking:
+    return download_grants.Taking(visit=visit, file_id=file.file_id, size_bytes=file.size_bytes)
 
 
-async def _taking_all(links: Links, visit: Visit, file: LinkedFile) -> grants.Taking:
+async def _taking_all(links: Links, visit: Visit, file: LinkedFile) -> download_grants.Taking:
     # Added up once, and not for each of thousands of files.
-    size_bytes = await grants.known_size(links, visit, grants.ALL_FILES) or await link_contents.size_of_every_file(
-        links, visit
+    size_bytes = await download_grants.known_size(
+        links, visit, download_grants.ALL_FILES
+    ) or await link_contents.size_of_every_file(links, visit)
+    return download_grants.Taking(
+        visit=visit, file_id=download_grants.ALL_FILES, size_bytes=size_bytes, part=file.file_id
     )
-    return grants.Taking(visit=visit, file_id=grants.ALL_FILES, size_bytes=size_bytes, part=file.file_id)
 
 
-def _file_meter(links: Links, taking: grants.Taking) -> Meter:
+def _file_meter(links: Links, taking: download_grants.Taking) -> Meter:
     @asynccontextmanager
     async def metered(start: int, length: int | None) -> AsyncGenerator[Sent]:
         sent, is_whole = Sent(), False
         # An empty file counts as sent once the answer is complete.
-        async with grants.answering(links, taking, length or 0, lambda: max(sent.count, is_whole), start=start):
+        async with download_grants.answering(
+            links, taking, length or 0, lambda: max(sent.count, is_whole), start=start
+        ):
             yield sent
             is_whole = True
 
@@ -112,16 +116,16 @@ def _file_meter(links: Links, taking: grants.Taking) -> Meter:
 
 
 def _archive_meter(links: Links, visit: Visit, size_bytes: int | None) -> Meter:
-    taking = grants.Taking(visit=visit, file_id=WHOLE_FOLDER, size_bytes=grants.SHARES)
+    taking = download_grants.Taking(visit=visit, file_id=WHOLE_FOLDER, size_bytes=download_grants.SHARES)
 
     @asynccontextmanager
     async def metered(_start: int, _length: int | None) -> AsyncGenerator[Sent]:
         sent, is_whole = Sent(), False
 
         def share() -> int:
-            return grants.SHARES if is_whole else grants.share_of(sent.count, size_bytes)
+            return download_grants.SHARES if is_whole else download_grants.share_of(sent.count, size_bytes)
 
-        async with grants.answering(links, taking, grants.SHARES, share):
+        async with download_grants.answering(links, taking, download_grants.SHARES, share):
             yield sent
             is_whole = True
 
