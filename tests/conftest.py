@@ -49,7 +49,7 @@ _SLOW_FILES = {
     "test_connections.py",
     "test_interruptions.py",
     "test_races.py",
-    "test_resuming.py",
+    "test_upload_resume.py",
     "test_sendfile.py",
     "test_server.py",
     "test_table_dynamodb.py",
