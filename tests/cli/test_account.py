@@ -104,7 +104,7 @@ def test_without_a_terminal_nothing_is_asked(ann: Person, server: ServerProcess)
 
 def test_a_refusal_is_the_servers_own_sentence(ann: Person, server: ServerProcess) -> None:
     login = ("login", "--server", server.url, "--email", "nobody@example.org")
-    assert explains(ann.run(*login, SATCHEL_PASSWORD="wrong password"), 1, "e-mail address or the password is wrong")
+    assert explains(ann.run(*login, SATCHEL_PASSWORD="wrong password"), 1, "E-mail address or password is wrong")
     assert explains(sign_up(ann, server, "no address"), 1, "e-mail address such as")
     assert not ann.credentials.exists()
 

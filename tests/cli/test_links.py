@@ -106,7 +106,7 @@ def test_a_password_is_taken_from_the_environment_or_typed_unseen(owner: Person,
     assert explains(stranger.run("get", link["address"]), 2, "SATCHEL_LINK_PASSWORD")
     wrong = stranger.run("get", link["address"], SATCHEL_LINK_PASSWORD="guessed")
     assert explains(wrong, 1, "password is wrong")
-    typed = [("Password of the link from Ann", "guessed\n"), ("Try again", "swordfish\n")]
+    typed = [("Password of the link from Ann", "guessed\n"), ("Password again", "swordfish\n")]
     ran = stranger.run_in_terminal("get", link["address"], answers=typed)
     assert ran.code == 0, ran
     assert "swordfish" not in ran.out

@@ -243,7 +243,7 @@ def test_without_a_terminal_it_is_told_in_plain_lines(ann: Person, bob: Person, 
         assert bob.run("receive", code, "--yes", "--name", "Bob\x1b[2J", "--server", server.url).code == 0
         told = process.stdout.read()
         assert process.wait(30) == 0
-    assert "Bob�[2J has film.mp4 (100 B), received and verified." in told
+    assert "Bob�[2J received and verified film.mp4 (100 B)." in told
     assert (bob.home / "film.mp4").read_bytes() == (ann.home / "film.mp4").read_bytes()
 
 

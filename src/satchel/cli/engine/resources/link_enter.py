@@ -78,7 +78,7 @@ def _enter(client: Client, token: str, landing: LandingView) -> EnteredView:
             if refusal.slug != "link-password-wrong" or not left:
                 raise
             note(str(refusal))
-            question = "Try again"
+            question = "Password again"
     raise AssertionError("the last try raises")
 
 
