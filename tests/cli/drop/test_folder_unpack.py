@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from satchel.cli.drop.receive.folder_unpack import MAX_HEADER_BYTES, BadFolder, Unpacking, unpacked
-from satchel.cli.drop.receive.target_folder import TargetFolder
+from satchel.cli.drop.receiver.folder_unpack import MAX_HEADER_BYTES, BadFolder, Unpacking, unpacked
+from satchel.cli.drop.receiver.target_folder import TargetFolder
 from tests.cli.drop.test_target_folder import names
 from tests.cli.test_put_get import contents
 

@@ -1,6 +1,6 @@
 """How much a sender puts into one request: as much as passes, and no more than a receiver can wait for."""
 
-from satchel.cli.drop.send.outflow import SegmentSize
+from satchel.cli.drop.sender.outflow import SegmentSize
 
 MEGABYTE = 1024**2
 QUICK, MIDDLING, SLOW = 0.5, 6.0, 20.0

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from satchel.cli.drop.crypto.session_keys import Description
-from satchel.cli.drop.receive.partial_content import Part
-from satchel.cli.drop.receive.target_folder import TargetFolder
+from satchel.cli.drop.receiver.partial_content import Part
+from satchel.cli.drop.receiver.target_folder import TargetFolder
 from tests.cli.drop.test_folder_unpack import packed
 from tests.cli.drop.test_target_folder import names
 from tests.cli.test_put_get import contents

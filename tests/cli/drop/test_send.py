@@ -8,7 +8,7 @@ import pytest
 
 from satchel.cli.drop.crypto.sealed_records import Digest
 from satchel.cli.drop.crypto.session_keys import CHUNK, Have
-from satchel.cli.drop.receive.folder_unpack import frames
+from satchel.cli.drop.receiver.folder_unpack import frames
 from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.http.credentials import CredentialsFile
 from satchel.cli.engine.http.failures import Refused

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis.strategies import integers
 
 from satchel.cli.drop.crypto.session_keys import CHUNK
-from satchel.cli.drop.send.folder_source import FolderSource, Missing, folder_at
-from satchel.cli.drop.send.pipe_spool import PipeSource
-from satchel.cli.drop.send.send_content import Changed, Content, FileSource
+from satchel.cli.drop.sender.folder_source import FolderSource, Missing, folder_at
+from satchel.cli.drop.sender.pipe_spool import PipeSource
+from satchel.cli.drop.sender.send_content import Changed, Content, FileSource
 
 
 def read(content: Content, offset: int = 0, room_bytes: int = CHUNK) -> bytes:

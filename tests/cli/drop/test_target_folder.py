@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from satchel.cli.drop.receive.target_folder import NotSafe, TargetFolder, keep_time, name_inside, top_name
+from satchel.cli.drop.receiver.target_folder import NotSafe, TargetFolder, keep_time, name_inside, top_name
 from satchel.cli.engine.terminal.output import CommandFailed
 from satchel.kernel.names import NAMELESS, FileName, clean_name
 

@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from satchel.cli.drop.crypto.sealed_records import Digest
-from satchel.cli.drop.receive.write_behind import HELD_CHUNKS, WriteBehind
+from satchel.cli.drop.receiver.write_behind import HELD_CHUNKS, WriteBehind
 from satchel.cli.engine.terminal.output import CommandFailed
 
 

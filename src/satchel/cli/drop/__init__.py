@@ -11,8 +11,8 @@ from satchel.cli.engine.terminal.numbers import whole_number
 from satchel.cli.engine.terminal.output import CommandFailed, Misused, note
 
 if TYPE_CHECKING:
-    from satchel.cli.drop.send.folder_source import Missing
-    from satchel.cli.drop.send.send_content import Source
+    from satchel.cli.drop.sender.folder_source import Missing
+    from satchel.cli.drop.sender.send_content import Source
 
 # As in `account`, what takes long to load is imported inside the verbs.
 
@@ -49,8 +49,8 @@ def send(
     encrypted and never stores them. The command ends when one receiver has everything; --receivers and --keep change
     that.
     """
-    from satchel.cli.drop.send.send_command import Sending
-    from satchel.cli.drop.send.send_log import Invitation, SendLog
+    from satchel.cli.drop.sender.send_command import Sending
+    from satchel.cli.drop.sender.send_log import Invitation, SendLog
     from satchel.cli.drop.session.doorkeeper import Doorkeeper
     from satchel.cli.drop.session.drop_session import open_session
     from satchel.cli.engine.http.client import open_client
@@ -107,7 +107,7 @@ def receive(
 
     Nothing is overwritten. If the command is interrupted, run it again to resume.
     """
-    from satchel.cli.drop.receive.receive_command import receive_all
+    from satchel.cli.drop.receiver.receive_command import receive_all
 
     receive_all(invitation, into, output=output, yes=yes, name=name or login_name(), as_json=json, server=server)
 
@@ -120,9 +120,9 @@ def login_name() -> str:
 
 
 def _sources(things: list[str], text: str | None, called: str) -> "tuple[list[Source], Missing]":
-    from satchel.cli.drop.send.pipe_spool import PipeSource
-    from satchel.cli.drop.send.send_content import TextSource
-    from satchel.cli.drop.send.send_sources import gather
+    from satchel.cli.drop.sender.pipe_spool import PipeSource
+    from satchel.cli.drop.sender.send_content import TextSource
+    from satchel.cli.drop.sender.send_sources import gather
 
     if not things and text is None:
         raise Misused("Say what to send: files, folders, - for standard input, or a text with --text.")

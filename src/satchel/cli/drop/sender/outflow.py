@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from satchel.cli.drop.crypto.sealed_records import TAG, Digest, Sealer, sealed_bytes
 from satchel.cli.drop.crypto.session_keys import CHUNK
-from satchel.cli.drop.send.send_content import Content
+from satchel.cli.drop.sender.send_content import Content
 from satchel.cli.drop.session.drop_session import DropSession
 from satchel.cli.drop.session.stream_connection import RefusedByProxy, StreamConnection
 from satchel.cli.engine.http.failures import Refused, Unreachable

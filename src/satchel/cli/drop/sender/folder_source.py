@@ -13,8 +13,8 @@ from typing import TypeAlias
 import msgspec
 
 from satchel.cli.drop.crypto.session_keys import Description
-from satchel.cli.drop.receive.folder_unpack import Header
-from satchel.cli.drop.send.send_content import Changed, FileContent, FileSource, iso_of, read_whole
+from satchel.cli.drop.receiver.folder_unpack import Header
+from satchel.cli.drop.sender.send_content import Changed, FileContent, FileSource, iso_of, read_whole
 from satchel.cli.engine.files.local_files import sendable
 
 _MYSELF = os.geteuid()

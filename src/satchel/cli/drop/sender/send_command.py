@@ -8,9 +8,9 @@ from itertools import islice
 from queue import SimpleQueue
 
 from satchel.cli.drop.crypto.session_keys import Request, Tampered, b64, from_b64
-from satchel.cli.drop.send.handover import Handover, HandoverStreams, Offer
-from satchel.cli.drop.send.send_content import Changed, Source, Stalled
-from satchel.cli.drop.send.send_log import SendLog
+from satchel.cli.drop.sender.handover import Handover, HandoverStreams, Offer
+from satchel.cli.drop.sender.send_content import Changed, Source, Stalled
+from satchel.cli.drop.sender.send_log import SendLog
 from satchel.cli.drop.session.doorkeeper import Doorkeeper
 from satchel.cli.drop.session.drop_session import DropSession, Somebody, new_id
 from satchel.cli.engine.api_types.drop_types import RequestView, SessionView

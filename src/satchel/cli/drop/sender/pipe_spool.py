@@ -6,7 +6,7 @@ from tempfile import TemporaryFile
 from typing import BinaryIO
 
 from satchel.cli.drop.crypto.session_keys import CHUNK, Description
-from satchel.cli.drop.send.send_content import Stalled, type_of
+from satchel.cli.drop.sender.send_content import Stalled, type_of
 from satchel.cli.engine.files.local_files import sendable
 
 _READ_BYTES = 1024**2

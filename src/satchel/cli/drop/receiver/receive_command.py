@@ -9,13 +9,13 @@ from pathlib import Path
 from queue import SimpleQueue
 
 from satchel.cli.drop.crypto.session_keys import Tampered
-from satchel.cli.drop.receive import offer_prompt
-from satchel.cli.drop.receive.folder_unpack import BadFolder
-from satchel.cli.drop.receive.inflow import Changed, Inflow, NotHandedOver
-from satchel.cli.drop.receive.partial_content import Part, is_begun
-from satchel.cli.drop.receive.receive_log import ReceiveLog, Taking
-from satchel.cli.drop.receive.stdout_sink import MAX_TEXT_BYTES, Output, Text, print_text
-from satchel.cli.drop.receive.target_folder import TargetFolder
+from satchel.cli.drop.receiver import offer_prompt
+from satchel.cli.drop.receiver.folder_unpack import BadFolder
+from satchel.cli.drop.receiver.inflow import Changed, Inflow, NotHandedOver
+from satchel.cli.drop.receiver.partial_content import Part, is_begun
+from satchel.cli.drop.receiver.receive_log import ReceiveLog, Taking
+from satchel.cli.drop.receiver.stdout_sink import MAX_TEXT_BYTES, Output, Text, print_text
+from satchel.cli.drop.receiver.target_folder import TargetFolder
 from satchel.cli.drop.session.drop_session import Announced, DropSession
 from satchel.cli.drop.session.session_join import invited_by, join
 from satchel.cli.drop.session.session_listener import SessionListener

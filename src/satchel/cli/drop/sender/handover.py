@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 from satchel.cli.drop.crypto.sealed_records import Digest, Sealer
 from satchel.cli.drop.crypto.session_keys import CHUNK, Description, Have, Request, Stream, Tampered, b64, from_b64
-from satchel.cli.drop.send.outflow import Outflow, Records, sealed_length
-from satchel.cli.drop.send.send_content import Content, Source
+from satchel.cli.drop.sender.outflow import Outflow, Records, sealed_length
+from satchel.cli.drop.sender.send_content import Content, Source
 from satchel.cli.drop.session.drop_session import DropSession, Somebody
 from satchel.cli.engine.http.failures import Refused, Unreachable
 from satchel.cli.engine.http.retry import Retry

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from satchel.cli.drop.crypto.sealed_records import BrokenOff, Digest, Opener, ReadInto
 from satchel.cli.drop.crypto.session_keys import Asked, Have, Stream, b64, from_b64
-from satchel.cli.drop.receive.write_behind import HELD_CHUNKS, WriteBehind
+from satchel.cli.drop.receiver.write_behind import HELD_CHUNKS, WriteBehind
 from satchel.cli.drop.session.drop_session import Announced, DropSession
 from satchel.cli.drop.session.session_listener import SessionListener, SessionOver
 from satchel.cli.drop.session.stream_connection import RefusedByProxy, StreamConnection

@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from satchel.cli.drop.receive.target_folder import TargetFolder, keep_time, name_inside
+from satchel.cli.drop.receiver.target_folder import TargetFolder, keep_time, name_inside
 from satchel.cli.engine.terminal.output import CommandFailed
 from satchel.kernel.names import FileName, numbered, sameness
 

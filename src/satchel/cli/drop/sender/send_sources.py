@@ -5,8 +5,8 @@ import stat
 from collections.abc import Sequence
 from pathlib import Path
 
-from satchel.cli.drop.send.folder_source import Missing, folder_at
-from satchel.cli.drop.send.send_content import FileSource, Source
+from satchel.cli.drop.sender.folder_source import Missing, folder_at
+from satchel.cli.drop.sender.send_content import FileSource, Source
 from satchel.cli.engine.files.local_files import near
 from satchel.cli.engine.terminal.output import CommandFailed
 

@@ -19,8 +19,8 @@ from msgspec.structs import replace
 
 from satchel.cli.drop.crypto.sealed_records import Digest
 from satchel.cli.drop.crypto.session_keys import Description, Have
-from satchel.cli.drop.receive.folder_unpack import BadFolder, Unpacking, unpacked
-from satchel.cli.drop.receive.target_folder import NotSafe, TargetFolder, keep_time, top_name
+from satchel.cli.drop.receiver.folder_unpack import BadFolder, Unpacking, unpacked
+from satchel.cli.drop.receiver.target_folder import NotSafe, TargetFolder, keep_time, top_name
 from satchel.kernel.names import MAX_NAME_BYTES, FileName, numbered
 
 PART = ".satchel-part"

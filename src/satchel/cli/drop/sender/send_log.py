@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
 from satchel.cli.drop.crypto.session_keys import Description
-from satchel.cli.drop.send.handover import Handover
+from satchel.cli.drop.sender.handover import Handover
 from satchel.cli.drop.session.description_text import described
 from satchel.cli.drop.session.drop_session import Somebody
 from satchel.cli.drop.stream_bars import Bars
