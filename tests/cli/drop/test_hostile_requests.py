@@ -74,7 +74,7 @@ def is_declined(scene: Scene, person: Person, change: Callable[[Call], Call]) ->
     """Whether the owner saw that no member asked for this."""
     with scene.server.lying("POST", ASK, said(change)):
         ran = scene.receive(person)
-    assert scene.sender.sees("note", lambda told: "a request that nobody in the session made" in told["text"])
+    assert scene.sender.sees("note", lambda told: "a request that no member of the session made" in told["text"])
     return scene.is_noticed(ran, person, NAME, "The sender declined")
 
 

@@ -195,7 +195,7 @@ def test_a_request_that_no_member_made_is_declined(ann: Person, server: ServerPr
     fill(ann.home / "film", 100)
     with sending(ann, server.url, "film", "--keep") as sender, receiving(tmp_path, sender.opened) as bob:
         assert bob.asks("film", sealed=os.urandom(300)).declined() == "declined"
-        sender.sees("note", lambda told: "nobody in the session made" in told["text"])
+        sender.sees("note", lambda told: "no member of the session made" in told["text"])
         bob.takes("film")
         sender.sees("received")
 
