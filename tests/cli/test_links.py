@@ -216,7 +216,7 @@ def test_what_is_not_there_is_said_and_nothing_is_given(owner: Person, server: S
     assert explains(owner.run("link", "--ask", "nowhere/Homework"), 1, "nowhere/Homework")
     assert explains(owner.run("link", "--room", "QQQQQ"), 1, "QQQQQ")
     assert explains(owner.run("links", "pause", "zzzzzzzz"), 1, "satchel links")
-    assert explains(owner.run("get", f"{server.url}/l/{'A' * 22}"), 1, "no such link")
+    assert explains(owner.run("get", f"{server.url}/l/{'A' * 22}"), 1, "does not exist")
     assert owner.run("links", "--json").json == before
 
 

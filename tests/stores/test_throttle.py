@@ -11,6 +11,16 @@ from satchel.stores.patterns.throttle import Throttle, network_of
 
 
 @pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+async def ephemeral(clock: ManualClock) -> MemoryEphemeral:
+    return await MemoryEphemeral.open(clock=clock)
+
+
+@pytest.fixture
 def throttle(ephemeral: MemoryEphemeral) -> Throttle:
     return Throttle(ephemeral, "sign-in", limit=3, window=timedelta(minutes=5))
 
