@@ -1,7 +1,6 @@
 """A whole Satchel in this process on embedded stores, spoken to over HTTP; time moves only when told to."""
 
-import asyncio
-import json
+import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -13,18 +12,19 @@ from argon2 import PasswordHasher
 from starlette.types import ASGIApp
 
 from satchel.app import application
-from satchel.chores import LAST_SWEEP, Sweep
+from satchel.chores import Sweep
 from satchel.config import Settings
 from satchel.features.accounts.service.passwords import Passwords
-from satchel.kernel.clock import ManualClock, iso
+from satchel.kernel.clock import ManualClock
 from satchel.stores.connect import Stores
-from satchel.stores.ports.ephemeral import Get
 from tests.declared_keys import DeclaredKeys
 
 PASSWORD = "correct horse battery"
 
 # Real hashes that cost next to nothing. Servers in processes of their own keep to the standard.
 Passwords.hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+# httpx looks for it at each request, in every folder of the path.
+sys.modules.setdefault("trio", None)  # pyright: ignore[reportArgumentType]
 
 
 @dataclass
@@ -75,15 +75,6 @@ class Satchel:
     async def housekeep(self) -> None:
         """One round of every chore, none of which may fail."""
         assert not [chore.name for chore in (await self.sweep()).chores if chore.failed]
-
-    async def first_sweep(self) -> None:
-        """Wait until what a server does by itself when it starts is done."""
-        now = iso(self.clock())
-        while True:
-            last = await self.stores.ephemeral.run(Get(LAST_SWEEP()))
-            if last is not None and json.loads(last)["started_at"] == now:
-                return
-            await asyncio.sleep(0.001)
 
     def caller(self, address: str = "127.0.0.1") -> Caller:
         transport = httpx.ASGITransport(self.app, client=(address, 50000))

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -54,7 +54,9 @@ class Running:
 
     app: ASGIApp
     stores: Stores
+    # One round of every chore, and rounds until cancelled, which whoever serves the application begins.
     housekeep: Callable[[], Awaitable[Sweep]]
+    keep_house: Callable[[], Coroutine[None, None, None]]
     # Called when the server is told to stop, before it waits for requests to end.
     prepare_to_stop: Callable[[], None]
 
@@ -66,7 +68,7 @@ async def application(
     journal: Journal | None = None,
     through: Callable[[Stores], Stores] = lambda stores: stores,
 ) -> AsyncGenerator[Running]:
-    """Open the stores, put the slices on them, and keep house until the block ends.
+    """Open the stores and put the slices on them.
 
     Whatever the slices do with the stores goes `through` this, which lets a test come in between.
     """
@@ -100,8 +102,14 @@ async def application(
             for each in slices:
                 if each.declared.running:
                     await running.enter_async_context(each.declared.running(each.context))
-            await running.enter_async_context(_repeating(housekeeper, chores, slices))
-            yield Running(app, stores, lambda: housekeeper.sweep(chores), prepare_to_stop)
+            await running.enter_async_context(_background(_repeated(slices)))
+            yield Running(
+                app,
+                stores,
+                partial(housekeeper.sweep, chores),
+                partial(housekeeper.keep_house, chores),
+                prepare_to_stop,
+            )
 
 
 def serve(settings: Settings) -> int:
@@ -114,7 +122,8 @@ def serve(settings: Settings) -> int:
     async def opened() -> AsyncGenerator[ASGIApp]:
         async with application(settings, journal=journal) as running:
             opened_here.append(running)
-            yield running.app
+            async with _background({"housekeeping": running.keep_house()}):
+                yield running.app
 
     def stopping() -> None:
         for running in opened_here:
@@ -165,16 +174,19 @@ def _site() -> Site:
     return Site(Path(__file__).with_name("site"))
 
 
+def _repeated(slices: Sequence[OpenSlice[Any]]) -> dict[str, Coroutine[None, None, None]]:
+    """What slices do more often than the chores."""
+    return {
+        repeated.name: repeat(partial(repeated.do, each.context), repeated.every)
+        for each in slices
+        for repeated in each.declared.repeated
+    }
+
+
 @asynccontextmanager
-async def _repeating(
-    housekeeper: Housekeeper, chores: Sequence[Chore], slices: Sequence[OpenSlice[Any]]
-) -> AsyncGenerator[None]:
-    """Do the chores, and what slices do more often, until the block ends."""
-    tasks = [asyncio.create_task(housekeeper.keep_house(chores), name="housekeeping")]
-    for each in slices:
-        for repeated in each.declared.repeated:
-            do = partial(repeated.do, each.context)
-            tasks.append(asyncio.create_task(repeat(do, repeated.every), name=repeated.name))
+async def _background(named: Mapping[str, Coroutine[None, None, None]]) -> AsyncGenerator[None]:
+    """Run these until the block ends."""
+    tasks = [asyncio.create_task(work, name=name) for name, work in named.items()]
     try:
         yield
     finally:

@@ -233,7 +233,6 @@ class Stage:
     async def _prepare(self) -> None:
         data = self.folder / "prepared"
         async with running_satchel(data, sign_up="open") as satchel:
-            await satchel.first_sweep()
             world = self.world(satchel, data)
             await self.scene.prepare(world)
             self.known, self.now = world.known, satchel.clock()
@@ -263,7 +262,7 @@ class Run:
         states: States = []
         clock = ManualClock(self.stage.now + 1 + scene.lasts.total_seconds())
         async with running_satchel(data, clock, sign_up="open") as satchel:
-            await satchel.first_sweep()
+            await satchel.housekeep()
             world = self.stage.world(satchel, data)
             if comes_back:
                 await scene.act(world)
@@ -344,8 +343,6 @@ def _perform(stage: Stage, data: Path, blade: Blade | None, content_with: int | 
 async def _play(stage: Stage, data: Path, blade: Blade | None, content_with: int | None) -> None:
     blade = blade or Blade("after", 0)
     async with running_satchel(data, ManualClock(stage.now + 1), blade.through, sign_up="open") as satchel:
-        # That is not the scene.
-        await satchel.first_sweep()
         world = stage.world(satchel, data, content_with)
         _is_watched.set(True)
         await stage.scene.act(world)
