@@ -1,5 +1,6 @@
 """Session-wide real services, each started when the first test asks for it."""
 
+import gc
 import signal
 from collections.abc import Iterator
 
@@ -11,10 +12,13 @@ from tests.services import S3Server, dynamodb_local, moto_server, rclone_s3, red
 # A shell ignores Ctrl-C in what it starts in the background, and every program that a test starts would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# To look for cycles seldom, and never among what was imported, takes a tenth off the run.
+gc.set_threshold(100_000, 20, 100)
+
 # How long an example takes says something of the machine only.
 settings.register_profile("satchel", deadline=None)
 settings.load_profile("satchel")
-settings.register_profile("quick", deadline=None, max_examples=20)
+settings.register_profile("quick", deadline=None, max_examples=10)
 
 
 @pytest.fixture(scope="session")
@@ -46,14 +50,24 @@ _SERVICE_FIXTURES = {"dynamodb_endpoint", "redis_url", "moto_endpoint", "s3"}
 _SLOW_FOLDERS = {"cli", "faults", "server"}
 # Here connections are slow, or given up, on purpose; or something is cut off, or crossed, at every one of its steps.
 _SLOW_FILES = {
+    "test_both_halves.py",
     "test_connections.py",
+    "test_door.py",
+    "test_download_grants.py",
+    "test_ephemeral_conformance_waiting.py",
+    "test_http_connection.py",
     "test_interruptions.py",
     "test_races.py",
+    "test_relay.py",
+    "test_relay_requests.py",
+    "test_upload_finish.py",
     "test_upload_resume.py",
     "test_sendfile.py",
     "test_server.py",
+    "test_splice.py",
     "test_table_dynamodb.py",
     "test_tree_interruptions.py",
+    "test_websocket_protocol.py",
 }
 # The files that take the longest.
 _LONG = ("/browser/", "/faults/", "/server/", "/cli/", "_differential.py", "/test_objects_transfers.py", "_dynamodb.py")
@@ -74,3 +88,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.services)
         if item.path.parent.name in _SLOW_FOLDERS or item.path.name in _SLOW_FILES:
             item.add_marker(pytest.mark.slow)
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()

@@ -15,7 +15,7 @@ import inspect
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import NoneType, UnionType
+from types import CodeType, FunctionType, NoneType, UnionType
 from typing import (
     Annotated,
     Any,
@@ -199,7 +199,7 @@ class Router:
 
     def route(self, method: Method, path: str, **options: Unpack[Options]) -> Callable[[H], H]:
         def declare(handler: H) -> H:
-            needs = _needs_of(handler, _NAME_IN_PATH.findall(path))
+            needs = _needs_of(handler, path)
             self.operations.append(
                 Operation(
                     method=method,
@@ -223,7 +223,18 @@ class Router:
         return declare
 
 
-def _needs_of(handler: Handler, names_in_path: list[str]) -> Needs:
+# By the code of a handler, which all its closures share: applications that start in one process read it once.
+_needs: dict[tuple[CodeType, str], Needs] = {}
+
+
+def _needs_of(handler: Handler, path: str) -> Needs:
+    known = (cast(FunctionType, handler).__code__, path)
+    if known not in _needs:
+        _needs[known] = _read_needs(handler, _NAME_IN_PATH.findall(path))
+    return _needs[known]
+
+
+def _read_needs(handler: Handler, names_in_path: list[str]) -> Needs:
     """Sort the parameters of a handler by what fills them."""
     signature = inspect.signature(handler, eval_str=True)
     needs = Needs(returns=_answer_of(handler, signature.return_annotation))

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from functools import cache
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 from urllib.parse import parse_qsl
@@ -17,6 +18,7 @@ _PLACE = re.compile(r" - at `\$?\.?(.*)`$")
 _FIELD = re.compile(r"^Object (missing required|contains unknown) field `(.*)`$")
 
 
+@cache
 def json_decoder(wanted: Any) -> Callable[[bytes], Any]:
     """A function that turns a JSON body into `wanted`, or raises what to tell the client."""
     decode = msgspec.json.Decoder(wanted).decode
@@ -34,6 +36,7 @@ def json_decoder(wanted: Any) -> Callable[[bytes], Any]:
     return read
 
 
+@cache
 def query_decoder(wanted: type[msgspec.Struct]) -> Callable[[bytes], Any]:
     """A function that turns a query string into `wanted`, or raises what to tell the client."""
     lists = {field.encode_name for field in msgspec.structs.fields(wanted) if _is_list(field.type)}
