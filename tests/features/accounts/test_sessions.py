@@ -119,9 +119,26 @@ async def test_ending_a_session_works_at_once_and_touches_no_other(satchel: Satc
     assert await is_signed_in(ann)
 
 
-async def test_nobody_can_end_somebody_elses_session(ann: Caller, bob: Caller) -> None:
-    assert (await bob("DELETE", f"/sessions/{ann.session_id}")).status_code == 204
+async def test_nobody_can_end_somebody_elses_session_or_learn_that_it_exists(ann: Caller, bob: Caller) -> None:
+    others = await bob("DELETE", f"/sessions/{ann.session_id}")
+    missing = [await bob("DELETE", f"/sessions/{session_id}") for session_id in ("0" * 26, "x" * 65)]
+    told = [{**each.json(), "instance": None} for each in (others, *missing)]
+    assert told == [told[0]] * 3
+    assert others.status_code == 404
+    assert told[0]["type"] == "/problems#not-found"
     assert await is_signed_in(ann)
+
+
+async def test_a_session_that_has_ended_is_not_found(satchel: Satchel, ann: Caller) -> None:
+    phone = satchel.caller()
+    await phone.sign_in("ann@example.org")
+    answers = [(await ann("DELETE", f"/sessions/{phone.session_id}")).status_code for _ in range(2)]
+    assert answers == [204, 404]
+
+
+async def test_signing_out_works_though_the_session_has_just_been_deleted(satchel: Satchel, ann: Caller) -> None:
+    await satchel.stores.tables.delete(CATALOG, {"PK": "USER#ann@example.org", "SK": f"SESSION#{ann.session_id}"})
+    assert (await ann("DELETE", "/sessions/current")).status_code == 204
 
 
 async def test_all_other_sessions_can_be_ended_or_all(satchel: Satchel, ann: Caller) -> None:

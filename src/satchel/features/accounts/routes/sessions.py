@@ -1,5 +1,6 @@
 """Sessions over HTTP: sign in, renew, list and end."""
 
+from contextlib import suppress
 from typing import Annotated
 
 import msgspec
@@ -20,7 +21,7 @@ from satchel.features.accounts.routes.session_cookies import (
 )
 from satchel.features.accounts.service import sessions
 from satchel.features.accounts.service.context import Accounts
-from satchel.kernel.errors import TooMany
+from satchel.kernel.errors import NotFound, TooMany
 
 
 class SignIn(Body, frozen=True, kw_only=True):
@@ -114,12 +115,17 @@ def session_routes(accounts: Accounts) -> Router:
     @router.delete("/sessions/current")
     async def sign_out(member: Member, client: Client) -> Reply[None]:
         """Sign out."""
-        await sessions.end_session(accounts, Email(member.email), SessionId(member.session_id))
+        # A session that ended meanwhile is what was asked for.
+        with suppress(NotFound):
+            await sessions.end_session(accounts, Email(member.email), SessionId(member.session_id))
         return Reply(None, cookies=forget_cookies(client))
 
-    @router.delete("/sessions/{session_id}")
+    @router.delete("/sessions/{session_id}", raises=(NotFound,))
     async def end_session(member: Member, session_id: str) -> None:
-        """Sign out one device."""
+        """Sign out one device.
+
+        A session that has ended already is not found.
+        """
         await sessions.end_session(accounts, Email(member.email), SessionId(session_id))
 
     return router

@@ -35,6 +35,7 @@ from satchel.features.accounts.records import (
 from satchel.features.accounts.service.context import SESSION_LIFETIME, Accounts, token_hash
 from satchel.features.accounts.service.scopes import is_administrator
 from satchel.kernel.clock import from_iso, iso
+from satchel.kernel.errors import NotFound
 from satchel.kernel.ids import new_id
 from satchel.kernel.signature import BadSignature
 from satchel.stores.patterns.optimistic_update import optimistic_update
@@ -169,12 +170,12 @@ async def list_sessions(accounts: Accounts, email: Email) -> list[SessionRow]:
 
 
 async def end_session(accounts: Accounts, email: Email, session_id: SessionId) -> None:
-    """End a session. A missing one, or somebody else's, looks the same: nothing happens."""
-    if len(session_id) > MAX_SESSION_ID_CHARACTERS:
-        return
-    session = await SESSION.get(accounts.tables, email=email, session_id=session_id)
-    if session is not None:
-        await _end(accounts, session)
+    """End a session of this person. One that has ended, and somebody else's, are both not found."""
+    is_possible = len(session_id) <= MAX_SESSION_ID_CHARACTERS
+    session = await SESSION.get(accounts.tables, email=email, session_id=session_id) if is_possible else None
+    if session is None:
+        raise NotFound("You have no such session. It may have ended already.")
+    await _end(accounts, session)
 
 
 async def end_all_sessions(accounts: Accounts, email: Email, *, except_for: SessionId | None = None) -> None:
