@@ -38,7 +38,7 @@ DAYS = 370
 LARGEST_BYTES = 300_000
 QUALITY = 0.86
 CHAT = (
-    ("Maya", "Welcome! Parts and the poster are on the room’s shelf."),
+    ("Maya", "Welcome! Parts and the poster are under Room files."),
     ("Jonas", "Got the viola part, thanks. Bar 48: up-bow?"),
     ("Maya", "Up-bow, and softer. Listen to take 3."),
     ("Lena", "On my way, ten minutes late."),
