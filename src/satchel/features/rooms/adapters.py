@@ -21,7 +21,7 @@ from satchel.features.rooms.records import (
     encode,
 )
 from satchel.features.rooms.service.context import Rooms, find_owned, find_room, open_room, state_of
-from satchel.features.rooms.service.room_files import complete, find_file, take_away, tell_of_file
+from satchel.features.rooms.service.room_files import complete, find_file, remove_file, tell_of_file
 from satchel.kernel.errors import Forbidden, NotFound
 from satchel.kernel.handed_file import HandedFile
 from satchel.kernel.linked import LinkedFile, LinkedFiles, LinkedThing
@@ -138,7 +138,7 @@ class RoomFiles:
         """Delete the files of a withdrawn transfer that its sender added and has not sent again."""
         for file in await _find_all(self.rooms, RoomId(room_id), file_ids):
             if file.row.by == by and file.row.transfer_id == transfer_id:
-                await take_away(self.rooms, file)
+                await remove_file(self.rooms, file)
 
 
 async def _find_all(rooms: Rooms, room_id: RoomId, file_ids: Sequence[str]) -> list[RoomFile]:

@@ -40,7 +40,9 @@ FILES = _key("room:{room_id}:files", "hash", "File id → its metadata, without 
 NAMES = _key("room:{room_id}:names", "set", "Names in use, each with its folder and receiver")
 BYTES = _key("room:{room_id}:bytes:{sha256}", "value", "The object that has these bytes")
 REFS = _key("room:{room_id}:refs", "hash", "`<sha256>.<object id>` → how many files refer to that object")
-UNDERWAY = _key("room:{room_id}:underway", "hash", "Journal of adding and deleting files: what each operation holds")
+FILE_JOURNAL = _key(
+    "room:{room_id}:underway", "hash", "Journal of adding and deleting files: what each operation holds"
+)
 REPAIR_LEASE = _key(
     "room:{room_id}:mending", "value", "The lease of the server that repairs a room after a crash; ends soon"
 )
@@ -55,7 +57,7 @@ SWEEP = _key(
 )
 EPHEMERAL_KEYS = (
     *(MEMBERS, WHEREABOUTS, FILE_HASH, FILE_NAME, CODE, ROOMS, OWNED, ROOM),
-    *(PEOPLE, KNOCKS, REMOVED, CHAT, FILES, NAMES, BYTES, REFS, UNDERWAY, REPAIR_LEASE, SEEN, SWEEP),
+    *(PEOPLE, KNOCKS, REMOVED, CHAT, FILES, NAMES, BYTES, REFS, FILE_JOURNAL, REPAIR_LEASE, SEEN, SWEEP),
 )
 
 
@@ -107,7 +109,7 @@ class FileRow(msgspec.Struct, frozen=True, kw_only=True):
     place: int | None = None
 
 
-class NoteRow(msgspec.Struct, frozen=True, kw_only=True):
+class JournalRow(msgspec.Struct, frozen=True, kw_only=True):
     """A journal entry of adding or deleting a file: an object, which it `holds` or has released, and a name."""
 
     file_id: FileId
@@ -141,7 +143,7 @@ encode = msgspec.json.Encoder().encode
 decode_person = msgspec.json.Decoder(PersonRow).decode
 decode_knock = msgspec.json.Decoder(KnockRow).decode
 decode_file = msgspec.json.Decoder(FileRow).decode
-decode_note = msgspec.json.Decoder(NoteRow).decode
+decode_journal = msgspec.json.Decoder(JournalRow).decode
 decode_message = msgspec.json.Decoder(Message).decode
 
 

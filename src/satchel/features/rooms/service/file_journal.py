@@ -9,24 +9,26 @@ from typing import Any
 import msgspec
 
 from satchel.features.rooms.model import FileId, RoomId
-from satchel.features.rooms.records import UNDERWAY, NoteRow, encode
+from satchel.features.rooms.records import FILE_JOURNAL, JournalRow, encode
 from satchel.features.rooms.service.context import Rooms
 from satchel.kernel.ids import new_id
 from satchel.stores.ports.ephemeral import Command, HashDelete, HashPut
 
 
-class Underway:
-    """One operation on one file. Its entry exists from the first `noting` until `over`, and may be written again."""
+class JournalEntry:
+    """The entry of one operation on one file. It exists from the first `write` until `delete`.
+
+    Both answer a command, which the caller runs in the same step as the change.
+    """
 
     def __init__(self, rooms: Rooms, room_id: RoomId, file_id: FileId) -> None:
-        self._key = UNDERWAY(room_id=room_id)
+        self._key = FILE_JOURNAL(room_id=room_id)
         self._id = new_id(rooms.clock)
-        self._row = NoteRow(file_id=file_id, at=rooms.now())
+        self._row = JournalRow(file_id=file_id, at=rooms.now())
 
-    def noting(self, **changes: Any) -> Command[int]:
-        """The journal entry, to be written in the same step as the change."""
+    def write(self, **changes: Any) -> Command[int]:
         self._row = msgspec.structs.replace(self._row, **changes)
         return HashPut(self._key, {self._id: encode(self._row)})
 
-    def over(self) -> Command[bool]:
+    def delete(self) -> Command[bool]:
         return HashDelete(self._key, self._id)

@@ -71,7 +71,7 @@ async def enter(rooms: Rooms, room_id: RoomId, person: Person, *, is_admitted: b
         refusal = RoomFull(f"This room is full ({MAX_PEOPLE} people). Try again later.")
     if refusal is not None:
         if is_new:
-            await rooms.ephemeral.together(*stepping_out(room_id, person_id))
+            await rooms.ephemeral.together(*member_removal(room_id, person_id))
         raise refusal
     await make_current(rooms, room_id, person_id, row)
 
@@ -110,7 +110,7 @@ async def make_current(rooms: Rooms, room_id: RoomId, person_id: PersonId, row: 
             SetAdd(MEMBERS(room_id=room_id), person_id),
             HashPut(PEOPLE(room_id=room_id), {person_id: encode(row)}),
             HashDelete(KNOCKS(room_id=room_id), person_id),
-            *(stepping_out(expected, person_id) if expected else ()),
+            *(member_removal(expected, person_id) if expected else ()),
         )
         left |= {expected} if expected else set()
         if _other_room(found, room_id) in (None, expected):
@@ -120,35 +120,35 @@ async def make_current(rooms: Rooms, room_id: RoomId, person_id: PersonId, row: 
         await tell_of_leaving(rooms, each, person_id, "left")
     refusal = why_not(open_room(rooms, room_id, fields, due), person_id, is_removed=is_removed, is_admitted=True)
     if refusal is not None:
-        await take_out(rooms, room_id, person_id)
+        await remove_member(rooms, room_id, person_id)
         raise refusal
     await tell_room(rooms, room_id, RoomChanged(room_id=room_id))
 
 
-async def take_out(rooms: Rooms, room_id: RoomId, person_id: PersonId, *more: Command[Any]) -> None:
+async def remove_member(rooms: Rooms, room_id: RoomId, person_id: PersonId, *more: Command[Any]) -> None:
     """Remove a person from the room in one step. If they have joined another meanwhile, that is restored."""
     whereabouts = WHEREABOUTS(person_id=person_id)
     where, *_ = await rooms.ephemeral.together(
-        Get(whereabouts), Delete(whereabouts), *stepping_out(room_id, person_id), *more
+        Get(whereabouts), Delete(whereabouts), *member_removal(room_id, person_id), *more
     )
-    await _give_back(rooms, room_id, {person_id: where})
+    await _restore_other_rooms(rooms, room_id, {person_id: where})
 
 
-def stepping_out(room_id: RoomId, person_id: PersonId) -> tuple[Command[Any], Command[Any]]:
+def member_removal(room_id: RoomId, person_id: PersonId) -> tuple[Command[Any], Command[Any]]:
     return SetRemove(MEMBERS(room_id=room_id), person_id), HashDelete(PEOPLE(room_id=room_id), person_id)
 
 
-async def let_go(rooms: Rooms, room_id: RoomId, person_ids: Iterable[str]) -> None:
+async def clear_current(rooms: Rooms, room_id: RoomId, person_ids: Iterable[str]) -> None:
     """Clear the `userId` of these people, who were in the room."""
     wanted = list(person_ids)
     for start in range(0, len(wanted), TOGETHER):
         part = wanted[start : start + TOGETHER]
         keys = [WHEREABOUTS(person_id=person_id) for person_id in part]
         taken = await rooms.ephemeral.together(*map(Get, keys), *map(Delete, keys))
-        await _give_back(rooms, room_id, dict(zip(part, taken, strict=False)))
+        await _restore_other_rooms(rooms, room_id, dict(zip(part, taken, strict=False)))
 
 
-async def _give_back(rooms: Rooms, room_id: RoomId, taken: Mapping[str, bytes | None]) -> None:
+async def _restore_other_rooms(rooms: Rooms, room_id: RoomId, taken: Mapping[str, bytes | None]) -> None:
     """The store has no conditional delete. So the value is removed, whatever it was, and put back if it was not this
     room, unless a newer value is there."""
     for person_id, where in taken.items():

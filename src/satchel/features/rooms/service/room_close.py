@@ -14,6 +14,7 @@ from satchel.features.rooms.records import (
     CHAT,
     CODE,
     FILE_HASH,
+    FILE_JOURNAL,
     FILE_NAME,
     FILES,
     KNOCKS,
@@ -26,13 +27,12 @@ from satchel.features.rooms.records import (
     REMOVED,
     ROOM,
     ROOMS,
-    UNDERWAY,
     RoomRow,
     read_room,
     room_fields,
 )
 from satchel.features.rooms.service.context import Rooms, find_owned, state_of
-from satchel.features.rooms.service.membership import TOGETHER, let_go, tell_people
+from satchel.features.rooms.service.membership import TOGETHER, clear_current, tell_people
 from satchel.kernel.clock import from_iso, iso
 from satchel.stores.ports.ephemeral import Delete, Get, HashAll, HashDelete, HashPut, Put, SetAll, SetRemove
 
@@ -106,7 +106,7 @@ async def _clear_people(rooms: Rooms, room_id: RoomId, ending: Ending) -> None:
     members, knocks = await rooms.ephemeral.together(SetAll(MEMBERS(room_id=room_id)), HashAll(KNOCKS(room_id=room_id)))
     await tell_people(rooms, members, RoomClosed(room_id=room_id, reason=ending))
     await tell_people(rooms, knocks, RoomTurnedAway(room_id=room_id))
-    await let_go(rooms, room_id, members)
+    await clear_current(rooms, room_id, members)
     await rooms.ephemeral.together(*(Delete(key(room_id=room_id)) for key in (MEMBERS, PEOPLE, KNOCKS, REMOVED, CHAT)))
 
 
@@ -120,7 +120,7 @@ async def _clear_files(rooms: Rooms, room_id: RoomId) -> None:
     ]
     for start in range(0, len(keys), TOGETHER):
         await rooms.ephemeral.together(*map(Delete, keys[start : start + TOGETHER]))
-    await rooms.ephemeral.together(*(Delete(key(room_id=room_id)) for key in (FILES, NAMES, REFS, UNDERWAY)))
+    await rooms.ephemeral.together(*(Delete(key(room_id=room_id)) for key in (FILES, NAMES, REFS, FILE_JOURNAL)))
 
 
 async def _clear_bytes(rooms: Rooms, room_id: RoomId) -> None:

@@ -32,9 +32,9 @@ from satchel.features.rooms.records import (
     encode,
 )
 from satchel.features.rooms.service.context import Rooms, find_room, missing, open_room, state_of
-from satchel.features.rooms.service.file_journal import Underway
-from satchel.features.rooms.service.room_blobs import Content, hold, let_go_of, no_space
-from satchel.features.rooms.service.room_files import claim_of, complete, take_away, tell_of_file
+from satchel.features.rooms.service.file_journal import JournalEntry
+from satchel.features.rooms.service.room_blobs import Content, hold, no_space, release
+from satchel.features.rooms.service.room_files import claim_of, complete, remove_file, tell_of_file
 from satchel.features.rooms.service.room_repair import repair_file
 from satchel.kernel.errors import Conflict, NotFound, SatchelError
 from satchel.kernel.ids import new_id
@@ -105,7 +105,7 @@ async def share_from_shelf(
             brought.append(await _bring(rooms, file))
     except SatchelError:
         for each in brought:
-            await take_away(rooms, each)
+            await remove_file(rooms, each)
         raise
     return brought
 
@@ -113,8 +113,8 @@ async def share_from_shelf(
 async def _bring(rooms: Rooms, brought: Brought) -> RoomFile:
     sender = await _find_sender(rooms, brought)
     content = brought.content
-    underway = Underway(rooms, brought.room_id, brought.file_id)
-    object_id = await hold(rooms, brought.room_id, content, underway)
+    entry = JournalEntry(rooms, brought.room_id, brought.file_id)
+    object_id = await hold(rooms, brought.room_id, content, entry)
     row = FileRow(
         folder=_joined(brought.folders),
         size_bytes=content.size_bytes,
@@ -126,27 +126,27 @@ async def _bring(rooms: Rooms, brought: Brought) -> RoomFile:
         to=brought.to,
     )
     try:
-        name = await _claim_name(rooms, brought.room_id, clean_name(content.name) or NAMELESS, row, underway)
+        name = await _claim_name(rooms, brought.room_id, clean_name(content.name) or NAMELESS, row, entry)
     except SatchelError:
-        await let_go_of(rooms, brought.room_id, content.sha256, object_id, content.size_bytes, underway)
+        await release(rooms, brought.room_id, content.sha256, object_id, content.size_bytes, entry)
         raise
     file = RoomFile(room_id=brought.room_id, file_id=brought.file_id, name=name, sha256=content.sha256, row=row)
-    await _enter(rooms, file, underway)
+    await _enter(rooms, file, entry)
     await tell_of_file(rooms, file)
     return file
 
 
-async def _enter(rooms: Rooms, file: RoomFile, underway: Underway) -> None:
+async def _enter(rooms: Rooms, file: RoomFile, entry: JournalEntry) -> None:
     fields, due, is_in, *_ = await rooms.ephemeral.together(
         *state_of(file.room_id),
         SetHas(MEMBERS(room_id=file.room_id), file.row.by),
         Put(FILE_HASH(file_id=file.file_id), file.sha256.encode()),
         Put(FILE_NAME(file_id=file.file_id), file.name.encode()),
         HashPut(FILES(room_id=file.room_id), {file.file_id: encode(file.row)}),
-        underway.over(),
+        entry.delete(),
     )
     if not is_in or open_room(rooms, file.room_id, fields, due) is None:
-        await take_away(rooms, file)
+        await remove_file(rooms, file)
         raise missing()
 
 
@@ -168,17 +168,15 @@ async def _find_sender(rooms: Rooms, brought: Brought) -> str:
     return decode_person(sender).name
 
 
-async def _claim_name(rooms: Rooms, room_id: RoomId, wanted: FileName, row: FileRow, underway: Underway) -> FileName:
+async def _claim_name(rooms: Rooms, room_id: RoomId, wanted: FileName, row: FileRow, entry: JournalEntry) -> FileName:
     """Claim the name, or the first free numbered one. Each file has one, so their number is the number of files."""
     names = NAMES(room_id=room_id)
     name = wanted
     while True:
         claim = claim_of(name, row)
-        is_new, size, _ = await rooms.ephemeral.together(
-            SetAdd(names, claim), SetSize(names), underway.noting(claim=claim)
-        )
+        is_new, size, _ = await rooms.ephemeral.together(SetAdd(names, claim), SetSize(names), entry.write(claim=claim))
         if is_new and size > MAX_FILES:
-            await rooms.ephemeral.together(SetRemove(names, claim), underway.noting(claim=""))
+            await rooms.ephemeral.together(SetRemove(names, claim), entry.write(claim=""))
             raise no_space(rooms)
         if is_new:
             return name

@@ -15,9 +15,9 @@ from satchel.features.rooms.records import (
     decode_file,
 )
 from satchel.features.rooms.service.context import Rooms, find_room, missing, open_room, state_of
-from satchel.features.rooms.service.file_journal import Underway
+from satchel.features.rooms.service.file_journal import JournalEntry
 from satchel.features.rooms.service.membership import tell_people
-from satchel.features.rooms.service.room_blobs import let_go_of
+from satchel.features.rooms.service.room_blobs import release
 from satchel.kernel.errors import Forbidden, NotFound
 from satchel.kernel.names import FileName, sameness
 from satchel.stores.ports.ephemeral import Delete, Get, HashAll, HashDelete, HashGet, SetAll, SetHas, SetRemove
@@ -58,27 +58,25 @@ async def delete_file(rooms: Rooms, room_id: RoomId, person_id: PersonId, file_i
     file = await find_file(rooms, room_id, person_id, file_id)
     if person_id not in (file.row.by, room.owner_id):
         raise Forbidden("Only the person who added this file, or the owner of the room, can delete it.")
-    await take_away(rooms, file)
+    await remove_file(rooms, file)
 
 
-async def take_away(rooms: Rooms, file: RoomFile) -> None:
+async def remove_file(rooms: Rooms, file: RoomFile) -> None:
     """Delete a file. Of several concurrent callers, one finds the file and releases its bytes."""
-    underway = Underway(rooms, file.room_id, file.file_id)
+    entry = JournalEntry(rooms, file.room_id, file.file_id)
     row, claim = file.row, claim_of(FileName(file.name), file.row)
     was_there, *_ = await rooms.ephemeral.together(
         HashDelete(FILES(room_id=file.room_id), file.file_id),
         Delete(FILE_HASH(file_id=file.file_id)),
         Delete(FILE_NAME(file_id=file.file_id)),
-        underway.noting(
-            sha256=file.sha256, object_id=row.object_id, size_bytes=row.size_bytes, holds=True, claim=claim
-        ),
+        entry.write(sha256=file.sha256, object_id=row.object_id, size_bytes=row.size_bytes, holds=True, claim=claim),
     )
     if not was_there:
-        await rooms.ephemeral.run(underway.over())
+        await rooms.ephemeral.run(entry.delete())
         return
     # Only now: for the others the name may already belong to a newer file.
-    await rooms.ephemeral.together(SetRemove(NAMES(room_id=file.room_id), claim), underway.noting(claim=""))
-    await let_go_of(rooms, file.room_id, file.sha256, row.object_id, row.size_bytes, underway)
+    await rooms.ephemeral.together(SetRemove(NAMES(room_id=file.room_id), claim), entry.write(claim=""))
+    await release(rooms, file.room_id, file.sha256, row.object_id, row.size_bytes, entry)
     await tell_people(rooms, await _viewers(rooms, file), RoomFileGone(room_id=file.room_id, file_id=file.file_id))
 
 

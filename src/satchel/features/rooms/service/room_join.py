@@ -30,7 +30,7 @@ from satchel.features.rooms.service.context import Rooms, find_owned, find_room,
 from satchel.features.rooms.service.membership import (
     enter,
     make_current,
-    take_out,
+    remove_member,
     tell_of_leaving,
     tell_people,
     why_not,
@@ -82,7 +82,7 @@ async def find_current(rooms: Rooms, person_id: PersonId) -> RoomId:
 async def leave(rooms: Rooms, room_id: RoomId, person_id: PersonId) -> None:
     """Leave a room. An owner who leaves still owns it, and can join again by its code."""
     await find_room(rooms, room_id, person_id)
-    await take_out(rooms, room_id, person_id)
+    await remove_member(rooms, room_id, person_id)
     await tell_of_leaving(rooms, room_id, person_id, "left")
 
 
@@ -94,7 +94,7 @@ async def remove(rooms: Rooms, room_id: RoomId, owner_id: PersonId, person_id: P
     people, knocks = PEOPLE(room_id=room_id), KNOCKS(room_id=room_id)
     if not is_id(person_id) or await rooms.ephemeral.run(HashGet(people, person_id)) is None:
         raise NotFound("This person is not in the room.")
-    await take_out(
+    await remove_member(
         rooms, room_id, person_id, SetAdd(REMOVED(room_id=room_id), person_id), HashDelete(knocks, person_id)
     )
     await tell_of_leaving(rooms, room_id, person_id, "removed")

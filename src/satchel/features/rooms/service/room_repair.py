@@ -9,6 +9,7 @@ from datetime import timedelta
 
 from satchel.features.rooms.model import FileId, PersonId, RoomId
 from satchel.features.rooms.records import (
+    FILE_JOURNAL,
     FILES,
     MEMBERS,
     NAMES,
@@ -16,16 +17,15 @@ from satchel.features.rooms.records import (
     REFS,
     REPAIR_LEASE,
     ROOMS,
-    UNDERWAY,
     WHEREABOUTS,
-    NoteRow,
+    JournalRow,
     decode_file,
-    decode_note,
+    decode_journal,
     decode_person,
     object_name,
 )
 from satchel.features.rooms.service.context import Rooms
-from satchel.features.rooms.service.membership import stepping_out
+from satchel.features.rooms.service.membership import member_removal
 from satchel.features.rooms.service.room_blobs import free_unless_counted
 from satchel.features.rooms.service.room_files import claim_of, complete
 from satchel.kernel.clock import iso
@@ -51,19 +51,19 @@ async def repair_rooms(rooms: Rooms) -> int:
     long_ago = iso(rooms.clock() - CUT_OFF_AFTER.total_seconds())
     repaired = 0
     for room_id in map(RoomId, await rooms.ephemeral.run(HashAll(ROOMS()))):
-        repaired += await _repair(rooms, room_id, lambda note: note.at <= long_ago)
-        repaired += await _put_out_who_is_elsewhere(rooms, room_id, long_ago)
+        repaired += await _repair(rooms, room_id, lambda entry: entry.at <= long_ago)
+        repaired += await _remove_people_who_are_elsewhere(rooms, room_id, long_ago)
     return repaired
 
 
 async def repair_file(rooms: Rooms, room_id: RoomId, file_id: FileId) -> None:
     """Repair a crashed attempt to add this file, for the one caller that is about to add it again."""
-    await _repair(rooms, room_id, lambda note: note.file_id == file_id)
+    await _repair(rooms, room_id, lambda entry: entry.file_id == file_id)
 
 
-async def _repair(rooms: Rooms, room_id: RoomId, is_cut_off: Callable[[NoteRow], bool]) -> int:
-    noted = await rooms.ephemeral.run(HashAll(UNDERWAY(room_id=room_id)))
-    if not any(is_cut_off(decode_note(each)) for each in noted.values()):
+async def _repair(rooms: Rooms, room_id: RoomId, is_cut_off: Callable[[JournalRow], bool]) -> int:
+    journal = await rooms.ephemeral.run(HashAll(FILE_JOURNAL(room_id=room_id)))
+    if not any(is_cut_off(decode_journal(each)) for each in journal.values()):
         return 0
     lease = EphemeralLease(rooms.ephemeral, REPAIR_LEASE(room_id=room_id), _LEASE)
     if not await lease.take():
@@ -74,38 +74,38 @@ async def _repair(rooms: Rooms, room_id: RoomId, is_cut_off: Callable[[NoteRow],
         await lease.release()
 
 
-async def _repair_locked(rooms: Rooms, room_id: RoomId, is_cut_off: Callable[[NoteRow], bool]) -> int:
+async def _repair_locked(rooms: Rooms, room_id: RoomId, is_cut_off: Callable[[JournalRow], bool]) -> int:
     rows = await rooms.ephemeral.run(HashAll(FILES(room_id=room_id)))
     files = await complete(rooms, room_id, {FileId(file_id): decode_file(row) for file_id, row in rows.items()})
-    noted, found, counts = await rooms.ephemeral.together(
-        HashAll(UNDERWAY(room_id=room_id)), HashAll(FILES(room_id=room_id)), HashAll(REFS(room_id=room_id))
+    journal, found, counts = await rooms.ephemeral.together(
+        HashAll(FILE_JOURNAL(room_id=room_id)), HashAll(FILES(room_id=room_id)), HashAll(REFS(room_id=room_id))
     )
     if found.keys() != {file.file_id for file in files}:
         return 0  # changed since it was read: next time
-    notes = {note_id: decode_note(each) for note_id, each in noted.items()}
-    cut_off = {note_id: note for note_id, note in notes.items() if is_cut_off(note)}
-    living = [note for note_id, note in notes.items() if note_id not in cut_off]
-    held = [file.row.object_id for file in files] + [note.object_id for note in living if note.holds]
-    for note in cut_off.values():
-        count = counts.pop(object_name(note.sha256, note.object_id), None)
+    entries = {entry_id: decode_journal(each) for entry_id, each in journal.items()}
+    cut_off = {entry_id: entry for entry_id, entry in entries.items() if is_cut_off(entry)}
+    running = [entry for entry_id, entry in entries.items() if entry_id not in cut_off]
+    held = [file.row.object_id for file in files] + [entry.object_id for entry in running if entry.holds]
+    for entry in cut_off.values():
+        count = counts.pop(object_name(entry.sha256, entry.object_id), None)
         if count is not None:
-            await _count_anew(rooms, room_id, note, int(count) - held.count(note.object_id))
-    used = {claim_of(FileName(file.name), file.row) for file in files} | {note.claim for note in living}
+            await _correct_count(rooms, room_id, entry, int(count) - held.count(entry.object_id))
+    used = {claim_of(FileName(file.name), file.row) for file in files} | {entry.claim for entry in running}
     await rooms.ephemeral.together(
-        *(SetRemove(NAMES(room_id=room_id), claim) for claim in {note.claim for note in cut_off.values()} - used),
-        *(HashDelete(UNDERWAY(room_id=room_id), note_id) for note_id in cut_off),
+        *(SetRemove(NAMES(room_id=room_id), claim) for claim in {entry.claim for entry in cut_off.values()} - used),
+        *(HashDelete(FILE_JOURNAL(room_id=room_id), entry_id) for entry_id in cut_off),
     )
     return len(cut_off)
 
 
-async def _count_anew(rooms: Rooms, room_id: RoomId, note: NoteRow, too_many: int) -> None:
+async def _correct_count(rooms: Rooms, room_id: RoomId, entry: JournalRow, too_many: int) -> None:
     """Correct a count. Others may change it meanwhile, so the surplus is subtracted instead of a value set."""
-    name = object_name(note.sha256, note.object_id)
+    name = object_name(entry.sha256, entry.object_id)
     await rooms.ephemeral.run(HashIncrement(REFS(room_id=room_id), name, -too_many))
-    await free_unless_counted(rooms, room_id, note.sha256, note.object_id, note.size_bytes)
+    await free_unless_counted(rooms, room_id, entry.sha256, entry.object_id, entry.size_bytes)
 
 
-async def _put_out_who_is_elsewhere(rooms: Rooms, room_id: RoomId, long_ago: str) -> int:
+async def _remove_people_who_are_elsewhere(rooms: Rooms, room_id: RoomId, long_ago: str) -> int:
     """A join adds a person before it removes them from the previous room. After a crash in between, undo the join."""
     people = await rooms.ephemeral.run(HashAll(PEOPLE(room_id=room_id)))
     settled = [person_id for person_id, row in people.items() if decode_person(row).joined_at <= long_ago]
@@ -114,7 +114,7 @@ async def _put_out_who_is_elsewhere(rooms: Rooms, room_id: RoomId, long_ago: str
     elsewhere = [person_id for person_id, where in zip(settled, found, strict=True) if where != room_id.encode()]
     for person_id in map(PersonId, elsewhere):
         where, *_ = await rooms.ephemeral.together(
-            Get(WHEREABOUTS(person_id=person_id)), *stepping_out(room_id, person_id)
+            Get(WHEREABOUTS(person_id=person_id)), *member_removal(room_id, person_id)
         )
         if where == room_id.encode():
             # They have just joined, for good.
