@@ -122,7 +122,7 @@ async def test_head_has_the_headers_of_get_and_no_body(talking: Edge) -> None:
         assert head.headers["content-length"] == get.headers["content-length"] == "9"
 
 
-async def test_a_client_that_wants_no_more_is_let_go(talking: Edge) -> None:
+async def test_a_client_that_wants_no_more_is_disconnected(talking: Edge) -> None:
     async with serving(talking.app()) as port, wire(port) as connection:
         await connection.send(GET.replace(b"\r\n\r\n", b"\r\nconnection: close\r\n\r\n"))
         assert (await connection.answer()).headers["connection"] == "close"

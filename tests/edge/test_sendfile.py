@@ -114,7 +114,7 @@ async def test_a_file_waits_for_what_was_said_before_it(library: Edge, objects: 
         assert (await slow.answer()).body == kept
 
 
-async def test_a_reader_who_stops_is_dropped_and_the_file_let_go(large: Edge) -> None:
+async def test_a_reader_who_stops_is_dropped_and_the_file_closed(large: Edge) -> None:
     async with serving(large.app(), Limits(stalled_seconds=0.1)) as port:
         before = open_files()
         async with wire_with_small_buffer(port) as stopped:
@@ -127,7 +127,7 @@ async def test_a_reader_who_stops_is_dropped_and_the_file_let_go(large: Edge) ->
     assert large.lines()[0]["status"] == 499
 
 
-async def test_a_reader_who_leaves_is_noted_and_the_file_let_go(large: Edge, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_reader_who_leaves_is_noted_and_the_file_closed(large: Edge, caplog: pytest.LogCaptureFixture) -> None:
     async with serving(large.app()) as port:
         before = open_files()
         for _ in range(5):

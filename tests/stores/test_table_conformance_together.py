@@ -370,7 +370,7 @@ async def test_sweeping_takes_away_what_is_past_its_time(harness: TableHarness, 
     assert [item["name"] for item in (await tables.query(table, owner)).items] == ["5", "6", "7", "8", "9"]
 
 
-@quotes("Finish what was accepted, then let go of every resource.")
+@quotes("Finish what was accepted, then release every resource.")
 async def test_closing_finishes_what_was_accepted_and_refuses_the_rest(harness: TableHarness, owner: str) -> None:
     tables = await harness.open()
     accepted = [asyncio.ensure_future(tables.put(LOGS, {"owner": owner, "at": at})) for at in range(20)]

@@ -145,6 +145,6 @@ async def test_a_slow_bundle_lets_go_of_its_memory_when_others_need_it(tmp_path:
         slow = asyncio.create_task(place.caller().send_bundle(stall(), **{"content-length": str(len(body))}))
         await asyncio.sleep(0)
         await asyncio.wait_for(buffers.take(UploadLock()), 30)
-        buffers.give_back()
+        buffers.release()
         assert slug((await slow).json()) == "too-slow"
         assert (await place.caller().send_bundle(body)).status_code == 200

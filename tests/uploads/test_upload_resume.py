@@ -132,7 +132,9 @@ async def test_a_checksummed_body_that_is_cut_off_counts_for_nothing(place: Plac
     assert await place.kept(url) == data
 
 
-async def test_another_server_is_asked_to_let_go_and_meanwhile_the_client_to_wait(place: Place, ann: Sender) -> None:
+async def test_another_server_is_asked_to_release_the_lock_and_meanwhile_the_client_to_wait(
+    place: Place, ann: Sender
+) -> None:
     data = os.urandom(MIB)
     url = await ann.begun(len(data))
     ephemeral = place.uploads.locks._ephemeral
@@ -198,7 +200,7 @@ async def test_what_arrived_before_the_connection_broke_is_kept_though_memory_wa
                     await asyncio.sleep(0.01)
                 await connection.send(b"y" * 20_000)
                 await asyncio.sleep(0.05)
-            place.uploads.buffers.give_back()
+            place.uploads.buffers.release()
             assert await stored(place, url, 80_000) == 80_000
 
 

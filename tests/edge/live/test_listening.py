@@ -100,7 +100,7 @@ async def test_who_falls_behind_and_has_let_their_token_run_out_shows_it_anew(li
         assert await ann.closed_with() == 4401
 
 
-async def test_who_takes_nothing_of_what_is_sent_is_let_go(live: LiveEdge) -> None:
+async def test_who_takes_nothing_of_what_is_sent_is_disconnected(live: LiveEdge) -> None:
     bounds = Bounds(send_timeout=timedelta(milliseconds=200))
     limits = Limits(linger_seconds=0.2)
     async with live.serving(bounds, limits=limits, send_buffer=4096) as server:

@@ -40,7 +40,7 @@ class Buffers:
         finally:
             self._waiting -= 1
 
-    def give_back(self) -> None:
+    def release(self) -> None:
         self._free.release()
 
 

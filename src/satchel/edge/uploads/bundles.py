@@ -91,7 +91,7 @@ async def keep_bundle(uploads: Uploads, owner: Member | Guest, request: Request)
         bundle: Bundle = _read_bundle(body[:content_at])
         return Kept(files=await _keep(uploads, owner, bundle, memoryview(body)[content_at:]))
     finally:
-        uploads.buffers.give_back()
+        uploads.buffers.release()
 
 
 async def _whole_body(uploads: Uploads, lock: UploadLock, request: Request) -> bytes:

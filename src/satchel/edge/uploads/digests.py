@@ -27,13 +27,13 @@ class RunningDigest:
 
 
 class Digests:
-    """The digests by upload. A writer takes one out, and puts it back after success: none is ahead of its upload."""
+    """The digests by upload. A writer removes one, and puts it back after success: none is ahead of its upload."""
 
     def __init__(self) -> None:
         self._by_upload: OrderedDict[str, RunningDigest] = OrderedDict()
 
     def take(self, upload_id: str, offset_bytes: int) -> RunningDigest | None:
-        """Take out the digest of exactly so many bytes, if it is here."""
+        """Remove and return the digest of exactly so many bytes, if it is here."""
         found = self._by_upload.pop(upload_id, None)
         if found is None and offset_bytes == 0:
             return RunningDigest()

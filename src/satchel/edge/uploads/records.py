@@ -85,7 +85,7 @@ def _key(pattern: str, kind: EphemeralKind, about: str, *, durable: bool = False
 
 
 LOCK = _key("uploading:{upload_id}", "value", "The lease of the server at which a request changes an upload")
-WANTED = _key("upload-wanted:{upload_id}", "value", "That another server asks the holder of that lease to let go")
+WANTED = _key("upload-wanted:{upload_id}", "value", "That another server asks the holder to release that lease")
 RESERVED = _key(
     "upload-promised:{place}", "hash", "Upload id → its size: what unfinished uploads will take at a place (hashed)"
 )

@@ -91,11 +91,11 @@ class _Writer:
             await self._fill(held, incoming)
             await self._have_stored()
         except BaseException:
-            self._uploads.buffers.give_back()
+            self._uploads.buffers.release()
             raise
         self._taken_bytes += held.size_bytes
         self._storing = asyncio.create_task(self._store(held))
-        self._storing.add_done_callback(lambda _: self._uploads.buffers.give_back())
+        self._storing.add_done_callback(lambda _: self._uploads.buffers.release())
 
     async def _fill(self, held: Held, incoming: Incoming) -> None:
         row = self._committed

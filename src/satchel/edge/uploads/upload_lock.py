@@ -1,8 +1,8 @@
 """The lock of an upload: one request at a time changes it. In a server the newest request gets the lock.
 
 A client that reconnects knows nothing of its old connection, which may stay half alive for a minute. So the request
-that comes last asks the one before it to keep what it has and let go. Between servers the lock is a lease; another
-server asks its holder to let go by a note beside the lease. None of this is what keeps the bytes right: that is the
+that comes last asks the one before it to store what it has and release the lock. Between servers the lock is a lease;
+another server asks its holder to release it by a key beside the lease. The bytes are right without any of this, by the
 condition on every change of the row.
 """
 
@@ -30,7 +30,7 @@ class UploadLock:
         self._waiting: asyncio.Timeout | None = None
 
     def stop(self) -> None:
-        """Ask the holder to let go."""
+        """Ask the holder to release the lock."""
         self.stopped = True
         if self._waiting is not None and not self._waiting.expired():
             self._waiting.reschedule(asyncio.get_running_loop().time())

@@ -111,7 +111,7 @@ class MemoryEphemeral:
             # The waiter itself is not cancelled with us: if it was just served, that would lose the value.
             await asyncio.wait((waiter,), timeout=max(timeout.total_seconds(), 0))
         except asyncio.CancelledError:
-            self._give_back_result(key, waiter)
+            self._requeue_result(key, waiter)
             raise
         finally:
             self._waiters.leave(key, waiter)
@@ -204,7 +204,7 @@ class MemoryEphemeral:
         try:
             return await asyncio.shield(popping)
         except asyncio.CancelledError:
-            popping.add_done_callback(partial(self._give_back_result, key))
+            popping.add_done_callback(partial(self._requeue_result, key))
             raise
 
     def _hand_over(self, key: str, now: int) -> None:
@@ -215,12 +215,12 @@ class MemoryEphemeral:
             while key in self._waiters and (value := self._fleeting.apply(ListPop(key), now)) is not None:
                 self._waiters.serve(key, value)
 
-    def _give_back_result(self, key: str, popped: "asyncio.Future[Any]") -> None:
+    def _requeue_result(self, key: str, popped: "asyncio.Future[Any]") -> None:
         """Undo a pop whose caller was cancelled, unless it never happened."""
         if not popped.done() or popped.exception() is not None or popped.result() is None:
             return
         if self._kept is not None and key.startswith(self._durable):
-            self._kept.give_back(key, popped.result())
+            self._kept.requeue(key, popped.result())
             return
         with suppress(WrongKind):
             self._fleeting.apply(ListReturn(key, popped.result()), self._now())

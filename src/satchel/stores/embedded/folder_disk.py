@@ -243,7 +243,7 @@ class FolderDisk:
 
     @contextmanager
     def _shard(self, folder: Path, lock: int) -> Generator[int]:
-        """An open folder of objects, locked: shared to put names in, alone to take them out.
+        """An open folder of objects, locked: shared to add names, exclusive to remove them.
 
         Without it, a key that a put has just seen in the index could leave it before the object appears.
         """

@@ -1,6 +1,6 @@
 """The keys of a folder of objects in order, because a folder sharded by hashes cannot list by prefix.
 
-A key is entered, durably, before its object appears, and taken out after it is gone. So an object is never missing
+A key is entered, durably, before its object appears, and removed after it is gone. So an object is never missing
 here, and a key without an object is harmless: listing looks at the files themselves. A lost index is rebuilt from them.
 """
 

@@ -85,7 +85,7 @@ class Kept:
         self._ready.add(key)
         self.wake()
 
-    def give_back(self, key: str, value: bytes) -> None:
+    def requeue(self, key: str, value: bytes) -> None:
         """A value was popped for somebody who no longer wants it. If that cannot be written it is tried again later."""
         change = ListReturn(key, value)
 
@@ -168,7 +168,7 @@ class Kept:
         def do(now: int) -> None:
             value = self.keys.apply(ListPop(key), now)
             if value is not None and not self._waiters.serve(key, value):
-                self.give_back(key, value)
+                self.requeue(key, value)
 
         return _Deed([ListPop(key)], do, partial(self._waiters.fail, key))
 

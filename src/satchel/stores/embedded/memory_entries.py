@@ -102,7 +102,7 @@ class Entries:
         self.used_bytes += by
 
     def lose(self, key: str, entry: Entry, size: int) -> None:
-        """An element was taken out; a collection that lost its last is absent."""
+        """An element was removed; a collection that lost its last is absent."""
         if entry.content:
             self.resize(entry, -size)
         else:

@@ -155,13 +155,13 @@ class SqliteWriter:
             try:
                 self._carry_out(self._connected(), batch)
             except Exception as error:  # noqa: BLE001  # a dead writer would leave its callers waiting for ever
-                self._let_go()
+                self._disconnect()
                 for job in batch:
                     job.error = self._failure(error)
             # A closed loop has nobody left to answer.
             with suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self._answer, batch)
-        self._let_go()
+        self._disconnect()
 
     def _connected(self) -> sqlite3.Connection:
         if self._connection is None:
@@ -178,7 +178,7 @@ class SqliteWriter:
             connection.execute("COMMIT")
         return self._connection
 
-    def _let_go(self) -> None:
+    def _disconnect(self) -> None:
         """Close the file, which undoes what is not committed; the next batch opens it afresh."""
         connection, self._connection = self._connection, None
         if connection is not None:

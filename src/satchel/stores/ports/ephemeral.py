@@ -283,5 +283,5 @@ class Ephemeral(Protocol):
         ...
 
     async def close(self) -> None:
-        """Let go of every resource; those waiting or subscribed get `Unavailable`."""
+        """Release every resource; those waiting or subscribed get `Unavailable`."""
         ...

@@ -231,5 +231,5 @@ class Objects(Protocol):
         ...
 
     async def close(self) -> None:
-        """Let go of every resource."""
+        """Release every resource."""
         ...

@@ -342,5 +342,5 @@ class Tables(Protocol):
         ...
 
     async def close(self) -> None:
-        """Finish what was accepted, then let go of every resource."""
+        """Finish what was accepted, then release every resource."""
         ...

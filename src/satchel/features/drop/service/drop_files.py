@@ -46,7 +46,7 @@ async def announce(drop: Drop, caller: Caller, announcements: list[Announcement]
     found, member, _ = await drop.ephemeral.together(*still_there(caller), Expire(FILES(session_id=session_id), KEPT))
     if found is None or member is None:
         await in_parts(drop, [Delete(key) for key in keys.values()])
-        await _let_go(drop, caller, new)
+        await _release_ids(drop, caller, new)
         raise missing()
     views = [FileView(file_id=each.file_id, owner_id=owner_id, sealed=each.sealed) for each in latest.values()]
     await tell_members(drop, session_id, FilesAnnounced(files=views))
@@ -73,10 +73,10 @@ async def _claim(drop: Drop, caller: Caller, file_ids: list[FileId]) -> list[Fil
     old = [file_id for file_id, is_new in zip(file_ids, added, strict=True) if not is_new]
     owners = await in_parts(drop, [HashGet(FILE(session_id=session_id, file_id=each), "owner.id") for each in old])
     if any(owner != caller.member_id.encode() for owner in owners):
-        await _let_go(drop, caller, new)
+        await _release_ids(drop, caller, new)
         raise Conflict("Another member has announced a file with this id. Draw another id.")
     if await drop.ephemeral.run(SetSize(files)) > MAX_FILES:
-        await _let_go(drop, caller, new)
+        await _release_ids(drop, caller, new)
         raise TooManyFiles(
             f"A session can have at most {MAX_FILES} files. Withdraw some, or announce a folder as one.",
             limit=MAX_FILES,
@@ -93,13 +93,13 @@ async def _check_size(drop: Drop, caller: Caller, latest: Mapping[FileId, Announ
         keys = [FILE(session_id=session_id, file_id=each) for each in others]
         size += sum(len(text or b"") for text in await in_parts(drop, [HashGet(key, "name") for key in keys]))
     if size > MAX_ANNOUNCED_BYTES:
-        await _let_go(drop, caller, new)
+        await _release_ids(drop, caller, new)
         raise TooManyFiles(
             f"The announcements of a session can have at most {MAX_ANNOUNCED_BYTES} bytes. Withdraw some first.",
             limit_bytes=MAX_ANNOUNCED_BYTES,
         )
 
 
-async def _let_go(drop: Drop, caller: Caller, file_ids: list[FileId]) -> None:
+async def _release_ids(drop: Drop, caller: Caller, file_ids: list[FileId]) -> None:
     files = FILES(session_id=caller.session_id)
     await in_parts(drop, [SetRemove(files, file_id) for file_id in file_ids])

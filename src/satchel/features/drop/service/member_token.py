@@ -7,7 +7,7 @@ from satchel.features.drop.model import MemberId, SessionId, is_id
 from satchel.features.drop.records import MEMBERS, SEEN, SESSION, decode_member, read_session
 from satchel.features.drop.service.context import Caller, Drop, missing
 from satchel.features.drop.service.session_expiry import has_lapsed, is_due, make_last
-from satchel.features.drop.service.session_leave import change_session, take_out
+from satchel.features.drop.service.session_leave import change_session, remove_member
 from satchel.kernel.errors import NotFound
 from satchel.kernel.ids import new_secret
 from satchel.stores.ports.ephemeral import HashAll, HashDelete, HashGet, HashPut
@@ -70,7 +70,7 @@ async def _renew(drop: Drop, caller: Caller) -> None:
     for member_id, seen_at in seen.items():
         if member_id != caller.member_id and has_lapsed(drop, seen_at.decode()):
             try:
-                await take_out(drop, session, MemberId(member_id), "left")
+                await remove_member(drop, session, MemberId(member_id), "left")
             except NotFound:
                 # Another server was faster.
                 continue

@@ -39,17 +39,17 @@ from satchel.stores.ports.ephemeral import (
 async def leave(drop: Drop, caller: Caller, member_id: MemberId) -> None:
     """Leave or, as host, remove a member."""
     if member_id == caller.member_id:
-        await take_out(drop, caller.session, member_id, "left")
+        await remove_member(drop, caller.session, member_id, "left")
         return
     if not caller.is_host:
         raise Forbidden("Only the host of the session can remove others.")
     members = MEMBERS(session_id=caller.session_id)
     if not is_id(member_id) or await drop.ephemeral.run(HashGet(members, member_id)) is None:
         raise NotFound("This member is not in the session.")
-    await take_out(drop, caller.session, member_id, "removed")
+    await remove_member(drop, caller.session, member_id, "removed")
 
 
-async def take_out(drop: Drop, session: SessionRow, member_id: MemberId, why: Closing) -> None:
+async def remove_member(drop: Drop, session: SessionRow, member_id: MemberId, why: Closing) -> None:
     """Remove the member first, so that their concurrent changes undo themselves."""
     session_id = session.session_id
     row = SESSION(session_id=session_id)
@@ -77,7 +77,7 @@ async def take_out(drop: Drop, session: SessionRow, member_id: MemberId, why: Cl
     if door == member_id.encode():
         await change_session(drop, session_id, door_id=b"")
         events.append(DoorChanged(door_id=None))
-    host_id = await _pass_on(drop, session_id) if host == member_id.encode() else (host or b"").decode()
+    host_id = await _choose_host(drop, session_id) if host == member_id.encode() else (host or b"").decode()
     await tell_members(drop, session_id, *events, MemberLeft(member_id=member_id, host_id=host_id))
 
 
@@ -122,7 +122,7 @@ async def _owned_files(drop: Drop, session_id: SessionId, member_id: MemberId) -
     return [each for each, owner in zip(file_ids, owners, strict=True) if owner == member_id.encode()]
 
 
-async def _pass_on(drop: Drop, session_id: SessionId) -> MemberId:
+async def _choose_host(drop: Drop, session_id: SessionId) -> MemberId:
     """Choose a new host: the member who has been here longest, preferably a connected one.
 
     A leaving member reads the host in the step in which they go. So a new host who leaves before this step is found

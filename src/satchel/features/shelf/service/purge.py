@@ -67,7 +67,7 @@ async def _remove_from_bin(shelf: Shelf, user_id: UserId, entry_id: EntryId) -> 
 
 
 @optimistic_update()
-async def take_away(shelf: Shelf, user_id: UserId, file_id: FileId) -> None:
+async def delete_at_once(shelf: Shelf, user_id: UserId, file_id: FileId) -> None:
     """Delete a file at once, from the shelf, the bin, or a folder in the bin. A missing one is no error."""
     file = await FILE.get(shelf.tables, user_id=user_id, file_id=file_id)
     if file is not None and not await _purge_file(shelf, file):
@@ -171,13 +171,13 @@ async def _empty(shelf: Shelf, folder: FolderRow, at_once: int) -> int:
             return gone + 1
         before = gone
         for row in page.records[: at_once - gone]:
-            gone += await _take_out(shelf, row)
+            gone += await _purge_entry(shelf, row)
         if gone == before:
             break  # somebody else is at it
     return gone
 
 
-async def _take_out(shelf: Shelf, row: NameRow) -> int:
+async def _purge_entry(shelf: Shelf, row: NameRow) -> int:
     item = await shelf.tables.get(FILE.table, entry_key(row.user_id, KINDS[row.rank], row.entry_id))
     if item is None:
         return 0

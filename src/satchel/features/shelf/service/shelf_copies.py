@@ -85,7 +85,7 @@ async def keep(shelf: Shelf, user_id: UserId, copy: Copy) -> FileRow:
         await shelf_bin.restore(shelf, user_id, EntryId(copy.file_id))
     elif kept is not None and await Ways(shelf, user_id).to(kept.folder_id) is None:
         # It went to the bin with its folder, which stays there.
-        await purge.take_away(shelf, user_id, copy.file_id)
+        await purge.delete_at_once(shelf, user_id, copy.file_id)
         kept = None
     if kept is not None:
         return kept
@@ -98,7 +98,7 @@ async def keep(shelf: Shelf, user_id: UserId, copy: Copy) -> FileRow:
 async def discard(shelf: Shelf, user_id: UserId, file_ids: Sequence[str]) -> None:
     """Delete copies that the person was not meant to have after all."""
     for file_id in file_ids:
-        await purge.take_away(shelf, user_id, FileId(file_id))
+        await purge.delete_at_once(shelf, user_id, FileId(file_id))
 
 
 async def _keep_staged(shelf: Shelf, user_id: UserId, copy: Copy) -> FileRow:

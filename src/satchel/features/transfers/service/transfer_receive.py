@@ -114,18 +114,18 @@ async def _take(
             current = await RECEIPT.get(
                 transfers.tables, transfer_id=transfer.transfer_id, person_id=involved.person_id
             )
-            await _give_back_if_ended(transfers, current or receipt, missing)
+            await _discard_if_ended(transfers, current or receipt, missing)
             raise
         kept = await transfer_contents.saved_keys(transfers, involved, files)
     right = await _right_ones(transfers, files, kept)
     step = receipts.progressed(
         transfers.now(), file_count=transfer.file_count, downloaded=kept.keys(), verified=right, saved=True
     )
-    await _give_back_if_ended(transfers, await receipts.change(transfers, transfer, receipt, step), missing)
+    await _discard_if_ended(transfers, await receipts.change(transfers, transfer, receipt, step), missing)
     return _saved_ids(transfer.transfer_id, files)
 
 
-async def _give_back_if_ended(transfers: Transfers, receipt: ReceiptRow, copied: Sequence[TransferFile]) -> None:
+async def _discard_if_ended(transfers: Transfers, receipt: ReceiptRow, copied: Sequence[TransferFile]) -> None:
     """Delete the copies if the transfer has ended meanwhile, so that nothing of it is left."""
     if receipt.state in ENDED:
         await transfers.shelf.discard(receipt.person_id, _saved_ids(receipt.transfer_id, copied))
