@@ -8,6 +8,7 @@ import asyncio
 import logging
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import timedelta
 from functools import cache
 from typing import Any
@@ -21,8 +22,8 @@ from satchel.kernel.clock import Clock, system_clock
 from satchel.kernel.errors import SatchelError
 from satchel.stores.connect import changes_of_event, open_tables
 from satchel.stores.consumer import Consumer
-from satchel.stores.ports.expressions import attr
-from satchel.stores.ports.table import MAX_TRANSACTION_ITEMS, Change, Tables, TransactionCancelled
+from satchel.stores.patterns.optimistic_update import CONTENTION, NEW, optimistic_update
+from satchel.stores.ports.table import MAX_TRANSACTION_ITEMS, Change, Tables
 from satchel.tables import CLICKS, COUNTS
 
 # All runs of the function are one worker: each run continues the one before, on any machine.
@@ -30,7 +31,8 @@ WORKER = "lambda"
 # Longer than a stream keeps events that it could deliver again.
 CLAIMED_FOR = timedelta(hours=48)
 _NOTED_EVERY = timedelta(minutes=30)
-_ATTEMPTS = 8
+# A function has little time. What is given up is delivered again.
+_BACKOFF = replace(CONTENTION, attempts=8)
 
 _log = logging.getLogger("satchel.lambda")
 
@@ -73,20 +75,17 @@ class EventFold:
     async def _claim(self, event_ids: Sequence[str], changes: Sequence[Change]) -> int:
         """Fold the events that were not folded yet; how many are done, which is all of them."""
         await self._note_claims()
-        for attempt in range(_ATTEMPTS):
-            found = await self._tables.get_many(COUNTS, [CLAIM.key(event_id=event_id) for event_id in event_ids])
-            pairs = zip(event_ids, changes, found, strict=True)
-            left = [(event_id, change) for event_id, change, claim in pairs if claim is None]
-            try:
-                while left:
-                    left = left[await self._fold_and_claim(left) :]
-            except TransactionCancelled:
-                # Another run folds the same events, or counts the same people.
-                if attempt == _ATTEMPTS - 1:
-                    raise
-            else:
-                break
+        await self._fold_unclaimed(event_ids, changes)
         return len(changes)
+
+    @optimistic_update(backoff=_BACKOFF)
+    async def _fold_unclaimed(self, event_ids: Sequence[str], changes: Sequence[Change]) -> None:
+        """One attempt. It is refused while another run folds the same events, or counts the same people."""
+        found = await self._tables.get_many(COUNTS, [CLAIM.key(event_id=event_id) for event_id in event_ids])
+        pairs = zip(event_ids, changes, found, strict=True)
+        left = [(event_id, change) for event_id, change, claim in pairs if claim is None]
+        while left:
+            left = left[await self._fold_and_claim(left) :]
 
     async def _note_claims(self) -> None:
         if self._clock() >= self._note_again_at:
@@ -98,8 +97,7 @@ class EventFold:
         effect = await self._fold(left[0][0], [change for _, change in left], beside=1)
         expires_at = int(self._clock() + CLAIMED_FOR.total_seconds())
         claims = [ClaimRow(event_id=event_id, expires_at=expires_at) for event_id, _ in left[: effect.covers]]
-        unclaimed = attr("PK").absent()
-        await self._tables.transact([*effect.writes, *(CLAIM.put(claim, when=unclaimed) for claim in claims)])
+        await self._tables.transact([*effect.writes, *(CLAIM.put(claim, when=NEW) for claim in claims)])
         return effect.covers
 
 
