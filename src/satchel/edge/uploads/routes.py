@@ -1,6 +1,7 @@
 """The routes of tus 1.0: create, offset, append, cancel; and one in JSON that tells what an upload became."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TypeAlias
 
 import msgspec
 from starlette.requests import ClientDisconnect, Request
@@ -40,6 +41,8 @@ STANDING = {"Upload-Offset": "how many bytes are stored", "Upload-Expires": "whe
 REFUSALS = (WrongProtocol, UploadMissing, UploadEnded, UploadBusy)
 SENDING = (*(BadHeader, WrongMediaType, UploadTooLarge, UploadTakenOver, ChecksumMismatch, OutOfSpace, UploadUnwanted),)
 
+UploadHandler: TypeAlias = Callable[[str, Request, Stranger | Guest | Member], Awaitable[Reply[None]]]
+
 
 class UploadState(msgspec.Struct, frozen=True, kw_only=True):
     """The progress of an upload. `became` is the id of what its destination made of it, once it is complete."""
@@ -54,6 +57,14 @@ class UploadState(msgspec.Struct, frozen=True, kw_only=True):
 
 def routes(uploads: Uploads) -> Router:
     router = Router("uploads", headers={"Tus-Resumable": tus_headers.VERSION, "Tus-Version": tus_headers.VERSION})
+    _declare_creation(router, uploads)
+    _declare_override(router, _declare_methods(router, uploads))
+    _declare_progress(router, uploads)
+    return router
+
+
+def _declare_creation(router: Router, uploads: Uploads) -> None:
+    """Routes that create: one upload, or many small files at once."""
 
     @router.options(
         "/uploads",
@@ -124,6 +135,10 @@ def routes(uploads: Uploads) -> Router:
         """
         return await keep_bundle(uploads, caller, request)
 
+
+def _declare_methods(router: Router, uploads: Uploads) -> Mapping[str, UploadHandler]:
+    """Routes of tus for one upload. The answer has their handlers by method."""
+
     @router.head(
         "/uploads/{upload_id}",
         status=200,
@@ -180,12 +195,10 @@ def routes(uploads: Uploads) -> Router:
             await give_up(uploads, await find(uploads, upload_id, caller))
         return Reply(None)
 
-    instead: dict[str, Callable[[str, Request, Stranger | Guest | Member], Awaitable[Reply[None]]]] = {
-        "HEAD": look_at_upload,
-        "PATCH": send_to_upload,
-        "DELETE": give_up_upload,
-    }
+    return {"HEAD": look_at_upload, "PATCH": send_to_upload, "DELETE": give_up_upload}
 
+
+def _declare_override(router: Router, by_method: Mapping[str, UploadHandler]) -> None:
     @router.post(
         "/uploads/{upload_id}",
         status=204,
@@ -196,11 +209,13 @@ def routes(uploads: Uploads) -> Router:
     )
     async def override_method(upload_id: str, request: Request, caller: Stranger | Guest | Member) -> Reply[None]:
         """Do what another method does, for networks that let only POST through."""
-        handler = instead.get(request.headers.get("x-http-method-override", "").upper())
+        handler = by_method.get(request.headers.get("x-http-method-override", "").upper())
         if handler is None:
             raise MethodNotAllowed(["DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST"])
         return await handler(upload_id, request, caller)
 
+
+def _declare_progress(router: Router, uploads: Uploads) -> None:
     @router.get("/uploads/{upload_id}", raises=REFUSALS)
     async def read_upload(upload_id: str, caller: Stranger | Guest | Member) -> UploadState:
         """Get the progress of an upload, and what it became. This interrupts no other request."""
@@ -216,8 +231,6 @@ def routes(uploads: Uploads) -> Router:
             expires_at=row.absolute_expiry,
             became=row.became or None,
         )
-
-    return router
 
 
 async def _first_bytes(uploads: Uploads, row: UploadRow, request: Request, wanted: Checksum | None) -> UploadRow:
