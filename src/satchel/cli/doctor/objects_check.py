@@ -9,10 +9,10 @@ from http.client import HTTPException
 from typing import Protocol, runtime_checkable
 
 from satchel.cli.doctor.findings import Report, Step, Unfit
+from satchel.cli.doctor.store_probe import StoreProbe
 from satchel.cli.engine.terminal.output import without_password
 from satchel.config import Settings
 from satchel.kernel.clock import system_clock
-from satchel.kernel.errors import SatchelError
 from satchel.kernel.ids import new_id
 from satchel.kernel.signature import Signer
 from satchel.stores.connect import open_objects
@@ -32,23 +32,17 @@ class ChecksItsLinks(Protocol):
 
 
 async def examine_objects(settings: Settings, signer: Signer, report: Report) -> None:
-    probe = _Probe(settings, signer)
-    where = f"The address is {without_password(settings.objects_url)}; change it with --objects or SATCHEL_OBJECTS."
-    try:
-        await report.run(PART, probe.steps(), if_unreachable=where)
-    finally:
-        await probe.close()
+    await _Probe(settings, signer).examine(PART, settings.objects_url, report)
 
 
 async def _stream(content: bytes) -> AsyncIterator[bytes]:
     yield content
 
 
-class _Probe:
+class _Probe(StoreProbe[Objects]):
     def __init__(self, settings: Settings, signer: Signer) -> None:
         self._settings = settings
         self._signer = signer
-        self._opened: Objects | None = None
         self._prefix = f"doctor/{new_id(system_clock)}"
         self._key = f"{self._prefix}/object"
         self._broken = f"{self._prefix}/broken"
@@ -65,19 +59,14 @@ class _Probe:
             Step("delete the object", self.delete),
         )
 
-    @property
-    def _objects(self) -> Objects:
-        assert self._opened is not None
-        return self._opened
-
     async def open(self) -> str:
-        self._opened = await open_objects(self._settings, system_clock, self._signer)
-        await self._opened.list(self._prefix, limit=1)
+        self.opened = await open_objects(self._settings, system_clock, self._signer)
+        await self.opened.list(self._prefix, limit=1)
         return without_password(self._settings.objects_url)
 
     async def put(self) -> None:
         digest = hashlib.sha256(_CONTENT).hexdigest()
-        await self._objects.put(self._key, _stream(_CONTENT), length=len(_CONTENT), sha256=digest)
+        await self.store.put(self._key, _stream(_CONTENT), length=len(_CONTENT), sha256=digest)
 
     async def get(self) -> None:
         if await self._read() != _CONTENT:
@@ -85,7 +74,7 @@ class _Probe:
 
     async def refuse(self) -> None:
         try:
-            await self._objects.put(self._broken, _stream(_CONTENT), sha256=hashlib.sha256(b"").hexdigest())
+            await self.store.put(self._broken, _stream(_CONTENT), sha256=hashlib.sha256(b"").hexdigest())
         except Corrupted:
             return
         raise Unfit("Bytes that were damaged on the way were accepted.", _UNFIT)
@@ -95,35 +84,30 @@ class _Probe:
             raise Unfit("Another part came back than was asked for.", _UNFIT)
 
     async def find(self) -> None:
-        listed = await self._objects.list(self._prefix)
+        listed = await self.store.list(self._prefix)
         if [found.key for found in listed.objects] != [self._key]:
             raise Unfit("The list does not show the object.", _UNFIT)
 
     async def sign(self) -> str:
-        link = await self._objects.sign_get(self._key, _LIFETIME)
-        if isinstance(self._objects, ChecksItsLinks):
-            self._objects.open_link(link.rpartition("/")[2], "GET")
+        link = await self.store.sign_get(self._key, _LIFETIME)
+        if isinstance(self.store, ChecksItsLinks):
+            self.store.open_link(link.rpartition("/")[2], "GET")
             return "checked here; your server answers such links itself"
         await _fetch(link)
         return "fetched"
 
     async def delete(self) -> None:
-        await self._objects.delete(self._key)
+        await self.store.delete(self._key)
         with suppress(ObjectMissing):
-            await self._objects.head(self._key)
+            await self.store.head(self._key)
             raise Unfit("The object is still there.", _UNFIT)
 
     async def _read(self, *, start: int = 0, length: int | None = None) -> bytes:
-        async with self._objects.read(self._key, start=start, length=length) as reading:
+        async with self.store.read(self._key, start=start, length=length) as reading:
             return b"".join([chunk async for chunk in reading])
 
-    async def close(self) -> None:
-        if self._opened is None:
-            return
-        # Whatever step failed, nothing of ours stays; if even this fails, the report has said why.
-        with suppress(SatchelError):
-            await self._opened.delete(self._key, self._broken)
-        await self._opened.close()
+    async def clean_up(self) -> None:
+        await self.store.delete(self._key, self._broken)
 
 
 async def _fetch(link: str) -> None:

@@ -1,15 +1,15 @@
-"""Tries every ability of the table store that Satchel counts on, with an item of its own that it takes away again."""
+"""Tries every ability of the table store that Satchel counts on, with an item of its own that it deletes again."""
 
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
 
 from satchel.cli.doctor.findings import Report, Step, Unfit
+from satchel.cli.doctor.store_probe import StoreProbe
 from satchel.cli.engine.command.missing_tables import essential
 from satchel.cli.engine.terminal.output import without_password
 from satchel.config import Settings
 from satchel.kernel.clock import system_clock
-from satchel.kernel.errors import SatchelError
 from satchel.kernel.ids import new_id
 from satchel.stores.connect import open_tables
 from satchel.stores.ports.expressions import attr
@@ -23,18 +23,12 @@ STREAM_SECONDS = 20.0
 
 
 async def examine_tables(settings: Settings, report: Report) -> None:
-    probe = _Probe(settings)
-    where = f"The address is {without_password(settings.table_url)}; change it with --table or SATCHEL_TABLE."
-    try:
-        await report.run(PART, probe.steps(), if_unreachable=where)
-    finally:
-        await probe.close()
+    await _Probe(settings).examine(PART, settings.table_url, report)
 
 
-class _Probe:
+class _Probe(StoreProbe[Tables]):
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._opened: Tables | None = None
         self._key = {"probe": f"doctor/{new_id(system_clock)}"}
         self._expired = {"probe": f"{self._key['probe']}/expired"}
 
@@ -51,48 +45,43 @@ class _Probe:
         )
 
     @property
-    def _tables(self) -> Tables:
-        assert self._opened is not None
-        return self._opened
-
-    @property
     def _item(self) -> Item:
         return {**self._key, "count": 42, "name": "Jürgen"}
 
     async def open(self) -> str:
-        self._opened = await open_tables(self._settings, system_clock)
-        await self._opened.missing(SELF_TEST)  # the first question it has to answer
+        self.opened = await open_tables(self._settings, system_clock)
+        await self.opened.missing(SELF_TEST)  # the first question it has to answer
         return without_password(self._settings.table_url)
 
     async def find(self) -> str:
         tables = tables_for(has_one_writer=self._settings.has_one_writer)
-        missing = essential(await self._tables.missing(*tables))
+        missing = essential(await self.store.missing(*tables))
         if not missing:
             return f"{len(tables)} tables"
         if self._settings.has_one_writer:
-            await self._tables.create(*tables)
+            await self.store.create(*tables)
             return "made what was missing, as a server does when it starts"
         raise Unfit(f"Missing: {', '.join(missing)}.", "Make them with `satchel tables create`.")
 
     async def write(self) -> None:
-        await self._tables.put(SELF_TEST, self._item)
+        await self.store.put(SELF_TEST, self._item)
 
     async def read(self) -> None:
-        found = await self._tables.get(SELF_TEST, self._key)
+        found = await self.store.get(SELF_TEST, self._key)
         if found != self._item:
             raise Unfit("What came back is not what was written.", _UNFIT)
 
     async def refuse(self) -> None:
         try:
-            await self._tables.put(SELF_TEST, self._item, when=attr("probe").absent())
+            await self.store.put(SELF_TEST, self._item, when=attr("probe").absent())
         except ConditionFailed:
             return
         raise Unfit("The write was accepted, so that two people could overwrite each other's changes.", _UNFIT)
 
     async def expire(self) -> None:
         ended = int(system_clock()) - 60
-        await self._tables.put(SELF_TEST, {**self._expired, "expiresAt": ended})
-        if await self._tables.get(SELF_TEST, self._expired) is not None:
+        await self.store.put(SELF_TEST, {**self._expired, "expiresAt": ended})
+        if await self.store.get(SELF_TEST, self._expired) is not None:
             raise Unfit("An item is still there after its time.", _UNFIT)
 
     async def stream(self) -> None:
@@ -100,7 +89,7 @@ class _Probe:
         with suppress(TimeoutError):
             async with asyncio.timeout(STREAM_SECONDS):
                 while True:
-                    for shard in await self._tables.shards(SELF_TEST):
+                    for shard in await self.store.shards(SELF_TEST):
                         if await self._appears_in(shard, positions):
                             return
                     await asyncio.sleep(0.25)
@@ -112,7 +101,7 @@ class _Probe:
     async def _appears_in(self, shard: Shard, positions: dict[str, str | None]) -> bool:
         """Read the shard on to where it ends for now."""
         while True:
-            found = await self._tables.changes(SELF_TEST, shard.id, positions.get(shard.id), limit=1000)
+            found = await self.store.changes(SELF_TEST, shard.id, positions.get(shard.id), limit=1000)
             if any(self._is_ours(change) for change in found.changes):
                 return True
             if not found.changes:
@@ -123,15 +112,10 @@ class _Probe:
         return change.key == self._key and change.new == self._item
 
     async def delete(self) -> None:
-        await self._tables.delete(SELF_TEST, self._key)
-        await self._tables.delete(SELF_TEST, self._expired)
-        if await self._tables.get(SELF_TEST, self._key) is not None:
+        await self.store.delete(SELF_TEST, self._key)
+        await self.store.delete(SELF_TEST, self._expired)
+        if await self.store.get(SELF_TEST, self._key) is not None:
             raise Unfit("The item is still there.", _UNFIT)
 
-    async def close(self) -> None:
-        if self._opened is None:
-            return
-        # Whatever step failed, nothing of ours stays; if even this fails, the report has said why.
-        with suppress(SatchelError):
-            await self._opened.write_many(SELF_TEST, delete=[self._key, self._expired])
-        await self._opened.close()
+    async def clean_up(self) -> None:
+        await self.store.write_many(SELF_TEST, delete=[self._key, self._expired])
