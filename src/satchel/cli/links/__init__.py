@@ -5,16 +5,14 @@ from typing import Annotated
 
 import typer
 
-from satchel.cli.engine.command.common_options import Json, Server
-from satchel.cli.engine.command.typer_internals import GroupedVerbs, Verb
+from satchel.cli.engine.command.common_options import Json, Limit, Server
+from satchel.cli.engine.command.typer_internals import Verb, verb_group
 from satchel.cli.engine.terminal.numbers import whole_number
 from satchel.cli.engine.terminal.output import Misused, answer
 
 # As in `account`, what takes long to load is imported inside the verbs.
 
-links = typer.Typer(
-    cls=GroupedVerbs, name="links", invoke_without_command=True, rich_markup_mode=None, add_completion=False
-)
+links = verb_group("links", invoke_without_command=True)
 Id = Annotated[
     str, typer.Argument(metavar="LINK", help="Its address, its id, or the end of the id as the list shows it.")
 ]
@@ -78,7 +76,7 @@ def link(
 @links.callback()
 def list_links(
     context: typer.Context,
-    limit: Annotated[str, typer.Option("--limit", metavar="NUMBER", help="How many at most.")] = "25",
+    limit: Limit = "25",
     json: Json = False,
     server: Server = None,
 ) -> None:

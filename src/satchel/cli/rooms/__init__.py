@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from satchel.cli.engine.command.common_options import Json, JsonLines, Server
-from satchel.cli.engine.command.typer_internals import GroupedVerbs, Verb
+from satchel.cli.engine.command.typer_internals import Verb, verb_group
 from satchel.cli.engine.terminal.numbers import whole_number
 from satchel.cli.engine.terminal.output import CommandFailed, note, print_json, printable
 
@@ -16,13 +16,7 @@ if TYPE_CHECKING:
 
 # As in `account`, what takes long to load is imported inside the verbs.
 
-room = typer.Typer(
-    cls=GroupedVerbs,
-    name="room",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    help="Meet others in a room, and share files and messages.",
-)
+room = verb_group("room", no_args_is_help=True, help="Meet others in a room, and share files and messages.")
 AsGuest = Annotated[
     str | None, typer.Option("--name", metavar="NAME", help="Your name as a guest, if you are not signed in.")
 ]

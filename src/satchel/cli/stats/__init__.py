@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from satchel.cli.engine.command.common_options import Json, JsonLines, Server
-from satchel.cli.engine.command.typer_internals import GroupedVerbs, Verb
+from satchel.cli.engine.command.common_options import Json, JsonLines, Limit, Server
+from satchel.cli.engine.command.typer_internals import GroupedVerbs, Verb, verb_group
 from satchel.cli.engine.terminal.numbers import shown_clicks, whole_number
 from satchel.cli.engine.terminal.output import CommandFailed, Misused, answer, note
 from satchel.cli.engine.terminal.prompts import confirm
@@ -32,13 +32,7 @@ class _Figures(GroupedVerbs):
         return super().parse_args(ctx, args if named in (*self.commands, "--help") else ["show", *args])
 
 
-stats = typer.Typer(
-    cls=_Figures,
-    name="stats",
-    rich_markup_mode=None,
-    add_completion=False,
-    help="Show how often, and by how many people, what you share was opened.",
-)
+stats = verb_group("stats", cls=_Figures, help="Show how often, and by how many people, what you share was opened.")
 From = Annotated[
     str | None, typer.Option("--from", metavar="DAY", help="The first day, as 2026-11-01, or month, as 2026-11.")
 ]
@@ -99,7 +93,7 @@ def clicks(
     day: Annotated[
         str | None, typer.Option("--day", metavar="DAY", help="Everybody's clicks of a UTC day; for administrators.")
     ] = None,
-    limit: Annotated[str, typer.Option("--limit", metavar="NUMBER", help="How many at most.")] = "100",
+    limit: Limit = "100",
     json: JsonLines = False,
     server: Server = None,
 ) -> None:

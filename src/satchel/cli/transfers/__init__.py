@@ -5,16 +5,14 @@ from typing import Annotated
 
 import typer
 
-from satchel.cli.engine.command.common_options import Json, Server
-from satchel.cli.engine.command.typer_internals import GroupedVerbs, Verb
+from satchel.cli.engine.command.common_options import Json, Limit, Server
+from satchel.cli.engine.command.typer_internals import Verb, verb_group
 from satchel.cli.engine.terminal.numbers import whole_number
 from satchel.cli.engine.terminal.output import Misused, answer, printable
 
 # As in `account`, what takes long to load is imported inside the verbs.
 
-transfers = typer.Typer(
-    cls=GroupedVerbs, name="transfers", invoke_without_command=True, rich_markup_mode=None, add_completion=False
-)
+transfers = verb_group("transfers", invoke_without_command=True)
 Id = Annotated[str, typer.Argument(metavar="ID", help="The id of the transfer, or the end of it as the list shows it.")]
 
 
@@ -23,7 +21,7 @@ def history(
     context: typer.Context,
     sent: Annotated[bool, typer.Option("--sent", help="Only what you sent.")] = False,
     received: Annotated[bool, typer.Option("--received", help="Only what you received.")] = False,
-    limit: Annotated[str, typer.Option("--limit", metavar="NUMBER", help="How many at most.")] = "25",
+    limit: Limit = "25",
     json: Json = False,
     server: Server = None,
 ) -> None:

@@ -13,4 +13,5 @@ Server = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+Limit = Annotated[str, typer.Option("--limit", metavar="NUMBER", help="How many at most.")]
 JsonLines = Annotated[bool, typer.Option("--json", help="Print JSON for machines, an object per line.")]

@@ -12,6 +12,7 @@ What is assumed, and what breaks without it:
 
 from typing import Any
 
+import typer
 from typer.core import TyperCommand, TyperGroup
 
 
@@ -50,3 +51,8 @@ class GroupedVerbs(TyperGroup):
         for heading, rows in sections.items():
             with formatter.section(heading):
                 formatter.write_dl([(name.ljust(widest), about) for name, about in rows])
+
+
+def verb_group(name: str, *, cls: type[GroupedVerbs] = GroupedVerbs, **options: Any) -> typer.Typer:
+    """A verb that has verbs of its own, such as `satchel links`."""
+    return typer.Typer(cls=cls, name=name, rich_markup_mode=None, add_completion=False, **options)
