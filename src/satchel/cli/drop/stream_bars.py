@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Bars:
-    """For one thread at a time. Nothing is loaded or drawn before something moves."""
+    """For one thread at a time. Nothing is loaded or drawn before the first bytes."""
 
     def __init__(self) -> None:
         self._progress: Progress | None = None
@@ -34,7 +34,7 @@ class Bars:
                 self.stop()
 
     def print(self, line: str, stream: TextIO) -> None:
-        """Above the bars, or where it would be without them."""
+        """Print a line above the bars, if there are any."""
         if self._progress is None:
             print(line, file=stream, flush=True)
             return

@@ -8,7 +8,7 @@ from satchel.cli.engine.terminal.sizes import shown_bytes, shown_seconds
 
 @dataclass(slots=True)
 class Pace:
-    """Of one stream, since it has begun; and when it was shown last."""
+    """The speed of one stream since its beginning, and when it was last shown."""
 
     from_bytes: int = 0
     begun_at: float = field(default_factory=time.monotonic)
@@ -22,6 +22,6 @@ class Pace:
         return int((written_bytes - self.from_bytes) / max(self.seconds, 0.001))
 
     def summed_up(self, size: int) -> str:
-        """To be said behind a size; nothing of what took a moment."""
+        """A text to follow a size. It is empty for a stream that took only a moment."""
         seconds = self.seconds
         return f" in {shown_seconds(seconds)}, {shown_bytes(self.speed(size))}/s" if size and seconds >= 1 else ""

@@ -1,1 +1,1 @@
-"""What keeps the server from reading along: the spoken code, keys and sealed records."""
+"""End-to-end encryption: the spoken code, keys and sealed records, so that the server cannot read what passes."""

@@ -1,4 +1,4 @@
-"""How an invitation is said, typed and pasted: without it people would have to spell it the way a machine does."""
+"""Writes and reads invitations: links, and spoken codes in any spelling that people use."""
 
 import re
 import secrets
@@ -20,7 +20,7 @@ _LINK_PATH = re.compile(r"(?P<before>.*)/drop/(?P<name>[a-z0-9-]+)/?")
 
 @dataclass(frozen=True)
 class Invitation:
-    """A way into a session: by its secret if it is a link, else by a code, which may still have to be asked for."""
+    """What was given to join a session: a link with the secret, or a name with its code, which may still be missing."""
 
     name: str
     code: str | None
@@ -30,7 +30,7 @@ class Invitation:
 
 @cache
 def word_list() -> tuple[str, ...]:
-    from importlib.resources import files  # few codes are made of words
+    from importlib.resources import files  # rarely needed
 
     return tuple((files("satchel.cli.drop") / "words.txt").read_text(encoding="utf-8").split())
 
@@ -42,7 +42,7 @@ def new_code(words: bool) -> str:
 
 
 def normalised(code: str) -> str:
-    """The one spelling of a code; a slip that can be seen here does not cost one of the three guesses."""
+    """The canonical spelling of a code. A typing error that is found here does not use up one of the three guesses."""
     return _normalised(_pieces(code))
 
 
@@ -51,7 +51,7 @@ def spoken(name: str, code: str) -> str:
 
 
 def link(base: str, secret: Secret) -> str:
-    """Of the address at which the server shows the session; it never sees what stands behind the `#`."""
+    """The link for a session whose page is at `base`. Browsers do not send what follows the `#` to the server."""
     return f"{base}#{secret.fragment}"
 
 
@@ -63,7 +63,7 @@ def read_invitation(text: str) -> Invitation:
 def _read_link(text: str) -> Invitation:
     try:
         address = urlsplit(text)
-    except ValueError as error:  # a bracket of an IPv6 address that is missing
+    except ValueError as error:  # such as a missing bracket of an IPv6 address
         raise Misused(_NOT_A_LINK) from error
     path = _LINK_PATH.fullmatch(address.path)
     if address.scheme not in ("http", "https") or not address.netloc or path is None:
@@ -79,7 +79,7 @@ def _read_spoken(text: str) -> Invitation:
     if len(pieces) < 3 or not (pieces[0].isalpha() and pieces[1].isalpha() and pieces[2].isdigit()):
         raise Misused(f"A code begins with the two words and the number of its session, as in {_EXAMPLE}.")
     number, *code = pieces[2:]
-    if not code and len(number) > _MOST_DIGITS_IN_A_NAME:  # typed in one go
+    if not code and len(number) > _MOST_DIGITS_IN_A_NAME:  # number and code typed without a separator
         number, code = number[:-_DIGITS], [number[-_DIGITS:]]
     if not 1 <= len(number) <= _MOST_DIGITS_IN_A_NAME:
         raise Misused(f"Behind the name of the session there are six digits or three words, as in {_EXAMPLE}.")
@@ -88,7 +88,7 @@ def _read_spoken(text: str) -> Invitation:
 
 
 def _pieces(text: str) -> list[str]:
-    """The words and numbers of it, whatever stands between them."""
+    """The words and numbers in the text, without any separators."""
     return re.findall(r"[a-z]+|[0-9]+", unicodedata.normalize("NFKC", text).lower())
 
 

@@ -1,7 +1,7 @@
-"""How two who share six spoken digits come to share a real secret, although the server between them hears everything.
+"""Password-authenticated key exchange: six spoken digits lead to a strong secret that the server cannot learn.
 
 CPACE-X25519-SHA512 of draft-irtf-cfrg-cpace-21, with the guest as initiator and the door as responder, and explicit
-confirmation in an order that lets nobody test a guess without spending it:
+confirmation. By the order of its messages nobody can test a guess without using it up:
 
     guest = Guest(code, name, session_id, knock_id)           -> guest.share
     door = Door(code, name, session_id, knock_id, secret, guest.share)   -> door.share
@@ -10,7 +10,7 @@ confirmation in an order that lets nobody test a guess without spending it:
     secret = guest.open(tag_back, box)                        # WrongDoor: who answered does not know the code
 
 The map to the curve runs on Python's integers, in a time that depends on the code. A code lives for minutes and three
-guesses, so that this tells nobody anything in time.
+guesses, so nobody can measure enough in that time.
 """
 
 import hashlib
@@ -35,7 +35,7 @@ _NONCE_BYTES = 12
 
 
 class BadShare(CommandFailed):
-    """A public value with which every key makes zero: nobody honest sends one."""
+    """A public value of low order, for which every result is zero. No honest program sends one."""
 
 
 class WrongTag(CommandFailed):
@@ -69,7 +69,7 @@ def generator(prs: bytes, ci: bytes, sid: bytes) -> bytes:
 
 
 def scalar_mult(scalar: bytes, point: bytes) -> bytes:
-    """X25519; raises BadShare if it makes zero."""
+    """X25519. Raises `BadShare` if the result is zero."""
     try:
         return X25519PrivateKey.from_private_bytes(scalar).exchange(X25519PublicKey.from_public_bytes(point))
     except ValueError as error:
@@ -86,13 +86,13 @@ def session_key(sid: bytes, shared: bytes, transcript: bytes) -> bytes:
 
 
 def confirmation(sid: bytes, isk: bytes, share: bytes, associated: bytes) -> bytes:
-    """The tag by which whoever sent this share shows to have come to the same key."""
+    """The tag that proves that the sender of this share has derived the same key."""
     mac_key = hashlib.sha512(b"CPaceMac" + sid + isk).digest()
     return hmac.digest(mac_key, lv_cat(share, associated), "sha512")
 
 
 class _Side:
-    """What both sides begin with."""
+    """The state that both sides begin with."""
 
     def __init__(self, code: str, name: str, session_id: str, knock_id: str, draw: Draw) -> None:
         self.sid = id_bytes(session_id, knock_id)
@@ -105,7 +105,7 @@ class _Side:
 
 
 class Guest(_Side):
-    """Who has been told a code and wants the secret."""
+    """The side that was told a code and asks for the secret."""
 
     def __init__(self, code: str, name: str, session_id: str, knock_id: str, draw: Draw = secrets.token_bytes) -> None:
         super().__init__(code, name, session_id, knock_id, draw)
@@ -113,7 +113,7 @@ class Guest(_Side):
         self._door_share = b""
 
     def tag(self, yb: bytes) -> bytes:
-        """Of the door's share: the guess, spent by sending it."""
+        """The tag for the door's share. Sending it uses up one guess."""
         shared = scalar_mult(self.scalar, yb)
         self._door_share = yb
         self._isk = session_key(self.sid, shared, transcript_ir(self.share, _GUEST, yb, _DOOR))
@@ -127,13 +127,13 @@ class Guest(_Side):
             raise WrongDoor("The code is not the one that the other side shows.")
         try:
             packed = AESGCM(self.box_key(self._isk)).decrypt(box[:_NONCE_BYTES], box[_NONCE_BYTES:], _BOX)
-        except (InvalidTag, ValueError) as error:  # too short is a ValueError
+        except (InvalidTag, ValueError) as error:  # a ValueError if it is too short
             raise WrongDoor("What the other side handed over was changed on its way.") from error
         return Secret.of_packed(packed)
 
 
 class Door(_Side):
-    """Who shows the code and hands the secret to whoever knows it, for one knock."""
+    """The side that shows the code, and sends the secret to whoever knows it. One object serves one knock."""
 
     def __init__(
         self,
@@ -153,7 +153,7 @@ class Door(_Side):
         self.isk = session_key(self.sid, shared, transcript_ir(ya, _GUEST, self.share, _DOOR))
 
     def verdict(self, ta: bytes) -> tuple[bytes, bytes]:
-        """The door's own tag and the box with the secret, for a guest who guessed right."""
+        """The door's own tag and the encrypted secret, for a guest who guessed right."""
         expected = confirmation(self.sid, self.isk, self._guest_share, _GUEST)
         if not hmac.compare_digest(ta, expected):
             raise WrongTag("Somebody tried a wrong code.")

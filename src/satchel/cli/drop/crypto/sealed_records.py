@@ -1,19 +1,19 @@
-"""Contents as records that nobody on the way can change, cut, reorder or repeat unnoticed; both ends of every stream.
+"""Authenticated encryption of streams in records. A change, cut, reordering or repetition on the way is detected.
 
 The owner seals whole chunks, of which only the last may be short, straight into a buffer that it sends:
 
-    digest = Digest()                                   # or Digest(h_k, k), to go on after k chunks
+    digest = Digest()                                   # or Digest(h_k, k), to resume after k chunks
     sealer = Sealer(stream, digest)
     size = sealer.seal_into(chunk, out)                 # `size` bytes of `out` are the record: len(chunk) + TAG
-    last = sealer.final(length)                         # what ends the stream, once everything is sealed
+    last = sealer.final(length)                         # the last record, once everything is sealed
 
 The receiver reads from whatever fills a buffer and says how far (0 at the end), as sockets and files do:
 
     for chunk in Opener(stream, digest).records(response.readinto):
-        ...                                             # a view that holds until the next chunk, or for `held` of them
+        ...                                             # a view, valid until the next chunk, or for `held` of them
 
-`records` ends only behind a right last record. A stream that just ends is BrokenOff: `digest` then tells what is there
-to go on from. A record that does not open is Tampered. The last chunk is handed out only when all of that is settled.
+`records` ends only after a valid last record. If the stream ends earlier it raises BrokenOff, and `digest` says from
+where to resume. If a record does not open it raises Tampered. The last chunk is yielded only after these checks.
 """
 
 import hashlib
@@ -37,16 +37,16 @@ ReadInto = Callable[[memoryview], int]
 
 
 class BrokenOff(CommandFailed):
-    """The stream ended before its last record; it can be taken up where it broke."""
+    """The stream ended before its last record. It can be resumed from there."""
 
 
 def sealed_bytes(length: int, chunk: int, first: int) -> int:
-    """How long the stream is of a content of which the receiver has the first so many chunks."""
+    """The length of the stream, if the receiver has the chunks before `first` already."""
     return length - first * chunk + (_chunks(length, chunk) - first) * TAG + FINAL
 
 
 class Digest:
-    """The digest of a content, chunk by chunk: 32 bytes are all that is needed to go on with it."""
+    """The chain digest of a content, chunk by chunk. Its 32 bytes are all that is needed to resume."""
 
     def __init__(self, value: bytes = bytes(32), chunks: int = 0) -> None:
         self.value = value
@@ -61,7 +61,7 @@ class Digest:
 
 
 class _End:
-    """What both ends keep of a stream: its cipher, and how much of the content has passed."""
+    """The state that both ends keep: the cipher, and how much of the content has passed."""
 
     def __init__(self, stream: Stream, digest: Digest) -> None:
         if digest.chunks != stream.first:
@@ -105,8 +105,8 @@ class Opener(_End):
 
     def records(self, read_into: ReadInto, held: int = 1) -> Iterator[memoryview]:
         record = self.stream.chunk + TAG
-        # Filled up and opened as far as it goes, this leaves exactly the bytes over that may be the last record: of a
-        # megabyte, 64 bytes are moved to the front again.
+        # The size is chosen so that a full buffer, after all its whole records are opened, leaves only the bytes that
+        # may be the last record: of a megabyte, 64 bytes are moved to the front.
         room = memoryview(bytearray(-(-_ROOM // record) * record + FINAL))
         plain = cycle([memoryview(bytearray(self.stream.chunk)) for _ in range(held)])
         start = end = 0
@@ -134,7 +134,7 @@ class Opener(_End):
         index = self.digest.chunks + bool(short)
         try:
             summary = self.cipher.decrypt(self.nonce(_LAST, index), last, None)
-        except (InvalidTag, ValueError) as error:  # fewer bytes than a tag has are a ValueError
+        except (InvalidTag, ValueError) as error:  # a ValueError if it is shorter than a tag
             raise self._why_unfinished(len(left)) from error
         chunk = self._open(short, plain) if short else None
         agreed = self.stream.length

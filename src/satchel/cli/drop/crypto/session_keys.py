@@ -1,4 +1,4 @@
-"""Whatever the members of a drop session share and the server must not know: without it the server could read along.
+"""Keys and messages that the members of a drop session share, and that the server must not be able to read.
 
     keys = Keys(Secret.new(), session_id)
     asked = keys.ask(file_id, receiver_id, owner_id, have=None)                      # the receiver
@@ -6,7 +6,7 @@
     stream = asked.accept(answer.public_key, answer.sealed)                          # the receiver: the same stream
 
 The formats are those of docs/protocols/drop.md. Ids are 32 hexadecimal digits here, and 16 bytes in what is computed.
-Chance is a parameter (`draw`) only so that test vectors can be computed: give none.
+Randomness is a parameter (`draw`) only so that test vectors can be computed. Never pass it otherwise.
 """
 
 import base64
@@ -43,22 +43,22 @@ Count = Annotated[int, msgspec.Meta(ge=0)]
 
 
 class Tampered(CommandFailed):
-    """Something came otherwise than a member of the session sent it."""
+    """A message is not what a member of the session sent."""
 
 
 class UnknownSuite(CommandFailed):
-    """The other side computes in a way that this program does not know."""
+    """The other side uses a version of the protocol that this program does not know."""
 
 
 class Introduction(TypedDict):
-    """What a member says of itself."""
+    """The name and device of a member."""
 
     name: str
     device: str
 
 
 class Description(msgspec.Struct, frozen=True):
-    """What is announced: a folder is one thing, whose size and files are those inside; a pipe's size is not known."""
+    """What is offered. Of a folder, `size` and `files` count everything inside. The size of a pipe is not known."""
 
     kind: Literal["file", "folder", "text"]
     name: str
@@ -85,7 +85,7 @@ class _Asking(msgspec.Struct, frozen=True):
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """What an owner says with its yes: how long the content is, how it is cut, and from which chunk on it comes."""
+    """The owner's acknowledgement: the length of the content, the size of a chunk, and the first chunk that is sent."""
 
     length: Count | None
     chunk: Annotated[int, msgspec.Meta(ge=1, le=MAX_CHUNK)]
@@ -95,7 +95,7 @@ class Answer(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Secret:
-    """What a session rests on: whoever has it is in."""
+    """The secret of a session. Whoever has it can join."""
 
     value: bytes = field(repr=False)
 
@@ -105,7 +105,7 @@ class Secret:
 
     @classmethod
     def of_fragment(cls, fragment: str) -> Self:
-        """Of what stands behind the `#` of a link."""
+        """The secret from the fragment of a link, which is the part after its `#`."""
         return cls.of_packed(from_b64(fragment) or b"")
 
     @classmethod
@@ -118,7 +118,7 @@ class Secret:
 
     @property
     def packed(self) -> bytes:
-        """With the byte in front that says how everything is computed."""
+        """The secret after one byte, which is the version of the protocol."""
         return bytes([SUITE]) + self.value
 
     @property
@@ -128,7 +128,7 @@ class Secret:
 
 @dataclass(frozen=True)
 class Request:
-    """A request as everybody in the session sees it; nothing in it can be trusted before it was opened."""
+    """A request as everybody in the session sees it. Nothing in it can be trusted before it is decrypted."""
 
     request_id: str
     file_id: str
@@ -138,13 +138,13 @@ class Request:
     sealed: bytes
 
     def named(self) -> bytes:
-        """Which file goes from whom to whom, and the receiver's key."""
+        """The ids of file, request, receiver and owner, and the receiver's key, as bytes."""
         return id_bytes(self.file_id, self.request_id, self.receiver_id, self.owner_id) + self.public_key
 
 
 @dataclass(frozen=True)
 class Stream:
-    """What both ends of one stream have agreed on, each with the other and not with the server."""
+    """The parameters of one stream, which its two ends have agreed on and the server does not know."""
 
     key: bytes = field(repr=False)
     receipt_key: bytes = field(repr=False)
@@ -162,7 +162,7 @@ class Stream:
 
 @dataclass(frozen=True)
 class Acknowledged:
-    """The owner's yes, and the stream that it begins."""
+    """The owner's acknowledgement, and the stream that follows it."""
 
     public_key: bytes
     sealed: bytes
@@ -170,7 +170,7 @@ class Acknowledged:
 
 
 class Keys:
-    """Everything that members say to each other is sealed with keys that follow from the session's secret."""
+    """Seals and opens the messages of members, with keys that are derived from the session's secret."""
 
     def __init__(self, secret: Secret, session_id: str, draw: Draw = secrets.token_bytes) -> None:
         self.session = id_bytes(session_id)
@@ -182,7 +182,7 @@ class Keys:
 
     @property
     def admission_digest(self) -> bytes:
-        """All that the server may have of the admission before somebody comes with it."""
+        """The hash of the admission. The server has no more of it until somebody presents the admission itself."""
         return hashlib.sha256(self.admission).digest()
 
     def introduce(self, member_id: str, introduction: Introduction) -> bytes:
@@ -208,7 +208,7 @@ class Keys:
         return unseal(self.auth, self._request(request), request.sealed, _Asking).have
 
     def acknowledge(self, request: Request, *, length: int | None, chunk: int, first: int) -> Acknowledged:
-        """Yes to a request, of which this makes sure that a member of the session made it."""
+        """Acknowledge a request, after a check that a member of the session made it."""
         self.open_request(request)
         private_key = X25519PrivateKey.from_private_bytes(self.draw(32))
         public_key = private_key.public_key().public_bytes_raw()
@@ -241,7 +241,7 @@ class Keys:
 
 
 class Asked:
-    """A request that waits for its acknowledgement, and the private key that nobody else has."""
+    """A request that waits for its acknowledgement, with its private key."""
 
     def __init__(self, keys: Keys, private_key: X25519PrivateKey, have: Have | None, request: Request) -> None:
         self.request = request
@@ -270,7 +270,7 @@ class Asked:
         return Stream(key, receipt_key, answer.chunk, answer.first, answer.length)
 
     def _fits(self, answer: Answer) -> bool:
-        """An owner begins at the beginning, or where the receiver said that it was."""
+        """Whether the stream begins at the first chunk, or at the one that the receiver asked for."""
         if answer.first == 0:
             return True
         have = self._have
@@ -279,7 +279,7 @@ class Asked:
 
 
 def id_bytes(*ids: str) -> bytes:
-    """As they are computed with; whoever names something by anything else is not an honest server."""
+    """The ids as bytes. An honest server sends no other form of id."""
     if not all(_ID.fullmatch(an_id) for an_id in ids):
         raise Tampered("The server names something by what is not an id.")
     return bytes.fromhex("".join(ids))
@@ -290,7 +290,7 @@ def hkdf(material: bytes, salt: bytes, info: bytes, length: int) -> bytes:
 
 
 def seal(key: bytes, about: bytes, text: object, draw: Draw = secrets.token_bytes) -> bytes:
-    """The text as JSON that only members can read, and that says `about` what it is; its length tells little."""
+    """Encrypt the text as JSON, bound to `about` as associated data. It is padded, so that its length tells little."""
     plain = msgspec.json.encode(text)
     padded = plain.ljust(-(-len(plain) // _PADDED_TO) * _PADDED_TO)
     nonce = draw(_NONCE_BYTES)
@@ -301,7 +301,7 @@ def unseal(key: bytes, about: bytes, sealed: bytes, form: type[Text]) -> Text:
     try:
         plain = AESGCM(key).decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], about)
         return msgspec.json.decode(plain, type=form)
-    except (InvalidTag, ValueError) as error:  # too short is a ValueError, and so is what is not of this form
+    except (InvalidTag, ValueError) as error:  # so are a text that is too short and one of another form
         raise Tampered("What the server passed on was not sealed by a member of this session.") from error
 
 
@@ -310,7 +310,7 @@ def b64(data: bytes) -> str:
 
 
 def from_b64(text: str) -> bytes | None:
-    """The bytes, or nothing if this is not exactly how they are written."""
+    """The bytes, or None if the text is not their canonical encoding."""
     try:
         data = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
     except (binascii.Error, ValueError):
@@ -321,5 +321,5 @@ def from_b64(text: str) -> bytes | None:
 def _shared(private_key: X25519PrivateKey, public_key: bytes) -> bytes:
     try:
         return private_key.exchange(X25519PublicKey.from_public_bytes(public_key))
-    except ValueError as error:  # not 32 bytes, or a point with which every key makes zero
+    except ValueError as error:  # not 32 bytes, or a point of low order, for which every result is zero
         raise Tampered("The other side's key is not one that an honest program makes.") from error

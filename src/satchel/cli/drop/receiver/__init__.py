@@ -1,1 +1,1 @@
-"""`satchel receive`: what is taken, and how it lands."""
+"""`satchel receive`: what is downloaded, and how it is stored."""

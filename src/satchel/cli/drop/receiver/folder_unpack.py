@@ -1,7 +1,7 @@
-"""Take a folder apart while it arrives: one content of headers and bytes becomes files, without an archive in between.
+"""Unpacks a folder while it arrives: one content of headers and bytes becomes files, without an archive in between.
 
-What stands in a header is hostile until it is cleaned. Names depend on nothing but the headers before, so that whoever
-kept the headers of a folder that is half here can find its files again and go on.
+Headers are untrusted until they are cleaned. A name depends only on the headers before it. So the stored headers of a
+partial folder are enough to find its files again and resume.
 """
 
 import os
@@ -20,20 +20,20 @@ from satchel.kernel.names import FileName, numbered, sameness
 _LENGTH = Struct(">I")
 _LENGTH_BYTES = _LENGTH.size
 MAX_HEADER_BYTES = 64 * 1024
-# Nobody has folders so deep; who sends them wants to see what breaks.
+# Deeper than any real folder. More would be an attack.
 _MAX_DEPTH = 100
 _READ_BYTES = 1024**2
 
 
 class BadFolder(CommandFailed):
-    """What arrived is, undamaged, not a folder."""
+    """The content arrived undamaged, but it is not a folder."""
 
     def __init__(self) -> None:
         super().__init__("The folder from the sender's program has an unknown format. Update both programs.")
 
 
 class Header(msgspec.Struct, frozen=True):
-    """What is said of one thing inside, before its bytes."""
+    """The description of one entry, before its bytes."""
 
     path: str
     size: Annotated[int, msgspec.Meta(ge=0, le=2**62)] = 0
@@ -50,7 +50,7 @@ _headers = msgspec.json.Decoder(Header)
 
 @dataclass(slots=True)
 class _Level:
-    """A folder inside, and which names in it are given away."""
+    """A folder inside, and the names that are taken in it."""
 
     names: tuple[FileName, ...]
     taken: set[str] = field(default_factory=set[str])
@@ -58,7 +58,7 @@ class _Level:
 
 
 class Places:
-    """Where everything inside goes: the first that would have a name gets it, the next gets it with a number."""
+    """Chooses the names of all entries. The first entry with a name gets it, the next one gets it with a number."""
 
     def __init__(self, *, caseless: bool) -> None:
         self._key: Callable[[FileName], str] = sameness if caseless else str
@@ -108,7 +108,7 @@ class Unpacking:
         self._header = Header("")
         self._left = 0
         self._here: tuple[tuple[FileName, ...], TargetFolder] = ((), target)
-        # The headers that came since they were last kept.
+        # The headers since the last journal entry.
         self.headers = bytearray()
         self.files = 0
 
@@ -121,7 +121,7 @@ class Unpacking:
                 at += self._take_header(data[at:])
 
     def finish(self) -> None:
-        """Raises `BadFolder` if something is still to come."""
+        """Raises `BadFolder` if something is missing."""
         if self._file is not None or self._pending:
             raise BadFolder
 
@@ -134,7 +134,7 @@ class Unpacking:
             self._here = ((), self._target)
 
     def go_on(self, headers: bytes, position: int) -> None:
-        """Be where the first `position` bytes of the content, of which these are the headers, have led."""
+        """Restore the state after the first `position` bytes of the content, whose headers these are."""
         at = 0
         for frame, header in frames(headers):
             if len(frame) > position:
@@ -153,7 +153,7 @@ class Unpacking:
         self._pending += headers[at : at + position]
 
     def _take_header(self, data: memoryview) -> int:
-        """How many of the bytes belonged to the header, and to a file that was here whole behind it."""
+        """Read a header. Returns how many bytes belonged to it, and to a whole file after it."""
         if self._pending:
             return self._take_split_header(data)
         end = _frame_end(data)
@@ -177,7 +177,7 @@ class Unpacking:
         return taken
 
     def _begin(self, header: Header, data: memoryview) -> int:
-        """Make what the header tells of; how many of the bytes behind it were written at once."""
+        """Create the entry of the header. Returns how many of the following bytes were written."""
         folders, name = self._place(header)
         folder = self._folder(folders)
         if header.kind == "folder":
@@ -204,7 +204,7 @@ class Unpacking:
         return self._places.file(header.path)
 
     def _folder(self, names: tuple[FileName, ...]) -> TargetFolder:
-        """Files of one folder come after each other, so that the last folder is the only one held open."""
+        """Open the folder of an entry. Files of one folder come together, so only the last folder stays open."""
         if self._here[0] != names:
             folder = self._target.folder(*names)
             if self._here[1] is not self._target:
@@ -216,7 +216,7 @@ class Unpacking:
         try:
             return folder.new_file(name)
         except FileExistsError:
-            # The folder is ours and no name is given twice: this came after the last moment that was kept.
+            # The folder is ours and names are unique, so this file is newer than the last journal entry.
             folder.remove(name)
             return folder.new_file(name)
 
@@ -231,7 +231,7 @@ def frames(headers: bytes) -> Iterator[tuple[bytes, Header]]:
 
 
 def unpacked(target: TargetFolder, headers: bytes, *, caseless: bool) -> Iterator[bytes]:
-    """The content again, from the headers and from the files as they are here, as far as they are here."""
+    """Reproduce the content from the headers and the files on disk, as far as they exist."""
     places = Places(caseless=caseless)
     rest = len(headers)
     for frame, header in frames(headers):

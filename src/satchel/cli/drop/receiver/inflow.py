@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from websockets.sync.client import ClientConnection
 
 _FIRST_PAUSE_SECONDS = 0.5
-# Before that a break may be one that nobody needs to hear of.
+# A break that is shorter than this is not reported.
 _QUIET_PAUSE_SECONDS = 1.0
 _TELL_EVERY_SECONDS = 1.0
-# Somewhere between us and the server somebody collects bytes instead of passing them on.
+# If no byte comes for so long, a proxy may be buffering the stream.
 _FIRST_BYTE_SECONDS = 10.0
-# So often nothing has come before the other way is tried.
+# After so many attempts without a byte, the websocket is tried.
 _FRUITLESS = 2
 _DONE_TRIES = 5
-# As much as is waited for: small enough to see a slow line move.
+# The size of one read: small enough to show progress on a slow connection.
 _READ_BYTES = 128 * 1024
 _WAITING = (
     "Waiting for the sender to come back. If they start again with another code, press Ctrl-C and receive with "
@@ -38,41 +38,41 @@ _WAITING = (
 )
 _GONE = "The sender can no longer send it."
 _ENDS = {"declined": "The sender declined.", "gone": _GONE}
-# What ends one stream, and not the wish for it.
+# Refusals that end one stream, after which a new request is made.
 _STREAM_IS_OVER = {"request-unknown", "stream-over", "receiver-gone", "other-side-missing"}
 _FOR_GOOD = {"drop-limit", "own-file", "too-many-requests-open"}
 
 
 class NotHandedOver(CommandFailed):
-    """The owner will not hand this over, or cannot."""
+    """The owner declines to send this, or cannot."""
 
 
 class Changed(CommandFailed):
-    """The owner has another content by now, and announces it anew."""
+    """The owner's file has changed, and is announced again."""
 
 
 class Sink(Protocol):
-    """Where something is to be. `digest` is that of what it has, and moves on with every chunk."""
+    """Where a file is written. `digest` is that of the chunks that it has."""
 
     digest: Digest
 
     def have(self) -> Have | None: ...
 
     def begin(self, chunk: int, first: int) -> None:
-        """The next chunk is this one: the first of all, or the one behind what it has."""
+        """Prepare for chunk number `first`: 0, or the one after those that it has."""
         ...
 
     def write(self, chunk: memoryview) -> None: ...
 
     def finish(self) -> Path | None:
-        """All of it was written: where it stands, if that is on a disk."""
+        """Complete the file. Returns its path, if it is on a disk."""
         ...
 
     def close(self) -> None: ...
 
 
 class Watcher(Protocol):
-    """Who wants to know how it goes."""
+    """Is told about progress."""
 
     def begun(self, stream: Stream) -> None: ...
 
@@ -82,7 +82,7 @@ class Watcher(Protocol):
 
 
 class Inflow:
-    """One receiver's way for bytes: plain streams, or a websocket where those do not come through."""
+    """Downloads for one receiver: by HTTP streams, or by a websocket where a proxy holds those back."""
 
     def __init__(self, session: DropSession, listener: SessionListener) -> None:
         self._session = session
@@ -96,7 +96,7 @@ class Inflow:
         self._pipe.close()
 
     def take(self, file: Announced, sink: Sink, watcher: Watcher) -> Path | None:
-        """Until all of it is there, however often the line breaks; `Changed` or `NotHandedOver` if it never will be.
+        """Download a file, and resume as often as needed. Raises `Changed` or `NotHandedOver` if it cannot be had.
 
         Raises `Stopped` when nothing more is wanted.
         """
@@ -121,7 +121,7 @@ class Inflow:
                 raise Stopped
 
     def _raise_if_final(self, error: CommandFailed) -> None:
-        """Raise what no second try will help against."""
+        """Raise errors that a retry cannot fix."""
         if not isinstance(error, Refused) or error.slug in _STREAM_IS_OVER:
             return
         if error.slug == "session-unknown":
@@ -144,7 +144,7 @@ class Inflow:
         sink.begin(stream.chunk, stream.first)
         watcher.begun(stream)
         self._flow(asked.request_id, stream, sink, watcher)
-        # Its digest has been compared with the owner's by now; whatever becomes of the receipt, it is here.
+        # The digest has been compared with the owner's, so the file is complete even if the receipt is lost.
         receipt = stream.receipt(sink.digest.value)
         path = sink.finish()
         self._confirm(asked.request_id, receipt)
@@ -173,7 +173,7 @@ class Inflow:
         return asked.accept(from_b64(yes.public_key) or b"", from_b64(yes.sealed) or b"")
 
     def _answer(self, request_id: str, readings: int) -> RequestView | str | None:
-        """The request with its yes, or why it ended."""
+        """The request with its acknowledgement, or the reason why it ended."""
         if (ending := self._listener.endings.pop(request_id, None)) is not None:
             return ending
         request = self._session.state.requests.get(request_id)
@@ -191,7 +191,7 @@ class Inflow:
         with self._telling(request_id, stream, sink) as something_came, way(request_id) as read_into:
             something_came()
             with WriteBehind(sink) as behind:
-                # One more than are held is being opened.
+                # One more than are held, because one is being decrypted.
                 for chunk in opener.records(read_into, held=HELD_CHUNKS + 1):
                     self._fruitless = 0
                     behind.put(chunk, opener.digest.copy())
@@ -208,7 +208,7 @@ class Inflow:
         def read_into(room: memoryview) -> int:
             try:
                 return response.readinto(room[:_READ_BYTES])
-            except (OSError, HTTPException):  # an end that the records will show to be none
+            except (OSError, HTTPException):  # the last record is then missing, which the reader notices
                 return 0
 
         yield read_into
@@ -224,7 +224,7 @@ class Inflow:
 
     @contextmanager
     def _telling(self, request_id: str, stream: Stream, sink: Sink) -> Generator[Callable[[], None]]:
-        """Tell the others how far we are, in the thread that listens; and see whether anything comes at all."""
+        """Report our progress to the others, from the listening thread, and check that bytes arrive at all."""
         told_at = begun_at = time.monotonic()
         has_come = False
 
@@ -236,7 +236,7 @@ class Inflow:
             nonlocal told_at
             now = time.monotonic()
             is_late = not has_come and now - begun_at > _FIRST_BYTE_SECONDS and not self._by_socket
-            # Whoever reads from a pipe may have nothing to send yet.
+            # A sender that reads from a pipe may have nothing to send yet.
             if is_late and (stream.length is not None or self._is_flowing(request_id)):
                 self._by_socket = True
                 self._pipe.interrupt()
@@ -263,7 +263,7 @@ class Inflow:
             time.sleep(_FIRST_PAUSE_SECONDS)
 
     def _post(self, path: str, body: dict[str, object]) -> bool:
-        """Whether it arrived, be it in vain."""
+        """Whether the server has accepted it, or refused it for good. Otherwise a retry may help."""
         try:
             self._session.call("POST", path, type(None), body)
         except Unreachable:
@@ -274,7 +274,7 @@ class Inflow:
 
 
 def _frames(connection: "ClientConnection") -> ReadInto:
-    """Frames as one stream, of which an empty one is the end."""
+    """Reads websocket frames as one stream. An empty frame is the end."""
     from websockets.exceptions import ConnectionClosed
 
     left = memoryview(b"")

@@ -1,4 +1,4 @@
-"""Show what is offered, and ask which of it to receive."""
+"""Shows what is offered, and asks what to receive."""
 
 import re
 import sys
@@ -18,7 +18,7 @@ def owner_name(file: Announced, members: Mapping[str, Somebody]) -> str:
 
 
 def show(files: Sequence[Announced], members: Mapping[str, Somebody]) -> None:
-    """Numbered, after each other, so that they can be chosen by number."""
+    """A numbered list, to choose from by number."""
     shown_owner = ""
     for number, file in enumerate(files, 1):
         if file.owner_id != shown_owner:
@@ -31,7 +31,7 @@ def show(files: Sequence[Announced], members: Mapping[str, Somebody]) -> None:
 
 
 def ask(files: Sequence[Announced]) -> list[Announced]:
-    """Of the files as they were shown."""
+    """Ask which of the files, as they were shown, to receive."""
     hint = "Y/n" if len(files) == 1 else "Y/n, or numbers such as 1,3"
     question = "Take it?" if len(files) == 1 else "Take all?"
     while True:
@@ -44,7 +44,7 @@ def ask(files: Sequence[Announced]) -> list[Announced]:
 
 
 def _chosen(answer: str, files: Sequence[Announced]) -> list[Announced] | None:
-    """None if it is not to be understood."""
+    """None if the answer makes no sense."""
     if answer in _YES:
         return list(files)
     if answer in _NO:

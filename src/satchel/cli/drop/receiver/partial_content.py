@@ -1,8 +1,8 @@
 """Partial files and folders that survive a lost connection, a killed program or a crashed machine.
 
-Beside `NAME.satchel-part`, a file or a folder, stands a journal: what it is to become, and from time to time how many
-chunks were written and their digest. Whoever goes on reads the part again and believes only moments whose digest is
-right, so that neither a lost cache nor a curious editor can spoil what comes out.
+Beside `NAME.satchel-part`, a file or a folder, is a journal: what it will become, and from time to time how many chunks
+were written and their digest. A resumed download reads the part again and trusts only journal entries whose digest is
+right. So neither a lost disk cache nor an edited file can damage the result.
 """
 
 import fcntl
@@ -31,7 +31,7 @@ _READ_BYTES = 1024**2
 
 
 class _Facts(msgspec.Struct, frozen=True):
-    """What the part is to become; the first line of a journal."""
+    """What the part will become. The first line of a journal."""
 
     name: str
     size: int | None
@@ -40,7 +40,7 @@ class _Facts(msgspec.Struct, frozen=True):
 
 
 class _Moment(msgspec.Struct, frozen=True):
-    """So much was written; every other line. `headers` are those of a folder since the moment before."""
+    """How much was written. Every other line of a journal. `headers` are those of a folder since the entry before."""
 
     chunks: Annotated[int, msgspec.Meta(ge=1)]
     digest: bytes
@@ -48,24 +48,24 @@ class _Moment(msgspec.Struct, frozen=True):
 
 
 class _Content(Protocol):
-    """The bytes of a part, whatever they are made of."""
+    """The bytes of a part, which is a file or a folder."""
 
     is_folder: bool
 
     def begin(self) -> None:
-        """Make it, empty; whatever was there is gone."""
+        """Create it empty. Anything that was there is deleted."""
         ...
 
     def read(self, headers: bytes) -> Iterator[bytes]: ...
 
     def go_on(self, headers: bytes, position: int) -> None:
-        """Be as after so many bytes of the content."""
+        """Restore the state after so many bytes of the content."""
         ...
 
     def write(self, data: memoryview) -> None: ...
 
     def take_headers(self) -> bytes:
-        """Those since the last call."""
+        """The headers since the last call."""
         ...
 
     def finish(self, modified: str | None) -> None: ...
@@ -74,7 +74,7 @@ class _Content(Protocol):
 
 
 class Part:
-    """Something on its way into a folder. `digest` is that of what was written, and moves on with it."""
+    """A download into a folder. `digest` is that of what was written."""
 
     def __init__(self, target: TargetFolder, description: Description) -> None:
         self._target = target
@@ -101,7 +101,7 @@ class Part:
         return Have.of(self._chunk, self.digest.chunks, self.digest.value)
 
     def begin(self, chunk: int, first: int) -> None:
-        """The next write is of this chunk: the one behind what we have, or the very first."""
+        """Prepare for chunk number `first`: the one after those that we have, or 0."""
         if first:
             return
         self._facts = replace(self._facts, chunk=chunk)
@@ -110,7 +110,7 @@ class Part:
         self._content.begin()
 
     def write(self, chunk: memoryview) -> None:
-        """A whole chunk, or the last one; `digest` counts it already."""
+        """Write a whole chunk, or the last one. `digest` includes it already."""
         self._content.write(chunk)
         self._is_whole_chunks = len(chunk) == self._chunk
         self._unnoted_bytes += len(chunk)
@@ -126,7 +126,7 @@ class Part:
             self._journal.note(_Moment(self.digest.chunks, self.digest.value, self._content.take_headers()))
 
     def finish(self) -> Path:
-        """Everything was written: the name under which it stands now."""
+        """Complete the download. Returns the final name."""
         self._content.finish(self._modified)
         name = self._target.settle(self._part, self._name, is_folder=self._content.is_folder)
         self._journal.remove()
@@ -136,7 +136,7 @@ class Part:
     def close(self) -> None:
         self._note()
         self._content.close()
-        if not self._chunk and not self._target.has(self._part):  # nothing of it ever came
+        if not self._chunk and not self._target.has(self._part):  # nothing has arrived
             self._journal.remove()
         self._journal.close()
 
@@ -154,15 +154,15 @@ class Part:
 
 
 def is_begun(target: TargetFolder, description: Description) -> bool:
-    """Whether something of this name is half here."""
+    """Whether there is a part of something with this name."""
     return target.has(_part_name(top_name(description.name)))
 
 
 def _last_right(moments: list[_Moment], content: _Content, chunk: int) -> int:
-    """How many of the moments are as the journal says."""
+    """How many journal entries match the part on disk."""
     digest, reached = Digest(), 0
     headers = b"".join(moment.headers for moment in moments)
-    with suppress(BadFolder, NotSafe):  # somebody else was at it
+    with suppress(BadFolder, NotSafe):  # somebody else has changed it
         for piece in _cut(content.read(headers), chunk):
             if reached == len(moments):
                 break
@@ -185,7 +185,7 @@ def _cut(pieces: Iterator[bytes], size: int) -> Iterator[bytes]:
 
 
 class _Journal:
-    """Lines of JSON in a file that is locked while we have it."""
+    """JSON lines in a file that is locked while it is open."""
 
     def __init__(self, target: TargetFolder, name: str, descriptor: int) -> None:
         self._target = target
@@ -193,7 +193,7 @@ class _Journal:
         self._file = descriptor
 
     def read(self) -> tuple[_Facts | None, list[_Moment]]:
-        """As far as it can be read."""
+        """The entries, up to the first one that cannot be read."""
         first, *rest = os.pread(self._file, os.fstat(self._file).st_size, 0).split(b"\n")
         moments: list[_Moment] = []
         try:
@@ -222,7 +222,7 @@ class _Journal:
 
 
 def _claim(target: TargetFolder, name: FileName, facts: _Facts) -> tuple[str, _Journal]:
-    """The part to go on with or to begin. Those of other things, and of other programs at work, are left alone."""
+    """The part to resume or to begin. Parts of other contents, and those in use, are not touched."""
     for number in count():
         part = _part_name(numbered(name, number) if number else name)
         try:
@@ -246,7 +246,7 @@ def _locked(target: TargetFolder, part: str) -> int:
         descriptor = target.new_file(part + _JOURNAL)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if not os.fstat(descriptor).st_nlink:  # somebody has finished with it since we opened it
+        if not os.fstat(descriptor).st_nlink:  # another program has completed it since we opened it
             raise BlockingIOError
     except BlockingIOError:
         os.close(descriptor)
@@ -293,7 +293,7 @@ class _File:
 
     def write(self, data: memoryview) -> None:
         written = os.write(self._file, data)
-        if written < len(data):  # a disk that is full says so at the next try
+        if written < len(data):  # the next write raises, if the disk is full
             self.write(data[written:])
 
     def take_headers(self) -> bytes:
@@ -349,7 +349,7 @@ class _Folder:
         self._unpacking.headers.clear()
         return headers
 
-    def finish(self, modified: str | None) -> None:  # noqa: ARG002  # what is inside has its own
+    def finish(self, modified: str | None) -> None:  # noqa: ARG002  # the files inside have their own
         if self._unpacking is not None:
             self._unpacking.finish()
         self.close()
@@ -366,5 +366,5 @@ class _Folder:
         return self._unpacking
 
     def _is_caseless(self) -> bool:
-        """Whether this disk takes upper and lower case for one."""
+        """Whether this file system ignores case."""
         return self._target.has(self._name.swapcase())

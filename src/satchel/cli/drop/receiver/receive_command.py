@@ -26,9 +26,9 @@ from satchel.cli.engine.terminal.output import CommandFailed, Misused, note
 from satchel.cli.engine.terminal.sizes import shown_bytes
 from satchel.kernel.names import folded
 
-# So long an owner may take to announce what has changed.
+# How long an owner may take to announce a changed file again.
 _ANEW_SECONDS = 30.0
-# As many as a sender serves at once.
+# How many a sender serves at once.
 _AT_ONCE = 4
 _FORGED = "The server lists a file that no member of the session announced."
 
@@ -42,7 +42,7 @@ def receive_all(
         raise Misused("There is no terminal to ask on. Use --yes to take everything.")
     invitation = invited_by(given)
     log = ReceiveLog(as_json=as_json)
-    # By which we hear what happens, once we are in: loaded while others decide about that.
+    # The module for live events. It loads while we wait to be admitted.
     preload = threading.Thread(target=import_module, args=("websockets.sync.client",), daemon=True)
     preload.start()
     with open_client(invitation.server or server) as client:
@@ -55,7 +55,7 @@ def receive_all(
                 receiving.take(receiving.choose(yes=yes, as_json=as_json))
         finally:
             log.end_bars()
-            with suppress(Refused, Unreachable):  # without a sign of us the others see it as well
+            with suppress(Refused, Unreachable):  # our membership expires without us
                 session.leave()
 
 
@@ -74,7 +74,7 @@ class Receiving:
         self._counting = threading.Lock()
 
     def choose(self, *, yes: bool, as_json: bool) -> list[Announced]:
-        """What is offered, or what of it is wanted."""
+        """The files that are offered, or those that were chosen."""
         self._listener.start()
         if not self._offered():
             self._log.say("Waiting for something to be offered.")
@@ -104,10 +104,10 @@ class Receiving:
             raise CommandFailed("Some files were not received. Run the same command again to retry them.")
 
     def _take_all(self, files: Sequence[Announced]) -> None:
-        """Several at once, since most of the time that a small one takes is spent waiting."""
+        """Download several at once, because a small file mostly waits for answers."""
         printed = [file for file in files if self._is_printed(file)]
         try:
-            for file in printed:  # whoever reads reads in order, and before the rest
+            for file in printed:  # standard output gets them in order, before the rest
                 self._take(file)
             self._pool.run_all([file for file in files if file not in printed], self._take)
         except KeyboardInterrupt:
@@ -116,7 +116,7 @@ class Receiving:
             raise
 
     def _offered(self) -> list[Announced]:
-        """By whom and by name: the server does not know in which order things were announced."""
+        """Sorted by owner and name, because the server does not know the order of the announcements."""
         files = [file for file in self._session.state.files.values() if file.owner_id != self._session.member_id]
         return sorted(files, key=lambda file: (file.owner_id, folded(file.description.name)))
 
@@ -151,14 +151,14 @@ class Receiving:
                 path = inflow.take(file, sink, taking)
                 taking.close()
                 self._tell_taken(file, sink, path, taking)
-        except BrokenPipeError:  # of whoever reads what we print
+        except BrokenPipeError:  # the reader of our standard output has gone
             raise
         except OSError as error:
             raise CommandFailed(f"Cannot write to {self._target.path}: {error.strerror}.") from error
 
     def _tell_taken(self, file: Announced, sink: Part | Text | Output, path: Path | None, taking: Taking) -> None:
         size = file.description.size
-        if size is None:  # it was not known before its end
+        if size is None:  # not known before the end
             size = taking.written_bytes
         with self._counting:
             self._here, self._here_bytes = self._here + 1, self._here_bytes + size
@@ -188,7 +188,7 @@ class Receiving:
             print_text(text)
 
     def _anew(self, file: Announced) -> Announced:
-        """What the owner announces in place of what has changed."""
+        """Wait for the announcement that replaces a changed file."""
         self._log.say(f"{file.description.name} has changed since it was offered. Receiving the new version.")
 
         def announced() -> Announced | None:

@@ -1,6 +1,6 @@
 """What a receiver sees: progress, speed, and what was received.
 
-People are told on standard error, because standard output may be what they receive; machines, there alone.
+Texts for people go to standard error, because standard output may be the file itself. JSON goes to standard output.
 """
 
 import json
@@ -22,13 +22,13 @@ from satchel.cli.engine.terminal.sizes import shown_bytes, shown_seconds
 
 _LINE_EVERY_SECONDS = 10.0
 _OBJECT_EVERY_SECONDS = 1.0
-# What is here within a moment needs no bar, and more than ten times a second is not seen.
+# A quick download needs no bar, and nobody sees more than ten updates a second.
 _MOMENT_SECONDS = 0.3
 _MOVED_EVERY_SECONDS = 0.1
 
 
 class ReceiveLog:
-    """Several threads may tell at once."""
+    """Several threads may call it."""
 
     def __init__(self, *, as_json: bool) -> None:
         self.as_json = as_json
@@ -38,7 +38,7 @@ class ReceiveLog:
         self._said = ""
 
     def offered(self, files: Sequence[Announced], names: Sequence[str]) -> None:
-        """For machines; people are asked."""
+        """For machines only. People see the prompt."""
         things = [
             {
                 "file_id": file.file_id,
@@ -64,7 +64,7 @@ class ReceiveLog:
         self.tell("failed", printable(f"Not received: {name}: {why}"), name=name, why=why)
 
     def say(self, sentence: str) -> None:
-        """Heard once, until something else is said or something moves."""
+        """Say this once, until something else is said or bytes arrive."""
         with self._speaking:
             if sentence == self._said:
                 return
@@ -75,7 +75,7 @@ class ReceiveLog:
         self._said = ""
 
     def tell(self, kind: str, sentence: str, **facts: Any) -> None:
-        """What people need not be told is an empty sentence."""
+        """An empty sentence is not shown to people."""
         with self._speaking:
             if self.as_json:
                 moment = datetime.now(UTC).isoformat(timespec="milliseconds")
@@ -86,7 +86,7 @@ class ReceiveLog:
                 print(sentence, file=sys.stderr, flush=True)
 
     def move_bar(self, taking: "Taking", title: str, total: int | None, completed: int) -> bool:
-        """Whether there are bars at all."""
+        """Whether bars are shown."""
         with self._speaking:
             if self._bars:
                 self._bars.move(taking, title, total, completed)
@@ -108,7 +108,7 @@ class ReceiveLog:
 
 
 class Taking:
-    """One thing on its way here, through any number of streams."""
+    """The progress of one download, through any number of streams."""
 
     def __init__(self, log: ReceiveLog, description: Description) -> None:
         self._log = log

@@ -1,4 +1,4 @@
-"""Write what arrives to standard output: a text for people, or bytes for the next program."""
+"""Writes to standard output: a text for people, or bytes for the next program."""
 
 import os
 import sys
@@ -8,12 +8,12 @@ from satchel.cli.drop.crypto.sealed_records import Digest
 from satchel.cli.drop.crypto.session_keys import Have
 from satchel.cli.engine.terminal.output import CommandFailed, printable
 
-# A text is held until all of it is here and right; what is longer goes into a file.
+# A text is kept in memory until it is complete and verified. A longer one is written to a file.
 MAX_TEXT_BYTES = 4 * 1024**2
 
 
 class Text:
-    """Held in memory."""
+    """A text, kept in memory until it is complete."""
 
     def __init__(self) -> None:
         self.digest = Digest()
@@ -44,7 +44,7 @@ class Text:
 
 
 class Output:
-    """Bytes, passed on at once: every chunk was sealed by the sender, and only the end is not known to come."""
+    """Bytes, written at once. Every chunk is authenticated by then; only the end may still be missing."""
 
     def __init__(self) -> None:
         self.digest = Digest()
@@ -75,7 +75,7 @@ class Output:
 
 
 def print_text(text: str) -> None:
-    """As it is, except in a terminal, which nobody else may steer."""
+    """The text as it is, but without control characters in a terminal, so that a sender cannot control it."""
     if sys.stdout.isatty():
         print("\n".join(printable(line.replace("\t", "    ")) for line in text.splitlines()))
     else:

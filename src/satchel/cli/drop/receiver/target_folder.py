@@ -1,7 +1,7 @@
-"""Put what strangers named onto this disk: inside one folder, under clean names, and never over what is there.
+"""Stores files whose names come from strangers: inside one folder, under clean names, without overwriting anything.
 
 Everything is opened relative to a folder that is held open and without following links, so that nobody who renames or
-links something meanwhile can lead a file elsewhere.
+links something meanwhile can redirect a file.
 """
 
 import os
@@ -18,20 +18,20 @@ from satchel.cli.engine.terminal.output import CommandFailed
 from satchel.cli.engine.terminal.sizes import shown_bytes
 from satchel.kernel.names import MAX_NAME_BYTES, NAMELESS, FileName, clean_name, numbered
 
-# What is left of a disk for everything else that runs on the machine.
+# Free space that is left for everything else on the machine.
 MARGIN_BYTES = 64 * 1024**2
 
 _NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _KNOWN = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-# Nothing that arrives may be run; the person's umask takes away the rest.
+# Nothing that arrives is executable. The umask removes further permissions.
 _MODE = 0o666
-# Nothing to clean: known at a fiftieth of what looking at every letter takes, which counts for ten thousand files.
+# Names that need no cleaning. This check takes a fiftieth of a full one, which matters for ten thousand files.
 _PLAIN = re.compile(r"(?!con|prn|aux|nul|com|lpt)[a-z0-9_](?:[a-z0-9_ .-]{0,98}[a-z0-9_])?", re.IGNORECASE | re.ASCII)
 
 
 class NotSafe(CommandFailed):
-    """Writing there would lead somewhere else."""
+    """Writing there would follow a link."""
 
 
 class TargetFolder:
@@ -43,7 +43,7 @@ class TargetFolder:
 
     @classmethod
     def at(cls, path: Path) -> Self:
-        """The folder that the person named, made if it is missing; where it leads to is theirs to choose."""
+        """The folder that the person named, created if it is missing. It may be a link, because they chose it."""
         try:
             path.mkdir(parents=True, exist_ok=True)
             return cls(path, os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
@@ -54,11 +54,11 @@ class TargetFolder:
         os.close(self.descriptor)
 
     def new_file(self, name: str) -> int:
-        """Raises `FileExistsError` if there is anything of this name, be it a link to nowhere."""
+        """Raises `FileExistsError` if anything has this name, even a dangling link."""
         return os.open(name, _NEW, _MODE, dir_fd=self.descriptor)
 
     def known_file(self, name: str) -> int:
-        """A file that we began earlier; anything else of this name, even another name of the same file, is refused."""
+        """Open a file that we began earlier. Anything else with this name is refused, even a hard link."""
         try:
             descriptor = os.open(name, _KNOWN, dir_fd=self.descriptor)
         except FileNotFoundError:
@@ -72,7 +72,7 @@ class TargetFolder:
         return descriptor
 
     def folder(self, *names: str, make: bool = True) -> "TargetFolder":
-        """The folder further down, held open as well."""
+        """Open a folder inside this one."""
         descriptor, path = os.dup(self.descriptor), self.path
         try:
             for name in names:
@@ -102,16 +102,16 @@ class TargetFolder:
             os.unlink(name, dir_fd=self.descriptor)
 
     def remove_folder(self, name: str) -> None:
-        """With everything in it; links in it are removed and not followed."""
+        """Delete it with everything inside. Links are removed, not followed."""
         with suppress(FileNotFoundError):
             shutil.rmtree(name, dir_fd=self.descriptor)
 
     def settle(self, part: str, name: FileName, *, is_folder: bool) -> FileName:
-        """Give a finished part its name, or that with the first number that is free."""
+        """Rename a finished part to its name, or to the first free numbered one."""
         return self._first_free(name, lambda free: self._settle(part, free, is_folder=is_folder))
 
     def _settle(self, part: str, name: FileName, *, is_folder: bool) -> None:
-        # Taking the name first, exclusively, is what keeps the renaming from replacing anything.
+        # The name is created exclusively first, so that the rename cannot replace anything.
         if is_folder:
             os.mkdir(name, dir_fd=self.descriptor)
         else:
@@ -139,12 +139,12 @@ class TargetFolder:
 
 
 def top_name(written: str) -> FileName:
-    """What a file or folder that was handed over is called here."""
+    """The clean name for a file or folder that is received."""
     return clean_name(written) or NAMELESS
 
 
 def name_inside(written: str) -> FileName:
-    """As above, for what is inside a folder: there a name may begin with a dot, as nothing looks for settings there."""
+    """The same for names inside a folder. They may begin with a dot, because no program looks for settings there."""
     if _PLAIN.fullmatch(written):
         return FileName(written)
     name = clean_name(written) or NAMELESS
@@ -153,7 +153,7 @@ def name_inside(written: str) -> FileName:
 
 
 def keep_time(descriptor: int, modified: str | None) -> None:
-    """Give the file the time of change that it had; nonsense is ignored."""
+    """Set the modification time of the original. An invalid time is ignored."""
     if not modified:
         return
     try:

@@ -1,4 +1,4 @@
-"""Write in a thread of its own while the next chunks are read and decrypted, because a disk takes as long as both."""
+"""Writes in a thread of its own while the next chunks are read and decrypted, because a disk takes as long as both."""
 
 import threading
 from queue import Queue
@@ -7,13 +7,13 @@ from typing import Protocol, Self
 
 from satchel.cli.drop.crypto.sealed_records import Digest
 
-# So many chunks wait at most; their bytes have to stay as they are meanwhile, and those of the one being written.
+# How many chunks wait at most. Their buffers, and that of the chunk being written, must not be reused meanwhile.
 WAITING_CHUNKS = 6
 HELD_CHUNKS = WAITING_CHUNKS + 1
 
 
 class Target(Protocol):
-    """What is written to. `digest` counts a chunk before it is written."""
+    """Where chunks are written. `digest` includes a chunk before it is written."""
 
     digest: Digest
 
@@ -21,7 +21,7 @@ class Target(Protocol):
 
 
 class WriteBehind:
-    """What was put has been written when the block is left; what goes wrong is raised there at the latest."""
+    """A block at whose end everything that was put is written. Errors are raised there at the latest."""
 
     def __init__(self, target: Target) -> None:
         self._target = target
@@ -48,9 +48,9 @@ class WriteBehind:
 
     def _work(self) -> None:
         while (put := self._waiting.get()) is not None:
-            if self._failure is None:  # else they are only taken, lest whoever puts them waits for ever
+            if self._failure is None:  # else the queue is only emptied, so that `put` does not block
                 try:
                     chunk, self._target.digest = put
                     self._target.write(chunk)
-                except BaseException as error:  # noqa: BLE001  # it belongs to the thread that puts
+                except BaseException as error:  # noqa: BLE001  # raised again in the thread that puts
                     self._failure = error

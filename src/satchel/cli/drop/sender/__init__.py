@@ -1,1 +1,1 @@
-"""`satchel send`: what is given, and how it leaves."""
+"""`satchel send`: what is offered, and how it is sent."""

@@ -22,14 +22,14 @@ _MYSELF = os.geteuid()
 
 @dataclass(slots=True)
 class Missing:
-    """What of a folder is left out by intention, and what cannot be read: paths, and why."""
+    """What is left out of a folder: on purpose, or because it cannot be read. Paths, with the reason."""
 
     left_out: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     unreadable: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
 
 
 class EmptyFolder(msgspec.Struct, frozen=True):
-    """A folder of which nothing would be known if it were not announced itself."""
+    """An empty folder, which no file inside announces."""
 
     path: str
 
@@ -39,7 +39,7 @@ Inside: TypeAlias = FileSource | EmptyFolder
 
 @dataclass(frozen=True, slots=True)
 class FolderSource:
-    """A folder and, in order, all that is in it, each with the header that announces it."""
+    """A folder and its entries in order, each with its header."""
 
     path: str
     inside: tuple[Inside, ...]
@@ -74,7 +74,7 @@ class FolderContent:
 
     def seek(self, offset: int) -> None:
         self._close_file()
-        # What is next, and how much of it has been read: of its header, then of its file.
+        # The current entry, and how much of its header and then of its file was read.
         self._at = bisect_right(self._ends, offset)
         self._read = offset - (self._ends[self._at - 1] if self._at else 0)
 
@@ -165,7 +165,7 @@ def _listed(entry: "os.DirEntry[str]", missing: Missing) -> FileSource | None:
 
 
 def _is_readable(path: str, facts: os.stat_result) -> bool:
-    # Of their own files people need not ask the system, which counts for ten thousand.
+    # For files of the same user no system call is needed, which saves time with ten thousand.
     return (facts.st_uid == _MYSELF and bool(facts.st_mode & stat.S_IRUSR)) or os.access(path, os.R_OK)
 
 
@@ -183,7 +183,7 @@ def _size(inside: Inside) -> int:
 
 
 def _reading(file: FileSource) -> FileContent:
-    """Which was no link when it was announced."""
+    """Open a file. It was no link when it was announced, so no link is followed."""
     try:
         return FileContent(file, os.O_NOFOLLOW)
     except OSError as error:
@@ -191,7 +191,7 @@ def _reading(file: FileSource) -> FileContent:
 
 
 def _copy(header: bytes, inside: Inside, room: memoryview) -> None:
-    """All of it, which has exactly this room: opened, read and closed at once."""
+    """Copy the header and the whole file into `room`, which has exactly their size."""
     room[: len(header)] = header
     if isinstance(inside, FileSource):
         try:

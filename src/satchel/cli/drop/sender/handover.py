@@ -1,6 +1,6 @@
 """Serve one request: agree on where to begin, acknowledge, and send records until the receiver has all of them.
 
-Whatever breaks a stream off ends it for good: the receiver asks again, with new keys, from where it is.
+A broken stream is never resumed. The receiver makes a new request, with new keys, from the chunk that it needs next.
 """
 
 import threading
@@ -18,7 +18,7 @@ from satchel.cli.engine.http.retry import Retry
 
 
 class Chain:
-    """The digests of every beginning of one content, as far as anybody has read it."""
+    """The digests of all prefixes of one content, as far as it was read."""
 
     def __init__(self) -> None:
         self._values = [Digest().value]
@@ -30,7 +30,7 @@ class Chain:
                 self._values.append(digest.value)
 
     def agreed(self, have: Have | None, content: Content) -> Digest:
-        """What a receiver has of it, or nothing if that is another content."""
+        """The digest of what a receiver has already, or an empty one if that is another content."""
         if have is None or have.chunk != CHUNK:
             return Digest()
         if content.length is not None and have.chunks * CHUNK > content.length:
@@ -53,7 +53,7 @@ class Chain:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """Something that is announced, as it was then."""
+    """Something that is announced, as it was at that time."""
 
     file_id: str
     source: Source
@@ -84,11 +84,11 @@ class Handover:
 
     @property
     def from_bytes(self) -> int:
-        """How much the receiver had before."""
+        """How many bytes the receiver had before."""
         return self.stream.first * CHUNK if self.stream else 0
 
     def written_bytes(self, chunks: int) -> int:
-        """How much the receiver has when it says so many chunks."""
+        """How many bytes the receiver has, if it reports this many chunks."""
         written = chunks * CHUNK
         return written if self.length is None else min(written, self.length)
 
@@ -112,7 +112,7 @@ class HandoverStreams:
         self._say = say
 
     def serve(self, handover: Handover, begun: Callable[[], None]) -> None:
-        """Until the receiver's side has taken everything. `begun` is called once it is known where it begins.
+        """Send until the server has taken everything. `begun` is called once the first chunk is agreed on.
 
         Raises `Changed` and `Stalled`, OSError if the source cannot be read, `Tampered` if the request is not a
         member's, and what the server refuses.

@@ -1,7 +1,7 @@
 """Upload a stream: in a few large requests, in many small ones, or in websocket frames, as proxies on the way allow.
 
-No record is sealed twice, since the file may have changed in between: what a proxy did not let pass is sent once more
-as it was sealed.
+No record is sealed twice, because the file may have changed in between. What a proxy refused is sent again as it was
+sealed.
 """
 
 import time
@@ -20,20 +20,20 @@ from satchel.cli.engine.http.failures import Refused, Unreachable
 if TYPE_CHECKING:
     from websockets.sync.client import ClientConnection
 
-# Of a content whose end is known: read, sealed and sent while all of it is in the processor's cache. Of one that is
-# followed: sent in one request.
+# If the length is known, a batch is small enough to stay in the processor's cache while it is read, sealed and sent. If
+# not, a batch is one request.
 _BATCH_CHUNKS = 4
 _FOLLOWED_CHUNKS = 16
-# As much as many a proxy takes at most, and as a frame may have.
+# The usual limit of proxies for a request, and the limit of a frame.
 _SMALL_BYTES = 1024**2 - 1024
 _LARGE_BYTES = 64 * 1024**2
 _STEP = 4
-# Between the two it stays as it is. A receiver who gets nothing for a minute gives up.
+# Between the two the size stays. A receiver who gets nothing for a minute gives up.
 _QUICK_SECONDS, _SLOW_SECONDS = 3.0, 12.0
 
 
 class Records:
-    """What is to be sent of a stream, in pieces of any size. `sealed` hears of every chunk."""
+    """The records of a stream, in pieces of any size. `sealed` is called for every chunk."""
 
     def __init__(self, content: Content, sealer: Sealer, sealed: Callable[[Digest], None]) -> None:
         self._batches = self._seal(content, sealer, sealed)
@@ -42,14 +42,14 @@ class Records:
         self._is_all_sealed = False
 
     def take(self, most_bytes: int) -> memoryview:
-        """The next bytes, which hold until the next are taken; fewer if that saves waiting."""
+        """The next bytes, valid until the next call. There may be fewer, if more would mean waiting."""
         if not self._left:
             self._left = self._again.popleft() if self._again else next(self._batches)
         piece, self._left = self._left[:most_bytes], self._left[most_bytes:]
         return piece
 
     def take_back(self, pieces: list[bytes]) -> None:
-        """These did not arrive, and come next again."""
+        """Return pieces that did not arrive. They are the next to be taken."""
         self._again.extendleft(memoryview(piece) for piece in reversed([*pieces, bytes(self._left)]) if piece)
         self._left = memoryview(b"")
 
@@ -73,14 +73,14 @@ class Records:
 
 
 class SegmentSize:
-    """How much goes in one request: more while that passes quickly, less when it is refused, slow or lost.
+    """The size of a request: larger while requests are quick, smaller after one was refused, slow or lost.
 
-    A proxy may collect all of a request before it passes anything on; meanwhile nothing gets to the receiver.
+    A proxy may buffer a whole request before it passes anything on. Meanwhile the receiver gets nothing.
     """
 
     def __init__(self) -> None:
         self.bytes = _SMALL_BYTES
-        # So much has passed at once.
+        # The largest request that has passed.
         self.proven_bytes = 0
         self._most_bytes = _LARGE_BYTES
 
@@ -95,7 +95,7 @@ class SegmentSize:
         self.bytes = max(self.bytes // _STEP, _SMALL_BYTES)
 
     def cut_off(self, length: int) -> None:
-        """Without a word, as by a proxy that hangs up on what it finds too large."""
+        """The connection was closed without an answer, as proxies do when a request is too large."""
         if length > max(self.proven_bytes, _SMALL_BYTES):
             self.refused()
         else:
@@ -106,7 +106,7 @@ class SegmentSize:
 
 
 class Outflow:
-    """What is known of the way to the server, for all streams."""
+    """Sends streams to the server. What it learns about proxies on the way serves all streams."""
 
     def __init__(self, session: DropSession) -> None:
         self._session = session
@@ -114,7 +114,7 @@ class Outflow:
         self._takes_requests = True
 
     def send(self, request_id: str, records: Records, total_bytes: int | None) -> None:
-        """Until the receiver's side has taken everything."""
+        """Send until the server has taken everything."""
         if self._takes_requests:
             with closing(StreamConnection(self._session)) as connection:
                 offset = 0
@@ -126,7 +126,7 @@ class Outflow:
     def _send_segment(
         self, connection: StreamConnection, request_id: str, offset: int, records: Records, total_bytes: int | None
     ) -> int:
-        """How many bytes of the stream have passed by it."""
+        """Send one request. Returns how many bytes of the stream it has carried."""
         most = self._size.bytes
         piece = records.take(most)
         length = len(piece) if total_bytes is None else min(most, total_bytes - offset)
@@ -176,7 +176,7 @@ class Outflow:
 
 
 def _wait_until_closed(socket: "ClientConnection") -> None:
-    """By the server, when everything has been taken."""
+    """The server closes the websocket when it has taken everything."""
     from websockets.exceptions import ConnectionClosedOK
 
     try:

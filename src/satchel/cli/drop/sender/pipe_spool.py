@@ -10,12 +10,12 @@ from satchel.cli.drop.sender.send_content import Stalled, type_of
 from satchel.cli.engine.files.local_files import sendable
 
 _READ_BYTES = 1024**2
-# Less than the minute after which a server takes a stream that stands still for lost.
-_PATIENCE_SECONDS = 45.0
+# Less than the minute after which a server ends a stream without data.
+_STALLED_SECONDS = 45.0
 
 
 class PipeSource:
-    """Goes into a file without a name, so that many can follow it, each at their own speed, and go on after a break."""
+    """Standard input in an unnamed file, so that every receiver can read it at their own speed, and resume."""
 
     def __init__(self, pipe: BinaryIO, name: str) -> None:
         self._name = sendable(name)
@@ -43,10 +43,10 @@ class PipeSource:
         return self
 
     def read_at(self, offset: int, buffer: memoryview) -> int:
-        """Whole chunks, as many as are here; waits for one, but not for long."""
+        """Read whole chunks, as many as there are. Waits for one, up to a timeout."""
         with self._growing:
             if not self._growing.wait_for(
-                lambda: self._size >= offset + CHUNK or self._is_whole or self._failure, _PATIENCE_SECONDS
+                lambda: self._size >= offset + CHUNK or self._is_whole or self._failure, _STALLED_SECONDS
             ):
                 raise Stalled
             if self._failure:
@@ -80,7 +80,7 @@ class PipeSource:
 
 
 class PipeContent:
-    """A pipe as one reader follows it."""
+    """The position of one reader in a pipe."""
 
     def __init__(self, source: PipeSource) -> None:
         self._source = source

@@ -32,12 +32,12 @@ from satchel.cli.engine.terminal.output import CommandFailed
 
 _STREAMS_AT_ONCE = 4
 _ANNOUNCED_AT_ONCE = 50
-# Reasons of a broken stream that need no words: the receiver wanted it so, or has asked again already.
+# Reasons of a broken stream that are not reported: the receiver ended it, or has made a new request already.
 _UNREMARKABLE = {"receiver-gone", "request-unknown", "other-side-missing", "stream-over"}
 
 
-class Hands:
-    """As many threads as streams may flow at once; what there is to do waits in order."""
+class StreamThreads:
+    """A pool with a thread for each concurrent stream, and a queue."""
 
     def __init__(self, work: Callable[[Handover], None]) -> None:
         self._work = work
@@ -49,10 +49,10 @@ class Hands:
         self._waiting.put(handover)
         if self._threads < _STREAMS_AT_ONCE:
             self._threads += 1
-            # Daemons: whoever presses Ctrl-C does not wait for a receiver that reads nothing.
+            # Daemons, so that Ctrl-C does not wait for a receiver that reads nothing.
             threading.Thread(target=self._do, daemon=True).start()
 
-    def raise_what_was_raised(self) -> None:
+    def raise_failure(self) -> None:
         if self._raised:
             raise self._raised[0]
 
@@ -82,7 +82,7 @@ class Sending:
         self._enough = receivers
         self._offers = {offer.file_id: offer for offer in map(_offer, sources)}
         self._streams = HandoverStreams(session, log.say)
-        self._hands = Hands(self._serve)
+        self._threads = StreamThreads(self._serve)
         self._handovers: dict[str, Handover] = {}
         self._met: dict[str, Somebody] = {}
         self._received: defaultdict[str, set[str]] = defaultdict(set)
@@ -90,18 +90,18 @@ class Sending:
 
     @property
     def complete(self) -> int:
-        """How many have everything."""
+        """How many receivers have everything."""
         return sum(self._offers.keys() <= received for received in self._received.values())
 
     @property
     def _is_busy(self) -> bool:
-        """Whether somebody is in the middle of taking something, or waits for it."""
+        """Whether a receiver downloads something, or waits for it."""
         members = self._session.state.members
         is_here = {each.member_id for each in members.values() if each.here}
         return any(not each.is_broken and each.receiver.member_id in is_here for each in self._handovers.values())
 
     def run(self, ready: Callable[[], None], raise_if_stopped: Callable[[], None]) -> None:
-        """Until enough have everything and nobody is in the middle of it. `ready` is called once people can come."""
+        """Serve until enough receivers have everything and none is busy. `ready` is called once people can join."""
         is_ready = False
         try:
             with closing(self._session.live(self._log.say)) as events:
@@ -110,8 +110,8 @@ class Sending:
                     if isinstance(told, SessionView) and not is_ready:
                         is_ready = True
                         ready()
-                    self._door.look_at_the_clock()
-                    self._hands.raise_what_was_raised()
+                    self._door.expire_knock()
+                    self._threads.raise_failure()
                     raise_if_stopped()
                     if self._enough is not None and self.complete >= self._enough and not self._is_busy:
                         return
@@ -121,9 +121,9 @@ class Sending:
             raise _over() from refusal
 
     def leave(self) -> None:
-        """Close the session, unless others offer something in it: then it is theirs."""
+        """Close the session, or only leave it if others offer something in it."""
         owners = {file.owner_id for file in self._session.state.files.values()} - {self._session.member_id}
-        with suppress(Refused, Unreachable):  # without a sign of us it ends by itself
+        with suppress(Refused, Unreachable):  # the session expires without us
             if owners:
                 self._session.leave()
             else:
@@ -132,7 +132,7 @@ class Sending:
     def _hear(self, told: SessionView | DropEvent | None) -> None:
         match told:
             case SessionView(receipts=receipts):
-                for each in receipts:  # what was confirmed while we did not listen
+                for each in receipts:  # receipts that came while we were not connected
                     self._hear_done(each.request_id, each.receipt)
                 self._read_everything()
             case Came():
@@ -161,13 +161,13 @@ class Sending:
 
     def _read_everything(self) -> None:
         state = self._session.state
-        with suppress(Unreachable):  # it will be heard of
+        with suppress(Unreachable):  # the live connection notices, and reads everything again
             self._door.keep()
             self._announce(offer for offer in self._offers.values() if offer.file_id not in state.files)
         self._meet()
         for request_id in self._handovers.keys() - state.requests.keys():
             handover = self._handovers.pop(request_id)
-            # Only the server says that it was taken.
+            # Without a receipt, only the server says that it was received.
             unproven = f"All of {handover.name} was sent to {handover.receiver.name}, but no receipt came back."
             self._log.paused(handover, unproven if handover.is_sent else "")
         for request in list(state.requests.values()):
@@ -192,7 +192,7 @@ class Sending:
         who = self._session.state.members.get(view.receiver_id) or Somebody(view.receiver_id, "Somebody", "", here=True)
         handover = self._handovers[view.request_id] = Handover(request, offer, who)
         self._log.requested(handover)
-        self._hands.take(handover)
+        self._threads.take(handover)
 
     def _hear_done(self, request_id: str, receipt: str) -> None:
         handover = self._handovers.pop(request_id, None)
@@ -205,9 +205,9 @@ class Sending:
         self._received[handover.receiver.member_id].add(handover.offer.file_id)
 
     def _serve(self, handover: Handover) -> None:
-        """In a thread of its own, for as long as the stream flows."""
+        """Serve one stream, in a thread of its own."""
         if handover.request_id not in self._handovers:
-            return  # given up while it waited
+            return  # cancelled while it was queued
         try:
             self._streams.serve(handover, lambda: self._log.begun(handover))
         except Changed:
@@ -215,20 +215,20 @@ class Sending:
         except Stalled:
             handover.is_broken = handover.stream is not None
             if not handover.is_broken:
-                self._hands.take(handover)
+                self._threads.take(handover)
         except OSError as error:
             self._withdraw(handover, error)
         except Tampered:
             self._decline(handover.request_id, "declined")
             self._log.say("The server forwarded a request that no member of the session made. It was declined.")
         except (Refused, Unreachable) as error:
-            # The receiver asks again, and goes on from where it is.
+            # The receiver makes a new request, and resumes.
             handover.is_broken = True
             is_remarkable = isinstance(error, Refused) and error.slug not in _UNREMARKABLE
             self._log.paused(handover, str(error) if is_remarkable else "")
 
     def _renew(self, handover: Handover) -> None:
-        """Offer what has changed as it is now."""
+        """Announce a changed file again, as it is now."""
         self._decline(handover.request_id, "changed")
         with self._renewing:
             file_id = handover.offer.file_id

@@ -1,4 +1,4 @@
-"""What can be sent is a content that can be read from any offset; here a file and a text."""
+"""Contents that can be sent, which are readable from any offset: a file and a text."""
 
 import os
 from dataclasses import dataclass
@@ -17,11 +17,11 @@ _NO_TYPE = "application/octet-stream"
 
 
 class Changed(Exception):
-    """It is no longer what was announced."""
+    """The content is no longer what was announced."""
 
 
 class Stalled(Exception):
-    """Nothing more has come for longer than a stream may stand still; the receiver asks again."""
+    """No data has come for longer than a stream may pause. The receiver makes a new request."""
 
 
 class Content(Protocol):
@@ -33,14 +33,14 @@ class Content(Protocol):
     def seek(self, offset: int) -> None: ...
 
     def read_into(self, buffer: memoryview) -> int:
-        """How many bytes were read: whole chunks until the end comes, 0 behind it; raises `Changed` or `Stalled`."""
+        """Read whole chunks, less only at the end. Returns how many bytes, 0 after it. Raises `Changed`, `Stalled`."""
         ...
 
     def close(self) -> None: ...
 
 
 class Source(Protocol):
-    """Something that can be announced, and begun anew for everybody who takes it."""
+    """Something that can be announced, and read from the beginning for each receiver."""
 
     @property
     def description(self) -> Description: ...
@@ -55,7 +55,7 @@ class Source(Protocol):
 
 
 class FileSource(msgspec.Struct, frozen=True):
-    """A file, which stays the same while its size and its time do. A struct, since a folder may have thousands."""
+    """A file, unchanged while its size and time are. It is a struct, because a folder may have thousands."""
 
     path: str
     size: int
@@ -75,7 +75,7 @@ class FileSource(msgspec.Struct, frozen=True):
 
 
 class FileContent:
-    """A file that is read; a mixture of two versions of it never becomes whole."""
+    """A file that is being read. A mixture of two of its versions is never completed."""
 
     def __init__(self, source: FileSource, flags: int = 0) -> None:
         self.length = source.size
@@ -108,7 +108,7 @@ class FileContent:
 
 
 def read_whole(source: FileSource, room: memoryview, flags: int = 0) -> None:
-    """A file into as much room as it needs: half of what a `FileContent` takes, which counts for ten thousand."""
+    """Read a whole file at once, in half the time of a `FileContent`, which matters for ten thousand."""
     descriptor = os.open(source.path, _OPEN | flags)
     try:
         _fill(descriptor, room)
@@ -134,7 +134,7 @@ def _refuse_if_changed(source: FileSource, descriptor: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class TextSource:
-    """A few words."""
+    """A short text."""
 
     text: str
 
@@ -150,7 +150,7 @@ class TextSource:
 
 
 class TextContent:
-    """Bytes that are here already."""
+    """Bytes in memory."""
 
     def __init__(self, content: bytes) -> None:
         self.length = len(content)

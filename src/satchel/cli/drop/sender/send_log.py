@@ -23,20 +23,20 @@ from satchel.cli.engine.terminal.sizes import shown_bytes, shown_seconds
 _LINE_EVERY_SECONDS = 10.0
 _OBJECT_EVERY_SECONDS = 1.0
 _LISTED = 5
-# Who takes what: after a break it goes on, by another request.
+# Receiver and file: a resumed download has another request.
 _Taking: TypeAlias = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Invitation:
-    """How others come in."""
+    """How others can join."""
 
     code: str
     link: str
 
 
 class SendLog:
-    """Tells people in sentences and bars, machines in an object per line; may be told by several threads."""
+    """Reports to people in sentences and bars, to machines in JSON lines. Several threads may call it."""
 
     def __init__(self, *, as_json: bool) -> None:
         self._as_json = as_json
@@ -46,7 +46,7 @@ class SendLog:
         self._speaking = threading.RLock()
 
     def opened(self, invitation: Invitation, offered: Sequence[Description], stays: str, *, qr: bool) -> None:
-        """`stays` says until when the command does."""
+        """`stays` says how long the command runs."""
         from msgspec import to_builtins
 
         lines = [*_opening(invitation, offered, qr=qr and sys.stdout.isatty()), stays, ""]
@@ -54,7 +54,7 @@ class SendLog:
         self._tell("opened", "\n".join(lines), code=invitation.code, link=invitation.link, files=files)
 
     def code_died(self, code: str | None) -> None:
-        """The new one, or None if there is none any more."""
+        """`code` is the new one, or None if there is none any more."""
         lines = ["The code was disabled after three wrong tries. The new code:", "", _code(code or ""), ""]
         if code is None:
             lines = ["This code was disabled too: somebody is guessing. There is no new code; the link still works."]
@@ -74,7 +74,7 @@ class SendLog:
     def begun(self, handover: Handover) -> None:
         with self._speaking:
             pace = self._paces[_taking(handover)] = Pace(handover.from_bytes)
-            if self._as_json:  # a machine is told at once how far it is, a person when it takes long
+            if self._as_json:  # progress goes to machines at once, to people only if it takes long
                 pace.shown_at = 0.0
             if self._bars:
                 self._bars.end(_taking(handover))
@@ -95,7 +95,7 @@ class SendLog:
                 self._show_pace(handover, written_bytes, pace.speed(written_bytes))
 
     def received(self, handover: Handover) -> None:
-        """Only with the right receipt."""
+        """Only after a valid receipt."""
         with self._speaking:
             pace = self._end(handover)
         size, seconds = handover.offer.source.description.size or 0, pace.seconds if pace else 0.0
@@ -112,7 +112,7 @@ class SendLog:
         self._tell("unproven", printable(claim), **_facts(handover))
 
     def paused(self, handover: Handover, why: str) -> None:
-        """A stream broke off; nothing is said of one that nobody wants any more."""
+        """A stream broke off. One that nobody wants any more is not reported."""
         with self._speaking:
             self._end(handover)
         self._tell("paused", printable(why), **_facts(handover), why=why)
@@ -121,7 +121,7 @@ class SendLog:
         self._tell("note", printable(sentence), text=sentence)
 
     def ended(self, reason: str, complete: int) -> None:
-        """So many have everything."""
+        """How many have received everything."""
         with self._speaking:
             if self._bars:
                 self._bars.stop()
@@ -148,7 +148,7 @@ class SendLog:
         self._tell("progress", sentence, **_facts(handover), **facts)
 
     def _tell(self, kind: str, sentence: str, **facts: Any) -> None:
-        """What people need not be told is an empty sentence."""
+        """An empty sentence is not shown to people."""
         with self._speaking:
             if self._as_json:
                 moment = datetime.now(UTC).isoformat(timespec="milliseconds")
@@ -166,7 +166,7 @@ def _opening(invitation: Invitation, offered: Sequence[Description], *, qr: bool
     more = [f"{len(offered) - _LISTED:,} more"] if len(offered) > _LISTED else []
     yield f"Sending {_listed([*shown, *more])}."
     yield ""
-    if qr:  # above the rest, so that a small window still shows that
+    if qr:  # first, so that a small window still shows the lines after it
         yield from (*qr_code(invitation.link), "")
     yield _code(invitation.code)
     yield f"  Link  {printable(invitation.link)}"

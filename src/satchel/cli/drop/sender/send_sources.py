@@ -1,4 +1,4 @@
-"""Turn the names that were typed into what can be sent."""
+"""Finds the sources to send for the names that were typed."""
 
 import os
 import stat
@@ -12,7 +12,7 @@ from satchel.cli.engine.terminal.output import CommandFailed
 
 
 def gather(names: Sequence[str]) -> tuple[list[Source], Missing]:
-    """Everything that was named. Raises `CommandFailed` if one of them is not there or cannot be read."""
+    """A source for each name. Raises `CommandFailed` if one does not exist or cannot be read."""
     sources: list[Source] = []
     missing = Missing()
     for name in dict.fromkeys(map(os.path.abspath, names)):

@@ -1,6 +1,6 @@
-"""Let in whoever knows the spoken code, and count those who do not: three wrong guesses, and the code is dead.
+"""Admits guests who know the spoken code, and counts wrong guesses. After three of them the code is replaced.
 
-All of it happens here and not on the server, because a server that wanted in would not count.
+The client counts, not the server, because a hostile server would not count its own guesses.
 """
 
 import time
@@ -15,7 +15,7 @@ from satchel.cli.engine.api_types.event_types import Knocked, Tagged
 from satchel.cli.engine.http.failures import Refused, Unreachable
 
 GUESSES = 3
-# Whoever keeps guessing would otherwise have three guesses at each of endlessly many codes.
+# Without this limit, an attacker would have three guesses at each of any number of codes.
 DEAD_CODES = 3
 _KNOCK_SECONDS = 30.0
 
@@ -28,7 +28,7 @@ class _Knock:
 
 
 class Doorkeeper:
-    """The door of a session. `renewed` hears that the code has died, and what is said instead: None if it is shut."""
+    """The door of a session. `renewed` is called with the new code, or with None when the door is shut."""
 
     def __init__(
         self,
@@ -49,23 +49,23 @@ class Doorkeeper:
 
     @property
     def spoken(self) -> str:
-        """What one says to those who are to come in."""
+        """The name and code to tell to guests."""
         return spoken(self._session.name, self._code)
 
     @property
     def is_shut(self) -> bool:
-        """Nobody came in by any of the last codes: somebody guesses, and is given no more to guess at."""
+        """Whether the last codes were all guessed at and never used. Then there are no more codes."""
         return self._dead_codes >= DEAD_CODES
 
     def keep(self) -> None:
-        """Be the one who is asked, if that is somebody else."""
+        """Become the door of the session, unless we are."""
         if self._session.state.door_id != self._session.member_id:
             self._session.call("PUT", "/door", type(None))
 
     def knocked(self, knock: Knocked) -> None:
-        self.look_at_the_clock()
+        self.expire_knock()
         if self._open is not None:
-            return  # one at a time; a guest who comes too early is told by the server
+            return  # one at a time; the server tells other guests to wait
         if self.is_shut or knock.suite != SUITE:
             self._answer(knock.knock_id, "verdict", {"refused": "code-dead" if self.is_shut else "code-wrong"})
             return
@@ -85,7 +85,7 @@ class Doorkeeper:
         self._answer(knock.knock_id, "share", {"share": b64(door.share)})
 
     def tagged(self, tag: Tagged) -> None:
-        self.look_at_the_clock()
+        self.expire_knock()
         knock = self._open
         if knock is None or knock.knock_id != tag.knock_id:
             return
@@ -98,8 +98,8 @@ class Doorkeeper:
             self._dead_codes = 0
             self._answer(knock.knock_id, "verdict", {"tag": b64(own_tag), "sealed": b64(box)})
 
-    def look_at_the_clock(self) -> None:
-        """Whoever knocked and then said nothing may have learnt that the guess was wrong."""
+    def expire_knock(self) -> None:
+        """A guest who does not answer in time may have learnt that the guess was wrong, so it counts."""
         if self._open is not None and self._clock() >= self._open.until:
             knock, self._open = self._open, None
             self._count(knock.knock_id)
@@ -118,4 +118,4 @@ class Doorkeeper:
         try:
             self._session.call("POST", f"/knocks/{knock_id}/{what}", type(None), body)
         except (Refused, Unreachable):
-            return  # the guest has gone, or the line has; a guess that was begun counts all the same
+            return  # the guest or the connection is gone; a guess that was begun counts all the same

@@ -1,8 +1,8 @@
-"""A client's place in a drop session: how it gets in, what it knows there, and what it is told.
+"""A client as a member of a drop session: joining, the state of the session, and its live events.
 
-`open_session` and `enter_session` answer a `DropSession`. Its `live()` yields what happens, after having brought
-`state` up to date; at the beginning and after every lost line it yields the whole `SessionView`, and None whenever
-nothing happens for a while.
+`open_session` and `enter_session` answer a `DropSession`. Its `live()` updates `state` and then yields the event. At
+the beginning and after every lost connection it yields the whole `SessionView`. It yields None when nothing happens for
+a while.
 """
 
 import platform
@@ -66,7 +66,7 @@ class Somebody:
 
 @dataclass(frozen=True, slots=True)
 class Announced:
-    """A file that a member would hand over."""
+    """A file that a member offers."""
 
     file_id: str
     owner_id: str
@@ -75,7 +75,7 @@ class Announced:
 
 @dataclass(slots=True)
 class State:
-    """What is known of a session. `forged` are files whose announcement does not open: no member made it."""
+    """The state of a session. `forged` are files whose announcement does not decrypt, so that no member made it."""
 
     host_id: str = ""
     door_id: str | None = None
@@ -103,7 +103,7 @@ class DropSession:
         return f"/drop/sessions/{self.session_id}"
 
     def call(self, method: str, path: str, answer: type[T], body: Mapping[str, object] | None = None) -> T:
-        """Ask the server for something below this session, as this member."""
+        """Call the API below this session's path, as this member."""
         headers = {"authorization": f"Bearer {self.token}"}
         return self.client.call(method, self.path + path, answer, body, headers=headers, as_self=False)
 
@@ -112,9 +112,9 @@ class DropSession:
         return self.client.listen(self.path + path, (SUBPROTOCOL, self.token))
 
     def live(self, say: Callable[[str], None], every_seconds: float = 1.0) -> Generator[SessionView | DropEvent | None]:
-        """Without end; raises `Refused` with status 404 when the session or our place in it is gone.
+        """Yield events without end. Raises `Refused` with status 404 when the session or our membership has ended.
 
-        `say` hears of connections that are lost and found.
+        `say` is called when the connection is lost and restored.
         """
         is_behind = False
         with closing(listening(lambda: self.listen("/live"), DROP_EVENTS, say, every_seconds)) as heard:
@@ -135,7 +135,7 @@ class DropSession:
         self.call("DELETE", f"/members/{self.member_id}", type(None))
 
     def _read(self) -> SessionView | None:
-        """None if the server went away again; a later try will tell."""
+        """None if the server is unreachable again. The next attempt will tell."""
         try:
             session = self.call("GET", "", SessionView)
         except (Refused, Unreachable) as error:
@@ -191,7 +191,7 @@ class DropSession:
 
 
 def open_session(client: Client, name: str) -> tuple[DropSession, str]:
-    """A new session whose host we are, called `name` there; and the link by which others come in."""
+    """Open a session as its host, with the name `name`. Returns the link for others, too."""
     secret, session_id, member_id = Secret.new(), new_id(), new_id()
     keys = Keys(secret, session_id)
     body = {
@@ -207,12 +207,12 @@ def open_session(client: Client, name: str) -> tuple[DropSession, str]:
 
 
 def find_session(client: Client, name: str) -> str:
-    """The id of the session that people call so."""
+    """The id of the session with this spoken name."""
     return client.call("GET", f"/drop/names/{name}", NameView, as_self=False).session_id
 
 
 def enter_session(client: Client, session_id: str, secret: Secret, name: str) -> DropSession:
-    """Our place in a session whose secret we know, called `name` there."""
+    """Join a session whose secret we know, as `name`."""
     keys, member_id = Keys(secret, session_id), new_id()
     body = {
         "member_id": member_id,

@@ -15,7 +15,7 @@ from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.http.failures import Refused
 from satchel.cli.engine.terminal.output import CommandFailed, Misused
 
-# One guest after another is let in, each within a second unless they type.
+# Guests are admitted one at a time, each within a second unless they have to type.
 _BUSY_SECONDS = 60.0
 _EXPLAINED = {
     "code-wrong": "The code is wrong. After three wrong tries the sender's program shows a new one.",
@@ -42,7 +42,7 @@ class _VerdictAnswer(msgspec.Struct, frozen=True):
 
 
 def invited_by(given: str | None) -> Invitation:
-    """By what was given, else by SATCHEL_CODE, else by what is typed: everybody on a machine can read arguments."""
+    """From the argument, else SATCHEL_CODE, else a prompt: all users of a machine can read arguments."""
     invitation = read_invitation(given or os.environ.get("SATCHEL_CODE") or _typed("Code or link"))
     if invitation.secret is None and invitation.code is None:
         return replace(invitation, code=normalised(_typed(f"Code for {invitation.name}")))
@@ -50,7 +50,7 @@ def invited_by(given: str | None) -> Invitation:
 
 
 def join(client: Client, invitation: Invitation, name: str) -> DropSession:
-    """Our place in the session, called `name` there; what can go wrong is in words for whoever typed the code."""
+    """Join the session as `name`. Errors are explained to the person who typed the code."""
     try:
         session_id = find_session(client, invitation.name)
         secret = invitation.secret or secret_for_code(client, session_id, invitation)
@@ -67,19 +67,19 @@ def join(client: Client, invitation: Invitation, name: str) -> DropSession:
 
 
 def secret_for_code(client: Client, session_id: str, invitation: Invitation) -> Secret:
-    """The session's secret, from whoever shows the code; costs one of the three tries if the code is wrong."""
+    """Get the session's secret from the member who shows the code. A wrong code uses up one of the three guesses."""
     if invitation.code is None:
         raise Misused(f"The code is missing behind {invitation.name}.")
     knocks = f"/drop/sessions/{session_id}/knocks"
     knock_id, guest, share = _knock(client, knocks, session_id, invitation.name, invitation.code)
-    # Whoever answered can try one guess on this, so that it is said once for every time that somebody types a code.
+    # The other side can test one guess with this tag, so it is sent only once for each code that a person types.
     tag = {"tag": b64(guest.tag(share))}
     verdict = client.call("POST", f"{knocks}/{knock_id}/tag", _VerdictAnswer, tag, as_self=False)
     return guest.open(from_b64(verdict.tag) or b"", from_b64(verdict.sealed) or b"")
 
 
 def _knock(client: Client, knocks: str, session_id: str, name: str, code: str) -> tuple[str, Guest, bytes]:
-    """Until somebody has time for us: which knock it was, we at it, and the share that we were answered with."""
+    """Knock until the door is free. Returns the knock's id, our side of the exchange, and the share of the door."""
     until = time.monotonic() + _BUSY_SECONDS
     while True:
         knock_id = new_id()

@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 class SessionOver(CommandFailed):
-    """Nothing more can be had in this session."""
+    """The session has ended."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -27,7 +27,7 @@ class SessionOver(CommandFailed):
 
 
 class SessionListener:
-    """A thread that listens; `session.state` is what it knows. Once `stop` is set, nobody waits here any more."""
+    """Listens in a thread and keeps `session.state` current. Once `stop` is set, every `wait` ends."""
 
     def __init__(self, session: DropSession, say: Callable[[str], None], stop: threading.Event) -> None:
         self.stop = stop
@@ -35,7 +35,7 @@ class SessionListener:
         self._say = say
         self._changed = threading.Condition()
         self._failed: BaseException | None = None
-        # How often the whole session was read; a request that is missing then has ended.
+        # How often the whole session was read. A request that is missing in the newest reading has ended.
         self.readings = 0
         # Why requests ended, by their ids.
         self.endings: dict[str, str] = {}
@@ -48,7 +48,7 @@ class SessionListener:
 
     @contextmanager
     def ticking(self, tick: Callable[[], None]) -> Generator[None]:
-        """Meanwhile `tick` is called in the thread that listens, at least every second."""
+        """A block during which the listening thread calls `tick` at least every second."""
         self._ticks.append(tick)
         try:
             yield
@@ -56,7 +56,7 @@ class SessionListener:
             self._ticks.remove(tick)
 
     def wait_for(self, look: Callable[[], T | None], seconds: float | None = None) -> T | None:
-        """What `look` sees as soon as it sees something; None if it does not in time. Raises `Stopped`."""
+        """Wait until `look` returns something, and return that. None after the timeout. Raises `Stopped`."""
         until = None if seconds is None else time.monotonic() + seconds
         with self._changed:
             while (seen := look()) is None:
@@ -67,7 +67,7 @@ class SessionListener:
                 left = None if until is None else until - time.monotonic()
                 if left is not None and left <= 0:
                     return None
-                # Not for ever: a wait without an end would not hear Ctrl-C everywhere.
+                # Bounded, because on some systems Ctrl-C does not interrupt an endless wait.
                 self._changed.wait(1.0 if left is None else min(left, 1.0))
             return seen
 

@@ -1,8 +1,8 @@
-"""Bytes by the gigabyte, straight between a socket and a buffer; directly, or by the proxy that the environment names.
+"""HTTP connections for large bodies, without copies between socket and buffer, also by the proxy of the environment.
 
-Whoever sends calls `begin` with a length, `send` until that is reached, then `finish`. Whoever receives calls `begin`,
-then reads the answer of `response` with `readinto`. What goes wrong is `Refused`, `RefusedByProxy` or `Unreachable`;
-after each, and whenever a body was not sent or read to its end, the pipe has to be closed before it can be used again.
+A sender calls `begin` with a length, `send` until that is reached, then `finish`. A receiver calls `begin`, then reads
+the answer of `response` with `readinto`. Errors are `Refused`, `RefusedByProxy` and `Unreachable`. After an error, and
+after a body that was not sent or read to its end, the connection has to be closed before it can be used again.
 """
 
 import select
@@ -19,23 +19,23 @@ from satchel.cli.engine.http.failures import Unreachable
 from satchel.cli.engine.http.http_connection import Answer, close_if_dead, headers_of, route_to
 from satchel.cli.engine.terminal.output import CommandFailed
 
-# Longer than a side that comes first waits for the other, and than a receiver is given to go on reading.
+# Longer than the server waits for the other side, and for a receiver that does not read.
 _TIMEOUT_SECONDS = 120.0
-# What fills the buffers of every machine on the way takes its time on a slow line.
+# On a slow connection it takes long to send what is in the buffers on the way.
 _TAKEN_SECONDS = 600.0
-# What a proxy says of a moment, not of a request.
+# A proxy's answers that concern the moment, not the request.
 _OF_THE_MOMENT = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS}
 
 
 class RefusedByProxy(CommandFailed):
-    """Something between us and the server does not let this pass, and never will."""
+    """A proxy refuses this request, and would refuse it again."""
 
     def __init__(self, status: int) -> None:
         super().__init__(f"A proxy in front of the server does not pass files on (status {status}).")
 
 
 class StreamConnection:
-    """One kept connection of one thread, as one member of a session."""
+    """A persistent connection of one thread, as one member of a session."""
 
     def __init__(self, session: DropSession) -> None:
         self._session = session
@@ -57,10 +57,10 @@ class StreamConnection:
             self._connection.sock.settimeout(_TIMEOUT_SECONDS)
 
     def send(self, content: memoryview) -> None:
-        """Raises `Refused` if the server has answered before it had everything, and why."""
+        """Raises `Refused` if the server has answered before it had the whole body."""
         sock = self._connection.sock
         try:
-            # In TLS something to read need not be an answer.
+            # With TLS, readable bytes need not be an answer.
             if not isinstance(sock, ssl.SSLSocket) and select.select([sock], [], [], 0)[0]:
                 raise BrokenPipeError
             sock.sendall(content)
@@ -69,12 +69,12 @@ class StreamConnection:
             raise self._session.client.unreachable(error) from error
 
     def finish(self, timeout_seconds: float = _TAKEN_SECONDS) -> None:
-        """Until the server has passed on everything that was sent."""
+        """Wait until the server has passed on everything that was sent."""
         self._connection.sock.settimeout(timeout_seconds)
         self._read_whole(self.response())
 
     def response(self) -> HTTPResponse:
-        """A body to read, if the server said yes."""
+        """The answer, whose body can be read if the server accepted the request."""
         with self._explained():
             response = self._connection.getresponse()
             if response.status >= 300:
@@ -82,7 +82,7 @@ class StreamConnection:
             return response
 
     def interrupt(self) -> None:
-        """From another thread: whoever waits for bytes here waits no longer."""
+        """Called from another thread: ends a read that waits for bytes."""
         if (sock := self._connection.sock) is not None:
             with suppress(OSError):
                 sock.shutdown(socket.SHUT_RDWR)
@@ -91,7 +91,7 @@ class StreamConnection:
         self._connection.close()
 
     def _hear_why(self) -> None:
-        """A server that says no in the middle says so before it closes the connection."""
+        """Looks for an early refusal. The server sends it before it closes the connection."""
         with suppress(Unreachable, OSError):
             self.finish(timeout_seconds=1)
 
@@ -111,7 +111,7 @@ class StreamConnection:
 
 
 def _is_proxys_no(response: HTTPResponse) -> bool:
-    """Whatever the server itself refuses it explains, in a form of its own."""
+    """Whether a proxy has refused the request. The server's own refusals are problem documents."""
     status = response.status
     if response.getheader("content-type", "").startswith("application/problem+json") or status in _OF_THE_MOMENT:
         return False
