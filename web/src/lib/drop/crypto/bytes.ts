@@ -1,7 +1,7 @@
-// Bytes as the drop writes them: joined, counted, in base64url and in hexadecimal.
+// Encodings of bytes in the drop protocol: concatenation, lengths, base64url and hexadecimal.
 import { Tampered } from './errors';
 
-/** What WebCrypto takes: bytes that no other thread can change meanwhile. */
+/** Bytes for WebCrypto, which must not be in memory that other threads share. */
 export type Bytes = Uint8Array<ArrayBuffer>;
 
 const ID_BYTES = 16;
@@ -20,7 +20,7 @@ export function concat(...parts: readonly Uint8Array[]): Bytes {
   return whole;
 }
 
-/** Each part with its length before it, as LEB128: no two lists of parts give the same bytes. */
+/** Each part after its length in LEB128, so that no two lists of parts give the same bytes. */
 export function lvCat(...parts: readonly Uint8Array[]): Bytes {
   return concat(...parts.flatMap((part) => [leb128(part.length), part]));
 }
@@ -37,7 +37,7 @@ export function u64(value: number): Bytes {
   return bytes;
 }
 
-/** Looks at every byte, so that the time it takes does not tell where two secrets part. */
+/** Compares in constant time, so that the time does not tell where two secrets differ. */
 export function isEqual(one: Uint8Array, other: Uint8Array): boolean {
   if (one.length !== other.length) return false;
   let differences = 0;
@@ -52,7 +52,7 @@ export function toBase64(bytes: Uint8Array): string {
 
 export function fromBase64(letters: string): Bytes {
   const bytes = /^[\w-]*$/.test(letters) ? decoded(letters) : null;
-  // Bits left over at the end must be zero, so that bytes have one spelling only.
+  // Unused bits at the end must be zero, so that the encoding is canonical.
   if (!bytes || toBase64(bytes) !== letters) throw new Tampered('This is no base64url.');
   return bytes;
 }
@@ -79,7 +79,7 @@ export function newId(): string {
   return toHex(crypto.getRandomValues(new Uint8Array(ID_BYTES)));
 }
 
-/** The 16 bytes of an id: what is computed with. */
+/** The 16 bytes of an id, which computations use. */
 export function idBytes(id: string): Bytes {
   const bytes = fromHex(id);
   if (bytes.length !== ID_BYTES) throw new Tampered('This is no id.');

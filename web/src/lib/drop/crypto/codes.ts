@@ -1,4 +1,4 @@
-// How an invitation is said, typed and pasted: without it people would have to spell it the way a machine does.
+// Writes and reads invitations: links, and spoken codes in any spelling that people use.
 //
 // Mirrors src/satchel/cli/drop/crypto/codes.py.
 import { Unreadable } from './errors';
@@ -6,7 +6,7 @@ import { Secret } from './keys';
 import { randomBytes } from './seal';
 import words from './words.json';
 
-/** A way into a session: by its secret if it is a link, else by a code, which may still have to be asked for. */
+/** What was given to join a session: a link with the secret, or a name with its code, which may still be missing. */
 export type Invitation = { name: string; code: string | null; secret: Secret | null; server: string | null };
 
 const DIGITS = 6;
@@ -16,7 +16,7 @@ const CODES = 10 ** DIGITS;
 
 export function newCode(kind: 'digits' | 'words'): string {
   if (kind === 'words') return Array.from(randomBytes(WORDS), (byte) => words[byte]).join('-');
-  // Numbers of 32 bits do not divide evenly into codes: those above the last whole share are drawn again.
+  // Rejection sampling: 2³² is no multiple of the number of codes, so numbers above the last one are drawn again.
   const fair = 2 ** 32 - (2 ** 32 % CODES);
   let drawn: number;
   do drawn = new DataView(randomBytes(4).buffer).getUint32(0);
@@ -24,7 +24,7 @@ export function newCode(kind: 'digits' | 'words'): string {
   return String(drawn % CODES).padStart(DIGITS, '0');
 }
 
-/** The one spelling of a code; a slip that can be seen here (Unreadable) does not cost one of the three guesses. */
+/** The canonical spelling. A typing error that is found here (Unreadable) does not use up one of the three guesses. */
 export function normalised(code: string): string {
   return joined(piecesOf(code));
 }
@@ -33,7 +33,7 @@ export function spoken(name: string, code: string): string {
   return `${name}-${code}`;
 }
 
-/** Of a link, or of a name with or without its code in any spelling; raises Unreadable, and UnknownSuite for a link. */
+/** Reads a link, or a name with or without its code. Raises Unreadable, and UnknownSuite for a link. */
 export function readInvitation(said: string): Invitation {
   const trimmed = said.trim();
   return trimmed.includes('://') ? readLink(trimmed) : readSpoken(trimmed);
@@ -64,7 +64,7 @@ function readSpoken(said: string): Invitation {
   return { name, code: code.length ? joined(code) : null, secret: null, server: null };
 }
 
-/** The words and numbers of it, whatever stands between them. */
+/** The words and numbers in the text, without any separators. */
 function piecesOf(said: string): string[] {
   return (
     said

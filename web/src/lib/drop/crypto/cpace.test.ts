@@ -82,7 +82,7 @@ describe('a knock', () => {
     const door = await Door.answer(knock(), Secret.draw(), guest.share);
     const tag = await guest.tag(door.share);
     await expect(door.verdict(tag)).rejects.toThrow(WrongTag);
-    // A server in the door's place has only the guest's own words to give back.
+    // A server that acts as the door can only send the guest's own tag back.
     await expect(guest.open(tag, new Uint8Array(45))).rejects.toThrow(WrongDoor);
   });
 

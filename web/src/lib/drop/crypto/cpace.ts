@@ -1,7 +1,7 @@
-// A spoken code made into the session's secret, so that neither the server nor a stranger can try codes on their own.
+// Password-authenticated key exchange: gets the session's secret by a spoken code, which nobody can guess offline.
 //
-// CPACE-X25519-SHA512 of draft-irtf-cfrg-cpace-21, initiator-responder with explicit confirmation. Wrong guesses are
-// counted by who calls this.
+// CPACE-X25519-SHA512 of draft-irtf-cfrg-cpace-21, initiator-responder with explicit confirmation. The caller
+// counts wrong guesses.
 //
 //     guest = await Guest.knock(knock)                             → guest.share
 //     door = await Door.answer(knock, secret, guest.share)         → door.share
@@ -40,13 +40,13 @@ export class Guest {
     this.#scalar = scalar;
   }
 
-  /** Raises Unreadable for what cannot be a code: no guess is spent on that. */
+  /** Raises Unreadable for what cannot be a code, which uses up no guess. */
   static async knock(knock: Knock, scalar?: CryptoKey): Promise<Guest> {
     const drawn = scalar ?? (await newPrivateKey());
     return new Guest(knock, drawn, await multiplied(drawn, await generatorOf(knock)));
   }
 
-  /** The guess, spent by sending it; raises BadShare for a door that wants no secret. */
+  /** The tag. Sending it uses up one guess. Raises BadShare for a share that no honest door sends. */
   async tag(doorShare: Bytes): Promise<Bytes> {
     const shared = await multiplied(this.#scalar, doorShare);
     this.#agreed = await agreedOn(this.#knock, shared, this.share, doorShare);
@@ -80,7 +80,7 @@ export class Door {
     this.#agreed = agreed;
   }
 
-  /** Raises BadShare for a share that no honest guest sends: a wrong guess. */
+  /** Raises BadShare for a share that no honest guest sends. It counts as a wrong guess. */
   static async answer(knock: Knock, secret: Secret, guestShare: Bytes, scalar?: CryptoKey): Promise<Door> {
     const drawn = scalar ?? (await newPrivateKey());
     const share = await multiplied(drawn, await generatorOf(knock));
@@ -88,7 +88,7 @@ export class Door {
     return new Door(secret, guestShare, await agreedOn(knock, shared, guestShare, share), share);
   }
 
-  /** The door's own tag and the box with the secret, for a guest who has guessed right. */
+  /** The door's own tag and the encrypted secret, for a guest who has guessed right. */
   async verdict(tag: Bytes): Promise<{ tag: Bytes; box: Bytes }> {
     const { macKey, boxKey } = this.#agreed;
     if (!(await isHmac(macKey, tag, lvCat(this.#guestShare, GUEST)))) {
@@ -100,7 +100,7 @@ export class Door {
   }
 }
 
-/** The draft's calculate_generator; `prs` is the code, `ci` says what for, `sid` which time. */
+/** The draft's calculate_generator; `prs` is the code, `ci` the context, `sid` the id of this exchange. */
 export async function generator(prs: Bytes, ci: Bytes, sid: Bytes): Promise<Bytes> {
   const dsi = text(DSI);
   const padding = Math.max(0, SHA512_BLOCK_BYTES - 1 - lvCat(prs).length - lvCat(dsi).length);
@@ -108,7 +108,7 @@ export async function generator(prs: Bytes, ci: Bytes, sid: Bytes): Promise<Byte
   return pointFor(hash.slice(0, FIELD_BYTES));
 }
 
-/** The draft's ISK, of the initiator's and the responder's share and what each says beside it. */
+/** The draft's ISK, from the shares of initiator and responder and the associated data of each. */
 export function sessionKey(
   sid: Bytes,
   shared: Bytes,
@@ -120,7 +120,7 @@ export function sessionKey(
 
 type Agreed = { macKey: CryptoKey; boxKey: CryptoKey };
 
-/** The same for both sides if they have used the same code. */
+/** The keys, which are the same on both sides if the codes are. */
 async function agreedOn(knock: Knock, shared: Bytes, guestShare: Bytes, doorShare: Bytes): Promise<Agreed> {
   const sid = sidOf(knock);
   const isk = await sessionKey(sid, shared, [guestShare, GUEST], [doorShare, DOOR]);

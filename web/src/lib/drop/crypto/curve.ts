@@ -1,4 +1,4 @@
-// Points on Curve25519: multiplied by WebCrypto's X25519, found for a hash by Elligator 2.
+// Points on Curve25519: multiplication by WebCrypto's X25519, and the map from a hash by Elligator 2.
 import type { Bytes } from './bytes';
 import { BadShare } from './errors';
 
@@ -6,7 +6,7 @@ const PRIME = 2n ** 255n - 19n;
 const A = 486662n;
 const BASE_POINT = Uint8Array.of(9, ...new Uint8Array(31));
 
-/** Nobody, not even this page, can read it out again. */
+/** A private key that cannot be exported, not even by this page. */
 export async function newPrivateKey(): Promise<CryptoKey> {
   const pair = (await crypto.subtle.generateKey('X25519', false, ['deriveBits'])) as CryptoKeyPair;
   return pair.privateKey;
@@ -16,14 +16,14 @@ export function publicKeyOf(privateKey: CryptoKey): Promise<Bytes> {
   return multiplied(privateKey, BASE_POINT);
 }
 
-/** `point` times the private key; raises BadShare where that is zero, whatever the key. */
+/** `point` times the private key. Raises BadShare for a point of low order, for which every result is zero. */
 export async function multiplied(privateKey: CryptoKey, point: Bytes): Promise<Bytes> {
   if (point.length !== 32) throw new BadShare('A point has 32 bytes.');
   const other = await crypto.subtle.importKey('raw', point, 'X25519', true, []);
   try {
     return new Uint8Array(await crypto.subtle.deriveBits({ name: 'X25519', public: other }, privateKey, 256));
   } catch (error) {
-    // So WebCrypto tells a result of zero, which it never gives out.
+    // WebCrypto raises this instead of returning zero.
     if (error instanceof DOMException && error.name === 'OperationError') {
       throw new BadShare('This point gives no secret.', { cause: error });
     }
@@ -35,7 +35,7 @@ export async function multiplied(privateKey: CryptoKey, point: Bytes): Promise<B
  * The point that Elligator 2 (RFC 9380, 6.7.1) finds for 32 bytes of a hash.
  *
  * BigInt does not take the same time for every number. It is used once for each knock, on the hash of a code with the
- * knock's own random id, so that measuring it from afar tells nothing about the next knock.
+ * knock's own random id, so that measuring its time remotely tells nothing about the next knock.
  */
 export function pointFor(hash: Bytes): Bytes {
   const r = fromLittleEndian(hash) & (2n ** 255n - 1n);
@@ -67,7 +67,7 @@ function toLittleEndian(value: bigint): Bytes {
   return Uint8Array.from({ length: 32 }, (_, at) => Number((value >> BigInt(8 * at)) & 0xffn));
 }
 
-/** Why nothing here can work in this browser, or null: pages over plain http get no WebCrypto. */
+/** Why this browser cannot run the encryption, or null. Pages over plain http get no WebCrypto. */
 export async function obstacle(): Promise<'insecure' | 'browser' | null> {
   if (!globalThis.isSecureContext || !crypto.subtle) return 'insecure';
   try {

@@ -1,15 +1,15 @@
-// What can be wrong with what the other side, or the server between, has sent: each has a type to act upon.
+// Errors in what the other side or the server has sent, with a type for each case that callers handle.
 //
 // Untrusted
-// ├── Tampered        something does not open, or says what it must not: somebody on the way changed it
+// ├── Tampered        something does not decrypt, or is not valid: it was changed on the way
 // ├── BrokenOff       a stream ended before its last record: ask again from where it ended
-// ├── BadShare        a public value that makes every secret zero: a wrong guess, and no honest one
+// ├── BadShare        a public value of low order, which no honest program sends: a wrong guess
 // ├── WrongTag        the guest does not know the code (seen by the door)
 // ├── WrongDoor       who answered does not know the code (seen by the guest)
 // ├── UnknownSuite    one of the two programs is too old
 // └── Unreadable      what was typed or opened is no invitation
 //
-// `kind` is for what goes through a worker's messages, where classes are lost.
+// `kind` tells errors apart after a worker's message, where classes are lost.
 
 export class Untrusted extends Error {
   readonly kind: string = 'untrusted';

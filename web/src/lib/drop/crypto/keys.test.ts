@@ -20,7 +20,7 @@ const { drop } = vectors;
 const SECRET = new Secret(fromHex(drop.keys.secret));
 const KEYS = Keys.of(SECRET, drop.keys.session_id);
 
-/** Keys cannot be read out, so two are the same if they do the same. */
+/** Keys cannot be exported, so two are the same if they give the same results. */
 async function marksOf({ key, receiptKey }: Pick<Stream, 'key' | 'receiptKey'>): Promise<string[]> {
   const sealed = await encrypt(key, new Uint8Array(12), new Uint8Array(), new Uint8Array(16));
   return [toHex(sealed), toHex(await hmac(receiptKey, new Uint8Array(16)))];

@@ -1,4 +1,4 @@
-// What members of a session can do because they know its secret: say things sealed, and agree on the keys of a stream.
+// What members do with the secret of a session: exchange encrypted messages, and agree on the keys of a stream.
 //
 // Mirrors src/satchel/cli/drop/crypto/session_keys.py; ids are 32 hexadecimal digits, everything else is bytes.
 import { concat, fromBase64, idBytes, isEqual, newId, text, toBase64, type Bytes } from './bytes';
@@ -17,13 +17,13 @@ import { gcmKey, hkdf, hmac, hmacKey, isHmac, randomBytes, seal, sha256, unseal 
 
 export type { Description, Have, Introduction } from './memberMessages';
 
-/** One byte that names everything which is computed here. */
+/** The version of all computations here, as one byte. */
 export const SUITE = 1;
 export const CHUNK_BYTES = 262_144;
 
 const SECRET_BYTES = 16;
 
-/** What makes somebody a member: it is in the link, and in the box that the door hands to a guest. */
+/** The secret of a session. It is in the link, and the door sends it, encrypted, to a guest. */
 export class Secret {
   constructor(readonly bytes: Bytes) {
     if (bytes.length !== SECRET_BYTES) throw new Unreadable('A secret has 16 bytes.');
@@ -33,12 +33,12 @@ export class Secret {
     return new Secret(randomBytes(SECRET_BYTES));
   }
 
-  /** Of what stands behind the `#` of a link, with or without it. */
+  /** From the fragment of a link, with or without its `#`. */
   static ofFragment(fragment: string): Secret {
     return Secret.ofSuite(readFragment(fragment.replace(/^#/, '')));
   }
 
-  /** Of the suite's byte and the secret's own. */
+  /** From the suite's byte and the secret. */
   static ofSuite(bytes: Bytes): Secret {
     if (bytes.length > 0 && bytes[0] !== SUITE)
       throw new UnknownSuite('The other program is of another age.');
@@ -62,7 +62,7 @@ function readFragment(fragment: string): Bytes {
   }
 }
 
-/** What a worker is posted to have `new Keys(material)` there; the keys in it cannot be read out. */
+/** The message with which a worker makes `new Keys(material)`. The keys in it cannot be exported. */
 export type KeyMaterial = {
   sessionId: string;
   admission: Bytes;
@@ -71,7 +71,7 @@ export type KeyMaterial = {
   psk: Bytes;
 };
 
-/** What the server tells of a request, apart from its acknowledgement. */
+/** A request as the server shows it, without its acknowledgement. */
 export type RequestFacts = {
   requestId: string;
   fileId: string;
@@ -83,10 +83,10 @@ export type RequestFacts = {
 
 type Unsealed = Omit<RequestFacts, 'sealed'>;
 
-/** What the owner says it will send: `length` null while it is not known, `first` the chunk that it begins with. */
+/** What the owner will send. `length` is null while it is not known, `first` is the first chunk. */
 export type Agreement = { length: number | null; chunk: number; first: number };
 
-/** What one stream is sealed with; can be posted to a worker. */
+/** The parameters of one stream. They can be posted to a worker. */
 export type Stream = Agreement & { key: CryptoKey; receiptKey: CryptoKey };
 
 export type Acknowledged = { publicKey: Bytes; sealed: Bytes; stream: Stream };
@@ -107,7 +107,7 @@ export class Keys {
     return new Keys({ sessionId, admission, meta: await gcmKey(meta), auth: await gcmKey(auth), psk });
   }
 
-  /** All that the server is given by who opens the session. */
+  /** The hash of the admission, which is all that the server gets when a session is opened. */
   admissionDigest(): Promise<Bytes> {
     return sha256(this.admission);
   }
@@ -128,7 +128,7 @@ export class Keys {
     return readDescription(await unseal(this.material.meta, this.#place('file', fileId, ownerId), sealed));
   }
 
-  /** The receiver's half: ask for a file, of which it may `have` the beginning. */
+  /** For receivers: ask for a file. `have` says how much of it is there already. */
   async ask(fileId: string, receiverId: string, ownerId: string, have: Have | null): Promise<Asked> {
     const privateKey = await newPrivateKey();
     const publicKey = await publicKeyOf(privateKey);
@@ -138,12 +138,12 @@ export class Keys {
     return new Asked(this, { ...facts, sealed }, have, privateKey);
   }
 
-  /** The owner's half: what the receiver has already, if it is a member who asks. */
+  /** For owners: what the receiver has already. Raises Tampered unless a member asks. */
   async openRequest(request: RequestFacts): Promise<Have | null> {
     return readHave(await unseal(this.material.auth, this.requestPlace(request), request.sealed));
   }
 
-  /** The owner's yes to a request of a member. Every call makes other keys, so one stream is sent for each. */
+  /** For owners: acknowledge a member's request. Every call makes new keys, for one stream. */
   async acknowledge(request: RequestFacts, agreement: Agreement): Promise<Acknowledged> {
     await this.openRequest(request);
     const privateKey = await newPrivateKey();
@@ -156,7 +156,7 @@ export class Keys {
     return { publicKey, sealed, stream: { length, chunk, first, ...keys } };
   }
 
-  /** Where a request, and only it, belongs. */
+  /** The associated data that binds a message to one request. */
   requestPlace(facts: Unsealed): Bytes {
     return concat(text('drop/1 request'), this.#facts(facts));
   }
@@ -165,7 +165,7 @@ export class Keys {
     return concat(text('drop/1 acknowledge'), this.#facts(facts), ownersKey);
   }
 
-  /** From everything that both sides have said, and what only the two can compute. */
+  /** Derived from all messages of both sides and their shared secret. */
   async streamKeys(
     request: RequestFacts,
     ownersKey: Bytes,
@@ -208,7 +208,7 @@ export class Asked {
     this.#privateKey = privateKey;
   }
 
-  /** The stream that the owner will send; raises Tampered unless it was the owner, who answered just this request. */
+  /** The stream that the owner will send. Raises Tampered unless the owner has answered this very request. */
   async accept(publicKey: Bytes, sealed: Bytes): Promise<Stream> {
     const place = this.#keys.acknowledgementPlace(this.request, publicKey);
     const { commit, ...agreement } = readAgreement(await unseal(this.#keys.material.auth, place, sealed));
@@ -232,7 +232,7 @@ async function sharedBy(privateKey: CryptoKey, publicKey: Bytes): Promise<Bytes>
   }
 }
 
-/** What the receiver gives back when it has everything. */
+/** The receipt, which the receiver sends when it has everything. */
 export function receiptFor(stream: Stream, digest: Bytes): Promise<Bytes> {
   return hmac(stream.receiptKey, concat(text('drop/1 received'), digest));
 }

@@ -1,4 +1,4 @@
-// What members say to each other once it is unsealed: a member may be wrong or hostile, so nothing is taken unread.
+// Checks the decrypted messages of members. A member may be wrong or hostile, so everything is validated.
 import { fromBase64, type Bytes } from './bytes';
 import { Tampered } from './errors';
 
@@ -7,14 +7,14 @@ export type Introduction = { name: string; device: string };
 export type Description = {
   kind: 'file' | 'folder' | 'text';
   name: string;
-  /** Null while it is not known, as of a pipe. */
+  /** Null while it is not known, as for a pipe. */
   size: number | null;
   files: number;
   modified: string | null;
   type: string;
 };
 
-/** The beginning of a content: so many whole chunks of so many bytes, and their digest. */
+/** The part of a content that is there already: the number and size of its whole chunks, and their digest. */
 export type Have = { chunk: number; chunks: number; digest: Bytes };
 
 const MOST_CHUNK_BYTES = 2 ** 20;

@@ -6,7 +6,7 @@ import { bodyOf, chunksOf } from './testVectors';
 
 const content = Uint8Array.from({ length: 100 }, (_, at) => at);
 
-/** As answers and files are in browsers: what reads into memory of its own. */
+/** A byte stream, as responses and files are in browsers. */
 function byteStreamOf(bytes: Bytes, piece: number): ReadableStream<Bytes> {
   const pieces = chunksOf(bytes, piece);
   return new ReadableStream({
@@ -69,9 +69,9 @@ it('a stream is ended when nobody wants more of it', async () => {
   await ended;
 });
 
-it('memory that was given back is gone', () => {
+it('memory that was released is gone', () => {
   const bytes = new Uint8Array(16);
   release(bytes);
-  // Engines that cannot give it back leave it as it is.
+  // Engines that cannot release it leave it as it is.
   expect([0, 16]).toContain(bytes.length);
 });

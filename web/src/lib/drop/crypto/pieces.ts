@@ -1,16 +1,16 @@
-// A stream taken in pieces of one length, all in one buffer: as fast as files come, new memory for each piece costs as
-// much as opening it.
+// Reads a stream in pieces of equal length, all in one buffer. At full speed, new memory for each piece would cost as
+// much as decrypting it.
 import type { Bytes } from './bytes';
 
-// Reads are fewer, and Chromium keeps as much memory ready for WebCrypto's answers as an eighth of what is held: with less
-// than this it gives back and takes anew the memory of each, which costs three times as much as opening it.
+// More pieces mean fewer reads. Chromium also keeps memory ready for WebCrypto's results, an eighth of what is in use.
+// With less than this it frees and allocates memory for each result, which costs three times as much as decrypting it.
 const PIECES = 16;
 
-/** Bytes that come one after another, into the buffers of whoever wants them. */
+/** A source of bytes, which reads into the caller's buffer. */
 export type Source = {
-  /** The next bytes, some or none behind the last, in `into`; its buffer moves to the answer. */
+  /** Reads the next bytes into `into`, whose buffer is transferred to the result. No bytes mean the end. */
   read(into: Bytes): Promise<Bytes>;
-  /** Nobody wants more. */
+  /** Ends the source early. */
   cancel(): void;
 };
 
@@ -23,7 +23,7 @@ export function sourceOf(stream: ReadableStream<Bytes>): Source {
   };
 }
 
-/** Of what comes in pieces as long as they happen to be, undefined behind the last. */
+/** A source from pieces of any length. `next` answers undefined after the last. */
 export function sourceOfPieces(next: () => Promise<Bytes | undefined>, cancel: () => void): Source {
   let left: Bytes = new Uint8Array();
   return {
@@ -42,7 +42,7 @@ export class PieceReader {
   readonly #source: Source;
   readonly #length: number;
   #buffer: ArrayBuffer;
-  /** Where in the buffer that begins and ends which has come and was not passed. */
+  /** The range of the buffer that was read and not yet used. */
   #start = 0;
   #end = 0;
 
@@ -52,12 +52,12 @@ export class PieceReader {
     this.#buffer = new ArrayBuffer(PIECES * length);
   }
 
-  /** The piece, or what there is of it, until `fill` is called again. */
+  /** The piece, or the part of it that is there. It is valid until `fill` is called again. */
   get here(): Bytes {
     return new Uint8Array(this.#buffer, this.#start, Math.min(this.#end - this.#start, this.#length));
   }
 
-  /** Whether a whole piece is here now; if not, nothing more comes. */
+  /** Reads until there is a whole piece. False if the stream ended before. */
   async fill(): Promise<boolean> {
     while (this.#end - this.#start < this.#length) {
       if (this.#buffer.byteLength - this.#start < this.#length) this.#moveToFront();
@@ -69,7 +69,7 @@ export class PieceReader {
     return true;
   }
 
-  /** So much of the piece has been used; what is behind it begins the next. */
+  /** Marks so many bytes as used. The next piece begins after them. */
   pass(length: number): void {
     this.#start += length;
   }
@@ -81,7 +81,7 @@ export class PieceReader {
   }
 }
 
-/** What reads into our own memory, where browsers have it. */
+/** A reader that fills our own buffer, or null where the stream does not support it. */
 function directReader(stream: ReadableStream<Bytes>): ReadableStreamBYOBReader | null {
   try {
     return stream.getReader({ mode: 'byob' });
@@ -98,7 +98,7 @@ function ofDefaultReader(reader: ReadableStreamDefaultReader<Bytes>): Source {
   );
 }
 
-/** What has failed cannot be ended, and need not be. */
+/** A stream that has failed cannot be cancelled, and need not be. */
 function ended(reader: ReadableStreamDefaultReader<Bytes> | ReadableStreamBYOBReader): void {
   reader.cancel().catch(() => undefined);
 }

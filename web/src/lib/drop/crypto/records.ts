@@ -1,12 +1,12 @@
-// A content cut into sealed records, so that nothing of it can be changed, cut off or moved without being noticed.
+// Authenticated encryption of a content in records. A change, cut or reordering is detected.
 //
 //     sealer = new Sealer(stream, digest)             digest.chunks is stream.first
-//     await Promise.all(chunks.map((chunk) => sealer.seal(chunk)))    in order, as many at once as one likes
+//     await Promise.all(chunks.map((chunk) => sealer.seal(chunk)))    in order, any number at once
 //     await sealer.final()
 //
 //     for await (const { chunk, chunks, digest } of new Opener(stream, chain).open(source)) …
 //
-// Buffers that are passed in may be used again as soon as the call returns: WebCrypto takes its copy before.
+// Buffers that are passed in may be reused as soon as the call returns, because WebCrypto has copied them by then.
 import { concat, isEqual, u64, type Bytes } from './bytes';
 import { BrokenOff, Tampered } from './errors';
 import type { Stream } from './keys';
@@ -17,7 +17,7 @@ const TAG_BYTES = 16;
 const LAST_RECORD_BYTES = 64;
 const NO_AAD = new Uint8Array();
 
-/** How many bytes the stream has, or null while nobody knows how long the content is. */
+/** The length of the stream in bytes, or null while the length of the content is not known. */
 export function sealedBytes({
   length,
   chunk,
@@ -28,7 +28,7 @@ export function sealedBytes({
   return length - first * chunk + records * TAG_BYTES + LAST_RECORD_BYTES;
 }
 
-/** The digest of a content chunk by chunk, which can be taken up at any chunk. */
+/** The chain digest of a content, which can be resumed at any chunk. */
 export class ChainDigest {
   #chunks: number;
   #value: Promise<Bytes>;
@@ -46,12 +46,12 @@ export class ChainDigest {
     return this.#value;
   }
 
-  /** The digest up to and with this chunk; calls need not wait for each other. */
+  /** The digest up to and including this chunk. Calls need not wait for each other. */
   add(chunk: Bytes | Promise<Bytes>): Promise<Bytes> {
     const own = chunk instanceof Promise ? chunk.then(sha256) : sha256(chunk);
     this.#chunks += 1;
     this.#value = Promise.all([this.#value, own]).then((both) => sha256(concat(...both)));
-    // Who has given the chunk, or waits for the value, is told; that nobody waits for it is no fault.
+    // A failure reaches those who await the chunk or the value. If nobody does, it must not be an unhandled rejection.
     this.#value.catch(() => undefined);
     return this.#value;
   }
@@ -82,7 +82,7 @@ export class Sealer {
     return record;
   }
 
-  /** The last record, which says that nothing is missing. */
+  /** The last record, which proves that nothing is missing. */
   async final(): Promise<Bytes> {
     const { key, length } = this.#stream;
     if (length !== null && length !== this.#length) throw new RangeError('The content has another length.');
@@ -92,7 +92,7 @@ export class Sealer {
   }
 }
 
-/** A chunk of the content, and what the receiver `has` once it is written. */
+/** A chunk of the content, and the number and digest of the chunks up to it. */
 export type Opened = { chunk: Bytes; chunks: number; digest: Bytes };
 
 export class Opener {
@@ -109,31 +109,31 @@ export class Opener {
   }
 
   /**
-   * The chunks, in order. Ends only behind a right last record: raises BrokenOff if the stream ends too early, and
-   * Tampered if something is not what the owner sealed.
+   * Yields the chunks in order, and ends only after a valid last record. Raises BrokenOff if the stream ends too early,
+   * and Tampered if something is not what the owner sealed.
    */
   async *open(source: Source): AsyncGenerator<Opened, void> {
     const record = this.#stream.chunk + TAG_BYTES;
-    // Only what is followed by as much as a last record is a whole chunk for sure.
+    // A record is a whole chunk for certain only if as many bytes follow as a last record has.
     const pieces = new PieceReader(source, record + LAST_RECORD_BYTES);
     try {
       for (let filling = pieces.fill(); await filling;) {
         const next = this.#next(pieces.here.subarray(0, record));
         pieces.pass(record);
         this.#taken += record;
-        // While this one is opened and written; if it fails, nobody waits for those behind it.
+        // Read ahead while this chunk is decrypted and written. If that fails, nobody awaits the read.
         filling = pieces.fill();
         filling.catch(() => undefined);
         yield await next;
       }
       yield* this.#end(pieces.here);
     } finally {
-      // Whoever wants no more of it, or must not have it, ends what sends it.
+      // The caller may stop early, or a record may be invalid: the source must end, too.
       source.cancel();
     }
   }
 
-  /** The last chunk is given out only when it is known to be the last. */
+  /** The last chunk is yielded only after the last record was verified. */
   async *#end(left: Bytes): AsyncGenerator<Opened, void> {
     const short = left.length - LAST_RECORD_BYTES;
     this.#taken += left.length;
@@ -156,7 +156,7 @@ export class Opener {
     }
   }
 
-  /** A stream that was cut looks the same at its end as one that was changed there. */
+  /** At its end, a stream that was cut looks like one that was changed. Only the length tells them apart. */
   #tooShort(cause?: Tampered): BrokenOff | Tampered {
     const wanted = sealedBytes(this.#stream);
     if (cause && wanted === this.#taken) return cause;
@@ -171,13 +171,13 @@ export class Opener {
     const digest = this.#digest.add(opened);
     const { chunks } = this.#digest;
     const next = Promise.all([opened, digest]).then(([chunk, value]) => ({ chunk, chunks, digest: value }));
-    // Raised when it is awaited, in order; if an earlier one fails, nobody awaits this one.
+    // A failure is raised when this is awaited, in order. If an earlier one fails, nobody awaits this one.
     next.catch(() => undefined);
     return next;
   }
 }
 
-/** u88(index) and a byte that says whether it is the last. */
+/** The index in 11 bytes, and a byte that says whether the record is the last. */
 function nonceOf(index: number, isLast: boolean): Bytes {
   return concat(new Uint8Array(3), u64(index), Uint8Array.of(isLast ? 1 : 0));
 }

@@ -1,4 +1,4 @@
-// Gives memory back at once: left to the browser's own time, what is opened and sealed piles up faster than files come.
+// Releases memory at once. Garbage collection alone is slower than the memory that encryption at full speed allocates.
 import type { Bytes } from './bytes';
 
 let nowhere: MessagePort | undefined;
@@ -6,8 +6,8 @@ let nowhere: MessagePort | undefined;
 /**
  * Frees these bytes by posting them to a port that nobody reads.
  *
- * `ArrayBuffer.prototype.transfer` only seems to do the same. Chromium keeps holding what WebCrypto has answered, and
- * since it is not counted any more, nothing makes it look for it: after 4 GiB it held 4 GiB.
+ * `ArrayBuffer.prototype.transfer` does not help. Chromium keeps the results of WebCrypto and no longer counts them, so
+ * nothing triggers garbage collection: after 4 GiB it held 4 GiB.
  */
 export function release({ buffer }: Bytes): void {
   nowhere ??= portToNowhere();

@@ -1,9 +1,9 @@
-// The primitives everything here is sealed with, as WebCrypto has them: SHA-2, HMAC, HKDF and AES-256-GCM.
+// The cryptographic primitives, from WebCrypto: SHA-2, HMAC, HKDF and AES-256-GCM.
 import { concat, text, type Bytes } from './bytes';
 import { Tampered } from './errors';
 
 export const NONCE_BYTES = 12;
-// Lengths of sealed texts tell little.
+// Padding, so that lengths of sealed texts tell little.
 const PADDED_TO_BYTES = 256;
 const SPACE = 0x20;
 
@@ -59,7 +59,7 @@ export async function decrypt(key: CryptoKey, iv: Bytes, aad: Bytes, sealed: Byt
   }
 }
 
-/** A value as JSON that only members can read, and only in the place that `aad` names. */
+/** Encrypts a value as JSON, bound to `aad` as associated data. */
 export async function seal(key: CryptoKey, aad: Bytes, value: unknown, nonce = newNonce()): Promise<Bytes> {
   const json = text(JSON.stringify(value));
   const padded = new Uint8Array(Math.ceil(json.length / PADDED_TO_BYTES) * PADDED_TO_BYTES).fill(SPACE);

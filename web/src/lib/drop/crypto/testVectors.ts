@@ -1,4 +1,4 @@
-// What the tests here need to repeat what others have computed: keys that are not drawn, and the vectors of both halves.
+// Helpers for tests with known results: fixed keys, and the vectors that the command line shares.
 import cpace from '../../../../../tests/vectors/cpace.json';
 import drop from '../../../../../tests/vectors/drop.json';
 import { concat, fromHex, type Bytes } from './bytes';
@@ -7,7 +7,7 @@ import { gcmKey, hmacKey } from './seal';
 
 export const vectors = { cpace, drop };
 
-// RFC 8410: what stands before the 32 bytes of an X25519 key.
+// RFC 8410: the prefix of the 32 bytes of an X25519 key.
 const PKCS8_HEADER = fromHex('302e020100300506032b656e04220420');
 
 export function privateKey(hex: string): Promise<CryptoKey> {
@@ -32,7 +32,7 @@ export function chunksOf(content: Bytes, chunk: number): Bytes[] {
   return Array.from({ length: count }, (_, at) => content.slice(at * chunk, (at + 1) * chunk));
 }
 
-/** The bytes as they may come over a line, in pieces of so many. */
+/** The bytes as a stream, in pieces of this size. */
 export function bodyOf(bytes: Bytes, piece = bytes.length || 1): ReadableStream<Bytes> {
   const pieces = chunksOf(bytes, piece);
   return new ReadableStream({
