@@ -13,7 +13,7 @@ from tests.services import S3Server, dynamodb_local, moto_server, rclone_s3, red
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # To look for cycles seldom, and never among what was imported, takes a tenth off the run.
-gc.set_threshold(100_000, 20, 100)
+gc.set_threshold(50_000, 10, 10)
 
 # How long an example takes says something of the machine only.
 settings.register_profile("satchel", deadline=None)

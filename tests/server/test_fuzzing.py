@@ -30,7 +30,7 @@ CHECKS = [
     response_schema_conformance,
 ]
 # Of each kind for each operation, and others in every run.
-EXAMPLES = 5
+EXAMPLES = 3
 
 
 @schemathesis.serializer("application/offset+octet-stream", "application/vnd.satchel.bundle")

@@ -16,12 +16,12 @@ ROOT = Path(__file__).parent.parent.parent
 
 
 def without_node(folder: Path) -> dict[str, str]:
-    """An environment whose PATH has a shell and nothing else; pip brings the rest."""
+    """An environment whose PATH has a shell and nothing else; the build brings the rest."""
     folder.mkdir()
     for name in ("sh", "env", "uname"):
         (folder / name).symlink_to(tool(name))
     kept = {name: value for name, value in os.environ.items() if name not in ("PATH", "PYTHONPATH", "VIRTUAL_ENV")}
-    return {**kept, "PATH": str(folder), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    return {**kept, "PATH": str(folder)}
 
 
 def clean_copy(target: Path) -> None:
@@ -43,13 +43,14 @@ def test_a_wheel_built_without_node_serves_the_web_app_from_a_clean_environment(
     source, wheels, clean = tmp_path / "source", tmp_path / "wheels", tmp_path / "clean"
     source.mkdir()
     clean_copy(source)
-    run(sys.executable, "-m", "venv", clean, env=env)
-    run(clean / "bin" / "python", "-m", "pip", "wheel", "--no-deps", "--wheel-dir", wheels, source, env=env)
+    uv = Path(sys.executable).with_name("uv")  # does what pip does, in a fifth of the time
+    run(uv, "venv", "--python", sys.executable, clean, env=env)
+    run(uv, "build", "--python", sys.executable, "--wheel", "--out-dir", wheels, source, env=env)
     [wheel] = wheels.glob("satchel-*.whl")
     names = zipfile.ZipFile(wheel).namelist()
     assert "satchel/site/index.html.br" in names
     assert not [name for name in names if "node_modules" in name or name.startswith("web/")]
-    run(clean / "bin" / "python", "-m", "pip", "install", wheel, env=env)
+    run(uv, "pip", "install", "--python", clean / "bin" / "python", wheel, env=env)
 
     with serving(tmp_path / "data", program=clean / "bin" / "satchel") as server, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=tool("chromium-headless-shell"), args=["--no-sandbox"])
