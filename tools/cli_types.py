@@ -39,7 +39,7 @@ class Group:
     patterns: Mapping[str, Pattern] = field(default_factory=dict[str, Pattern])
 
 
-_NOT_SHOWN = "content_type expires_at folder_id previewable"
+_NOT_SHOWN = "content_type expires_at folder_id picture previewable"
 GROUPS = {
     "account_types": Group(
         "Accounts, sessions, guests, invitations and people.",

@@ -35,6 +35,8 @@ from satchel.edge.uploads.routes import routes as upload_routes
 from satchel.edge.uploads.upload_create import sweep_expired_uploads
 from satchel.kernel.clock import Clock, system_clock
 from satchel.kernel.errors import Unavailable
+from satchel.media.picture_maker import PictureMaker
+from satchel.media.pictures import Pictures
 from satchel.secret import open_signer
 from satchel.slices import DURABLE_KEYS, open_slices
 from satchel.stores.connect import Stores, open_stores
@@ -59,6 +61,8 @@ class Running:
     keep_house: Callable[[], Coroutine[None, None, None]]
     # Called when the server is told to stop, before it waits for requests to end.
     prepare_to_stop: Callable[[], None]
+    # Makes pictures until cancelled. Where all stores are shared, `satchel worker` does.
+    make_pictures: Callable[[], Coroutine[None, None, None]]
 
 
 @asynccontextmanager
@@ -77,8 +81,9 @@ async def application(
         stores = through(opened)
         await _have_tables(settings, stores)
         housekeeper = Housekeeper(stores.ephemeral, clock, HOUSEKEEPING_EVERY)
+        pictures = Pictures(stores.tables, stores.objects, stores.ephemeral, clock)
         platform = Platform(
-            settings, stores, clock, signer, Identity(signer, stores.ephemeral, clock=clock), housekeeper
+            settings, stores, clock, signer, Identity(signer, stores.ephemeral, clock=clock), housekeeper, pictures
         )
         slices = open_slices(platform)
         uploads = _uploads(platform, slices)
@@ -109,6 +114,7 @@ async def application(
                 partial(housekeeper.sweep, chores),
                 partial(housekeeper.keep_house, chores),
                 prepare_to_stop,
+                PictureMaker(pictures).run,
             )
 
 
@@ -122,7 +128,10 @@ def serve(settings: Settings) -> int:
     async def opened() -> AsyncGenerator[ASGIApp]:
         async with application(settings, journal=journal) as running:
             opened_here.append(running)
-            async with _background({"housekeeping": running.keep_house()}):
+            work = {"housekeeping": running.keep_house()}
+            if not settings.shares_all_stores:
+                work["pictures"] = running.make_pictures()
+            async with _background(work):
                 yield running.app
 
     def stopping() -> None:

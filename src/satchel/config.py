@@ -67,6 +67,12 @@ class Settings:
         return self.table_url.startswith("sqlite:")
 
     @property
+    def shares_all_stores(self) -> bool:
+        """Whether another program can reach every store, and so do work for the servers."""
+        urls = (self.table_url, self.objects_url, self.ephemeral)
+        return not any(url.startswith(("sqlite:", "file:", "memory:")) for url in urls)
+
+    @property
     def objects_url(self) -> str:
         return self.objects or f"file://{self.data.absolute() / 'objects'}"
 
@@ -79,8 +85,7 @@ class Settings:
 
     @property
     def needs_data_folder(self) -> bool:
-        urls = (self.table_url, self.objects_url, self.ephemeral)
-        return not self.secret or any(url.startswith(("sqlite:", "file:", "memory:")) for url in urls)
+        return not self.secret or not self.shares_all_stores
 
 
 def load_settings(

@@ -19,6 +19,7 @@ from satchel.kernel.events import Event, Events
 from satchel.kernel.linked import ThingKind, Things
 from satchel.kernel.signature import Signer
 from satchel.live import LiveEvent, Presence
+from satchel.media.pictures import Pictures
 from satchel.stores.connect import Stores
 from satchel.stores.patterns.throttle import Limit
 from satchel.stores.schema import EphemeralKey, Shape
@@ -32,7 +33,7 @@ Context = TypeVar("Context")
 
 @dataclass(frozen=True, slots=True)
 class Platform:
-    """What every slice is built on: settings, stores, time, identity, chores and events."""
+    """What every slice is built on: settings, stores, time, identity, chores, pictures and events."""
 
     settings: Settings
     stores: Stores
@@ -40,6 +41,7 @@ class Platform:
     signer: Signer
     identity: Identity
     housekeeper: Housekeeper
+    pictures: Pictures
     events: Events = field(default_factory=Events)
 
     @property

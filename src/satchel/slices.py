@@ -18,6 +18,7 @@ from satchel.features.rooms.adapters import RoomFiles
 from satchel.features.shelf import SHELF
 from satchel.features.shelf.adapters import AskingFolders, ShelfFiles, ShelfUsage
 from satchel.features.transfers import TRANSFERS
+from satchel.media import records as media
 from satchel.stores.patterns import throttle
 from satchel.stores.schema import durable_prefixes
 
@@ -25,7 +26,7 @@ SLICES = (ACCOUNTS, SHELF, ROOMS, TRANSFERS, LINKS, CLICKS, DROP)
 
 # Every key of the ephemeral store: of what all slices stand on, then of each slice.
 EPHEMERAL_KEYS = (
-    *(key for each in (chores, health, identity, live, throttle, uploads) for key in each.EPHEMERAL_KEYS),
+    *(key for each in (chores, health, identity, live, media, throttle, uploads) for key in each.EPHEMERAL_KEYS),
     *(key for each in SLICES for key in each.ephemeral_keys),
 )
 # Short-lived state that a restart must not forget: a session that was ended stays ended, a room stays open.

@@ -1,0 +1,27 @@
+"""Pictures over HTTP: one address for each size and version, which browsers may keep for ever."""
+
+from starlette.responses import Response
+
+from satchel.edge.files.downloads import Download
+from satchel.edge.files.previews import PREVIEW_POLICY
+from satchel.media.pictures import NoPicture, PictureNotReady, Pictures, Source
+from satchel.media.records import SIZES
+
+# What a route that answers with a picture can raise, besides what finding the file can.
+RAISES = (NoPicture, PictureNotReady)
+BYTES = "application/octet-stream"
+# What is at an address never changes, since the version is a part of it. It is for this browser only.
+_FOR_EVER = "private, max-age=31536000, immutable"
+
+
+async def picture_answer(pictures: Pictures, source: Source, size: str, version: str) -> Response:
+    """One size of the picture of a file that the caller may see."""
+    key, found = await pictures.find(source, size, version)
+    return Download(
+        pictures.objects,
+        key,
+        disposition="inline",
+        cache=_FOR_EVER,
+        content_type=SIZES[found],
+        policy=PREVIEW_POLICY,
+    )

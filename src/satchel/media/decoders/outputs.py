@@ -1,0 +1,56 @@
+"""What is kept of a decoded image: both sizes without any metadata, a placeholder, and a hash of how it looks."""
+
+from typing import Any
+
+from satchel.media.decoders.decoded import GRID_EDGE, PREVIEW_EDGE, Decoded
+from satchel.media.decoders.thumbhash import thumbhash
+from satchel.media.frames import Made
+
+QUALITY = 80
+_PLACEHOLDER_EDGE = 32
+_DHASH_ROWS = 8
+
+
+def render(decoded: Decoded) -> Made:
+    image = decoded.image.copy_memory()
+    if max(image.width, image.height) > PREVIEW_EDGE:
+        image = image.thumbnail_image(PREVIEW_EDGE, height=PREVIEW_EDGE, size="down", no_rotate=True).copy_memory()
+    grid = image.thumbnail_image(GRID_EDGE, height=GRID_EDGE, size="down", no_rotate=True).copy_memory()
+    opaque = image.flatten(background=255) if image.hasalpha() else image
+    return Made(
+        state="ready",
+        width=decoded.width,
+        height=decoded.height,
+        duration_ms=decoded.duration_ms,
+        thumbhash=_placeholder(grid),
+        dhash=_dhash(grid),
+        grid=grid.webpsave_buffer(Q=QUALITY, keep="none"),
+        preview=opaque.jpegsave_buffer(Q=QUALITY, keep="none"),
+    )
+
+
+def _placeholder(grid: Any) -> bytes:
+    small = grid.thumbnail_image(_PLACEHOLDER_EDGE, height=_PLACEHOLDER_EDGE, size="down", no_rotate=True)
+    small = _with_bands(small)
+    return thumbhash(small.width, small.height, bytes(small.write_to_memory()))
+
+
+def _with_bands(image: Any) -> Any:
+    """Four bands of 8 bits: colour and alpha."""
+    if image.bands < 3:
+        image = image.colourspace("srgb")
+    return (image if image.hasalpha() else image.addalpha()).cast("uchar")
+
+
+def _dhash(grid: Any) -> bytes:
+    """Whether each of 8 x 8 fields is brighter than its right neighbour."""
+    plain = grid.flatten(background=255) if grid.hasalpha() else grid
+    columns = _DHASH_ROWS + 1
+    small = plain.colourspace("b-w").thumbnail_image(columns, height=_DHASH_ROWS, size="force", no_rotate=True)
+    pixels = bytes(small.cast("uchar").write_to_memory())
+    bits = 0
+    for row in range(_DHASH_ROWS):
+        for column in range(_DHASH_ROWS):
+            place = row * columns + column
+            bits = bits << 1 | (pixels[place] > pixels[place + 1])
+    return bits.to_bytes(_DHASH_ROWS, "big")

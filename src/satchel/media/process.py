@@ -1,0 +1,67 @@
+"""The process that decodes files of strangers: started when there is something to do, limited, and killed at will.
+
+It gets jobs with open files on a socket and answers on its standard output. It needs no network, writes no files, and
+knows nothing of the stores.
+"""
+
+import os
+import resource
+import socket
+import sys
+from contextlib import closing
+from typing import BinaryIO
+
+from satchel.media.decoders import Undecodable, Unsupported, make_picture
+from satchel.media.frames import Job, Made, decode_job, write_frame
+
+MAX_JOB_BYTES = 64 * 1024
+MAX_MEMORY_BYTES = 2 * 1024**3
+MAX_CPU_SECONDS = 20
+NICENESS = 5
+_REASON_CHARACTERS = 500
+
+
+def main(descriptor: int) -> None:
+    """Work until the other end of the socket is closed."""
+    _limit()
+    answers = _own_output()
+    with socket.socket(fileno=descriptor) as jobs:
+        while True:
+            message, files, _, _ = socket.recv_fds(jobs, MAX_JOB_BYTES, 1)
+            if not message or not files:
+                return
+            with closing(os.fdopen(files[0], "rb", buffering=0)) as file:
+                write_frame(answers, _made(decode_job(message), file))
+
+
+def _made(job: Job, file: BinaryIO) -> Made:
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    # The kernel counts over the whole life of a process, so each job moves the limit on.
+    allowed = int(used.ru_utime + used.ru_stime) + MAX_CPU_SECONDS + 1
+    resource.setrlimit(resource.RLIMIT_CPU, (allowed, resource.RLIM_INFINITY))
+    try:
+        return make_picture(file, job.size_bytes, job.name)
+    except Unsupported as error:
+        return Made(state="unsupported", reason=str(error))
+    except Undecodable as error:
+        return Made(state="failed", reason=str(error))
+    except Exception as error:  # noqa: BLE001 -- every library has errors of its own, and the file is to blame
+        return Made(state="failed", reason=f"{type(error).__name__}: {error}"[:_REASON_CHARACTERS])
+
+
+def _limit() -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    os.nice(NICENESS)
+
+
+def _own_output() -> BinaryIO:
+    """Our standard output. What a library prints goes where its errors go, not among the answers."""
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    return answers
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

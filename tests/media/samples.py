@@ -1,0 +1,125 @@
+"""Files to make pictures of, made here with the libraries that read them."""
+
+import io
+import struct
+import zlib
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+# None of these has types.
+vips: Any = import_module("pyvips")
+pil: Any = import_module("PIL.Image")
+
+RED, GREEN, BLUE, YELLOW = (200, 30, 30), (30, 160, 30), (30, 30, 200), (220, 210, 40)
+
+
+def flag(width: int = 1200, height: int = 800) -> Any:
+    """Four fields of one colour each: red and green above blue and yellow. Any turn and mirroring shows."""
+    fields = [
+        vips.Image.black(width // 2, height // 2, bands=3).linear(1, list(colour)).cast("uchar")
+        for colour in (RED, GREEN, BLUE, YELLOW)
+    ]
+    return vips.Image.arrayjoin(fields, across=2).copy(interpretation="srgb")
+
+
+@cache
+def photo(number: int = 0, width: int = 4000, height: int = 3000, quality: int = 92) -> bytes:
+    """A JPEG of 4 to 5 MB that compresses like a photo."""
+    waves = (vips.Image.perlin(width, height, cell_size=300, seed=number) + 1) * 100
+    grain = vips.Image.gaussnoise(width // 8, height // 8, sigma=40, mean=120, seed=number).resize(8)
+    image = waves.bandjoin([grain, waves * 0.5 + 70]).cast("uchar").copy(interpretation="srgb")
+    return bytes(image.jpegsave_buffer(Q=quality))
+
+
+def jpeg(image: Any | None = None, **options: Any) -> bytes:
+    return bytes((image or flag()).jpegsave_buffer(Q=95, **options))
+
+
+def png(image: Any | None = None) -> bytes:
+    return bytes((image or flag()).pngsave_buffer())
+
+
+def turned(orientation: int) -> bytes:
+    """A JPEG whose pixels lie so that it is the flag once it is turned as its orientation says."""
+    image = flag()
+    # The inverse of each: mirrored ones are their own, and the two quarter turns are each other's.
+    image = {
+        1: lambda: image,
+        2: lambda: image.fliphor(),
+        3: lambda: image.rot180(),
+        4: lambda: image.flipver(),
+        5: lambda: image.rot90().fliphor(),
+        6: lambda: image.rot270(),
+        7: lambda: image.rot270().fliphor(),
+        8: lambda: image.rot90(),
+    }[orientation]()
+    image = image.copy()
+    image.set_type(vips.GValue.gint_type, "orientation", orientation)
+    return jpeg(image)
+
+
+def located() -> bytes:
+    """A JPEG that says where it was taken, by whom, and with what."""
+    exif = pil.Exif()
+    exif[0x010F], exif[0x0110], exif[0x013B] = "Cameraworks", "Secretmodel 3000", "Ann Author"
+    position = exif.get_ifd(0x8825)
+    position[1], position[2], position[3], position[4] = "N", (48.0, 12.0, 30.0), "E", (11.0, 34.0, 10.0)
+    written = io.BytesIO()
+    pil.open(io.BytesIO(jpeg())).save(written, "JPEG", exif=exif, quality=95, comment=b"Secretmodel comment")
+    return written.getvalue()
+
+
+def bomb(width: int = 50_000, height: int = 50_000) -> bytes:
+    """A PNG of a few hundred kilobytes that would fill the memory."""
+    rows = zlib.compressobj(9)
+    body = b"".join(rows.compress(bytes(10_000_000)) for _ in range(20)) + rows.flush()
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", header) + _chunk(b"IDAT", body) + _chunk(b"IEND", b"")
+
+
+def _chunk(kind: bytes, body: bytes) -> bytes:
+    return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+
+@cache
+def heic() -> bytes:
+    heif: Any = import_module("pillow_heif")
+    written = io.BytesIO()
+    heif.from_pillow(pil.open(io.BytesIO(png()))).save(written, quality=90)
+    return written.getvalue()
+
+
+@cache
+def pdf() -> bytes:
+    written = io.BytesIO()
+    pil.open(io.BytesIO(png())).save(written, "PDF", resolution=144)
+    return written.getvalue()
+
+
+@cache
+def video(container: str = "mp4", codec: str = "libx264", frames: int = 30) -> bytes:
+    """Black for the first three frames, then the flag; 25 frames a second."""
+    av: Any = import_module("av")
+    shown, written = pil.open(io.BytesIO(png(flag(640, 360)))), io.BytesIO()
+    with av.open(written, "w", format=container) as output:
+        stream = output.add_stream(codec, rate=25)
+        stream.width, stream.height, stream.pix_fmt = 640, 360, "yuv420p"
+        for number in range(frames):
+            image = shown if number >= 3 else pil.new("RGB", (640, 360))
+            output.mux(stream.encode(av.VideoFrame.from_image(image)))
+        output.mux(stream.encode())
+    return written.getvalue()
+
+
+def corners(data: bytes) -> list[tuple[int, int, int]]:
+    """The colours near the corners: above left and right, below left and right."""
+    image = pil.open(io.BytesIO(data)).convert("RGB")
+    right, low = image.width * 9 // 10, image.height * 9 // 10
+    left, high = image.width // 10, image.height // 10
+    return [image.getpixel(place) for place in ((left, high), (right, high), (left, low), (right, low))]
+
+
+def is_flag(data: bytes, tolerance: int = 24) -> bool:
+    found = zip(corners(data), (RED, GREEN, BLUE, YELLOW), strict=True)
+    return all(abs(a - b) <= tolerance for one, other in found for a, b in zip(one, other, strict=True))
