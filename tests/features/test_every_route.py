@@ -64,6 +64,7 @@ ACCESS: dict[tuple[str, str], tuple[set[str], dict[str, Any]]] = {
     ("GET", "/shelf/files/{file_id}"): (MEMBERS, {}),
     ("GET", "/shelf/files/{file_id}/content"): (MEMBERS, {}),
     ("GET", "/shelf/files/{file_id}/preview"): (MEMBERS, {}),
+    ("GET", "/shelf/files/{file_id}/picture/{size}/{version}"): (MEMBERS, {}),
     ("PATCH", "/shelf/files/{file_id}"): (MEMBERS, {"json": {"name": "New"}}),
     ("DELETE", "/shelf/files/{file_id}"): (MEMBERS, {}),
     ("GET", "/shelf/bin"): (MEMBERS, {}),

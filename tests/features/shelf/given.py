@@ -29,6 +29,7 @@ from satchel.features.shelf.service.context import Shelf
 from satchel.features.shelf.service.folders import Ways
 from satchel.features.shelf.service.shelf_file_add import Upload, keep_upload
 from satchel.kernel.ids import new_id
+from satchel.media.pictures import Pictures
 from satchel.stores.ports.objects import Objects
 from satchel.stores.ports.table import Tables
 from tests.application import Caller, Satchel
@@ -65,6 +66,7 @@ class Meddling:
             objects=cast("Objects", _Meddled(shelf.objects, self)),
             ephemeral=shelf.ephemeral,
             clock=shelf.clock,
+            pictures=shelf.pictures,
             quota_bytes=shelf.quota_bytes,
         )
 
@@ -90,6 +92,7 @@ def shelf_of(satchel: Satchel) -> Shelf:
         objects=stores.objects,
         ephemeral=stores.ephemeral,
         clock=satchel.clock,
+        pictures=Pictures(stores.tables, stores.objects, stores.ephemeral, satchel.clock),
         quota_bytes=satchel.settings.quota or None,
     )
 

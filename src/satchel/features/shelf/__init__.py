@@ -25,6 +25,7 @@ def _make(platform: Platform) -> Shelf:
         objects=platform.stores.objects,
         ephemeral=platform.stores.ephemeral,
         clock=platform.clock,
+        pictures=platform.pictures,
         quota_bytes=platform.settings.quota or None,
         events=platform.events,
     )

@@ -9,6 +9,7 @@ An item in the bin, or below a folder in the bin, keeps its rows: only the one d
 
 from satchel.features.shelf.model import EntryId, FileId, FolderId, Kind, UserId
 from satchel.kernel.names import FileName
+from satchel.media.pictures import Pictured
 from satchel.stores.schema import EphemeralKey, Record, Shape, attribute
 from satchel.tables import CATALOG, USER_TRANSFERS
 
@@ -179,6 +180,11 @@ KINDS: dict[str, Kind] = {rank: kind for kind, rank in RANKS.items()}
 
 def object_key(kept: FileRow | BlobRow) -> str:
     return f"{OBJECTS_PREFIX}{kept.user_id}/{kept.sha256}.{kept.object_id}"
+
+
+def pictured(file: FileRow) -> Pictured:
+    """The file as a source of a picture."""
+    return Pictured(object_key(file), file.name, file.content_type)
 
 
 def id_of(entry: FileRow | FolderRow) -> EntryId:

@@ -25,8 +25,9 @@ from satchel.features.shelf.routes.views import (
     Sort,
     UsageView,
     entry_view,
+    entry_views,
     folder_view,
-    hit_view,
+    hit_views,
 )
 from satchel.features.shelf.service import files, folders, search, shelf_bin
 from satchel.features.shelf.service.context import Shelf
@@ -81,21 +82,19 @@ def routes(shelf: Shelf) -> Router:
         way = await folders.find_way(shelf, person, folder_id)
         listing = files.list_by_name if query.sort == "name" else files.list_by_time
         page = await listing(shelf, person, folder_id, query.limit, query.cursor)
-        return EntryList(
-            folder=folder_view(way), entries=[entry_view(entry) for entry in page.entries], cursor=page.cursor
-        )
+        return EntryList(folder=folder_view(way), entries=await entry_views(shelf, page.entries), cursor=page.cursor)
 
     @router.get("/shelf/search")
     async def search_shelf(member: Member, query: SearchQuery) -> HitList:
         """Search files and folders by words of their names. Case and accents do not matter."""
         found = await search.search(shelf, UserId(member.user_id), query.q, query.limit, query.cursor)
-        return HitList([hit_view(hit) for hit in found.hits], found.cursor)
+        return HitList(await hit_views(shelf, found.hits), found.cursor)
 
     @router.post("/shelf/folders", status=201, raises=(NotFound, NameTaken, NameUnusable, TooDeep))
     async def make_folder(member: Member, body: NewFolder) -> EntryView:
         """Create a folder."""
         person, parent_id = UserId(member.user_id), FolderId(body.folder_id)
-        return entry_view(await folders.make_folder(shelf, person, parent_id, body.name))
+        return await entry_view(shelf, await folders.make_folder(shelf, person, parent_id, body.name))
 
     @router.patch("/shelf/folders/{folder_id}", raises=(NameTaken, NameUnusable, TooDeep, FolderInsideItself))
     async def change_folder(member: Member, folder_id: str, body: FolderChange) -> EntryView:
@@ -107,7 +106,7 @@ def routes(shelf: Shelf) -> Router:
             written=_given(body.name),
             parent_id=None if body.folder_id is UNSET else FolderId(body.folder_id),
         )
-        return entry_view(changed)
+        return await entry_view(shelf, changed)
 
     @router.delete("/shelf/folders/{folder_id}")
     async def delete_folder(member: Member, folder_id: str) -> None:
@@ -117,7 +116,7 @@ def routes(shelf: Shelf) -> Router:
     @router.get("/shelf/files/{file_id}")
     async def read_file(member: Member, file_id: str) -> EntryView:
         """Read a file's metadata."""
-        return entry_view(await files.find_file(shelf, UserId(member.user_id), FileId(file_id)))
+        return await entry_view(shelf, await files.find_file(shelf, UserId(member.user_id), FileId(file_id)))
 
     @router.patch("/shelf/files/{file_id}", raises=(NameTaken, NameUnusable))
     async def change_file(member: Member, file_id: str, body: FileChange) -> EntryView:
@@ -127,7 +126,7 @@ def routes(shelf: Shelf) -> Router:
             folder_id=None if body.folder_id is UNSET else FolderId(body.folder_id),
             expires_at=_expiry(shelf, body.expires_at),
         )
-        return entry_view(await files.change_file(shelf, UserId(member.user_id), FileId(file_id), change))
+        return await entry_view(shelf, await files.change_file(shelf, UserId(member.user_id), FileId(file_id), change))
 
     @router.delete("/shelf/files/{file_id}")
     async def delete_file(member: Member, file_id: str) -> None:

@@ -23,7 +23,7 @@ def routes(shelf: Shelf) -> Router:
 
         It returns to its folder, or to the top if that is gone, and gets a numbered name if its own is taken.
         """
-        return entry_view(await shelf_bin.restore(shelf, UserId(member.user_id), EntryId(entry_id)))
+        return await entry_view(shelf, await shelf_bin.restore(shelf, UserId(member.user_id), EntryId(entry_id)))
 
     @router.delete("/shelf/bin/{entry_id}")
     async def delete_for_good(member: Member, entry_id: str) -> None:

@@ -1,19 +1,21 @@
-"""The bytes of files: download, preview, and archive."""
+"""The bytes of files: download, preview, picture, and archive."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Annotated
 
 import msgspec
+from starlette.requests import Request
 from starlette.responses import Response
 
 from satchel.edge.api.endpoints import Query, Router
 from satchel.edge.files.archives import Archive, ArchiveEntry
 from satchel.edge.files.downloads import Download, attached_as
+from satchel.edge.files.pictures import BYTES, RAISES, picture_answer
 from satchel.edge.files.previews import NoPreview, preview
 from satchel.edge.http.callers import Member
 from satchel.features.shelf.model import FileId, FolderId, UserId
-from satchel.features.shelf.records import FileRow, object_key
+from satchel.features.shelf.records import FileRow, object_key, pictured
 from satchel.features.shelf.service import files, shelf_archive
 from satchel.features.shelf.service.context import Shelf
 from satchel.kernel.clock import from_iso
@@ -67,6 +69,18 @@ def routes(shelf: Shelf) -> Router:
         file = await files.find_file(shelf, UserId(member.user_id), FileId(file_id))
         await files.note_opening(shelf, file)
         return await preview(shelf.objects, object_key(file), file.name, file.content_type)
+
+    @router.get("/shelf/files/{file_id}/picture/{size}/{version}", produces=BYTES, raises=RAISES)
+    async def shelf_picture(member: Member, file_id: str, size: str, version: str, request: Request) -> Response:
+        """Read the picture of a file: `grid` for lists, `preview` for looking at.
+
+        The version is in the list of files. Under one address a picture never changes, so keep it.
+        """
+        file = await files.find_file(shelf, UserId(member.user_id), FileId(file_id))
+        answer = await picture_answer(shelf.pictures, pictured(file), size, version)
+        if size == "preview" and request.method == "GET":
+            await files.note_opening(shelf, file)
+        return answer
 
     @router.get("/shelf/archive", produces="application/zip", raises=(NotFound,))
     async def download_archive(member: Member, query: ArchiveQuery) -> Response:

@@ -1,15 +1,18 @@
 """What clients see of a shelf."""
 
+from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
 
 from satchel.edge.files.previews import Preview, preview_of
 from satchel.features.shelf.model import ROOT, Kind
-from satchel.features.shelf.records import FileRow, FolderRow
+from satchel.features.shelf.records import FileRow, FolderRow, object_key, pictured
+from satchel.features.shelf.service.context import Shelf
 from satchel.features.shelf.service.placement import Entry
 from satchel.features.shelf.service.search import Hit
 from satchel.features.shelf.service.shelf_bin import Binned
+from satchel.media.pictures import PictureView
 
 Sort = Literal["name", "newest"]
 
@@ -27,6 +30,7 @@ class EntryView(msgspec.Struct, frozen=True, kw_only=True):
     created_at: str
     expires_at: str | None
     previewable: Preview | None
+    picture: PictureView | None
 
 
 class StepView(msgspec.Struct, frozen=True):
@@ -95,7 +99,21 @@ class UsageView(msgspec.Struct, frozen=True, kw_only=True):
     bin_bytes: int
 
 
-def entry_view(entry: Entry) -> EntryView:
+async def entry_views(shelf: Shelf, entries: Sequence[Entry]) -> list[EntryView]:
+    """What clients see of these, with their pictures."""
+    sources = [pictured(entry) for entry in entries if isinstance(entry, FileRow)]
+    pictures = await shelf.pictures.describe(sources)
+    return [
+        _entry_view(entry, pictures.get(object_key(entry)) if isinstance(entry, FileRow) else None) for entry in entries
+    ]
+
+
+async def entry_view(shelf: Shelf, entry: Entry) -> EntryView:
+    (view,) = await entry_views(shelf, [entry])
+    return view
+
+
+def _entry_view(entry: Entry, picture: PictureView | None) -> EntryView:
     return EntryView(
         kind="file" if isinstance(entry, FileRow) else "folder",
         id=entry.file_id if isinstance(entry, FileRow) else entry.folder_id,
@@ -107,6 +125,7 @@ def entry_view(entry: Entry) -> EntryView:
         created_at=entry.created_at,
         expires_at=(entry.expires_at or None) if isinstance(entry, FileRow) else None,
         previewable=preview_of(entry.name, entry.content_type) if isinstance(entry, FileRow) else None,
+        picture=picture,
     )
 
 
@@ -119,10 +138,12 @@ def folder_view(way: list[FolderRow]) -> FolderView:
 
 
 def bin_view(binned: Binned) -> BinEntryView:
+    """Without a picture: nothing in the bin can be looked at."""
     row = binned.row
-    plain = msgspec.structs.asdict(msgspec.structs.replace(entry_view(binned.entry), size_bytes=row.size_bytes))
+    plain = msgspec.structs.asdict(msgspec.structs.replace(_entry_view(binned.entry, None), size_bytes=row.size_bytes))
     return BinEntryView(**plain, deleted_at=row.deleted_at, gone_at=row.gone_at, from_=list(row.path))
 
 
-def hit_view(hit: Hit) -> HitView:
-    return HitView(**msgspec.structs.asdict(entry_view(hit.entry)), path=list(hit.path))
+async def hit_views(shelf: Shelf, hits: Sequence[Hit]) -> list[HitView]:
+    views = await entry_views(shelf, [hit.entry for hit in hits])
+    return [HitView(**msgspec.structs.asdict(view), path=list(hit.path)) for view, hit in zip(views, hits, strict=True)]

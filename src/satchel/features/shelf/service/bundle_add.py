@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from satchel.features.shelf.model import ROOT, FileId, FolderId, QuotaReached
-from satchel.features.shelf.records import BLOB, BlobRow, FileRow, object_key
+from satchel.features.shelf.records import BLOB, BlobRow, FileRow, object_key, pictured
 from satchel.features.shelf.service.context import Shelf
 from satchel.features.shelf.service.files import count_usage
 from satchel.features.shelf.service.placement import open_folder
@@ -60,7 +60,9 @@ async def keep_uploads(shelf: Shelf, uploads: Sequence[Upload]) -> list[Outcome]
         blobs = await _stored(shelf, [placed for group in groups for placed in group])
         # One after the other, since all of them update the usage. Measured, this takes no longer.
         for group in groups:
-            kept.update((file.file_id, file) for file in await _enter_together(shelf, group, blobs))
+            files = await _enter_together(shelf, group, blobs)
+            kept.update((file.file_id, file) for file in files)
+            await shelf.pictures.make([pictured(file) for file in files])
     for upload in uploads:
         if upload.file_id not in kept:
             kept[upload.file_id] = await _kept_alone(shelf, upload)

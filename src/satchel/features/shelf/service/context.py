@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from satchel.kernel.clock import Clock
 from satchel.kernel.events import Events
+from satchel.media.pictures import Pictures
 from satchel.stores.ports.ephemeral import Ephemeral
 from satchel.stores.ports.objects import Objects
 from satchel.stores.ports.table import Tables
@@ -13,11 +14,12 @@ MAX_ID_CHARACTERS = 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shelf:
-    """The stores, the clock, the quota of each person (None: no limit), and the events."""
+    """The stores, the clock, the pictures, the quota of each person (None: no limit), and the events."""
 
     tables: Tables
     objects: Objects
     ephemeral: Ephemeral
     clock: Clock
+    pictures: Pictures
     quota_bytes: int | None = None
     events: Events = field(default_factory=Events)

@@ -192,10 +192,11 @@ async def _purge_entry(shelf: Shelf, row: NameRow) -> int:
 
 
 async def _purge_file(shelf: Shelf, file: FileRow) -> int:
-    """Delete a file, and its bytes with the last reference. After a crash, garbage collection removes the bytes."""
+    """Delete a file, and its bytes and picture with the last reference. After a crash, garbage collection does."""
     blob = await _purge_rows(shelf, file)
     if blob is not None and blob.references == 1:
         await shelf.objects.delete(object_key(blob))
+        await shelf.pictures.delete([object_key(blob)])
     return 0 if blob is None else 1
 
 

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from satchel.features.shelf.model import MAX_DEPTH, ROOT, BytesGone, FileId, FolderId, QuotaReached, UserId
-from satchel.features.shelf.records import BLOB, FILE, BlobRow, FileRow, object_key
+from satchel.features.shelf.records import BLOB, FILE, BlobRow, FileRow, object_key, pictured
 from satchel.features.shelf.service.context import Shelf
 from satchel.features.shelf.service.files import count_usage, due_at, read_usage
 from satchel.features.shelf.service.folders import Ways, have_folders
@@ -78,6 +78,7 @@ async def keep_upload(shelf: Shelf, upload: Upload) -> FileRow:
     kept = await attempt()
     if upload.key:
         await shelf.objects.delete(upload.key)
+    await shelf.pictures.make([pictured(kept)])
     return kept
 
 

@@ -12,6 +12,7 @@ from datetime import timedelta
 from satchel.features.shelf.records import BLOB, OBJECTS_PREFIX, SWEEP, BlobRow
 from satchel.features.shelf.service.context import Shelf
 from satchel.kernel.clock import from_iso
+from satchel.media.records import source_of
 from satchel.stores.patterns.sweep_cursor import SweepCursor, sweep_objects
 from satchel.stores.ports.expressions import attr
 from satchel.stores.ports.objects import MAX_LIST, ObjectInfo
@@ -19,7 +20,8 @@ from satchel.stores.ports.table import ConditionFailed
 
 # A grace period, so that an upload seldom has to store its bytes twice.
 ABANDONED_AFTER = timedelta(days=1)
-_KEY = re.compile(rf"{OBJECTS_PREFIX}(?P<user_id>[^/]+)/(?P<sha256>[0-9a-f]{{64}})\.(?P<object_id>[0-9a-z]+)")
+# Bytes, or a picture of them.
+_KEY = re.compile(rf"{OBJECTS_PREFIX}(?P<user_id>[^/]+)/(?P<sha256>[0-9a-f]{{64}})\.(?P<object_id>[0-9a-z]+)(/.+)?")
 
 
 async def sweep_shelves(shelf: Shelf, look_at: int = MAX_LIST) -> int:
@@ -29,11 +31,14 @@ async def sweep_shelves(shelf: Shelf, look_at: int = MAX_LIST) -> int:
         places = [place for info in objects if (place := _KEY.fullmatch(info.key))]
         keys = [BLOB.key(user_id=place["user_id"], sha256=place["sha256"]) for place in places]
         rows = await shelf.tables.get_many(BLOB.table, keys)
-        return [
+        lost = [
             place[0]
             for place, row in zip(places, rows, strict=True)
             if row is None or await _is_lost(shelf, BLOB.read(row), place["object_id"])
         ]
+        # A picture has a row as well, which only its source names.
+        await shelf.pictures.delete([source for key in lost if (source := source_of(key))])
+        return lost
 
     cursor = SweepCursor(shelf.ephemeral, SWEEP())
     return await sweep_objects(shelf.objects, OBJECTS_PREFIX, cursor, find_garbage, limit=look_at)
