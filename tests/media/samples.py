@@ -44,16 +44,18 @@ def turned(orientation: int) -> bytes:
     """A JPEG whose pixels lie so that it is the flag once it is turned as its orientation says."""
     image = flag()
     # The inverse of each: mirrored ones are their own, and the two quarter turns are each other's.
-    image = {
-        1: lambda: image,
-        2: lambda: image.fliphor(),
-        3: lambda: image.rot180(),
-        4: lambda: image.flipver(),
-        5: lambda: image.rot90().fliphor(),
-        6: lambda: image.rot270(),
-        7: lambda: image.rot270().fliphor(),
-        8: lambda: image.rot90(),
-    }[orientation]()
+    inverse: dict[int, tuple[str, ...]] = {
+        1: (),
+        2: ("fliphor",),
+        3: ("rot180",),
+        4: ("flipver",),
+        5: ("rot90", "fliphor"),
+        6: ("rot270",),
+        7: ("rot270", "fliphor"),
+        8: ("rot90",),
+    }
+    for change in inverse[orientation]:
+        image = getattr(image, change)()
     image = image.copy()
     image.set_type(vips.GValue.gint_type, "orientation", orientation)
     return jpeg(image)

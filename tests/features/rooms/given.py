@@ -14,6 +14,7 @@ from satchel.edge.files.previews import preview_of
 from satchel.features.rooms.limits import RoomLimits
 from satchel.features.rooms.records import CODE, EPHEMERAL_KEYS, OBJECTS_PREFIX, ROOM, room_fields
 from satchel.features.rooms.service.context import Rooms
+from satchel.media.pictures import Pictures
 from satchel.stores.connect import Stores
 from satchel.stores.ports.ephemeral import Ephemeral, Exists, HashPut, Put
 from satchel.stores.ports.objects import Objects
@@ -222,6 +223,7 @@ def rooms_of(satchel: Satchel) -> Rooms:
         ephemeral=stores.ephemeral,
         objects=stores.objects,
         clock=satchel.clock,
+        pictures=Pictures(stores.tables, stores.objects, stores.ephemeral, satchel.clock),
         quota_bytes=None,
         limits=RoomLimits(stores.ephemeral),
         people=nobody,

@@ -47,6 +47,7 @@ async def test_a_file_is_there_for_those_who_come_later(satchel: Satchel, ann: C
         "by_name": "ann",
         "at": file["at"],
         "previewable": "text",
+        "picture": None,
         "to": None,
         "transfer_id": None,
         "place": None,

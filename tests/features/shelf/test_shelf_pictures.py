@@ -10,15 +10,8 @@ from satchel.media.records import PICTURE, SIZES, picture_key
 from satchel.stores.ports.objects import SmallObject
 from tests.application import Caller, Satchel
 from tests.features.shelf.given import check_shelf, shelf_of, stored_keys, uploaded
+from tests.media.given import make_pictures
 from tests.media.samples import is_flag, jpeg, photo
-
-
-async def make_pictures(satchel: Satchel) -> int:
-    maker = PictureMaker(shelf_of(satchel).pictures, children=1)
-    try:
-        return await maker.make_all()
-    finally:
-        await maker.stop()
 
 
 async def test_a_photo_has_a_picture_that_browsers_may_keep(satchel: Satchel, ann: Caller) -> None:

@@ -10,6 +10,7 @@ from typing import Literal, NewType
 import msgspec
 
 from satchel.kernel.errors import Conflict, Forbidden, Invalid, NotFound, OutOfSpace
+from satchel.media.pictures import PictureView
 
 RoomId = NewType("RoomId", str)
 # The five letters that people tell each other. Never the id: another room gets the same letters some day.
@@ -129,6 +130,7 @@ class FileView(msgspec.Struct, frozen=True, kw_only=True):
     by_name: str
     at: str
     previewable: Preview | None
+    picture: PictureView | None
     to: str | None
     transfer_id: str | None
     place: int | None

@@ -135,6 +135,10 @@ class RoomFile(msgspec.Struct, frozen=True, kw_only=True):
         return object_key(self.room_id, object_name(self.sha256, self.row.object_id))
 
     @property
+    def content_type(self) -> str:
+        return self.row.content_type
+
+    @property
     def path(self) -> str:
         return f"{self.row.folder}/{self.name}" if self.row.folder else self.name
 

@@ -1,4 +1,4 @@
-"""The bytes of a room's files: download, preview, and archive."""
+"""The bytes of a room's files: download, preview, picture, and archive."""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
@@ -11,6 +11,7 @@ from starlette.responses import Response
 from satchel.edge.api.endpoints import Query, Router
 from satchel.edge.files.archives import Archive, ArchiveEntry
 from satchel.edge.files.downloads import Download, Sent, attached_as
+from satchel.edge.files.pictures import BYTES, RAISES, picture_answer
 from satchel.edge.files.previews import NoPreview, preview
 from satchel.edge.http.callers import Guest, Member
 from satchel.features.rooms.model import MAX_FILES, FileId, PersonId, RoomId
@@ -57,6 +58,17 @@ def routes(rooms: Rooms) -> Router:
         if request.method == "GET":
             await usage_events.note_view(rooms, file, person_id_of(caller), kind_of(caller))
         return shown
+
+    @router.get("/rooms/{room_id}/files/{file_id}/picture/{size}/{version}", produces=BYTES, raises=RAISES)
+    async def room_picture(
+        caller: Member | Guest, room_id: str, file_id: str, size: str, version: str, request: Request
+    ) -> Response:
+        """Read the picture of a file of a room: `grid` for lists, `preview` for looking at, which counts as a view."""
+        file = await room_files.find_file(rooms, RoomId(room_id), person_id_of(caller), FileId(file_id))
+        answer = await picture_answer(rooms.pictures, file, size, version)
+        if size == "preview" and request.method == "GET":
+            await usage_events.note_view(rooms, file, person_id_of(caller), kind_of(caller))
+        return answer
 
     @router.get("/rooms/{room_id}/archive", produces="application/zip")
     async def download_room_archive(caller: Member | Guest, room_id: str, query: RoomArchiveQuery) -> Response:

@@ -35,14 +35,14 @@ def routes(rooms: Rooms) -> Router:
     async def list_room_files(caller: Member | Guest, room_id: str) -> FileList:
         """List the files of a room: those for everybody, and those between you and one person."""
         found = await room_files.list_files(rooms, RoomId(room_id), person_id_of(caller))
-        return FileList([room_files.file_view(rooms, file) for file in found])
+        return FileList(await room_files.file_views(rooms, found))
 
     @router.post("/rooms/{room_id}/files", status=201, raises=(RoomFullOfFiles, PathTooLong, TooLarge, Conflict))
     async def share_in_room(member: Member, room_id: str, body: Sharing) -> FileList:
         """Copy files and folders from your shelf into a room: all of them, or none."""
         to = None if body.to is None else PersonId(body.to)
         brought = await room_file_add.share_from_shelf(rooms, RoomId(room_id), person_id_of(member), body.shelf, to)
-        return FileList([room_files.file_view(rooms, file) for file in brought])
+        return FileList(await room_files.file_views(rooms, brought))
 
     @router.delete("/rooms/{room_id}/files/{file_id}", raises=(Forbidden,))
     async def delete_room_file(caller: Member | Guest, room_id: str, file_id: str) -> None:

@@ -62,6 +62,7 @@ async def free_unless_counted(rooms: Rooms, room_id: RoomId, sha256: str, object
         if left > 0:
             return
     await rooms.objects.delete(object_key(room_id, name))
+    await rooms.pictures.delete([object_key(room_id, name)])
     await rooms.ephemeral.together(
         HashDelete(refs, name), HashIncrement(ROOM(room_id=room_id), USED_BYTES, -size_bytes)
     )

@@ -34,6 +34,7 @@ from satchel.features.rooms.records import (
 from satchel.features.rooms.service.context import Rooms, find_owned, state_of
 from satchel.features.rooms.service.membership import TOGETHER, clear_current, tell_people
 from satchel.kernel.clock import from_iso, iso
+from satchel.media.records import source_of
 from satchel.stores.ports.ephemeral import Delete, Get, HashAll, HashDelete, HashPut, Put, SetAll, SetRemove
 
 # For this long, an old link or note with the code of an ended room cannot lead into somebody else's new one.
@@ -125,6 +126,7 @@ async def _clear_files(rooms: Rooms, room_id: RoomId) -> None:
 
 async def _clear_bytes(rooms: Rooms, room_id: RoomId) -> None:
     while (listed := await rooms.objects.list(f"{OBJECTS_PREFIX}{room_id}/")).objects:
+        await rooms.pictures.delete([info.key for info in listed.objects if source_of(info.key) is None])
         await rooms.objects.delete(*(info.key for info in listed.objects))
 
 

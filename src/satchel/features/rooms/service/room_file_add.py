@@ -132,6 +132,7 @@ async def _bring(rooms: Rooms, brought: Brought) -> RoomFile:
         raise
     file = RoomFile(room_id=brought.room_id, file_id=brought.file_id, name=name, sha256=content.sha256, row=row)
     await _enter(rooms, file, entry)
+    await rooms.pictures.make([file])
     await tell_of_file(rooms, file)
     return file
 

@@ -20,6 +20,7 @@ from satchel.features.rooms.service.membership import tell_people
 from satchel.features.rooms.service.room_blobs import release
 from satchel.kernel.errors import Forbidden, NotFound
 from satchel.kernel.names import FileName, sameness
+from satchel.media.pictures import PictureView
 from satchel.stores.ports.ephemeral import Delete, Get, HashAll, HashDelete, HashGet, SetAll, SetHas, SetRemove
 
 _TOGETHER = 500
@@ -98,11 +99,18 @@ async def complete(rooms: Rooms, room_id: RoomId, rows: Mapping[FileId, FileRow]
 
 
 async def tell_of_file(rooms: Rooms, file: RoomFile) -> None:
-    event = RoomFileCame(room_id=file.room_id, file=file_view(rooms, file))
+    (shown,) = await file_views(rooms, [file])
+    event = RoomFileCame(room_id=file.room_id, file=shown)
     await tell_people(rooms, await _viewers(rooms, file), event)
 
 
-def file_view(rooms: Rooms, file: RoomFile) -> FileView:
+async def file_views(rooms: Rooms, files: Sequence[RoomFile]) -> list[FileView]:
+    """What people see of these, with their pictures."""
+    pictures = await rooms.pictures.describe(files)
+    return [_file_view(rooms, file, pictures.get(file.key)) for file in files]
+
+
+def _file_view(rooms: Rooms, file: RoomFile, picture: PictureView | None) -> FileView:
     row = file.row
     return FileView(
         file_id=file.file_id,
@@ -115,6 +123,7 @@ def file_view(rooms: Rooms, file: RoomFile) -> FileView:
         by_name=row.by_name,
         at=row.at,
         previewable=rooms.preview_of(file.name, row.content_type),
+        picture=picture,
         to=row.to,
         transfer_id=row.transfer_id,
         place=row.place,

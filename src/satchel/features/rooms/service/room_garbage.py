@@ -7,20 +7,25 @@ from datetime import timedelta
 from satchel.features.rooms.model import RoomId
 from satchel.features.rooms.records import OBJECTS_PREFIX, REFS, ROOMS, SWEEP
 from satchel.features.rooms.service.context import Rooms
+from satchel.media.records import source_of
 from satchel.stores.patterns.sweep_cursor import SweepCursor, sweep_objects
 from satchel.stores.ports.ephemeral import HashGet
 from satchel.stores.ports.objects import MAX_LIST, ObjectInfo
 
 # An object is counted before it is stored, and its room exists before that. So this is only for clocks that differ.
 ABANDONED_AFTER = timedelta(hours=1)
-_KEY = re.compile(rf"{OBJECTS_PREFIX}(?P<room_id>[0-9a-z]{{26}})/(?P<name>[0-9a-f]{{64}}\.[0-9a-z]+)")
+# Bytes, or a picture of them.
+_KEY = re.compile(rf"{OBJECTS_PREFIX}(?P<room_id>[0-9a-z]{{26}})/(?P<name>[0-9a-f]{{64}}\.[0-9a-z]+)(/.+)?")
 
 
 async def sweep_room_bytes(rooms: Rooms, look_at: int = MAX_LIST) -> int:
     """Check the next thousand objects, on any server, and delete orphans. Returns how many."""
 
     async def find_garbage(objects: Sequence[ObjectInfo]) -> list[str]:
-        return [info.key for info in objects if await _is_lost(rooms, info)]
+        lost = [info.key for info in objects if await _is_lost(rooms, info)]
+        # A picture has a row as well, which only its source names.
+        await rooms.pictures.delete([source for key in lost if (source := source_of(key))])
+        return lost
 
     cursor = SweepCursor(rooms.ephemeral, SWEEP())
     return await sweep_objects(rooms.objects, OBJECTS_PREFIX, cursor, find_garbage, limit=look_at)
