@@ -31,6 +31,7 @@ async def test_entering_gives_a_pass_and_the_one_file(satchel: Satchel, ann: Cal
                 "sha256": hashlib.sha256(CONTENT).hexdigest(),
                 "content_type": "text/plain",
                 "preview": "text",
+                "picture": None,
             }
         ],
         "cursor": None,

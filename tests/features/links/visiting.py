@@ -132,6 +132,7 @@ async def links_on(satchel: Satchel) -> AsyncGenerator[Links]:
         objects=stores.objects,
         ephemeral=stores.ephemeral,
         clock=clock,
+        pictures=shelf.pictures,
         signer=Signer(b"s" * 32),
         things={"file": LinkedShelfFiles(shelf), "folder": LinkedFolders(shelf), "request": asking},
         inbox=asking,

@@ -36,6 +36,7 @@ def _make(
         objects=platform.stores.objects,
         ephemeral=platform.stores.ephemeral,
         clock=platform.clock,
+        pictures=platform.pictures,
         signer=platform.signer,
         things=things,
         inbox=inbox,

@@ -60,7 +60,7 @@ class LandingView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LinkedFileView(msgspec.Struct, frozen=True, kw_only=True):
-    """A file to download. `preview` is the kind of preview, if there is one."""
+    """A file to download. `preview` is the kind of preview, and `picture` its picture, if there is one."""
 
     file_id: str
     path: str

@@ -26,6 +26,7 @@ from satchel.features.links.service.link_contents import can_look
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import Conflict, Forbidden, NotFound, TooMany
 from satchel.kernel.linked import LinkedFile, LinkedFiles, ThingKind
+from satchel.media.pictures import PictureView
 
 STATES = (LinkUnknown, LinkPaused, LinkExpired, LinkUsedUp, LinkRevoked, LinkTargetGone, TooMany)
 # The errors that can keep a visitor out of a working link.
@@ -54,7 +55,7 @@ class LandingView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LinkedFileView(msgspec.Struct, frozen=True, kw_only=True):
-    """A file to download. `preview` is the kind of preview, if there is one."""
+    """A file to download. `preview` is the kind of preview, and `picture` its picture, if there is one."""
 
     file_id: str
     path: str
@@ -63,6 +64,7 @@ class LinkedFileView(msgspec.Struct, frozen=True, kw_only=True):
     sha256: str
     content_type: str
     preview: Preview | None
+    picture: PictureView | None
 
 
 class LinkedFileList(msgspec.Struct, frozen=True, kw_only=True):
@@ -126,7 +128,7 @@ def routes(links: Links) -> Router:
         return EnteredView(
             shown=entered.given.value,
             expires_at=iso(entered.given.expires),
-            listing=None if entered.listing is None else _list(entered.link, entered.listing),
+            listing=None if entered.listing is None else await _list(links, entered.link, entered.listing),
             goto=entered.thing.goto,
         )
 
@@ -136,16 +138,19 @@ def routes(links: Links) -> Router:
         visit = await link_enter.let_in(links, token, visitor_of(caller, request), query.shown)
         if not link_enter.has_files(visit.link):
             raise NotFound("This link has no files to download.")
-        return _list(visit.link, await link_enter.list_files(links, visit.link, query.cursor))
+        return await _list(links, visit.link, await link_enter.list_files(links, visit.link, query.cursor))
 
     return router
 
 
-def _list(link: LinkRow, found: LinkedFiles) -> LinkedFileList:
-    return LinkedFileList(files=[_file(each, can_look(link)) for each in found.files], cursor=found.cursor)
+async def _list(links: Links, link: LinkRow, found: LinkedFiles) -> LinkedFileList:
+    shown = can_look(link)
+    pictures = await links.pictures.describe(found.files if shown else [])
+    files = [_file(each, pictures.get(each.key), shown=shown) for each in found.files]
+    return LinkedFileList(files=files, cursor=found.cursor)
 
 
-def _file(file: LinkedFile, shown: bool) -> LinkedFileView:
+def _file(file: LinkedFile, picture: PictureView | None, *, shown: bool) -> LinkedFileView:
     return LinkedFileView(
         file_id=file.file_id,
         path=file.path,
@@ -154,4 +159,5 @@ def _file(file: LinkedFile, shown: bool) -> LinkedFileView:
         sha256=file.sha256,
         content_type=file.content_type,
         preview=preview_of(file.name, file.content_type) if shown else None,
+        picture=picture,
     )

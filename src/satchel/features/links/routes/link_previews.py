@@ -1,9 +1,10 @@
-"""Previews by a link. A preview is not a download, and counts as a view."""
+"""Previews and pictures by a link. A preview is not a download, and counts as a view."""
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from satchel.edge.api.endpoints import Router
+from satchel.edge.files.pictures import BYTES, RAISES, picture_answer
 from satchel.edge.files.previews import NoPreview, preview
 from satchel.features.links.routes.link_open import CLOSED, STATES
 from satchel.features.links.routes.link_visitor import Anybody, PassQuery, visitor_of
@@ -11,8 +12,7 @@ from satchel.features.links.service import link_contents, link_enter
 from satchel.features.links.service.context import Links
 from satchel.features.links.service.link_enter import Visit
 from satchel.kernel.linked import LinkedFile
-
-BYTES = "application/octet-stream"
+from satchel.media.pictures import NoPicture
 
 
 def routes(links: Links) -> Router:
@@ -31,6 +31,22 @@ def routes(links: Links) -> Router:
         """Preview one file of a folder in the browser. No preview can run a script."""
         visit = await link_enter.let_in(links, token, visitor_of(caller, request), query.shown)
         return await _show(links, visit, await link_contents.find_file(links, visit, file_id), request)
+
+    @router.get(
+        "/open/{token}/files/{file_id}/picture/{size}/{version}", produces=BYTES, raises=(*STATES, *CLOSED, *RAISES)
+    )
+    async def linked_picture(
+        caller: Anybody, token: str, file_id: str, size: str, version: str, query: PassQuery, request: Request
+    ) -> Response:
+        """Read the picture of a file: `grid` for lists, `preview` for looking at, which counts as a view."""
+        visit = await link_enter.let_in(links, token, visitor_of(caller, request), query.shown)
+        file = await link_contents.find_file(links, visit, file_id)
+        if not link_contents.can_look(visit.link):
+            raise NoPicture("Downloads of this link are limited, so it has no pictures. Download the file instead.")
+        answer = await picture_answer(links.pictures, file, size, version)
+        if size == "preview" and request.method == "GET":
+            await link_contents.count_view(links, visit, file.file_id)
+        return answer
 
     return router
 

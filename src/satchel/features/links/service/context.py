@@ -8,6 +8,7 @@ from satchel.features.links.needs import Counter, Figures, Inbox, Passwords, Peo
 from satchel.kernel.clock import Clock, iso
 from satchel.kernel.linked import ThingKind, Things
 from satchel.kernel.signature import Signer
+from satchel.media.pictures import Pictures
 from satchel.stores.ports.ephemeral import Ephemeral
 from satchel.stores.ports.expressions import attr
 from satchel.stores.ports.objects import Objects
@@ -18,7 +19,7 @@ STANDING = attr("PK").exists() & attr("revokedAt").absent()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Links:
-    """Stores, clock, link targets by kind, and other slices.
+    """Stores, clock, pictures, link targets by kind, and other slices.
 
     `alone_since` is when this server started, if no other can be sending anything. 0 if several share the stores.
     """
@@ -27,6 +28,7 @@ class Links:
     objects: Objects
     ephemeral: Ephemeral
     clock: Clock
+    pictures: Pictures
     signer: Signer
     things: Mapping[ThingKind, Things]
     inbox: Inbox
