@@ -64,20 +64,20 @@ GROUPS = {
     "room_types": Group(
         "Rooms, who and what is in them, and their chat.",
         "OccupantView KnockView RoomView JoinView OwnedRoom OwnedRooms Message ChatView rooms.FileView FileList",
-        unread={"OwnedRoom": "expires_at name people", "rooms.FileView": "content_type previewable"},
+        unread={"OwnedRoom": "expires_at name people", "rooms.FileView": "content_type picture previewable"},
     ),
     "transfer_types": Group(
         "Transfers and their receipts.",
         "SenderView ReceiverView TransferFileView transfers.ReceiptView MissingView CountsView TransferView "
         "TransferList WaitingList",
-        unread={"SenderView": "kind", "TransferFileView": "content_type"},
+        unread={"SenderView": "kind", "TransferFileView": "content_type picture"},
     ),
     "link_types": Group(
         "Links, for those who give them and for those who open them.",
         "ThingView LinkView LinkList LandingView LinkedFileView LinkedFileList EnteredView",
         unread={
             "LandingView": "content_type downloads_left entered expires_at files max_bytes size_bytes",
-            "LinkedFileView": "content_type name preview",
+            "LinkedFileView": "content_type name picture preview",
             "EnteredView": "expires_at",
         },
     ),

@@ -4,12 +4,15 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
+from satchel.media.records import VERSION
 from tests.application import Caller, Satchel
 from tests.features.drop import given as drop
 from tests.features.links.given import changed, given
 from tests.features.rooms.given import guest
 from tests.features.shelf.given import made, uploaded
 from tests.features.transfers.given import Room, by_email
+from tests.media.given import make_pictures
+from tests.media.samples import jpeg
 from tests.uploads.given import TUS, pairs
 
 FRIEND = "eve@example.org"
@@ -51,7 +54,11 @@ class Belongings:
         answers = {path: await mine("GET", path) for path in paths}
         for path, answer in answers.items():
             assert answer.status_code == 200, (path, answer.text)
-        files = ("/shelf/files/{file_id}/content", "/rooms/{room_id}/files/{file_id}/content")
+        files = [
+            f"{beginning}/files/{{file_id}}/{way}"
+            for beginning in ("/shelf", "/rooms/{room_id}")
+            for way in ("content", "picture/{size}/{version}")
+        ]
         contents = {path: (await mine("GET", self.filled(path))).content for path in files}
         return {**{path: answer.json() for path, answer in answers.items()}, **contents, "drop": await self.host.look()}
 
@@ -68,6 +75,7 @@ async def belongings(satchel: Satchel, admin: Caller, owner: Caller) -> Belongin
     await _room(found, satchel, owner)
     await _links(found, owner)
     await _drop(found, member)
+    await make_pictures(satchel)
     return found
 
 
@@ -82,7 +90,7 @@ async def _accounts(found: Belongings, admin: Caller, owner: Caller) -> None:
 
 async def _shelf(found: Belongings, satchel: Satchel, owner: Caller) -> None:
     folder_id = await made(owner, "Folder")
-    file = await uploaded(satchel, owner, "file.txt", b"mine")
+    file = await uploaded(satchel, owner, "file.jpg", jpeg(), "image/jpeg")
     await uploaded(satchel, owner, "inside.txt", b"mine, too", folder_id=folder_id)
     binned = await uploaded(satchel, owner, "binned.txt", b"binned")
     assert (await owner("DELETE", f"/shelf/files/{binned.file_id}")).is_success
@@ -90,6 +98,8 @@ async def _shelf(found: Belongings, satchel: Satchel, owner: Caller) -> None:
     begun = await owner("POST", "/uploads", headers=headers)
     assert begun.status_code == 201, begun.text
     found.ids |= {
+        ("/picture", "size"): "grid",
+        ("/picture", "version"): VERSION,
         ("/shelf", "folder_id"): folder_id,
         ("/shelf", "file_id"): file.file_id,
         ("/shelf/bin", "entry_id"): binned.file_id,
@@ -105,7 +115,7 @@ async def _room(found: Belongings, satchel: Satchel, owner: Caller) -> None:
     room = Room(satchel, owner, owner, gus, opened["room_id"], opened["code"])
     for caller in (gus, found.former):
         await room.join(caller)
-    brought = await room.bring(owner, "brought.txt", b"brought")
+    brought = await room.bring(owner, "brought.jpg", jpeg())
     assert (await owner("POST", f"/rooms/{room.room_id}/chat", json={"text": "hello"})).is_success
     put_out = await owner("DELETE", f"/rooms/{room.room_id}/people/{found.former.user_id}")
     assert put_out.is_success, put_out.text

@@ -29,6 +29,7 @@ def _make(platform: Platform, *, people: People, shelf: Shelf, rooms: Rooms) -> 
         objects=platform.stores.objects,
         ephemeral=platform.stores.ephemeral,
         clock=platform.clock,
+        pictures=platform.pictures,
         people=people,
         shelf=shelf,
         rooms=rooms,

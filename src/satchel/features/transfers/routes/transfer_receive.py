@@ -8,6 +8,7 @@ from starlette.responses import Response
 
 from satchel.edge.api.endpoints import Body, Router
 from satchel.edge.files.downloads import Download, attached_as
+from satchel.edge.files.pictures import BYTES, RAISES, picture_answer
 from satchel.edge.http.callers import Guest, Member
 from satchel.features.transfers.model import AlreadyTaken, FilesGone, HashDiffers, Id, NotOffered, TransferId
 from satchel.features.transfers.routes.transfer_view import person_of, show
@@ -15,6 +16,7 @@ from satchel.features.transfers.routes.views import SavedView, TransferView
 from satchel.features.transfers.service import transfer_receive
 from satchel.features.transfers.service.context import Transfers
 from satchel.kernel.errors import Forbidden, NotFound, OutOfSpace
+from satchel.media.pictures import Pictured
 
 
 class Saving(Body, frozen=True, kw_only=True):
@@ -79,6 +81,18 @@ def routes(transfers: Transfers) -> Router:
             content_type=file.content_type,
             finished=partial(transfer_receive.count_download, transfers, involved, place),
         )
+
+    @router.get(
+        "/transfers/{transfer_id}/files/{place}/picture/{size}/{version}",
+        produces=BYTES,
+        raises=(NotFound, NotOffered, FilesGone, *RAISES),
+    )
+    async def transferred_picture(
+        caller: Member | Guest, transfer_id: str, place: int, size: str, version: str
+    ) -> Response:
+        """Read the picture of a file of a transfer: `grid` for lists, `preview` for looking at."""
+        _, file, key = await transfer_receive.find_content(transfers, person_of(caller), TransferId(transfer_id), place)
+        return await picture_answer(transfers.pictures, Pictured(key, file.name, file.content_type), size, version)
 
     @router.post(
         "/transfers/{transfer_id}/files/{place}/verified", raises=(NotFound, NotOffered, HashDiffers, Forbidden)

@@ -9,6 +9,7 @@ from satchel.features.transfers.routes.views import TransferView, transfer_view
 from satchel.features.transfers.service import history, transfer_contents
 from satchel.features.transfers.service.context import Transfers
 from satchel.features.transfers.service.history import Involved
+from satchel.media.pictures import Pictured
 
 
 def person_of(caller: Member | Guest) -> PersonId:
@@ -21,7 +22,12 @@ async def show(transfers: Transfers, person_id: PersonId, transfer_id: str) -> T
     files = await history.files_of(transfers, involved.transfer)
     receipts = await visible_receipts(transfers, involved)
     found = await transfer_contents.keys_of(transfers, involved, files)
-    return transfer_view(involved, files, receipts, is_available=len(found) == len(files))
+    sources = {
+        file.place: Pictured(found[file.place], file.name, file.content_type) for file in files if file.place in found
+    }
+    described = await transfers.pictures.describe(list(sources.values()))
+    pictures = {place: described[source.key] for place, source in sources.items() if source.key in described}
+    return transfer_view(involved, files, receipts, is_available=len(found) == len(files), pictures=pictures)
 
 
 async def visible_receipts(transfers: Transfers, involved: Involved) -> list[ReceiptRow]:

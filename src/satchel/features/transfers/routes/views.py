@@ -1,6 +1,6 @@
 """What clients see of transfers."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import msgspec
@@ -8,6 +8,7 @@ import msgspec
 from satchel.features.transfers.model import Direction, PersonKind, State, TransferFile, least_advanced
 from satchel.features.transfers.records import ReceiptRow
 from satchel.features.transfers.service.history import Involved
+from satchel.media.pictures import PictureView
 
 
 class SenderView(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,7 +28,10 @@ class ReceiverView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TransferFileView(msgspec.Struct, frozen=True, kw_only=True):
-    """One of the files. `folder` is "a/b" or empty. `state` is the caller's own, if they are a receiver."""
+    """One of the files. `folder` is "a/b" or empty. `state` is the caller's own, if they are a receiver.
+
+    In lists of transfers, files have no `picture`.
+    """
 
     place: int
     name: str
@@ -36,6 +40,7 @@ class TransferFileView(msgspec.Struct, frozen=True, kw_only=True):
     content_type: str
     sha256: str
     state: State | None
+    picture: PictureView | None
 
 
 class ReceiptView(msgspec.Struct, frozen=True, kw_only=True):
@@ -124,7 +129,9 @@ def transfer_view(
     receipts: Sequence[ReceiptRow],
     *,
     is_available: bool,
+    pictures: Mapping[int, PictureView] | None = None,
 ) -> TransferView:
+    """`pictures` are those of the files, by place."""
     transfer, own = involved.transfer, involved.receipt
     sender = transfer.sent_by
     return TransferView(
@@ -140,7 +147,7 @@ def transfer_view(
         note=transfer.note,
         file_count=transfer.file_count,
         size_bytes=transfer.size_bytes,
-        files=[_file_view(file, own) for file in files],
+        files=[_file_view(file, own, (pictures or {}).get(file.place)) for file in files],
         receipts=[_receipt_view(each) for each in receipts],
         counts=CountsView(**transfer.counts),
         state=least_advanced(transfer.counts) if own is None else own.state,
@@ -151,7 +158,7 @@ def transfer_view(
     )
 
 
-def _file_view(file: TransferFile, own: ReceiptRow | None) -> TransferFileView:
+def _file_view(file: TransferFile, own: ReceiptRow | None, picture: PictureView | None) -> TransferFileView:
     return TransferFileView(
         place=file.place,
         name=file.name,
@@ -160,6 +167,7 @@ def _file_view(file: TransferFile, own: ReceiptRow | None) -> TransferFileView:
         content_type=file.content_type,
         sha256=file.sha256,
         state=None if own is None else _state_of(file, own),
+        picture=picture,
     )
 
 

@@ -6,6 +6,7 @@ from datetime import timedelta
 from satchel.features.transfers.needs import People, Rooms, Shelf
 from satchel.kernel.clock import Clock, iso
 from satchel.kernel.events import Events
+from satchel.media.pictures import Pictures
 from satchel.stores.patterns.throttle import Throttle
 from satchel.stores.ports.ephemeral import Ephemeral
 from satchel.stores.ports.objects import Objects
@@ -17,12 +18,13 @@ FINISHED_WITHIN = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transfers:
-    """Stores, clock, other slices, the rate limit on e-mail addresses, and the events."""
+    """Stores, clock, pictures, other slices, the rate limit on e-mail addresses, and the events."""
 
     tables: Tables
     objects: Objects
     ephemeral: Ephemeral
     clock: Clock
+    pictures: Pictures
     people: People
     shelf: Shelf
     rooms: Rooms
