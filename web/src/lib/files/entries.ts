@@ -4,10 +4,16 @@ import { ask, http } from '$lib/api/client';
 
 type Contents = Answer<'/api/v1/shelf/entries'>;
 /**
- * `at` is where its bytes are, for what is shown in the same way but stands elsewhere, such as in a room; `query` is what
- * has to be said there, such as a pass.
+ * `at` is where its bytes are, for what is shown in the same way but stands elsewhere, such as in a room, and `picturesAt`
+ * where its pictures are, if that is another place; `query` is what has to be said there, such as a pass.
  */
-export type Entry = Contents['entries'][number] & { at?: string; query?: string };
+export type Entry = Contents['entries'][number] & { at?: string; picturesAt?: string; query?: string };
+/** What is needed to show the thumbnail of an entry. */
+export type Pictured = Pick<
+  Entry,
+  'kind' | 'id' | 'previewable' | 'content_type' | 'size_bytes' | 'picture'
+> &
+  Pick<Entry, 'at' | 'picturesAt' | 'query'>;
 export type Place = Contents['folder'];
 export type Sort = 'name' | 'newest';
 /** How entries are shown. */
@@ -58,7 +64,14 @@ export function contentPath(entry: Entry): string {
   return `${addressOf(entry)}/content${entry.query ?? ''}`;
 }
 
-export function previewPath(entry: Entry): string {
+/** A size of its picture, if it has one. The browser keeps what it finds there. */
+export function picturePath(entry: Pictured, size: 'grid' | 'preview'): string | undefined {
+  if (!entry.picture) return undefined;
+  const place = entry.picturesAt ?? addressOf(entry);
+  return `${place}/picture/${size}/${entry.picture.version}${entry.query ?? ''}`;
+}
+
+export function previewPath(entry: Pictured): string {
   return `${addressOf(entry)}/preview${entry.query ?? ''}`;
 }
 
@@ -69,7 +82,7 @@ export function downloadPath(entries: readonly Entry[]): string {
   return `/api/v1/shelf/archive?${new URLSearchParams(entries.map(({ kind, id }) => [kind, id]))}`;
 }
 
-function addressOf({ id, at }: Entry): string {
+function addressOf({ id, at }: Pictured): string {
   return at ?? `/api/v1/shelf/files/${id}`;
 }
 

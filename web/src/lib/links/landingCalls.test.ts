@@ -18,6 +18,7 @@ const FILE: LinkedFile = {
   sha256: '',
   content_type: 'text/plain',
   preview: 'text',
+  picture: null,
 };
 
 const LANDING: Landing = {

@@ -45,6 +45,7 @@ export function archivePath(token: string, pass: string): string {
 
 /** A file as the shelf shows its own, with where its bytes are and the pass that opens them. */
 export function entryOf(token: string, pass: string, { kind }: Landing, file: LinkedFile): Entry {
+  const fileAddress = `${base(token)}/files/${encodeURIComponent(file.file_id)}`;
   return {
     kind: 'file',
     id: file.file_id,
@@ -56,7 +57,9 @@ export function entryOf(token: string, pass: string, { kind }: Landing, file: Li
     created_at: '',
     expires_at: null,
     previewable: file.preview,
-    at: kind === 'file' ? base(token) : `${base(token)}/files/${encodeURIComponent(file.file_id)}`,
+    picture: file.picture,
+    at: kind === 'file' ? base(token) : fileAddress,
+    picturesAt: fileAddress,
     query: asQuery(pass),
   };
 }

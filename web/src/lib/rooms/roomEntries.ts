@@ -24,7 +24,7 @@ export function entriesIn(roomId: string, all: readonly RoomFile[], folder: stri
 }
 
 export function fileEntry(roomId: string, file: RoomFile): RoomEntry {
-  const { file_id, name, folder, size_bytes, content_type, sha256, at, previewable } = file;
+  const { file_id, name, folder, size_bytes, content_type, sha256, at, previewable, picture } = file;
   return {
     kind: 'file',
     id: file_id,
@@ -36,6 +36,7 @@ export function fileEntry(roomId: string, file: RoomFile): RoomEntry {
     created_at: at,
     expires_at: null,
     previewable,
+    picture,
     at: filePath(roomId, file_id),
     files: [file],
   };
@@ -46,4 +47,4 @@ export function pathOf({ id }: RoomEntry): string {
   return id.slice('folder:'.length);
 }
 
-const NOTHING = { content_type: null, sha256: null, expires_at: null, previewable: null };
+const NOTHING = { content_type: null, sha256: null, expires_at: null, previewable: null, picture: null };

@@ -46,6 +46,7 @@ function file(folder: string, name: string, changes: Partial<RoomFile> = {}): Ro
     by_name: 'Ann',
     at: '2026-01-01T00:00:00Z',
     previewable: 'text',
+    picture: null,
     to: null,
     transfer_id: null,
     place: null,
