@@ -1,0 +1,1 @@
+"""A person's photos and videos, in albums that fill themselves by date."""
