@@ -1,12 +1,20 @@
-"""Finds people for other slices. A suspended person is not found, as if they had no account."""
+"""What accounts offer to other slices: people, and grants of what these own.
 
+A suspended person is not found, as if they had no account.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from satchel.features.accounts.model import UserId, normalise_email
-from satchel.features.accounts.records import IDENTITY, USER
+from satchel.features.accounts.model import Email, UserId, check_grantable, normalise_email
+from satchel.features.accounts.records import IDENTITY, SCOPE, USER, ScopeRow
 from satchel.features.accounts.service.context import Accounts
 from satchel.features.accounts.service.people import MAX_USER_ID_CHARACTERS
+from satchel.kernel.clock import iso
+from satchel.stores.ports.table import StartsWith, Write
+
+_PAGE = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,3 +40,52 @@ class PeopleFinder:
         known = len(user_id) <= MAX_USER_ID_CHARACTERS
         user = await USER.get(self.accounts.tables, user_id=UserId(user_id)) if known else None
         return None if user is None or user.suspended_at else FoundPerson(user.user_id, user.name)
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeGrants:
+    """Grants as writes for a transaction of the slice whose things are granted."""
+
+    accounts: Accounts
+
+    def address(self, written: str) -> str:
+        return normalise_email(written)
+
+    def put(self, owner: str, email: str, scope_type: str, resource_id: str, resource_name: str) -> Write:
+        scope = ScopeRow(
+            granted_to=Email(email),
+            type=check_grantable(scope_type),
+            resource_owner=owner,
+            resource_id=resource_id,
+            resource_name=resource_name,
+            granted_at=iso(self.accounts.clock()),
+        )
+        return SCOPE.put(scope)
+
+    def delete(self, owner: str, email: str, scope_type: str, resource_id: str) -> Write:
+        return SCOPE.delete(granted_to=email, type=scope_type, resource_owner=owner, resource_id=resource_id)
+
+    async def has(self, owner: str, email: str, scope_types: Sequence[str], resource_id: str) -> bool:
+        keys = [
+            SCOPE.key(granted_to=email, type=each, resource_owner=owner, resource_id=resource_id)
+            for each in scope_types
+        ]
+        return any(item is not None for item in await self.accounts.tables.get_many(SCOPE.table, keys))
+
+    async def of_person(self, email: str, prefix: str) -> list[ScopeRow]:
+        partition = SCOPE.keys["PK"].render({"granted_to": email})
+        return await self._all(partition, f"SCOPE#{prefix}", None)
+
+    async def of_owner(self, owner: str, prefix: str) -> list[ScopeRow]:
+        return await self._all(owner, f"SCOPE#{prefix}", "ReverseGrantIndex")
+
+    async def _all(self, partition: str, beginning: str, index: str | None) -> list[ScopeRow]:
+        found: list[ScopeRow] = []
+        cursor: str | None = None
+        while True:
+            page = await self.accounts.tables.query(
+                SCOPE.table, partition, StartsWith(beginning), index=index, limit=_PAGE, cursor=cursor
+            )
+            found += map(SCOPE.read, page.items)
+            if (cursor := page.cursor) is None:
+                return found

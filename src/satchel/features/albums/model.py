@@ -117,6 +117,11 @@ class Album:
         return datetime.fromisoformat(self.end) - datetime.fromisoformat(self.start)
 
 
+def scope_of(role: Role) -> str:
+    """The type of grant that lets somebody use an album so."""
+    return f"album:{role}"
+
+
 def is_album_id(written: str) -> bool:
     return _ID.fullmatch(written) is not None
 

@@ -3,9 +3,9 @@
 Shares, links and medias follow the album id. A folder is a name: a row of its own makes it unique, and leads to the
 album after a rename (decision 15).
 
-Each owner has one `LibraryRow`. Its version changes with every change of the timeline. Whoever puts a media into an
-album checks the version in the same transaction. Counts change in the transaction of the medias that they count. An
-album's `audience` changes with its people, so that no count of theirs is forgotten.
+Each owner has one `LibraryRow`. Its version changes in every transaction that changes an `AlbumRow`, be it dates or
+people. Whoever puts a media into an album checks the version in the same transaction, and changes the counts of
+everybody who sees that album. So no media gets into an album that has changed, and no count is forgotten.
 
 Originals are stored at `photo/<owner>/<year>/<sha256>.<object id>`, and never move.
 """
@@ -49,7 +49,7 @@ PartRole = Literal["main", "raw", "live", "sidecar"]
 
 
 class LibraryRow(Record, frozen=True, kw_only=True):
-    """An owner's albums as a whole. `version` changes with the timeline. Counts are at the owner's address."""
+    """An owner's albums as a whole. `version` changes with every album. The owner's counts are at their address."""
 
     owner: OwnerId = attribute("AlbumOwner")
     email: Email = attribute("Email")
@@ -58,9 +58,9 @@ class LibraryRow(Record, frozen=True, kw_only=True):
 
 
 class AlbumRow(Record, frozen=True, kw_only=True):
-    """An album. The end is excluded. While it is `leaving`, its medias move away and it is not on the timeline.
+    """An album, and with whom it is shared. The end is excluded.
 
-    `audience` changes with the people that it is shared with, and `version` with everything else.
+    While it is `leaving`, its medias move away, it is not on the timeline, and nobody sees it.
     """
 
     owner: OwnerId = attribute("AlbumOwner")
@@ -71,11 +71,8 @@ class AlbumRow(Record, frozen=True, kw_only=True):
     end: LocalTime = attribute("AlbumEnd")
     created_at: str = attribute("CreatedAt")
     cover: MediaId = attribute("Cover", default="")
-    previous_start: LocalTime = attribute("PreviousStart", default="")
-    previous_end: LocalTime = attribute("PreviousEnd", default="")
+    people: dict[Email, Role] = attribute("People", default={})
     leaving: bool = attribute("Leaving", default=False)
-    audience: int = attribute("Audience", default=0)
-    version: int = attribute("Version", default=0)
 
 
 class AlbumOwnerRow(Record, frozen=True, kw_only=True):
@@ -290,7 +287,7 @@ LIBRARY = Shape(
     CATALOG,
     {"PK": _LIBRARY, "SK": "#LIBRARY"},
     owner=OWNER,
-    about="An owner's albums as a whole; its version changes with the timeline",
+    about="An owner's albums as a whole; its version changes with every album",
 )
 ALBUM = Shape(
     AlbumRow,
@@ -302,7 +299,7 @@ ALBUM = Shape(
         "AlbumIndexSK": "#METADATA",
     },
     owner=OWNER,
-    about="An album: name, folder, dates",
+    about="An album: name, folder, dates, people",
 )
 ALBUM_OWNER = Shape(
     AlbumOwnerRow,

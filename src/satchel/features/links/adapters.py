@@ -1,12 +1,14 @@
 """What other slices ask of links: the owner, the target and the title of a link."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from satchel.features.links.model import MAX_ID_CHARACTERS, LinkId, OwnerId
 from satchel.features.links.records import BADGE, LINK, POINTER, POINTER_BY_THING
+from satchel.features.links.service.link_find import state_of
 from satchel.features.links.service.link_list import names_of
-from satchel.kernel.linked import ThingKind, Things
+from satchel.kernel.clock import Clock, iso
+from satchel.kernel.linked import LinkedThing, ThingKind, Things
 from satchel.stores.ports.table import Tables
 
 _PAGE = 1000
@@ -68,3 +70,22 @@ class LinkTargets:
         known = 0 < len(badge_id) <= MAX_ID_CHARACTERS
         badge = await BADGE.get(self.tables, badge_id=badge_id) if known else None
         return None if badge is None else badge.link_id
+
+
+@dataclass(frozen=True, slots=True)
+class OpenLinks:
+    """How many links can be opened now, for slices that say who sees what."""
+
+    tables: Tables
+    clock: Clock
+
+    async def count_open(self, owner: str, things: Sequence[str]) -> dict[str, int]:
+        now = iso(self.clock())
+        return {thing: await self._count(owner, thing, now) for thing in things}
+
+    async def _count(self, owner: str, thing: str, now: str) -> int:
+        page = await POINTER_BY_THING.list(self.tables, owner_id=owner, thing=thing, limit=_PAGE)
+        items = await self.tables.get_many(LINK.table, [LINK.key(token=each.token) for each in page.records])
+        rows = [LINK.read(item) for item in items if item is not None]
+        there = LinkedThing(name="")
+        return sum(state_of(row, there, now) == "active" for row in rows)

@@ -1,0 +1,1 @@
+"""The use cases of albums, one file per subject."""

@@ -1,0 +1,96 @@
+"""Undo an act: an act of its own that makes an album what it was before."""
+
+import msgspec
+
+from satchel.features.albums.model import ActId, ActSuperseded, OwnerId, scope_of
+from satchel.features.albums.records import ACT, ActRow, AlbumRow, AlbumState
+from satchel.features.albums.service.album_act import begin, carry_out, read_act, state_of
+from satchel.features.albums.service.album_change import Acted, Owner, kind_of
+from satchel.features.albums.service.album_folders import find_free_folder
+from satchel.features.albums.service.album_plan import Change, Plan, check_change, preview
+from satchel.features.albums.service.context import Albums
+from satchel.features.albums.service.library import open_library
+from satchel.kernel.errors import NotFound
+from satchel.stores.patterns.optimistic_update import optimistic_update
+from satchel.stores.schema import RecordPage
+
+
+async def list_acts(albums: Albums, owner: OwnerId, limit: int, cursor: str | None) -> RecordPage[ActRow]:
+    """The owner's acts, the last first."""
+    return await ACT.list(albums.tables, owner=owner, descending=True, limit=limit, cursor=cursor)
+
+
+async def undo(albums: Albums, owner: Owner, act_id: str, *, quarters: bool = False) -> Acted:
+    """Undo an act, unless the album was changed again since. Undone twice it is undone once."""
+    act = await _find(albums, owner.owner, act_id)
+    if not act.done_at:
+        await carry_out(albums, act)
+    undoing = await _begin(albums, owner, act.act_id, quarters=quarters)
+    done = await carry_out(albums, undoing)
+    library = await open_library(albums, owner.owner, owner.email)
+    return Acted(library.album(act.album_id) if library.has(act.album_id) else None, done)
+
+
+async def plan_undo(albums: Albums, owner: Owner, act_id: str) -> Plan:
+    return await preview(albums, await _change(albums, owner, await _find(albums, owner.owner, act_id)))
+
+
+@optimistic_update()
+async def _begin(albums: Albums, owner: Owner, act_id: ActId, *, quarters: bool) -> ActRow:
+    act = await _find(albums, owner.owner, act_id)
+    if act.undone_by and (undoing := await read_act(albums, owner.owner, act.undone_by)) is not None:
+        return undoing
+    change = await _change(albums, owner, act)
+    await check_change(albums, change, quarters=quarters)
+    restored = change.after if change.before is None else None
+    grants = [
+        albums.grants.put(owner.owner, each.email, scope_of(each.role), restored.album_id, restored.name)
+        for each in act.shares
+        if restored is not None
+    ]
+    return await begin(albums, change, kind_of(change), beside=grants, undoes=act)
+
+
+async def _change(albums: Albums, owner: Owner, act: ActRow) -> Change:
+    library = await open_library(albums, owner.owner, owner.email)
+    now = library.album(act.album_id) if library.has(act.album_id) else None
+    if _as_acted(None if now is None else state_of(now)) != _as_acted(act.after):
+        raise ActSuperseded("The album was changed again since. Undo the later change first.")
+    if act.before is None:
+        return Change(library, now, None)
+    before = now or _restored(act)
+    folder = act.before.folder
+    if now is None or folder != now.folder:
+        folder = await find_free_folder(albums, owner.owner, folder)
+    after = msgspec.structs.replace(
+        before, name=act.before.name, start=act.before.start, end=act.before.end, folder=folder
+    )
+    return Change(library, now, after)
+
+
+def _as_acted(state: AlbumState | None) -> tuple[str, ...] | None:
+    """What acts change. A cover does not matter."""
+    return None if state is None else (state.name, state.folder, state.start, state.end)
+
+
+def _restored(act: ActRow) -> AlbumRow:
+    """The same album, by id, with the people it was shared with."""
+    assert act.before is not None
+    return AlbumRow(
+        owner=act.owner,
+        album_id=act.album_id,
+        name=act.before.name,
+        folder=act.before.folder,
+        start=act.before.start,
+        end=act.before.end,
+        created_at=act.before.created_at,
+        cover=act.before.cover,
+        people={each.email: each.role for each in act.shares},
+    )
+
+
+async def _find(albums: Albums, owner: OwnerId, act_id: str) -> ActRow:
+    act = await read_act(albums, owner, ActId(act_id)) if 0 < len(act_id) <= 64 else None
+    if act is None:
+        raise NotFound("This change is not known any more, or is not yours.")
+    return act

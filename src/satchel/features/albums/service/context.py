@@ -1,0 +1,31 @@
+"""What every use case of albums needs, assembled once by the wiring."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from satchel.features.albums.limits import AlbumLimits
+from satchel.features.albums.model import OwnerId
+from satchel.features.albums.needs import Grants, Links, People
+from satchel.kernel.clock import Clock, iso
+from satchel.stores.ports.ephemeral import Ephemeral
+from satchel.stores.ports.table import Tables
+
+if TYPE_CHECKING:
+    from satchel.features.albums.service.library import Library
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Albums:
+    """Stores, clock, other slices, rate limits, and the libraries that were read last."""
+
+    tables: Tables
+    ephemeral: Ephemeral
+    clock: Clock
+    grants: Grants
+    people: People
+    links: Links
+    limits: AlbumLimits
+    libraries: "dict[OwnerId, Library]" = field(default_factory=dict[OwnerId, "Library"])
+
+    def now(self) -> str:
+        return iso(self.clock())
