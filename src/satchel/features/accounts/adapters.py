@@ -11,8 +11,8 @@ from satchel.features.accounts.model import Email, UserId, check_grantable, norm
 from satchel.features.accounts.records import IDENTITY, SCOPE, USER, ScopeRow
 from satchel.features.accounts.service.context import Accounts
 from satchel.features.accounts.service.people import MAX_USER_ID_CHARACTERS
-from satchel.kernel.clock import iso
-from satchel.stores.ports.table import StartsWith, Write
+from satchel.kernel.clock import Clock, iso
+from satchel.stores.ports.table import StartsWith, Tables, Write
 
 _PAGE = 1000
 
@@ -46,7 +46,8 @@ class PeopleFinder:
 class ScopeGrants:
     """Grants as writes for a transaction of the slice whose things are granted."""
 
-    accounts: Accounts
+    tables: Tables
+    clock: Clock
 
     def address(self, written: str) -> str:
         return normalise_email(written)
@@ -58,7 +59,7 @@ class ScopeGrants:
             resource_owner=owner,
             resource_id=resource_id,
             resource_name=resource_name,
-            granted_at=iso(self.accounts.clock()),
+            granted_at=iso(self.clock()),
         )
         return SCOPE.put(scope)
 
@@ -70,7 +71,7 @@ class ScopeGrants:
             SCOPE.key(granted_to=email, type=each, resource_owner=owner, resource_id=resource_id)
             for each in scope_types
         ]
-        return any(item is not None for item in await self.accounts.tables.get_many(SCOPE.table, keys))
+        return any(item is not None for item in await self.tables.get_many(SCOPE.table, keys))
 
     async def of_person(self, email: str, prefix: str) -> list[ScopeRow]:
         partition = SCOPE.keys["PK"].render({"granted_to": email})
@@ -83,7 +84,7 @@ class ScopeGrants:
         found: list[ScopeRow] = []
         cursor: str | None = None
         while True:
-            page = await self.accounts.tables.query(
+            page = await self.tables.query(
                 SCOPE.table, partition, StartsWith(beginning), index=index, limit=_PAGE, cursor=cursor
             )
             found += map(SCOPE.read, page.items)

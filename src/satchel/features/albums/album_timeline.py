@@ -11,10 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from satchel.features.albums.model import Album, AlbumId, LocalTime
-
-# After every time: digits are smaller.
-_END_OF_TIME = LocalTime("~")
+from satchel.features.albums.model import END, Album, AlbumId, LocalTime
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +78,7 @@ def _sweep(albums: Sequence[Album]) -> Iterator[Segment]:
     open_ranks: list[int] = []
     next_start = 0
     current: Segment | None = None
-    for here, there in pairwise([*bounds, _END_OF_TIME]):
+    for here, there in pairwise([*bounds, END]):
         while next_start < len(starts) and albums[starts[next_start]].start <= here:
             heapq.heappush(open_ranks, starts[next_start])
             next_start += 1

@@ -37,6 +37,9 @@ UNDATED = AlbumId("undated")
 BIN = AlbumId("bin")
 TRAYS = (UNDATED, BIN)
 
+# Before and after every time, and before what has no time.
+BEGINNING, END = LocalTime("!"), LocalTime("~")
+
 MAX_NAME_CHARACTERS = 120
 MAX_FOLDER_CHARACTERS = 200
 _ID = re.compile(r"[0-9a-z]{26}")

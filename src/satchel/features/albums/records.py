@@ -234,7 +234,7 @@ class AlbumState(msgspec.Struct, frozen=True, kw_only=True, rename="pascal", omi
 
 
 class Source(msgspec.Struct, frozen=True, array_like=True):
-    """A time of an album from which medias move away. Without an end it is everything in the album."""
+    """A time of an album from which medias move away."""
 
     album_id: AlbumId
     start: LocalTime

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from satchel.features.albums.album_timeline import Timeline, shifts
 from satchel.features.albums.limits import MAX_MEDIAS_PER_ACT
 from satchel.features.albums.model import (
+    BEGINNING,
+    END,
     UNDATED,
     AlbumId,
     Email,
@@ -42,7 +44,7 @@ class Change:
     def sources(self) -> list[Source]:
         """From where medias can move. An album that is deleted loses pinned ones, too, whatever their date is."""
         if self.before is not None and self.after is None:
-            return [Source(self.before.album_id, _NO_TIME, _NO_TIME)]
+            return [Source(self.before.album_id, BEGINNING, END)]
         return [
             Source(each.source, each.start, each.end)
             for each in shifts(self.library.timeline, self.timeline)

@@ -8,7 +8,7 @@ from satchel.features.albums.model import OwnerId
 from satchel.features.albums.needs import Grants, Links, People
 from satchel.kernel.clock import Clock, iso
 from satchel.stores.ports.ephemeral import Ephemeral
-from satchel.stores.ports.table import Tables
+from satchel.stores.ports.table import MAX_TRANSACTION_ITEMS, Tables
 
 if TYPE_CHECKING:
     from satchel.features.albums.service.library import Library
@@ -25,6 +25,8 @@ class Albums:
     people: People
     links: Links
     limits: AlbumLimits
+    # How many writes fit into a transaction.
+    most_writes: int = MAX_TRANSACTION_ITEMS
     libraries: "dict[OwnerId, Library]" = field(default_factory=dict[OwnerId, "Library"])
 
     def now(self) -> str:

@@ -16,11 +16,10 @@ from satchel.features.albums.service.library import Library, read_library
 from satchel.stores.patterns.backoff import Retries
 from satchel.stores.patterns.optimistic_update import CONTENTION, changed_elsewhere
 from satchel.stores.ports.expressions import Action, add, append, assign, attr, remove
-from satchel.stores.ports.table import MAX_TRANSACTION_ITEMS, Item, Range, TransactionCancelled, Update, Write
+from satchel.stores.ports.table import Item, Range, TransactionCancelled, Update, Write
 
 _PAGE = 1000
-# Before and after every sort key of a media.
-_FIRST, _LAST = "MEDIA#", "MEDIA$"
+_MEDIA = "MEDIA#"
 
 
 class Uncovered(Exception):
@@ -35,7 +34,7 @@ async def pages_of(albums: Albums, owner: OwnerId, source: Source) -> AsyncItera
     """The medias of an album in some time, in order."""
     cursor: str | None = None
     # No key is the bound itself: keys of medias go on with milliseconds.
-    between = Range(low=_FIRST + source.start, high=_FIRST + source.end if source.end else _LAST)
+    between = Range(low=_MEDIA + source.start, high=_MEDIA + source.end)
     while True:
         page = await albums.tables.query(
             MEDIA.table, partition(owner, source.album_id), between, index=ALBUM_INDEX, limit=_PAGE, cursor=cursor
@@ -61,7 +60,7 @@ async def move_page(albums: Albums, act: ActRow, source: AlbumId, items: Sequenc
         groups = _by_target(library, source, items)
         try:
             for target, group in groups.items():
-                for batch in _batches(library, source, target, group):
+                for batch in _batches(albums, library, source, target, group):
                     await albums.tables.transact(_writes(library, act, source, target, batch))
                     moved += len(batch)
         except TransactionCancelled:
@@ -83,10 +82,12 @@ def _by_target(library: Library, source: AlbumId, items: Sequence[Item]) -> dict
     return groups
 
 
-def _batches(library: Library, source: AlbumId, target: AlbumId, items: Sequence[Item]) -> Iterator[Sequence[Item]]:
+def _batches(
+    albums: Albums, library: Library, source: AlbumId, target: AlbumId, items: Sequence[Item]
+) -> Iterator[Sequence[Item]]:
     """As many as fit into a transaction with the counts of both albums, the check and the journal."""
     counts = len(library.counts_of(source)) + len(library.counts_of(target))
-    size = MAX_TRANSACTION_ITEMS - counts - 2
+    size = albums.most_writes - counts - 2
     for start in range(0, len(items), size):
         yield items[start : start + size]
 

@@ -1,0 +1,128 @@
+"""Find counts and grants of a library that have drifted from what they count, and repair them.
+
+Counts change in the transactions of the medias that they count, so nothing is expected to be found.
+"""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Literal
+
+from satchel.features.albums.model import (
+    BEGINNING,
+    END,
+    TRAYS,
+    AlbumId,
+    Availability,
+    Email,
+    OwnerId,
+    scope_of,
+)
+from satchel.features.albums.records import COUNT, CountRow, Source
+from satchel.features.albums.service.context import Albums
+from satchel.features.albums.service.library import Library, count_key, read_library
+from satchel.features.albums.service.media_moves import pages_of
+from satchel.stores.ports.expressions import attr
+from satchel.stores.ports.table import Delete, Put, TransactionCancelled, Write
+
+DriftKind = Literal["missing", "wrong", "unexpected", "grant-missing", "grant-unexpected"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drift:
+    """What is wrong for one person and one album. It is not `repaired` if it has changed meanwhile."""
+
+    kind: DriftKind
+    album_id: AlbumId
+    email: Email
+    stored: int = 0
+    counted: int = 0
+    repaired: bool = False
+
+
+async def check_library(albums: Albums, owner: OwnerId, *, repair: bool) -> list[Drift]:
+    """Count all medias of an owner, and compare. On DynamoDB an index may lag: run it when nobody uploads."""
+    library = await read_library(albums, owner)
+    found: list[Drift] = []
+    async for drift, fix in _drifts(albums, library):
+        repaired = False
+        if repair:
+            try:
+                await albums.tables.transact([library.unchanged(), fix])
+            except TransactionCancelled:
+                pass  # it has changed since, so nothing is known of it
+            else:
+                repaired = True
+        found.append(
+            Drift(
+                kind=drift.kind,
+                album_id=drift.album_id,
+                email=drift.email,
+                stored=drift.stored,
+                counted=drift.counted,
+                repaired=repaired,
+            )
+        )
+    return found
+
+
+async def _drifts(albums: Albums, library: Library) -> AsyncIterator[tuple[Drift, Write]]:
+    emails = {library.row.email, *(email for album in library.albums.values() for email in album.people)}
+    grants = await albums.grants.of_owner(library.owner, "album:")
+    emails |= {Email(each.granted_to) for each in grants}
+    stored = {_place(row): row for email in sorted(emails) for row in await _stored(albums, library, email)}
+    for album_id in (*library.albums, *TRAYS):
+        expected = library.counts_of(album_id)
+        number = await _number(albums, library.owner, album_id)
+        for row in expected:
+            known = stored.pop(_place(row), None)
+            right = CountRow(
+                email=row.email, availability=row.availability, owner=row.owner, album_id=album_id, count=number
+            )
+            if known is None and (number or album_id not in TRAYS):
+                drift = Drift(kind="missing", album_id=album_id, email=row.email, counted=number)
+                yield drift, COUNT.put(right, when=attr("PK").absent())
+            elif known is not None and known.count != number:
+                kept = attr("Count") == known.count if known.count else (attr("Count").absent() | (attr("Count") == 0))
+                drift = Drift(kind="wrong", album_id=album_id, email=row.email, stored=known.count, counted=number)
+                yield drift, Put(COUNT.table, COUNT.item(right), kept)
+    for row in stored.values():
+        drift = Drift(kind="unexpected", album_id=row.album_id, email=row.email, stored=row.count)
+        yield drift, Delete(COUNT.table, count_key(row))
+    granted = {(each.granted_to, each.type, each.resource_id) for each in grants}
+    wanted = {
+        (email, scope_of(role), album.album_id): album
+        for album in library.albums.values()
+        for email, role in album.people.items()
+    }
+    for (email, scope, album_id), album in wanted.items():
+        if (email, scope, album_id) not in granted:
+            drift = Drift(kind="grant-missing", album_id=album_id, email=email)
+            yield drift, albums.grants.put(library.owner, email, scope, album_id, album.name)
+    for email, scope, album_id in sorted(granted - wanted.keys()):
+        drift = Drift(kind="grant-unexpected", album_id=AlbumId(album_id), email=Email(email))
+        yield drift, albums.grants.delete(library.owner, email, scope, album_id)
+
+
+async def _stored(albums: Albums, library: Library, email: Email) -> list[CountRow]:
+    """What is stored for one person of this library."""
+    kind: Availability = "OWNED" if email == library.row.email else "VISITOR"
+    found: list[CountRow] = []
+    cursor: str | None = None
+    while True:
+        page = await COUNT.list(
+            albums.tables, email=email, availability=kind, owner=library.owner, limit=1000, cursor=cursor
+        )
+        found += page.records
+        if (cursor := page.cursor) is None:
+            return found
+
+
+async def _number(albums: Albums, owner: OwnerId, album_id: AlbumId) -> int:
+    number = 0
+    async for items in pages_of(albums, owner, Source(album_id, BEGINNING, END)):
+        number += len(items)
+    return number
+
+
+def _place(row: CountRow) -> tuple[str, str, str]:
+    return row.email, row.availability, row.album_id

@@ -1,0 +1,207 @@
+"""A library on one of the table stores: medias in it, and a check that every media and every count is right."""
+
+import hashlib
+from collections import Counter
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, cast
+
+import pytest
+
+from satchel.features.accounts.adapters import ScopeGrants
+from satchel.features.albums.album_timeline import ranked
+from satchel.features.albums.limits import AlbumLimits
+from satchel.features.albums.model import (
+    UNDATED,
+    AlbumId,
+    Email,
+    LocalTime,
+    MediaId,
+    OwnerId,
+    media_id_of,
+)
+from satchel.features.albums.needs import Person
+from satchel.features.albums.records import MEDIA, AlbumRow, MediaRow
+from satchel.features.albums.service.album_change import Acted, NewAlbum, Owner, create_album
+from satchel.features.albums.service.context import Albums
+from satchel.features.albums.service.count_check import check_library
+from satchel.features.albums.service.library import plain, read_library
+from satchel.features.albums.service.media_home import library_covering
+from satchel.features.links.adapters import OpenLinks
+from satchel.kernel.names import FileName
+from satchel.stores.embedded.ephemeral_memory import MemoryEphemeral
+from satchel.stores.patterns.optimistic_update import optimistic_update
+from satchel.stores.ports.table import Tables
+from satchel.tables import CATALOG, USER_TRANSFERS
+from tests.stores.harnesses_table import HARNESSES, TRANSACTS_A_HUNDRED, Make
+
+ANN = Owner(OwnerId("ann"), Email("ann@example.org"))
+BOB = Email("bob@example.org")
+# DynamoDB Local is of 2020.
+_FEW_WRITES = 10
+on_both_stores = pytest.mark.parametrize("make", HARNESSES)
+
+
+class Killed(Exception):
+    """The server dies."""
+
+
+class Nobody:
+    """Where nobody has an account."""
+
+    async def by_id(self, user_id: str) -> Person | None:
+        del user_id
+
+    async def by_email(self, email: str) -> Person | None:
+        del email
+
+
+@dataclass
+class Given:
+    """Ann's library."""
+
+    albums: Albums
+    medias: dict[MediaId, LocalTime] = field(default_factory=dict[MediaId, LocalTime])
+
+    async def add(self, *times: str, pinned: str = "", albums: Albums | None = None) -> list[MediaId]:
+        """Store medias as an upload does."""
+        rows = [self._row(LocalTime(time), pinned) for time in times]
+        size = 5 if self.albums.most_writes == _FEW_WRITES else 50
+        for start in range(0, len(rows), size):
+            await store(albums or self.albums, rows[start : start + size])
+        self.medias |= {row.media_id: row.local_time for row in rows}
+        return [row.media_id for row in rows]
+
+    def _row(self, time: LocalTime, pinned: str) -> MediaRow:
+        sha256 = hashlib.sha256(f"{len(self.medias)} {time}".encode()).hexdigest()
+        self.medias[media_id_of(sha256, 1000)] = time
+        return MediaRow(
+            owner=ANN.owner,
+            media_id=media_id_of(sha256, 1000),
+            album_id=AlbumId(""),
+            type="IMAGE",
+            local_time=time,
+            name=FileName("IMG_0001.JPG"),
+            content_type="image/jpeg",
+            size_bytes=1000,
+            sha256=sha256,
+            key=f"photo/ann/{sha256}",
+            added_at=self.albums.now(),
+            pinned=AlbumId(pinned),
+        )
+
+    async def create(self, name: str, start: str, end: str, **more: Any) -> AlbumRow:
+        return album_of(await create_album(self.albums, ANN, NewAlbum(name=name, start=start, end=end, **more)))
+
+    async def where(self) -> dict[MediaId, AlbumId]:
+        """The album of every media."""
+        keys = [MEDIA.key(owner=ANN.owner, media_id=media_id) for media_id in self.medias]
+        items = await self.albums.tables.get_many(MEDIA.table, keys)
+        return {MediaId(item["Id"]): AlbumId(item["AlbumId"]) for item in items if item is not None}
+
+    async def names(self) -> list[str]:
+        """The names of the albums of all medias, in the order of these."""
+        library = await read_library(self.albums, ANN.owner)
+        places = await self.where()
+        return [library.albums[place].name if place in library.albums else place for place in places.values()]
+
+    async def check(self) -> None:
+        """Every media is where its pin or date says, by the rule as it is told, and every count is right."""
+        library = await read_library(self.albums, ANN.owner)
+        order = ranked(plain(row) for row in library.albums.values())
+        assert not any(row.leaving for row in library.albums.values())
+        assert library.row.albums == len(library.albums)
+        keys = [MEDIA.key(owner=ANN.owner, media_id=media_id) for media_id in self.medias]
+        found = [item for item in await self.albums.tables.get_many(MEDIA.table, keys) if item is not None]
+        assert len(found) == len(self.medias)
+        for row in map(MEDIA.read, found):
+            homes = [album.album_id for album in order if album.start <= row.local_time < album.end]
+            expected = row.pinned or (homes[0] if row.local_time else UNDATED)
+            assert row.album_id == expected, (row.local_time, row.album_id, expected)
+        assert await check_library(self.albums, ANN.owner, repair=False) == []
+
+
+@optimistic_update()
+async def store(albums: Albums, rows: Sequence[MediaRow]) -> None:
+    library = await library_covering(albums, ANN.owner, ANN.email, [row.local_time for row in rows])
+    homes = [library.home(row.local_time, row.pinned) for row in rows]
+    assert None not in homes
+    puts = [replace_album(row, cast("AlbumId", home)) for row, home in zip(rows, homes, strict=True)]
+    counted = library.counted(Counter(cast("list[AlbumId]", homes)))
+    await albums.tables.transact([library.unchanged(), *map(MEDIA.put, puts), *counted])
+
+
+def replace_album(row: MediaRow, album_id: AlbumId) -> MediaRow:
+    return MediaRow(**{name: getattr(row, name) for name in row.__struct_fields__} | {"album_id": album_id})
+
+
+def album_of(acted: Acted) -> AlbumRow:
+    assert acted.album is not None
+    return acted.album
+
+
+def days(month: str, numbers: Iterable[int]) -> list[str]:
+    """A media at noon of each of these days."""
+    return [f"{month}-{number:02}T12:00:00.000" for number in numbers]
+
+
+@asynccontextmanager
+async def given_library(make: Make, request: pytest.FixtureRequest) -> AsyncGenerator[Given]:
+    harness = make(request)
+    tables = await harness.open()
+    await tables.create(CATALOG, USER_TRANSFERS)
+    ephemeral = await MemoryEphemeral.open(clock=harness.clock)
+    albums = Albums(
+        tables=tables,
+        ephemeral=ephemeral,
+        clock=harness.clock,
+        grants=ScopeGrants(tables, harness.clock),
+        people=Nobody(),
+        links=OpenLinks(tables, harness.clock),
+        limits=AlbumLimits(ephemeral),
+        most_writes=100 if TRANSACTS_A_HUNDRED in harness.promises else _FEW_WRITES,
+    )
+    try:
+        yield Given(albums)
+    finally:
+        await ephemeral.close()
+        await harness.close()
+
+
+@dataclass
+class Meddling:
+    """Does something just before or just after the n-th call of the tables that it wraps, and counts them."""
+
+    number: int
+    meddle: Callable[[], Awaitable[object]]
+    afterwards: bool = False
+    calls: int = 0
+
+    async def around(self, call: Callable[..., Awaitable[Any]], *positional: Any, **named: Any) -> Any:
+        self.calls += 1
+        is_it = self.calls == self.number
+        if is_it and not self.afterwards:
+            await self.meddle()
+        answer = await call(*positional, **named)
+        if is_it and self.afterwards:
+            await self.meddle()
+        return answer
+
+    def albums(self, albums: Albums) -> Albums:
+        """The same library on another server."""
+        return replace(albums, tables=cast("Tables", _Meddled(albums.tables, self)), libraries={})
+
+
+class _Meddled:
+    def __init__(self, store: Any, meddling: Meddling) -> None:
+        self._store = store
+        self._meddling = meddling
+
+    def __getattr__(self, name: str) -> Any:
+        return partial(self._meddling.around, getattr(self._store, name))
+
+
+async def kill() -> None:
+    raise Killed
