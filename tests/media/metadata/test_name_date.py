@@ -45,8 +45,8 @@ def test_a_moment_is_found_in_the_name(name: str, local: str) -> None:
 @pytest.mark.parametrize(
     ("name", "local"),
     [
-        ("IMG-20240131-WA0001.jpg", "2024-01-31T12:00:00.000001"),
-        ("VID-20240131-WA0023.mp4", "2024-01-31T12:00:00.000023"),
+        ("IMG-20240131-WA0001.jpg", "2024-01-31T12:00:00.001000"),
+        ("VID-20240131-WA0023.mp4", "2024-01-31T12:00:00.023000"),
         ("2024-01-31 Birthday.jpg", NOON),
         ("Birthday 2024_01_31.jpg", NOON),
         ("IMG_20240131.jpg", NOON),

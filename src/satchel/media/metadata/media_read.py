@@ -63,12 +63,13 @@ def read_media(source: Path | bytes, known: Circumstances) -> MediaFacts:
     Only an `OSError` passes through, if the file cannot be read.
     """
     if isinstance(source, bytes):
-        return _read(ByteWindow.over(source), known)
+        return read_window(ByteWindow.over(source), known)
     with source.open("rb") as file:
-        return _read(ByteWindow(file), known)
+        return read_window(ByteWindow(file), known)
 
 
-def _read(window: ByteWindow, known: Circumstances) -> MediaFacts:
+def read_window(window: ByteWindow, known: Circumstances) -> MediaFacts:
+    """The same of a window that is open already."""
     evidence = _gather(window, known)
     tags, content = evidence.tags, evidence.content
     position, position_source = _position(evidence)

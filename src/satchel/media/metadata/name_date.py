@@ -40,7 +40,7 @@ def _messenger(stem: str) -> NameDate | None:
     match = _MESSENGER.match(stem)
     day = wall_time(int(match[1]), int(match[2]), int(match[3]), 12, 0, 0) if match else None
     # The number counts the files of a day, so it keeps their order.
-    return NameDate(day + timedelta(microseconds=int(match[4])), is_day_only=True) if match and day else None
+    return NameDate(day + timedelta(milliseconds=int(match[4])), is_day_only=True) if match and day else None
 
 
 def _moment(stem: str) -> NameDate | None:
