@@ -50,6 +50,7 @@ _SERVICE_FIXTURES = {"dynamodb_endpoint", "redis_url", "moto_endpoint", "s3"}
 _SLOW_FOLDERS = {"cli", "faults", "server"}
 # Here connections are slow, or given up, on purpose; or something is cut off, or crossed, at every one of its steps.
 _SLOW_FILES = {
+    "test_album_interruptions.py",
     "test_both_halves.py",
     "test_connections.py",
     "test_door.py",

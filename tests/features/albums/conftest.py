@@ -15,6 +15,12 @@ def make() -> Make:
 
 
 @pytest.fixture
-async def library(make: Make, request: pytest.FixtureRequest) -> AsyncGenerator[Given]:
-    async with given_library(make, request) as given:
+def bulk() -> bool:
+    """Whether medias move by steps of the one writer, if there is one."""
+    return True
+
+
+@pytest.fixture
+async def library(make: Make, bulk: bool, request: pytest.FixtureRequest) -> AsyncGenerator[Given]:
+    async with given_library(make, request, bulk=bulk) as given:
         yield given

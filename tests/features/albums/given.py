@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, cast
 
+import msgspec
 import pytest
 
 from satchel.features.accounts.adapters import ScopeGrants
@@ -31,8 +32,10 @@ from satchel.features.albums.service.library import plain, read_library
 from satchel.features.albums.service.media_home import library_covering
 from satchel.features.links.adapters import OpenLinks
 from satchel.kernel.names import FileName
+from satchel.stores.connect import bulk_of
 from satchel.stores.embedded.ephemeral_memory import MemoryEphemeral
 from satchel.stores.patterns.optimistic_update import optimistic_update
+from satchel.stores.ports.bulk import BulkWrites
 from satchel.stores.ports.table import Tables
 from satchel.tables import CATALOG, USER_TRANSFERS
 from tests.stores.harnesses_table import HARNESSES, TRANSACTS_A_HUNDRED, Make
@@ -128,13 +131,9 @@ async def store(albums: Albums, rows: Sequence[MediaRow]) -> None:
     library = await library_covering(albums, ANN.owner, ANN.email, [row.local_time for row in rows])
     homes = [library.home(row.local_time, row.pinned) for row in rows]
     assert None not in homes
-    puts = [replace_album(row, cast("AlbumId", home)) for row, home in zip(rows, homes, strict=True)]
+    puts = [msgspec.structs.replace(row, album_id=cast("AlbumId", home)) for row, home in zip(rows, homes, strict=True)]
     counted = library.counted(Counter(cast("list[AlbumId]", homes)))
     await albums.tables.transact([library.unchanged(), *map(MEDIA.put, puts), *counted])
-
-
-def replace_album(row: MediaRow, album_id: AlbumId) -> MediaRow:
-    return MediaRow(**{name: getattr(row, name) for name in row.__struct_fields__} | {"album_id": album_id})
 
 
 def album_of(acted: Acted) -> AlbumRow:
@@ -148,13 +147,14 @@ def days(month: str, numbers: Iterable[int]) -> list[str]:
 
 
 @asynccontextmanager
-async def given_library(make: Make, request: pytest.FixtureRequest) -> AsyncGenerator[Given]:
+async def given_library(make: Make, request: pytest.FixtureRequest, *, bulk: bool) -> AsyncGenerator[Given]:
     harness = make(request)
     tables = await harness.open()
     await tables.create(CATALOG, USER_TRANSFERS)
     ephemeral = await MemoryEphemeral.open(clock=harness.clock)
     albums = Albums(
         tables=tables,
+        bulk=bulk_of(tables) if bulk else None,
         ephemeral=ephemeral,
         clock=harness.clock,
         grants=ScopeGrants(tables, harness.clock),
@@ -191,7 +191,8 @@ class Meddling:
 
     def albums(self, albums: Albums) -> Albums:
         """The same library on another server."""
-        return replace(albums, tables=cast("Tables", _Meddled(albums.tables, self)), libraries={})
+        bulk = None if albums.bulk is None else cast("BulkWrites", _Meddled(albums.bulk, self))
+        return replace(albums, tables=cast("Tables", _Meddled(albums.tables, self)), bulk=bulk, libraries={})
 
 
 class _Meddled:

@@ -9,6 +9,7 @@ An index may lag behind its table, so a media that was uploaded just before an a
 is looked at once more, some minutes after it is done.
 """
 
+import math
 from collections.abc import Sequence
 from datetime import timedelta
 
@@ -33,6 +34,7 @@ from satchel.features.albums.service.album_folders import delete_folders, find_f
 from satchel.features.albums.service.album_plan import Change
 from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.library import Library, count_key, read_library
+from satchel.features.albums.service.media_bulk import BulkMove, StaleLibrary
 from satchel.features.albums.service.media_moves import Uncovered, move_page, pages_of
 from satchel.features.albums.service.media_pin import pin_again
 from satchel.kernel.clock import iso
@@ -105,20 +107,47 @@ async def begin(
 
 async def carry_out(albums: Albums, act: ActRow, *, within: timedelta | None = ANSWERED_WITHIN) -> ActRow:
     """Move what has to move, then finish. After `within` the rest is left to recovery, and the act is not done."""
-    deadline = None if within is None else albums.clock() + within.total_seconds()
+    deadline = math.inf if within is None else albums.clock() + within.total_seconds()
+    move = _move_by_steps if albums.bulk is not None else _move_by_transactions
     for source in act.sources:
-        async for items in pages_of(albums, act.owner, source):
-            if deadline is not None and albums.clock() >= deadline:
-                return await read_act(albums, act.owner, act.act_id) or act
-            while True:
-                try:
-                    await move_page(albums, act, source.album_id, items)
-                except Uncovered as uncovered:
-                    await cover(albums, act.owner, uncovered.moment)
-                else:
-                    break
+        if not await move(albums, act, source, deadline):
+            return await read_act(albums, act.owner, act.act_id) or act
     await _finish(albums, act)
     return await read_act(albums, act.owner, act.act_id) or act
+
+
+async def _move_by_transactions(albums: Albums, act: ActRow, source: Source, deadline: float) -> bool:
+    """Whether it was completed before the deadline."""
+    async for items in pages_of(albums, act.owner, source):
+        if albums.clock() >= deadline:
+            return False
+        while True:
+            try:
+                await move_page(albums, act, source.album_id, items)
+            except Uncovered as uncovered:
+                await cover(albums, act.owner, uncovered.moment)
+            else:
+                break
+    return True
+
+
+async def _move_by_steps(albums: Albums, act: ActRow, source: Source, deadline: float) -> bool:
+    """The same where the tables have one writer."""
+    assert albums.bulk is not None
+    cursor: str | None = None
+    while True:
+        if albums.clock() >= deadline:
+            return False
+        library = await read_library(albums, act.owner)
+        try:
+            cursor = await albums.bulk.in_one_step(BulkMove(library, act, source, cursor))
+        except StaleLibrary:
+            continue
+        except Uncovered as uncovered:
+            await cover(albums, act.owner, uncovered.moment)
+            continue
+        if cursor is None:
+            return True
 
 
 async def resume(albums: Albums, owner: OwnerId) -> None:

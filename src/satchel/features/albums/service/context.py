@@ -7,6 +7,7 @@ from satchel.features.albums.limits import AlbumLimits
 from satchel.features.albums.model import OwnerId
 from satchel.features.albums.needs import Grants, Links, People
 from satchel.kernel.clock import Clock, iso
+from satchel.stores.ports.bulk import BulkWrites
 from satchel.stores.ports.ephemeral import Ephemeral
 from satchel.stores.ports.table import MAX_TRANSACTION_ITEMS, Tables
 
@@ -19,6 +20,7 @@ class Albums:
     """Stores, clock, other slices, rate limits, and the libraries that were read last."""
 
     tables: Tables
+    bulk: BulkWrites | None
     ephemeral: Ephemeral
     clock: Clock
     grants: Grants

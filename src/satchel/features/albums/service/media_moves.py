@@ -33,15 +33,23 @@ class Uncovered(Exception):
 async def pages_of(albums: Albums, owner: OwnerId, source: Source) -> AsyncIterator[list[Item]]:
     """The medias of an album in some time, in order."""
     cursor: str | None = None
-    # No key is the bound itself: keys of medias go on with milliseconds.
-    between = Range(low=_MEDIA + source.start, high=_MEDIA + source.end)
     while True:
         page = await albums.tables.query(
-            MEDIA.table, partition(owner, source.album_id), between, index=ALBUM_INDEX, limit=_PAGE, cursor=cursor
+            MEDIA.table,
+            partition(owner, source.album_id),
+            range_of(source),
+            index=ALBUM_INDEX,
+            limit=_PAGE,
+            cursor=cursor,
         )
         yield page.items
         if (cursor := page.cursor) is None:
             return
+
+
+def range_of(source: Source) -> Range:
+    """The sort keys of its medias. None is the bound itself: they go on with milliseconds."""
+    return Range(low=_MEDIA + source.start, high=_MEDIA + source.end)
 
 
 def partition(owner: OwnerId, album_id: AlbumId) -> str:
