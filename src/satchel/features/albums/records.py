@@ -162,6 +162,8 @@ class MediaRow(Record, frozen=True, kw_only=True):
     thumbhash: bytes = attribute("Thumbhash", default=b"")
     dhash: str = attribute("PerceptualHash", default="")
     picture: str = attribute("PictureVersion", default="")
+    # The key of its `PairRow`.
+    pair: str = attribute("Pair", default="")
 
 
 class LocationRow(Record, frozen=True, kw_only=True):
@@ -210,6 +212,21 @@ class BinRow(Record, frozen=True, kw_only=True):
     owner: OwnerId = attribute("MediaOwner")
     media_id: MediaId = attribute("MediaId")
     due: str = attribute("AbsoluteExpiryTime")
+
+
+class PairRow(Record, frozen=True, kw_only=True):
+    """The media that a file of this key may belong to: the other half of a live photo, a RAW beside its JPEG.
+
+    It has what decides whether two files belong together.
+    """
+
+    owner: OwnerId = attribute("MediaOwner")
+    pair: str = attribute("Pair")
+    media_id: MediaId = attribute("MediaId")
+    kind: Literal["image", "video", "raw", "other"] = attribute("Kind")
+    local_time: LocalTime = attribute("DateTime", default="")
+    utc_time: str = attribute("UtcDateTime", default="")
+    duration_ms: int = attribute("Duration", default=0)
 
 
 class CountRow(Record, frozen=True, kw_only=True):
@@ -355,6 +372,13 @@ BINNED = Shape(
     owner=OWNER,
     about="A media in the bin; those due through RefreshTokenExpiration",
 )
+PAIR = Shape(
+    PairRow,
+    CATALOG,
+    {"PK": "{owner}#PAIR#{pair}", "SK": "#PAIR"},
+    owner=OWNER,
+    about="The media whose other half a file may be",
+)
 COUNT = Shape(
     CountRow,
     CATALOG,
@@ -376,7 +400,7 @@ ACT_DUE = Shape(
     owner=OWNER,
     about="When an act is looked at again, through RefreshTokenExpiration",
 )
-SHAPES = (*(LIBRARY, ALBUM, ALBUM_OWNER, FOLDER, MEDIA, LOCATION, TIMELINE, DAY, BINNED, COUNT, ACT, ACT_DUE),)
+SHAPES = (*(LIBRARY, ALBUM, ALBUM_OWNER, FOLDER, MEDIA, LOCATION, TIMELINE, DAY, BINNED, PAIR, COUNT, ACT, ACT_DUE),)
 # A client may repeat its request when the server has started anew.
 CREATED = EphemeralKey(
     "album-created:{owner}:{key}",
@@ -385,4 +409,7 @@ CREATED = EphemeralKey(
     about="Idempotency key of an owner → album id",
     durable=True,
 )
-EPHEMERAL_KEYS = (CREATED,)
+PHOTO_SWEEP = EphemeralKey(
+    "sweep:photos", "value", owner=OWNER, about="Cursor of the garbage collection: the object that it looked at last"
+)
+EPHEMERAL_KEYS = (CREATED, PHOTO_SWEEP)

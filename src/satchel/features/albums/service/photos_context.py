@@ -1,0 +1,16 @@
+"""What use cases need that touch the bytes of photos, besides what all of albums need."""
+
+from dataclasses import dataclass
+
+from satchel.features.albums.service.context import Albums
+from satchel.media.metadata_reader import MetadataReader
+from satchel.stores.ports.objects import Objects
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Photos:
+    """Albums, the store of bytes, and the process that reads metadata."""
+
+    albums: Albums
+    objects: Objects
+    reader: MetadataReader
