@@ -1,0 +1,24 @@
+"""Who may see a media: its owner, and who may see the album that it is in at this moment."""
+
+from satchel.features.albums.model import TRAYS, AlbumUnknown, MediaUnknown, OwnerId, is_media_id
+from satchel.features.albums.records import MEDIA, MediaRow
+from satchel.features.albums.service.album_list import Person, find_album
+from satchel.features.albums.service.context import Albums
+
+
+async def find_visible(albums: Albums, person: Person, owner: OwnerId, media_id: str) -> MediaRow:
+    """A media that somebody may see. Owners see what is in their trays, too. Missing and denied look alike."""
+    media = await MEDIA.get(albums.tables, owner=owner, media_id=media_id) if is_media_id(media_id) else None
+    if media is not None and (person.user_id == owner or await _may_see(albums, person, media)):
+        return media
+    raise MediaUnknown("This photo does not exist, or you may not see it.")
+
+
+async def _may_see(albums: Albums, person: Person, media: MediaRow) -> bool:
+    if media.album_id in TRAYS:
+        return False
+    try:
+        album, _ = await find_album(albums, person, media.album_id)
+    except AlbumUnknown:
+        return False
+    return album.owner == media.owner

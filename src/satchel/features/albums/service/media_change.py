@@ -1,0 +1,71 @@
+"""Changes what its owner may change of a media: whether it is a favourite, and its date."""
+
+from satchel.features.albums.model import AlbumId, LocalTime, OwnerId
+from satchel.features.albums.records import MEDIA, TIMELINE, MediaRow
+from satchel.features.albums.service.context import Albums
+from satchel.features.albums.service.library import read_library
+from satchel.features.albums.service.media_home import library_covering
+from satchel.features.albums.service.media_moves import move_of
+from satchel.features.albums.service.media_pin import find_item, find_media
+from satchel.features.albums.service.media_rows import (
+    count_days,
+    days_of,
+    enter_timeline,
+    leave_timeline,
+    timeline_place,
+)
+from satchel.stores.patterns.optimistic_update import optimistic_update
+from satchel.stores.ports.expressions import Action, assign, attr, remove
+from satchel.stores.ports.table import Update, Write
+
+
+@optimistic_update()
+async def set_favourite(albums: Albums, owner: OwnerId, media_id: str, *, favourite: bool) -> MediaRow:
+    media = MEDIA.read(await find_item(albums, owner, media_id))
+    action = assign("Favourite", value=True) if favourite else remove("Favourite")
+    writes: list[Write] = [
+        MEDIA.update([action], when=attr("AlbumId") == media.album_id, owner=owner, media_id=media_id)
+    ]
+    if media.local_time:
+        writes.append(TIMELINE.update([action], when=attr("PK").exists(), **timeline_place(media)))
+    await albums.tables.transact(writes)
+    return await find_media(albums, owner, media_id)
+
+
+@optimistic_update()
+async def set_date(albums: Albums, owner: OwnerId, media_id: str, local_time: LocalTime) -> MediaRow:
+    """Correct the wall time of a media. It goes to the album of that date, unless it is pinned."""
+    item = await find_item(albums, owner, media_id)
+    media = MEDIA.read(item)
+    email = (await read_library(albums, owner)).row.email
+    library = await library_covering(albums, owner, email, [] if media.pinned else [local_time])
+    target = library.home(local_time, media.pinned)
+    assert target is not None
+    changed = MEDIA.read({**item, "DateTime": local_time, "AlbumId": target})
+    days = days_of([changed])
+    days.subtract(days_of([media]))
+    homes = {media.album_id: -1, target: 1} if target != media.album_id else dict[AlbumId, int]()
+    moved = move_of(owner, item, target)
+    actions: list[Action] = [
+        *moved.actions,
+        assign("DateTime", local_time),
+        assign("AlbumIndexSK", MEDIA.item(changed)["AlbumIndexSK"]),
+        assign("TimeSource", "owner"),
+        remove("Guessed"),
+        remove("UtcDateTime"),
+        remove("ZoneSource"),
+        assign("CameraDateTime", media.camera_time or media.local_time, only_if_absent=True),
+    ]
+    timeline: list[Write] = []
+    if media.local_time != local_time:
+        timeline = [*leave_timeline(media), *enter_timeline(changed)]
+    await albums.tables.transact(
+        [
+            library.unchanged(),
+            Update(moved.table, moved.key, actions, moved.when),
+            *timeline,
+            *count_days(owner, days),
+            *library.counted(homes),
+        ]
+    )
+    return await find_media(albums, owner, media_id)

@@ -1,0 +1,84 @@
+"""The timeline of everything: how many photos each day has, and the photos of a time in bounded pages, newest first."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from satchel.features.albums.model import LocalTime, OwnerId
+from satchel.features.albums.records import DAY, TIMELINE, DayRow, TimelineRow
+from satchel.features.albums.service.context import Albums
+from satchel.kernel.errors import Invalid
+from satchel.stores.ports.table import Range
+
+MAX_PAGE = 1000
+# Before and after every time of a year.
+_FIRST, _LAST = "MEDIA#", "MEDIA$"
+
+
+class _Position(msgspec.Struct, frozen=True, array_like=True):
+    """Where a page ended: in this year, at this cursor of the table."""
+
+    year: int
+    cursor: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TimelinePage:
+    """Photos, the newest first, and where to go on."""
+
+    rows: Sequence[TimelineRow]
+    cursor: str | None
+
+
+async def list_days(albums: Albums, owner: OwnerId) -> list[DayRow]:
+    """All days that have photos, the newest first."""
+    days: list[DayRow] = []
+    cursor: str | None = None
+    while True:
+        page = await DAY.list(albums.tables, owner=owner, descending=True, limit=1000, cursor=cursor)
+        days += [row for row in page.records if row.count > 0]
+        if (cursor := page.cursor) is None:
+            return days
+
+
+async def list_photos(
+    albums: Albums, owner: OwnerId, start: LocalTime, end: LocalTime, limit: int, cursor: str | None
+) -> TimelinePage:
+    """A page of the photos from `start` to before `end`; empty ones leave a side open."""
+    first, last = await _years(albums, owner, start, end)
+    position = _Position(last) if cursor is None else _position(cursor)
+    rows: list[TimelineRow] = []
+    year, within = min(position.year, last), position.cursor or None
+    while year >= first and len(rows) < limit:
+        page = await albums.tables.query(
+            TIMELINE.table,
+            TIMELINE.keys["PK"].render({"owner": owner, "year": f"{year:04}"}),
+            Range(low=_FIRST + start, high=_FIRST + end if end else _LAST),
+            descending=True,
+            limit=limit - len(rows),
+            cursor=within,
+        )
+        rows += [TIMELINE.read(item) for item in page.items]
+        within = page.cursor
+        if within is None:
+            year -= 1
+    more = year >= first
+    return TimelinePage(rows, msgspec.json.encode(_Position(year, within or "")).decode() if more else None)
+
+
+async def _years(albums: Albums, owner: OwnerId, start: LocalTime, end: LocalTime) -> tuple[int, int]:
+    """The first and the last year that can have photos."""
+    oldest = await DAY.list(albums.tables, owner=owner, limit=1)
+    newest = await DAY.list(albums.tables, owner=owner, descending=True, limit=1)
+    if not oldest.records:
+        return 1, 0
+    first, last = int(oldest.records[0].day[:4]), int(newest.records[0].day[:4])
+    return max(first, int(start[:4] or 0)), min(last, int(end[:4] or 9999))
+
+
+def _position(cursor: str) -> _Position:
+    try:
+        return msgspec.json.decode(cursor, type=_Position)
+    except msgspec.DecodeError as error:
+        raise Invalid("This cursor is not from this list. Read the list from the beginning.", field="cursor") from error
