@@ -1,0 +1,211 @@
+"""What clients see of photos."""
+
+import base64
+from collections.abc import Sequence
+
+import msgspec
+
+from satchel.features.albums.model import MediaType
+from satchel.features.albums.records import (
+    MediaDetails,
+    MediaRow,
+    PartRole,
+    TimelineRow,
+    TimeSource,
+    ZoneSource,
+)
+from satchel.features.albums.service.media_verify import KnownState, VerifiedState
+
+
+class DayView(msgspec.Struct, frozen=True):
+    """How many photos there are of a day."""
+
+    day: str
+    count: int
+
+
+class DayList(msgspec.Struct, frozen=True):
+    """All days with photos, the newest first."""
+
+    days: list[DayView]
+
+
+class PhotoColumns(msgspec.Struct, frozen=True, kw_only=True):
+    """Photos in columns: the n-th entry of each list is of the n-th photo.
+
+    `ratios` are width over height in thousandths, 0 if unknown. `placeholders` are thumbhashes in base64. `pictures`
+    are the versions of the pictures, empty if there are none yet.
+    """
+
+    owner: str
+    ids: list[str]
+    times: list[str]
+    types: list[MediaType]
+    ratios: list[int]
+    placeholders: list[str]
+    durations_ms: list[int]
+    pictures: list[str]
+    favourites: list[bool]
+    guessed: list[bool]
+    cursor: str | None
+
+
+class PartView(msgspec.Struct, frozen=True, kw_only=True):
+    """Another file of a photo: the video of a live photo, or its RAW."""
+
+    id: str
+    role: PartRole
+    name: str
+    size_bytes: int
+    content_type: str
+
+
+class PositionView(msgspec.Struct, frozen=True):
+    """Where a photo was taken, in degrees and metres."""
+
+    latitude: float
+    longitude: float
+    altitude: float | None
+
+
+class PhotoView(msgspec.Struct, frozen=True, kw_only=True):
+    """A photo or video. `local_time` is what a clock on the wall showed; null if nothing says when it was taken."""
+
+    owner: str
+    id: str
+    album_id: str
+    type: MediaType
+    name: str
+    content_type: str
+    size_bytes: int
+    sha256: str
+    local_time: str | None
+    utc_time: str | None
+    time_source: TimeSource
+    zone_source: ZoneSource
+    guessed: bool
+    camera_time: str | None
+    width: int | None
+    height: int | None
+    orientation: str
+    duration_ms: int | None
+    video_encoding: str | None
+    make: str | None
+    model: str | None
+    lens: str | None
+    exposure_seconds: float | None
+    aperture: float | None
+    iso: int | None
+    focal_mm: float | None
+    position: PositionView | None
+    description: str | None
+    pinned: bool
+    favourite: bool
+    added_at: str
+    deleted_at: str | None
+    parts: list[PartView]
+
+
+class KnownView(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether a file is stored. `id` is that of the photo which it belongs to."""
+
+    state: KnownState
+    id: str | None
+    album_id: str | None
+    verified_at: str | None
+
+
+class KnownList(msgspec.Struct, frozen=True):
+    """One answer per file, in their order."""
+
+    files: list[KnownView]
+
+
+class VerifiedView(msgspec.Struct, frozen=True, kw_only=True):
+    """What reading the stored bytes again has shown. `later` means that there was no time: ask again."""
+
+    state: VerifiedState
+    id: str | None
+    verified_at: str | None
+
+
+class VerifiedList(msgspec.Struct, frozen=True):
+    """One answer per file, in their order."""
+
+    files: list[VerifiedView]
+
+
+def timeline_columns(owner: str, rows: Sequence[TimelineRow | MediaRow], cursor: str | None) -> PhotoColumns:
+    return PhotoColumns(
+        owner=owner,
+        ids=[row.media_id for row in rows],
+        times=[row.local_time for row in rows],
+        types=[row.type for row in rows],
+        ratios=[row.ratio for row in rows],
+        placeholders=[base64.b64encode(row.thumbhash).decode() for row in rows],
+        durations_ms=[row.duration_ms if isinstance(row, TimelineRow) else row.details.duration_ms for row in rows],
+        pictures=[row.picture for row in rows],
+        favourites=[row.favourite for row in rows],
+        guessed=[row.guessed for row in rows],
+        cursor=cursor,
+    )
+
+
+def photo_view(media: MediaRow, viewer: str) -> PhotoView:
+    """What is the owner's own business, others do not see: favourites, and where the photo was taken."""
+    details, is_own = media.details, media.owner == viewer
+    return PhotoView(
+        owner=media.owner,
+        id=media.media_id,
+        album_id=media.album_id,
+        type=media.type,
+        name=media.name,
+        content_type=media.content_type,
+        size_bytes=media.size_bytes,
+        sha256=media.sha256,
+        local_time=media.local_time or None,
+        utc_time=media.utc_time or None,
+        time_source=media.time_source,
+        zone_source=media.zone_source,
+        guessed=media.guessed,
+        camera_time=media.camera_time or None,
+        width=details.width or None,
+        height=details.height or None,
+        orientation=details.orientation,
+        duration_ms=details.duration_ms or None,
+        video_encoding=details.video_encoding or None,
+        make=details.make or None,
+        model=details.model or None,
+        lens=details.lens or None,
+        exposure_seconds=_number(details.exposure),
+        aperture=_number(details.aperture),
+        iso=details.iso or None,
+        focal_mm=_number(details.focal_length),
+        position=_position(details) if is_own else None,
+        description=details.description or None,
+        pinned=bool(media.pinned),
+        favourite=media.favourite and is_own,
+        added_at=media.added_at,
+        deleted_at=media.deleted_at or None,
+        parts=[
+            PartView(
+                id=part.media_id,
+                role=part.role,
+                name=part.name,
+                size_bytes=part.size_bytes,
+                content_type=part.content_type,
+            )
+            for part in media.parts
+        ],
+    )
+
+
+def _position(details: MediaDetails) -> PositionView | None:
+    latitude, longitude = _number(details.latitude), _number(details.longitude)
+    if latitude is None or longitude is None:
+        return None
+    return PositionView(latitude, longitude, _number(details.altitude))
+
+
+def _number(written: str) -> float | None:
+    return float(written) if written else None
