@@ -7,12 +7,13 @@ from satchel.declaration import OpenSlice, Platform
 from satchel.edge.api import health, identity
 from satchel.edge.uploads import records as uploads
 from satchel.features.accounts import ACCOUNTS
-from satchel.features.accounts.adapters import PeopleFinder
+from satchel.features.accounts.adapters import PeopleFinder, ScopeGrants
+from satchel.features.albums import ALBUMS
 from satchel.features.clicks import CLICKS
 from satchel.features.clicks.adapters import Counter, LinkCounts, Visitors
 from satchel.features.drop import DROP
 from satchel.features.links import LINKS
-from satchel.features.links.adapters import LinkTargets
+from satchel.features.links.adapters import LinkTargets, OpenLinks
 from satchel.features.rooms import ROOMS
 from satchel.features.rooms.adapters import RoomFiles
 from satchel.features.shelf import SHELF
@@ -22,7 +23,7 @@ from satchel.media import records as media
 from satchel.stores.patterns import throttle
 from satchel.stores.schema import durable_prefixes
 
-SLICES = (ACCOUNTS, SHELF, ROOMS, TRANSFERS, LINKS, CLICKS, DROP)
+SLICES = (ACCOUNTS, SHELF, ROOMS, TRANSFERS, LINKS, CLICKS, DROP, ALBUMS)
 
 # Every key of the ephemeral store: of what all slices stand on, then of each slice.
 EPHEMERAL_KEYS = (
@@ -40,6 +41,12 @@ def open_slices(platform: Platform) -> list[OpenSlice[Any]]:
     people, shelf_files = PeopleFinder(accounts.context), ShelfFiles(shelf.context)
     rooms = ROOMS.open(platform, people=people, shelves=shelf_files)
     transfers = TRANSFERS.open(platform, people=people, shelf=shelf_files, rooms=RoomFiles(rooms.context))
+    albums = ALBUMS.open(
+        platform,
+        grants=ScopeGrants(platform.stores.tables, platform.clock),
+        people=people,
+        links=OpenLinks(platform.stores.tables, platform.clock),
+    )
     things = shelf.things() | rooms.things()
     clicks = CLICKS.open(platform, targets=LinkTargets(platform.stores.tables, things))
     links = LINKS.open(
@@ -52,4 +59,4 @@ def open_slices(platform: Platform) -> list[OpenSlice[Any]]:
         counter=Counter(clicks.context),
         visitors=Visitors(platform.stores.tables, platform.clock),
     )
-    return [accounts, shelf, rooms, transfers, links, clicks, DROP.open(platform)]
+    return [accounts, shelf, rooms, transfers, links, clicks, DROP.open(platform), albums]

@@ -6,6 +6,7 @@ from typing import Any
 
 from satchel.media.records import VERSION
 from tests.application import Caller, Satchel
+from tests.features.albums.given import library_of
 from tests.features.drop import given as drop
 from tests.features.links.given import changed, given
 from tests.features.rooms.given import guest
@@ -50,7 +51,8 @@ class Belongings:
         paths += [
             self.filled(path) for path in ("/transfers/{transfer_id}", "/links/{link_id}", "/uploads/{upload_id}")
         ]
-        paths += [self.filled("/shelf/entries?folder={folder_id}")]
+        paths += [self.filled("/shelf/entries?folder={folder_id}"), "/albums", "/albums/acts"]
+        paths += [self.filled(f"/albums/{{album_id}}{part}") for part in ("", "/medias", "/shares")]
         answers = {path: await mine("GET", path) for path in paths}
         for path, answer in answers.items():
             assert answer.status_code == 200, (path, answer.text)
@@ -75,6 +77,7 @@ async def belongings(satchel: Satchel, admin: Caller, owner: Caller) -> Belongin
     await _room(found, satchel, owner)
     await _links(found, owner)
     await _drop(found, member)
+    await _albums(found, satchel, owner)
     await make_pictures(satchel)
     return found
 
@@ -139,6 +142,26 @@ async def _links(found: Belongings, owner: Caller) -> None:
         ("/badges", "badge_id"): badge,
         ("/open", "token"): withdrawn["address"].rpartition("/")[2],
         ("/open", "file_id"): inside,
+    }
+
+
+async def _albums(found: Belongings, satchel: Satchel, owner: Caller) -> None:
+    """One with a pinned photo, which was shared with somebody until they were put out."""
+    library = library_of(satchel, owner, "bob@example.org")
+    (media_id,) = await library.add("2025-07-14T12:00:00.000")
+    body = {"name": "Sea", "start": "2025-07-10", "end": "2025-07-20"}
+    made = (await owner("POST", "/albums", json=body)).json()
+    album = f"/albums/{made['album']['album_id']}"
+    assert (await owner("PUT", f"{album}/pins/{media_id}")).is_success
+    for email in ("dora@example.org", "friend@example.org"):
+        assert (await owner("PUT", f"{album}/shares/{email}", json={})).is_success
+    assert (await owner("DELETE", f"{album}/shares/dora@example.org")).is_success
+    found.ids |= {
+        ("/albums", "album_id"): made["album"]["album_id"],
+        ("/albums", "folder"): made["album"]["folder"],
+        ("/albums", "act_id"): made["act"]["act_id"],
+        ("/albums", "media_id"): media_id,
+        ("/albums", "email"): "friend@example.org",
     }
 
 

@@ -64,6 +64,17 @@ INSIDE: list[tuple[str, str, Request]] = [
             }
         },
     ),
+    (
+        "POST",
+        "/albums/plan",
+        lambda found: {"json": {"change": {"kind": "delete", "album_id": found.ids["/albums", "album_id"]}}},
+    ),
+    (
+        "POST",
+        "/albums/plan",
+        lambda found: {"json": {"change": {"kind": "undo", "act_id": found.ids["/albums", "act_id"]}}},
+    ),
+    ("GET", "/albums/by-folder", lambda found: {"params": {"folder": found.ids["/albums", "folder"]}}),
     ("POST", "/uploads", lambda found: upload_to(destination="shelf", folder=shelf_id(found, "folder_id"))),
     ("POST", "/uploads", lambda found: upload_to(destination="room", room=found.ids["/rooms", "room_id"])),
 ]

@@ -28,7 +28,8 @@ from satchel.features.albums.records import MEDIA, AlbumRow, MediaRow
 from satchel.features.albums.service.album_change import Acted, NewAlbum, Owner, create_album
 from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.count_check import check_library
-from satchel.features.albums.service.library import plain, read_library
+from satchel.features.albums.service.library import read_library
+from satchel.features.albums.service.library_state import plain
 from satchel.features.albums.service.media_home import library_covering
 from satchel.features.links.adapters import OpenLinks
 from satchel.kernel.names import FileName
@@ -38,6 +39,7 @@ from satchel.stores.patterns.optimistic_update import optimistic_update
 from satchel.stores.ports.bulk import BulkWrites
 from satchel.stores.ports.table import Tables
 from satchel.tables import CATALOG, USER_TRANSFERS
+from tests.application import Caller, Satchel
 from tests.stores.harnesses_table import HARNESSES, TRANSACTS_A_HUNDRED, Make
 
 ANN = Owner(OwnerId("ann"), Email("ann@example.org"))
@@ -63,9 +65,10 @@ class Nobody:
 
 @dataclass
 class Given:
-    """Ann's library."""
+    """A library, which is Ann's if nobody else is named."""
 
     albums: Albums
+    owner: Owner = ANN
     medias: dict[MediaId, LocalTime] = field(default_factory=dict[MediaId, LocalTime])
 
     async def add(self, *times: str, pinned: str = "", albums: Albums | None = None) -> list[MediaId]:
@@ -73,7 +76,7 @@ class Given:
         rows = [self._row(LocalTime(time), pinned) for time in times]
         size = 5 if self.albums.most_writes == _FEW_WRITES else 50
         for start in range(0, len(rows), size):
-            await store(albums or self.albums, rows[start : start + size])
+            await store(albums or self.albums, self.owner, rows[start : start + size])
         self.medias |= {row.media_id: row.local_time for row in rows}
         return [row.media_id for row in rows]
 
@@ -81,7 +84,7 @@ class Given:
         sha256 = hashlib.sha256(f"{len(self.medias)} {time}".encode()).hexdigest()
         self.medias[media_id_of(sha256, 1000)] = time
         return MediaRow(
-            owner=ANN.owner,
+            owner=self.owner.owner,
             media_id=media_id_of(sha256, 1000),
             album_id=AlbumId(""),
             type="IMAGE",
@@ -96,39 +99,39 @@ class Given:
         )
 
     async def create(self, name: str, start: str, end: str, **more: Any) -> AlbumRow:
-        return album_of(await create_album(self.albums, ANN, NewAlbum(name=name, start=start, end=end, **more)))
+        return album_of(await create_album(self.albums, self.owner, NewAlbum(name=name, start=start, end=end, **more)))
 
     async def where(self) -> dict[MediaId, AlbumId]:
         """The album of every media."""
-        keys = [MEDIA.key(owner=ANN.owner, media_id=media_id) for media_id in self.medias]
+        keys = [MEDIA.key(owner=self.owner.owner, media_id=media_id) for media_id in self.medias]
         items = await self.albums.tables.get_many(MEDIA.table, keys)
         return {MediaId(item["Id"]): AlbumId(item["AlbumId"]) for item in items if item is not None}
 
     async def names(self) -> list[str]:
         """The names of the albums of all medias, in the order of these."""
-        library = await read_library(self.albums, ANN.owner)
+        library = await read_library(self.albums, self.owner.owner)
         places = await self.where()
         return [library.albums[place].name if place in library.albums else place for place in places.values()]
 
     async def check(self) -> None:
         """Every media is where its pin or date says, by the rule as it is told, and every count is right."""
-        library = await read_library(self.albums, ANN.owner)
+        library = await read_library(self.albums, self.owner.owner)
         order = ranked(plain(row) for row in library.albums.values())
         assert not any(row.leaving for row in library.albums.values())
         assert library.row.albums == len(library.albums)
-        keys = [MEDIA.key(owner=ANN.owner, media_id=media_id) for media_id in self.medias]
+        keys = [MEDIA.key(owner=self.owner.owner, media_id=media_id) for media_id in self.medias]
         found = [item for item in await self.albums.tables.get_many(MEDIA.table, keys) if item is not None]
         assert len(found) == len(self.medias)
         for row in map(MEDIA.read, found):
             homes = [album.album_id for album in order if album.start <= row.local_time < album.end]
             expected = row.pinned or (homes[0] if row.local_time else UNDATED)
             assert row.album_id == expected, (row.local_time, row.album_id, expected)
-        assert await check_library(self.albums, ANN.owner, repair=False) == []
+        assert await check_library(self.albums, self.owner.owner, repair=False) == []
 
 
 @optimistic_update()
-async def store(albums: Albums, rows: Sequence[MediaRow]) -> None:
-    library = await library_covering(albums, ANN.owner, ANN.email, [row.local_time for row in rows])
+async def store(albums: Albums, owner: Owner, rows: Sequence[MediaRow]) -> None:
+    library = await library_covering(albums, owner.owner, owner.email, [row.local_time for row in rows])
     homes = [library.home(row.local_time, row.pinned) for row in rows]
     assert None not in homes
     puts = [msgspec.structs.replace(row, album_id=cast("AlbumId", home)) for row, home in zip(rows, homes, strict=True)]
@@ -144,6 +147,22 @@ def album_of(acted: Acted) -> AlbumRow:
 def days(month: str, numbers: Iterable[int]) -> list[str]:
     """A media at noon of each of these days."""
     return [f"{month}-{number:02}T12:00:00.000" for number in numbers]
+
+
+def library_of(satchel: Satchel, caller: Caller, email: str) -> Given:
+    """The library of somebody who has an account, beside the routes."""
+    stores, clock = satchel.stores, satchel.clock
+    albums = Albums(
+        tables=stores.tables,
+        bulk=stores.bulk,
+        ephemeral=stores.ephemeral,
+        clock=clock,
+        grants=ScopeGrants(stores.tables, clock),
+        people=Nobody(),
+        links=OpenLinks(stores.tables, clock),
+        limits=AlbumLimits(stores.ephemeral),
+    )
+    return Given(albums, Owner(OwnerId(caller.user_id), Email(email)))
 
 
 @asynccontextmanager

@@ -118,7 +118,7 @@ async def test_an_act_cut_off_at_any_step_is_completed(
 
 async def _undo_all(library: Given) -> None:
     """Back to how it was, so that the next step finds the same."""
-    fresh = Given(library.albums, library.medias)
+    fresh = Given(library.albums, medias=library.medias)
     page = await ALBUM.list(library.albums.tables, owner=ANN.owner)
     for row in page.records:
         if row.name not in ("Sea", "Q3 2025", "Q1 2025"):

@@ -33,7 +33,8 @@ from satchel.features.albums.records import (
 from satchel.features.albums.service.album_folders import delete_folders, find_free_folder, folder_writes
 from satchel.features.albums.service.album_plan import Change
 from satchel.features.albums.service.context import Albums
-from satchel.features.albums.service.library import Library, count_key, read_library
+from satchel.features.albums.service.library import read_library
+from satchel.features.albums.service.library_state import Library, count_key
 from satchel.features.albums.service.media_bulk import BulkMove, StaleLibrary
 from satchel.features.albums.service.media_moves import Uncovered, move_page, pages_of
 from satchel.features.albums.service.media_pin import pin_again

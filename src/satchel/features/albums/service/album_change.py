@@ -25,7 +25,8 @@ from satchel.features.albums.service.album_act import begin, carry_out, resume
 from satchel.features.albums.service.album_folders import find_free_folder
 from satchel.features.albums.service.album_plan import Change, Plan, check_change, preview
 from satchel.features.albums.service.context import Albums
-from satchel.features.albums.service.library import Library, open_library
+from satchel.features.albums.service.library import open_library
+from satchel.features.albums.service.library_state import Library
 from satchel.features.albums.service.media_pin import find_item
 from satchel.kernel.errors import Invalid
 from satchel.kernel.ids import new_id

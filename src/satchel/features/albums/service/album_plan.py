@@ -18,7 +18,7 @@ from satchel.features.albums.model import (
 )
 from satchel.features.albums.records import COUNT, AlbumRow, Source
 from satchel.features.albums.service.context import Albums
-from satchel.features.albums.service.library import Library, plain
+from satchel.features.albums.service.library_state import Library, plain
 from satchel.features.albums.service.media_moves import pages_of
 from satchel.stores.ports.table import Item
 

@@ -16,10 +16,11 @@ from satchel.features.albums.model import (
     is_album_id,
     scope_of,
 )
-from satchel.features.albums.records import ALBUM, ALBUM_OWNER, COUNT, AlbumRow, CountRow
+from satchel.features.albums.records import ALBUM, ALBUM_OWNER, COUNT, CountRow
 from satchel.features.albums.service.album_change import Owner
 from satchel.features.albums.service.context import Albums
-from satchel.features.albums.service.library import Library, count_key, find_own, open_library, read_library
+from satchel.features.albums.service.library import find_own, open_library, read_library
+from satchel.features.albums.service.library_state import Library, count_key
 from satchel.kernel.errors import Invalid
 from satchel.stores.patterns.optimistic_update import optimistic_update
 from satchel.stores.ports.expressions import attr
@@ -76,7 +77,7 @@ async def _share(albums: Albums, owner: Owner, album_id: AlbumId, email: Email, 
 async def revoke(albums: Albums, owner: Owner, album_id: AlbumId, written: str) -> None:
     """Stop sharing an album with somebody. If it never was, that looks the same."""
     await find_own(albums, owner.owner, album_id)
-    await _remove(albums, owner.owner, album_id, Email(albums.grants.address(written)))
+    await remove_person(albums, owner.owner, album_id, Email(albums.grants.address(written)))
 
 
 async def leave(albums: Albums, email: Email, album_id: str) -> None:
@@ -85,11 +86,11 @@ async def leave(albums: Albums, email: Email, album_id: str) -> None:
     row = None if found is None else await ALBUM.get(albums.tables, owner=found.owner, album_id=found.album_id)
     if row is None or row.leaving or email not in row.people:
         raise AlbumUnknown("This album is not shared with you.")
-    await _remove(albums, row.owner, row.album_id, email)
+    await remove_person(albums, row.owner, row.album_id, email)
 
 
 @optimistic_update()
-async def _remove(albums: Albums, owner: OwnerId, album_id: AlbumId, email: Email) -> None:
+async def remove_person(albums: Albums, owner: OwnerId, album_id: AlbumId, email: Email) -> None:
     """Take away the grant, the count, and the name on the album's list."""
     library = await read_library(albums, owner)
     album = library.album(album_id)
@@ -134,7 +135,3 @@ async def _counted(albums: Albums, library: Library, album_id: AlbumId, email: E
     same = attr("Count") == number if number else (attr("Count").absent() | (attr("Count") == 0))
     new = CountRow(email=email, availability="VISITOR", owner=library.owner, album_id=album_id, count=number)
     return [Check(COUNT.table, count_key(owners), same), COUNT.put(new)]
-
-
-def seen_by(album: AlbumRow, email: Email) -> Role | None:
-    return None if album.leaving else album.people.get(email)

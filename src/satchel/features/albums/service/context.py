@@ -1,18 +1,15 @@
 """What every use case of albums needs, assembled once by the wiring."""
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from satchel.features.albums.limits import AlbumLimits
 from satchel.features.albums.model import OwnerId
 from satchel.features.albums.needs import Grants, Links, People
+from satchel.features.albums.service.library_state import Library
 from satchel.kernel.clock import Clock, iso
 from satchel.stores.ports.bulk import BulkWrites
 from satchel.stores.ports.ephemeral import Ephemeral
 from satchel.stores.ports.table import MAX_TRANSACTION_ITEMS, Tables
-
-if TYPE_CHECKING:
-    from satchel.features.albums.service.library import Library
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +26,7 @@ class Albums:
     limits: AlbumLimits
     # How many writes fit into a transaction.
     most_writes: int = MAX_TRANSACTION_ITEMS
-    libraries: "dict[OwnerId, Library]" = field(default_factory=dict[OwnerId, "Library"])
+    libraries: dict[OwnerId, Library] = field(default_factory=dict[OwnerId, Library])
 
     def now(self) -> str:
         return iso(self.clock())

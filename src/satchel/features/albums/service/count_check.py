@@ -4,7 +4,8 @@ Counts change in the transactions of the medias that they count, so nothing is e
 """
 
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from satchel.features.albums.model import (
@@ -18,8 +19,10 @@ from satchel.features.albums.model import (
     scope_of,
 )
 from satchel.features.albums.records import COUNT, CountRow, Source
+from satchel.features.albums.service.album_share import remove_person
 from satchel.features.albums.service.context import Albums
-from satchel.features.albums.service.library import Library, count_key, read_library
+from satchel.features.albums.service.library import read_library
+from satchel.features.albums.service.library_state import Library, count_key
 from satchel.features.albums.service.media_moves import pages_of
 from satchel.stores.ports.expressions import attr
 from satchel.stores.ports.table import Delete, Put, TransactionCancelled, Write
@@ -40,32 +43,27 @@ class Drift:
 
 
 async def check_library(albums: Albums, owner: OwnerId, *, repair: bool) -> list[Drift]:
-    """Count all medias of an owner, and compare. On DynamoDB an index may lag: run it when nobody uploads."""
+    """Count all medias of an owner, and compare. On DynamoDB an index may lag: run it when nobody uploads.
+
+    Who is on an album's list and has lost the grant was revoked elsewhere, so they are taken off the list.
+    """
     library = await read_library(albums, owner)
     found: list[Drift] = []
     async for drift, fix in _drifts(albums, library):
         repaired = False
-        if repair:
-            try:
+        if repair and fix is None:
+            await remove_person(albums, owner, drift.album_id, drift.email)
+            repaired = True
+        elif repair and fix is not None:
+            # What has changed since may be right by now.
+            with suppress(TransactionCancelled):
                 await albums.tables.transact([library.unchanged(), fix])
-            except TransactionCancelled:
-                pass  # it has changed since, so nothing is known of it
-            else:
                 repaired = True
-        found.append(
-            Drift(
-                kind=drift.kind,
-                album_id=drift.album_id,
-                email=drift.email,
-                stored=drift.stored,
-                counted=drift.counted,
-                repaired=repaired,
-            )
-        )
+        found.append(replace(drift, repaired=repaired))
     return found
 
 
-async def _drifts(albums: Albums, library: Library) -> AsyncIterator[tuple[Drift, Write]]:
+async def _drifts(albums: Albums, library: Library) -> AsyncIterator[tuple[Drift, Write | None]]:
     emails = {library.row.email, *(email for album in library.albums.values() for email in album.people)}
     grants = await albums.grants.of_owner(library.owner, "album:")
     emails |= {Email(each.granted_to) for each in grants}
@@ -88,19 +86,18 @@ async def _drifts(albums: Albums, library: Library) -> AsyncIterator[tuple[Drift
     for row in stored.values():
         drift = Drift(kind="unexpected", album_id=row.album_id, email=row.email, stored=row.count)
         yield drift, Delete(COUNT.table, count_key(row))
-    granted = {(each.granted_to, each.type, each.resource_id) for each in grants}
+    granted = {(Email(each.granted_to), each.type, AlbumId(each.resource_id)) for each in grants}
     wanted = {
-        (email, scope_of(role), album.album_id): album
+        (email, scope_of(role), album.album_id)
         for album in library.albums.values()
         for email, role in album.people.items()
     }
-    for (email, scope, album_id), album in wanted.items():
-        if (email, scope, album_id) not in granted:
-            drift = Drift(kind="grant-missing", album_id=album_id, email=email)
-            yield drift, albums.grants.put(library.owner, email, scope, album_id, album.name)
-    for email, scope, album_id in sorted(granted - wanted.keys()):
-        drift = Drift(kind="grant-unexpected", album_id=AlbumId(album_id), email=Email(email))
+    for email, scope, album_id in sorted(granted - wanted):
+        drift = Drift(kind="grant-unexpected", album_id=album_id, email=email)
         yield drift, albums.grants.delete(library.owner, email, scope, album_id)
+    # These change the version of the library, so they come last.
+    for email, _, album_id in sorted(wanted - granted):
+        yield Drift(kind="grant-missing", album_id=album_id, email=email), None
 
 
 async def _stored(albums: Albums, library: Library, email: Email) -> list[CountRow]:

@@ -7,97 +7,24 @@ where the albums of that instant say. A lease would have to be held while medias
 it, and its holder could still be too slow. A version costs one check per transaction, and albums seldom change.
 """
 
-from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 
 from satchel.features.albums.album_timeline import Timeline
 from satchel.features.albums.model import (
-    BIN,
-    TRAYS,
-    UNDATED,
-    Album,
-    AlbumId,
     AlbumUnknown,
-    Availability,
     Email,
-    LocalTime,
     OwnerId,
     is_album_id,
 )
-from satchel.features.albums.records import ALBUM, COUNT, LIBRARY, AlbumRow, CountRow, LibraryRow
+from satchel.features.albums.records import ALBUM, LIBRARY, AlbumRow, LibraryRow
 from satchel.features.albums.service.context import Albums
+from satchel.features.albums.service.library_state import Library, plain
 from satchel.stores.patterns.optimistic_update import NEW, StaleRead, optimistic_update
-from satchel.stores.ports.expressions import add, assign, attr
-from satchel.stores.ports.table import Check, ConditionFailed, Item, Update, Write
+from satchel.stores.ports.table import ConditionFailed
 
 # Each holds all albums of one owner.
 _MOST_CACHED = 64
 _PAGE = 1000
-
-
-@dataclass(frozen=True, slots=True)
-class Library:
-    """The albums of an owner at one version. Those that are leaving are not on the timeline."""
-
-    row: LibraryRow
-    albums: Mapping[AlbumId, AlbumRow]
-    timeline: Timeline
-
-    @property
-    def owner(self) -> OwnerId:
-        return self.row.owner
-
-    def album(self, album_id: AlbumId) -> AlbumRow:
-        found = self.albums.get(album_id)
-        if found is None or found.leaving:
-            raise AlbumUnknown("This album does not exist.")
-        return found
-
-    def has(self, album_id: AlbumId) -> bool:
-        found = self.albums.get(album_id)
-        return found is not None and not found.leaving
-
-    def home(self, local_time: LocalTime, pinned: AlbumId, *, deleted: bool = False) -> AlbumId | None:
-        """Where a media belongs. None if it has a date that no album covers."""
-        if deleted:
-            return BIN
-        if pinned and self.has(pinned):
-            return pinned
-        return self.timeline.home(local_time) if local_time else UNDATED
-
-    def home_of(self, item: Item) -> AlbumId | None:
-        """The same of a stored media, without reading all of its attributes."""
-        return self.home(item.get("DateTime", LocalTime("")), item.get("Pinned", ""), deleted="DeletedAt" in item)
-
-    def unchanged(self) -> Check:
-        """Lets a transaction happen only if no album has changed since."""
-        return Check(LIBRARY.table, LIBRARY.key(owner=self.owner), attr("Version") == self.row.version)
-
-    def changed(self, *, albums: int = 0) -> Update:
-        """Lets a transaction change an album, on the same condition. `albums` is how many there are more."""
-        actions = [add("Version", 1), add("Albums", albums)] if albums else [add("Version", 1)]
-        return LIBRARY.update(actions, when=attr("Version") == self.row.version, owner=self.owner)
-
-    def counted(self, changes: Mapping[AlbumId, int]) -> list[Write]:
-        """What keeps the counts right when this many medias come into, or leave, these albums and trays."""
-        return [
-            _count(each, amount) for album_id, amount in changes.items() if amount for each in self.counts_of(album_id)
-        ]
-
-    def counts_of(self, album_id: AlbumId) -> list[CountRow]:
-        """A row for everybody who sees an album, without the number. Nobody but the owner sees a tray."""
-        found = self.albums.get(album_id)
-        if found is not None:
-            return self.count_rows(album_id, found.people)
-        return self.count_rows(album_id, ()) if album_id in TRAYS else []
-
-    def count_rows(self, album_id: AlbumId, people: Iterable[Email]) -> list[CountRow]:
-        seeing: list[tuple[Email, Availability]] = [(self.row.email, "OWNED"), *((each, "VISITOR") for each in people)]
-        return [
-            CountRow(email=email, availability=availability, owner=self.owner, album_id=album_id)
-            for email, availability in seeing
-        ]
 
 
 async def open_library(albums: Albums, owner: OwnerId, email: Email) -> Library:
@@ -129,21 +56,14 @@ async def read_library(albums: Albums, owner: OwnerId) -> Library:
     again = await LIBRARY.get(albums.tables, owner=owner)
     if again is None or again.version != row.version:
         raise StaleRead
-    library = Library(row, {each.album_id: each for each in rows}, Timeline(map(plain, on_timeline(rows))))
+    library = Library(
+        row, {each.album_id: each for each in rows}, Timeline(plain(each) for each in rows if not each.leaving)
+    )
     albums.libraries.pop(owner, None)
     albums.libraries[owner] = library
     while len(albums.libraries) > _MOST_CACHED:
         del albums.libraries[next(iter(albums.libraries))]
     return library
-
-
-def on_timeline(rows: list[AlbumRow]) -> list[AlbumRow]:
-    return [row for row in rows if not row.leaving]
-
-
-def plain(row: AlbumRow) -> Album:
-    """What decides about medias."""
-    return Album(album_id=row.album_id, name=row.name, start=row.start, end=row.end)
 
 
 async def find_own(albums: Albums, owner: OwnerId, album_id: str) -> AlbumRow:
@@ -152,14 +72,3 @@ async def find_own(albums: Albums, owner: OwnerId, album_id: str) -> AlbumRow:
     if row is None or row.leaving:
         raise AlbumUnknown("This album does not exist, or is not yours.")
     return row
-
-
-def count_key(row: CountRow) -> dict[str, str]:
-    return COUNT.key(email=row.email, availability=row.availability, owner=row.owner, album_id=row.album_id)
-
-
-def _count(row: CountRow, amount: int) -> Update:
-    """The row was written when the person got the album. If it is missing, it is made readable at least."""
-    known = {name: value for name, value in COUNT.item(row).items() if name not in COUNT.table.key_names}
-    made_readable = [assign(name, value, only_if_absent=True) for name, value in known.items()]
-    return Update(COUNT.table, count_key(row), [add("Count", amount), *made_readable])

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from satchel.features.albums.limits import MAX_PINS_PER_ACT
 from satchel.features.albums.model import AlbumId, MediaId
 from satchel.features.albums.records import ACT, ALBUM_INDEX, COUNT, LIBRARY, MEDIA, ActRow, Source
-from satchel.features.albums.service.library import Library, count_key
+from satchel.features.albums.service.library_state import Library, count_key
 from satchel.features.albums.service.media_moves import Uncovered, partition, range_of
 from satchel.stores.ports.bulk import Step
 from satchel.stores.ports.table import Item

@@ -15,7 +15,8 @@ from satchel.features.albums.model import Email, LocalTime, OwnerId
 from satchel.features.albums.records import MediaRow
 from satchel.features.albums.service.album_act import cover
 from satchel.features.albums.service.context import Albums
-from satchel.features.albums.service.library import Library, open_library
+from satchel.features.albums.service.library import open_library
+from satchel.features.albums.service.library_state import Library
 from satchel.features.albums.service.media_moves import Uncovered
 from satchel.features.albums.service.media_pin import unpin_covered
 

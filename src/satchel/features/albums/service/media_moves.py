@@ -12,7 +12,8 @@ from satchel.features.albums.limits import MAX_PINS_PER_ACT
 from satchel.features.albums.model import BIN, AlbumId, LocalTime, MediaId, OwnerId
 from satchel.features.albums.records import ACT, ALBUM_INDEX, MEDIA, ActRow, Source
 from satchel.features.albums.service.context import Albums
-from satchel.features.albums.service.library import Library, read_library
+from satchel.features.albums.service.library import read_library
+from satchel.features.albums.service.library_state import Library
 from satchel.stores.patterns.backoff import Retries
 from satchel.stores.patterns.optimistic_update import CONTENTION, changed_elsewhere
 from satchel.stores.ports.expressions import Action, add, append, assign, attr, remove

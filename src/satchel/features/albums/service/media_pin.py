@@ -10,7 +10,8 @@ from satchel.features.albums.model import (
 )
 from satchel.features.albums.records import MEDIA, MediaRow
 from satchel.features.albums.service.context import Albums
-from satchel.features.albums.service.library import Library, read_library
+from satchel.features.albums.service.library import read_library
+from satchel.features.albums.service.library_state import Library
 from satchel.features.albums.service.media_moves import Uncovered, move_of
 from satchel.stores.patterns.optimistic_update import optimistic_update
 from satchel.stores.ports.expressions import remove

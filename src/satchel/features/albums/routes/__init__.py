@@ -1,0 +1,9 @@
+"""Albums over HTTP, one file per subject."""
+
+from satchel.edge.api.endpoints import Router
+from satchel.features.albums.routes import album_shares, albums
+from satchel.features.albums.service.context import Albums
+
+
+def routes(context: Albums) -> list[Router]:
+    return [albums.routes(context), album_shares.routes(context)]
