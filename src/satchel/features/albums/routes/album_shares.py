@@ -7,7 +7,7 @@ from satchel.edge.http.callers import Member
 from satchel.features.albums.model import AlbumId, AlbumUnknown, Email, MediaUnknown, OwnerId, TooManyPeople
 from satchel.features.albums.records import MediaRow
 from satchel.features.albums.routes.albums import owner_of
-from satchel.features.albums.routes.views import PinView, ShareList, ShareView, share_view
+from satchel.features.albums.routes.views import AlbumShareList, AlbumShareView, PinView, share_view
 from satchel.features.albums.service import album_share, media_home, media_pin
 from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.library import find_own
@@ -24,13 +24,13 @@ def routes(albums: Albums) -> Router:
     router = Router("albums")
 
     @router.get("/albums/{album_id}/shares", raises=(AlbumUnknown,))
-    async def list_shares(member: Member, album_id: str) -> ShareList:
+    async def list_shares(member: Member, album_id: str) -> AlbumShareList:
         """List who sees an album of yours."""
         shares = await album_share.list_shares(albums, OwnerId(member.user_id), AlbumId(album_id))
-        return ShareList([share_view(each) for each in shares])
+        return AlbumShareList([share_view(each) for each in shares])
 
     @router.put("/albums/{album_id}/shares/{email}", raises=(AlbumUnknown, TooManyPeople, TooMany))
-    async def share_album(member: Member, album_id: str, email: str, body: ShareBody) -> ShareView:
+    async def share_album(member: Member, album_id: str, email: str, body: ShareBody) -> AlbumShareView:
         """Share an album of yours with an e-mail address, with or without an account; or change the role."""
         owner = owner_of(member)
         await find_own(albums, owner.owner, album_id)

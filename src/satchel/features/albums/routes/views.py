@@ -139,7 +139,7 @@ class PlanView(msgspec.Struct, frozen=True, kw_only=True):
     orphans: OrphansView | None
 
 
-class ShareView(msgspec.Struct, frozen=True, kw_only=True):
+class AlbumShareView(msgspec.Struct, frozen=True, kw_only=True):
     """Somebody who sees an album. Their name is null if they have no account."""
 
     email: str
@@ -148,10 +148,10 @@ class ShareView(msgspec.Struct, frozen=True, kw_only=True):
     granted_at: str
 
 
-class ShareList(msgspec.Struct, frozen=True):
+class AlbumShareList(msgspec.Struct, frozen=True):
     """Everybody who sees an album besides its owner."""
 
-    shares: list[ShareView]
+    shares: list[AlbumShareView]
 
 
 class MediaColumns(msgspec.Struct, frozen=True, kw_only=True):
@@ -250,8 +250,8 @@ def plan_view(plan: Plan, names: Mapping[Email, str | None]) -> PlanView:
     )
 
 
-def share_view(share: Share) -> ShareView:
-    return ShareView(email=share.email, role=share.role, name=share.name, granted_at=share.granted_at)
+def share_view(share: Share) -> AlbumShareView:
+    return AlbumShareView(email=share.email, role=share.role, name=share.name, granted_at=share.granted_at)
 
 
 def drift_view(drift: Drift) -> DriftView:
