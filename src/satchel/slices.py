@@ -47,7 +47,7 @@ def open_slices(platform: Platform) -> list[OpenSlice[Any]]:
         people=people,
         links=OpenLinks(platform.stores.tables, platform.clock),
     )
-    things = shelf.things() | rooms.things()
+    things = shelf.things() | rooms.things() | albums.things()
     clicks = CLICKS.open(platform, targets=LinkTargets(platform.stores.tables, things))
     links = LINKS.open(
         platform,

@@ -6,7 +6,7 @@ from typing import Literal, Protocol
 
 from satchel.kernel.handed_file import HandedFile
 
-ThingKind = Literal["file", "folder", "room", "request"]
+ThingKind = Literal["file", "folder", "room", "request", "album"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

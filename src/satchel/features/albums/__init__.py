@@ -11,6 +11,7 @@ begun in one transaction with its journal entry (`service/album_act.py`). Then m
 
 from satchel.declaration import Platform, RouteNeeds, Slice
 from satchel.edge.api.endpoints import Router
+from satchel.features.albums.adapters import LinkedAlbums
 from satchel.features.albums.limits import LIMITS, AlbumLimits
 from satchel.features.albums.needs import Grants, Links, People
 from satchel.features.albums.records import EPHEMERAL_KEYS, SHAPES
@@ -44,5 +45,6 @@ ALBUMS = Slice(
     records=SHAPES,
     ephemeral_keys=EPHEMERAL_KEYS,
     limits=LIMITS,
+    things={"album": LinkedAlbums},
     chores={"album changes": sweep_acts},
 )

@@ -28,7 +28,9 @@ MAX_BYTES = 2**50
 MOST_RECEIVED_FILES = 10_000
 LONGEST_LIFE = timedelta(days=366 * 100)
 # The kinds with files to download.
-DOWNLOADABLE: tuple[ThingKind, ...] = ("file", "folder")
+DOWNLOADABLE: tuple[ThingKind, ...] = ("file", "folder", "album")
+# Those of them with many files, which are also taken all at once.
+WITH_MANY_FILES: tuple[ThingKind, ...] = ("folder", "album")
 
 _UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn"}
 _JOINERS = "\u200c\u200d"

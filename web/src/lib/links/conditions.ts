@@ -45,9 +45,9 @@ export function conditionsOf(link: LinkView): Conditions {
   };
 }
 
-/** Only files and folders are downloaded. */
+/** Only files, folders and albums are downloaded. */
 export function hasDownloads(kind: ThingKind): boolean {
-  return kind === 'file' || kind === 'folder';
+  return kind === 'file' || kind === 'folder' || kind === 'album';
 }
 
 export function newLink(kind: ThingKind, id: string, wanted: Conditions): NewLink {

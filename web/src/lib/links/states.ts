@@ -1,5 +1,5 @@
 // How each state of a link is shown to its owner.
-import { DoorOpen, FileText, Folder, Inbox } from '@lucide/svelte';
+import { DoorOpen, FileText, Folder, Images, Inbox } from '@lucide/svelte';
 import type { LinkState, LinkView, ThingKind } from '$lib/api/links';
 
 export const KIND_ICONS = {
@@ -7,6 +7,7 @@ export const KIND_ICONS = {
   folder: Folder,
   room: DoorOpen,
   request: Inbox,
+  album: Images,
 } as const satisfies Record<ThingKind, unknown>;
 
 export const STATE_LOOKS: Record<LinkState, 'good' | 'accent' | 'bad'> = {

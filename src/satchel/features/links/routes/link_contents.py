@@ -9,6 +9,7 @@ from starlette.responses import Response
 from satchel.edge.api.endpoints import Router
 from satchel.edge.files.archives import Archive, ArchiveEntry
 from satchel.edge.files.downloads import Download, Meter, Sent, attached_as
+from satchel.features.links.model import WITH_MANY_FILES
 from satchel.features.links.routes.link_open import CLOSED, STATES
 from satchel.features.links.routes.link_visitor import Anybody, PassQuery, visitor_of
 from satchel.features.links.service import download_grants, link_contents, link_enter
@@ -69,7 +70,7 @@ def routes(links: Links) -> Router:
         """
         visit = await let_in(caller, token, query, request)
         file = await link_contents.find_file(links, visit, file_id)
-        is_part = query.whole and visit.link.kind == "folder"
+        is_part = query.whole and visit.link.kind in WITH_MANY_FILES
         return await download(visit, file, await _taking_all(links, visit, file) if is_part else _taking(visit, file))
 
     @router.get("/open/{token}/archive", produces="application/zip", raises=(*STATES, *CLOSED, Conflict))
@@ -77,8 +78,8 @@ def routes(links: Links) -> Router:
         """Download a folder as one zip file, which is streamed. It counts as one download once all was sent."""
         visit = await let_in(caller, token, query, request)
         await download_grants.check_place(links, visit, WHOLE_FOLDER)
-        if visit.link.kind != "folder":
-            raise NotFound("Only a folder can be downloaded as an archive. Download the file itself.")
+        if visit.link.kind not in WITH_MANY_FILES:
+            raise NotFound("Only a folder or an album can be downloaded as an archive. Download the file itself.")
         size_bytes = await link_contents.size_of_all(links, visit)
         return Archive(
             links.objects, visit.thing.name, _entries(links, visit), metered=_archive_meter(links, visit, size_bytes)

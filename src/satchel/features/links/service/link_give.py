@@ -45,7 +45,7 @@ async def give(links: Links, owner_id: OwnerId, wish: Wish) -> LinkRow:
     known = 0 < len(wish.thing_id) <= MAX_ID_CHARACTERS
     thing = await links.things[wish.kind].describe(owner_id, wish.thing_id) if known else None
     if thing is None:
-        raise NotFound("You have no such file, folder or room to link to.", field="thing")
+        raise NotFound("You have no such file, folder, album or room to link to.", field="thing")
     link = LinkRow(
         token=new_token(),
         link_id=LinkId(new_id(links.clock)),
@@ -79,7 +79,7 @@ def check_end(links: Links, moment: float) -> str:
 
 def check_downloads(kind: ThingKind, downloads: int) -> int:
     if downloads and kind not in DOWNLOADABLE:
-        raise Invalid("Only links to files and folders can have a download limit.", field="downloads")
+        raise Invalid("Only links to files, folders and albums can have a download limit.", field="downloads")
     return downloads
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from satchel.features.links.model import LinkPassOver
+from satchel.features.links.model import WITH_MANY_FILES, LinkPassOver
 from satchel.features.links.records import LinkRow
 from satchel.features.links.service import passes
 from satchel.features.links.service.context import Links
@@ -33,7 +33,7 @@ async def look(links: Links, token: str, visitor: Visitor, shown: str) -> Landin
         await count_robot(links, link)
     entered = _is_good(links, link, shown)
     thing = found.thing if entered or not link.password else None
-    if thing is not None and link.kind == "folder":
+    if thing is not None and link.kind in WITH_MANY_FILES:
         thing = await links.things[link.kind].describe(link.owner_id, link.thing_id, counted=True)
     return Landing(link=link, thing=thing, shared_by=found.shared_by, entered=entered)
 

@@ -1,0 +1,99 @@
+"""What albums offer to other slices: albums that links lead to, with their medias as files.
+
+A visitor of a link sees what is in the album at that moment. A media that has moved away is not found any more.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from satchel.features.albums.model import MediaId, OwnerId, is_album_id, is_media_id
+from satchel.features.albums.records import ALBUM, COUNT, LIBRARY, MEDIA, AlbumRow, MediaRow
+from satchel.features.albums.service.album_list import list_medias
+from satchel.features.albums.service.context import Albums
+from satchel.kernel.linked import LinkedFile, LinkedFiles, LinkedThing
+
+_PAGE = 1000
+# To add up more sizes than these would take long.
+_MOST_ADDED_UP = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedAlbums:
+    """Albums as link targets."""
+
+    albums: Albums
+
+    async def describe(self, owner_id: str, thing_id: str, *, counted: bool = False) -> LinkedThing | None:
+        album = await self._find(owner_id, thing_id)
+        if album is None:
+            return None
+        medias = await self._count(album) if counted else None
+        return LinkedThing(name=album.name, files=medias, size_bytes=await self._size(album, medias))
+
+    async def names(self, owner_id: str, thing_ids: Sequence[str]) -> dict[str, str]:
+        keys = [ALBUM.key(owner=owner_id, album_id=each) for each in thing_ids if is_album_id(each)]
+        items = await self.albums.tables.get_many(ALBUM.table, keys)
+        rows = [ALBUM.read(item) for item in items if item is not None]
+        return {row.album_id: row.name for row in rows if not row.leaving}
+
+    async def files(self, owner_id: str, thing_id: str, cursor: str | None) -> LinkedFiles:
+        album = await self._find(owner_id, thing_id)
+        if album is None:
+            return LinkedFiles([], None)
+        page = await list_medias(self.albums, album, _PAGE, cursor)
+        return LinkedFiles([_linked(MEDIA.read(item)) for item in page.items], page.cursor)
+
+    async def file(self, owner_id: str, thing_id: str, file_id: str) -> LinkedFile | None:
+        album = await self._find(owner_id, thing_id) if is_media_id(file_id) else None
+        media = None if album is None else await MEDIA.get(self.albums.tables, owner=owner_id, media_id=file_id)
+        return None if album is None or media is None or media.album_id != album.album_id else _linked(media)
+
+    async def _find(self, owner_id: str, album_id: str) -> AlbumRow | None:
+        known = is_album_id(album_id)
+        row = await ALBUM.get(self.albums.tables, owner=owner_id, album_id=album_id) if known else None
+        return None if row is None or row.leaving else row
+
+    async def _count(self, album: AlbumRow) -> int | None:
+        library = await LIBRARY.get(self.albums.tables, owner=OwnerId(album.owner))
+        if library is None:
+            return None
+        row = await COUNT.get(
+            self.albums.tables,
+            email=library.email,
+            availability="OWNED",
+            owner=album.owner,
+            album_id=album.album_id,
+        )
+        return 0 if row is None else row.count
+
+    async def _size(self, album: AlbumRow, medias: int | None) -> int | None:
+        """Unknown if adding up would take long."""
+        if medias is None or medias > _MOST_ADDED_UP:
+            return None
+        size_bytes, cursor = 0, None
+        while True:
+            page = await list_medias(self.albums, album, _PAGE, cursor)
+            size_bytes += sum(item["SignatureSize"] for item in page.items)
+            if (cursor := page.cursor) is None:
+                return size_bytes
+
+
+def _linked(media: MediaRow) -> LinkedFile:
+    return LinkedFile(
+        file_id=MediaId(media.media_id),
+        name=download_name(media),
+        folder="",
+        key=media.key,
+        size_bytes=media.size_bytes,
+        sha256=media.sha256,
+        content_type=media.content_type,
+        at=media.local_time or media.added_at,
+    )
+
+
+def download_name(media: MediaRow) -> str:
+    """The camera's own name after the date. Cameras begin to count anew, so a part of the hash makes it unique."""
+    name = PurePosixPath(media.name)
+    date = media.local_time[:19].replace("T", "_").replace(":", "-") or "undated"
+    return f"{date}_{name.stem}_{media.sha256[:8]}{name.suffix}"
