@@ -2,11 +2,13 @@
 
 import re
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 from satchel.media.records import VERSION
 from tests.application import Caller, Satchel
 from tests.features.albums.given import library_of
+from tests.features.albums.photos_given import photo, sent, shown
 from tests.features.drop import given as drop
 from tests.features.links.given import changed, given
 from tests.features.rooms.given import guest
@@ -14,6 +16,7 @@ from tests.features.shelf.given import made, uploaded
 from tests.features.transfers.given import Room, by_email
 from tests.media.given import make_pictures
 from tests.media.samples import jpeg
+from tests.media.made_files import movie
 from tests.uploads.given import TUS, pairs
 
 FRIEND = "eve@example.org"
@@ -52,6 +55,13 @@ class Belongings:
             self.filled(path) for path in ("/transfers/{transfer_id}", "/links/{link_id}", "/uploads/{upload_id}")
         ]
         paths += [self.filled("/shelf/entries?folder={folder_id}"), "/albums", "/albums/acts"]
+        paths += [
+            "/photos",
+            "/photos/days",
+            "/photos/bin",
+            "/photos/undated",
+            self.filled("/photos/{owner}/{media_id}"),
+        ]
         paths += [self.filled(f"/albums/{{album_id}}{part}") for part in ("", "/medias", "/shares")]
         answers = {path: await mine("GET", path) for path in paths}
         for path, answer in answers.items():
@@ -79,6 +89,7 @@ async def belongings(satchel: Satchel, admin: Caller, owner: Caller) -> Belongin
     await _drop(found, member)
     await _albums(found, satchel, owner)
     await make_pictures(satchel)
+    await _photos(found, owner)
     return found
 
 
@@ -162,6 +173,21 @@ async def _albums(found: Belongings, satchel: Satchel, owner: Caller) -> None:
         ("/albums", "act_id"): made["act"]["act_id"],
         ("/albums", "media_id"): media_id,
         ("/albums", "email"): "friend@example.org",
+    }
+
+
+async def _photos(found: Belongings, owner: Caller) -> None:
+    """A live photo in the album that was shared, and one in the bin."""
+    moment = datetime(2025, 7, 14, 10, 0, 1, tzinfo=UTC)
+    media_id = await sent(owner, photo("2025:07:14 11:00:00"), "IMG_1.JPG")
+    assert await sent(owner, movie(moment), "IMG_1.MOV") == media_id
+    binned = await sent(owner, photo(mark="binned"), "binned.jpg")
+    assert (await owner("DELETE", f"/photos/{owner.user_id}/{binned}")).is_success
+    seen = await shown(owner, media_id)
+    found.ids |= {
+        ("/photos", "owner"): owner.user_id,
+        ("/photos", "media_id"): media_id,
+        ("/photos", "part_id"): seen["parts"][0]["id"],
     }
 
 

@@ -76,6 +76,11 @@ INSIDE: list[tuple[str, str, Request]] = [
     ),
     ("GET", "/albums/by-folder", lambda found: {"params": {"folder": found.ids["/albums", "folder"]}}),
     ("POST", "/uploads", lambda found: upload_to(destination="shelf", folder=shelf_id(found, "folder_id"))),
+    (
+        "POST",
+        "/uploads",
+        lambda found: upload_to(destination="photos", album=found.ids["/albums", "album_id"]),
+    ),
     ("POST", "/uploads", lambda found: upload_to(destination="room", room=found.ids["/rooms", "room_id"])),
 ]
 

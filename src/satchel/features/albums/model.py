@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal, NewType
 
-from satchel.kernel.errors import Conflict, Invalid, NotFound
+from satchel.kernel.errors import Conflict, Gone, Invalid, NotFound
 
 # The user id of the account that a library belongs to.
 OwnerId = NewType("OwnerId", str)
@@ -97,6 +97,13 @@ class AlbumUnknown(NotFound):
 
     slug = "album-unknown"
     title = "Album not found"
+
+
+class PhotoBytesGone(Gone):
+    """The uploaded bytes of a photo were removed before it was stored. Upload them again."""
+
+    slug = "photo-bytes-gone"
+    title = "The uploaded photo is no longer stored"
 
 
 class MediaUnknown(NotFound):

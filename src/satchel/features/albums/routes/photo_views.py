@@ -17,17 +17,17 @@ from satchel.features.albums.records import (
 from satchel.features.albums.service.media_verify import KnownState, VerifiedState
 
 
-class DayView(msgspec.Struct, frozen=True):
+class PhotoDayView(msgspec.Struct, frozen=True):
     """How many photos there are of a day."""
 
     day: str
     count: int
 
 
-class DayList(msgspec.Struct, frozen=True):
+class PhotoDays(msgspec.Struct, frozen=True):
     """All days with photos, the newest first."""
 
-    days: list[DayView]
+    days: list[PhotoDayView]
 
 
 class PhotoColumns(msgspec.Struct, frozen=True, kw_only=True):

@@ -20,8 +20,8 @@ from satchel.features.albums.model import (
 )
 from satchel.features.albums.records import MEDIA, MediaRow
 from satchel.features.albums.routes.photo_views import (
-    DayList,
-    DayView,
+    PhotoDays,
+    PhotoDayView,
     KnownList,
     KnownView,
     PhotoColumns,
@@ -140,9 +140,9 @@ def _library_routes(photos: Photos) -> Router:
         )
 
     @router.get("/photos/days")
-    async def list_days(member: Member) -> DayList:
+    async def list_days(member: Member) -> PhotoDays:
         """List the days that have photos, and how many."""
-        return DayList([DayView(row.day, row.count) for row in await photo_timeline.list_days(albums, _owner(member))])
+        return PhotoDays([PhotoDayView(row.day, row.count) for row in await photo_timeline.list_days(albums, _owner(member))])
 
     @router.get("/photos")
     async def list_photos(member: Member, query: TimelineQuery) -> PhotoColumns:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from satchel.features.albums.model import AlbumId, Email, MediaId, OwnerId, media_id_of
+from satchel.features.albums.model import AlbumId, Email, MediaId, OwnerId, PhotoBytesGone, media_id_of
 from satchel.features.albums.records import LOCATION, MEDIA, OBJECTS_PREFIX, PAIR, LocationRow, MediaRow, PairRow
 from satchel.features.albums.service import media_pair
 from satchel.features.albums.service.library import Library
@@ -27,7 +27,7 @@ from satchel.features.albums.service.media_describe import (
 from satchel.features.albums.service.media_home import library_covering
 from satchel.features.albums.service.media_rows import count_days, days_of, enter_timeline, locate
 from satchel.features.albums.service.photos_context import Photos
-from satchel.kernel.errors import Conflict, SatchelError
+from satchel.kernel.errors import SatchelError
 from satchel.kernel.names import FileName
 from satchel.media.metadata.media_facts import MediaFacts
 from satchel.media.metadata_job import MetadataJob
@@ -55,13 +55,6 @@ _CONTENT_TYPES = {
 }
 
 Outcome = MediaId | SatchelError
-
-
-class BytesGone(Conflict):
-    """The uploaded bytes are not stored any more. Upload the file again."""
-
-    slug = "photo-bytes-gone"
-    title = "The uploaded data is gone"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -333,5 +326,5 @@ async def _discard_staged(photos: Photos, uploads: Sequence[Upload], outcomes: d
         await photos.objects.delete(*staged)
 
 
-def _bytes_gone() -> BytesGone:
-    return BytesGone("The uploaded data is no longer stored. Upload the file again.")
+def _bytes_gone() -> PhotoBytesGone:
+    return PhotoBytesGone("The uploaded data is no longer stored. Upload the file again.")
