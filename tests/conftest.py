@@ -58,6 +58,7 @@ _SLOW_FILES = {
     "test_ephemeral_conformance_waiting.py",
     "test_http_connection.py",
     "test_interruptions.py",
+    "test_photo_interruptions.py",
     "test_races.py",
     "test_relay.py",
     "test_relay_requests.py",

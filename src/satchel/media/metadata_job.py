@@ -4,6 +4,8 @@ import msgspec
 
 # A job has the details of one upload, which are shorter.
 MAX_JOB_BYTES = 64 * 1024
+# What the process says once it has started.
+READY = b"\x01"
 
 
 class MetadataJob(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -16,7 +16,7 @@ from satchel.media.metadata.byte_window import ByteWindow
 from satchel.media.metadata.media_facts import MediaFacts
 from satchel.media.metadata.media_read import Circumstances, Sidecar, read_window
 from satchel.media.metadata.zone_find import zone_at
-from satchel.media.metadata_job import MAX_JOB_BYTES, MetadataJob
+from satchel.media.metadata_job import MAX_JOB_BYTES, READY, MetadataJob
 
 MAX_MEMORY_BYTES = 1024**3
 MAX_CPU_SECONDS = 10
@@ -32,6 +32,8 @@ def main(descriptor: int) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     answers = os.fdopen(os.dup(1), "wb")
+    answers.write(READY)
+    answers.flush()
     with socket.socket(fileno=descriptor) as jobs:
         while True:
             message, files, _, _ = socket.recv_fds(jobs, MAX_JOB_BYTES, 1)

@@ -14,10 +14,13 @@ from datetime import timedelta
 import msgspec
 
 from satchel.media.metadata.media_facts import MediaFacts
-from satchel.media.metadata_job import MetadataJob
+from satchel.media.metadata_job import READY, MetadataJob
 from satchel.stores.ports.objects import Objects, Reading
 
-TIME_LIMIT = timedelta(seconds=10)
+# The process has a limit of its own for the time that it computes. This one is for a machine that does not stand still.
+TIME_LIMIT = timedelta(seconds=30)
+# Starting takes long on a busy machine, and says nothing about the file.
+START_LIMIT = timedelta(seconds=60)
 IDLE_LIMIT = timedelta(seconds=60)
 # Of an object that is not a file on this machine, these parts are fetched. Videos have their headers at either end.
 HEAD_BYTES = 1024 * 1024
@@ -68,6 +71,7 @@ class MetadataReader:
             if self._idle is not None:
                 self._idle.cancel()
             try:
+                await self._be_started()
                 async with asyncio.timeout(self._time_limit.total_seconds()):
                     return await self._ask(job, descriptor)
             except (OSError, TimeoutError, asyncio.IncompleteReadError, msgspec.DecodeError):
@@ -81,10 +85,13 @@ class MetadataReader:
                 loop = asyncio.get_running_loop()
                 self._idle = loop.call_later(self._idle_limit.total_seconds(), self._end)
 
-    async def _ask(self, job: MetadataJob, descriptor: int) -> MediaFacts:
+    async def _be_started(self) -> None:
         if self._process is None or self._process.returncode is not None:
             await self._kill()
-            await self._start()
+            async with asyncio.timeout(START_LIMIT.total_seconds()):
+                await self._start()
+
+    async def _ask(self, job: MetadataJob, descriptor: int) -> MediaFacts:
         assert self._process is not None and self._process.stdout is not None and self._jobs is not None
         socket.send_fds(self._jobs, [_encode(job)], [descriptor])
         length = await self._process.stdout.readexactly(4)
@@ -109,6 +116,8 @@ class MetadataReader:
                 ours.close()
                 raise
         self._jobs = ours
+        assert self._process.stdout is not None
+        await self._process.stdout.readexactly(len(READY))
 
     def _end(self) -> None:
         """Let the process end by itself, since it gets no more jobs."""

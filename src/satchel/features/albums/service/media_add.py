@@ -34,7 +34,7 @@ from satchel.media.metadata_job import MetadataJob
 from satchel.stores.object_rules import known_content_type
 from satchel.stores.patterns.optimistic_update import NEW, StaleRead, optimistic_update
 from satchel.stores.ports.expressions import attr
-from satchel.stores.ports.objects import ObjectMissing, SmallObject
+from satchel.stores.ports.objects import Corrupted, ObjectMissing, SmallObject
 from satchel.stores.ports.table import Write
 
 # Each makes four writes. Days and counts come besides; if these are many, a group is split.
@@ -176,9 +176,11 @@ async def _put(photos: Photos, upload: Upload, key: str, content_type: str) -> N
         await photos.objects.put_many([SmallObject(key, upload.data, content_type, name)])
         return
     try:
-        await photos.objects.copy(upload.key, key, metadata=name)
+        stored = await photos.objects.copy(upload.key, key, metadata=name)
     except ObjectMissing as error:
         raise _bytes_gone() from error
+    if stored.size_bytes != upload.size_bytes:
+        raise Corrupted("The photo was not stored whole. Upload it again.")
 
 
 def _groups(ready: Sequence[Ready]) -> Iterator[list[Ready]]:
