@@ -54,8 +54,9 @@ async def set_date(albums: Albums, owner: OwnerId, media_id: str, local_time: Lo
         remove("Guessed"),
         remove("UtcDateTime"),
         remove("ZoneSource"),
-        assign("CameraDateTime", media.camera_time or media.local_time, only_if_absent=True),
     ]
+    if media.local_time and media.time_source != "owner":
+        actions.append(assign("CameraDateTime", media.local_time))
     timeline: list[Write] = []
     if media.local_time != local_time:
         timeline = [*leave_timeline(media), *enter_timeline(changed)]
