@@ -251,3 +251,5 @@ async def _have_tables(settings: Settings, stores: Stores) -> None:
         raise Unavailable(f"Run `satchel tables create` first. Missing: {', '.join(missing)}.")
     else:
         _log.info("clicks are stored here, and counted by `satchel worker`: run one beside the servers")
+        if settings.shares_all_stores:
+            _log.info("pictures are made by `satchel worker`, too: give it the same stores")

@@ -1,7 +1,11 @@
-"""`satchel worker`: folds clicks where several servers share tables. Any number of workers can run."""
+"""`satchel worker`: folds clicks where servers share tables, and makes pictures where they share all stores.
+
+Any number of workers can run.
+"""
 
 import asyncio
 import logging
+import secrets
 import signal
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
@@ -18,7 +22,10 @@ from satchel.features.clicks.service.streamed.stream_fold import CONSUMER, MOST_
 from satchel.kernel.clock import Clock, system_clock
 from satchel.kernel.errors import SatchelError, Unavailable
 from satchel.kernel.ids import new_id
-from satchel.stores.connect import open_ephemeral, open_tables
+from satchel.kernel.signature import MIN_SECRET_BYTES, Signer
+from satchel.media.picture_maker import PictureMaker
+from satchel.media.pictures import Pictures
+from satchel.stores.connect import open_ephemeral, open_objects, open_tables
 from satchel.stores.consumer import POSITIONS, Consumer
 from satchel.stores.ports.ephemeral import Ephemeral
 from satchel.stores.ports.table import MAX_TRANSACTION_ITEMS, PositionLost, Tables
@@ -165,17 +172,40 @@ async def opened(settings: Settings, clock: Clock = system_clock) -> AsyncGenera
         yield WorkerPlatform(tables, ephemeral, clock, kept_for)
 
 
+@asynccontextmanager
+async def picture_maker(settings: Settings, platform: WorkerPlatform) -> AsyncGenerator[PictureMaker | None]:
+    """What makes pictures; None where a store belongs to the server alone, which then makes them itself."""
+    if not settings.shares_all_stores:
+        _log.info("pictures are made by the servers, since this worker cannot reach all of their stores")
+        yield None
+        return
+    # S3 signs its links itself.
+    objects = await open_objects(settings, platform.clock, Signer(secrets.token_bytes(MIN_SECRET_BYTES)))
+    maker = PictureMaker(Pictures(platform.tables, objects, platform.ephemeral, platform.clock))
+    try:
+        yield maker
+    finally:
+        await maker.stop()
+        await objects.close()
+
+
 async def run(settings: Settings, *, once: bool, most_writes: int = MAX_TRANSACTION_ITEMS) -> None:
-    """Work until SIGTERM or SIGINT; or, `once`, until there is nothing left to fold."""
+    """Work until SIGTERM or SIGINT; or, `once`, until there is nothing left to do."""
     start_journal(settings.log_format, settings.log_level)
-    async with opened(settings) as platform:
+    async with opened(settings) as platform, picture_maker(settings, platform) as maker:
         worker = Worker(platform, most_writes=most_writes)
         if once:
             _log.info("clicks folded", extra={"changes": await worker.catch_up()})
+            if maker is not None:
+                _log.info("pictures made", extra={"pictures": await maker.make_all()})
             return
         stopping = asyncio.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, stopping.set)
-        _log.info("folding clicks")
+        _log.info("folding clicks" if maker is None else "folding clicks and making pictures")
+        pictures = None if maker is None else asyncio.create_task(maker.run(), name="pictures")
         await worker.work(stopping)
+        if pictures is not None:
+            pictures.cancel()
+            await asyncio.gather(pictures, return_exceptions=True)
         _log.info("stopped")

@@ -15,8 +15,8 @@ from tests.features.rooms.given import guest
 from tests.features.shelf.given import made, uploaded
 from tests.features.transfers.given import Room, by_email
 from tests.media.given import make_pictures
-from tests.media.samples import jpeg
 from tests.media.made_files import movie
+from tests.media.samples import jpeg
 from tests.uploads.given import TUS, pairs
 
 FRIEND = "eve@example.org"

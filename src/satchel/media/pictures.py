@@ -9,12 +9,12 @@ import logging
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
-from typing import ClassVar, Literal, Protocol
+from typing import Literal, Protocol
 
 import msgspec
 
 from satchel.kernel.clock import Clock
-from satchel.kernel.errors import NotFound, SatchelError, Unavailable
+from satchel.kernel.errors import NotFound, SatchelError
 from satchel.media.picture_kinds import may_have_picture
 from satchel.media.picture_queue import PictureJob, PictureQueue, channel_of
 from satchel.media.records import PICTURE, SIZES, VERSION, PictureRow, Size, picture_key
@@ -35,12 +35,8 @@ class NoPicture(NotFound):
     title = "There is no such picture"
 
 
-class PictureNotReady(Unavailable):
-    """The picture is being made. Ask again in a moment."""
-
-    slug = "picture-not-ready"
-    title = "The picture is not ready yet"
-    retry_after: ClassVar[int] = 2
+class PictureNotReady(Exception):
+    """The picture is being made. It is no error, and shown to nobody: who asks again in a moment gets it."""
 
 
 class PictureView(msgspec.Struct, frozen=True, kw_only=True):
@@ -152,7 +148,7 @@ class Pictures:
                     await anext(aiter(told))
                     row = await self.row_of(source.key)
                 return row
-        raise PictureNotReady("The picture is being made. Ask again in a moment.")
+        raise PictureNotReady
 
 
 PENDING = PictureView(state="pending", version=VERSION, width=None, height=None, placeholder=None, duration_ms=None)

@@ -1,4 +1,4 @@
-"""`satchel worker`: counts clicks beside the servers, where these share their tables."""
+"""`satchel worker`: counts clicks and makes pictures beside the servers, where these share their stores."""
 
 import asyncio
 from typing import Annotated
@@ -12,18 +12,18 @@ from satchel.cli.engine.terminal.numbers import whole_number
 MIN_WRITES, MAX_WRITES = 10, 100
 
 
-@takes_settings("data", "table", "table_prefix", "ephemeral", "clicks_kept", "log_format", "log_level")
+@takes_settings("data", "table", "table_prefix", "ephemeral", "objects", "clicks_kept", "log_format", "log_level")
 def worker(
     chosen: Chosen,
-    once: Annotated[bool, typer.Option("--once", help="Count what there is, then stop.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Do what there is to do, then stop.")] = False,
     most_writes: Annotated[
         str, typer.Option(metavar="NUMBER", help="The most writes in one transaction; an old DynamoDB Local takes 10.")
     ] = str(MAX_WRITES),
 ) -> None:
-    """Count clicks as they come, where the tables are on DynamoDB; stop it with Ctrl-C.
+    """Count clicks and make pictures as they come, where the tables are on DynamoDB; stop it with Ctrl-C.
 
-    Run one beside your servers, with the same settings, or several to share the work. With SQLite the server counts by
-    itself.
+    Run one beside your servers, with the same settings, or several to share the work. With SQLite the server does both
+    by itself. Pictures need the servers' Redis and S3 as well.
     """
     most = whole_number("--most-writes", most_writes, least=MIN_WRITES, most=MAX_WRITES)
     settings = chosen.settings()

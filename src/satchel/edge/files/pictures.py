@@ -1,5 +1,6 @@
 """Pictures over HTTP: one address for each size and version, which browsers may keep for ever."""
 
+from starlette.requests import Request
 from starlette.responses import Response
 
 from satchel.edge.files.downloads import Download
@@ -8,15 +9,20 @@ from satchel.media.pictures import NoPicture, PictureNotReady, Pictures, Source
 from satchel.media.records import SIZES
 
 # What a route that answers with a picture can raise, besides what finding the file can.
-RAISES = (NoPicture, PictureNotReady)
+RAISES = (NoPicture,)
 BYTES = "application/octet-stream"
 # What is at an address never changes, since the version is a part of it. It is for this browser only.
 _FOR_EVER = "private, max-age=31536000, immutable"
+_LATER = {"retry-after": "2", "cache-control": "no-store"}
 
 
 async def picture_answer(pictures: Pictures, source: Source, size: str, version: str) -> Response:
-    """One size of the picture of a file that the caller may see."""
-    key, found = await pictures.find(source, size, version)
+    """One size of the picture of a file that the caller may see; 202 while it is being made."""
+    try:
+        key, found = await pictures.find(source, size, version)
+    except PictureNotReady:
+        # Not an error: browsers would write one into their console for each picture of a new folder.
+        return Response(status_code=202, headers=_LATER)
     return Download(
         pictures.objects,
         key,
@@ -25,3 +31,8 @@ async def picture_answer(pictures: Pictures, source: Source, size: str, version:
         content_type=SIZES[found],
         policy=PREVIEW_POLICY,
     )
+
+
+def is_view(request: Request, size: str, answer: Response) -> bool:
+    """Whether somebody looks at the file: at the larger size, and not only in a list."""
+    return size == "preview" and request.method == "GET" and isinstance(answer, Download)

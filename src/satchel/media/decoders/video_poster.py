@@ -74,11 +74,13 @@ def decode(file: BinaryIO, size_bytes: int, kind: FileKind) -> Decoded:
 
 def _frame(container: Any, stream: Any, at: float) -> Any:
     """The first frame at that time, or else the last one before it that could be decoded."""
-    found = None
+    found, began = None, None
     try:
         for number, frame in enumerate(container.decode(stream)):
             found = frame
-            if (frame.time or 0) >= at or number >= _MOST_FRAMES:
+            # Some containers do not begin to count at zero.
+            began = (frame.time or 0) if began is None else began
+            if (frame.time or 0) - began >= at or number >= _MOST_FRAMES:
                 break
     except _av.FFmpegError as error:
         if found is None:

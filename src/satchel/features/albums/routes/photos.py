@@ -20,11 +20,11 @@ from satchel.features.albums.model import (
 )
 from satchel.features.albums.records import MEDIA, MediaRow
 from satchel.features.albums.routes.photo_views import (
-    PhotoDays,
-    PhotoDayView,
     KnownList,
     KnownView,
     PhotoColumns,
+    PhotoDays,
+    PhotoDayView,
     PhotoView,
     VerifiedList,
     VerifiedView,
@@ -142,7 +142,9 @@ def _library_routes(photos: Photos) -> Router:
     @router.get("/photos/days")
     async def list_days(member: Member) -> PhotoDays:
         """List the days that have photos, and how many."""
-        return PhotoDays([PhotoDayView(row.day, row.count) for row in await photo_timeline.list_days(albums, _owner(member))])
+        return PhotoDays(
+            [PhotoDayView(row.day, row.count) for row in await photo_timeline.list_days(albums, _owner(member))]
+        )
 
     @router.get("/photos")
     async def list_photos(member: Member, query: TimelineQuery) -> PhotoColumns:

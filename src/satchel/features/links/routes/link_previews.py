@@ -4,7 +4,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from satchel.edge.api.endpoints import Router
-from satchel.edge.files.pictures import BYTES, RAISES, picture_answer
+from satchel.edge.files.pictures import BYTES, RAISES, is_view, picture_answer
 from satchel.edge.files.previews import NoPreview, preview
 from satchel.features.links.routes.link_open import CLOSED, STATES
 from satchel.features.links.routes.link_visitor import Anybody, PassQuery, visitor_of
@@ -44,7 +44,7 @@ def routes(links: Links) -> Router:
         if not link_contents.can_look(visit.link):
             raise NoPicture("Downloads of this link are limited, so it has no pictures. Download the file instead.")
         answer = await picture_answer(links.pictures, file, size, version)
-        if size == "preview" and request.method == "GET":
+        if is_view(request, size, answer):
             await link_contents.count_view(links, visit, file.file_id)
         return answer
 

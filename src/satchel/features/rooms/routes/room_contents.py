@@ -11,7 +11,7 @@ from starlette.responses import Response
 from satchel.edge.api.endpoints import Query, Router
 from satchel.edge.files.archives import Archive, ArchiveEntry
 from satchel.edge.files.downloads import Download, Sent, attached_as
-from satchel.edge.files.pictures import BYTES, RAISES, picture_answer
+from satchel.edge.files.pictures import BYTES, RAISES, is_view, picture_answer
 from satchel.edge.files.previews import NoPreview, preview
 from satchel.edge.http.callers import Guest, Member
 from satchel.features.rooms.model import MAX_FILES, FileId, PersonId, RoomId
@@ -66,7 +66,7 @@ def routes(rooms: Rooms) -> Router:
         """Read the picture of a file of a room: `grid` for lists, `preview` for looking at, which counts as a view."""
         file = await room_files.find_file(rooms, RoomId(room_id), person_id_of(caller), FileId(file_id))
         answer = await picture_answer(rooms.pictures, file, size, version)
-        if size == "preview" and request.method == "GET":
+        if is_view(request, size, answer):
             await usage_events.note_view(rooms, file, person_id_of(caller), kind_of(caller))
         return answer
 

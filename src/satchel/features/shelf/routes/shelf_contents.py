@@ -11,7 +11,7 @@ from starlette.responses import Response
 from satchel.edge.api.endpoints import Query, Router
 from satchel.edge.files.archives import Archive, ArchiveEntry
 from satchel.edge.files.downloads import Download, attached_as
-from satchel.edge.files.pictures import BYTES, RAISES, picture_answer
+from satchel.edge.files.pictures import BYTES, RAISES, is_view, picture_answer
 from satchel.edge.files.previews import NoPreview, preview
 from satchel.edge.http.callers import Member
 from satchel.features.shelf.model import FileId, FolderId, UserId
@@ -74,11 +74,12 @@ def routes(shelf: Shelf) -> Router:
     async def shelf_picture(member: Member, file_id: str, size: str, version: str, request: Request) -> Response:
         """Read the picture of a file: `grid` for lists, `preview` for looking at.
 
-        The version is in the list of files. Under one address a picture never changes, so keep it.
+        The version is in the list of files. Under one address a picture never changes, so keep it. While a picture is
+        being made, the answer is 202 without a body: ask again after the seconds in `Retry-After`.
         """
         file = await files.find_file(shelf, UserId(member.user_id), FileId(file_id))
         answer = await picture_answer(shelf.pictures, pictured(file), size, version)
-        if size == "preview" and request.method == "GET":
+        if is_view(request, size, answer):
             await files.note_opening(shelf, file)
         return answer
 
