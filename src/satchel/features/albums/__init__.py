@@ -7,7 +7,14 @@ One request, `PATCH /albums/{album_id}` with other dates: `routes/albums.py` han
 change is planned there (`album_timeline.py`), refused if medias would be in no album (`service/album_plan.py`), and
 begun in one transaction with its journal entry (`service/album_act.py`). Then medias move in batches
 (`service/media_bulk.py`, `service/media_moves.py`). After a crash `service/act_recovery.py` goes on.
+
+Another one, an upload: `edge/uploads` stores the bytes and hands the object to `routes/photo_uploads.py`. There
+`service/media_add.py` has the metadata read in a process of its own, stores the original at a key that nothing else
+ever has, and enters it everywhere in one transaction.
 """
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 
 from satchel.declaration import Platform, RouteNeeds, Slice
 from satchel.edge.api.endpoints import Router
@@ -15,14 +22,20 @@ from satchel.features.albums.adapters import LinkedAlbums
 from satchel.features.albums.limits import LIMITS, AlbumLimits
 from satchel.features.albums.needs import Grants, Links, People
 from satchel.features.albums.records import EPHEMERAL_KEYS, SHAPES
-from satchel.features.albums.routes import routes
+from satchel.features.albums.routes import photo_contents, routes
+from satchel.features.albums.routes import photos as photo_routes
+from satchel.features.albums.routes.photo_uploads import PhotosDestination
 from satchel.features.albums.service.act_recovery import sweep_acts
 from satchel.features.albums.service.context import Albums
+from satchel.features.albums.service.media_bin import sweep_bins
+from satchel.features.albums.service.photo_garbage import sweep_photos
+from satchel.features.albums.service.photos_context import Photos
+from satchel.media.metadata_reader import MetadataReader
 
 
-def _make(platform: Platform, *, grants: Grants, people: People, links: Links) -> Albums:
+def _make(platform: Platform, *, grants: Grants, people: People, links: Links) -> Photos:
     stores = platform.stores
-    return Albums(
+    albums = Albums(
         tables=stores.tables,
         bulk=stores.bulk,
         ephemeral=stores.ephemeral,
@@ -32,10 +45,27 @@ def _make(platform: Platform, *, grants: Grants, people: People, links: Links) -
         links=links,
         limits=AlbumLimits(stores.ephemeral),
     )
+    return Photos(albums=albums, objects=stores.objects, reader=MetadataReader(stores.objects))
 
 
-def _routes(albums: Albums, _: RouteNeeds) -> list[Router]:
-    return routes(albums)
+def _routes(photos: Photos, _: RouteNeeds) -> list[Router]:
+    return [*routes(photos.albums), *photo_routes.routes(photos), photo_contents.routes(photos)]
+
+
+def _linked(photos: Photos) -> LinkedAlbums:
+    return LinkedAlbums(photos.albums)
+
+
+async def _sweep_acts(photos: Photos) -> int:
+    return await sweep_acts(photos.albums)
+
+
+@asynccontextmanager
+async def _running(photos: Photos) -> AsyncGenerator[None]:
+    try:
+        yield
+    finally:
+        await photos.reader.close()
 
 
 ALBUMS = Slice(
@@ -45,6 +75,12 @@ ALBUMS = Slice(
     records=SHAPES,
     ephemeral_keys=EPHEMERAL_KEYS,
     limits=LIMITS,
-    things={"album": LinkedAlbums},
-    chores={"album changes": sweep_acts},
+    uploads={"photos": PhotosDestination},
+    things={"album": _linked},
+    chores={
+        "album changes": _sweep_acts,
+        "photos in the bin": sweep_bins,
+        "orphaned originals": sweep_photos,
+    },
+    running=_running,
 )
