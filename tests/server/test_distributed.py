@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import subprocess
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,11 @@ import pytest
 from websockets.sync.client import ClientConnection
 
 from tests.application import PASSWORD
-from tests.server.process import ServerProcess, serving
+from tests.media.samples import is_flag, jpeg, photo, video
+from tests.server.process import SATCHEL, ServerProcess, serving
 from tests.server.test_live import bearer, listen
 from tests.server.test_running import SECRET, make_tables
-from tests.services import dynamodb_local, rclone_s3, redis_server
+from tests.services import dynamodb_local, python_environment, rclone_s3, redis_server
 from tests.uploads.given import SENDS, a_bundle, pairs
 
 pytestmark = pytest.mark.services
@@ -44,10 +46,10 @@ class Person:
 
 
 @pytest.fixture(scope="module")
-def pair(tmp_path_factory: pytest.TempPathFactory) -> Generator[tuple[Person, Person]]:
-    folder = tmp_path_factory.mktemp("servers")
+def shared() -> Generator[dict[str, str]]:
+    """The settings that all servers and workers have."""
     with dynamodb_local() as dynamodb, redis_server() as redis, rclone_s3() as s3:
-        shared = {
+        yield {
             "SATCHEL_TABLE": f"dynamodb://us-east-1?endpoint={dynamodb}",
             "SATCHEL_EPHEMERAL": redis,
             "SATCHEL_OBJECTS": f"s3://{s3.bucket}?endpoint={s3.endpoint}",
@@ -55,9 +57,14 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Generator[tuple[Person, Pe
             "SATCHEL_SIGN_UP": "open",
             **s3.environment(),
         }
-        make_tables(shared)
-        with serving(folder / "one", environment=shared) as one, serving(folder / "two", environment=shared) as two:
-            yield Person(one, "ann"), Person(two, "bob")
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory, shared: dict[str, str]) -> Generator[tuple[Person, Person]]:
+    folder = tmp_path_factory.mktemp("servers")
+    make_tables(shared)
+    with serving(folder / "one", environment=shared) as one, serving(folder / "two", environment=shared) as two:
+        yield Person(one, "ann"), Person(two, "bob")
 
 
 def heard(connection: ClientConnection, kind: str) -> Any:
@@ -127,6 +134,29 @@ def test_a_link_given_at_one_server_opens_at_the_other_until_it_is_revoked(pair:
     ann.ask("DELETE", address)
     assert bob.server.client.get(f"/api/v1/open/{token}").status_code == 410
     assert ann.ask("GET", address).json()["state"] == "revoked"
+
+
+def test_a_worker_makes_the_pictures_of_all_servers(pair: tuple[Person, Person], shared: dict[str, str]) -> None:
+    ann, bob = pair
+    made = {"flag.jpg": jpeg(), "photo.jpg": photo(), "film.mp4": video()}
+    ids = [ann.upload(content, destination="shelf", filename=name) for name, content in made.items()]
+    sent = ann.ask("POST", "/transfers", json={"to": {"kind": "email", "email": bob.email}, "files": ids}).json()
+    states = [each["picture"]["state"] for each in ann.ask("GET", f"/transfers/{sent['transfer_id']}").json()["files"]]
+    assert states == ["pending"] * 3
+    # Nobody makes it here; who asks is told to come again.
+    assert ann.ask("GET", f"/shelf/files/{ids[0]}/picture/grid/1").status_code == 202
+    environment = python_environment(**shared)
+    command = [str(SATCHEL), "worker", "--once", "--most-writes", "10"]
+    done = subprocess.run(command, env=environment, cwd="/", timeout=120, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    for caller, path in ((ann, f"/shelf/files/{ids[0]}"), (bob, f"/transfers/{sent['transfer_id']}/files/0")):
+        for size in ("grid", "preview"):
+            assert is_flag(caller.ask("GET", f"{path}/picture/{size}/1").content)
+    assert ann.ask("GET", f"/shelf/files/{ids[1]}").json()["picture"]["width"] == 4000
+    assert ann.ask("GET", f"/shelf/files/{ids[2]}").json()["picture"]["duration_ms"] == 1200
+    ann.ask("DELETE", f"/shelf/files/{ids[0]}")
+    ann.ask("DELETE", f"/shelf/bin/{ids[0]}")
+    assert ann.server.client.get(f"/api/v1/shelf/files/{ids[0]}/picture/grid/1", headers=ann.headers).status_code == 404
 
 
 def test_small_files_are_kept_together_on_dynamodb(tmp_path: Path, moto_endpoint: str) -> None:

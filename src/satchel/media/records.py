@@ -1,7 +1,8 @@
 """What is stored of a picture: a row that describes it, both of its sizes beside the source, and the queue.
 
-The objects of a picture are at `<key of the source>/grid.<version>` and `<key of the source>/preview.<version>`. So
-whoever lists a source finds its picture, and a picture that has no source is garbage.
+The objects of a picture are at `<key of the source>.grid.<version>` and `<key of the source>.preview.<version>`. So
+whoever lists sources finds their pictures, and a picture that has no source is garbage. They do not stand below the
+source, as in a folder: some servers that speak S3 keep objects in a file system, where a file is no folder.
 """
 
 import re
@@ -19,7 +20,7 @@ VERSION = "1"
 Size = Literal["grid", "preview"]
 SIZES: dict[Size, str] = {"grid": "image/webp", "preview": "image/jpeg"}
 
-_DERIVED = re.compile(r"(?P<source>.+)/(?:grid|preview)\.\d+")
+_DERIVED = re.compile(r"(?P<source>.+)\.(?:grid|preview)\.\d+")
 
 
 class PictureRow(Record, frozen=True, kw_only=True):
@@ -57,7 +58,7 @@ EPHEMERAL_KEYS = (ASKED, NEW, WAITING, CLAIM)
 
 
 def picture_key(source: str, size: Size, version: str) -> str:
-    return f"{source}/{size}.{version}"
+    return f"{source}.{size}.{version}"
 
 
 def source_of(key: str) -> str | None:

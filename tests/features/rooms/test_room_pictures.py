@@ -66,7 +66,7 @@ async def test_a_picture_whose_source_is_gone_is_garbage(satchel: Satchel, ann: 
     assert row is not None
     await ann("DELETE", f"/rooms/{room['room_id']}/files/{file_id}")
     # As if the power had gone out just after the bytes were deleted.
-    await satchel.stores.objects.put_many([SmallObject(f"{source}/grid.1", b"x")])
+    await satchel.stores.objects.put_many([SmallObject(f"{source}.grid.1", b"x")])
     await satchel.stores.tables.put(PICTURE.table, PICTURE.item(row))
     satchel.clock.advance(2 * 3600)
     await satchel.housekeep()

@@ -15,7 +15,7 @@ from satchel.stores.ports.objects import MAX_LIST, ObjectInfo
 # An object is counted before it is stored, and its room exists before that. So this is only for clocks that differ.
 ABANDONED_AFTER = timedelta(hours=1)
 # Bytes, or a picture of them.
-_KEY = re.compile(rf"{OBJECTS_PREFIX}(?P<room_id>[0-9a-z]{{26}})/(?P<name>[0-9a-f]{{64}}\.[0-9a-z]+)(/.+)?")
+_KEY = re.compile(rf"{OBJECTS_PREFIX}(?P<room_id>[0-9a-z]{{26}})/(?P<name>[0-9a-f]{{64}}\.[0-9a-z]+)(\..+)?")
 
 
 async def sweep_room_bytes(rooms: Rooms, look_at: int = MAX_LIST) -> int:

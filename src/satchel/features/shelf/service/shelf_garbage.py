@@ -21,7 +21,7 @@ from satchel.stores.ports.table import ConditionFailed
 # A grace period, so that an upload seldom has to store its bytes twice.
 ABANDONED_AFTER = timedelta(days=1)
 # Bytes, or a picture of them.
-_KEY = re.compile(rf"{OBJECTS_PREFIX}(?P<user_id>[^/]+)/(?P<sha256>[0-9a-f]{{64}})\.(?P<object_id>[0-9a-z]+)(/.+)?")
+_KEY = re.compile(rf"{OBJECTS_PREFIX}(?P<user_id>[^/]+)/(?P<sha256>[0-9a-f]{{64}})\.(?P<object_id>[0-9a-z]+)(\..+)?")
 
 
 async def sweep_shelves(shelf: Shelf, look_at: int = MAX_LIST) -> int:
