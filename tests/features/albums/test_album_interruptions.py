@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import timedelta
 from itertools import count
 
@@ -24,6 +25,7 @@ from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.library import read_library
 from satchel.features.albums.service.media_pin import pin
 from satchel.kernel.clock import ManualClock
+from satchel.kernel.errors import Unavailable
 from tests.features.albums.given import ANN, BOB, Given, Killed, Meddling, days, kill, on_both_stores
 
 JULY = days("2025-07", range(1, 29))
@@ -182,6 +184,32 @@ async def test_many_acts_uploads_and_shares_at_once_lose_nothing(library: Given)
     await library.check()
     names = [row.name for row in (await read_library(library.albums, ANN.owner)).albums.values()]
     assert sorted(names) == ["Album 0", "Album 1", "New", "New", "Q2 2025", "Q3 2025", "Q4 2025"]
+
+
+async def test_an_act_that_fails_does_not_keep_others_from_being_finished(library: Given) -> None:
+    """Two are cut off; the tables fail while the first of them is finished."""
+    clock = library.albums.clock
+    assert isinstance(clock, ManualClock)
+    await _begin(library)
+    for act in (_dates, _create):
+        clock.advance(1)
+        # The first steps of moving medias come after the transaction that begins an act.
+        cut = Meddling(1, kill)
+        broken = replace(library.albums, bulk=cut.albums(library.albums).bulk)
+        with pytest.raises(Killed):
+            await act(broken, library)
+    clock.advance(LONG)
+
+    async def fail() -> None:
+        raise Unavailable("The tables do not respond.")
+
+    failing = Meddling(1, fail)
+    with pytest.raises(Unavailable):
+        await sweep_acts(replace(library.albums, bulk=failing.albums(library.albums).bulk))
+    unfinished = [act for act in (await list_acts(library.albums, ANN.owner, 10, None)).records if not act.done_at]
+    assert len(unfinished) == 1
+    await sweep_acts(library.albums)
+    await library.check()
 
 
 async def test_an_act_is_looked_at_again_and_then_forgotten(library: Given) -> None:

@@ -44,6 +44,11 @@ async def test_a_created_album_is_listed_with_its_count_and_cover(ann: Caller, a
     await anns.check()
 
 
+async def test_undated_medias_are_counted_beside_the_albums(ann: Caller, anns: Given) -> None:
+    await anns.add("", "")
+    assert (await ann("GET", "/albums")).json()["undated"] == 2
+
+
 async def test_medias_come_by_time_as_columns_in_pages(ann: Caller, anns: Given) -> None:
     album_id = (await created(ann))["album"]["album_id"]
     first = (await ann("GET", f"/albums/{album_id}/medias", params={"limit": 7})).json()

@@ -77,6 +77,13 @@ class ScopeGrants:
         partition = SCOPE.keys["PK"].render({"granted_to": email})
         return await self._all(partition, f"SCOPE#{prefix}", None)
 
+    async def of_thing(self, owner: str, scope_types: Sequence[str], resource_id: str) -> list[ScopeRow]:
+        found: list[ScopeRow] = []
+        for scope_type in scope_types:
+            fields = {"type": scope_type, "resource_owner": owner, "resource_id": resource_id}
+            found += await self._all(owner, SCOPE.keys["SK"].render(fields), "ReverseGrantIndex")
+        return found
+
     async def of_owner(self, owner: str, prefix: str) -> list[ScopeRow]:
         return await self._all(owner, f"SCOPE#{prefix}", "ReverseGrantIndex")
 

@@ -17,7 +17,9 @@ MAX_PINS_PER_ACT = 1000
 SHARES_PER_PERSON = Limit(
     "album-share", 200, timedelta(hours=1), per="person", about="people that albums are shared with"
 )
-LIMITS = (SHARES_PER_PERSON,)
+# Each reads all medias of an owner.
+CHECKS_PER_PERSON = Limit("album-check", 12, timedelta(hours=1), per="person", about="checks of all counts")
+LIMITS = (SHARES_PER_PERSON, CHECKS_PER_PERSON)
 
 
 class AlbumLimits:
@@ -25,3 +27,4 @@ class AlbumLimits:
 
     def __init__(self, ephemeral: Ephemeral) -> None:
         self.shares = SHARES_PER_PERSON.on(ephemeral)
+        self.checks = CHECKS_PER_PERSON.on(ephemeral)

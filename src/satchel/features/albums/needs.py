@@ -44,6 +44,10 @@ class Grants(Protocol):
         """All grants to a person whose type begins so."""
         ...
 
+    async def of_thing(self, owner: str, scope_types: Sequence[str], resource_id: str) -> Sequence[Grant]:
+        """All grants of these types for one thing. It may lag behind what was just written."""
+        ...
+
     async def of_owner(self, owner: str, prefix: str) -> Sequence[Grant]:
         """All grants by an owner whose type begins so. It may lag behind what was just written."""
         ...

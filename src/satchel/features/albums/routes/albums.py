@@ -42,7 +42,7 @@ from satchel.features.albums.service.album_plan import Plan
 from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.count_check import check_library
 from satchel.features.albums.service.library import open_library
-from satchel.kernel.errors import NotFound
+from satchel.kernel.errors import NotFound, TooMany
 
 Name = Annotated[str, msgspec.Meta(max_length=1000)]
 Time = Annotated[str, msgspec.Meta(max_length=40)]
@@ -155,8 +155,8 @@ def routes(albums: Albums) -> Router:
     @router.get("/albums")
     async def list_albums(member: Member, query: AlbumsQuery) -> AlbumList:
         """List your albums and those shared with you."""
-        seen = await album_list.list_albums(albums, person_of(member), only_mine=query.mine)
-        return AlbumList([album_view(each) for each in seen])
+        listed = await album_list.list_albums(albums, person_of(member), only_mine=query.mine)
+        return AlbumList([album_view(each) for each in listed.albums], listed.undated)
 
     @router.post(
         "/albums",
@@ -199,10 +199,11 @@ def routes(albums: Albums) -> Router:
         album_id = await album_in(albums, OwnerId(member.user_id), query.folder)
         return album_view(await album_list.show_album(albums, person_of(member), album_id))
 
-    @router.post("/albums/check")
+    @router.post("/albums/check", status=200, raises=(TooMany,))
     async def check_albums(member: Member, body: CheckBody) -> DriftList:
         """Count all your medias, and compare with what is stored."""
         owner = owner_of(member)
+        await albums.limits.checks.count(owner.owner)
         await open_library(albums, owner.owner, owner.email)
         drifts = await check_library(albums, owner.owner, repair=body.repair)
         return DriftList([drift_view(drift) for drift in drifts])

@@ -52,9 +52,10 @@ class AlbumView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AlbumList(msgspec.Struct, frozen=True):
-    """All albums that the caller sees, the newest start first."""
+    """All albums that the caller sees, the newest start first; and how many of the caller's medias have no date."""
 
     albums: list[AlbumView]
+    undated: int
 
 
 class ActView(msgspec.Struct, frozen=True, kw_only=True):

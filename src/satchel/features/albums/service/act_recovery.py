@@ -4,16 +4,24 @@ from satchel.features.albums.records import ACT, ACT_DUE, ACT_SORT, DUE_INDEX, A
 from satchel.features.albums.service.album_act import KEPT_FOR, carry_out, due_row, read_act
 from satchel.features.albums.service.context import Albums
 from satchel.kernel.clock import from_iso
+from satchel.kernel.errors import SatchelError
 from satchel.stores.ports.table import Range
 
 
 async def sweep_acts(albums: Albums) -> int:
     """See to the acts that are due. How many were forgotten."""
     page = await albums.tables.query(ACT_DUE.table, ACT_SORT, Range(high=albums.now()), index=DUE_INDEX)
-    forgotten = 0
+    forgotten, failures = 0, list[SatchelError]()
     for item in await albums.tables.get_many(ACT_DUE.table, [ACT_DUE.table.key_of(item) for item in page.items]):
-        if item is not None:
+        if item is None:
+            continue
+        try:
             forgotten += await _see_to(albums, ACT_DUE.read(item))
+        except SatchelError as error:
+            # One that cannot be finished must not keep the others from it.
+            failures.append(error)
+    if failures:
+        raise failures[0]
     return forgotten
 
 

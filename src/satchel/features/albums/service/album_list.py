@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from satchel.features.albums.model import (
+    UNDATED,
     AlbumId,
     AlbumUnknown,
     Availability,
@@ -46,13 +47,22 @@ class SeenAlbum:
     cover: Item | None
 
 
-async def list_albums(albums: Albums, person: Person, *, only_mine: bool = False) -> list[SeenAlbum]:
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """All albums that a person sees, and how many of their own medias are undated."""
+
+    albums: list[SeenAlbum]
+    undated: int
+
+
+async def list_albums(albums: Albums, person: Person, *, only_mine: bool = False) -> Listed:
     """The newest start first, then the latest end."""
     rows = await _own(albums, person)
     if not only_mine:
         rows += await _shared(albums, person)
     rows.sort(key=lambda row: (row.start, row.end, row.album_id), reverse=True)
-    return await _seen(albums, person, rows, await _counts(albums, person))
+    counts = await _counts(albums, person)
+    return Listed(await _seen(albums, person, rows, counts), counts.get(UNDATED, 0))
 
 
 async def show_album(albums: Albums, person: Person, album_id: str) -> SeenAlbum:

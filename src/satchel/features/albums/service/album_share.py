@@ -26,8 +26,6 @@ from satchel.stores.patterns.optimistic_update import optimistic_update
 from satchel.stores.ports.expressions import attr
 from satchel.stores.ports.table import Check, Delete, Write
 
-_SCOPES = "album:"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
@@ -113,11 +111,8 @@ async def list_shares(albums: Albums, owner: OwnerId, album_id: AlbumId) -> list
 
 
 async def _shown(albums: Albums, owner: OwnerId, album_id: AlbumId, people: dict[Email, Role]) -> list[Share]:
-    granted = {
-        each.granted_to: each.granted_at
-        for each in await albums.grants.of_owner(owner, _SCOPES)
-        if each.resource_id == album_id
-    }
+    grants = await albums.grants.of_thing(owner, [scope_of(role) for role in ROLES], album_id)
+    granted = {each.granted_to: each.granted_at for each in grants if each.resource_id == album_id}
     found: list[Share] = []
     for email, role in people.items():
         person = await albums.people.by_email(email)
