@@ -22,14 +22,15 @@ from satchel.features.albums.model import (
     MediaId,
     OwnerId,
     media_id_of,
+    scope_of,
 )
 from satchel.features.albums.needs import Person
-from satchel.features.albums.records import MEDIA, AlbumRow, MediaRow
+from satchel.features.albums.records import ALBUM, COUNT, MEDIA, AlbumRow, MediaRow
 from satchel.features.albums.service.album_change import Acted, NewAlbum, Owner, create_album
 from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.count_check import check_library
 from satchel.features.albums.service.library import read_library
-from satchel.features.albums.service.library_state import plain
+from satchel.features.albums.service.library_state import count_key, plain
 from satchel.features.albums.service.media_home import library_covering
 from satchel.features.links.adapters import OpenLinks
 from satchel.kernel.names import FileName
@@ -100,6 +101,24 @@ class Given:
 
     async def create(self, name: str, start: str, end: str, **more: Any) -> AlbumRow:
         return album_of(await create_album(self.albums, self.owner, NewAlbum(name=name, start=start, end=end, **more)))
+
+    async def share_with(self, album_id: AlbumId, emails: Sequence[str]) -> None:
+        """Share an album with many people at once: one by one would take long."""
+        library = await read_library(self.albums, self.owner.owner)
+        people = [Email(email) for email in emails]
+        owned, *counts = library.count_rows(album_id, people)
+        known = await self.albums.tables.get(COUNT.table, count_key(owned))
+        number = 0 if known is None else known.get("Count", 0)
+        grants = [self.albums.grants.put(library.owner, email, scope_of("visitor"), album_id, "") for email in people]
+        row = msgspec.structs.replace(library.album(album_id), people=dict.fromkeys(people, "visitor"))
+        await self.albums.tables.transact(
+            [
+                library.changed(),
+                ALBUM.put(row),
+                *grants,
+                *(COUNT.put(msgspec.structs.replace(each, count=number)) for each in counts),
+            ]
+        )
 
     async def where(self) -> dict[MediaId, AlbumId]:
         """The album of every media."""

@@ -2,6 +2,7 @@
 
 import pytest
 
+from satchel.features.albums.limits import MAX_PEOPLE
 from satchel.features.albums.model import (
     UNDATED,
     ActSuperseded,
@@ -29,6 +30,7 @@ from satchel.features.albums.service.media_home import unpin
 from satchel.features.albums.service.media_pin import pin
 from satchel.kernel.errors import Invalid
 from tests.features.albums.given import ANN, BOB, Given, album_of, days, on_both_stores
+from tests.stores.harnesses_table import NEWER_HARNESSES
 
 JULY = days("2025-07", range(1, 29))
 
@@ -235,6 +237,19 @@ async def test_a_plan_counts_orphans(library: Given) -> None:
     await library.add(*days("2025-07", range(5, 15)))
     plan = await plan_change(library.albums, ANN, sea.album_id, AlbumPatch(start="2025-07-10"))
     assert (plan.orphans.medias, plan.orphans.first[:10], plan.orphans.last[:10]) == (5, "2025-07-05", "2025-07-09")
+
+
+@pytest.mark.parametrize("make", NEWER_HARNESSES)
+async def test_two_albums_with_as_many_people_as_can_be_fit_into_transactions(library: Given) -> None:
+    await library.add(*JULY)
+    albums = [await library.create(name, "2025-07-05", "2025-07-15") for name in ("Sea", "Lake")]
+    for album in albums:
+        await library.share_with(album.album_id, [f"{album.name}{number}@example.org" for number in range(MAX_PEOPLE)])
+    await change_album(library.albums, ANN, albums[1].album_id, AlbumPatch(start="2025-07-07", end="2025-07-14"))
+    acted = await delete_album(library.albums, ANN, albums[1].album_id)
+    assert acted.act is not None
+    await undo(library.albums, ANN, acted.act.act_id)
+    await library.check()
 
 
 async def test_an_act_moves_no_more_medias_than_is_allowed(library: Given, monkeypatch: pytest.MonkeyPatch) -> None:
