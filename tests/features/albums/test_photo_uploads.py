@@ -7,8 +7,13 @@ from datetime import timedelta
 
 import pytest
 
+from satchel.features.albums.model import OwnerId
 from satchel.features.albums.records import LOCATION, MEDIA
+from satchel.features.albums.service.media_verify import Signature, verify
+from satchel.features.albums.service.photos_context import Photos
+from satchel.media.metadata_reader import MetadataReader
 from tests.application import Caller, Satchel
+from tests.features.albums.given import library_of
 from tests.features.albums.photos_given import (
     album_names,
     bundled,
@@ -157,7 +162,7 @@ async def test_verify_reads_the_stored_bytes_again(satchel: Satchel, ann: Caller
     keys = [row.key for row in rows if row is not None]
 
     async def other() -> AsyncGenerator[bytes]:
-        yield b"other"
+        yield bytes(len(damaged))
 
     await satchel.stores.objects.put(keys[1], other())
     await satchel.stores.objects.delete(keys[2])
@@ -176,6 +181,20 @@ async def test_verify_reads_the_stored_bytes_again(satchel: Satchel, ann: Caller
     assert known["verified_at"] == found[0]["verified_at"]
     anew = (await ann("POST", "/photos/verify", json={"files": [signature(good)]})).json()["files"][0]
     assert anew["verified_at"] > found[0]["verified_at"]
+
+
+async def test_what_there_is_no_time_to_read_is_answered_with_later(satchel: Satchel, ann: Caller) -> None:
+    contents = [photo(mark=str(number)) for number in range(3)]
+    for number, content in enumerate(contents):
+        await sent(ann, content, f"{number}.jpg")
+    objects = satchel.stores.objects
+    photos = Photos(
+        albums=library_of(satchel, ann, "ann@example.org").albums, objects=objects, reader=MetadataReader(objects)
+    )
+    files = [Signature(**signature(content)) for content in contents]
+    found = await verify(photos, OwnerId(ann.user_id), files, "", read_for=timedelta(0))
+    # At least one is read each time, so that asking again comes to an end.
+    assert [each.state for each in found] == ["verified", "later", "later"]
 
 
 async def test_whoever_brings_lost_bytes_back_repairs_the_photo(satchel: Satchel, ann: Caller) -> None:
