@@ -10,7 +10,7 @@ from satchel.media.metadata.byte_window import ByteWindow
 from satchel.media.metadata.containers import read_content
 from satchel.media.metadata.media_read import Circumstances, Sidecar, read_media
 from satchel.media.metadata.name_date import read_name_date
-from satchel.media.metadata.takeout_json import find_takeout
+from satchel.media.metadata.takeout_json import TakeoutNames
 from tests.media.made_files import box, full_box, heic, jpeg, movie, png, tiff, webp
 
 NOW = datetime(2026, 11, 17, tzinfo=UTC)
@@ -88,7 +88,7 @@ def test_any_bytes_are_read(head: bytes, data: bytes) -> None:
 @given(st.text(max_size=60), st.binary(max_size=200), st.text(max_size=80))
 def test_any_name_and_any_sidecar_are_read(name: str, sidecar: bytes, packet: str) -> None:
     read_name_date(name)
-    find_takeout(name, {name + ".json", packet})
+    TakeoutNames({name + ".json", packet}).find(name)
     read(
         jpeg(),
         name,

@@ -1,6 +1,6 @@
 import pytest
 
-from satchel.media.metadata.takeout_json import find_takeout, read_takeout
+from satchel.media.metadata.takeout_json import TakeoutNames, read_takeout, shorten_takeout
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ from satchel.media.metadata.takeout_json import find_takeout, read_takeout
 )
 def test_a_photo_finds_its_json_however_its_name_was_cut(photo: str, json: str) -> None:
     others = {"IMG_2.jpg.json", "IMG_11.jpg.supplemental-metadata.json", "metadata.json"}
-    assert find_takeout(photo, others | {json}) == json
+    assert TakeoutNames(others | {json}).find(photo) == json
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_a_photo_finds_its_json_however_its_name_was_cut(photo: str, json: str) 
     ],
 )
 def test_another_photos_json_is_not_taken(photo: str, json: str) -> None:
-    assert find_takeout(photo, {json}) is None
+    assert TakeoutNames({json}).find(photo) is None
 
 
 @pytest.mark.parametrize("data", [b"", b"{}", b"[]", b"null", b"{" * 100_000, b'{"photoTakenTime": 3}', b"\xff\xfe"])
@@ -50,3 +50,19 @@ def test_a_broken_time_is_none(timestamp: str) -> None:
         b'{"photoTakenTime":{"timestamp":%s},"geoData":{"latitude":0.0,"longitude":0.0}}' % timestamp.encode()
     )
     assert facts is not None and facts.taken_utc is None and facts.position is None
+
+
+def test_a_shortened_json_says_the_same() -> None:
+    people = ", ".join('{"name": "Somebody"}' for _ in range(1000))
+    data = f"""{{"title": "x.jpg", "photoTakenTime": {{"timestamp": "1706702400", "formatted": "…"}}, "favorited": true,
+        "people": [{people}], "geoData": {{"latitude": 48.85, "longitude": 2.35}}, "description": "Snow"}}""".encode()
+    short = shorten_takeout(data)
+    assert short is not None and len(short) < 400
+    assert read_takeout(short) == read_takeout(data) is not None
+    assert shorten_takeout(b"{}") is None and shorten_takeout(b"x") is None
+
+
+def test_ten_thousand_photos_in_one_folder_find_theirs() -> None:
+    names = [f"IMG_{number:05}.jpg" for number in range(10_000)]
+    takeout = TakeoutNames(f"{name}.supplemental-meta.json" for name in names)
+    assert all(takeout.find(name) == f"{name}.supplemental-meta.json" for name in names)

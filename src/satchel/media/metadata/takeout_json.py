@@ -6,9 +6,11 @@ photo, have no JSON of their own.
 """
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import islice
 
 import msgspec
 
@@ -25,6 +27,8 @@ _EDITED = re.compile(
 )
 _STILLS = (".HEIC", ".heic", ".JPG", ".jpg", ".JPEG", ".jpeg", ".DNG", ".dng")
 _MOST_BYTES = 1024 * 1024
+# Numbered copies of one name.
+_MOST_ALIKE = 1000
 
 
 class _Time(msgspec.Struct):
@@ -74,17 +78,43 @@ def read_takeout(data: bytes) -> TakeoutFacts | None:
     )
 
 
-def find_takeout(name: str, jsons: Collection[str]) -> str | None:
-    """The JSON of a photo among the names in the same folder."""
-    for wanted in _wanted(name):
-        for candidate in _names_for(wanted):
-            if candidate in jsons:
-                return candidate
-        prefix = f"{wanted}."[:_MOST_STEM]
-        for candidate in jsons:
-            if candidate.startswith(prefix) and _is_cut(candidate, wanted):
-                return candidate
-    return None
+def shorten_takeout(data: bytes) -> bytes | None:
+    """The same JSON with nothing but what is used of it, so that it fits into the details of an upload."""
+    try:
+        read = msgspec.json.decode(data[:_MOST_BYTES], type=_Sidecar)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    if read.photo_taken_time is None:
+        return None
+    return msgspec.json.encode(
+        msgspec.structs.replace(read, title=read.title[:255], description=read.description[:1000])
+    )
+
+
+class TakeoutNames:
+    """The JSON files of one folder. Finding one takes no longer in a folder of many thousands."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._sorted = sorted(name for name in names if name.endswith(_ENDING))
+        self._all = frozenset(self._sorted)
+
+    def find(self, name: str) -> str | None:
+        """The JSON of a photo."""
+        for wanted in _wanted(name):
+            for candidate in _names_for(wanted):
+                if candidate in self._all:
+                    return candidate
+            for candidate in self._beginning(f"{_plain(wanted)[0]}."[:_MOST_STEM]):
+                if _is_cut(candidate, wanted):
+                    return candidate
+        return None
+
+    def _beginning(self, prefix: str) -> Iterator[str]:
+        start = bisect_left(self._sorted, prefix)
+        for candidate in islice(self._sorted, start, start + _MOST_ALIKE):
+            if not candidate.startswith(prefix):
+                return
+            yield candidate
 
 
 def _wanted(name: str) -> Iterator[str]:
@@ -99,8 +129,7 @@ def _wanted(name: str) -> Iterator[str]:
 
 
 def _names_for(name: str) -> Sequence[str]:
-    numbered = _NUMBERED.fullmatch(name)
-    plain, number = (numbered[1] + (numbered[3] or ""), numbered[2]) if numbered else (name, "")
+    plain, number = _plain(name)
     whole = [plain + _SUPPLEMENT, plain]
     return [
         *(stem[:_MOST_STEM] + number + _ENDING for stem in whole),
@@ -111,14 +140,17 @@ def _names_for(name: str) -> Sequence[str]:
     ]
 
 
+def _plain(name: str) -> tuple[str, str]:
+    """A name without the number in brackets, and that number."""
+    numbered = _NUMBERED.fullmatch(name)
+    return (numbered[1] + (numbered[3] or ""), numbered[2]) if numbered else (name, "")
+
+
 def _is_cut(candidate: str, wanted: str) -> bool:
     """Whether this is the JSON of a photo, cut somewhere in its own ending."""
-    if not candidate.endswith(_ENDING):
-        return False
     numbered = _NUMBERED.fullmatch(candidate.removesuffix(_ENDING))
     stem, number = (numbered[1], numbered[2]) if numbered else (candidate.removesuffix(_ENDING), "")
-    of_wanted = _NUMBERED.fullmatch(wanted)
-    plain, own = (of_wanted[1] + (of_wanted[3] or ""), of_wanted[2]) if of_wanted else (wanted, "")
+    plain, own = _plain(wanted)
     return number == own and len(stem) >= len(plain) and (plain + _SUPPLEMENT).startswith(stem)
 
 

@@ -15,6 +15,11 @@ MOST_XMP_BYTES = 1024 * 1024
 # A name that stands oftener is not a property.
 _MOST_PLACES = 50
 _DATES = ("exif:DateTimeOriginal", "photoshop:DateCreated", "xmp:CreateDate")
+_USED = (
+    *_DATES,
+    *("exif:GPSLatitude", "exif:GPSLongitude", "tiff:Make", "tiff:Model", "aux:Lens", "exifEX:LensModel"),
+    *("dc:description", "xmp:Rating", "GCamera:MotionPhoto", "GCamera:MicroVideo"),
+)
 _GPS = re.compile(r"(\d+),(\d+(?:\.\d+)?)(?:,(\d+(?:\.\d+)?))?([NSEW])")
 
 
@@ -48,6 +53,13 @@ def read_xmp(packet: str) -> XmpFacts:
         rating=int(rating) if rating in ("1", "2", "3", "4", "5") else None,
         has_motion="1" in (_property(packet, "GCamera:MotionPhoto"), _property(packet, "GCamera:MicroVideo")),
     )
+
+
+def shorten_xmp(packet: str) -> str:
+    """A packet with nothing but what is used of this one, so that it fits into the details of an upload."""
+    found = {name: value for name in _USED if (value := _property(packet[:MOST_XMP_BYTES], name))}
+    written = " ".join(f'{name}="{html.escape(value)}"' for name, value in found.items())
+    return f"<rdf:Description {written}/>" if found else ""
 
 
 def _property(packet: str, name: str) -> str | None:
