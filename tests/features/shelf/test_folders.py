@@ -47,6 +47,7 @@ async def test_a_folder_is_an_entry_and_knows_the_way_to_the_top(ann: Caller) ->
             "created_at": "2030-03-17T17:46:40.000Z",
             "expires_at": None,
             "previewable": None,
+            "picture": None,
         }
     )
     path = [{"folder_id": outer, "name": "scores"}, {"folder_id": inner, "name": "Bach"}]

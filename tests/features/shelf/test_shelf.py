@@ -32,6 +32,7 @@ async def test_a_file_is_described_by_what_arrived(satchel: Satchel, ann: Caller
         "created_at": "2030-03-17T17:46:40.000Z",
         "expires_at": None,
         "previewable": "text",
+        "picture": None,
     }
     assert (await ann("GET", f"/shelf/files/{kept.file_id}")).json() == expected
     assert (await ann("GET", "/shelf/entries")).json() == {"folder": TOP, "entries": [expected], "cursor": None}
