@@ -38,7 +38,7 @@ from satchel.kernel.errors import Unavailable
 from satchel.media.picture_maker import PictureMaker
 from satchel.media.pictures import Pictures
 from satchel.secret import open_signer
-from satchel.slices import DURABLE_KEYS, open_slices
+from satchel.slices import DURABLE_KEYS, PICTURED, open_slices
 from satchel.stores.connect import Stores, open_stores
 from satchel.stores.ports.ephemeral import Exists
 from satchel.tables import SELF_TEST, tables_for
@@ -114,7 +114,7 @@ async def application(
                 partial(housekeeper.sweep, chores),
                 partial(housekeeper.keep_house, chores),
                 prepare_to_stop,
-                PictureMaker(pictures).run,
+                PictureMaker(pictures, PICTURED).run,
             )
 
 

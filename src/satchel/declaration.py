@@ -19,6 +19,7 @@ from satchel.kernel.events import Event, Events
 from satchel.kernel.linked import ThingKind, Things
 from satchel.kernel.signature import Signer
 from satchel.live import LiveEvent, Presence
+from satchel.media.picture_maker import Note
 from satchel.media.pictures import Pictures
 from satchel.stores.connect import Stores
 from satchel.stores.patterns.throttle import Limit
@@ -90,6 +91,8 @@ class Slice(Generic[P, Context]):
     # Where uploads of one kind go, and what links of one kind lead to.
     uploads: Mapping[str, Callable[[Context], Destination]] = field(default_factory=dict[str, Any])
     things: Mapping[ThingKind, Callable[[Context], Things]] = field(default_factory=dict[ThingKind, Any])
+    # Who is told of new pictures, by the prefix of the keys of their sources.
+    pictured: Mapping[str, Note] = field(default_factory=dict[str, Note])
     attendance: Callable[[Context], Attendance] | None = None
 
     # What it does by itself. A chore answers how many things it took away.

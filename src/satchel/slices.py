@@ -32,6 +32,7 @@ EPHEMERAL_KEYS = (
 )
 # Short-lived state that a restart must not forget: a session that was ended stays ended, a room stays open.
 DURABLE_KEYS = durable_prefixes(EPHEMERAL_KEYS)
+PICTURED = {prefix: note for each in SLICES for prefix, note in each.pictured.items()}
 
 
 def open_slices(platform: Platform) -> list[OpenSlice[Any]]:

@@ -25,6 +25,7 @@ from satchel.kernel.ids import new_id
 from satchel.kernel.signature import MIN_SECRET_BYTES, Signer
 from satchel.media.picture_maker import PictureMaker
 from satchel.media.pictures import Pictures
+from satchel.slices import PICTURED
 from satchel.stores.connect import open_ephemeral, open_objects, open_tables
 from satchel.stores.consumer import POSITIONS, Consumer
 from satchel.stores.ports.ephemeral import Ephemeral
@@ -181,7 +182,7 @@ async def picture_maker(settings: Settings, platform: WorkerPlatform) -> AsyncGe
         return
     # S3 signs its links itself.
     objects = await open_objects(settings, platform.clock, Signer(secrets.token_bytes(MIN_SECRET_BYTES)))
-    maker = PictureMaker(Pictures(platform.tables, objects, platform.ephemeral, platform.clock))
+    maker = PictureMaker(Pictures(platform.tables, objects, platform.ephemeral, platform.clock), PICTURED)
     try:
         yield maker
     finally:

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 from satchel.media.picture_maker import PictureMaker
 from satchel.media.pictures import Pictures
+from satchel.slices import PICTURED
 from tests.application import Satchel
 
 
@@ -14,7 +15,7 @@ def pictures_of(satchel: Satchel) -> Pictures:
 
 async def make_pictures(satchel: Satchel) -> int:
     """Make all that are in the queue; how many that were."""
-    maker = PictureMaker(pictures_of(satchel), children=1)
+    maker = PictureMaker(pictures_of(satchel), PICTURED, children=1)
     try:
         return await maker.make_all()
     finally:

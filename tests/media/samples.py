@@ -72,6 +72,18 @@ def located() -> bytes:
     return written.getvalue()
 
 
+@cache
+def taken(at: str, colour: int = 0) -> bytes:
+    """A JPEG of the flag that says when it was taken, such as `2024:01:31 12:00:00`; another colour is other bytes."""
+    exif = pil.Exif()
+    exif.get_ifd(0x8769)[0x9003] = at
+    written = io.BytesIO()
+    image = pil.open(io.BytesIO(jpeg()))
+    image.putpixel((0, 0), (colour, 0, 0))
+    image.save(written, "JPEG", exif=exif, quality=95)
+    return written.getvalue()
+
+
 def bomb(width: int = 50_000, height: int = 50_000) -> bytes:
     """A PNG of a few hundred kilobytes that would fill the memory."""
     rows = zlib.compressobj(9)

@@ -59,7 +59,7 @@ class Killing(Child):
 
 
 async def made_by(pictures: Pictures, child: Child) -> int:
-    maker = PictureMaker(pictures, children=1)
+    maker = PictureMaker(pictures, {}, children=1)
     maker.children[0] = child
     try:
         return await maker.make_all()
@@ -111,7 +111,7 @@ async def test_a_job_that_takes_too_long_is_killed(satchel: Satchel) -> None:
     source = await kept(pictures, "photo.jpg", photo())
     after = await kept(pictures, "flag.jpg", jpeg())
     # The newest comes first, and has started the process by then.
-    maker = PictureMaker(pictures, children=1)
+    maker = PictureMaker(pictures, {}, children=1)
     assert await maker._make_next(maker.children[0])
     hurried = Child(timedelta(milliseconds=1))
     hurried._process, hurried._jobs = maker.children[0]._process, maker.children[0]._jobs
@@ -162,7 +162,7 @@ async def test_the_process_does_not_know_our_secrets(satchel: Satchel, monkeypat
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "tell nobody")
     pictures, child = pictures_of(satchel), Child()
     await kept(pictures, "flag.jpg", jpeg())
-    maker = PictureMaker(pictures, children=1)
+    maker = PictureMaker(pictures, {}, children=1)
     maker.children[0] = child
     await maker.make_all()
     environment = Path(f"/proc/{child.process_id}/environ").read_bytes()
@@ -182,8 +182,8 @@ async def test_who_waits_for_a_picture_gets_it_when_it_is_made(satchel: Satchel)
     source = Pictured("user/ann/flag.jpg", "flag.jpg", "image/jpeg")
     await pictures.objects.put_many([SmallObject(source.key, jpeg())])
     # As a file from before there were pictures: nobody has put it into the queue.
-    assert await PictureMaker(pictures).make_all() == 0
-    maker = PictureMaker(pictures)
+    assert await PictureMaker(pictures, {}).make_all() == 0
+    maker = PictureMaker(pictures, {})
     running = asyncio.create_task(maker.run())
     try:
         found = await asyncio.gather(*(pictures.find(source, "grid", VERSION) for _ in range(5)))
@@ -207,7 +207,7 @@ async def test_a_maker_that_is_stopped_in_the_middle_leaves_the_job_to_the_next(
             await asyncio.sleep(3600)
             return await super().make(descriptor, size_bytes, name)
 
-    maker = PictureMaker(pictures, children=1)
+    maker = PictureMaker(pictures, {}, children=1)
     maker.children[0] = Stuck()
     running = asyncio.create_task(maker.run())
     await begun.wait()

@@ -7,10 +7,10 @@ import asyncio
 import logging
 import os
 import tempfile
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from typing import BinaryIO
+from typing import BinaryIO, TypeAlias
 
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import SatchelError
@@ -21,6 +21,7 @@ from satchel.media.pictures import Pictures
 from satchel.media.records import PICTURE, SIZES, VERSION, PictureRow, Size, picture_key
 from satchel.stores.ports.ephemeral import SubscriptionLost
 from satchel.stores.ports.objects import ObjectMissing, Reading, SmallObject
+from satchel.stores.ports.table import Tables
 
 MOST_CHILDREN = 2
 IDLE = timedelta(seconds=60)
@@ -33,13 +34,23 @@ _AFTER_ERROR_SECONDS = 2.0
 
 _log = logging.getLogger("satchel.media")
 
+# Enters what was made of a source, which has so many bytes, where a slice lists it.
+Note: TypeAlias = Callable[[Tables, PictureRow, int], Awaitable[None]]
+
 
 class PictureMaker:
-    """Makes pictures until it is cancelled."""
+    """Makes pictures until it is cancelled. `notes` are by the prefix of the keys of sources."""
 
-    def __init__(self, pictures: Pictures, children: int | None = None, time_limit: timedelta = TIME_LIMIT) -> None:
+    def __init__(
+        self,
+        pictures: Pictures,
+        notes: Mapping[str, Note],
+        children: int | None = None,
+        time_limit: timedelta = TIME_LIMIT,
+    ) -> None:
         count = children or min(MOST_CHILDREN, os.cpu_count() or 1)
         self._pictures = pictures
+        self._notes = notes
         self.children = [Child(time_limit) for _ in range(count)]
         self._woken = [asyncio.Event() for _ in self.children]
 
@@ -114,10 +125,10 @@ class PictureMaker:
 
     async def _make(self, child: Child, job: PictureJob) -> None:
         async with self._pictures.objects.read(job.source) as reading:
-            made = await self._decoded(child, job, reading)
+            made, size_bytes = await self._decoded(child, job, reading), reading.length
         if made.state != "ready":
             _log.info("no picture", extra={"source": job.source, "state": made.state, "reason": made.reason})
-        await self._keep(job.source, made)
+        await self._keep(job.source, made, size_bytes)
 
     async def _decoded(self, child: Child, job: PictureJob, reading: Reading) -> Made:
         if reading.file is None and reading.length > MAX_COPY_BYTES:
@@ -130,8 +141,11 @@ class PictureMaker:
             except ChildDied:
                 return Made(state="failed", reason="the process ended twice")
 
-    async def _keep(self, source: str, made: Made) -> None:
-        """Objects first, so that a row never names one that is not there."""
+    async def _keep(self, source: str, made: Made, size_bytes: int) -> None:
+        """Objects first, so that a row never names one that is not there.
+
+        The row comes last. If we are interrupted before it, whoever looks at the picture has it made again.
+        """
         pictures = self._pictures
         bodies: dict[Size, bytes] = {"grid": made.grid, "preview": made.preview}
         if made.state == "ready":
@@ -150,6 +164,9 @@ class PictureMaker:
             duration_ms=made.duration_ms,
             reason=made.reason,
         )
+        for prefix, note in self._notes.items():
+            if source.startswith(prefix):
+                await note(pictures.tables, row, size_bytes)
         await pictures.tables.put(PICTURE.table, PICTURE.item(row))
         try:
             await pictures.objects.head(source)

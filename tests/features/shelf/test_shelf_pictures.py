@@ -110,7 +110,7 @@ async def test_a_source_that_goes_while_its_picture_is_made_leaves_none(satchel:
             await ann("DELETE", f"/shelf/bin/{file.file_id}")
             return made
 
-    maker = PictureMaker(shelf_of(satchel).pictures, children=1)
+    maker = PictureMaker(shelf_of(satchel).pictures, {}, children=1)
     maker.children[0] = Slow()
     assert await maker.make_all() == 1
     await maker.stop()
