@@ -16,7 +16,7 @@ from tests.features.shelf.given import made, uploaded
 from tests.features.transfers.given import Room, by_email
 from tests.media.given import make_pictures
 from tests.media.made_files import movie
-from tests.media.samples import jpeg
+from tests.media.samples import jpeg, taken
 from tests.uploads.given import TUS, pairs
 
 FRIEND = "eve@example.org"
@@ -71,6 +71,7 @@ class Belongings:
             for beginning in ("/shelf", "/rooms/{room_id}")
             for way in ("content", "picture/{size}/{version}")
         ]
+        files += [f"/photos/{{owner}}/{{media_id}}/{way}" for way in ("content", "picture/{size}/{version}")]
         contents = {path: (await mine("GET", self.filled(path))).content for path in files}
         return {**{path: answer.json() for path, answer in answers.items()}, **contents, "drop": await self.host.look()}
 
@@ -88,8 +89,8 @@ async def belongings(satchel: Satchel, admin: Caller, owner: Caller) -> Belongin
     await _links(found, owner)
     await _drop(found, member)
     await _albums(found, satchel, owner)
-    await make_pictures(satchel)
     await _photos(found, owner)
+    await make_pictures(satchel)
     return found
 
 
@@ -179,7 +180,7 @@ async def _albums(found: Belongings, satchel: Satchel, owner: Caller) -> None:
 async def _photos(found: Belongings, owner: Caller) -> None:
     """A live photo in the album that was shared, and one in the bin."""
     moment = datetime(2025, 7, 14, 10, 0, 1, tzinfo=UTC)
-    media_id = await sent(owner, photo("2025:07:14 11:00:00"), "IMG_1.JPG")
+    media_id = await sent(owner, taken("2025:07:14 11:00:00"), "IMG_1.JPG")
     assert await sent(owner, movie(moment), "IMG_1.MOV") == media_id
     binned = await sent(owner, photo(mark="binned"), "binned.jpg")
     assert (await owner("DELETE", f"/photos/{owner.user_id}/{binned}")).is_success

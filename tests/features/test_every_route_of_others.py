@@ -74,6 +74,7 @@ INSIDE: list[tuple[str, str, Request]] = [
         "/albums/plan",
         lambda found: {"json": {"change": {"kind": "undo", "act_id": found.ids["/albums", "act_id"]}}},
     ),
+    ("GET", "/photos/archive", lambda found: {"params": {"media": found.ids["/photos", "media_id"]}}),
     ("GET", "/albums/by-folder", lambda found: {"params": {"folder": found.ids["/albums", "folder"]}}),
     ("POST", "/uploads", lambda found: upload_to(destination="shelf", folder=shelf_id(found, "folder_id"))),
     (

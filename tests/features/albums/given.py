@@ -33,6 +33,7 @@ from satchel.features.albums.service.library import read_library
 from satchel.features.albums.service.library_state import count_key, plain
 from satchel.features.albums.service.media_home import library_covering
 from satchel.features.links.adapters import OpenLinks
+from satchel.kernel.events import Events
 from satchel.kernel.names import FileName
 from satchel.stores.connect import bulk_of
 from satchel.stores.embedded.ephemeral_memory import MemoryEphemeral
@@ -180,6 +181,7 @@ def library_of(satchel: Satchel, caller: Caller, email: str) -> Given:
         people=Nobody(),
         links=OpenLinks(stores.tables, clock),
         limits=AlbumLimits(stores.ephemeral),
+        events=Events(),
     )
     return Given(albums, Owner(OwnerId(caller.user_id), Email(email)))
 
@@ -199,6 +201,7 @@ async def given_library(make: Make, request: pytest.FixtureRequest, *, bulk: boo
         people=Nobody(),
         links=OpenLinks(tables, harness.clock),
         limits=AlbumLimits(ephemeral),
+        events=Events(),
         most_writes=100 if TRANSACTS_A_HUNDRED in harness.promises else _FEW_WRITES,
     )
     try:

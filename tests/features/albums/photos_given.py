@@ -15,7 +15,9 @@ from satchel.features.albums.records import (
     MEDIA,
     TIMELINE,
     MediaRow,
+    TimelineRow,
 )
+from satchel.media.records import source_of
 from satchel.stores.ports.objects import Objects
 from tests.application import Caller, Satchel
 from tests.media.made_files import jpeg, tiff
@@ -90,7 +92,9 @@ async def check_photos(satchel: Satchel, caller: Caller, *, leftovers: bool = Fa
         location.media_id for location in locations if location.part_of
     )
     if not leftovers:
-        assert sorted(keys) == sorted(location.key for location in locations)
+        stored = {location.key for location in locations}
+        assert sorted(key for key in keys if source_of(key) is None) == sorted(stored)
+        assert {source for key in keys if (source := source_of(key))} <= stored
     alive = [media for media in medias if media.album_id != BIN]
     await _check_timeline(satchel, owner, alive)
     library = await LIBRARY.get(tables, owner=owner)
@@ -109,9 +113,11 @@ async def _check_timeline(satchel: Satchel, owner: str, alive: Sequence[MediaRow
     for year in {row.day[:4] for row in days}:
         rows = (await TIMELINE.list(tables, owner=owner, year=year, limit=1000)).records
         expected = [media for media in dated if media.local_time[:4] == year]
-        assert sorted((row.local_time, row.media_id, row.favourite) for row in rows) == sorted(
-            (media.local_time, media.media_id, media.favourite) for media in expected
-        )
+        assert sorted(_shown(row) for row in rows) == sorted(_shown(media) for media in expected)
+
+
+def _shown(row: TimelineRow | MediaRow) -> tuple[Any, ...]:
+    return row.local_time, row.media_id, row.favourite, row.picture, row.no_picture, row.thumbhash, row.ratio
 
 
 async def _locations(satchel: Satchel, owner: str) -> list[Any]:

@@ -24,6 +24,7 @@ from tests.features.albums.given import library_of
 from tests.features.albums.photos_given import check_photos, photo
 from tests.features.albums.test_photo_pairs import CLIP, FILES, STILL
 from tests.features.shelf.given import Killed, Meddling, kill
+from tests.media.given import pictures_of
 
 LONG = timedelta(days=2)
 each_side = pytest.mark.parametrize("afterwards", [False, True])
@@ -33,7 +34,8 @@ each_side = pytest.mark.parametrize("afterwards", [False, True])
 async def photos(satchel: Satchel, ann: Caller) -> AsyncGenerator[Photos]:
     objects = satchel.stores.objects
     reader = MetadataReader(objects)
-    yield Photos(albums=library_of(satchel, ann, "ann@example.org").albums, objects=objects, reader=reader)
+    albums = library_of(satchel, ann, "ann@example.org").albums
+    yield Photos(albums=albums, objects=objects, reader=reader, pictures=pictures_of(satchel))
     await reader.close()
 
 

@@ -19,6 +19,7 @@ from satchel.kernel.ids import new_id
 from satchel.kernel.names import FileName
 from satchel.kernel.signature import Signer
 from satchel.media.metadata_reader import MetadataReader
+from satchel.media.pictures import Pictures
 from satchel.stores.embedded.objects_folder import FolderObjects
 from tests.features.albums.given import ANN, Given, on_both_stores
 from tests.features.albums.photos_given import photo
@@ -33,7 +34,8 @@ async def photos(library: Given, tmp_path: Path) -> AsyncGenerator[Photos]:
     clock = library.albums.clock
     objects = await FolderObjects.open(tmp_path / "o", clock=clock, signer=Signer(b"s" * 32), base_url="http://x")
     reader = MetadataReader(objects)
-    yield Photos(albums=library.albums, objects=objects, reader=reader)
+    pictures = Pictures(library.albums.tables, objects, library.albums.ephemeral, clock)
+    yield Photos(albums=library.albums, objects=objects, reader=reader, pictures=pictures)
     await reader.close()
     await objects.close()
 

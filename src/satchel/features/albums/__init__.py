@@ -10,7 +10,8 @@ begun in one transaction with its journal entry (`service/album_act.py`). Then m
 
 Another one, an upload: `edge/uploads` stores the bytes and hands the object to `routes/photo_uploads.py`. There
 `service/media_add.py` has the metadata read in a process of its own, stores the original at a key that nothing else
-ever has, and enters it everywhere in one transaction.
+ever has, and enters it everywhere in one transaction. Its picture is made later, and noted by
+`service/picture_note.py` where photos are listed.
 """
 
 from collections.abc import AsyncGenerator
@@ -21,7 +22,7 @@ from satchel.edge.api.endpoints import Router
 from satchel.features.albums.adapters import LinkedAlbums
 from satchel.features.albums.limits import LIMITS, AlbumLimits
 from satchel.features.albums.needs import Grants, Links, People
-from satchel.features.albums.records import EPHEMERAL_KEYS, SHAPES
+from satchel.features.albums.records import EPHEMERAL_KEYS, OBJECTS_PREFIX, SHAPES
 from satchel.features.albums.routes import photo_contents, routes
 from satchel.features.albums.routes import photos as photo_routes
 from satchel.features.albums.routes.photo_uploads import PhotosDestination
@@ -30,6 +31,8 @@ from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.media_bin import sweep_bins
 from satchel.features.albums.service.photo_garbage import sweep_photos
 from satchel.features.albums.service.photos_context import Photos
+from satchel.features.albums.service.picture_note import note_picture
+from satchel.kernel.counted import Counted
 from satchel.media.metadata_reader import MetadataReader
 
 
@@ -44,8 +47,10 @@ def _make(platform: Platform, *, grants: Grants, people: People, links: Links) -
         people=people,
         links=links,
         limits=AlbumLimits(stores.ephemeral),
+        events=platform.events,
     )
-    return Photos(albums=albums, objects=stores.objects, reader=MetadataReader(stores.objects))
+    reader = MetadataReader(stores.objects)
+    return Photos(albums=albums, objects=stores.objects, reader=reader, pictures=platform.pictures)
 
 
 def _routes(photos: Photos, _: RouteNeeds) -> list[Router]:
@@ -77,6 +82,8 @@ ALBUMS = Slice(
     limits=LIMITS,
     uploads={"photos": PhotosDestination},
     things={"album": _linked},
+    pictured={OBJECTS_PREFIX: note_picture},
+    states=(Counted,),
     chores={
         "album changes": _sweep_acts,
         "photos in the bin": sweep_bins,

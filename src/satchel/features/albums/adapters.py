@@ -5,12 +5,12 @@ A visitor of a link sees what is in the album at that moment. A media that has m
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 
 from satchel.features.albums.model import MediaId, OwnerId, is_album_id, is_media_id
 from satchel.features.albums.records import ALBUM, COUNT, LIBRARY, MEDIA, AlbumRow, MediaRow
 from satchel.features.albums.service.album_list import list_medias
 from satchel.features.albums.service.context import Albums
+from satchel.features.albums.service.photo_archive import download_name
 from satchel.kernel.linked import LinkedFile, LinkedFiles, LinkedThing
 
 _PAGE = 1000
@@ -90,10 +90,3 @@ def _linked(media: MediaRow) -> LinkedFile:
         content_type=media.content_type,
         at=media.local_time or media.added_at,
     )
-
-
-def download_name(media: MediaRow) -> str:
-    """The camera's own name after the date. Cameras begin to count anew, so a part of the hash makes it unique."""
-    name = PurePosixPath(media.name)
-    date = media.local_time[:19].replace("T", "_").replace(":", "-") or "undated"
-    return f"{date}_{name.stem}_{media.sha256[:8]}{name.suffix}"

@@ -28,11 +28,13 @@ from satchel.features.albums.model import (
     Role,
 )
 from satchel.kernel.names import FileName
+from satchel.media.pictures import Pictured
 from satchel.stores.schema import EphemeralKey, Record, Shape, attribute
 from satchel.tables import CATALOG
 
 OWNER = "albums"
 OBJECTS_PREFIX = "photo/"
+NEVER = "never"
 ALBUM_INDEX = "AlbumIndex"
 LOCATION_INDEX = "ReverseLocationIndex"
 # Unfinished acts and medias that leave the bin are found through this index, as are expired sessions.
@@ -162,6 +164,8 @@ class MediaRow(Record, frozen=True, kw_only=True):
     thumbhash: bytes = attribute("Thumbhash", default=b"")
     dhash: str = attribute("PerceptualHash", default="")
     picture: str = attribute("PictureVersion", default="")
+    # The version of what found that there can be no picture; NEVER if it is no file of which pictures are made.
+    no_picture: str = attribute("NoPicture", default="")
     # The key of its `PairRow`.
     pair: str = attribute("Pair", default="")
 
@@ -194,6 +198,7 @@ class TimelineRow(Record, frozen=True, kw_only=True):
     thumbhash: bytes = attribute("Thumbhash", default=b"")
     duration_ms: int = attribute("Duration", default=0)
     picture: str = attribute("PictureVersion", default="")
+    no_picture: str = attribute("NoPicture", default="")
     favourite: bool = attribute("Favourite", default=False)
     guessed: bool = attribute("Guessed", default=False)
 
@@ -412,4 +417,12 @@ CREATED = EphemeralKey(
 PHOTO_SWEEP = EphemeralKey(
     "sweep:photos", "value", owner=OWNER, about="Cursor of the garbage collection: the object that it looked at last"
 )
-EPHEMERAL_KEYS = (CREATED, PHOTO_SWEEP)
+SEEN = EphemeralKey(
+    "photo-seen:{thing}:{person_id}", "value", owner=OWNER, about="That a view was counted, for half a day"
+)
+EPHEMERAL_KEYS = (CREATED, PHOTO_SWEEP, SEEN)
+
+
+def pictured(media: MediaRow) -> Pictured:
+    """The main file of a media as a source of a picture."""
+    return Pictured(media.key, media.name, media.content_type)

@@ -34,7 +34,7 @@ from satchel.features.albums.routes.views import (
     media_columns,
     plan_view,
 )
-from satchel.features.albums.service import album_change, album_list, album_undo
+from satchel.features.albums.service import album_change, album_list, album_undo, photo_counts
 from satchel.features.albums.service.album_change import Acted, AlbumPatch, NewAlbum, Owner
 from satchel.features.albums.service.album_folders import album_in
 from satchel.features.albums.service.album_list import Person
@@ -230,9 +230,11 @@ def routes(albums: Albums) -> Router:
 
     @router.get("/albums/{album_id}/medias", raises=(AlbumUnknown,))
     async def list_album_medias(member: Member, album_id: str, query: MediasQuery) -> AlbumMedias:
-        """List the medias of an album by time, as columns."""
+        """List the medias of an album by time, as columns. The first page counts as opening the album."""
         album, part = await album_list.find_album(albums, person_of(member), album_id)
         page = await album_list.list_medias(albums, album, query.limit, query.cursor, descending=query.descending)
+        if query.cursor is None:
+            await photo_counts.note_opening(albums, album, OwnerId(member.user_id))
         columns = media_columns(page.items, for_owner=part == "owner")
         return AlbumMedias(owner=album.owner, medias=columns, cursor=page.cursor)
 

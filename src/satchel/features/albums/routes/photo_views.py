@@ -15,6 +15,7 @@ from satchel.features.albums.records import (
     ZoneSource,
 )
 from satchel.features.albums.service.media_verify import KnownState, VerifiedState
+from satchel.features.albums.service.picture_note import version_of
 
 
 class PhotoDayView(msgspec.Struct, frozen=True):
@@ -33,8 +34,9 @@ class PhotoDays(msgspec.Struct, frozen=True):
 class PhotoColumns(msgspec.Struct, frozen=True, kw_only=True):
     """Photos in columns: the n-th entry of each list is of the n-th photo.
 
-    `ratios` are width over height in thousandths, 0 if unknown. `placeholders` are thumbhashes in base64. `pictures`
-    are the versions of the pictures, empty if there are none yet.
+    `ratios` are width over height in thousandths, 0 if unknown. `placeholders` are thumbhashes in base64. `versions`
+    are those of the pictures, null where there is none. A picture that is not made yet has a version, but no
+    placeholder.
     """
 
     owner: str
@@ -42,9 +44,9 @@ class PhotoColumns(msgspec.Struct, frozen=True, kw_only=True):
     times: list[str]
     types: list[MediaType]
     ratios: list[int]
-    placeholders: list[str]
+    placeholders: list[str | None]
     durations_ms: list[int]
-    pictures: list[str]
+    versions: list[str | None]
     favourites: list[bool]
     guessed: list[bool]
     cursor: str | None
@@ -69,7 +71,10 @@ class PositionView(msgspec.Struct, frozen=True):
 
 
 class PhotoView(msgspec.Struct, frozen=True, kw_only=True):
-    """A photo or video. `local_time` is what a clock on the wall showed; null if nothing says when it was taken."""
+    """A photo or video. `local_time` is what a clock on the wall showed; null if nothing says when it was taken.
+
+    `version` is that of its picture; null if there is none.
+    """
 
     owner: str
     id: str
@@ -104,6 +109,8 @@ class PhotoView(msgspec.Struct, frozen=True, kw_only=True):
     added_at: str
     deleted_at: str | None
     parts: list[PartView]
+    version: str | None
+    placeholder: str | None
 
 
 class KnownView(msgspec.Struct, frozen=True, kw_only=True):
@@ -142,9 +149,9 @@ def timeline_columns(owner: str, rows: Sequence[TimelineRow | MediaRow], cursor:
         times=[row.local_time for row in rows],
         types=[row.type for row in rows],
         ratios=[row.ratio for row in rows],
-        placeholders=[base64.b64encode(row.thumbhash).decode() for row in rows],
+        placeholders=[_placeholder(row) for row in rows],
         durations_ms=[row.duration_ms if isinstance(row, TimelineRow) else row.details.duration_ms for row in rows],
-        pictures=[row.picture for row in rows],
+        versions=[version_of(row.picture, row.no_picture) for row in rows],
         favourites=[row.favourite for row in rows],
         guessed=[row.guessed for row in rows],
         cursor=cursor,
@@ -197,7 +204,13 @@ def photo_view(media: MediaRow, viewer: str) -> PhotoView:
             )
             for part in media.parts
         ],
+        version=version_of(media.picture, media.no_picture),
+        placeholder=_placeholder(media),
     )
+
+
+def _placeholder(row: TimelineRow | MediaRow) -> str | None:
+    return base64.b64encode(row.thumbhash).decode() if row.thumbhash else None
 
 
 def _position(details: MediaDetails) -> PositionView | None:

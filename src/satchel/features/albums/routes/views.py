@@ -11,11 +11,15 @@ from satchel.features.albums.service.album_list import Part, SeenAlbum
 from satchel.features.albums.service.album_plan import Move, Plan
 from satchel.features.albums.service.album_share import Share
 from satchel.features.albums.service.count_check import Drift, DriftKind
+from satchel.features.albums.service.picture_note import version_of
 from satchel.stores.ports.table import Item
 
 
 class CoverView(msgspec.Struct, frozen=True, kw_only=True):
-    """The media that stands for an album. `ratio` is width over height; `placeholder` is a thumbhash in base 64."""
+    """The media that stands for an album, its owner's choice or the newest.
+
+    `ratio` is width over height; `placeholder` is a thumbhash in base 64; `version` is that of its picture.
+    """
 
     media_id: str
     type: MediaType
@@ -158,8 +162,9 @@ class AlbumShareList(msgspec.Struct, frozen=True):
 class MediaColumns(msgspec.Struct, frozen=True, kw_only=True):
     """Medias as columns of the same length. Times are local and have milliseconds; an undated media has an empty one.
 
-    `ratios` are width over height, null if unknown; `placeholders` are thumbhashes in base 64; `durations` are
-    milliseconds, 0 for photos. Only for the owner `favourites` and `pinned` can be true.
+    `ratios` are width over height, null if unknown; `placeholders` are thumbhashes in base 64; `versions` are those of
+    the pictures, null where there is none; `durations` are milliseconds, 0 for photos. A picture that is not made yet
+    has a version, but no placeholder. Only for the owner `favourites` and `pinned` can be true.
     """
 
     ids: list[str]
@@ -274,7 +279,7 @@ def media_columns(items: Sequence[Item], *, for_owner: bool) -> MediaColumns:
         types=[item["Type"] for item in items],
         ratios=[_ratio(item) for item in items],
         placeholders=[_placeholder(item) for item in items],
-        versions=[item.get("PictureVersion") for item in items],
+        versions=[_version(item) for item in items],
         durations=[item.get("Details", {}).get("Duration", 0) for item in items],
         favourites=[for_owner and item.get("Favourite", False) for item in items],
         pinned=[for_owner and "Pinned" in item for item in items],
@@ -287,13 +292,17 @@ def _cover(item: Item) -> CoverView:
         type=item["Type"],
         ratio=_ratio(item),
         placeholder=_placeholder(item),
-        version=item.get("PictureVersion"),
+        version=_version(item),
     )
 
 
 def _ratio(item: Item) -> float | None:
     ratio = item.get("Ratio")
     return None if ratio is None else ratio / 1000
+
+
+def _version(item: Item) -> str | None:
+    return version_of(item.get("PictureVersion", ""), item.get("NoPicture", ""))
 
 
 def _placeholder(item: Item) -> str | None:

@@ -155,7 +155,7 @@ async def _seen(
 
 
 async def _covers(albums: Albums, rows: Sequence[AlbumRow], counts: dict[AlbumId, int]) -> dict[AlbumId, Item]:
-    """What was chosen, if it is still in the album: a visitor must not see where it went. Else the first."""
+    """What was chosen, if it is still in the album: a visitor must not see where it went. Else the newest."""
     chosen = [row for row in rows if row.cover]
     items = await albums.tables.get_many(
         MEDIA.table, [MEDIA.key(owner=row.owner, media_id=row.cover) for row in chosen]
@@ -168,6 +168,6 @@ async def _covers(albums: Albums, rows: Sequence[AlbumRow], counts: dict[AlbumId
     left = [row for row in rows if row.album_id not in found and counts.get(row.album_id)]
     for start in range(0, len(left), _LOOKED_UP_AT_ONCE):
         some = left[start : start + _LOOKED_UP_AT_ONCE]
-        pages = await asyncio.gather(*(list_medias(albums, row, 1, None) for row in some))
+        pages = await asyncio.gather(*(list_medias(albums, row, 1, None, descending=True) for row in some))
         found |= {row.album_id: page.items[0] for row, page in zip(some, pages, strict=True) if page.items}
     return found

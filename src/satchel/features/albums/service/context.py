@@ -7,6 +7,7 @@ from satchel.features.albums.model import OwnerId
 from satchel.features.albums.needs import Grants, Links, People
 from satchel.features.albums.service.library_state import Library
 from satchel.kernel.clock import Clock, iso
+from satchel.kernel.events import Events
 from satchel.stores.ports.bulk import BulkWrites
 from satchel.stores.ports.ephemeral import Ephemeral
 from satchel.stores.ports.table import MAX_TRANSACTION_ITEMS, Tables
@@ -14,7 +15,7 @@ from satchel.stores.ports.table import MAX_TRANSACTION_ITEMS, Tables
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Albums:
-    """Stores, clock, other slices, rate limits, and the libraries that were read last."""
+    """Stores, clock, other slices, rate limits, events, and the libraries that were read last."""
 
     tables: Tables
     bulk: BulkWrites | None
@@ -24,6 +25,7 @@ class Albums:
     people: People
     links: Links
     limits: AlbumLimits
+    events: Events
     # How many writes fit into a transaction.
     most_writes: int = MAX_TRANSACTION_ITEMS
     libraries: dict[OwnerId, Library] = field(default_factory=dict[OwnerId, Library])

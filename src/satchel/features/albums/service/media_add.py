@@ -10,7 +10,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from satchel.features.albums.model import AlbumId, Email, MediaId, OwnerId, PhotoBytesGone, media_id_of
-from satchel.features.albums.records import LOCATION, MEDIA, OBJECTS_PREFIX, PAIR, LocationRow, MediaRow, PairRow
+from satchel.features.albums.records import (
+    LOCATION,
+    MEDIA,
+    NEVER,
+    OBJECTS_PREFIX,
+    PAIR,
+    LocationRow,
+    MediaRow,
+    PairRow,
+)
 from satchel.features.albums.service import media_pair
 from satchel.features.albums.service.library import Library
 from satchel.features.albums.service.media_bin import take_out
@@ -31,6 +40,8 @@ from satchel.kernel.errors import SatchelError
 from satchel.kernel.names import FileName
 from satchel.media.metadata.media_facts import MediaFacts
 from satchel.media.metadata_job import MetadataJob
+from satchel.media.picture_kinds import may_have_picture
+from satchel.media.pictures import Pictured
 from satchel.stores.object_rules import known_content_type
 from satchel.stores.patterns.optimistic_update import NEW, StaleRead, optimistic_update
 from satchel.stores.ports.expressions import attr
@@ -117,6 +128,14 @@ async def keep_uploads(photos: Photos, uploads: Sequence[Upload]) -> list[Outcom
     await _store(photos, ready)
     for group in _groups(ready):
         outcomes |= await _entered(photos, group)
+    # Files that belong to another one are not shown themselves.
+    await photos.pictures.make(
+        [
+            Pictured(each.key, each.upload.name, content_type_of(each))
+            for each in ready
+            if outcomes[each.upload.media_id] == each.upload.media_id
+        ]
+    )
     await _discard_staged(photos, uploads, outcomes)
     return [outcomes[upload.media_id] for upload in uploads]
 
@@ -313,6 +332,7 @@ def bare_row(photos: Photos, ready: Ready) -> MediaRow:
         added_at=photos.albums.now(),
         added_by=upload.added_by,
         ratio=ratio_of(facts),
+        no_picture="" if may_have_picture(upload.name, content_type_of(ready)) else NEVER,
         pair=ready.pair,
     )
 

@@ -20,7 +20,13 @@ from satchel.features.albums.service.library import read_library
 from satchel.features.albums.service.media_home import library_covering
 from satchel.features.albums.service.media_moves import move_of, partition
 from satchel.features.albums.service.media_pin import find_item
-from satchel.features.albums.service.media_rows import count_days, days_of, enter_timeline, leave_timeline
+from satchel.features.albums.service.media_rows import (
+    count_days,
+    days_of,
+    enter_timeline,
+    leave_timeline,
+    same_picture,
+)
 from satchel.features.albums.service.photos_context import Photos
 from satchel.kernel.clock import iso
 from satchel.stores.patterns.optimistic_update import optimistic_update
@@ -116,7 +122,9 @@ async def _purge(photos: Photos, owner: OwnerId, media_id: MediaId) -> bool:
     media = await _forget(photos.albums, owner, media_id)
     if media is None:
         return False
-    await photos.objects.delete(media.key, *(part.key for part in media.parts))
+    keys = [media.key, *(part.key for part in media.parts)]
+    await photos.pictures.delete(keys)
+    await photos.objects.delete(*keys)
     return True
 
 
@@ -143,5 +151,5 @@ async def _forget(albums: Albums, owner: OwnerId, media_id: MediaId) -> MediaRow
 
 
 def _moved(owner: OwnerId, item: Item, target: AlbumId, mark: Action) -> Update:
-    moved = move_of(owner, item, target)
+    moved = move_of(owner, item, target, when=same_picture(MEDIA.read(item)))
     return Update(moved.table, moved.key, [*moved.actions, mark], moved.when)

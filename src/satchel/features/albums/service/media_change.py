@@ -12,6 +12,7 @@ from satchel.features.albums.service.media_rows import (
     days_of,
     enter_timeline,
     leave_timeline,
+    same_picture,
     timeline_place,
 )
 from satchel.stores.patterns.optimistic_update import optimistic_update
@@ -45,7 +46,7 @@ async def set_date(albums: Albums, owner: OwnerId, media_id: str, local_time: Lo
     days = days_of([changed])
     days.subtract(days_of([media]))
     homes = {media.album_id: -1, target: 1} if target != media.album_id else dict[AlbumId, int]()
-    moved = move_of(owner, item, target)
+    moved = move_of(owner, item, target, when=same_picture(media))
     actions: list[Action] = [
         *moved.actions,
         assign("DateTime", local_time),

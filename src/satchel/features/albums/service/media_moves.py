@@ -16,7 +16,7 @@ from satchel.features.albums.service.library import read_library
 from satchel.features.albums.service.library_state import Library
 from satchel.stores.patterns.backoff import Retries
 from satchel.stores.patterns.optimistic_update import CONTENTION, changed_elsewhere
-from satchel.stores.ports.expressions import Action, add, append, assign, attr, remove
+from satchel.stores.ports.expressions import Action, Condition, add, append, assign, attr, remove
 from satchel.stores.ports.table import Item, Range, TransactionCancelled, Update, Write
 
 _PAGE = 1000
@@ -116,8 +116,8 @@ def _writes(library: Library, act: ActRow, source: AlbumId, target: AlbumId, ite
     ]
 
 
-def move_of(owner: OwnerId, item: Item, target: AlbumId, *, pin: bool = False) -> Update:
-    """Put a media that was read into another album. In the bin it keeps its pin."""
+def move_of(owner: OwnerId, item: Item, target: AlbumId, *, pin: bool = False, when: Condition | None = None) -> Update:
+    """Put a media that was read into another album, on a further condition. In the bin it keeps its pin."""
     pinned = item.get("Pinned")
     as_read = (attr("AlbumIndexPK") == item["AlbumIndexPK"]) & (attr("AlbumIndexSK") == item["AlbumIndexSK"])
     same_pin = attr("Pinned").absent() if pinned is None else attr("Pinned") == pinned
@@ -126,7 +126,8 @@ def move_of(owner: OwnerId, item: Item, target: AlbumId, *, pin: bool = False) -
         actions.append(assign("Pinned", target))
     elif pinned is not None and target not in (pinned, BIN):
         actions.append(remove("Pinned"))
-    return Update(MEDIA.table, MEDIA.table.key_of(item), actions, as_read & same_pin)
+    condition = as_read & same_pin
+    return Update(MEDIA.table, MEDIA.table.key_of(item), actions, condition if when is None else condition & when)
 
 
 async def _read_again(albums: Albums, owner: OwnerId, source: AlbumId, items: Sequence[Item]) -> list[Item]:

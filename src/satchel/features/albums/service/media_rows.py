@@ -15,7 +15,7 @@ from satchel.features.albums.records import (
     TimelineRow,
 )
 from satchel.stores.patterns.optimistic_update import NEW
-from satchel.stores.ports.expressions import add, assign
+from satchel.stores.ports.expressions import Condition, add, assign, attr
 from satchel.stores.ports.table import Update, Write
 
 
@@ -30,6 +30,7 @@ def timeline_row(media: MediaRow) -> TimelineRow:
         thumbhash=media.thumbhash,
         duration_ms=media.details.duration_ms,
         picture=media.picture,
+        no_picture=media.no_picture,
         favourite=media.favourite,
         guessed=media.guessed,
     )
@@ -53,6 +54,11 @@ def leave_timeline(media: MediaRow) -> list[Write]:
     if not media.local_time:
         return []
     return [TIMELINE.delete(**timeline_place(media))]
+
+
+def same_picture(media: MediaRow) -> Condition:
+    """That no picture was noted since the media was read: what is entered into the timeline would not have it."""
+    return attr("PictureVersion") == media.picture if media.picture else attr("PictureVersion").absent()
 
 
 def days_of(medias: Iterable[MediaRow]) -> Counter[str]:

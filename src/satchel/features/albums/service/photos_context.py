@@ -4,13 +4,15 @@ from dataclasses import dataclass
 
 from satchel.features.albums.service.context import Albums
 from satchel.media.metadata_reader import MetadataReader
+from satchel.media.pictures import Pictures
 from satchel.stores.ports.objects import Objects
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Photos:
-    """Albums, the store of bytes, and the process that reads metadata."""
+    """Albums, the store of bytes, the process that reads metadata, and pictures."""
 
     albums: Albums
     objects: Objects
     reader: MetadataReader
+    pictures: Pictures

@@ -1,0 +1,37 @@
+"""What others open, look at and download is counted for the owner, by album and by photo."""
+
+from typing import Any
+
+from tests.application import Caller, Satchel
+from tests.features.albums.photos_given import sent
+from tests.features.albums.test_photo_access import given_album
+from tests.media.given import make_pictures
+from tests.media.samples import taken
+
+
+async def figures(owner: Caller, scope: str) -> dict[str, Any]:
+    answer = await owner("GET", f"/stats/{scope}/summary")
+    total = answer.json()["total"] if answer.is_success else {}
+    return {kind: total[kind] for kind in ("open", "view", "download") if total.get(kind)}
+
+
+async def test_openings_views_and_downloads_of_others_count(satchel: Satchel, ann: Caller, bob: Caller) -> None:
+    album_id = await given_album(ann, "bob@example.org")
+    media_id = await sent(ann, taken("2024:01:31 12:00:00"))
+    await make_pictures(satchel)
+    path = f"/photos/{ann.user_id}/{media_id}"
+    for caller in (ann, bob, bob):
+        await caller("GET", f"/albums/{album_id}/medias")
+        await caller("GET", f"{path}/picture/grid/1")
+    album, seen = f"thing:album:{album_id}", f"thing:photo:{media_id}"
+    assert ((await figures(ann, album)), (await figures(ann, seen))) == ({"open": 1}, {})
+    for caller in (ann, bob, bob):
+        await caller("GET", f"{path}/picture/preview/1")
+        await caller("GET", f"{path}/preview")
+    assert (await figures(ann, seen)) == {"view": 1}
+    for caller in (ann, bob):
+        assert (await caller("GET", f"{path}/content")).is_success
+        assert (await caller("GET", f"/albums/{album_id}/archive")).is_success
+    assert (await figures(ann, seen)) == {"view": 1, "download": 1}
+    assert (await figures(ann, album)) == {"open": 1, "download": 1}
+    assert (await figures(bob, album)) == {}
