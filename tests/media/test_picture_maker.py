@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 import struct
+import tempfile
 import zlib
 from collections.abc import AsyncGenerator
 from datetime import timedelta
@@ -12,14 +13,15 @@ from pathlib import Path
 import pytest
 
 from satchel.media.child import Child
-from satchel.media.frames import Made
+from satchel.media.frames import Job, Made
+from satchel.media.metadata_job import MetadataJob
 from satchel.media.picture_maker import PictureMaker
 from satchel.media.pictures import NoPicture, Pictured, PictureNotReady, Pictures
 from satchel.media.records import PICTURE, VERSION, PictureRow
 from satchel.stores.ports.objects import SmallObject
 from tests.application import Satchel, running_satchel
 from tests.media.given import pictures_of
-from tests.media.samples import bomb, is_flag, jpeg, photo
+from tests.media.samples import bomb, is_flag, jpeg, photo, taken
 
 
 @pytest.fixture
@@ -218,3 +220,18 @@ async def test_a_maker_that_is_stopped_in_the_middle_leaves_the_job_to_the_next(
         await pictures.find(source, "grid", VERSION)
     assert await made_by(pictures, Child()) == 1
     assert (await row_of(pictures, source)).state == "ready"
+
+
+async def test_one_job_can_ask_for_picture_and_metadata_of_a_file() -> None:
+    content, child = taken("2024:01:31 12:00:00"), Child()
+    wanted = MetadataJob(name="flag.jpg", size_bytes=len(content), now=1_800_000_000.0)
+    with tempfile.TemporaryFile() as file:
+        file.write(content)
+        file.flush()
+        answer = await child.work(
+            file.fileno(), Job(name="flag.jpg", size_bytes=len(content), picture=True, metadata=wanted)
+        )
+    await child.stop()
+    assert answer.made is not None and answer.facts is not None and answer.facts.time is not None
+    assert is_flag(answer.made.grid)
+    assert answer.facts.time.local.isoformat() == "2024-01-31T12:00:00"

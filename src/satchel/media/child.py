@@ -1,4 +1,4 @@
-"""The other end of `process.py`: starts a process that decodes, hands it a file, and kills it when time is up."""
+"""The other end of `process.py`: starts the process, hands it a file, and kills it when time is up."""
 
 import asyncio
 import os
@@ -7,9 +7,15 @@ import sys
 from contextlib import suppress
 from datetime import timedelta
 
-from satchel.media.frames import HEAD_BYTES, Job, Made, decode_made, encode, length_of
+import msgspec
+
+from satchel.media.frames import HEAD_BYTES, READY, Answer, Job, Made, decode_answer, encode, length_of
+from satchel.media.metadata.media_facts import MediaFacts
+from satchel.media.metadata_job import MetadataJob
 
 TIME_LIMIT = timedelta(seconds=20)
+# Starting takes long on a busy machine, and says nothing about the file.
+START_LIMIT = timedelta(seconds=60)
 # Libraries leak a little. A process that has done so many jobs makes room for a new one.
 MAX_JOBS = 500
 
@@ -42,7 +48,7 @@ class ChildTooSlow(Exception):
 
 
 class Child:
-    """One process that decodes. It is started for the first job and again after it has ended."""
+    """One process, used by one job at a time. It is started for the first job and again after it has ended."""
 
     def __init__(self, time_limit: timedelta = TIME_LIMIT) -> None:
         self._time_limit = time_limit
@@ -55,18 +61,32 @@ class Child:
         return None if self._process is None else self._process.pid
 
     async def make(self, descriptor: int, size_bytes: int, name: str) -> Made:
-        """What the process makes of an open file."""
-        if self._process is None or self._process.returncode is not None or self._done >= MAX_JOBS:
-            await self.stop()
-            await self._start()
-        self._done += 1
+        """The picture that the process makes of an open file."""
+        made = (await self.work(descriptor, Job(name=name, size_bytes=size_bytes, picture=True))).made
+        assert made is not None
+        return made
+
+    async def read(self, descriptor: int, wanted: MetadataJob) -> MediaFacts:
+        """The metadata that the process finds in an open file."""
+        job = Job(name=wanted.name, size_bytes=wanted.size_bytes, metadata=wanted)
+        facts = (await self.work(descriptor, job)).facts
+        assert facts is not None
+        return facts
+
+    async def work(self, descriptor: int, job: Job) -> Answer:
+        """What the process answers about an open file."""
         try:
+            if self._process is None or self._process.returncode is not None or self._done >= MAX_JOBS:
+                await self.stop()
+                async with asyncio.timeout(START_LIMIT.total_seconds()):
+                    await self._start()
+            self._done += 1
             async with asyncio.timeout(self._time_limit.total_seconds()):
-                return await self._ask(descriptor, Job(name, size_bytes))
+                return await self._ask(descriptor, job)
         except TimeoutError as error:
             await self.stop()
             raise ChildTooSlow from error
-        except (OSError, asyncio.IncompleteReadError) as error:
+        except (OSError, asyncio.IncompleteReadError, msgspec.DecodeError) as error:
             await self.stop()
             raise ChildDied from error
         except BaseException:
@@ -84,6 +104,12 @@ class Child:
                 process.kill()
             # Reading to the end lets go of the pipe.
             await process.communicate()
+
+    def end(self) -> None:
+        """Let the process end by itself, since it gets no more jobs. Only while it has none."""
+        if self._jobs is not None:
+            self._jobs.close()
+        self._process, self._jobs, self._done = None, None, 0
 
     async def _start(self) -> None:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -104,10 +130,12 @@ class Child:
                 ours.close()
                 raise
         self._jobs = ours
+        assert self._process.stdout is not None
+        await self._process.stdout.readexactly(len(READY))
 
-    async def _ask(self, descriptor: int, job: Job) -> Made:
+    async def _ask(self, descriptor: int, job: Job) -> Answer:
         assert self._process is not None and self._process.stdout is not None and self._jobs is not None
         socket.send_fds(self._jobs, [encode(job)], [descriptor])
         answers = self._process.stdout
         head = await answers.readexactly(HEAD_BYTES)
-        return decode_made(await answers.readexactly(length_of(head)))
+        return decode_answer(await answers.readexactly(length_of(head)))

@@ -1,20 +1,28 @@
-"""The messages between the server and the process that decodes."""
+"""The messages between the server and the process that decodes files and reads their metadata."""
 
 import struct
 from typing import BinaryIO, Literal
 
 import msgspec
 
+from satchel.media.metadata.media_facts import MediaFacts
+from satchel.media.metadata_job import MetadataJob
+
 State = Literal["ready", "failed", "unsupported"]
 
 _LENGTH = struct.Struct(">I")
 
 
-class Job(msgspec.Struct, frozen=True, array_like=True):
-    """What to decode. The open file comes with the message; it may be longer than the source."""
+class Job(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What to make of a file: its picture, its metadata, or both.
+
+    The open file comes with the message; it may be longer than the source.
+    """
 
     name: str
     size_bytes: int
+    picture: bool = False
+    metadata: MetadataJob | None = None
 
 
 class Made(msgspec.Struct, frozen=True, kw_only=True):
@@ -32,11 +40,21 @@ class Made(msgspec.Struct, frozen=True, kw_only=True):
     preview: bytes = b""
 
 
+class Answer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What was asked for."""
+
+    made: Made | None = None
+    facts: MediaFacts | None = None
+
+
 encode = msgspec.msgpack.Encoder().encode
 decode_job = msgspec.msgpack.Decoder(Job).decode
-decode_made = msgspec.msgpack.Decoder(Made).decode
+decode_answer = msgspec.msgpack.Decoder(Answer).decode
 
 HEAD_BYTES = _LENGTH.size
+MAX_JOB_BYTES = 64 * 1024
+# What the process says once it has started.
+READY = b"\x01"
 
 
 def length_of(head: bytes) -> int:
@@ -44,7 +62,7 @@ def length_of(head: bytes) -> int:
     return length
 
 
-def write_frame(stream: BinaryIO, made: Made) -> None:
-    body = encode(made)
+def write_frame(stream: BinaryIO, answer: Answer) -> None:
+    body = encode(answer)
     stream.write(_LENGTH.pack(len(body)) + body)
     stream.flush()

@@ -1,11 +1,6 @@
-"""What the server asks the process that reads metadata."""
+"""What is known of a file before its metadata is read."""
 
 import msgspec
-
-# A job has the details of one upload, which are shorter.
-MAX_JOB_BYTES = 64 * 1024
-# What the process says once it has started.
-READY = b"\x01"
 
 
 class MetadataJob(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -1,4 +1,5 @@
-"""The process that decodes files of strangers: started when there is something to do, limited, and killed at will.
+"""The process that decodes files of strangers and reads their metadata: started when there is something to
+do, limited, and killed at will.
 
 It gets jobs with open files on a socket and answers on its standard output. It needs no network, writes no files, and
 knows nothing of the stores.
@@ -12,9 +13,9 @@ from contextlib import closing
 from typing import BinaryIO
 
 from satchel.media.decoders import Undecodable, Unsupported, make_picture
-from satchel.media.frames import Job, Made, decode_job, write_frame
+from satchel.media.facts_read import read_facts
+from satchel.media.frames import MAX_JOB_BYTES, READY, Answer, Job, Made, decode_job, write_frame
 
-MAX_JOB_BYTES = 64 * 1024
 MAX_MEMORY_BYTES = 2 * 1024**3
 MAX_CPU_SECONDS = 20
 NICENESS = 5
@@ -25,20 +26,29 @@ def main(descriptor: int) -> None:
     """Work until the other end of the socket is closed."""
     _limit()
     answers = _own_output()
+    answers.write(READY)
+    answers.flush()
     with socket.socket(fileno=descriptor) as jobs:
         while True:
             message, files, _, _ = socket.recv_fds(jobs, MAX_JOB_BYTES, 1)
             if not message or not files:
                 return
             with closing(os.fdopen(files[0], "rb", buffering=0)) as file:
-                write_frame(answers, _made(decode_job(message), file))
+                write_frame(answers, _answer(decode_job(message), file))
 
 
-def _made(job: Job, file: BinaryIO) -> Made:
+def _answer(job: Job, file: BinaryIO) -> Answer:
     used = resource.getrusage(resource.RUSAGE_SELF)
     # The kernel counts over the whole life of a process, so each job moves the limit on.
     allowed = int(used.ru_utime + used.ru_stime) + MAX_CPU_SECONDS + 1
     resource.setrlimit(resource.RLIMIT_CPU, (allowed, resource.RLIM_INFINITY))
+    return Answer(
+        facts=None if job.metadata is None else read_facts(job.metadata, file),
+        made=_made(job, file) if job.picture else None,
+    )
+
+
+def _made(job: Job, file: BinaryIO) -> Made:
     try:
         return make_picture(file, job.size_bytes, job.name)
     except Unsupported as error:
