@@ -76,7 +76,7 @@ def located() -> bytes:
 def taken(at: str, colour: int = 0) -> bytes:
     """A JPEG of the flag that says when it was taken, such as `2024:01:31 12:00:00`; another colour is other bytes."""
     exif = pil.Exif()
-    exif.get_ifd(0x8769)[0x9003] = at
+    exif.get_ifd(0x8769)[0x9003], exif.get_ifd(0x8769)[0x9011] = at, "+01:00"
     written = io.BytesIO()
     image = pil.open(io.BytesIO(jpeg()))
     image.putpixel((0, 0), (colour, 0, 0))

@@ -11,7 +11,7 @@ from tests.media.samples import taken
 
 async def figures(owner: Caller, scope: str) -> dict[str, Any]:
     answer = await owner("GET", f"/stats/{scope}/summary")
-    total = answer.json()["total"] if answer.is_success else {}
+    total: dict[str, Any] = answer.json()["total"] if answer.is_success else {}
     return {kind: total[kind] for kind in ("open", "view", "download") if total.get(kind)}
 
 
