@@ -2,15 +2,26 @@
 
 import base64
 import io
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from importlib import import_module
+from itertools import count
 from typing import Any
 
+import pytest
+
+from satchel.features.albums.model import LocalTime, OwnerId
 from satchel.features.albums.records import MEDIA, MediaRow
+from satchel.features.albums.service.context import Albums
+from satchel.features.albums.service.media_bin import delete_media, restore
+from satchel.features.albums.service.media_change import set_date, set_favourite
+from satchel.features.albums.service.picture_note import note_picture
 from satchel.media.pictures import Pictured
-from satchel.media.records import PICTURE, SIZES, picture_key
+from satchel.media.records import PICTURE, SIZES, PictureRow, picture_key
 from satchel.stores.ports.objects import SmallObject
 from tests.application import Caller, Satchel
+from tests.features.albums.given import Meddling, library_of
 from tests.features.albums.photos_given import bundled, check_photos, photo, sent, shown, upload
 from tests.features.albums.test_photo_access import given_album
 from tests.features.links.given import given
@@ -203,3 +214,35 @@ async def test_a_link_to_an_album_shows_pictures_that_say_nothing_else(satchel: 
     # It has moved away since.
     await ann("PATCH", f"/photos/{ann.user_id}/{media_id}", json={"local_time": "2024-03-01"})
     assert (await someone("GET", f"/files/{media_id}/picture/grid/1")).status_code == 404
+
+
+async def _date(albums: Albums, owner: OwnerId, media_id: str) -> None:
+    await set_date(albums, owner, media_id, LocalTime("2023-05-06T07:08:09.000"))
+
+
+async def _like(albums: Albums, owner: OwnerId, media_id: str) -> None:
+    await set_favourite(albums, owner, media_id, favourite=True)
+
+
+async def _bin(albums: Albums, owner: OwnerId, media_id: str) -> None:
+    await delete_media(albums, owner, media_id)
+    await restore(albums, owner, media_id)
+
+
+@pytest.mark.parametrize("change", [_date, _like, _bin])
+async def test_a_picture_is_noted_at_whatever_step_of_a_change_it_comes(
+    satchel: Satchel, ann: Caller, change: Callable[[Albums, OwnerId, str], Awaitable[None]]
+) -> None:
+    albums, owner = library_of(satchel, ann, "ann@example.org").albums, OwnerId(ann.user_id)
+    for step in count(1):
+        media_id = await sent(ann, photo(mark=str(step)), f"{step}.jpg")
+        media = await row_of(satchel, ann, media_id)
+        made = PictureRow(
+            source=media.key, state="ready", version="1", made_at="", width=3, height=2, thumbhash=b"x", dhash=b"y"
+        )
+        meddling = Meddling(step, partial(note_picture, albums.tables, made, media.size_bytes))
+        await change(meddling.albums(albums), owner, media_id)
+        if meddling.calls < step:
+            break
+        assert (await row_of(satchel, ann, media_id)).picture == "1"
+        await check_photos(satchel, ann)
