@@ -5,6 +5,7 @@ import {
   ChartColumn,
   CircleUser,
   DoorOpen,
+  Images,
   Link,
   PackageOpen,
   Settings2,
@@ -17,6 +18,8 @@ export type Place = {
   path: string;
   label: Key;
   icon: Component<{ size?: number; 'aria-hidden'?: 'true' }>;
+  /** Other paths that belong to it. */
+  also?: string;
   /** Seldom used: on a phone it is above the page, not under the thumb. */
   aside?: boolean;
 };
@@ -25,6 +28,7 @@ export function placesFor(visitor: Visitor): Place[] {
   if (visitor.kind !== 'member') return [];
   const places: Place[] = [
     { path: '/shelf', label: 'nav.shelf', icon: Backpack },
+    { path: '/photos', label: 'nav.photos', icon: Images, also: '/albums' },
     { path: '/rooms', label: 'nav.rooms', icon: DoorOpen },
     { path: '/transfers', label: 'nav.transfers', icon: ArrowLeftRight },
     { path: '/drop', label: 'nav.drop', icon: PackageOpen },

@@ -89,11 +89,20 @@ async function protocol(): Promise<typeof import('tus-js-client')> {
 function metadataOf({ file, path, whereto }: Parcel): Record<string, string> {
   const metadata = {
     ...whereto,
+    ...(whereto.destination === 'photos' && timesOf(file)),
     filename: readable(file.name),
     filetype: file.type,
     relativePath: readable(path),
   };
   return Object.fromEntries(Object.entries(metadata).filter(([, value]) => value));
+}
+
+/** For photos that do not say themselves when they were taken. */
+function timesOf({ lastModified }: File): Record<string, string> {
+  return {
+    modified: new Date(lastModified).toISOString(),
+    zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+  };
 }
 
 /** Names on some systems hold line breaks and bells, which no server would take. */

@@ -1,0 +1,83 @@
+// The API calls for photos, and their types.
+import { ask, http } from '$lib/api/client';
+import type { components } from '$lib/api/schema';
+import { fromTimeline, type Photo } from './photo';
+import type { DayCount } from './sections';
+
+export type PhotoDetails = components['schemas']['PhotoView'];
+export type PhotoPage = { photos: Photo[]; cursor: string | null };
+
+const PAGE = 1000;
+
+export async function readDays(): Promise<DayCount[]> {
+  return (await ask(http.GET('/api/v1/photos/days'))).days;
+}
+
+/** The photos of these days, both included, the newest first. */
+export async function readPhotos(from: string, to: string): Promise<Photo[]> {
+  const photos: Photo[] = [];
+  let cursor: string | null = null;
+  do {
+    const query: { from: string; to: string; limit: number; cursor?: string } = { from, to, limit: PAGE };
+    if (cursor !== null) query.cursor = cursor;
+    const page: components['schemas']['PhotoColumns'] = await ask(
+      http.GET('/api/v1/photos', { params: { query } }),
+    );
+    photos.push(...fromTimeline(page));
+    cursor = page.cursor;
+  } while (cursor !== null);
+  return photos;
+}
+
+export async function readUndated(cursor: string | null, limit = PAGE): Promise<PhotoPage> {
+  const query = { limit, ...(cursor !== null && { cursor }) };
+  const page = await ask(http.GET('/api/v1/photos/undated', { params: { query } }));
+  return { photos: fromTimeline(page), cursor: page.cursor };
+}
+
+export async function readBin(cursor: string | null): Promise<PhotoPage> {
+  const query = { limit: PAGE, ...(cursor !== null && { cursor }) };
+  const page = await ask(http.GET('/api/v1/photos/bin', { params: { query } }));
+  return { photos: fromTimeline(page), cursor: page.cursor };
+}
+
+export function readDetails({ owner, id }: Photo): Promise<PhotoDetails> {
+  return ask(http.GET('/api/v1/photos/{owner}/{media_id}', which(owner, id)));
+}
+
+export async function setFavourite({ owner, id }: Photo, favourite: boolean): Promise<void> {
+  await ask(http.PATCH('/api/v1/photos/{owner}/{media_id}', { ...which(owner, id), body: { favourite } }));
+}
+
+export function setTime({ owner, id }: Photo, time: string): Promise<PhotoDetails> {
+  const body = { local_time: time };
+  return ask(http.PATCH('/api/v1/photos/{owner}/{media_id}', { ...which(owner, id), body }));
+}
+
+/** Moves it into the bin. */
+export async function binPhoto({ owner, id }: Photo): Promise<void> {
+  await ask(http.DELETE('/api/v1/photos/{owner}/{media_id}', which(owner, id)));
+}
+
+const AT_ONCE = 100;
+
+export async function restorePhotos(ids: readonly string[]): Promise<void> {
+  for (const some of chunks(ids)) await ask(http.POST('/api/v1/photos/bin/restore', { body: { ids: some } }));
+}
+
+/** Deletes these for good; all that are in the bin, if none are named. */
+export async function destroyPhotos(ids?: readonly string[]): Promise<void> {
+  if (!ids) await ask(http.DELETE('/api/v1/photos/bin', { params: { query: {} } }));
+  else
+    for (const id of chunks(ids)) await ask(http.DELETE('/api/v1/photos/bin', { params: { query: { id } } }));
+}
+
+function chunks(ids: readonly string[]): string[][] {
+  return Array.from({ length: Math.ceil(ids.length / AT_ONCE) }, (_, at) =>
+    ids.slice(at * AT_ONCE, (at + 1) * AT_ONCE),
+  );
+}
+
+function which(owner: string, id: string): { params: { path: { owner: string; media_id: string } } } {
+  return { params: { path: { owner, media_id: id } } };
+}

@@ -1,0 +1,82 @@
+// A list of photos that comes in pages: an album, the bin, or the photos without a date.
+import { Problem } from '$lib/api/problems';
+import type { Photo } from './photo';
+import type { PhotoPage } from './photoCalls';
+import type { PhotoSource } from './photoSource';
+import { daysOf, sectionsOf, type Section } from './sections';
+
+type Read = (cursor: string | null) => Promise<PhotoPage>;
+
+export class PhotoPages implements PhotoSource {
+  problem = $state.raw<Problem>();
+  #photos = $state.raw<readonly Photo[]>();
+  #byDay: boolean;
+  #read: Read;
+  #attempt = 0;
+
+  /** Whether there is a heading for each day, or no sections at all. */
+  constructor(read: Read, { byDay }: { byDay: boolean }) {
+    this.#read = read;
+    this.#byDay = byDay;
+    void this.refresh();
+  }
+
+  readonly #parts = $derived.by(() => {
+    const parts = new Map<Section, readonly Photo[]>();
+    const photos = this.#photos ?? [];
+    if (!photos.length) return parts;
+    const whole = { key: `all/${photos.length}`, from: '', to: '', count: photos.length };
+    let first = 0;
+    for (const section of this.#byDay ? sectionsOf(daysOf(photos)) : [whole]) {
+      parts.set(section, photos.slice(first, first + section.count));
+      first += section.count;
+    }
+    return parts;
+  });
+  readonly sections = $derived(this.#photos && [...this.#parts.keys()]);
+
+  get photos(): readonly Photo[] {
+    return this.#photos ?? [];
+  }
+
+  /** All pages, one after the other: each is shown when it is there. */
+  refresh = async (): Promise<void> => {
+    const attempt = ++this.#attempt;
+    const photos: Photo[] = [];
+    let cursor: string | null = null;
+    try {
+      do {
+        const page: PhotoPage = await this.#read(cursor);
+        if (attempt !== this.#attempt) return;
+        photos.push(...page.photos);
+        cursor = page.cursor;
+        // What was there before stays until all of it has come again.
+        if (cursor === null || photos.length > this.photos.length) this.#photos = [...photos];
+      } while (cursor !== null);
+      this.problem = undefined;
+    } catch (failure) {
+      if (!(failure instanceof Problem)) throw failure;
+      this.problem = failure;
+    }
+  };
+
+  photosOf(section: Section): readonly Photo[] | undefined {
+    return this.#parts.get(section);
+  }
+
+  need(): void {
+    // Every page is loaded anyhow.
+  }
+
+  around(): readonly Photo[] {
+    return this.photos;
+  }
+
+  change(ids: ReadonlySet<string>, change: Partial<Photo>): void {
+    this.#photos = this.photos.map((photo) => (ids.has(photo.id) ? { ...photo, ...change } : photo));
+  }
+
+  drop(ids: ReadonlySet<string>): void {
+    this.#photos = this.photos.filter(({ id }) => !ids.has(id));
+  }
+}

@@ -1,0 +1,128 @@
+// The timeline of everything: the days are known at once, their photos are loaded where somebody looks.
+import { SvelteMap } from 'svelte/reactivity';
+import { Problem } from '$lib/api/problems';
+import { dayOf, type Photo } from './photo';
+import { readDays, readPhotos } from './photoCalls';
+import type { PhotoSource } from './photoSource';
+import { sectionsOf, type Section } from './sections';
+
+// So many photos come with one request, if they are next to what is needed.
+const BUCKET = 400;
+// So many photos stay in memory; those looked at longest ago go first.
+const MOST_KEPT = 6000;
+
+export class PhotoTimeline implements PhotoSource {
+  sections = $state.raw<readonly Section[]>();
+  problem = $state.raw<Problem>();
+  /** By the key of the section, in the order in which they were needed last. */
+  readonly #photos = new SvelteMap<string, readonly Photo[]>();
+  readonly #loading = new Set<string>();
+
+  constructor() {
+    void this.refresh();
+  }
+
+  async refresh(): Promise<void> {
+    try {
+      const sections = sectionsOf(await readDays());
+      // One whose days and count are the same has the same photos.
+      const keys = new Set(sections.map(({ key }) => key));
+      for (const key of this.#photos.keys()) if (!keys.has(key)) this.#photos.delete(key);
+      this.sections = sections;
+      this.problem = undefined;
+    } catch (failure) {
+      if (!(failure instanceof Problem)) throw failure;
+      this.problem = failure;
+    }
+  }
+
+  photosOf({ key }: Section): readonly Photo[] | undefined {
+    return this.#photos.get(key);
+  }
+
+  need(sections: readonly Section[]): void {
+    for (const section of sections) {
+      if (this.#isWanted(section)) void this.#load(this.#bucketAround(section));
+    }
+    this.#forgetOld(sections);
+  }
+
+  around(photo: Photo): readonly Photo[] {
+    const sections = this.sections ?? [];
+    const at = sections.findIndex((section) => this.photosOf(section)?.some(({ id }) => id === photo.id));
+    if (at < 0) return [photo];
+    let [first, last] = [at, at];
+    while (first > 0 && this.#photos.has(sections[first - 1]?.key ?? '')) first--;
+    while (last < sections.length - 1 && this.#photos.has(sections[last + 1]?.key ?? '')) last++;
+    const beside = [sections[first - 1], sections[last + 1]].filter((each) => each !== undefined);
+    const near = this.photosOf(sections[at] as Section) ?? [];
+    const isAtEdge = at - first < 2 || last - at < 2 || near.length < 3;
+    if (isAtEdge) queueMicrotask(() => this.need(beside));
+    return sections.slice(first, last + 1).flatMap((section) => this.photosOf(section) ?? []);
+  }
+
+  change(ids: ReadonlySet<string>, change: Partial<Photo>): void {
+    this.#replace((photos) => photos.map((photo) => (ids.has(photo.id) ? { ...photo, ...change } : photo)));
+  }
+
+  drop(ids: ReadonlySet<string>): void {
+    this.#replace((photos) => photos.filter(({ id }) => !ids.has(id)));
+    this.sections = this.sections?.filter(({ key }) => this.#photos.get(key)?.length !== 0);
+  }
+
+  #replace(changed: (photos: readonly Photo[]) => readonly Photo[]): void {
+    for (const [key, photos] of this.#photos) this.#photos.set(key, changed(photos));
+  }
+
+  #isWanted({ key }: Section): boolean {
+    return !this.#photos.has(key) && !this.#loading.has(key);
+  }
+
+  /** The section and its neighbours, the older ones first: most people scroll that way. */
+  #bucketAround(section: Section): Section[] {
+    const sections = this.sections ?? [];
+    const at = sections.indexOf(section);
+    const bucket = [section];
+    let { count } = section;
+    for (let next = at + 1; next < sections.length && count < BUCKET; next++) {
+      const other = sections[next];
+      if (!other || !this.#isWanted(other)) break;
+      bucket.push(other);
+      count += other.count;
+    }
+    return bucket;
+  }
+
+  async #load(bucket: Section[]): Promise<void> {
+    const [newest, oldest] = [bucket[0], bucket.at(-1)];
+    if (!newest || !oldest) return;
+    for (const { key } of bucket) this.#loading.add(key);
+    try {
+      const photos = await readPhotos(oldest.from, newest.to);
+      for (const { key, from, to } of bucket) {
+        this.#photos.set(
+          key,
+          photos.filter((photo) => from <= dayOf(photo) && dayOf(photo) <= to),
+        );
+      }
+    } catch (failure) {
+      if (!(failure instanceof Problem)) throw failure;
+      this.problem = failure;
+    } finally {
+      for (const { key } of bucket) this.#loading.delete(key);
+    }
+  }
+
+  #forgetOld(needed: readonly Section[]): void {
+    let kept = 0;
+    for (const photos of this.#photos.values()) kept += photos.length;
+    if (kept <= MOST_KEPT) return;
+    const seen = new Set(needed.map(({ key }) => key));
+    for (const [key, photos] of [...this.#photos]) {
+      if (kept <= MOST_KEPT / 2) return;
+      if (seen.has(key)) continue;
+      this.#photos.delete(key);
+      kept -= photos.length;
+    }
+  }
+}
