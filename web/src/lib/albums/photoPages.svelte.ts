@@ -3,7 +3,7 @@ import { Problem } from '$lib/api/problems';
 import type { Photo } from './photo';
 import type { PhotoPage } from './photoCalls';
 import type { PhotoSource } from './photoSource';
-import { daysOf, sectionsOf, type Section } from './sections';
+import { partsOf, type Section } from './sections';
 
 type Read = (cursor: string | null) => Promise<PhotoPage>;
 
@@ -21,18 +21,7 @@ export class PhotoPages implements PhotoSource {
     void this.refresh();
   }
 
-  readonly #parts = $derived.by(() => {
-    const parts = new Map<Section, readonly Photo[]>();
-    const photos = this.#photos ?? [];
-    if (!photos.length) return parts;
-    const whole = { key: `all/${photos.length}`, from: '', to: '', count: photos.length };
-    let first = 0;
-    for (const section of this.#byDay ? sectionsOf(daysOf(photos)) : [whole]) {
-      parts.set(section, photos.slice(first, first + section.count));
-      first += section.count;
-    }
-    return parts;
-  });
+  readonly #parts = $derived(partsOf(this.photos, this.#byDay));
   readonly sections = $derived(this.#photos && [...this.#parts.keys()]);
 
   get photos(): readonly Photo[] {

@@ -1,5 +1,5 @@
 // The timeline of everything: the days are known at once, their photos are loaded where somebody looks.
-import { SvelteMap } from 'svelte/reactivity';
+import { SvelteMap, SvelteSet } from 'svelte/reactivity';
 import { Problem } from '$lib/api/problems';
 import { dayOf, type Photo } from './photo';
 import { readDays, readPhotos } from './photoCalls';
@@ -8,15 +8,15 @@ import { sectionsOf, type Section } from './sections';
 
 // So many photos come with one request, if they are next to what is needed.
 const BUCKET = 400;
-// So many photos stay in memory; those looked at longest ago go first.
+// So many photos stay in memory; those loaded longest ago go first.
 const MOST_KEPT = 6000;
 
 export class PhotoTimeline implements PhotoSource {
   sections = $state.raw<readonly Section[]>();
   problem = $state.raw<Problem>();
-  /** By the key of the section, in the order in which they were needed last. */
+  /** By the key of the section, in the order in which they were loaded. */
   readonly #photos = new SvelteMap<string, readonly Photo[]>();
-  readonly #loading = new Set<string>();
+  readonly #loading = new SvelteSet<string>();
 
   constructor() {
     void this.refresh();
@@ -26,8 +26,8 @@ export class PhotoTimeline implements PhotoSource {
     try {
       const sections = sectionsOf(await readDays());
       // One whose days and count are the same has the same photos.
-      const keys = new Set(sections.map(({ key }) => key));
-      for (const key of this.#photos.keys()) if (!keys.has(key)) this.#photos.delete(key);
+      const keys = sections.map(({ key }) => key);
+      for (const key of this.#photos.keys()) if (!keys.includes(key)) this.#photos.delete(key);
       this.sections = sections;
       this.problem = undefined;
     } catch (failure) {
@@ -117,10 +117,10 @@ export class PhotoTimeline implements PhotoSource {
     let kept = 0;
     for (const photos of this.#photos.values()) kept += photos.length;
     if (kept <= MOST_KEPT) return;
-    const seen = new Set(needed.map(({ key }) => key));
+    const seen = needed.map(({ key }) => key);
     for (const [key, photos] of [...this.#photos]) {
       if (kept <= MOST_KEPT / 2) return;
-      if (seen.has(key)) continue;
+      if (seen.includes(key)) continue;
       this.#photos.delete(key);
       kept -= photos.length;
     }

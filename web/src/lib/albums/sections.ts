@@ -24,6 +24,19 @@ export function sectionsOf(days: readonly DayCount[]): Section[] {
   return sections;
 }
 
+/** The photos of each section; without days, all are in one. */
+export function partsOf(photos: readonly Photo[], byDay: boolean): Map<Section, readonly Photo[]> {
+  const parts = new Map<Section, readonly Photo[]>();
+  if (!photos.length) return parts;
+  const whole = { key: 'all', from: '', to: '', count: photos.length };
+  let first = 0;
+  for (const each of byDay ? sectionsOf(daysOf(photos)) : [whole]) {
+    parts.set(each, photos.slice(first, first + each.count));
+    first += each.count;
+  }
+  return parts;
+}
+
 /** The days of photos in their order. */
 export function daysOf(photos: readonly Photo[]): DayCount[] {
   const days: DayCount[] = [];

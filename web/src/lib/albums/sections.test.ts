@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest';
+import { sectionAt, topsOf } from './gridLayout';
+import { fromAlbum, fromTimeline, picturePath, USUAL_RATIO, type Photo } from './photo';
+import { addDays, daysOf, lastDay, sectionsOf } from './sections';
+
+function photo(id: string, time: string): Photo {
+  return {
+    owner: 'ann',
+    id,
+    time,
+    type: 'IMAGE',
+    ratio: 1,
+    placeholder: '',
+    version: '',
+    durationMs: 0,
+    favourite: false,
+    pinned: false,
+  };
+}
+
+describe('the sections of a grid', () => {
+  it('put neighbouring days of one month together while they have few photos', () => {
+    const days = [
+      { day: '2025-08-02', count: 1 },
+      { day: '2025-07-31', count: 2 },
+      { day: '2025-07-30', count: 3 },
+      { day: '2025-07-29', count: 40 },
+      { day: '2025-07-28', count: 1 },
+    ];
+    expect(sectionsOf(days).map(({ from, to, count }) => [from, to, count])).toEqual([
+      ['2025-08-02', '2025-08-02', 1],
+      ['2025-07-30', '2025-07-31', 5],
+      ['2025-07-29', '2025-07-29', 40],
+      ['2025-07-28', '2025-07-28', 1],
+    ]);
+  });
+
+  it('count the photos of each day in their order', () => {
+    const photos = [
+      photo('a', '2025-07-31T09:00:00.000'),
+      photo('b', '2025-07-31T08:00:00.000'),
+      photo('c', ''),
+    ];
+    expect(daysOf(photos)).toEqual([
+      { day: '2025-07-31', count: 2 },
+      { day: '', count: 1 },
+    ]);
+  });
+
+  it('are found by their height, also at the ends', () => {
+    const sections = sectionsOf(
+      Array.from({ length: 12 }, (_, at) => ({
+        day: `2025-${String(12 - at).padStart(2, '0')}-01`,
+        count: 30,
+      })),
+    );
+    const tops = topsOf(sections, () => undefined, { width: 900, rowPx: 200, headPx: 40 });
+    expect(tops).toHaveLength(13);
+    for (const at of [0, 5, 11]) {
+      expect(sectionAt(tops, (tops[at] ?? 0) + 1)).toBe(at);
+      expect(sectionAt(tops, (tops[at + 1] ?? 0) - 1)).toBe(at);
+    }
+    expect([sectionAt(tops, -500), sectionAt(tops, 1e9)]).toEqual([0, 11]);
+  });
+});
+
+describe('the days of an album', () => {
+  it('end on the day before an end at midnight', () => {
+    expect(lastDay('2025-08-01T00:00:00')).toBe('2025-07-31');
+    expect(lastDay('2025-08-01')).toBe('2025-07-31');
+    expect(lastDay('2025-08-01T12:00:00')).toBe('2025-08-01');
+  });
+
+  it('are counted over months, whatever the time zone', () => {
+    expect(addDays('2025-03-30', 2)).toBe('2025-04-01');
+    expect(addDays('2024-02-28', 1)).toBe('2024-02-29');
+  });
+});
+
+describe('a photo', () => {
+  it('is read from the columns of the timeline and of albums', () => {
+    const shared = { ids: ['a'], times: ['2025-07-31T09:00:00.000'], types: ['IMAGE' as const] };
+    const inTimeline = fromTimeline({
+      ...shared,
+      owner: 'ann',
+      ratios: [1500],
+      placeholders: ['hash'],
+      durations_ms: [0],
+      pictures: ['v1'],
+      favourites: [true],
+      guessed: [false],
+      cursor: null,
+    });
+    const inAlbum = fromAlbum('ann', {
+      ...shared,
+      ratios: [1.5],
+      placeholders: ['hash'],
+      versions: ['v1'],
+      durations: [0],
+      favourites: [true],
+      pinned: [false],
+    });
+    expect(inTimeline).toEqual(inAlbum);
+    const unknown = { ...shared, ratios: [null], placeholders: [null], versions: [null] };
+    const [bare] = fromAlbum('ann', { ...unknown, durations: [0], favourites: [false], pinned: [false] });
+    expect([bare?.ratio, bare?.placeholder, bare?.version]).toEqual([USUAL_RATIO, '', '']);
+  });
+
+  it('is shown by its picture, or by itself until there is one', () => {
+    const made = { owner: 'ann', id: 'a', version: 'v1' };
+    expect(picturePath(made, 'grid')).toBe('/api/v1/photos/ann/a/picture/grid/v1');
+    expect(picturePath({ ...made, version: '' }, 'grid')).toBe('/api/v1/photos/ann/a/preview');
+  });
+});
