@@ -87,6 +87,22 @@ GROUPS = {
         "StatView RecordedView RecordedClicksView CountView RebuiltView ErasedView",
         unread={"SummaryView": "so_far_until", "DaysView": "people_known_since"},
     ),
+    "album_types": Group(
+        "Albums, who sees them, and what changes of them do.",
+        "ReaderView CoverView AlbumView AlbumList ActView ActedView PlannedAlbum AlbumName KnownPerson MoveView "
+        "OrphansView PlanView AlbumShareView MediaColumns AlbumMedias PinView",
+        unread={
+            "CoverView": "placeholder ratio type version",
+            "MediaColumns": "durations placeholders ratios versions",
+        },
+    ),
+    "photo_types": Group(
+        "Photos: which are stored, and what is known of each.",
+        "KnownView KnownList VerifiedView VerifiedList PartView PositionView PhotoView PhotoColumns",
+        unread={
+            "PhotoColumns": "durations_ms guessed pictures placeholders ratios",
+        },
+    ),
     # Ids become parts of paths and of what is computed, so nothing else is accepted in their place.
     "drop_types": Group(
         "Drop sessions, their members, files and requests.",
@@ -145,7 +161,9 @@ def _struct(schemas: Mapping[str, Any], short: str, group: Group, known: Mapping
 
 def _docstring(description: str) -> Iterator[str]:
     first = " ".join(description.strip().split("\n\n")[0].split())
-    wrapped = textwrap.wrap(first, _WIDTH)
+    # A single line has quotes at both of its ends.
+    fits = len(first) <= _WIDTH - 2
+    wrapped = [first] if fits else textwrap.wrap(first, min(_WIDTH, len(first) - 1))
     yield f'    """{wrapped[0]}' + ('"""' if len(wrapped) == 1 else "")
     yield from (f"    {line}" for line in wrapped[1:])
     if len(wrapped) > 1:

@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeVar
 from satchel.cli.engine.api_types.shelf_types import UploadState
 from satchel.cli.engine.files.download import Fetcher, Wanted
 from satchel.cli.engine.files.local_files import Gathered, Source, near
-from satchel.cli.engine.files.upload import Sender, bundled
+from satchel.cli.engine.files.upload import About, Sender, bundled, say_nothing_more
 from satchel.cli.engine.files.upload_journal import Journal
 from satchel.cli.engine.files.worker_pool import WorkerPool
 from satchel.cli.engine.http.client import SIGN_IN_AGAIN, Client
@@ -105,11 +105,14 @@ def send_all(
     as_json: bool,
     quiet: bool,
     destination: Mapping[str, str],
+    about: About = say_nothing_more,
+    view_of: Callable[[int, int], Lines] | None = None,
 ) -> Sent:
+    """Send what the journal does not know as sent. `view_of` gets the number of files and bytes of that."""
     waiting = [source for source in found.sources if not journal.is_done(source)]
     uploads = {source: journal.upload_of(source) for source in found.sources}
     pool = WorkerPool(SENDING_AT_ONCE)
-    sender = Sender(client, journal, pool.stop.is_set, destination)
+    sender = Sender(client, journal, pool.stop.is_set, destination, about)
 
     def send(source: Source, retry: Retry, moved: Callable[[int], None]) -> dict[str, Any]:
         upload_id = uploads[source] = sender.send(source, retry, moved)
@@ -125,14 +128,17 @@ def send_all(
                 uploads[source] = file_id
                 batch.has_moved(name, source.size_bytes, {"place": source.place, "file_id": file_id})
 
-    view = progress_view("sent", len(waiting), _bytes_of(waiting), as_json=as_json, quiet=quiet)
+    if view_of is None:
+        view = progress_view("sent", len(waiting), _bytes_of(waiting), as_json=as_json, quiet=quiet)
+    else:
+        view = view_of(len(waiting), _bytes_of(waiting))
     batch = _Batch(pool, view)
     with view:
         for path, why in found.left_out:
             view.left_out(near(path), why)
         for path, why in found.failed:
             batch.fail(near(path), why)
-        pool.run_all(bundled(waiting), send_some)
+        pool.run_all(bundled(waiting, about), send_some)
     return Sent(batch.sum_up(before=len(found.sources) - len(waiting)), uploads)
 
 

@@ -36,15 +36,19 @@ class Gathered:
     sources: list[Source] = field(default_factory=list[Source])
     left_out: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     failed: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    skip_hidden: bool = False
 
     @property
     def size_bytes(self) -> int:
         return sum(source.size_bytes for source in self.sources)
 
 
-def gather(names: Sequence[str], folder: str) -> Gathered:
-    """Everything that was named, folders with all that is in them. Links are followed only where they were named."""
-    found = Gathered()
+def gather(names: Sequence[str], folder: str, *, skip_hidden: bool = False) -> Gathered:
+    """Everything that was named, folders with all that is in them. Links are followed only where they were named.
+
+    What is hidden is left out without a word if `skip_hidden`, unless it was named.
+    """
+    found = Gathered(skip_hidden=skip_hidden)
     for name in dict.fromkeys(map(os.path.abspath, names)):
         place = "/".join(filter(None, [folder.strip("/"), sendable(Path(name).name)]))
         try:
@@ -81,7 +85,9 @@ def _add_folder(found: Gathered, path: str, place: str) -> None:
         folder, there = waiting.pop()
         try:
             entries = _sorted_entries(folder)
-            if not entries:
+            if found.skip_hidden:
+                entries = [entry for entry in entries if not entry.name.startswith(".")]
+            elif not entries:
                 found.left_out.append((folder, "an empty folder"))
             for entry in entries:
                 about = entry.stat(follow_symlinks=False)

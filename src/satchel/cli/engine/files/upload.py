@@ -37,13 +37,20 @@ _TRIES_OF_A_CHANGING_FILE = 3
 
 # Told how many bytes of a file the server has, as far as we know.
 Moved = Callable[[int], None]
+# What the metadata of an upload say of one file, besides its name and place.
+About = Callable[[Source], Mapping[str, str]]
 
 
 class Changed(Exception):
     """The file is not the one any more that was begun to be sent."""
 
 
-def bundled(sources: Iterable[Source]) -> Iterator[Sequence[Source]]:
+def say_nothing_more(_: Source) -> Mapping[str, str]:
+    """For destinations that want to know the same of every file."""
+    return {}
+
+
+def bundled(sources: Iterable[Source], about: About = say_nothing_more) -> Iterator[Sequence[Source]]:
     """Small files in bundles, as they come, and each large one for itself."""
     bundle: list[Source] = []
     size_bytes = 0
@@ -51,11 +58,12 @@ def bundled(sources: Iterable[Source]) -> Iterator[Sequence[Source]]:
         if source.size_bytes > SMALL_BYTES:
             yield [source]
             continue
-        if len(bundle) == BUNDLE_FILES or size_bytes + source.size_bytes > BUNDLE_BYTES:
+        here_bytes = source.size_bytes + sum(len(value.encode()) for value in about(source).values())
+        if len(bundle) == BUNDLE_FILES or size_bytes + here_bytes > BUNDLE_BYTES:
             yield bundle
             bundle, size_bytes = [], 0
         bundle.append(source)
-        size_bytes += source.size_bytes
+        size_bytes += here_bytes
     if bundle:
         yield bundle
 
@@ -69,6 +77,7 @@ class Sender:
     is_stopped: Callable[[], bool]
     # What the metadata of every upload say: its `destination`, and what that one wants to know.
     destination: Mapping[str, str]
+    about: About = say_nothing_more
     _large: Semaphore = field(default_factory=lambda: Semaphore(LARGE_AT_ONCE))
     _bundles: Semaphore = field(default_factory=lambda: Semaphore(BUNDLES_AT_ONCE))
     _no_bundles: Event = field(default_factory=Event)
@@ -189,7 +198,7 @@ class Sender:
 
     def _about(self, source: Source) -> dict[str, str]:
         folder, _, name = source.place.rpartition("/")
-        about = {**self.destination, "filename": name}
+        about = {**self.destination, **self.about(source), "filename": name}
         if folder:
             about["relativePath"] = source.place
         if filetype := _type_of(name):
