@@ -41,6 +41,7 @@ VERBS = {
         "transfers": "transfers",
         "room": "rooms",
     },
+    "Keep photos in albums": {"photos": "photos", "album": "albums"},
     "Share links, and see statistics": {"link": "links", "links": "links", "stats": "stats"},
     "Send files, end-to-end encrypted": {"send": "drop", "receive": "drop"},
     "Administer a server": {"invite": "account", "people": "people", "reset-password": "people"},

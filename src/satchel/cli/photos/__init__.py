@@ -1,0 +1,137 @@
+"""`satchel photos`: back up photos, ask whether they are stored, propose albums, and export everything."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from satchel.cli.engine.command.common_options import JsonLines, Server
+from satchel.cli.engine.command.typer_internals import Verb, verb_group
+from satchel.cli.engine.terminal.output import CommandFailed, note
+
+# As in `account`, what takes long to load is imported inside the verbs.
+
+photos = verb_group("photos", no_args_is_help=True, help="Back up photos, verify that they are stored, export them.")
+Folders = Annotated[list[str], typer.Argument(metavar="DIR", help="Folders, with all that is in them; or files.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Say only what went wrong.")]
+NoCache = Annotated[bool, typer.Option("--no-cache", help="Read every file again, also unchanged ones.")]
+INTERRUPTED = "Stopped. Run the same command again to resume."
+
+
+@photos.command(cls=Verb)
+def backup(
+    folders: Folders,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be stored.")] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Go on with what is added later, until Ctrl-C.")] = False,
+    from_bin: Annotated[
+        bool, typer.Option("--from-bin", help="Also take photos out of the bin that are here.")
+    ] = False,
+    no_cache: NoCache = False,
+    quiet: Quiet = False,
+    json: JsonLines = False,
+    server: Server = None,
+) -> None:
+    """Store the photos and videos of folders that the server does not have yet.
+
+    Each goes into the album of its date. Hidden files are skipped; sidecars of Google Takeout and XMP are read. If the
+    command is interrupted, run it again to resume.
+    """
+    from satchel.cli.engine.http.client import open_client
+    from satchel.cli.photos.photo_backup import PhotoBackup
+    from satchel.cli.photos.photo_fates import FateReport
+    from satchel.cli.photos.photo_watch import watch_folders
+
+    with open_client(server) as client:
+
+        def run(*, first: bool) -> FateReport:
+            report = FateReport(as_json=json, quiet=quiet, tells_known=first)
+            PhotoBackup(
+                client,
+                folders,
+                report,
+                is_dry_run=dry_run,
+                uses_cache=not (no_cache and first),
+                takes_from_bin=from_bin,
+            ).run()
+            return report
+
+        try:
+            report = run(first=True)
+            if not json and not quiet:
+                print(report.sum_up())
+            if watch and not dry_run:
+                watch_folders(folders, lambda: run(first=False), says=not (json or quiet))
+        except KeyboardInterrupt:
+            note(INTERRUPTED)
+            raise
+        if report.troubles:
+            raise CommandFailed("Some files were not stored. Run the same command again to retry them.")
+
+
+@photos.command(cls=Verb)
+def have(
+    folders: Folders,
+    photos_only: Annotated[
+        bool, typer.Option("--photos-only", help="Do not mind files that are no photos and are not stored.")
+    ] = False,
+    no_cache: NoCache = False,
+    quiet: Quiet = False,
+    json: JsonLines = False,
+    server: Server = None,
+) -> None:
+    """Say of each file whether it is stored, after the server has read its bytes again.
+
+    Exits with 0 only if all are, so that the card or folder can be wiped.
+    """
+    from satchel.cli.engine.http.client import open_client
+    from satchel.cli.photos.photo_fates import FateReport
+    from satchel.cli.photos.photo_have import PhotoHave
+
+    with open_client(server) as client:
+        report = FateReport(as_json=json, quiet=quiet)
+        command = PhotoHave(client, folders, report, uses_cache=not no_cache, photos_only=photos_only)
+        is_safe = command.run()
+    if not is_safe:
+        raise CommandFailed(command.verdict())
+    if not json:
+        print(command.verdict())
+
+
+@photos.command(cls=Verb)
+def scan(folders: Folders, no_cache: NoCache = False, json: JsonLines = False, server: Server = None) -> None:
+    """Propose an album per folder, with its dates and the photos per day. Nothing is changed."""
+    from satchel.cli.engine.http.client import open_client
+    from satchel.cli.photos.album_proposals import propose
+
+    with open_client(server) as client:
+        propose(client, folders, uses_cache=not no_cache, as_json=json)
+
+
+@photos.command(cls=Verb)
+def export(
+    folder: Annotated[str, typer.Argument(metavar="DIR", help="Where to put them; made if missing.")],
+    album: Annotated[
+        list[str] | None, typer.Option("--album", metavar="ALBUM", help="Only this album; can be given again.")
+    ] = None,
+    quiet: Quiet = False,
+    json: JsonLines = False,
+    server: Server = None,
+) -> None:
+    """Write all your photos into a folder per album, with sidecars that say what is known of each.
+
+    `satchel photos backup` of that folder restores albums, dates, pins and favourites. Nothing is overwritten. If the
+    command is interrupted, run it again to resume.
+    """
+    from satchel.cli.engine.http.client import open_client
+    from satchel.cli.photos.photo_export import PhotoExport
+
+    with open_client(server) as client:
+        try:
+            whole = PhotoExport(client, Path(folder), as_json=json, quiet=quiet).run(album or [])
+        except OSError as error:
+            raise CommandFailed(f"The folder {folder} cannot be used: {error.strerror}.") from error
+        except KeyboardInterrupt:
+            note(INTERRUPTED)
+            raise
+    if not whole:
+        raise CommandFailed("Some files were not exported. Run the same command again to retry them.")
