@@ -1,5 +1,6 @@
 """`satchel photos`: back up photos, ask whether they are stored, propose albums, and export everything."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -39,12 +40,12 @@ def backup(
     from satchel.cli.engine.http.client import open_client
     from satchel.cli.photos.photo_backup import PhotoBackup
     from satchel.cli.photos.photo_fates import FateReport
-    from satchel.cli.photos.photo_watch import watch_folders
+    from satchel.cli.photos.photo_watch import look, watch_folders
 
     with open_client(server) as client:
 
         def run(*, first: bool) -> FateReport:
-            report = FateReport(as_json=json, quiet=quiet, tells_known=first)
+            report = FateReport(as_json=json, quiet=quiet, tells_known=first, sums_up_albums=sys.stdout.isatty())
             PhotoBackup(
                 client,
                 folders,
@@ -56,11 +57,12 @@ def backup(
             return report
 
         try:
+            before = look(folders) if watch else {}
             report = run(first=True)
             if not json and not quiet:
                 print(report.sum_up())
             if watch and not dry_run:
-                watch_folders(folders, lambda: run(first=False), says=not (json or quiet))
+                watch_folders(folders, before, lambda: run(first=False), says=not (json or quiet))
         except KeyboardInterrupt:
             note(INTERRUPTED)
             raise

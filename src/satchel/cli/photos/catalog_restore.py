@@ -11,6 +11,7 @@ from satchel.cli.engine.api_types.photo_types import PhotoView
 from satchel.cli.engine.files.local_files import Source
 from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.http.failures import Refused
+from satchel.cli.engine.resources.album_find import all_albums
 from satchel.cli.engine.terminal.output import note
 from satchel.cli.photos.catalog_files import AlbumFile, PhotoFile, read_album_file, taken_text, xmp_packet
 from satchel.cli.photos.photo_scan import Photo, Scanned
@@ -105,8 +106,10 @@ class CatalogRestore:
             media_id = known[signature].id or ""
             if media_id in stored:
                 self._restore(f"/photos/{owner}/{media_id}", media_id, photo, stored[media_id])
+        now = {album.album_id: album.cover for album in all_albums(self.client, mine=True)} if self._covers else {}
         for album_id, cover in self._covers.items():
-            if cover in stored:
+            shown = now.get(album_id)
+            if cover in stored and stored[cover].album_id == album_id and (not shown or shown.media_id != cover):
                 self.client.call("PATCH", f"/albums/{album_id}", ActedView, {"cover": cover})
 
     def _restore(self, path: str, media_id: str, photo: Photo, now: _Stored) -> None:

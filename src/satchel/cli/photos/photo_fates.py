@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from satchel.cli.engine.files.local_files import near
-from satchel.cli.engine.terminal.output import note, paint, printable
+from satchel.cli.engine.terminal.output import paint, printable
 from satchel.cli.engine.terminal.progress import Bars, Lines, Silence
 from satchel.cli.engine.terminal.sizes import shown_bytes
 
@@ -35,11 +35,11 @@ _WORDS: dict[str, str] = {
     "new": "would be stored",
     "twice": "twice here",
     "binned": "in the bin",
-    "sidecar": "sidecars",
-    "not-a-photo": "no photos",
+    "sidecar": "read as sidecars",
+    "not-a-photo": "not a photo",
     "left-out": "left out",
     "refused": "refused",
-    "changed": "changed while they were read",
+    "changed": "changed while being read",
     "unreadable": "unreadable",
     "verified": "verified",
     "missing": "not stored",
@@ -71,24 +71,33 @@ class FateReport:
     quiet: bool
     # Not again and again while folders are watched.
     tells_known: bool = True
+    # In a terminal, thousands of lines about what went well would hide the others.
+    sums_up_albums: bool = False
     counts: Counter[str] = field(default_factory=Counter[str])
     size_bytes: Counter[str] = field(default_factory=Counter[str])
+    albums: Counter[str] = field(default_factory=Counter[str])
 
     def tell(self, told: FileFate) -> None:
         self.counts[told.fate] += 1
         self.size_bytes[told.fate] += told.size_bytes
+        if told.fate == "stored":
+            self.albums[told.album] += 1
         if not self.tells_known and told.fate not in (*TROUBLES, "stored"):
             return
         if self.as_json:
             self._print_object(told)
             return
-        name = printable(near(told.path))
+        name, fate = printable(near(told.path)), told.fate.replace("-", " ")
         where = f" in {printable(told.album)}" if told.album else ""
         why = f": {told.why}" if told.why else ""
         if told.fate in TROUBLES:
-            note(f"{paint(told.fate, 'bad', sys.stderr)} {name}{why}")
-        elif not self.quiet and told.fate != "sidecar":
-            print(f"{told.fate} {name}{where}{why}")
+            complaint = paint(fate, "bad", sys.stderr)
+            print(f"{complaint} {name}{printable(why)}", file=sys.stderr)
+        elif not self.quiet and told.fate != "sidecar" and not self._is_summed_up(told):
+            print(f"{fate} {name}{where}{printable(why)}")
+
+    def _is_summed_up(self, told: FileFate) -> bool:
+        return self.sums_up_albums and told.fate in ("stored", "known")
 
     def _print_object(self, told: FileFate) -> None:
         # JSON cannot say what is not UTF-8.
@@ -107,7 +116,11 @@ class FateReport:
         return sum(self.counts[fate] for fate in TROUBLES)
 
     def sum_up(self) -> str:
-        """All counts in one sentence."""
+        """How many went into each album, if the files themselves were not told; and all counts in one sentence."""
+        albums = sorted(self.albums.items()) if self.sums_up_albums else []
+        return "\n".join([*(f"{count:,} stored in {printable(name)}" for name, count in albums), self._counted()])
+
+    def _counted(self) -> str:
         parts = [
             f"{self.counts[fate]:,} {word}{self._size(fate)}" for fate, word in _WORDS.items() if self.counts[fate]
         ]

@@ -78,11 +78,11 @@ class PhotoHave:
             return f"Not safe to wipe: {_files(troubles)} {_are(troubles)} not stored{ok}."
         if others and not self.photos_only:
             return (
-                f"Not safe to wipe: {_files(others)} that {_are(others)} no photos {_are(others)} not stored. "
-                f"All {_files(stored)} that are photos are stored and were read again."
+                f"Not safe to wipe: {_no_photos(others)} {_are(others)} not stored. "
+                f"{_photos(stored)} {_are(stored)} stored and {_were(stored)} read again."
             )
-        apart = f" {_files(others)} that {_are(others)} no photos {_are(others)} not stored." if others else ""
-        return f"Safe to wipe: {_all(stored)} stored and {'was' if stored == 1 else 'were'} read again.{apart}{beside}"
+        apart = f" Not stored: {_no_photos(others)}." if others else ""
+        return f"Safe to wipe: {_all(stored)} stored and {_were(stored)} read again.{apart}{beside}"
 
 
 def _told(photo: Photo, known: KnownView, verified: VerifiedView, names: dict[str, str]) -> FileFate:
@@ -100,6 +100,18 @@ def _told(photo: Photo, known: KnownView, verified: VerifiedView, names: dict[st
 
 def _files(count: int) -> str:
     return "1 file" if count == 1 else f"{count:,} files"
+
+
+def _photos(count: int) -> str:
+    return "The only photo" if count == 1 else f"All {count:,} photos"
+
+
+def _no_photos(count: int) -> str:
+    return "1 file that is not a photo" if count == 1 else f"{count:,} files that are not photos"
+
+
+def _were(count: int) -> str:
+    return "was" if count == 1 else "were"
 
 
 def _are(count: int) -> str:

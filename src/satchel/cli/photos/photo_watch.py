@@ -1,7 +1,7 @@
 """Watch folders by looking at them again and again, and back up what has changed."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from satchel.cli.engine.files.local_files import gather
 from satchel.cli.engine.http.failures import Refused, Unreachable
@@ -14,17 +14,22 @@ from satchel.cli.photos.photo_fates import FateReport
 LOOK_SECONDS = 2.0
 
 
-def watch_folders(folders: Sequence[str], run: Callable[[], FateReport], *, says: bool) -> None:
-    """Until Ctrl-C, which is how one ends it. A change is backed up once it has been still for one look."""
+def watch_folders(
+    folders: Sequence[str], done: Mapping[str, str], run: Callable[[], FateReport], *, says: bool
+) -> None:
+    """Until Ctrl-C, which is how one ends it. A change is backed up once it has been still for one look.
+
+    `done` is what was there before the first backup began: what came while it ran may not be in it.
+    """
     if says:
         note("Watching. Ctrl-C stops.")
-    done = seen = _look(folders)
+    seen = done
     try:
         with Interruption() as interruption:
             while True:
                 time.sleep(LOOK_SECONDS)
                 interruption.raise_again()
-                now = _look(folders)
+                now = look(folders)
                 if now == seen and now != done and _backed_up(run, says=says):
                     done = now
                 seen = now
@@ -45,5 +50,6 @@ def _backed_up(run: Callable[[], FateReport], *, says: bool) -> bool:
     return True
 
 
-def _look(folders: Sequence[str]) -> dict[str, str]:
+def look(folders: Sequence[str]) -> dict[str, str]:
+    """The version of every file."""
     return {source.path: source.version for source in gather(folders, "", skip_hidden=True).sources}

@@ -32,7 +32,8 @@ def find_album(client: Client, typed: str) -> AlbumView:
         raise CommandFailed(f"{len(found)} albums are called {typed}. Name one by its id: {ids}.")
     try:
         # It may have been renamed since.
-        return client.call("GET", f"/albums/by-folder?folder={quote(typed, safe='')}", AlbumView)
+        folder = quote(f"/{typed.strip().lstrip('/')}", safe="")
+        return client.call("GET", f"/albums/by-folder?folder={folder}", AlbumView)
     except Refused as refusal:
         if refusal.status != 404:
             raise
