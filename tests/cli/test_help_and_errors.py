@@ -30,7 +30,26 @@ def test_every_line_of_help_fits_a_narrow_terminal(
     links = ["link", *(f"links {verb}" for verb in ("", "show", "pause", "resume", "extend", "change", "revoke"))]
     figures = ("", "show", "clicks", "day", "month", "total", "press", "rebuild", "erase")
     stats = [f"stats {verb}" for verb in figures]
-    verbs = ("", "serve", "doctor", "tables", *account, "put", "get", "ls", "rm", *room, *transfers, *links, *stats)
+    photos = [f"photos {verb}" for verb in ("", "backup", "have", "scan", "export")]
+    acts = ("create", "rename", "dates", "delete", "undo", "share", "unshare", "pin")
+    album = [f"album {verb}" for verb in ("", "list", "show", *acts)]
+    verbs = (
+        *photos,
+        *album,
+        "",
+        "serve",
+        "doctor",
+        "tables",
+        *account,
+        "put",
+        "get",
+        "ls",
+        "rm",
+        *room,
+        *transfers,
+        *links,
+        *stats,
+    )
     for verb in verbs:
         ran = at_once(*verb.split(), "--help")
         assert ran.code == 0
