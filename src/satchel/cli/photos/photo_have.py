@@ -49,11 +49,16 @@ class PhotoHave:
         signatures = [photo.signature for photo in scanned.photos]
         known = ask_known(self.client, signatures)
         names = album_names(self.client)
-        total = sum(size for _, size in known)
-        # The server tells how many it has read, not how far it is in one.
-        with step_view(len(known), total, silent=silent) as view:
-            moved = view.begin("on the server", 0)
-            verified = verify(self.client, signatures, lambda count: moved(round(total * count / max(1, len(known)))))
+        sizes = [size for _, size in known]
+        with step_view(len(known), sum(sizes), silent=silent) as view:
+
+            def heard(answers: int) -> None:
+                for number in range(heard_before[0], answers):
+                    view.done(str(number), sizes[number], {})
+                heard_before[0] = answers
+
+            heard_before = [0]
+            verified = verify(self.client, signatures, heard)
         for path, trouble, why in scanned.others:
             self.report.tell(FileFate(path=path, fate=trouble, why=why))
         for photo in scanned.photos:
