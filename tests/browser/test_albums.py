@@ -89,7 +89,7 @@ def test_photos_come_into_albums_by_date_and_move_with_them(server: ServerProces
     expect(page.get_by_role("dialog")).to_contain_text("Bob will newly see these.")
     press(page, "Change dates")
     expect(tiles(page)).to_have_count(2)
-    press(page, "Undo")
+    page.get_by_role("button", name="Undo", exact=True).last.click()
     expect(tiles(page)).to_have_count(1)
     assert_everybody_can_use(page)
 
