@@ -21,7 +21,7 @@ export class PhotoPages implements PhotoSource {
     void this.refresh();
   }
 
-  readonly #parts = $derived(partsOf(this.photos, this.#byDay));
+  readonly #parts = $derived.by(() => partsOf(this.photos, this.#byDay));
   readonly sections = $derived(this.#photos && [...this.#parts.keys()]);
 
   get photos(): readonly Photo[] {
