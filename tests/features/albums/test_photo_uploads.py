@@ -24,6 +24,7 @@ from tests.features.albums.photos_given import (
     signature,
     upload,
 )
+from tests.media.given import pictures_of
 from tests.media.made_files import jpeg, movie
 
 
@@ -189,7 +190,10 @@ async def test_what_there_is_no_time_to_read_is_answered_with_later(satchel: Sat
         await sent(ann, content, f"{number}.jpg")
     objects = satchel.stores.objects
     photos = Photos(
-        albums=library_of(satchel, ann, "ann@example.org").albums, objects=objects, reader=MetadataReader(objects)
+        albums=library_of(satchel, ann, "ann@example.org").albums,
+        objects=objects,
+        reader=MetadataReader(objects),
+        pictures=pictures_of(satchel),
     )
     files = [Signature(**signature(content)) for content in contents]
     found = await verify(photos, OwnerId(ann.user_id), files, "", read_for=timedelta(0))

@@ -35,7 +35,7 @@ export function fromTimeline(columns: TimelineColumns): Photo[] {
     type: columns.types[at] ?? 'IMAGE',
     ratio: usable((columns.ratios[at] ?? 0) / 1000),
     placeholder: columns.placeholders[at] ?? '',
-    version: columns.pictures[at] ?? '',
+    version: columns.versions[at] ?? '',
     durationMs: columns.durations_ms[at] ?? 0,
     favourite: columns.favourites[at] ?? false,
     pinned: false,

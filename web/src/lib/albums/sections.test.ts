@@ -86,7 +86,7 @@ describe('a photo', () => {
       ratios: [1500],
       placeholders: ['hash'],
       durations_ms: [0],
-      pictures: ['v1'],
+      versions: ['v1'],
       favourites: [true],
       guessed: [false],
       cursor: null,
