@@ -184,6 +184,10 @@ def _field(name: str, written: str, about: Mapping[str, Any], *, is_required: bo
 def _type(about: Mapping[str, Any], known: Mapping[str, str], pattern: str | None) -> str:
     if "anyOf" in about:
         members = [_type(each, known, pattern) for each in about["anyOf"]]
+        words = [member[len("Literal[") : -1] for member in members if member.startswith("Literal[")]
+        if len(words) > 1:
+            others = [member for member in members if not member.startswith("Literal[")]
+            members = [f"Literal[{', '.join(words)}]", *others]
         return " | ".join(sorted(members, key=lambda member: member == "None"))
     if "$ref" in about:
         return known[about["$ref"].rpartition("/")[2]]
