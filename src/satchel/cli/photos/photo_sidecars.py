@@ -12,7 +12,7 @@ import msgspec
 from satchel.cli.engine.files.local_files import Source
 from satchel.cli.photos.catalog_files import ALBUM_FILE, PHOTO_ENDING, PhotoFile, read_photo_file, xmp_packet
 from satchel.media.metadata.date_text import Written
-from satchel.media.metadata.takeout_json import find_takeout, read_takeout
+from satchel.media.metadata.takeout_json import TakeoutNames, read_takeout
 from satchel.media.metadata.xmp_packet import read_xmp
 
 # The server takes 8 KB of metadata with an upload, in base64.
@@ -74,13 +74,14 @@ def _index_folder(index: SidecarIndex, files: dict[str, Source]) -> None:
         index.used.add(files[ALBUM_FILE])
     own = {name for name in files if name.endswith(PHOTO_ENDING)}
     jsons = {name for name in files if name.lower().endswith(".json")} - own - {ALBUM_FILE}
+    takeouts = TakeoutNames(jsons)
     by_lower = {name.lower(): source for name, source in files.items() if name.lower().endswith(".xmp")}
     exported = _exported(files, own)
     index.used |= {files[name] for name in own if any(name == by for by, _ in exported.values())}
     for name, source in files.items():
         if is_sidecar_name(name):
             continue
-        takeout = find_takeout(name, jsons) if jsons else None
+        takeout = takeouts.find(name)
         stem = name.rpartition(".")[0] or name
         xmp = by_lower.get(f"{name}.xmp".lower()) or by_lower.get(f"{stem}.xmp".lower())
         by, read = exported.get(name, ("", None))
