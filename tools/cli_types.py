@@ -100,7 +100,7 @@ GROUPS = {
         "Photos: which are stored, and what is known of each.",
         "KnownView KnownList VerifiedView VerifiedList PartView PositionView PhotoView PhotoColumns",
         unread={
-            "PhotoColumns": "durations_ms guessed pictures placeholders ratios",
+            "PhotoColumns": "durations_ms guessed versions placeholders ratios",
         },
     ),
     # Ids become parts of paths and of what is computed, so nothing else is accepted in their place.

@@ -16,7 +16,7 @@ class ReaderView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CoverView(msgspec.Struct, frozen=True, kw_only=True):
-    """The media that stands for an album. `ratio` is width over height; `placeholder` is a thumbhash in base 64."""
+    """The media that stands for an album, its owner's choice or the newest."""
 
     media_id: str
 
@@ -39,9 +39,10 @@ class AlbumView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AlbumList(msgspec.Struct, frozen=True, kw_only=True):
-    """All albums that the caller sees, the newest start first."""
+    """All albums that the caller sees, the newest start first; and how many of the caller's medias have no date."""
 
     albums: list[AlbumView]
+    undated: int
 
 
 class ActView(msgspec.Struct, frozen=True, kw_only=True):

@@ -91,6 +91,8 @@ class PhotoView(msgspec.Struct, frozen=True, kw_only=True):
     added_at: str
     deleted_at: str | None = None
     parts: list[PartView]
+    version: str | None = None
+    placeholder: str | None = None
 
 
 class PhotoColumns(msgspec.Struct, frozen=True, kw_only=True):
