@@ -90,10 +90,9 @@ GROUPS = {
     "album_types": Group(
         "Albums, who sees them, and what changes of them do.",
         "ReaderView CoverView AlbumView AlbumList ActView ActedView PlannedAlbum AlbumName KnownPerson MoveView "
-        "OrphansView PlanView AlbumShareView MediaColumns AlbumMedias PinView",
+        "OrphansView PlanView AlbumShareView PinView",
         unread={
             "CoverView": "placeholder ratio type version",
-            "MediaColumns": "durations placeholders ratios versions",
         },
     ),
     "photo_types": Group(

@@ -247,7 +247,7 @@ def catalog(person: Person) -> dict[tuple[str, str, str, str], list[tuple[object
     owner = call(person, "GET", "/accounts/me").json()["user_id"]
     found: dict[tuple[str, str, str, str], list[tuple[object, ...]]] = {}
     for album in call(person, "GET", "/albums").json()["albums"]:
-        medias = call(person, "GET", f"/albums/{album['album_id']}/medias").json()["medias"]
+        medias = call(person, "GET", f"/albums/{album['album_id']}/medias").json()
         photos = [call(person, "GET", f"/photos/{owner}/{media_id}").json() for media_id in medias["ids"]]
         told = ("id", "name", "local_time", "pinned", "favourite", "guessed", "position", "description")
         key = (album["name"], album["folder"], album["start"], album["end"])

@@ -53,12 +53,12 @@ async def test_medias_come_by_time_as_columns_in_pages(ann: Caller, anns: Given)
     album_id = (await created(ann))["album"]["album_id"]
     first = (await ann("GET", f"/albums/{album_id}/medias", params={"limit": 7})).json()
     rest = (await ann("GET", f"/albums/{album_id}/medias", params={"limit": 7, "cursor": first["cursor"]})).json()
-    times = first["medias"]["times"] + rest["medias"]["times"]
+    times = first["times"] + rest["times"]
     assert times == days("2025-07", range(10, 20))
-    assert first["owner"] == ann.user_id
-    assert {len(column) for column in rest["medias"].values()} == {3}
+    assert set(first["owners"]) == {ann.user_id}
+    assert {len(column) for column in rest.values() if isinstance(column, list)} == {3}
     assert rest["cursor"] is None
-    assert set(first["medias"]["ids"]) < set(anns.medias)
+    assert set(first["ids"]) < set(anns.medias)
 
 
 async def test_a_plan_names_people_and_public_links(ann: Caller, bob: Caller, anns: Given) -> None:
@@ -124,9 +124,9 @@ async def test_a_visitor_sees_an_album_and_changes_nothing(ann: Caller, bob: Cal
     assert await seen(bob) == {"Sea": 10}
     view = (await bob("GET", album)).json()
     assert (view["role"], view["owner_name"], view["people"]) == ("visitor", "ann", [])
-    assert len((await bob("GET", f"{album}/medias")).json()["medias"]["ids"]) == 10
+    assert len((await bob("GET", f"{album}/medias")).json()["ids"]) == 10
     assert (await bob("GET", "/albums", params={"mine": "true"})).json()["albums"] == []
-    media_id = (await bob("GET", f"{album}/medias")).json()["medias"]["ids"][0]
+    media_id = (await bob("GET", f"{album}/medias")).json()["ids"][0]
     for method, path, body in (
         ("PATCH", album, {"name": "Mine"}),
         ("DELETE", album, None),
@@ -210,12 +210,12 @@ async def test_an_album_is_shared_with_so_many_people_at_most(ann: Caller, anns:
 
 async def test_a_cover_is_shown_only_while_it_is_in_the_album(ann: Caller, anns: Given) -> None:
     album = f"/albums/{(await created(ann))['album']['album_id']}"
-    ids = (await ann("GET", f"{album}/medias")).json()["medias"]["ids"]
+    ids = (await ann("GET", f"{album}/medias")).json()["ids"]
     assert (await ann("PATCH", album, json={"cover": ids[9]})).json()["album"]["cover"]["media_id"] == ids[9]
     other = next(media_id for media_id in anns.medias if media_id not in ids)
     assert (await ann("PATCH", album, json={"cover": other})).status_code == 422
     await ann("PATCH", album, json={"end": "2025-07-15"})
-    left = (await ann("GET", f"{album}/medias")).json()["medias"]["ids"]
+    left = (await ann("GET", f"{album}/medias")).json()["ids"]
     assert ids[9] not in left
     assert (await ann("GET", album)).json()["cover"]["media_id"] == left[-1]
 

@@ -6,8 +6,7 @@ from collections import Counter
 from pathlib import Path
 from urllib.parse import quote
 
-from satchel.cli.engine.api_types.album_types import AlbumMedias
-from satchel.cli.engine.api_types.photo_types import KnownList
+from satchel.cli.engine.api_types.photo_types import KnownList, PhotoColumns
 from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.terminal.output import CommandFailed
 
@@ -20,8 +19,8 @@ def count_days(client: Client, album_id: str) -> dict[str, int]:
     days: Counter[str] = Counter()
     cursor = ""
     while True:
-        page = client.call("GET", f"/albums/{album_id}/medias?limit={_PAGE}{cursor}", AlbumMedias)
-        days.update(time[:10] for time in page.medias.times)
+        page = client.call("GET", f"/albums/{album_id}/medias?limit={_PAGE}{cursor}", PhotoColumns)
+        days.update(time[:10] for time in page.times)
         if page.cursor is None:
             return dict(sorted(days.items()))
         cursor = f"&cursor={quote(page.cursor, safe='')}"

@@ -6,8 +6,8 @@ from pathlib import Path
 from urllib.parse import quote
 
 from satchel.cli.engine.api_types.account_types import PersonView
-from satchel.cli.engine.api_types.album_types import ActedView, AlbumMedias, AlbumView
-from satchel.cli.engine.api_types.photo_types import PhotoView
+from satchel.cli.engine.api_types.album_types import ActedView, AlbumView
+from satchel.cli.engine.api_types.photo_types import PhotoColumns, PhotoView
 from satchel.cli.engine.files.local_files import Source
 from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.http.failures import Refused
@@ -133,10 +133,9 @@ class CatalogRestore:
                 continue
             cursor = ""
             while True:
-                page = self.client.call("GET", f"/albums/{album_id}/medias?limit={_PAGE}{cursor}", AlbumMedias)
-                columns = page.medias
+                page = self.client.call("GET", f"/albums/{album_id}/medias?limit={_PAGE}{cursor}", PhotoColumns)
                 for media_id, time, favourite, pinned in zip(
-                    columns.ids, columns.times, columns.favourites, columns.pinned, strict=True
+                    page.ids, page.times, page.favourites, page.pinned, strict=True
                 ):
                     found[media_id] = _Stored(album_id, time, favourite, pinned)
                 if page.cursor is None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from satchel.cli.engine.api_types.account_types import PersonView
-from satchel.cli.engine.api_types.album_types import AlbumMedias, AlbumView
+from satchel.cli.engine.api_types.album_types import AlbumView
 from satchel.cli.engine.api_types.photo_types import PhotoColumns, PhotoView
 from satchel.cli.engine.files.batch import fetch_all, refuse_if_full
 from satchel.cli.engine.files.download import Wanted, local_name, numbered
@@ -125,17 +125,12 @@ class PhotoExport:
     def _ids(self, album: AlbumView | None) -> Iterator[str]:
         cursor = ""
         while True:
-            if album is None:
-                tray = self.client.call("GET", f"/photos/undated?limit={_PAGE}{cursor}", PhotoColumns)
-                ids, following = tray.ids, tray.cursor
-            else:
-                path = f"/albums/{album.album_id}/medias?limit={_PAGE}{cursor}"
-                page = self.client.call("GET", path, AlbumMedias)
-                ids, following = page.medias.ids, page.cursor
-            yield from ids
-            if following is None:
+            path = "/photos/undated" if album is None else f"/albums/{album.album_id}/medias"
+            page = self.client.call("GET", f"{path}?limit={_PAGE}{cursor}", PhotoColumns)
+            yield from page.ids
+            if page.cursor is None:
                 return
-            cursor = f"&cursor={quote(following, safe='')}"
+            cursor = f"&cursor={quote(page.cursor, safe='')}"
 
     def _photos(self, owner: str, ids: Sequence[str]) -> list[PhotoView]:
         """In the order of the ids, so that numbers are the same in every run."""

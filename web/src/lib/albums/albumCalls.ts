@@ -1,7 +1,7 @@
 // The API calls for albums, and their types.
 import { ask, http } from '$lib/api/client';
 import type { components } from '$lib/api/schema';
-import { fromAlbum } from './photo';
+import { fromColumns } from './photo';
 import type { PhotoPage } from './photoCalls';
 
 export type Album = components['schemas']['AlbumView'];
@@ -29,8 +29,8 @@ export function readAlbum(albumId: string): Promise<Album> {
 export async function readAlbumPhotos(albumId: string, cursor: string | null): Promise<PhotoPage> {
   const query = { limit: PAGE, ...(cursor !== null && { cursor }) };
   const params = { path: { album_id: albumId }, query };
-  const { owner, medias, cursor: next } = await ask(http.GET('/api/v1/albums/{album_id}/medias', { params }));
-  return { photos: fromAlbum(owner, medias), cursor: next };
+  const page = await ask(http.GET('/api/v1/albums/{album_id}/medias', { params }));
+  return { photos: fromColumns(page), cursor: page.cursor };
 }
 
 /** What a change would do: which photos would move, and who would newly see them. */

@@ -1,9 +1,8 @@
-// A photo or video as grids show it. Both shapes of columns that the server answers become this one.
+// A photo or video as grids show it, from the columns that the server answers.
 import type { components } from '$lib/api/schema';
 
-type TimelineColumns = components['schemas']['PhotoColumns'];
-type AlbumColumns = components['schemas']['MediaColumns'];
-export type MediaType = AlbumColumns['types'][number];
+type Columns = components['schemas']['PhotoColumns'];
+export type MediaType = Columns['types'][number];
 
 export type Photo = {
   owner: string;
@@ -27,9 +26,9 @@ export const USUAL_RATIO = 4 / 3;
 // A panorama would be a line, and a long screenshot a thread.
 const [NARROWEST, WIDEST] = [0.4, 3.5];
 
-export function fromTimeline(columns: TimelineColumns): Photo[] {
+export function fromColumns(columns: Columns): Photo[] {
   return columns.ids.map((id, at) => ({
-    owner: columns.owner,
+    owner: columns.owners[at] ?? '',
     id,
     time: columns.times[at] ?? '',
     type: columns.types[at] ?? 'IMAGE',
@@ -37,21 +36,6 @@ export function fromTimeline(columns: TimelineColumns): Photo[] {
     placeholder: columns.placeholders[at] ?? '',
     version: columns.versions[at] ?? '',
     durationMs: columns.durations_ms[at] ?? 0,
-    favourite: columns.favourites[at] ?? false,
-    pinned: false,
-  }));
-}
-
-export function fromAlbum(owner: string, columns: AlbumColumns): Photo[] {
-  return columns.ids.map((id, at) => ({
-    owner,
-    id,
-    time: columns.times[at] ?? '',
-    type: columns.types[at] ?? 'IMAGE',
-    ratio: usable(columns.ratios[at] ?? 0),
-    placeholder: columns.placeholders[at] ?? '',
-    version: columns.versions[at] ?? '',
-    durationMs: columns.durations[at] ?? 0,
     favourite: columns.favourites[at] ?? false,
     pinned: columns.pinned[at] ?? false,
   }));

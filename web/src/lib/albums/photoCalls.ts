@@ -1,7 +1,7 @@
 // The API calls for photos, and their types.
 import { ask, http } from '$lib/api/client';
 import type { components } from '$lib/api/schema';
-import { fromTimeline, type Photo } from './photo';
+import { fromColumns, type Photo } from './photo';
 import type { DayCount } from './sections';
 
 export type PhotoDetails = components['schemas']['PhotoView'];
@@ -23,7 +23,7 @@ export async function readPhotos(from: string, to: string): Promise<Photo[]> {
     const page: components['schemas']['PhotoColumns'] = await ask(
       http.GET('/api/v1/photos', { params: { query } }),
     );
-    photos.push(...fromTimeline(page));
+    photos.push(...fromColumns(page));
     cursor = page.cursor;
   } while (cursor !== null);
   return photos;
@@ -32,13 +32,13 @@ export async function readPhotos(from: string, to: string): Promise<Photo[]> {
 export async function readUndated(cursor: string | null, limit = PAGE): Promise<PhotoPage> {
   const query = { limit, ...(cursor !== null && { cursor }) };
   const page = await ask(http.GET('/api/v1/photos/undated', { params: { query } }));
-  return { photos: fromTimeline(page), cursor: page.cursor };
+  return { photos: fromColumns(page), cursor: page.cursor };
 }
 
 export async function readBin(cursor: string | null): Promise<PhotoPage> {
   const query = { limit: PAGE, ...(cursor !== null && { cursor }) };
   const page = await ask(http.GET('/api/v1/photos/bin', { params: { query } }));
-  return { photos: fromTimeline(page), cursor: page.cursor };
+  return { photos: fromColumns(page), cursor: page.cursor };
 }
 
 export function readDetails({ owner, id }: Photo): Promise<PhotoDetails> {

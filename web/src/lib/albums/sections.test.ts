@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { sectionAt, topsOf } from './gridLayout';
-import { fromAlbum, fromTimeline, picturePath, USUAL_RATIO, type Photo } from './photo';
+import { fromColumns, picturePath, USUAL_RATIO, type Photo } from './photo';
 import { addDays, daysOf, lastDay, sectionsOf } from './sections';
 
 function photo(id: string, time: string): Photo {
@@ -78,31 +78,29 @@ describe('the days of an album', () => {
 });
 
 describe('a photo', () => {
-  it('is read from the columns of the timeline and of albums', () => {
-    const shared = { ids: ['a'], times: ['2025-07-31T09:00:00.000'], types: ['IMAGE' as const] };
-    const inTimeline = fromTimeline({
-      ...shared,
-      owner: 'ann',
+  it('is read from columns', () => {
+    const columns = {
+      owners: ['ann'],
+      ids: ['a'],
+      times: ['2025-07-31T09:00:00.000'],
+      types: ['IMAGE' as const],
       ratios: [1500],
       placeholders: ['hash'],
       durations_ms: [0],
       versions: ['v1'],
       favourites: [true],
       guessed: [false],
+      pinned: [true],
       cursor: null,
-    });
-    const inAlbum = fromAlbum('ann', {
-      ...shared,
-      ratios: [1.5],
-      placeholders: ['hash'],
-      versions: ['v1'],
-      durations: [0],
-      favourites: [true],
-      pinned: [false],
-    });
-    expect(inTimeline).toEqual(inAlbum);
-    const unknown = { ...shared, ratios: [null], placeholders: [null], versions: [null] };
-    const [bare] = fromAlbum('ann', { ...unknown, durations: [0], favourites: [false], pinned: [false] });
+    };
+    const [photo] = fromColumns(columns);
+    expect([photo?.owner, photo?.ratio, photo?.placeholder, photo?.pinned]).toEqual([
+      'ann',
+      1.5,
+      'hash',
+      true,
+    ]);
+    const [bare] = fromColumns({ ...columns, ratios: [0], placeholders: [null], versions: [null] });
     expect([bare?.ratio, bare?.placeholder, bare?.version]).toEqual([USUAL_RATIO, '', '']);
   });
 

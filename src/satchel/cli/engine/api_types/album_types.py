@@ -126,26 +126,6 @@ class AlbumShareView(msgspec.Struct, frozen=True, kw_only=True):
     granted_at: str
 
 
-class MediaColumns(msgspec.Struct, frozen=True, kw_only=True):
-    """Medias as columns of the same length. Times are local and have milliseconds; an undated media has an empty
-    one.
-    """
-
-    ids: list[str]
-    times: list[str]
-    types: list[Literal["IMAGE", "OTHER", "VIDEO"]]
-    favourites: list[bool]
-    pinned: list[bool]
-
-
-class AlbumMedias(msgspec.Struct, frozen=True, kw_only=True):
-    """A page of an album's medias by time, and the cursor of the next. `owner` is part of the address of each."""
-
-    owner: str
-    medias: MediaColumns
-    cursor: str | None = None
-
-
 class PinView(msgspec.Struct, frozen=True, kw_only=True):
     """Where a media is now."""
 

@@ -98,9 +98,10 @@ class PhotoView(msgspec.Struct, frozen=True, kw_only=True):
 class PhotoColumns(msgspec.Struct, frozen=True, kw_only=True):
     """Photos in columns: the n-th entry of each list is of the n-th photo."""
 
-    owner: str
+    owners: list[str]
     ids: list[str]
     times: list[str]
     types: list[Literal["IMAGE", "OTHER", "VIDEO"]]
     favourites: list[bool]
+    pinned: list[bool]
     cursor: str | None = None

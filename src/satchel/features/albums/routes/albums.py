@@ -20,18 +20,17 @@ from satchel.features.albums.model import (
     TooManyAlbums,
     TooManyMedias,
 )
+from satchel.features.albums.routes.photo_views import PhotoColumns, photo_columns
 from satchel.features.albums.routes.views import (
     ActedView,
     ActList,
     AlbumList,
-    AlbumMedias,
     AlbumView,
     DriftList,
     PlanView,
     act_view,
     album_view,
     drift_view,
-    media_columns,
     plan_view,
 )
 from satchel.features.albums.service import album_change, album_list, album_undo, photo_counts
@@ -229,14 +228,13 @@ def routes(albums: Albums) -> Router:
         return await _acted(albums, member, acted)
 
     @router.get("/albums/{album_id}/medias", raises=(AlbumUnknown,))
-    async def list_album_medias(member: Member, album_id: str, query: MediasQuery) -> AlbumMedias:
+    async def list_album_medias(member: Member, album_id: str, query: MediasQuery) -> PhotoColumns:
         """List the medias of an album by time, as columns. The first page counts as opening the album."""
-        album, part = await album_list.find_album(albums, person_of(member), album_id)
+        album, _ = await album_list.find_album(albums, person_of(member), album_id)
         page = await album_list.list_medias(albums, album, query.limit, query.cursor, descending=query.descending)
         if query.cursor is None:
             await photo_counts.note_opening(albums, album, OwnerId(member.user_id))
-        columns = media_columns(page.items, for_owner=part == "owner")
-        return AlbumMedias(owner=album.owner, medias=columns, cursor=page.cursor)
+        return photo_columns(page.items, member.user_id, page.cursor)
 
     return router
 

@@ -10,12 +10,12 @@ from satchel.features.albums.records import (
     MediaDetails,
     MediaRow,
     PartRole,
-    TimelineRow,
     TimeSource,
     ZoneSource,
 )
 from satchel.features.albums.service.media_verify import KnownState, VerifiedState
-from satchel.features.albums.service.picture_note import version_of
+from satchel.features.albums.service.picture_note import placeholder_in, version_in, version_of
+from satchel.stores.ports.table import Item
 
 
 class PhotoDayView(msgspec.Struct, frozen=True):
@@ -34,12 +34,14 @@ class PhotoDays(msgspec.Struct, frozen=True):
 class PhotoColumns(msgspec.Struct, frozen=True, kw_only=True):
     """Photos in columns: the n-th entry of each list is of the n-th photo.
 
-    `ratios` are width over height in thousandths, 0 if unknown. `placeholders` are thumbhashes in base64. `versions`
-    are those of the pictures, null where there is none. A picture that is not made yet has a version, but no
-    placeholder.
+    `owners` are a part of the address of each photo. `times` are local and have milliseconds; an undated photo has an
+    empty one. `ratios` are width over height in thousandths, 0 if unknown. `placeholders` are thumbhashes in base64.
+    `versions` are those of the pictures, null where there is none. A picture that is not made yet has a version, but
+    no placeholder. Only of the caller's own photos `favourites` and `pinned` can be true. The timeline does not say
+    what is pinned.
     """
 
-    owner: str
+    owners: list[str]
     ids: list[str]
     times: list[str]
     types: list[MediaType]
@@ -49,6 +51,7 @@ class PhotoColumns(msgspec.Struct, frozen=True, kw_only=True):
     versions: list[str | None]
     favourites: list[bool]
     guessed: list[bool]
+    pinned: list[bool]
     cursor: str | None
 
 
@@ -142,18 +145,20 @@ class VerifiedList(msgspec.Struct, frozen=True):
     files: list[VerifiedView]
 
 
-def timeline_columns(owner: str, rows: Sequence[TimelineRow | MediaRow], cursor: str | None) -> PhotoColumns:
+def photo_columns(items: Sequence[Item], viewer: str, cursor: str | None) -> PhotoColumns:
+    """Straight from what is stored of medias or of the timeline: a page has a thousand."""
     return PhotoColumns(
-        owner=owner,
-        ids=[row.media_id for row in rows],
-        times=[row.local_time for row in rows],
-        types=[row.type for row in rows],
-        ratios=[row.ratio for row in rows],
-        placeholders=[_placeholder(row) for row in rows],
-        durations_ms=[row.duration_ms if isinstance(row, TimelineRow) else row.details.duration_ms for row in rows],
-        versions=[version_of(row.picture, row.no_picture) for row in rows],
-        favourites=[row.favourite for row in rows],
-        guessed=[row.guessed for row in rows],
+        owners=[item["MediaOwner"] for item in items],
+        ids=[item["Id"] for item in items],
+        times=[item.get("DateTime", "") for item in items],
+        types=[item["Type"] for item in items],
+        ratios=[item.get("Ratio", 0) for item in items],
+        placeholders=[placeholder_in(item) for item in items],
+        durations_ms=[item.get("Duration") or item.get("Details", {}).get("Duration", 0) for item in items],
+        versions=[version_in(item) for item in items],
+        favourites=[item.get("Favourite", False) and item["MediaOwner"] == viewer for item in items],
+        guessed=[item.get("Guessed", False) for item in items],
+        pinned=["Pinned" in item and item["MediaOwner"] == viewer for item in items],
         cursor=cursor,
     )
 
@@ -205,12 +210,8 @@ def photo_view(media: MediaRow, viewer: str) -> PhotoView:
             for part in media.parts
         ],
         version=version_of(media.picture, media.no_picture),
-        placeholder=_placeholder(media),
+        placeholder=base64.b64encode(media.thumbhash).decode() if media.thumbhash else None,
     )
-
-
-def _placeholder(row: TimelineRow | MediaRow) -> str | None:
-    return base64.b64encode(row.thumbhash).decode() if row.thumbhash else None
 
 
 def _position(details: MediaDetails) -> PositionView | None:

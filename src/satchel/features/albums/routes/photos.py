@@ -18,7 +18,7 @@ from satchel.features.albums.model import (
     OwnerId,
     check_time,
 )
-from satchel.features.albums.records import MEDIA, MediaRow
+from satchel.features.albums.records import MediaRow
 from satchel.features.albums.routes.photo_views import (
     KnownList,
     KnownView,
@@ -28,8 +28,8 @@ from satchel.features.albums.routes.photo_views import (
     PhotoView,
     VerifiedList,
     VerifiedView,
+    photo_columns,
     photo_view,
-    timeline_columns,
 )
 from satchel.features.albums.service import media_bin, media_change, media_pin, media_verify, photo_timeline
 from satchel.features.albums.service.album_list import Person
@@ -153,7 +153,7 @@ def _library_routes(photos: Photos) -> Router:
         end = LocalTime("" if query.last is None or query.last == date.max else _day_after(query.last))
         owner = _owner(member)
         page = await photo_timeline.list_photos(albums, owner, start, end, query.limit, query.cursor)
-        return timeline_columns(owner, page.rows, page.cursor)
+        return photo_columns(page.items, owner, page.cursor)
 
     @router.get("/photos/undated")
     async def list_undated(member: Member, query: PageQuery) -> PhotoColumns:
@@ -220,7 +220,7 @@ def _photo_routes(photos: Photos) -> Router:
 
 async def _tray(photos: Photos, owner: OwnerId, tray: AlbumId, query: PageQuery) -> PhotoColumns:
     page = await media_bin.list_tray(photos.albums, owner, tray, query.limit, query.cursor)
-    return timeline_columns(owner, [MEDIA.read(item) for item in page.items], page.cursor)
+    return photo_columns(page.items, owner, page.cursor)
 
 
 def _owner(member: Member) -> OwnerId:

@@ -1,7 +1,6 @@
 """What clients see of albums."""
 
-import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import msgspec
 
@@ -11,19 +10,20 @@ from satchel.features.albums.service.album_list import Part, SeenAlbum
 from satchel.features.albums.service.album_plan import Move, Plan
 from satchel.features.albums.service.album_share import Share
 from satchel.features.albums.service.count_check import Drift, DriftKind
-from satchel.features.albums.service.picture_note import version_of
+from satchel.features.albums.service.picture_note import placeholder_in, version_in
 from satchel.stores.ports.table import Item
 
 
 class CoverView(msgspec.Struct, frozen=True, kw_only=True):
     """The media that stands for an album, its owner's choice or the newest.
 
-    `ratio` is width over height; `placeholder` is a thumbhash in base 64; `version` is that of its picture.
+    `ratio` is width over height in thousandths, 0 if unknown; `placeholder` is a thumbhash in base64; `version` is that
+    of its picture.
     """
 
     media_id: str
     type: MediaType
-    ratio: float | None
+    ratio: int
     placeholder: str | None
     version: str | None
 
@@ -159,33 +159,6 @@ class AlbumShareList(msgspec.Struct, frozen=True):
     shares: list[AlbumShareView]
 
 
-class MediaColumns(msgspec.Struct, frozen=True, kw_only=True):
-    """Medias as columns of the same length. Times are local and have milliseconds; an undated media has an empty one.
-
-    `ratios` are width over height, null if unknown; `placeholders` are thumbhashes in base 64; `versions` are those of
-    the pictures, null where there is none; `durations` are milliseconds, 0 for photos. A picture that is not made yet
-    has a version, but no placeholder. Only for the owner `favourites` and `pinned` can be true.
-    """
-
-    ids: list[str]
-    times: list[str]
-    types: list[MediaType]
-    ratios: list[float | None]
-    placeholders: list[str | None]
-    versions: list[str | None]
-    durations: list[int]
-    favourites: list[bool]
-    pinned: list[bool]
-
-
-class AlbumMedias(msgspec.Struct, frozen=True, kw_only=True):
-    """A page of an album's medias by time, and the cursor of the next. `owner` is part of the address of each."""
-
-    owner: str
-    medias: MediaColumns
-    cursor: str | None
-
-
 class PinView(msgspec.Struct, frozen=True, kw_only=True):
     """Where a media is now."""
 
@@ -271,43 +244,14 @@ def drift_view(drift: Drift) -> DriftView:
     )
 
 
-def media_columns(items: Sequence[Item], *, for_owner: bool) -> MediaColumns:
-    """Straight from what is stored: a page has a thousand."""
-    return MediaColumns(
-        ids=[item["Id"] for item in items],
-        times=[item.get("DateTime", "") for item in items],
-        types=[item["Type"] for item in items],
-        ratios=[_ratio(item) for item in items],
-        placeholders=[_placeholder(item) for item in items],
-        versions=[_version(item) for item in items],
-        durations=[item.get("Details", {}).get("Duration", 0) for item in items],
-        favourites=[for_owner and item.get("Favourite", False) for item in items],
-        pinned=[for_owner and "Pinned" in item for item in items],
-    )
-
-
 def _cover(item: Item) -> CoverView:
     return CoverView(
         media_id=item["Id"],
         type=item["Type"],
-        ratio=_ratio(item),
-        placeholder=_placeholder(item),
-        version=_version(item),
+        ratio=item.get("Ratio", 0),
+        placeholder=placeholder_in(item),
+        version=version_in(item),
     )
-
-
-def _ratio(item: Item) -> float | None:
-    ratio = item.get("Ratio")
-    return None if ratio is None else ratio / 1000
-
-
-def _version(item: Item) -> str | None:
-    return version_of(item.get("PictureVersion", ""), item.get("NoPicture", ""))
-
-
-def _placeholder(item: Item) -> str | None:
-    thumbhash = item.get("Thumbhash")
-    return None if thumbhash is None else base64.b64encode(thumbhash).decode()
 
 
 def _planned(album: AlbumRow) -> PlannedAlbum:

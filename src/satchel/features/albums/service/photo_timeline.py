@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import msgspec
 
 from satchel.features.albums.model import LocalTime, OwnerId
-from satchel.features.albums.records import DAY, TIMELINE, DayRow, TimelineRow
+from satchel.features.albums.records import DAY, TIMELINE, DayRow
 from satchel.features.albums.service.context import Albums
 from satchel.kernel.errors import Invalid
-from satchel.stores.ports.table import Range
+from satchel.stores.ports.table import Item, Range
 
 MAX_PAGE = 1000
 # Before and after every time of a year.
@@ -27,7 +27,7 @@ class _Position(msgspec.Struct, frozen=True, array_like=True):
 class TimelinePage:
     """Photos, the newest first, and where to go on."""
 
-    rows: Sequence[TimelineRow]
+    items: Sequence[Item]
     cursor: str | None
 
 
@@ -48,23 +48,23 @@ async def list_photos(
     """A page of the photos from `start` to before `end`; empty ones leave a side open."""
     first, last = await _years(albums, owner, start, end)
     position = _Position(last) if cursor is None else _position(cursor)
-    rows: list[TimelineRow] = []
+    items: list[Item] = []
     year, within = min(position.year, last), position.cursor or None
-    while year >= first and len(rows) < limit:
+    while year >= first and len(items) < limit:
         page = await albums.tables.query(
             TIMELINE.table,
             TIMELINE.keys["PK"].render({"owner": owner, "year": f"{year:04}"}),
             Range(low=_FIRST + start, high=_FIRST + end if end else _LAST),
             descending=True,
-            limit=limit - len(rows),
+            limit=limit - len(items),
             cursor=within,
         )
-        rows += [TIMELINE.read(item) for item in page.items]
+        items += page.items
         within = page.cursor
         if within is None:
             year -= 1
     more = year >= first
-    return TimelinePage(rows, msgspec.json.encode(_Position(year, within or "")).decode() if more else None)
+    return TimelinePage(items, msgspec.json.encode(_Position(year, within or "")).decode() if more else None)
 
 
 async def _years(albums: Albums, owner: OwnerId, start: LocalTime, end: LocalTime) -> tuple[int, int]:

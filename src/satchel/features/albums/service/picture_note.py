@@ -1,5 +1,7 @@
 """Notes what was made of a photo in the rows that lists read, so that a page of a thousand costs no further reads."""
 
+import base64
+
 from satchel.features.albums.model import BIN, MediaId, OwnerId, media_id_of
 from satchel.features.albums.records import MEDIA, NEVER, TIMELINE, MediaRow
 from satchel.features.albums.service.media_rows import timeline_place
@@ -7,7 +9,7 @@ from satchel.features.albums.service.photo_keys import place_of
 from satchel.media.records import VERSION, PictureRow
 from satchel.stores.patterns.optimistic_update import optimistic_update
 from satchel.stores.ports.expressions import Action, assign, attr, remove
-from satchel.stores.ports.table import Tables, Update, Write
+from satchel.stores.ports.table import Item, Tables, Update, Write
 
 _MAX_RATIO = 1_000_000
 
@@ -17,6 +19,17 @@ def version_of(picture: str, no_picture: str) -> str | None:
     if picture:
         return picture
     return None if no_picture in (VERSION, NEVER) else VERSION
+
+
+def version_in(item: Item) -> str | None:
+    """The same of a stored media or timeline row."""
+    return version_of(item.get("PictureVersion", ""), item.get("NoPicture", ""))
+
+
+def placeholder_in(item: Item) -> str | None:
+    """The thumbhash of a stored row, in base64."""
+    thumbhash = item.get("Thumbhash")
+    return None if thumbhash is None else base64.b64encode(thumbhash).decode()
 
 
 async def note_picture(tables: Tables, row: PictureRow, size_bytes: int) -> None:
