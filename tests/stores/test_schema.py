@@ -100,3 +100,38 @@ def test_two_records_that_could_share_a_key_are_refused() -> None:
 def test_the_declared_records_of_all_slices_never_share_a_key() -> None:
     shapes = all_shapes()
     assert {shape.record.__name__ for shape in shapes} >= {"UserRow", "IdentityRow", "ScopeRow", "RefreshRow"}
+
+
+class Leaf(Record, frozen=True, kw_only=True):
+    """A record whose keys alone say whose it is."""
+
+    owner: str
+    name: str
+    size: int = attribute("z")
+
+
+LEAF = Shape(
+    Leaf,
+    TABLE,
+    {"PK": "leaf#{owner}", "SK": "{name}"},
+    owner="tests",
+    about="An example",
+    repeats_key_fields=False,
+)
+
+
+@given(awkward, awkward)
+def test_fields_of_keys_need_not_be_attributes(owner: str, name: str) -> None:
+    leaf = Leaf(owner=owner, name=name, size=3)
+    item = LEAF.item(leaf)
+    assert item.keys() == {"PK", "SK", "z"}
+    assert LEAF.read(item) == leaf
+
+
+def test_a_fixed_key_may_be_known_to_be_apart_from_a_free_one() -> None:
+    keys = {"PK": "leaf#{owner}", "SK": "{name}"}
+    total = {"PK": "leaf#{owner}", "SK": "total"}
+    free = Shape(Leaf, TABLE, keys, owner="tests", about="An example")
+    with pytest.raises(ValueError, match="could share a key"):
+        check_shapes([free, Shape(Leaf, TABLE, total, owner="tests", about="An example")])
+    check_shapes([free, Shape(Leaf, TABLE, total, owner="tests", about="An example", apart_from=[free])])

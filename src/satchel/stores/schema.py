@@ -68,6 +68,15 @@ class KeyTemplate:
             raise TypeError(f"{self.pattern}: key fields are text, not {type(value).__name__}")
         return value.replace("%", "%25").replace(self._separator, self._escaped)
 
+    def parse(self, key: str) -> dict[str, str]:
+        """The fields of a key that this template has made."""
+        pairs = zip(self.segments, key.split(self._separator), strict=True)
+        return {
+            segment[1:-1]: part.replace(self._escaped, self._separator).replace("%25", "%")
+            for segment, part in pairs
+            if segment.startswith("{")
+        }
+
     def matches(self, key: str) -> bool:
         """Whether the key could have been made by this template."""
         parts = key.split(self._separator)
@@ -126,7 +135,11 @@ class EphemeralKey:
 
 
 class Shape(Generic[R]):
-    """A record type together with the place where it is stored."""
+    """A record type together with the place where it is stored.
+
+    Fields of keys are attributes as well, unless `repeats_key_fields` is False: then they are read from the keys. A
+    shape may have the keys of those that it is `apart_from`, of which its owner knows that no two keys are the same.
+    """
 
     def __init__(
         self,
@@ -137,6 +150,8 @@ class Shape(Generic[R]):
         owner: str,
         about: str,
         separator: str = "#",
+        repeats_key_fields: bool = True,
+        apart_from: "Sequence[Shape[Any]]" = (),
     ) -> None:
         self.record = record
         self.table = table
@@ -145,9 +160,12 @@ class Shape(Generic[R]):
         self.separator = separator
         self.keys = {name: KeyTemplate(pattern, separator) for name, pattern in keys.items()}
         self.attributes = {field.name: field.encode_name for field in msgspec.structs.fields(record)}
-        unknown = {field for key in self.keys.values() for field in key.fields} - set(self.attributes)
+        self.apart_from = apart_from
+        in_keys = {field for key in self.keys.values() for field in key.fields}
+        unknown = in_keys - set(self.attributes)
         if unknown or not set(table.key_names) <= set(keys):
             raise ValueError(f"{record.__name__}: keys need {table.key_names} and know no {unknown or 'more'}")
+        self._only_in_keys = () if repeats_key_fields else tuple(self.attributes[field] for field in sorted(in_keys))
 
     def key(self, **fields: str) -> dict[str, str]:
         return {name: self.keys[name].render(fields) for name in self.table.key_names}
@@ -155,9 +173,14 @@ class Shape(Generic[R]):
     def item(self, record: R) -> Item:
         values = {name: getattr(record, name) for name in self.attributes}
         plain = msgspec.to_builtins(record, builtin_types=(bytes, bytearray, Decimal))
+        for name in self._only_in_keys:
+            plain.pop(name, None)
         return plain | {name: template.render(values) for name, template in self.keys.items()}
 
     def read(self, item: Item) -> R:
+        if self._only_in_keys:
+            fields = {field: value for name, key in self.keys.items() for field, value in key.parse(item[name]).items()}
+            item = item | {self.attributes[field]: value for field, value in fields.items()}
         return msgspec.convert(item, self.record)
 
     async def get(self, tables: Tables, **fields: str) -> R | None:
@@ -228,7 +251,8 @@ def check_shapes(shapes: Sequence[Shape[Any]]) -> None:
                 continue
             if one.separator != other.separator:
                 raise ValueError(f"{one.table.name}: one separator for all records of a table")
-            if all(one.keys[name].overlaps(other.keys[name]) for name in one.table.key_names):
+            known_apart = other in one.apart_from or one in other.apart_from
+            if not known_apart and all(one.keys[name].overlaps(other.keys[name]) for name in one.table.key_names):
                 raise ValueError(f"{one.record.__name__} and {other.record.__name__} could share a key")
 
 
