@@ -52,6 +52,8 @@ class Settings:
     upload_limit: int = setting(64 * 1024**3, "The largest single upload, in bytes.")
     quota: int = setting(0, "How many bytes each person may keep on their shelf; 0 for no limit.")
     room_quota: int = setting(10 * 1024**3, "How many bytes the files of a room may take; 0 for no limit.")
+    score_limit: int = setting(1000, "How many scores each person may have; 0 for no limit.")
+    score_quota: int = setting(10 * 1024**3, "How many bytes the pages of a person's scores may take; 0 for no limit.")
     drop_daily_limit: int = setting(0, "How many bytes a network may hand over by drop in a day; 0 for no limit.")
     clicks_kept: int = setting(0, "For how many days clicks are kept one by one; figures stay for good. 0 for no end.")
     log_format: LogFormat = setting("text", "`text` for people, `json` for machines.")
@@ -131,6 +133,8 @@ def _parse(name: str, value: Any, where: str) -> Any:
         case "data":
             return Path(str(value)).expanduser()
         case "port" | "upload_limit" | "quota" | "room_quota" | "drop_daily_limit" | "clicks_kept":
+            return _whole_number(value, where, most=_MOST.get(name))
+        case "score_limit" | "score_quota":
             return _whole_number(value, where, most=_MOST.get(name))
         case "trusted_proxies" | "metrics_from":
             return _networks(value, where)

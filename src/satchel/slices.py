@@ -16,6 +16,7 @@ from satchel.features.links import LINKS
 from satchel.features.links.adapters import LinkTargets, OpenLinks
 from satchel.features.rooms import ROOMS
 from satchel.features.rooms.adapters import RoomFiles
+from satchel.features.scores import SCORES
 from satchel.features.shelf import SHELF
 from satchel.features.shelf.adapters import AskingFolders, ShelfFiles, ShelfUsage
 from satchel.features.transfers import TRANSFERS
@@ -23,7 +24,7 @@ from satchel.media import records as media
 from satchel.stores.patterns import throttle
 from satchel.stores.schema import durable_prefixes
 
-SLICES = (ACCOUNTS, SHELF, ROOMS, TRANSFERS, LINKS, CLICKS, DROP, ALBUMS)
+SLICES = (ACCOUNTS, SHELF, ROOMS, TRANSFERS, LINKS, CLICKS, DROP, ALBUMS, SCORES)
 
 # Every key of the ephemeral store: of what all slices stand on, then of each slice.
 EPHEMERAL_KEYS = (
@@ -42,12 +43,14 @@ def open_slices(platform: Platform) -> list[OpenSlice[Any]]:
     people, shelf_files = PeopleFinder(accounts.context), ShelfFiles(shelf.context)
     rooms = ROOMS.open(platform, people=people, shelves=shelf_files)
     transfers = TRANSFERS.open(platform, people=people, shelf=shelf_files, rooms=RoomFiles(rooms.context))
+    grants = ScopeGrants(platform.stores.tables, platform.clock)
     albums = ALBUMS.open(
         platform,
-        grants=ScopeGrants(platform.stores.tables, platform.clock),
+        grants=grants,
         people=people,
         links=OpenLinks(platform.stores.tables, platform.clock),
     )
+    scores = SCORES.open(platform, grants=grants, people=people)
     things = shelf.things() | rooms.things() | albums.things()
     clicks = CLICKS.open(platform, targets=LinkTargets(platform.stores.tables, things))
     links = LINKS.open(
@@ -60,4 +63,4 @@ def open_slices(platform: Platform) -> list[OpenSlice[Any]]:
         counter=Counter(clicks.context),
         visitors=Visitors(platform.stores.tables, platform.clock),
     )
-    return [accounts, shelf, rooms, transfers, links, clicks, DROP.open(platform), albums]
+    return [accounts, shelf, rooms, transfers, links, clicks, DROP.open(platform), albums, scores]

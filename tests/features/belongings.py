@@ -12,6 +12,7 @@ from tests.features.albums.photos_given import photo, sent, shown
 from tests.features.drop import given as drop
 from tests.features.links.given import changed, given
 from tests.features.rooms.given import guest
+from tests.features.scores.given import with_pages
 from tests.features.shelf.given import made, uploaded
 from tests.features.transfers.given import Room, by_email
 from tests.media.given import make_pictures
@@ -63,6 +64,7 @@ class Belongings:
             self.filled("/photos/{owner}/{media_id}"),
         ]
         paths += [self.filled(f"/albums/{{album_id}}{part}") for part in ("", "/medias", "/shares")]
+        paths += ["/scores", *(self.filled(f"/scores/{{score_id}}{part}") for part in ("", "/items"))]
         answers = {path: await mine("GET", path) for path in paths}
         for path, answer in answers.items():
             assert answer.status_code == 200, (path, answer.text)
@@ -72,6 +74,7 @@ class Belongings:
             for way in ("content", "picture/{size}/{version}")
         ]
         files += [f"/photos/{{owner}}/{{media_id}}/{way}" for way in ("content", "picture/{size}/{version}")]
+        files += [f"/scores/{{score_id}}/items/{{item_id}}/{way}" for way in ("content", "picture/{size}/{version}")]
         contents = {path: (await mine("GET", self.filled(path))).content for path in files}
         return {**{path: answer.json() for path, answer in answers.items()}, **contents, "drop": await self.host.look()}
 
@@ -90,6 +93,7 @@ async def belongings(satchel: Satchel, admin: Caller, owner: Caller) -> Belongin
     await _drop(found, member)
     await _albums(found, satchel, owner)
     await _photos(found, owner)
+    await _scores(found, owner)
     await make_pictures(satchel)
     return found
 
@@ -189,6 +193,15 @@ async def _photos(found: Belongings, owner: Caller) -> None:
         ("/photos", "owner"): owner.user_id,
         ("/photos", "media_id"): media_id,
         ("/photos", "part_id"): seen["parts"][0]["id"],
+    }
+
+
+async def _scores(found: Belongings, owner: Caller) -> None:
+    """One with a page."""
+    score = await with_pages(owner, 1)
+    found.ids |= {
+        ("/scores", "score_id"): score["score_id"],
+        ("/scores", "item_id"): score["pages"][0]["item"]["item_id"],
     }
 
 

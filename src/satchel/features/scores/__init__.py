@@ -1,0 +1,51 @@
+"""A person keeps sheet music: scores with pages, which they order, name, tag, and share with those who play them.
+
+One request, `PUT /scores/{score_id}/pages`: `routes/scores.py` reads which state the client changes (its ETag) and
+hands all pages in their new order to `service/page_set.py`. There pages keep their ids, and new ones get ids that were
+never used. One transaction in `service/score_change.py` writes the score with a new ETag, if it still has the old one,
+nobody holds its lock, and every item that a page shows is still there.
+
+Another one, an upload: `edge/uploads` stores the bytes and hands them to `routes/score_uploads.py`. Then
+`service/item_add.py` stores them at the key of a new item, and enters it under the lock of the items
+(`service/item_lock.py`), together with what the owner has used of their quota.
+"""
+
+from satchel.declaration import Platform, RouteNeeds, Slice
+from satchel.edge.api.endpoints import Router
+from satchel.features.scores.needs import Grants, People
+from satchel.features.scores.records import EPHEMERAL_KEYS, SHAPES
+from satchel.features.scores.routes import routes
+from satchel.features.scores.routes.score_uploads import ScoresDestination
+from satchel.features.scores.service.context import Scores
+from satchel.features.scores.service.score_garbage import sweep_scores
+
+
+def _make(platform: Platform, *, grants: Grants, people: People) -> Scores:
+    stores = platform.stores
+    return Scores(
+        tables=stores.tables,
+        objects=stores.objects,
+        ephemeral=stores.ephemeral,
+        clock=platform.clock,
+        grants=grants,
+        people=people,
+        pictures=platform.pictures,
+        events=platform.events,
+        most_scores=platform.settings.score_limit,
+        most_bytes=platform.settings.score_quota,
+    )
+
+
+def _routes(scores: Scores, _: RouteNeeds) -> list[Router]:
+    return routes(scores)
+
+
+SCORES = Slice(
+    name="scores",
+    make=_make,
+    routes=_routes,
+    records=SHAPES,
+    ephemeral_keys=EPHEMERAL_KEYS,
+    uploads={"score": ScoresDestination},
+    chores={"orphaned pages of scores": sweep_scores},
+)

@@ -1,0 +1,63 @@
+"""What scores ask of the rest of the program: grants and people."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from satchel.stores.ports.table import Write
+
+
+class Grant(Protocol):
+    """Somebody may use something that another person owns."""
+
+    @property
+    def granted_to(self) -> str: ...
+
+    @property
+    def type(self) -> str: ...
+
+    @property
+    def resource_owner(self) -> str: ...
+
+    @property
+    def resource_id(self) -> str: ...
+
+    @property
+    def granted_at(self) -> str: ...
+
+
+class Grants(Protocol):
+    """Who may use which score. What is to be written is answered, so that a transaction of ours can carry it."""
+
+    def address(self, written: str) -> str:
+        """The form in which an e-mail address is stored. Raises `Invalid` if it is none."""
+        ...
+
+    def put(self, owner: str, email: str, scope_type: str, resource_id: str, resource_name: str) -> Write: ...
+
+    def delete(self, owner: str, email: str, scope_type: str, resource_id: str) -> Write: ...
+
+    async def of_person(self, email: str, prefix: str) -> Sequence[Grant]:
+        """All grants to a person whose type begins so."""
+        ...
+
+    async def of_thing(self, owner: str, scope_types: Sequence[str], resource_id: str) -> Sequence[Grant]:
+        """All grants of these types for one thing. It may lag behind what was just written."""
+        ...
+
+
+class Person(Protocol):
+    """Somebody with an account."""
+
+    @property
+    def person_id(self) -> str: ...
+
+    @property
+    def name(self) -> str: ...
+
+
+class People(Protocol):
+    """Who has an account. A suspended person is not found."""
+
+    async def by_id(self, user_id: str) -> Person | None: ...
+
+    async def by_email(self, email: str) -> Person | None: ...

@@ -1,0 +1,9 @@
+"""Scores over HTTP, one file per subject."""
+
+from satchel.edge.api.endpoints import Router
+from satchel.features.scores.routes import score_contents, scores
+from satchel.features.scores.service.context import Scores
+
+
+def routes(context: Scores) -> list[Router]:
+    return [scores.routes(context), score_contents.routes(context)]

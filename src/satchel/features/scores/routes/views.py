@@ -1,0 +1,243 @@
+"""What clients see of scores."""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from satchel.features.scores.model import KINDS, Access, ItemKind, Role, StoredAccess, public_id
+from satchel.features.scores.records import ItemEntry, ItemsRow, Jump, Movement, Part, ScoreCardRow, pictured
+from satchel.features.scores.service.context import Scores
+from satchel.features.scores.service.score_find import Found
+from satchel.features.scores.service.score_list import ListedScore, Usage
+from satchel.kernel.clock import iso
+from satchel.media.pictures import Pictured, PictureView
+
+
+class ScoreItemView(msgspec.Struct, frozen=True, kw_only=True):
+    """A stored file of a score. What is at its address never changes."""
+
+    item_id: str
+    kind: ItemKind
+    name: str
+    size_bytes: int
+    picture: PictureView | None
+
+
+class ScorePageView(msgspec.Struct, frozen=True, kw_only=True):
+    """A page: what it shows, and by how many degrees that is turned."""
+
+    page_id: int
+    name: str
+    rotation: int
+    item: ScoreItemView | None
+
+
+class MovementView(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a movement begins."""
+
+    name: str
+    page_id: int
+
+
+class ScorePartView(msgspec.Struct, frozen=True, kw_only=True):
+    """What one instrument plays. Without pages, it plays from all."""
+
+    part_id: int
+    name: str
+    page_ids: list[int]
+
+
+class JumpView(msgspec.Struct, frozen=True, kw_only=True):
+    """A place that leads to another one, in ten-thousandths of a page."""
+
+    page_id: int
+    x: int
+    y: int
+    to_page_id: int
+    to_y: int
+    label: str
+
+
+class ScoreView(msgspec.Struct, frozen=True, kw_only=True):
+    """A score, and what you are in it. `etag` is the state that a change has to name."""
+
+    score_id: str
+    owner_id: str
+    owner_name: str
+    role: Role
+    etag: str
+    title: str
+    composer: str
+    description: str
+    tags: list[str]
+    access: Access
+    created_at: str
+    changed_at: str
+    pages: list[ScorePageView]
+    movements: list[MovementView]
+    parts: list[ScorePartView]
+    jumps: list[JumpView]
+
+
+class ScoreCoverView(msgspec.Struct, frozen=True, kw_only=True):
+    """The item of the first page of a score."""
+
+    item_id: str
+    kind: ItemKind
+    picture: PictureView | None
+
+
+class ScoreCard(msgspec.Struct, frozen=True, kw_only=True):
+    """A score in a list. `cover` is its first page."""
+
+    score_id: str
+    owner_id: str
+    owner_name: str
+    role: Role
+    title: str
+    composer: str
+    tags: list[str]
+    pages: int
+    access: Access
+    created_at: str
+    changed_at: str
+    cover: ScoreCoverView | None
+
+
+class ScoreUsage(msgspec.Struct, frozen=True, kw_only=True):
+    """What you have, and how much you may have; null is no limit."""
+
+    scores: int
+    scores_limit: int | None
+    items: int
+    size_bytes: int
+    size_limit: int | None
+
+
+class ScoreList(msgspec.Struct, frozen=True):
+    """Scores by title, and what you have."""
+
+    scores: list[ScoreCard]
+    usage: ScoreUsage
+
+
+class ScoreItemList(msgspec.Struct, frozen=True):
+    """All items of a score, also those that no page shows."""
+
+    items: list[ScoreItemView]
+
+
+async def score_view(scores: Scores, found: Found, items: ItemsRow) -> ScoreView:
+    row, data, extra = found.row, found.row.data, found.extra
+    shown = {page.item_id for page in data.pages}
+    views = await item_views(scores, items, [each for each in items.items if each.item_id in shown])
+    return ScoreView(
+        score_id=public_id(row.score_id),
+        owner_id=row.owner,
+        owner_name=await name_of(scores, row.owner),
+        role=found.role,
+        etag=row.etag,
+        title=data.title,
+        composer=extra.composer,
+        description=data.description,
+        tags=extra.tags,
+        access=_access(row.access),
+        created_at=time_of(row.created_at),
+        changed_at=time_of(row.changed_at),
+        pages=[
+            ScorePageView(page_id=page.page_id, name=page.name, rotation=page.rotation, item=views.get(page.item_id))
+            for page in data.pages
+        ],
+        movements=[_movement(each) for each in extra.movements],
+        parts=[_part(each) for each in extra.parts],
+        jumps=[_jump(each) for each in extra.jumps],
+    )
+
+
+async def item_views(scores: Scores, items: ItemsRow, wanted: list[ItemEntry]) -> dict[str, ScoreItemView]:
+    """By item id, in the order wanted."""
+    place = (items.owner, items.score_id)
+    sources = {each.item_id: pictured(*place, each.item_id, each.kind) for each in wanted}
+    pictures = await scores.pictures.describe(list(sources.values()))
+    return {each.item_id: _item(each, pictures.get(sources[each.item_id].key)) for each in wanted}
+
+
+async def card_views(scores: Scores, listed: list[ListedScore]) -> list[ScoreCard]:
+    owners = {each.card.owner for each in listed}
+    names = {owner: await name_of(scores, owner) for owner in owners}
+    pictures = await scores.pictures.describe([_source(each.card) for each in listed if each.card.cover])
+    return [_card(each, names[each.card.owner], pictures) for each in listed]
+
+
+def usage_view(scores: Scores, usage: Usage) -> ScoreUsage:
+    return ScoreUsage(
+        scores=usage.scores,
+        scores_limit=scores.most_scores or None,
+        items=usage.items,
+        size_bytes=usage.size_bytes,
+        size_limit=scores.most_bytes or None,
+    )
+
+
+async def name_of(scores: Scores, user_id: str) -> str:
+    """Empty for somebody who has no account any more."""
+    person = await scores.people.by_id(user_id)
+    return "" if person is None else person.name
+
+
+def time_of(milliseconds: int) -> str:
+    return iso(milliseconds / 1000)
+
+
+def _access(stored: StoredAccess) -> Access:
+    return "public" if stored == "pu" else "private"
+
+
+def _item(entry: ItemEntry, picture: PictureView | None) -> ScoreItemView:
+    return ScoreItemView(
+        item_id=public_id(entry.item_id),
+        kind=KINDS[entry.kind],
+        name=entry.name,
+        size_bytes=entry.size_bytes,
+        picture=picture,
+    )
+
+
+def _source(card: ScoreCardRow) -> Pictured:
+    return pictured(card.owner, card.score_id, card.cover, card.cover_kind)
+
+
+def _card(listed: ListedScore, owner_name: str, pictures: Mapping[str, PictureView]) -> ScoreCard:
+    card = listed.card
+    cover = None
+    if card.cover:
+        picture = pictures.get(_source(card).key)
+        cover = ScoreCoverView(item_id=public_id(card.cover), kind=KINDS[card.cover_kind], picture=picture)
+    return ScoreCard(
+        score_id=public_id(card.score_id),
+        owner_id=card.owner,
+        owner_name=owner_name,
+        role=listed.role,
+        title=card.title,
+        composer=card.composer,
+        tags=card.tags,
+        pages=card.pages,
+        access=_access(card.access),
+        created_at=time_of(card.created_at),
+        changed_at=time_of(card.changed_at),
+        cover=cover,
+    )
+
+
+def _movement(each: Movement) -> MovementView:
+    return MovementView(name=each.name, page_id=each.page_id)
+
+
+def _part(each: Part) -> ScorePartView:
+    return ScorePartView(part_id=each.part_id, name=each.name, page_ids=[*each.page_ids])
+
+
+def _jump(each: Jump) -> JumpView:
+    return JumpView(
+        page_id=each.page_id, x=each.x, y=each.y, to_page_id=each.to_page_id, to_y=each.to_y, label=each.label
+    )

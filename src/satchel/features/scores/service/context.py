@@ -1,0 +1,31 @@
+"""What every use case of scores needs, assembled once by the wiring."""
+
+from dataclasses import dataclass
+
+from satchel.features.scores.needs import Grants, People
+from satchel.kernel.clock import Clock
+from satchel.kernel.events import Events
+from satchel.media.pictures import Pictures
+from satchel.stores.ports.ephemeral import Ephemeral
+from satchel.stores.ports.objects import Objects
+from satchel.stores.ports.table import Tables
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scores:
+    """Stores, clock, other slices, pictures, events, and how much an owner may have; 0 is no limit."""
+
+    tables: Tables
+    objects: Objects
+    ephemeral: Ephemeral
+    clock: Clock
+    grants: Grants
+    people: People
+    pictures: Pictures
+    events: Events
+    most_scores: int
+    most_bytes: int
+
+    def now(self) -> int:
+        """Milliseconds, as all times of scores are stored."""
+        return int(self.clock() * 1000)
