@@ -97,9 +97,10 @@ GROUPS = {
     ),
     "photo_types": Group(
         "Photos: which are stored, and what is known of each.",
-        "KnownView KnownList VerifiedView VerifiedList PartView PositionView PhotoView PhotoColumns",
+        "KnownView KnownList VerifiedView VerifiedList PartView PositionView PhotoView PhotoColumns FoundPhotos",
         unread={
             "PhotoColumns": "durations_ms guessed versions placeholders ratios",
+            "FoundPhotos": "looked_at",
         },
     ),
     # Ids become parts of paths and of what is computed, so nothing else is accepted in their place.

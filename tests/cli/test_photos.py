@@ -282,3 +282,13 @@ def test_an_empty_folder_is_no_failure(someone: Person) -> None:
     (someone.home / "empty").mkdir()
     ran = someone.run("photos", "backup", "empty")
     assert (ran.code, ran.out) == (0, "There is no photo here.\n")
+
+
+def test_photos_are_found_by_words(someone: Person, card: Path) -> None:
+    assert someone.run("photos", "backup", str(card), "--quiet").code == 0
+    found = someone.run("photos", "find", "large", "2024-07", "--json")
+    assert [json.loads(line)["name"] for line in found.out.splitlines()] == ["large.JPG"]
+    assert "IMG_2.JPG" in someone.run("photos", "find", "--from", "2024-07-12", "--to", "2024-07-12").out
+    nothing = someone.run("photos", "find", "nowhere")
+    assert (nothing.code, nothing.out) == (1, "")
+    assert someone.run("photos", "find", "--limit", "many").code == 2

@@ -8,7 +8,7 @@ from typing import Any
 from satchel.media.records import VERSION
 from tests.application import Caller, Satchel
 from tests.features.albums.given import library_of
-from tests.features.albums.photos_given import photo, sent, shown
+from tests.features.albums.photos_given import look_alike, photo, sent, shown
 from tests.features.drop import given as drop
 from tests.features.links.given import changed, given
 from tests.features.rooms.given import guest
@@ -59,6 +59,7 @@ class Belongings:
         paths += [
             "/photos",
             "/photos/days",
+            "/photos/duplicates",
             "/photos/bin",
             "/photos/undated",
             self.filled("/photos/{owner}/{media_id}"),
@@ -92,7 +93,7 @@ async def belongings(satchel: Satchel, admin: Caller, owner: Caller) -> Belongin
     await _links(found, owner)
     await _drop(found, member)
     await _albums(found, satchel, owner)
-    await _photos(found, owner)
+    await _photos(found, satchel, owner)
     await _scores(found, owner)
     await make_pictures(satchel)
     return found
@@ -181,15 +182,18 @@ async def _albums(found: Belongings, satchel: Satchel, owner: Caller) -> None:
     }
 
 
-async def _photos(found: Belongings, owner: Caller) -> None:
-    """A live photo in the album that was shared, and one in the bin."""
+async def _photos(found: Belongings, satchel: Satchel, owner: Caller) -> None:
+    """A live photo in the album that was shared, one in the bin, and two that look alike."""
     moment = datetime(2025, 7, 14, 10, 0, 1, tzinfo=UTC)
     media_id = await sent(owner, taken("2025:07:14 11:00:00"), "IMG_1.JPG")
     assert await sent(owner, movie(moment), "IMG_1.MOV") == media_id
     binned = await sent(owner, photo(mark="binned"), "binned.jpg")
     assert (await owner("DELETE", f"/photos/{owner.user_id}/{binned}")).is_success
     seen = await shown(owner, media_id)
+    twins = [await sent(owner, photo(mark=mark), f"{mark}.jpg") for mark in ("one", "two")]
+    await look_alike(satchel, owner, *twins)
     found.ids |= {
+        ("/photos", "group_id"): min(twins),
         ("/photos", "owner"): owner.user_id,
         ("/photos", "media_id"): media_id,
         ("/photos", "part_id"): seen["parts"][0]["id"],

@@ -27,6 +27,8 @@ def clean_path(written: str) -> list[FileName]:
 
 def folded(text: str) -> str:
     """Equal for texts that differ only in case or accents, which is how people search."""
+    if text.isascii():
+        return text.lower()
     # Taking a letter apart can leave a capital, and folding one can leave something to take apart.
     decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
     return "".join(letter for letter in decomposed if not unicodedata.combining(letter)).casefold()

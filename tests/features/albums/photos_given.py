@@ -17,7 +17,8 @@ from satchel.features.albums.records import (
     MediaRow,
     TimelineRow,
 )
-from satchel.media.records import source_of
+from satchel.features.albums.service.picture_note import note_picture
+from satchel.media.records import PictureRow, source_of
 from satchel.stores.ports.objects import Objects
 from tests.application import Caller, Satchel
 from tests.media.made_files import jpeg, tiff
@@ -61,6 +62,24 @@ async def shown(caller: Caller, media_id: str, owner: Caller | None = None) -> d
     answer = await caller("GET", f"/photos/{(owner or caller).user_id}/{media_id}")
     assert answer.status_code == 200, answer.text
     return answer.json()
+
+
+async def look_alike(satchel: Satchel, owner: Caller, *media_ids: str, dhash: str = "00ff00ff33cc55aa") -> None:
+    """Let pictures of these photos be noted that look like each other."""
+    tables = satchel.stores.tables
+    for media_id in media_ids:
+        media = await MEDIA.get(tables, owner=owner.user_id, media_id=media_id)
+        assert media is not None
+        row = PictureRow(
+            source=media.key,
+            state="ready",
+            version="1",
+            made_at=media.added_at,
+            width=4000,
+            height=3000,
+            dhash=bytes.fromhex(dhash),
+        )
+        await note_picture(tables, row, media.size_bytes)
 
 
 async def album_names(caller: Caller) -> dict[str, int]:

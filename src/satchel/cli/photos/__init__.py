@@ -1,4 +1,4 @@
-"""`satchel photos`: back up photos, ask whether they are stored, propose albums, and export everything."""
+"""`satchel photos`: back up photos, ask whether they are stored, propose albums, find and export photos."""
 
 import sys
 from pathlib import Path
@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from satchel.cli.engine.command.common_options import JsonLines, Server
+from satchel.cli.engine.command.common_options import JsonLines, Limit, Server
 from satchel.cli.engine.command.typer_internals import Verb, verb_group
-from satchel.cli.engine.terminal.output import CommandFailed, note
+from satchel.cli.engine.terminal.output import CommandFailed, Misused, note
 
 # As in `account`, what takes long to load is imported inside the verbs.
 
@@ -107,6 +107,39 @@ def scan(folders: Folders, no_cache: NoCache = False, json: JsonLines = False, s
 
     with open_client(server) as client:
         propose(client, folders, uses_cache=not no_cache, as_json=json)
+
+
+@photos.command(cls=Verb)
+def find(
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="WORD", help="In names, cameras, albums or texts; or a date: 2025-07.")
+    ] = None,
+    start: Annotated[str | None, typer.Option("--from", metavar="DAY", help="Not before this day.")] = None,
+    end: Annotated[str | None, typer.Option("--to", metavar="DAY", help="Not after this day.")] = None,
+    camera: Annotated[str | None, typer.Option("--camera", metavar="NAME", help="Taken with this camera.")] = None,
+    album: Annotated[str | None, typer.Option("--album", metavar="ALBUM", help="Only in this album.")] = None,
+    near: Annotated[
+        str | None, typer.Option("--near", metavar="LAT,LON", help="Taken within 10 km of this place.")
+    ] = None,
+    favourites: Annotated[bool, typer.Option("--favourites", help="Only your favourites.")] = False,
+    limit: Limit = "1000",
+    json: JsonLines = False,
+    server: Server = None,
+) -> None:
+    """Find photos of yours and of albums shared with you. Exits with 1 if there are none."""
+    from satchel.cli.engine.http.client import open_client
+    from satchel.cli.engine.resources.album_find import find_album
+    from satchel.cli.photos.photo_find import find_photos
+
+    if not limit.isdigit() or not int(limit):
+        raise Misused("--limit is a number, such as 100.")
+    wanted = {"q": " ".join(words or []), "from": start, "to": end, "camera": camera, "near": near}
+    with open_client(server) as client:
+        asked = {name: value for name, value in wanted.items() if value}
+        asked |= {"album": find_album(client, album).album_id} if album else {}
+        asked |= {"favourite": "true"} if favourites else {}
+        if not find_photos(client, asked, most=int(limit), as_json=json):
+            raise CommandFailed("No photo was found.")
 
 
 @photos.command(cls=Verb)

@@ -163,6 +163,8 @@ class MediaRow(Record, frozen=True, kw_only=True):
     ratio: int = attribute("Ratio", default=0)
     thumbhash: bytes = attribute("Thumbhash", default=b"")
     dhash: str = attribute("PerceptualHash", default="")
+    # The group of those that look alike which it is in.
+    twins: MediaId = attribute("Twins", default="")
     picture: str = attribute("PictureVersion", default="")
     # The version of what found that there can be no picture; NEVER if it is no file of which pictures are made.
     no_picture: str = attribute("NoPicture", default="")
@@ -232,6 +234,24 @@ class PairRow(Record, frozen=True, kw_only=True):
     local_time: LocalTime = attribute("DateTime", default="")
     utc_time: str = attribute("UtcDateTime", default="")
     duration_ms: int = attribute("Duration", default=0)
+
+
+class LookRow(Record, frozen=True, kw_only=True):
+    """A part of the perceptual hash of a picture. Of two that differ in 3 bits or less, one of four parts is equal."""
+
+    owner: OwnerId = attribute("MediaOwner")
+    band: str = attribute("Band")
+    media_id: MediaId = attribute("MediaId")
+    dhash: str = attribute("PerceptualHash")
+    ratio: int = attribute("Ratio")
+
+
+class TwinRow(Record, frozen=True, kw_only=True):
+    """A media that looks like the others of its group. The group is named by its first media."""
+
+    owner: OwnerId = attribute("MediaOwner")
+    group: MediaId = attribute("Group")
+    media_id: MediaId = attribute("MediaId")
 
 
 class CountRow(Record, frozen=True, kw_only=True):
@@ -384,6 +404,20 @@ PAIR = Shape(
     owner=OWNER,
     about="The media whose other half a file may be",
 )
+LOOK = Shape(
+    LookRow,
+    CATALOG,
+    {"PK": "{owner}#LOOK#{band}", "SK": "MEDIA#{media_id}"},
+    owner=OWNER,
+    about="Pictures that may look alike: those with an equal quarter of the perceptual hash",
+)
+TWIN = Shape(
+    TwinRow,
+    CATALOG,
+    {"PK": "{owner}#TWINS", "SK": "TWIN#{group}#{media_id}"},
+    owner=OWNER,
+    about="Groups of medias that look alike",
+)
 COUNT = Shape(
     CountRow,
     CATALOG,
@@ -405,7 +439,10 @@ ACT_DUE = Shape(
     owner=OWNER,
     about="When an act is looked at again, through RefreshTokenExpiration",
 )
-SHAPES = (*(LIBRARY, ALBUM, ALBUM_OWNER, FOLDER, MEDIA, LOCATION, TIMELINE, DAY, BINNED, PAIR, COUNT, ACT, ACT_DUE),)
+SHAPES = (
+    *(LIBRARY, ALBUM, ALBUM_OWNER, FOLDER, MEDIA, LOCATION, TIMELINE, DAY),
+    *(BINNED, PAIR, LOOK, TWIN, COUNT, ACT, ACT_DUE),
+)
 # A client may repeat its request when the server has started anew.
 CREATED = EphemeralKey(
     "album-created:{owner}:{key}",

@@ -105,3 +105,11 @@ class PhotoColumns(msgspec.Struct, frozen=True, kw_only=True):
     favourites: list[bool]
     pinned: list[bool]
     cursor: str | None = None
+
+
+class FoundPhotos(msgspec.Struct, frozen=True, kw_only=True):
+    """A page of a search: photos, their file names, and the cursor of the next page."""
+
+    photos: PhotoColumns
+    names: list[str]
+    cursor: str | None = None

@@ -55,6 +55,18 @@ class PhotoColumns(msgspec.Struct, frozen=True, kw_only=True):
     cursor: str | None
 
 
+class FoundPhotos(msgspec.Struct, frozen=True, kw_only=True):
+    """A page of a search: photos, their file names, and the cursor of the next page.
+
+    A page may be empty though there is more: a request looks at a bounded number of photos, `looked_at`.
+    """
+
+    photos: PhotoColumns
+    names: list[str]
+    looked_at: int
+    cursor: str | None
+
+
 class PartView(msgspec.Struct, frozen=True, kw_only=True):
     """Another file of a photo: the video of a live photo, or its RAW."""
 

@@ -57,12 +57,17 @@ class Listed:
 
 async def list_albums(albums: Albums, person: Person, *, only_mine: bool = False) -> Listed:
     """The newest start first, then the latest end."""
-    rows = await _own(albums, person)
-    if not only_mine:
-        rows += await _shared(albums, person)
-    rows.sort(key=lambda row: (row.start, row.end, row.album_id), reverse=True)
+    rows = await visible_albums(albums, person, only_mine=only_mine)
     counts = await _counts(albums, person)
     return Listed(await _seen(albums, person, rows, counts), counts.get(UNDATED, 0))
+
+
+async def visible_albums(albums: Albums, person: Person, *, only_mine: bool = False) -> list[AlbumRow]:
+    """The same without counts and covers."""
+    rows = await _own(albums, person)
+    if not only_mine:
+        rows += await shared_albums(albums, person)
+    return sorted(rows, key=lambda row: (row.start, row.end, row.album_id), reverse=True)
 
 
 async def show_album(albums: Albums, person: Person, album_id: str) -> SeenAlbum:
@@ -112,7 +117,8 @@ async def _own(albums: Albums, person: Person) -> list[AlbumRow]:
     return [row for row in library.albums.values() if not row.leaving]
 
 
-async def _shared(albums: Albums, person: Person) -> list[AlbumRow]:
+async def shared_albums(albums: Albums, person: Person) -> list[AlbumRow]:
+    """The albums of others that a person may see."""
     grants = [each for each in await albums.grants.of_person(person.email, "album:") if is_album_id(each.resource_id)]
     keys = {(each.resource_owner, each.resource_id) for each in grants if each.resource_owner != person.user_id}
     items = await albums.tables.get_many(

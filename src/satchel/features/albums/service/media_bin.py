@@ -17,6 +17,7 @@ from satchel.features.albums.records import (
 )
 from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.library import read_library
+from satchel.features.albums.service.look_alikes import forget_look
 from satchel.features.albums.service.media_home import library_covering
 from satchel.features.albums.service.media_moves import move_of, partition
 from satchel.features.albums.service.media_pin import find_item
@@ -141,6 +142,7 @@ async def _forget(albums: Albums, owner: OwnerId, media_id: MediaId) -> MediaRow
         MEDIA.delete(when=attr("DeletedAt") == media.deleted_at, owner=owner, media_id=media_id),
         BINNED.delete(owner=owner, media_id=media_id),
         *(LOCATION.delete(owner=owner, media_id=each) for each in (media_id, *(part.media_id for part in media.parts))),
+        *forget_look(media),
         *library.counted({BIN: -1}),
     ]
     pair = await PAIR.get(albums.tables, owner=owner, pair=media.pair) if media.pair else None

@@ -4,6 +4,7 @@ import base64
 
 from satchel.features.albums.model import BIN, MediaId, OwnerId, media_id_of
 from satchel.features.albums.records import MEDIA, NEVER, TIMELINE, MediaRow
+from satchel.features.albums.service.look_alikes import enter_look
 from satchel.features.albums.service.media_rows import timeline_place
 from satchel.features.albums.service.photo_keys import place_of
 from satchel.media.records import VERSION, PictureRow
@@ -48,8 +49,8 @@ async def _note(tables: Tables, owner: OwnerId, media_id: MediaId, row: PictureR
     noted = _noted(media, row)
     # As long as it is in its place, its row in the timeline is, too.
     in_place = (attr("AlbumIndexPK") == item["AlbumIndexPK"]) & (attr("AlbumIndexSK") == item["AlbumIndexSK"])
-    hashed = [assign("PerceptualHash", row.dhash.hex())] if row.dhash else []
-    writes: list[Write] = [Update(MEDIA.table, MEDIA.table.key_of(item), [*noted, *hashed], in_place)]
+    seen, others = await enter_look(tables, media, row)
+    writes: list[Write] = [Update(MEDIA.table, MEDIA.table.key_of(item), [*noted, *seen], in_place), *others]
     if media.local_time and media.album_id != BIN:
         writes.append(TIMELINE.update(noted, when=attr("PK").exists(), **timeline_place(media)))
     await tables.transact(writes)
