@@ -6,9 +6,7 @@ The server itself never decodes anything. A process is started when there is a j
 import asyncio
 import logging
 import os
-import tempfile
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import timedelta
 from typing import BinaryIO, TypeAlias
 
@@ -19,6 +17,7 @@ from satchel.media.frames import Made
 from satchel.media.picture_queue import WAKE, PictureJob
 from satchel.media.pictures import Pictures
 from satchel.media.records import PICTURE, SIZES, VERSION, PictureRow, Size, picture_key
+from satchel.media.source_file import opened
 from satchel.stores.ports.ephemeral import SubscriptionLost
 from satchel.stores.ports.objects import ObjectMissing, Reading, SmallObject
 from satchel.stores.ports.table import Tables
@@ -27,8 +26,7 @@ MOST_CHILDREN = 2
 IDLE = timedelta(seconds=60)
 # A maker that has missed being told looks by itself.
 LOOKS_EVERY = timedelta(seconds=5)
-# From a store without files, a source is copied first: a short one into memory, a long one onto the disk.
-MAX_MEMORY_BYTES = 64 * 1024 * 1024
+# A source in a store without files has to be copied.
 MAX_COPY_BYTES = 1024**3
 _AFTER_ERROR_SECONDS = 2.0
 
@@ -133,7 +131,7 @@ class PictureMaker:
     async def _decoded(self, child: Child, job: PictureJob, reading: Reading) -> Made:
         if reading.file is None and reading.length > MAX_COPY_BYTES:
             return Made(state="failed", reason=f"{reading.length} bytes are too many to be copied")
-        async with _opened(reading) as file:
+        async with opened(reading) as file:
             try:
                 return await _repeated_once(child, file, reading.length, job.name)
             except ChildTooSlow:
@@ -181,20 +179,3 @@ async def _repeated_once(child: Child, file: BinaryIO, size_bytes: int, name: st
         return await child.make(file.fileno(), size_bytes, name)
     except ChildDied:
         return await child.make(file.fileno(), size_bytes, name)
-
-
-@asynccontextmanager
-async def _opened(reading: Reading) -> AsyncGenerator[BinaryIO]:
-    """The source as a file: the store's own, or a copy that has no name."""
-    if reading.file is not None:
-        yield reading.file
-        return
-    if reading.length <= MAX_MEMORY_BYTES:
-        copy: BinaryIO = os.fdopen(os.memfd_create("source"), "w+b")
-    else:
-        copy = tempfile.TemporaryFile()  # noqa: SIM115 -- closed below, like the other
-    with copy:
-        async for piece in reading:
-            await asyncio.to_thread(copy.write, piece)
-        copy.flush()
-        yield copy
