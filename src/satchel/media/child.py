@@ -4,14 +4,19 @@ import asyncio
 import os
 import socket
 import sys
+from collections.abc import AsyncGenerator, Coroutine
 from contextlib import suppress
 from datetime import timedelta
+from typing import Any, TypeVar
 
 import msgspec
 
 from satchel.media.frames import HEAD_BYTES, READY, Answer, Job, Made, decode_answer, encode, length_of
 from satchel.media.metadata.media_facts import MediaFacts
 from satchel.media.metadata_job import MetadataJob
+from satchel.media.score_jobs import DoneAnswer, Refused, ScoreAnswer, ScoreJob
+
+Result = TypeVar("Result")
 
 TIME_LIMIT = timedelta(seconds=20)
 # Starting takes long on a busy machine, and says nothing about the file.
@@ -73,16 +78,38 @@ class Child:
         assert facts is not None
         return facts
 
-    async def work(self, descriptor: int, job: Job) -> Answer:
-        """What the process answers about an open file."""
+    async def make_scores(self, descriptor: int, size_bytes: int, job: ScoreJob) -> AsyncGenerator[ScoreAnswer]:
+        """What the process answers, one after the other, up to and with the answer that ends the job.
+
+        The process waits until an answer is taken, so that pages do not pile up. Close the generator: a job of which
+        not all answers were taken is killed.
+        """
+        ended = False
+        answer = await self.work(descriptor, Job(name="", size_bytes=size_bytes, score=job))
         try:
-            if self._process is None or self._process.returncode is not None or self._done >= MAX_JOBS:
+            while not ended:
+                assert answer.score is not None
+                ended = isinstance(answer.score, DoneAnswer | Refused)
+                yield answer.score
+                if not ended:
+                    answer = await self._guarded(self._next_answer())
+        finally:
+            if not ended:
                 await self.stop()
-                async with asyncio.timeout(START_LIMIT.total_seconds()):
-                    await self._start()
-            self._done += 1
-            async with asyncio.timeout(self._time_limit.total_seconds()):
-                return await self._ask(descriptor, job)
+
+    async def work(self, descriptor: int, job: Job) -> Answer:
+        """What the process answers about an open file; the first answer, if there are several."""
+        if self._process is None or self._process.returncode is not None or self._done >= MAX_JOBS:
+            await self.stop()
+            await self._guarded(self._start(), START_LIMIT)
+        self._done += 1
+        return await self._guarded(self._ask(descriptor, job))
+
+    async def _guarded(self, step: Coroutine[Any, Any, Result], limit: timedelta | None = None) -> Result:
+        """Kill the process unless the step succeeds in time."""
+        try:
+            async with asyncio.timeout((limit or self._time_limit).total_seconds()):
+                return await step
         except TimeoutError as error:
             await self.stop()
             raise ChildTooSlow from error
@@ -134,8 +161,11 @@ class Child:
         await self._process.stdout.readexactly(len(READY))
 
     async def _ask(self, descriptor: int, job: Job) -> Answer:
-        assert self._process is not None and self._process.stdout is not None and self._jobs is not None
+        assert self._jobs is not None
         socket.send_fds(self._jobs, [encode(job)], [descriptor])
-        answers = self._process.stdout
-        head = await answers.readexactly(HEAD_BYTES)
-        return decode_answer(await answers.readexactly(length_of(head)))
+        return await self._next_answer()
+
+    async def _next_answer(self) -> Answer:
+        assert self._process is not None and self._process.stdout is not None
+        head = await self._process.stdout.readexactly(HEAD_BYTES)
+        return decode_answer(await self._process.stdout.readexactly(length_of(head)))

@@ -7,6 +7,7 @@ import msgspec
 
 from satchel.media.metadata.media_facts import MediaFacts
 from satchel.media.metadata_job import MetadataJob
+from satchel.media.score_jobs import ScoreAnswer, ScoreJob
 
 State = Literal["ready", "failed", "unsupported"]
 
@@ -14,7 +15,7 @@ _LENGTH = struct.Struct(">I")
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What to make of a file: its picture, its metadata, or both.
+    """What to make of a file: its picture, its metadata, or both; or pages of sheet music.
 
     The open file comes with the message; it may be longer than the source.
     """
@@ -23,6 +24,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     size_bytes: int
     picture: bool = False
     metadata: MetadataJob | None = None
+    score: ScoreJob | None = None
 
 
 class Made(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,10 +43,11 @@ class Made(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What was asked for."""
+    """What was asked for. A job about sheet music has several answers, the last of which ends it."""
 
     made: Made | None = None
     facts: MediaFacts | None = None
+    score: ScoreAnswer | None = None
 
 
 encode = msgspec.msgpack.Encoder().encode

@@ -13,8 +13,10 @@ from contextlib import closing
 from typing import BinaryIO
 
 from satchel.media.decoders import Undecodable, Unsupported, make_picture
+from satchel.media.decoders.scores import make_scores
 from satchel.media.facts_read import read_facts
 from satchel.media.frames import MAX_JOB_BYTES, READY, Answer, Job, Made, decode_job, write_frame
+from satchel.media.score_jobs import ScoreAnswer, ScoreJob
 
 MAX_MEMORY_BYTES = 2 * 1024**3
 MAX_CPU_SECONDS = 20
@@ -34,14 +36,30 @@ def main(descriptor: int) -> None:
             if not message or not files:
                 return
             with closing(os.fdopen(files[0], "rb", buffering=0)) as file:
-                write_frame(answers, _answer(decode_job(message), file))
+                job = decode_job(message)
+                _allow_time()
+                if job.score is not None:
+                    _answer_scores(job.score, job.size_bytes, file, answers)
+                else:
+                    write_frame(answers, _answer(job, file))
+
+
+def _allow_time() -> None:
+    """The kernel counts over the whole life of a process, so each job, and each page of one, moves the limit on."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    allowed = int(used.ru_utime + used.ru_stime) + MAX_CPU_SECONDS + 1
+    resource.setrlimit(resource.RLIMIT_CPU, (allowed, resource.RLIM_INFINITY))
+
+
+def _answer_scores(job: ScoreJob, size_bytes: int, file: BinaryIO, answers: BinaryIO) -> None:
+    def send(answer: ScoreAnswer) -> None:
+        write_frame(answers, Answer(score=answer))
+        _allow_time()
+
+    send(make_scores(file, size_bytes, job, send))
 
 
 def _answer(job: Job, file: BinaryIO) -> Answer:
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    # The kernel counts over the whole life of a process, so each job moves the limit on.
-    allowed = int(used.ru_utime + used.ru_stime) + MAX_CPU_SECONDS + 1
-    resource.setrlimit(resource.RLIMIT_CPU, (allowed, resource.RLIM_INFINITY))
     return Answer(
         facts=None if job.metadata is None else read_facts(job.metadata, file),
         made=_made(job, file) if job.picture else None,
