@@ -1,0 +1,76 @@
+"""When notes sound, by Verovio: where in its bar each one is, and what a player plays."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from satchel.media.decoders.scores.svg_clean import CleanPage, element_id
+
+# Music that is repeated has its elements again, under names with this ending.
+_REPEATED = re.compile(r"-rend\d+\Z")
+_UNITS = 10_000
+MAX_NOTES = 200_000
+
+
+@dataclass(frozen=True)
+class Times:
+    """Of each note and rest, the bar in which it stands and how many quarters after the bar's beginning."""
+
+    places: dict[str, tuple[str, float]]
+
+
+def times_of(toolkit: Any) -> Times:
+    places: dict[str, tuple[str, float]] = {}
+    bar, started = "", 0.0
+    for moment in _moments(toolkit):
+        if "measureOn" in moment:
+            bar, started = _written(moment["measureOn"]), moment["qstamp"]
+        for name in (*moment.get("on", ()), *moment.get("restsOn", ())):
+            places.setdefault(_written(name), (bar, round(moment["qstamp"] - started, 3)))
+    return Times(places)
+
+
+def playback_of(toolkit: Any, pages: Sequence[CleanPage], staves: dict[int, int]) -> dict[str, Any]:
+    """`notes`: when, how long, which pitch, which part, which element. `cursor`: when, which page, which bar, where."""
+    seen = {
+        name: (page_number, x / page.width * _UNITS, staff)
+        for page_number, page in enumerate(pages)
+        for name, (x, staff) in page.notes.items()
+    }
+    bars = {bar.bar_id: place for place, bar in enumerate(bar for page in pages for bar in page.bars)}
+    moments = _moments(toolkit)
+    ends = {name: moment["tstamp"] for moment in moments for name in moment.get("off", ())}
+    notes: list[list[int | str]] = []
+    cursor: list[list[int]] = []
+    pitches: dict[str, int] = {}
+    bar = 0
+    for moment in moments:
+        when = round(moment["tstamp"])
+        if "measureOn" in moment:
+            bar = bars.get(_written(moment["measureOn"]), bar)
+        for name in moment.get("on", ())[: MAX_NOTES - len(notes)]:
+            written = _written(name)
+            if written not in pitches:
+                pitches[written] = toolkit.getMIDIValuesForElement(written).get("pitch", 0)
+            staff = seen[written][2] if written in seen else 0
+            length = round(ends.get(name, when)) - when
+            notes.append([when, max(length, 0), pitches[written], staves.get(staff, 0), element_id(written)])
+        places = [
+            seen[_written(name)]
+            for name in (*moment.get("on", ()), *moment.get("restsOn", ()))
+            if _written(name) in seen
+        ]
+        if places:
+            cursor.append([when, places[0][0], bar, round(min(x for _, x, _ in places))])
+    length = round(max((moment["tstamp"] for moment in moments), default=0))
+    return {"notes": notes, "cursor": cursor, "length_ms": length}
+
+
+def _moments(toolkit: Any) -> list[dict[str, Any]]:
+    return toolkit.renderToTimemap({"includeMeasures": True, "includeRests": True})
+
+
+def _written(name: str) -> str:
+    """The name of the element on the page, however often it is played."""
+    return _REPEATED.sub("", name)
