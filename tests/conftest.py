@@ -1,6 +1,7 @@
 """Session-wide real services, each started when the first test asks for it."""
 
 import gc
+import os
 import signal
 from collections.abc import Iterator
 
@@ -94,3 +95,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_collection_finish() -> None:
     gc.freeze()
+
+
+# More than these are no accident.
+_FEW_FAILURES = 5
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """In CI, `make again` has something to run only after a whole run with few failures (decision 17)."""
+    whole = exitstatus == pytest.ExitCode.TESTS_FAILED and session.testsfailed <= _FEW_FAILURES
+    keeps_failures = hasattr(session.config, "cache") and not hasattr(session.config, "workerinput")
+    if "CI" in os.environ and keeps_failures and not whole:
+        session.config.cache.set("cache/lastfailed", {})

@@ -15,7 +15,8 @@ from playwright.sync_api import Browser, BrowserContext, Download, Page, Request
 from tests.browser.conftest import OpenPage
 from tests.browser.test_drop import in_session, join, offer, own, spoken_code
 from tests.browser.test_uploads import restarted
-from tests.server.process import SATCHEL, ServerProcess, serving
+from tests.fork_server import SATCHEL
+from tests.server.process import ServerProcess, serving
 from tests.services import python_environment, tool
 
 pytestmark = pytest.mark.services

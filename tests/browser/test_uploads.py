@@ -20,7 +20,8 @@ from tests.browser.conftest import (
     sign_in,
     sign_up,
 )
-from tests.server.process import SATCHEL, ServerProcess, serving
+from tests.fork_server import SATCHEL
+from tests.server.process import ServerProcess, serving
 from tests.services import python_environment
 
 pytestmark = pytest.mark.services

@@ -8,11 +8,12 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from tempfile import TemporaryFile
+from typing import IO, Any, TypeAlias
 
 import msgspec
 
-from tests.server.process import SATCHEL
+from tests.fork_server import SATCHEL, fork_satchel
 from tests.services import python_environment
 
 # Of the server that people share, so that a test can make the tokens which that server would have made.
@@ -65,17 +66,21 @@ class Person:
         )
 
     def run(self, *arguments: str, typed: str = "", **extra: str) -> Ran:
-        """Run a command through pipes, as a script does."""
-        done = subprocess.run(
-            [str(SATCHEL), *arguments],
-            env=self.environment(**extra),
-            cwd=self.home,
-            input=typed,
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
-        return Ran(done.returncode, done.stdout, done.stderr)
+        """Run a command with files as its input and output, as a script does."""
+        with TemporaryFile() as standard_input, TemporaryFile() as out, TemporaryFile() as err:
+            standard_input.write(typed.encode())
+            standard_input.seek(0)
+            command = fork_satchel(
+                arguments,
+                environment=self.environment(**extra),
+                folder=self.home,
+                files=(standard_input.fileno(), out.fileno(), err.fileno()),
+            )
+            try:
+                code = command.wait(120)
+            finally:
+                command.kill()
+            return Ran(code, _text(out), _text(err))
 
     def run_in_terminal(
         self, *arguments: str, answers: Sequence[tuple[str, str | Callable[[], None]]] = (), **extra: str
@@ -104,6 +109,11 @@ class Person:
                         answer()
         os.close(terminal)
         return Ran(process.wait(10), seen.decode().replace("\r\n", "\n"))
+
+
+def _text(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode()
 
 
 def explains(ran: Ran, code: int, *words: str) -> bool:

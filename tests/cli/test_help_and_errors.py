@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from tests.cli.terminal import AtOnce, Person, explains
-from tests.server.process import SATCHEL
+from tests.fork_server import SATCHEL
 
 
 def test_help_says_what_this_is_groups_the_verbs_and_shows_how_to_begin(ann: Person) -> None:
@@ -138,9 +138,10 @@ def test_colours_are_for_terminals_whose_owner_wants_them(ann: Person) -> None:
 
 
 def test_a_terminal_without_our_letters_gets_others(ann: Person) -> None:
-    ran = ann.run("tables", PYTHONIOENCODING="ascii")
-    assert ran.code == 0
-    assert "? catalog" in ran.out
+    with ann.start("tables", PYTHONIOENCODING="ascii") as command:
+        out, _ = command.communicate()
+    assert command.returncode == 0
+    assert "? catalog" in out
 
 
 def loaded_by(person: Person, *arguments: str) -> set[str]:

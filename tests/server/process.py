@@ -1,8 +1,8 @@
 """The real program as a process of its own: started, spoken to over TCP, and stopped or killed."""
 
+import os
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Generator, Mapping, Sequence
@@ -12,16 +12,15 @@ from pathlib import Path
 
 import httpx
 
+from tests.fork_server import SATCHEL, ForkedProcess, fork_satchel
 from tests.services import free_port, python_environment
-
-SATCHEL = Path(sys.executable).parent / "satchel"
 
 
 @dataclass
 class ServerProcess:
     """A running `satchel serve`."""
 
-    process: "subprocess.Popen[bytes]"
+    process: "ForkedProcess | subprocess.Popen[bytes]"
     url: str
     log: Path
     client: httpx.Client
@@ -45,15 +44,25 @@ def serving(
     *options: str,
     wrapper: Sequence[str] = (),
     environment: Mapping[str, str] | None = None,
-    program: Path = SATCHEL,
+    program: Path | None = None,
 ) -> Generator[ServerProcess]:
-    """`satchel serve` on a free port, once it answers; whatever is left of it afterwards is killed."""
+    """`satchel serve` on a free port, once it answers; whatever is left of it afterwards is killed.
+
+    With a wrapper, or a program of its own, that is what runs; else a fork of one that has imported Satchel.
+    """
     port = free_port()
-    with tempfile.NamedTemporaryFile(prefix="satchel-log-", delete=False) as output:
-        command = [*wrapper, str(program), "serve", "--data", str(data), "--port", str(port), *options]
-        process = subprocess.Popen(
-            command, stdout=output, stderr=subprocess.STDOUT, env=python_environment(**(environment or {})), cwd="/"
-        )
+    arguments = ["serve", "--data", str(data), "--port", str(port), *options]
+    env = python_environment(**(environment or {}))
+    with (
+        tempfile.NamedTemporaryFile(prefix="satchel-log-", delete=False) as output,
+        Path(os.devnull).open("rb") as nothing,
+    ):
+        if wrapper or program:
+            command = [*wrapper, str(program or SATCHEL), *arguments]
+            process = subprocess.Popen(command, stdin=nothing, stdout=output, stderr=output, env=env, cwd="/")
+        else:
+            files = (nothing.fileno(), output.fileno(), output.fileno())
+            process = fork_satchel(arguments, environment=env, folder=Path("/"), files=files)
     url = f"http://127.0.0.1:{port}"
     server = ServerProcess(process, url, Path(output.name), httpx.Client(base_url=url, timeout=20))
     try:
@@ -80,7 +89,7 @@ def refused(data: Path, *options: str, environment: Mapping[str, str] | None = N
 
 
 def _wait_until_it_answers(server: ServerProcess) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while time.monotonic() < deadline and server.process.poll() is None:
         try:
             if httpx.get(f"{server.url}/healthz", timeout=5).status_code == 200:

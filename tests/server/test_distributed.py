@@ -12,8 +12,9 @@ import pytest
 from websockets.sync.client import ClientConnection
 
 from tests.application import PASSWORD
+from tests.fork_server import SATCHEL
 from tests.media.samples import is_flag, jpeg, photo, video
-from tests.server.process import SATCHEL, ServerProcess, serving
+from tests.server.process import ServerProcess, serving
 from tests.server.test_live import bearer, listen
 from tests.server.test_running import SECRET, make_tables
 from tests.services import dynamodb_local, python_environment, rclone_s3, redis_server

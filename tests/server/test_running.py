@@ -9,7 +9,8 @@ import httpx
 import pytest
 
 from tests.application import PASSWORD
-from tests.server.process import SATCHEL, refused, serving
+from tests.fork_server import SATCHEL
+from tests.server.process import refused, serving
 from tests.services import dynamodb_local, free_port, python_environment, rclone_s3, redis_server
 
 ANN = {"email": "ann@example.org", "name": "Ann", "password": PASSWORD}

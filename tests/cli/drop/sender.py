@@ -10,7 +10,7 @@ from typing import Any
 
 from tests.cli.terminal import Person
 from tests.cli.watcher import Watcher
-from tests.server.process import SATCHEL
+from tests.fork_server import SATCHEL
 
 
 @dataclass

@@ -29,7 +29,8 @@ from tests.features.clicks.streams import (
     store_clicks,
 )
 from tests.features.hearing import heard_by
-from tests.server.process import SATCHEL, serving
+from tests.fork_server import SATCHEL
+from tests.server.process import serving
 from tests.server.test_live import bearer
 from tests.server.test_running import SECRET, make_tables
 from tests.services import python_environment
