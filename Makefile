@@ -12,7 +12,7 @@ COMPILED := -u PYTHONDONTWRITEBYTECODE PYTHONPYCACHEPREFIX=$(CURDIR)/.cache/byte
 PYTEST := env $(COMPILED) $(IN_MEMORY) $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder $(KEEPING)
 export PYTHONPATH := $(CURDIR)
 
-.PHONY: help install site run test quick check check-program check-site fix bench pictures services clean
+.PHONY: help install site run test again quick check check-program check-site fix bench pictures services clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -35,6 +35,10 @@ services: .venv/ready ## Install the servers, the browser and the web packages t
 
 test: services ## Run every test, against real services that the tests start themselves
 	@$(PYTEST)
+
+# Only after a whole run that few tests failed: see tests/conftest.py.
+again: ## Run once more, one by one, the few tests that failed in the last whole run
+	@$(PYTEST) -n 0 --last-failed --last-failed-no-failures none
 
 # Here every test is slow; not to look at them saves what they import.
 SLOW_FOLDERS := --ignore=tests/browser --ignore=tests/faults --ignore=tests/server
