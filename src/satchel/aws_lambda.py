@@ -83,7 +83,8 @@ class EventFold:
         """One attempt. It is refused while another run folds the same events, or counts the same people."""
         found = await self._tables.get_many(COUNTS, [CLAIM.key(event_id=event_id) for event_id in event_ids])
         pairs = zip(event_ids, changes, found, strict=True)
-        left = [(event_id, change) for event_id, change, claim in pairs if claim is None]
+        # An event that is in the batch twice is one event, and is claimed once.
+        left = list({event_id: (event_id, change) for event_id, change, claim in pairs if claim is None}.values())
         while left:
             left = left[await self._fold_and_claim(left) :]
 

@@ -10,13 +10,18 @@ Kind = Literal["press", "open", "view", "download", "upload"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counted(Event):
-    """Who did what, with what, and whose it is. `target` is the link, `thing` what it leads to, such as "file:…"."""
+    """Who did what, with what, and whose it is. `target` is the link, `thing` what it leads to, such as "file:…".
+
+    `at` is when it happened, if that is not now. Stated again with the same `key`, it counts once.
+    """
 
     user_id: str
     kind: Kind
     owner: str
     target: str | None = None
     thing: str | None = None
+    at: str | None = None
+    key: str | None = None
 
 
 def counted_as(person_id: str, kind: Literal["member", "guest"]) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from satchel.chores import Chore, ChoreDone, Housekeeper, repeat
+from satchel.chores import DOUBTED_FOR, Chore, ChoreDone, Housekeeper, repeat
 from satchel.config import Settings
 from satchel.features.accounts.service.context import SESSION_LIFETIME
 from satchel.kernel.clock import ManualClock, iso
@@ -90,3 +90,24 @@ async def test_what_is_repeated_goes_on_after_it_has_failed() -> None:
     with pytest.raises(asyncio.CancelledError):
         await task
     assert rounds[:3] == [0, 1, 2]
+
+
+async def test_a_clock_that_is_far_ahead_at_the_start_sweeps_nothing_away_until_it_has_stayed_so(
+    tmp_path: Path,
+) -> None:
+    clock, uptime = ManualClock(), ManualClock(5.0)
+    ephemeral = await open_ephemeral(Settings(data=tmp_path), clock)
+    await Housekeeper(ephemeral, clock, EVERY).sweep(CHORES)
+    right = clock.now
+    clock.advance(timedelta(days=60))
+    keeper = Housekeeper(ephemeral, clock, EVERY, uptime=uptime)
+    last = await keeper.last()
+    for _ in range(2):
+        assert {(each.removed, each.failed) for each in (await keeper.sweep(CHORES)).chores} == {(0, True)}
+        uptime.advance(DOUBTED_FOR - timedelta(seconds=1))
+    assert await keeper.last() == last
+    assert any(each.removed for each in (await keeper.sweep(CHORES)).chores)
+    set_right = Housekeeper(ephemeral, clock, EVERY, uptime=uptime)
+    clock.now = right
+    assert any(each.removed for each in (await set_right.sweep(CHORES)).chores)
+    await ephemeral.close()

@@ -119,6 +119,17 @@ class TroubledTables(DynamoTables):
             return None
         return "odd" if crc32(change.key["createDateTime"].encode()) % 2 else "even"
 
+    def cut_after(self, writes: int, cut: Callable[[], Awaitable[object]]) -> None:
+        """Call `cut` when this many transactions have been made."""
+
+        async def next_one() -> None:
+            if writes:
+                self.cut_after(writes - 1, cut)
+            else:
+                await cut()
+
+        self.before_writing = next_one
+
     def _lose(self) -> None:
         if self.chance.random() < self.lost_share:
             raise Unavailable("The line is bad.")

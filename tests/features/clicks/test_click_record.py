@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from satchel.features.clicks.adapters import Counter
 from satchel.features.clicks.events import WATCHED_FOR
 from satchel.features.clicks.model import (
     KINDS,
@@ -26,6 +27,7 @@ from satchel.features.clicks.records import CLICK, MARKER, click_row, marker_ite
 from satchel.features.clicks.service.click_record import create_total, record
 from satchel.features.clicks.service.context import Clicks
 from satchel.kernel.clock import ManualClock, iso
+from satchel.kernel.counted import Counted
 from satchel.kernel.errors import Invalid
 from satchel.stores.embedded.ephemeral_memory import MemoryEphemeral
 from satchel.tables import CLICKS
@@ -187,6 +189,19 @@ async def test_clicks_of_one_person_in_one_millisecond_are_all_kept(clicks: Clic
     assert len(await check_figures(clicks.tables, DAY, DAY)) == 7
 
 
+@pytest.mark.parametrize("edge", ["T23:59:59.998Z", "T10:14:59.999Z"])
+async def test_clicks_of_the_last_millisecond_count_on_their_day_and_in_their_quarter(
+    clicks: Clicks, edge: str
+) -> None:
+    at = f"{DAY - timedelta(days=1)}{edge}"
+    lists = [[NewClick(user_id="u", at=at)] * 20, [NewClick(user_id="u", at=at)] * 29]
+    created = [each.created for new in lists for each in await record(clicks, new)]
+    created.append(await press(clicks, "u", at=at))
+    assert len(set(created)) == 50
+    assert {each[:15] for each in created} == {at[:15]}
+    assert len(await check_figures(clicks.tables, BEFORE, AFTER)) == 50
+
+
 async def test_what_was_stored_before_a_restart_is_not_overwritten(tmp_path: Path, clock: ManualClock) -> None:
     for start in (0, 3):
         async with counting(tmp_path, clock) as clicks:
@@ -266,17 +281,33 @@ async def test_a_key_that_comes_with_another_click_is_refused_and_nothing_of_the
     assert len(await check_figures(clicks.tables, DAY, DAY)) == 1
 
 
-async def test_no_click_with_a_key_can_count_twice_while_its_time_is_accepted(
+async def test_a_retry_is_known_by_its_key_when_its_time_is_long_past_and_never_counts_twice(
     clicks: Clicks, clock: ManualClock
 ) -> None:
     click = NewClick(user_id="u", key="k", at=iso(NOON + 299))
     await record(clicks, [click])
-    clock.advance(timedelta(hours=48, seconds=299))
-    await clicks.tables.sweep()
-    assert (await record(clicks, [click]))[0].repeated
-    clock.advance(timedelta(seconds=1))
+    for passed in (timedelta(hours=48, seconds=299), timedelta(days=4, hours=23)):
+        clock.advance(passed)
+        await clicks.tables.sweep()
+        assert (await record(clicks, [click]))[0].repeated
+    with pytest.raises(ClickTooLate):
+        await record(clicks, [click, NewClick(user_id="u", at=iso(NOON))])
+    clock.advance(timedelta(hours=1))
     with pytest.raises(ClickTooLate):
         await record(clicks, [click])
+    assert len(await check_figures(clicks.tables, BEFORE, AFTER)) == 1
+
+
+async def test_what_is_told_too_late_to_count_on_its_day_counts_now_and_once(
+    clicks: Clicks, clock: ManualClock
+) -> None:
+    counted = Counted(user_id="u", kind="download", owner="o", at=iso(NOON), key="k")
+    clock.advance(timedelta(days=3))
+    for _ in range(2):
+        await Counter(clicks).count(counted)
+        clock.advance(timedelta(hours=1))
+    (click,) = await check_figures(clicks.tables, BEFORE, AFTER)
+    assert click["createDateTime"] == iso(NOON + 3 * 86400)
 
 
 # Figures

@@ -201,12 +201,20 @@ async def test_a_list_has_a_thousand_clicks_and_a_body_a_megabyte(bob: Caller) -
 async def test_a_click_on_a_link_of_ones_own_counts_for_it(satchel: Satchel, ann: Caller, bob: Caller) -> None:
     file = await uploaded(satchel, bob, "a.txt", b"one")
     link = (await bob("POST", "/links", json={"thing": {"kind": "file", "id": file.file_id}})).json()
-    await sent(bob, {"target": link["link_id"], "kind": "view"})
+    await sent(bob, {"target": link["link_id"]})
     refused(await ann("POST", "/clicks", json={"target": link["link_id"]}), 422, "target-unknown")
     (click,) = await all_pages(bob, "/clicks")
-    assert (click["target"], click["thing"], click["kind"]) == (link["link_id"], f"file:{file.file_id}", "view")
+    assert (click["target"], click["thing"]) == (link["link_id"], f"file:{file.file_id}")
+    assert "kind" not in click
     summary = (await bob("GET", f"/stats/link:{link['link_id']}/summary")).json()
-    assert (summary["total"]["clicks"], summary["total"]["view"]) == (1, 1)
+    assert (summary["total"]["clicks"], summary["total"]["press"]) == (1, 1)
+    for kind in ("open", "view", "download", "upload"):
+        own = {"target": link["link_id"], "kind": kind, "clickCount": 5000}
+        for body in (own, [{}, own]):
+            refused(await bob("POST", "/clicks", json=body), 422, "seen-by-server")
+    figures = (await bob("GET", f"/links/{link['link_id']}")).json()
+    assert (figures["opens"], figures["downloads"]) == (0, 0)
+    assert len(await all_pages(bob, "/clicks")) == 1
 
 
 async def test_an_empty_name_or_key_is_nobodys(ann: Caller, bob: Caller) -> None:

@@ -114,6 +114,14 @@ async def test_events_that_two_runs_fold_at_once_count_once(store: Store) -> Non
     assert await counted(store, clicks) == expected(clicks)
 
 
+async def test_a_batch_that_has_an_event_twice_counts_it_once(store: Store) -> None:
+    clicks = some_clicks(4, links=False)
+    await store_clicks(store, clicks)
+    records = await records_of(store)
+    assert await event_fold(store).handle(event([records[0], *records, records[2]], shard=None)) == ALL_DONE
+    assert await counted(store, clicks) == expected(clicks)
+
+
 async def test_a_worker_and_a_function_can_take_turns(store: Store) -> None:
     clicks = some_clicks(12, links=False)
     await store_clicks(store, clicks[:6])

@@ -77,6 +77,31 @@ async def test_a_day_that_was_never_folded_is_found_in_its_clicks(store: Store) 
     assert await counted(store, clicks) == expected(clicks)
 
 
+async def test_a_month_that_is_counted_again_gets_no_row_for_a_day_without_clicks(store: Store) -> None:
+    click = click_row("ann", iso(NOW - 3 * 86400))
+    await store_clicks(store, [click])
+    await fold_all(store.consumer(), folding(store))
+    await rebuild(store, Period.of_month(2030, 3))
+    await publish(store.tables, lease(store))
+    days = [row["createDateTime"] for row in await statistics(store) if row["userId"] == "STAT#DAILY"]
+    assert days == ["2030-03-29"]
+
+
+async def test_clicks_of_days_long_past_count_people_only_after_a_recount(store: Store) -> None:
+    old = [click_row(f"p{number % 3}", iso(NOW - 90 * 86400 + number)) for number in range(9)]
+    recent = [click_row(f"p{number % 3}", iso(NOW - 10 * 86400 + number)) for number in range(6)]
+    for clicks in (old[:5], recent, old[5:]):
+        await store_clicks(store, clicks)
+        await fold_all(store.consumer(), folding(store))
+    found = await counted(store, [*old, *recent])
+    assert found["SITE", f"DAY:{old[0].created[:10]}"] == {"totalClicks": 9, "press": 9}
+    assert found["SITE", "ALL"]["uniqueUsers"] == 3
+    log = Log(store.tables, store.clock)
+    assert await count_doubtful_days(log, most_writes=store.most_writes, settling=AT_ONCE) == 2
+    assert await counted(store, [*old, *recent]) == expected([*old, *recent])
+    assert await count_doubtful_days(log, most_writes=store.most_writes, settling=AT_ONCE) == 0
+
+
 async def test_clicks_that_come_while_a_day_is_counted_again_are_neither_lost_nor_doubled(store: Store) -> None:
     clicks = some_clicks(12, links=False)
     await store_clicks(store, clicks)

@@ -5,8 +5,9 @@ from datetime import timedelta
 
 import pytest
 
-from satchel.features.clicks.model import KeyReused, NewClick, Recorded, stamp
+from satchel.features.clicks.model import ClickTooLate, KeyReused, NewClick, Recorded, stamp
 from satchel.features.clicks.records import ALL, CLICK, SITE, marker_item
+from satchel.features.clicks.service.streamed.click_lists import STORED_WITHIN
 from satchel.features.clicks.service.streamed.recorder import StreamedRecorder
 from satchel.kernel.errors import Unavailable
 from satchel.stores.ports.table import Item
@@ -18,7 +19,7 @@ NOW_MS = int(NOW * 1000)
 
 
 def recorder(store: Store, kept_for: timedelta | None = None) -> StreamedRecorder:
-    return StreamedRecorder(store.tables, store.clock, kept_for)
+    return StreamedRecorder(store.tables, store.clock, kept_for, most_writes=store.most_writes)
 
 
 async def presses(store: Store, *clicks: NewClick) -> list[Recorded]:
@@ -97,6 +98,51 @@ async def test_over_a_bad_line_a_list_with_keys_is_sent_until_it_succeeds_and_co
     store.tables.lost_share = 0.0
     assert {item["createDateTime"] for item in await stored(store)} == {each.created for each in answers}
     assert len(answers) == 10
+
+
+@pytest.mark.parametrize("writes", range(5))
+async def test_a_long_list_is_stored_whole_or_not_at_all_wherever_the_line_is_cut(store: Store, writes: int) -> None:
+    clicks = [NewClick(user_id="ann") for _ in range(30)]
+
+    async def cut() -> None:
+        store.tables.lost_share = 1.0
+
+    store.tables.cut_after(writes, cut)
+    with pytest.raises(Unavailable):
+        await presses(store, *clicks)
+    store.tables.lost_share = 0.0
+    store.clock.advance(STORED_WITHIN)
+    finished = await recorder(store).finish_lists()
+    assert len(await stored(store)) == 30 * finished
+    assert await recorder(store).finish_lists() == 0
+    assert (await store.tables.query(COUNTS, "LISTS")).items == []
+
+
+async def test_a_list_that_is_sent_again_after_a_cut_counts_once(store: Store) -> None:
+    clicks = [NewClick(user_id="ann", key=str(number)) for number in range(30)]
+
+    async def cut() -> None:
+        store.tables.lost_share = 1.0
+
+    store.tables.cut_after(3, cut)
+    with pytest.raises(Unavailable):
+        await presses(store, *clicks)
+    store.tables.lost_share = 0.0
+    answers = await presses(store, *clicks)
+    store.clock.advance(STORED_WITHIN)
+    await recorder(store).finish_lists()
+    assert {item["createDateTime"] for item in await stored(store)} == {each.created for each in answers}
+    assert len(answers) == 30
+
+
+async def test_a_retry_is_known_by_its_key_when_its_time_is_long_past(store: Store) -> None:
+    ours = NewClick(user_id="ann", at=stamp(NOW_MS), key="k")
+    (first,) = await presses(store, ours)
+    store.clock.advance(timedelta(hours=49))
+    (again,) = await presses(store, ours)
+    assert (again.created, again.repeated) == (first.created, True)
+    with pytest.raises(ClickTooLate):
+        await presses(store, NewClick(user_id="ann", at=stamp(NOW_MS)))
 
 
 async def test_clicks_that_are_kept_for_a_while_say_until_when(store: Store) -> None:

@@ -50,6 +50,10 @@ async def _count(clicks: Clicks, counted: Counted) -> None:
     await Counter(clicks).count(counted)
 
 
+async def _finish_lists(clicks: Clicks) -> int:
+    return await clicks.recorder.finish_lists()
+
+
 @asynccontextmanager
 async def _running(clicks: Clicks) -> AsyncGenerator[None]:
     await create_total(clicks)
@@ -68,6 +72,6 @@ CLICKS = Slice(
     limits=LIMITS,
     live_events=LIVE_EVENTS,
     hears={Counted: _count},
-    chores={"old clicks": erase_old_clicks},
+    chores={"old clicks": erase_old_clicks, "interrupted lists": _finish_lists},
     running=_running,
 )

@@ -1,9 +1,12 @@
 """What clicks offer to the needs of other slices: counting something, and the figures of links."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
-from satchel.features.clicks.model import NewClick
+import msgspec
+
+from satchel.features.clicks.model import ClickTooEarly, ClickTooLate, KeyReused, NewClick
 from satchel.features.clicks.service.click_record import record
 from satchel.features.clicks.service.context import Clicks
 from satchel.features.clicks.service.counts import link_scope, read_last, read_totals
@@ -14,24 +17,27 @@ __all__ = ["Counter", "LinkCounts", "LinkFigures", "Visitors"]
 
 
 class Counter:
-    """Counts what other slices state: one click, now."""
+    """Counts what other slices state: one click. What is told too late to count on its day counts now."""
 
     def __init__(self, clicks: Clicks) -> None:
         self._clicks = clicks
 
     async def count(self, counted: Counted) -> None:
-        await record(
-            self._clicks,
-            [
-                NewClick(
-                    user_id=counted.user_id,
-                    kind=counted.kind,
-                    owner=counted.owner,
-                    target=counted.target,
-                    thing=counted.thing,
-                )
-            ],
+        click = NewClick(
+            user_id=counted.user_id,
+            at=counted.at,
+            kind=counted.kind,
+            owner=counted.owner,
+            target=counted.target,
+            thing=counted.thing,
+            key=counted.key,
         )
+        # A key that was used for another time belongs to this very fact, which counted then.
+        with suppress(KeyReused):
+            try:
+                await record(self._clicks, [click])
+            except (ClickTooLate, ClickTooEarly):
+                await record(self._clicks, [msgspec.structs.replace(click, at=None)])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

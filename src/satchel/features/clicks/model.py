@@ -33,6 +33,7 @@ _UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 _JOINERS = "\u200c\u200d"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
+_QUARTER_MILLISECONDS = timedelta(minutes=15) // _MILLISECOND
 
 
 class ClickTooLate(Invalid):
@@ -54,6 +55,13 @@ class ReservedId(Invalid):
 
     slug = "reserved-id"
     title = "This id is reserved"
+
+
+class SeenByServer(Invalid):
+    """Openings, views, downloads and uploads of a link are counted by the server that sees them, and by nobody else."""
+
+    slug = "seen-by-server"
+    title = "The server counts this itself"
 
 
 class TargetUnknown(Invalid):
@@ -105,6 +113,18 @@ def stamp(milliseconds: int) -> str:
     """A time since 1970 in the form that clicks are stored under: 24 characters, UTC."""
     moment = _EPOCH + timedelta(milliseconds=milliseconds)
     return f"{moment.isoformat(timespec='milliseconds').removesuffix('+00:00')}Z"
+
+
+def shifted(milliseconds: int, places: int) -> int:
+    """The time that a click takes if so many earlier times are taken: later ones first, then those before.
+
+    It stays within its quarter of an hour, from which the days of every zone are counted, as long as one is free there.
+    """
+    start = milliseconds - milliseconds % _QUARTER_MILLISECONDS
+    later = start + _QUARTER_MILLISECONDS - milliseconds
+    if places < later or places >= _QUARTER_MILLISECONDS:
+        return milliseconds + places
+    return milliseconds - (places - later) - 1
 
 
 def milliseconds_of(time: str, field: str = "createDateTime") -> int:

@@ -164,9 +164,33 @@ class PoisonRow(Record, frozen=True, kw_only=True):
 
 
 class DoubtfulRow(Record, frozen=True, kw_only=True):
-    """A day of which the stream lost clicks, so that it has to be counted again."""
+    """A day that has to be counted again: the stream lost clicks of it, or clicks came when its markers had expired.
+
+    `stamp` differs with each reason, so that a note is deleted only by a worker that has seen the last one.
+    """
 
     day: str
+    stamp: str = ""
+
+
+class ListRow(Record, frozen=True, kw_only=True):
+    """A list of clicks that is too long for one transaction. It is accepted, and after `due` somebody else stores it.
+
+    `parts` is how many rows have its clicks.
+    """
+
+    list_id: str
+    parts: int
+    due: str
+
+
+class ListPartRow(Record, frozen=True, kw_only=True):
+    """Some clicks of a list that is being stored."""
+
+    list_id: str
+    part: str
+    clicks: bytes
+    expires_at: int = attribute("expiresAt")
 
 
 class ClaimRow(Record, frozen=True, kw_only=True):
@@ -277,6 +301,12 @@ DOUBTFUL = Shape(
 CLAIM = Shape(
     ClaimRow, COUNTS, {"PK": "CLAIM#{event_id}", "SK": "-"}, owner=OWNER, about="Events that Lambda has folded"
 )
+LIST = Shape(
+    ListRow, COUNTS, {"PK": "LISTS", "SK": "{list_id}"}, owner=OWNER, about="Lists of clicks that are being stored"
+)
+LIST_PART = Shape(
+    ListPartRow, COUNTS, {"PK": "LIST#{list_id}", "SK": "PART#{part}"}, owner=OWNER, about="The clicks of such a list"
+)
 SITE_WATCHERS = EphemeralKey(
     "stats-watchers", "hash", owner=OWNER, about="Administrator's id → until when they hear of the whole site's figures"
 )
@@ -299,6 +329,8 @@ SHAPES = (
     POISON,
     DOUBTFUL,
     CLAIM,
+    LIST,
+    LIST_PART,
 )
 
 

@@ -19,6 +19,7 @@ from satchel.features.clicks.model import (
     Period,
     PeriodGone,
     ReservedId,
+    SeenByServer,
     TargetUnknown,
     check_text,
 )
@@ -42,7 +43,17 @@ from satchel.features.clicks.service.context import Clicks
 from satchel.kernel.errors import Conflict, Forbidden, Invalid, TooLarge, TooMany, Unavailable
 
 IDEMPOTENCY_KEY = "Idempotency-Key"
-_REFUSALS = (ClickTooLate, ClickTooEarly, ReservedId, TargetUnknown, KeyReused, Forbidden, TooLarge, TooMany)
+_REFUSALS = (
+    ClickTooLate,
+    ClickTooEarly,
+    ReservedId,
+    SeenByServer,
+    TargetUnknown,
+    KeyReused,
+    Forbidden,
+    TooLarge,
+    TooMany,
+)
 
 Time = Annotated[str, msgspec.Meta(max_length=64)]
 
@@ -97,7 +108,8 @@ def routes(clicks: Clicks) -> Router:
         """Record a click, or a list of up to 1,000: all of them, or none.
 
         With a key for each, or one in the header, a request that may have failed can be sent again until it
-        succeeds: nothing counts twice within two days. A time may lie 48 hours back and 5 minutes ahead.
+        succeeds: nothing counts twice within seven days. A time may lie 48 hours back and 5 minutes ahead. What
+        happens to a link is counted by the server itself, so a click with a `target` is a press.
         """
         sent = body if isinstance(body, list) else [body]
         poster = _poster(caller)

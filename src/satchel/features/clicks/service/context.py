@@ -48,6 +48,10 @@ class Recorder(Protocol):
         """Store clicks durably: all of them or, if one is refused, none. `times` are milliseconds since 1970."""
         ...
 
+    async def finish_lists(self) -> int:
+        """Store the accepted lists that a crash cut off; how many."""
+        ...
+
     async def rebuild(self, period: Period) -> Rebuilt:
         """Count a period again from its clicks.
 

@@ -7,14 +7,16 @@ from typing import TypeAlias
 
 import msgspec
 
-from satchel.features.clicks.model import EARLIEST, LATEST, KeyReused, NewClick, Recorded
+from satchel.features.clicks.model import KeyReused, NewClick, Recorded, check_time
 from satchel.features.clicks.records import IDEMPOTENCY, ClickRow
+from satchel.kernel.errors import SatchelError
+from satchel.stores.patterns.idempotency_key import REPEATED_WITHIN
 from satchel.stores.ports.bulk import Step
 from satchel.stores.ports.table import Item
 from satchel.tables import COUNTS
 
-# As long as the same click could be accepted once more.
-KEYS_KEPT_FOR = LATEST + 2 * EARLIEST
+# As long as other requests with a key can be repeated. A retry is told from a late click by its key alone.
+KEYS_KEPT_FOR = REPEATED_WITHIN
 
 _encode = msgspec.msgpack.Encoder().encode
 
@@ -33,6 +35,12 @@ def sent_item(click: NewClick, fingerprint: bytes, created: str, now: float) -> 
 def fingerprint_of(click: NewClick) -> bytes:
     """The same for the same click, another for a click that was asked for differently."""
     return blake2b(_encode(click), digest_size=16).digest()
+
+
+def check_new(click: NewClick, at: int, now: int) -> None:
+    """Whether a click that was not sent before comes in time. One that was sent before is known by its key."""
+    if click.at is not None:
+        check_time(at, now)
 
 
 def key_reused() -> KeyReused:
@@ -68,23 +76,33 @@ _Key: TypeAlias = tuple[str, str]
 
 
 class Batch:
-    """The calls of one step: which of their clicks are new, and what the step answers each call."""
+    """The calls of one step: which of their clicks are new, and what the step answers each call.
 
-    def __init__(self, step: Step, calls: Iterable[Call]) -> None:
+    `now` is in milliseconds since 1970.
+    """
+
+    def __init__(self, step: Step, calls: Iterable[Call], now: int) -> None:
         self.fresh: list[Fresh] = []
         self._step = step
+        self._now = now
         self._sent: dict[_Key, _Sent] = {}
         self._answers = [self._answer(call) for call in calls]
 
-    def recorded(self) -> list[list[Recorded] | KeyReused]:
+    def recorded(self) -> list[list[Recorded] | SatchelError]:
         """The answer to each call, once every fresh click has its row."""
         return [
-            answer if isinstance(answer, KeyReused) else [_recorded(each) for each in answer]
+            answer if isinstance(answer, SatchelError) else [_recorded(each) for each in answer]
             for answer in self._answers
         ]
 
-    def _answer(self, call: Call) -> _Answer | KeyReused:
+    def _answer(self, call: Call) -> _Answer | SatchelError:
         """What each click of the call is. If the call is refused, none of its clicks is fresh."""
+        try:
+            return self._sorted(call)
+        except SatchelError as refusal:
+            return refusal
+
+    def _sorted(self, call: Call) -> _Answer:
         answer: list[Fresh | _Repeat | Recorded] = []
         fresh: list[Fresh] = []
         sent_here: dict[_Key, _Sent] = {}
@@ -95,10 +113,11 @@ class Batch:
                 each.fingerprint = fingerprint_of(click)
                 if sent := sent_here.get(name) or self._find(name):
                     if sent[0] != each.fingerprint:
-                        return key_reused()
+                        raise key_reused()
                     answer.append(sent[1])
                     continue
                 sent_here[name] = each.fingerprint, _Repeat(each)
+            check_new(click, at, self._now)
             fresh.append(each)
             answer.append(each)
         self.fresh += fresh

@@ -12,7 +12,7 @@ from datetime import timedelta
 from itertools import islice
 
 from satchel.features.clicks.events import OwnerNotifier, StatsChanged
-from satchel.features.clicks.model import MAX_CLICKS_AT_ONCE, QUARTER, KeyReused, NewClick, Period, Recorded, stamp
+from satchel.features.clicks.model import MAX_CLICKS_AT_ONCE, QUARTER, NewClick, Period, Recorded, shifted, stamp
 from satchel.features.clicks.records import (
     ALL,
     ONE_SLOT,
@@ -29,7 +29,7 @@ from satchel.features.clicks.service.counts import OWNER_SCOPE, Place, Tally, ma
 from satchel.features.clicks.service.embedded.rebuild import note_last, rebuild
 from satchel.features.clicks.service.idempotency import Batch, Call, Fresh, sent_item, stored_row
 from satchel.kernel.clock import Clock, iso
-from satchel.kernel.errors import Unavailable
+from satchel.kernel.errors import SatchelError, Unavailable
 from satchel.stores.ports.bulk import BulkWrites, Step
 from satchel.stores.ports.table import Item, Key, Tables
 from satchel.tables import CLICKS, COUNTS
@@ -61,7 +61,7 @@ class _Marked:
 class _Outcome:
     """The result of a step: for each call its clicks or its refusal, and the new figures of owners."""
 
-    answers: list[list[Recorded] | KeyReused]
+    answers: list[list[Recorded] | SatchelError]
     figures: dict[str, StatsChanged]
     marked: _Marked
     has_grown: bool
@@ -76,13 +76,13 @@ class _ClickWriter:
         self._generation = 0
         self._known: dict[Place, set[str]] = {}
         self._known_size = 0
-        # By user and millisecond asked for: the millisecond that the latest such click got.
+        # By user and millisecond asked for: how many places from there the latest such click is stored.
         self._used: dict[tuple[str, int], int] = {}
 
     def write(self, step: Step, calls: Sequence[Call], durable: _Marked | None) -> _Outcome:
         """Store the clicks of these calls and fold them; `durable` has the markers of the step before."""
         self._learn(durable)
-        batch = Batch(step, calls)
+        batch = Batch(step, calls, int(self._clock() * 1000))
         self._store(step, batch.fresh)
         counted = tally(map(stored_row, batch.fresh))
         marked = self._mark(step, counted)
@@ -111,8 +111,8 @@ class _ClickWriter:
         for each in fresh:
             asked = each.click.user_id, each.at
             used = self._used.get(asked)
-            self._used[asked] = created = each.at if used is None else used + 1
-            each.row = row_of(each.click, stamp(created), self._kept_for)
+            self._used[asked] = places = 0 if used is None else used + 1
+            each.row = row_of(each.click, stamp(shifted(each.at, places)), self._kept_for)
         stored = step.insert_new(CLICKS, [stored_row(each) for each in fresh])
         for each, is_stored in zip(fresh, stored, strict=True):
             if not is_stored:
@@ -128,13 +128,13 @@ class _ClickWriter:
     def _store_later(self, step: Step, each: Fresh) -> None:
         """Another click of this user has the same millisecond: take the next free one."""
         asked = each.click.user_id, each.at
-        created, tried, stored = self._used[asked], 0, [False]
+        places, tried, stored = self._used[asked], 0, [False]
         while not stored[0]:
             tried += 1
-            created += 1 << max(0, tried - NEIGHBOURS)
-            each.row = row_of(each.click, stamp(created), self._kept_for)
+            places += 1 << max(0, tried - NEIGHBOURS)
+            each.row = row_of(each.click, stamp(shifted(each.at, places)), self._kept_for)
             stored = step.insert_new(CLICKS, [each.row])
-        self._used[asked] = created
+        self._used[asked] = places
 
     def _mark(self, step: Step, counted: Tally) -> _Marked:
         """Mark the people of each period, and add those who are new to it to its growth."""
@@ -211,6 +211,10 @@ class EmbeddedRecorder:
             self._working = loop.create_task(self._work())
         return await answer
 
+    async def finish_lists(self) -> int:
+        """A list is one step."""
+        return 0
+
     async def rebuild(self, period: Period) -> Rebuilt:
         return await rebuild(self, self._bulk, period)
 
@@ -266,7 +270,7 @@ class EmbeddedRecorder:
         for (_, answer), recorded in zip(batch, outcome.answers, strict=True):
             if answer.done():  # the caller has gone; the click is stored
                 continue
-            if isinstance(recorded, KeyReused):
+            if isinstance(recorded, SatchelError):
                 answer.set_exception(recorded)
             else:
                 answer.set_result(recorded)

@@ -37,6 +37,9 @@ async def publish(tables: Tables, lease: TableLease) -> int:
     for period in periods:
         total = await read_sum(tables, SITE, period)
         row = Put(CLICKS, stat_item(period, total.clicks, total.people))
+        if not total.clicks and await tables.get(CLICKS, CLICKS.key_of(row.item)) is None:
+            # A month is noted by its first day, which may have no clicks.
+            continue
         try:
             # A worker that took the lease over has read later sums than these.
             await tables.transact([row, lease.fence()])

@@ -10,7 +10,7 @@ Days of which the stream has lost changes are counted again in the same way.
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
@@ -52,6 +52,7 @@ from satchel.stores.ports.table import (
     MAX_TRANSACTION_ITEMS,
     Change,
     Check,
+    ConditionFailed,
     Delete,
     Item,
     PositionLost,
@@ -216,12 +217,21 @@ async def count_doubtful_days(clicks: ClickLog, *, most_writes: int, settling: t
     for item in page.items:
         row = DOUBTFUL.read(item)
         try:
-            period = Period.of_day(date.fromisoformat(row.day))
+            period = _to_recount(clicks, date.fromisoformat(row.day))
             await rebuild(clicks, period, most_writes=most_writes, settling=settling)
         except PeriodGone as error:
             _log.error("a day stays as it was counted: %s", error.detail, extra={"day": row.day})
-        await clicks.tables.delete(COUNTS, DOUBTFUL.key(day=row.day))
+        unchanged = attr("stamp") == row.stamp if row.stamp else attr("stamp").absent()
+        with suppress(ConditionFailed):
+            await clicks.tables.delete(COUNTS, DOUBTFUL.key(day=row.day), when=unchanged)
     return len(page.items)
+
+
+def _to_recount(clicks: ClickLog, day: date) -> Period:
+    """The day or, if nobody knows any more who was counted in its month, the whole month."""
+    month = Period.of_day(day).month
+    expires_at = marker_expiry(month.name)
+    return month if expires_at is not None and expires_at <= clicks.clock() else Period.of_day(day)
 
 
 async def _recount(clicks: ClickLog, period: Period) -> tuple[Tally, dict[int, int]]:

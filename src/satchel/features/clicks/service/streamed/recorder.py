@@ -1,53 +1,86 @@
-"""Record clicks where many servers share tables: each click is stored by itself, and a worker folds it later."""
+"""Record clicks where many servers share tables: they are stored all or none, and a worker folds them later.
+
+A list that fits into one transaction is one. A longer list is first written down as such (`click_lists.py`), and then
+stored transaction by transaction, in which nothing counts twice. After a crash another server finishes it.
+"""
 
 import asyncio
+import random
 from collections.abc import Sequence
 from datetime import timedelta
 from secrets import randbelow
 
-from satchel.features.clicks.model import NewClick, Period, Recorded, stamp
+import msgspec
+
+from satchel.features.clicks.model import NewClick, Period, Recorded, shifted, stamp
 from satchel.features.clicks.records import CLICK, IDEMPOTENCY, SLOTS, row_of
 from satchel.features.clicks.service.context import Rebuilt
-from satchel.features.clicks.service.idempotency import fingerprint_of, key_reused, sent_item
+from satchel.features.clicks.service.idempotency import check_new, fingerprint_of, key_reused, sent_item
+from satchel.features.clicks.service.streamed.click_lists import AcceptedList, accept, forget, overdue
 from satchel.features.clicks.service.streamed.rebuild import rebuild
 from satchel.kernel.clock import Clock
 from satchel.stores.ports.expressions import attr
-from satchel.stores.ports.table import Item, Key, Put, Tables, TransactionCancelled
+from satchel.stores.ports.table import MAX_TRANSACTION_ITEMS, Item, Key, Put, Tables, TransactionCancelled, Write
 from satchel.tables import CLICKS, COUNTS
 
-# How many clicks of a list are stored at once.
-CONCURRENT_WRITES = 16
+# How many transactions of a long list are made at once.
+CONCURRENT_WRITES = 8
 # A click whose millisecond is taken tries a later one. The more are taken, the farther it may jump, up to this.
 FARTHEST = 60_000
+# Two transactions that meet wait so long, at most, before they try again.
+LONGEST_PAUSE_SECONDS = 0.05
 
 _FREE = attr("userId").absent()
 _NOT_SENT = attr("PK").absent()
 
 
+class _Storing(msgspec.Struct, gc=False):
+    """A click that is being stored, how many times it has moved, and where it is stored in the end."""
+
+    click: NewClick
+    at: int
+    fingerprint: bytes | None
+    places: int = 0
+    moved: int = 0
+    recorded: Recorded | None = None
+
+    @property
+    def created(self) -> str:
+        return stamp(shifted(self.at, self.places))
+
+
 class StreamedRecorder:
-    """The `Recorder` of a store with many writers. After an error some clicks of a list may have been stored."""
+    """The `Recorder` of a store with many writers."""
 
     slots = SLOTS
 
-    def __init__(self, tables: Tables, clock: Clock, kept_for: timedelta | None) -> None:
+    def __init__(
+        self, tables: Tables, clock: Clock, kept_for: timedelta | None, *, most_writes: int = MAX_TRANSACTION_ITEMS
+    ) -> None:
         self.tables = tables
         self.clock = clock
         self.kept_for = kept_for
+        self._most_writes = most_writes
 
     async def record(self, new: Sequence[NewClick], times: Sequence[int]) -> list[Recorded]:
-        await self._check_keys(new)
-        limit = asyncio.Semaphore(CONCURRENT_WRITES)
+        now = int(self.clock() * 1000)
+        storing = [_storing(click, at) for click, at in zip(new, times, strict=True)]
+        await self._find_sent(storing)
+        for each in storing:
+            if each.recorded is None:
+                check_new(each.click, each.at, now)
+        if sum(map(_writes_of, storing)) <= self._most_writes:
+            await self._store(storing)
+            return _answers(storing)
+        accepted = await accept(self.tables, self.clock, new, times)
+        return await self._store_list(accepted)
 
-        async def one(click: NewClick, at: int) -> Recorded:
-            async with limit:
-                return await self._record(click, at)
-
-        try:
-            async with asyncio.TaskGroup() as group:
-                tasks = [group.create_task(one(*each)) for each in _spread(new, times)]
-        except ExceptionGroup as failed:
-            raise failed.exceptions[0] from None
-        return [task.result() for task in tasks]
+    async def finish_lists(self) -> int:
+        """Of a list that another server is storing, each finds what the other has stored."""
+        lists = await overdue(self.tables, self.clock)
+        for each in lists:
+            await self._store_list(each)
+        return len(lists)
 
     async def rebuild(self, period: Period) -> Rebuilt:
         return await rebuild(self, period)
@@ -58,49 +91,121 @@ class StreamedRecorder:
     async def close(self) -> None:
         """Nothing runs without a caller who waits for it."""
 
-    async def _check_keys(self, new: Sequence[NewClick]) -> None:
-        """Refuse an idempotency key that came with another click, before anything is stored."""
-        keyed = {(click.user_id, click.key): fingerprint_of(click) for click in new if click.key is not None}
-        if any(keyed[click.user_id, click.key] != fingerprint_of(click) for click in new if click.key is not None):
-            raise key_reused()
-        sent = await self.tables.get_many(COUNTS, [IDEMPOTENCY.key(user_id=user_id, key=key) for user_id, key in keyed])
-        for fingerprint, item in zip(keyed.values(), sent, strict=True):
-            if item is not None and item["fingerprint"] != fingerprint:
-                raise key_reused()
+    async def _store_list(self, accepted: AcceptedList) -> list[Recorded]:
+        """Store a list whose clicks all have keys, so that it can be done again."""
+        storing = [_storing(click, at) for click, at in zip(accepted.clicks, accepted.times, strict=True)]
+        room = self._most_writes // 2
+        limit = asyncio.Semaphore(CONCURRENT_WRITES)
 
-    async def _record(self, click: NewClick, at: int) -> Recorded:
-        fingerprint = None if click.key is None else fingerprint_of(click)
-        taken = 0
-        while True:
-            created = stamp(at)
-            writes = [Put(CLICKS, CLICK.item(row_of(click, created, self.kept_for)), _FREE)]
-            if fingerprint is not None:
-                writes.append(Put(COUNTS, sent_item(click, fingerprint, created, self.clock()), _NOT_SENT))
+        async def some(group: list[_Storing]) -> None:
+            async with limit:
+                await self._find_sent(group, accepted=True)
+                await self._store(group, accepted=True)
+
+        _spread(storing)
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                for start in range(0, len(storing), room):
+                    tasks.create_task(some(storing[start : start + room]))
+        except ExceptionGroup as failed:
+            raise failed.exceptions[0] from None
+        await forget(self.tables, accepted)
+        return _answers(storing)
+
+    async def _find_sent(self, storing: Sequence[_Storing], *, accepted: bool = False) -> None:
+        """Find those that were stored before.
+
+        Refuses a key that came with another click, unless the list is accepted: then the other came first.
+        """
+        keyed: dict[tuple[str, str], _Storing] = {}
+        for each in storing:
+            if each.click.key is not None:
+                first = keyed.setdefault((each.click.user_id, each.click.key), each)
+                if first.fingerprint != each.fingerprint and not accepted:
+                    raise key_reused()
+        keys = [IDEMPOTENCY.key(user_id=user_id, key=key) for user_id, key in keyed]
+        found = dict(zip(keyed, await self.tables.get_many(COUNTS, keys), strict=True)) if keyed else {}
+        for each in storing:
+            sent: Item | None = None if each.click.key is None else found[each.click.user_id, each.click.key]
+            if sent is not None:
+                if sent["fingerprint"] != each.fingerprint and not accepted:
+                    raise key_reused()
+                each.recorded = Recorded(each.click.user_id, sent["createDateTime"], repeated=True)
+
+    async def _store(self, storing: Sequence[_Storing], *, accepted: bool = False) -> None:
+        """Store those that are not stored yet in one transaction, at other times if theirs are taken."""
+        _spread(storing)
+        while fresh := _first_of_each_key(storing):
+            writes: list[Write] = []
+            owners: list[_Storing] = []
+            for each in fresh:
+                own = self._writes(each)
+                writes += own
+                owners += [each] * len(own)
             try:
                 await self.tables.transact(writes)
             except TransactionCancelled as cancelled:
-                if sent := await self._sent_before(click):
-                    if sent["fingerprint"] != fingerprint:
-                        raise key_reused() from None
-                    return Recorded(click.user_id, sent["createDateTime"], repeated=True)
-                if cancelled.reasons[0] == "condition":
-                    at += 1 + randbelow(min(4**taken, FARTHEST))
-                    taken += 1
+                await self._find_sent(storing, accepted=accepted)
+                taken = [
+                    each
+                    for each, write, reason in zip(owners, writes, cancelled.reasons, strict=True)
+                    if reason == "condition" and write.table is CLICKS
+                ]
+                _move(storing, taken)
+                if not taken:
+                    await asyncio.sleep(random.random() * LONGEST_PAUSE_SECONDS)  # noqa: S311 -- no secret
             else:
-                return Recorded(click.user_id, created)
+                for each in fresh:
+                    each.recorded = Recorded(each.click.user_id, each.created)
+                await self._find_sent([each for each in storing if each.recorded is None], accepted=accepted)
 
-    async def _sent_before(self, click: NewClick) -> Item | None:
-        if click.key is None:
-            return None
-        return await self.tables.get(COUNTS, IDEMPOTENCY.key(user_id=click.user_id, key=click.key))
+    def _writes(self, each: _Storing) -> list[Put]:
+        writes = [Put(CLICKS, CLICK.item(row_of(each.click, each.created, self.kept_for)), _FREE)]
+        if each.fingerprint is not None:
+            sent = sent_item(each.click, each.fingerprint, each.created, self.clock())
+            writes.append(Put(COUNTS, sent, _NOT_SENT))
+        return writes
 
 
-def _spread(new: Sequence[NewClick], times: Sequence[int]) -> list[tuple[NewClick, int]]:
-    """Each click with a time of its own, so that clicks of one list do not collide."""
+def _storing(click: NewClick, at: int) -> _Storing:
+    return _Storing(click, at, None if click.key is None else fingerprint_of(click))
+
+
+def _writes_of(each: _Storing) -> int:
+    return 0 if each.recorded is not None else 1 if each.fingerprint is None else 2
+
+
+def _first_of_each_key(storing: Sequence[_Storing]) -> list[_Storing]:
+    """Those that are not stored. Of several with one key only the first, which the others repeat."""
+    first: dict[object, _Storing] = {}
+    for number, each in enumerate(storing):
+        if each.recorded is None:
+            first.setdefault(number if each.click.key is None else (each.click.user_id, each.click.key), each)
+    return list(first.values())
+
+
+def _spread(storing: Sequence[_Storing]) -> None:
+    """Give each click a time of its own, so that clicks of one list do not collide."""
     used: dict[tuple[str, int], int] = {}
-    spread: list[tuple[NewClick, int]] = []
-    for click, at in zip(new, times, strict=True):
-        asked = click.user_id, at
-        used[asked] = used.get(asked, at - 1) + 1
-        spread.append((click, used[asked]))
-    return spread
+    for each in storing:
+        asked = each.click.user_id, each.at
+        each.places = max(each.places, used.get(asked, -1) + 1)
+        used[asked] = each.places
+
+
+def _move(storing: Sequence[_Storing], taken: Sequence[_Storing]) -> None:
+    """Move those whose time is taken behind all others of their list that asked for the same time."""
+    last: dict[tuple[str, int], int] = {}
+    for each in storing:
+        asked = each.click.user_id, each.at
+        last[asked] = max(last.get(asked, 0), each.places)
+    for each in taken:
+        asked = each.click.user_id, each.at
+        last[asked] = each.places = last[asked] + 1 + randbelow(min(4**each.moved, FARTHEST))
+        each.moved += 1
+
+
+def _answers(storing: Sequence[_Storing]) -> list[Recorded]:
+    answers = [each.recorded for each in storing]
+    assert all(answers)
+    return [each for each in answers if each is not None]

@@ -21,6 +21,7 @@ from satchel.features.clicks.records import (
     CLICK,
     CLICK_PREFIX,
     COUNT,
+    DOUBTFUL,
     LAST,
     LEASED,
     POISON,
@@ -29,6 +30,7 @@ from satchel.features.clicks.records import (
     UNIQUE_USERS,
     UNPUBLISHED,
     ClickRow,
+    DoubtfulRow,
     PoisonRow,
     UnpublishedRow,
     marker_item,
@@ -148,6 +150,9 @@ class Fold:
         writes += _growth(covered, marks, slot_of(shard))
         writes += _notes(covered, slot_of(shard), changes[len(covered) - 1].position)
         writes += [POISON.put(each.poison) for each in covered if each.poison is not None]
+        doubtful = {day for each in covered for day in self._doubtful(each)}
+        reached = changes[len(covered) - 1].position
+        writes += [DOUBTFUL.put(DoubtfulRow(day=day, stamp=reached)) for day in sorted(doubtful)]
         return Effect(writes, len(covered))
 
     def _read(self, shard: str, change: Change) -> _Counted:
@@ -170,10 +175,18 @@ class Fold:
             return _Counted(poison=poison)
 
     async def _unmarked(self, window: Sequence[_Counted]) -> set[_Mark]:
-        """The people who have not been counted in their period."""
-        marks = list({mark for each in window for mark in each.marks})
+        """The people who have not been counted in their period. Once its markers have expired, that is not known."""
+        marks = [mark for mark in {mark for each in window for mark in each.marks} if not self._is_over(mark.period)]
         found = await self._tables.get_many(COUNTS, [COUNTS.key_of(mark.item) for mark in marks])
         return {mark for mark, item in zip(marks, found, strict=True) if item is None}
+
+    def _is_over(self, period: str) -> bool:
+        expires_at = marker_expiry(period)
+        return expires_at is not None and expires_at <= self._clock()
+
+    def _doubtful(self, counted: _Counted) -> set[str]:
+        """The days of clicks that came so late that only a recount can tell how many people there were."""
+        return {row.created[:10] for row in _rows(counted) if any(map(self._is_over, periods_of(row.created)))}
 
     def _fitting(self, window: Sequence[_Counted], new: set[_Mark], beside: int) -> int:
         """How many changes, from the first on, fit into a transaction; at least one."""
@@ -181,6 +194,7 @@ class Fold:
         for number, each in enumerate(window):
             rows |= each.places | each.quarters | (each.marks & new) | {row.created[:10] for row in _rows(each)}
             rows |= {each.poison} if each.poison else set()
+            rows |= {(DOUBTFUL, day) for day in self._doubtful(each)}
             if number and len(rows) + beside * (number + 1) > self._most_writes:
                 return number
         return len(window)
