@@ -139,6 +139,8 @@ ACCESS: dict[tuple[str, str], tuple[set[str], dict[str, Any]]] = {
     ("GET", "/links/{link_id}"): (MEMBERS, {}),
     ("PATCH", "/links/{link_id}"): (MEMBERS, {"json": {"paused": True}}),
     ("DELETE", "/links/{link_id}"): (MEMBERS, {}),
+    ("GET", "/links/{link_id}/places"): (MEMBERS, {}),
+    ("DELETE", "/links/{link_id}/places/{place_id}"): (MEMBERS, {}),
     ("GET", "/open/{token}"): (EVERYBODY, {}),
     ("POST", "/open/{token}/enter"): (EVERYBODY, {"json": {}}),
     ("GET", "/open/{token}/files"): (EVERYBODY, {}),

@@ -8,7 +8,7 @@ import time
 import zipfile
 from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -197,6 +197,33 @@ def test_a_server_that_is_killed_lets_everybody_go_on_at_once_and_counts_once(tm
         assert got + more + rest.content == CONTENT
         link.comes_to(opens=1, people=1, downloads=1, downloads_used=1)
         assert link.get().status_code == 410
+
+
+def test_a_server_that_is_killed_with_the_last_byte_has_counted_each_download_exactly_once(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with serving(data, "--sign-up", "open") as server:
+        owner = Owner(server)
+        owner.sign_in("/accounts")
+        links = [
+            owner.give("file", owner.upload(f"{number}.bin", content), downloads=1)
+            for number, content in enumerate((SMALL[:1000], SMALL, CONTENT))
+        ]
+        with ExitStack() as readers:
+            # Once the last byte is here, the server may be anywhere behind it.
+            for link, size in zip(links, (1000, len(SMALL), len(CONTENT)), strict=True):
+                reader = readers.enter_context(connected(server))
+                reader.sendall(f"GET {link.path}/content HTTP/1.1\r\nhost: x\r\nuser-agent: someone\r\n\r\n".encode())
+                got = len(head_from(reader).partition(b"\r\n\r\n")[2])
+                while got < size:
+                    got += len(reader.recv(1 << 20))
+            server.kill()
+    with serving(data) as server:
+        owner.server = server
+        for link in links:
+            link.comes_to(opens=1, people=1, downloads=1, downloads_used=1)
+            assert link.get(who="another").status_code == 410
+            summary = owner.ask("GET", f"/stats/link:{link.link_id}/summary").json()
+            assert summary["total"]["download"] == 1
 
 
 def test_a_stranger_sends_what_was_asked_for_without_a_cookie(owner: Owner) -> None:

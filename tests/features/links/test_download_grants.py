@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+from collections import Counter
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, replace
@@ -11,13 +12,15 @@ from typing import Any
 import pytest
 
 from satchel.features.links.model import LinkUsedUp
-from satchel.features.links.records import GRANT, GrantRow
-from satchel.features.links.service import download_grants
+from satchel.features.links.records import ENDED_INDEX, ENDING, ENDING_SORT, GRANT, GrantRow
+from satchel.features.links.service import download_grants, grant_rules
 from satchel.features.links.service.context import Links
+from satchel.features.links.service.download_endings import settle_endings
 from satchel.features.links.service.link_enter import Visit
 from satchel.features.links.service.link_find import usable
-from satchel.kernel.errors import TooMany
+from satchel.kernel.errors import TooMany, Unavailable
 from satchel.stores.ports.expressions import add
+from satchel.stores.ports.table import ConditionFailed
 from tests.application import Caller, Satchel
 from tests.features.links.given import CONTENT, changed, given, given_file, given_folder, slug
 from tests.features.links.visiting import counted, figures, links_on, stored, visitor
@@ -34,10 +37,10 @@ class Downloads:
     token: str
     file_id: str
 
-    async def taking(self, who: str = "visitor:a") -> download_grants.Taking:
+    async def taking(self, who: str = "visitor:a") -> grant_rules.Taking:
         found = await usable(self.links, self.token, even_used_up=True)
         visit = Visit(link=found.link, thing=found.thing, visitor_id=who, pass_id="pass")
-        return download_grants.Taking(visit=visit, file_id=self.file_id, size_bytes=SIZE)
+        return grant_rules.Taking(visit=visit, file_id=self.file_id, size_bytes=SIZE)
 
     async def send(self, sent: int, length: int | None = None, who: str = "visitor:a", start: int = 0) -> bool:
         """Whether an answer of this length could begin; so much of it has gone when it ends."""
@@ -52,12 +55,16 @@ class Downloads:
 
     async def die_in_the_middle(self, *parts: tuple[int, int]) -> None:
         """What is left of answers, from where to where in the file, of a server that says no more of them."""
+        tables = self.links.tables
         async with AsyncExitStack() as under_way:
             for start, end in parts:
                 answer = download_grants.answering(self.links, await self.taking(), end - start, lambda: 0, start=start)
-                await under_way.enter_async_context(answer)
+                await (await under_way.enter_async_context(answer))()
             left = await self.row()
-        await self.links.tables.put(GRANT.table, GRANT.item(left))
+            found = (await tables.query(ENDING.table, ENDING_SORT, index=ENDED_INDEX)).items
+            endings = await tables.get_many(ENDING.table, [ENDING.table.key_of(item) for item in found])
+        await tables.put(GRANT.table, GRANT.item(left))
+        await tables.write_many(ENDING.table, put=[item for item in endings if item is not None])
 
     async def row(self, who: str = "visitor:a") -> GrantRow:
         row = await GRANT.get(self.links.tables, token=self.token, visitor=who, file_id=self.file_id)
@@ -75,6 +82,12 @@ async def downloads_of(links: Links, satchel: Satchel, ann: Caller, **wishes: An
     file = await uploaded(satchel, ann, "a", b"x" * SIZE)
     link = await given(ann, "file", file.file_id, **wishes)
     return Downloads(links, link["token"], file.file_id), link
+
+
+async def signed_in(caller: Caller, name: str = "ann") -> Caller:
+    """After so long that the last token has expired."""
+    await caller.sign_in(f"{name}@example.org")
+    return caller
 
 
 @pytest.mark.parametrize("limit", [1, 7])
@@ -126,7 +139,7 @@ async def test_without_a_limit_nobody_remembers_who_had_what(links: Links, satch
     downloads, link = await downloads_of(links, satchel, ann)
     assert await downloads.send(SIZE - 1, SIZE)
     assert (await downloads.row()).sent_bytes == SIZE - 1
-    assert await downloads.send(1)
+    assert await downloads.send(1, start=SIZE - 1)
     assert await downloads.send(SIZE)
     assert await downloads.send(0, SIZE)
     assert (await GRANT.list(links.tables, token=link["token"])).records == []
@@ -221,9 +234,9 @@ async def test_going_on_after_a_broken_line_needs_no_other_place(links: Links, s
     assert await downloads.send(40, length=SIZE)
     assert not await downloads.send(SIZE, who="visitor:b")
     # Of what was sent some never arrived, and is asked for again.
-    assert await downloads.send(25, length=SIZE - 30)
+    assert await downloads.send(25, length=SIZE - 30, start=30)
     assert (await downloads.row()).finished == 0
-    assert await downloads.send(SIZE - 50)
+    assert await downloads.send(SIZE - 50, start=50)
     assert await downloads.send(5)
     row = await downloads.row()
     assert (row.places, row.finished) == (1, 1)
@@ -231,17 +244,153 @@ async def test_going_on_after_a_broken_line_needs_no_other_place(links: Links, s
     assert not await downloads.send(SIZE)
 
 
-async def test_whoever_broke_off_early_may_begin_anew(links: Links, satchel: Satchel, ann: Caller) -> None:
-    downloads, _ = await downloads_of(links, satchel, ann, downloads=1)
-    assert await downloads.send(SIZE // 2, length=SIZE)
+async def test_whoever_was_cut_off_may_begin_anew_and_again(links: Links, satchel: Satchel, ann: Caller) -> None:
+    downloads, link = await downloads_of(links, satchel, ann, downloads=1)
+    for _ in range(5):
+        assert await downloads.send(SIZE * 9 // 10, length=SIZE)
+        satchel.clock.advance(timedelta(hours=2))
+    assert await counted(await signed_in(ann), link) == figures()
     assert await downloads.send(SIZE)
+    assert await counted(ann, link) == figures(people=1, downloads=1, downloads_used=1)
     assert not await downloads.send(SIZE)
+
+
+async def test_what_goes_out_in_vain_has_an_end(links: Links, satchel: Satchel, ann: Caller) -> None:
+    downloads, _ = await downloads_of(links, satchel, ann, downloads=1)
+    tries = 0
+    while tries < 100 and await downloads.send(SIZE - 1, length=SIZE):
+        tries += 1
+    assert grant_rules.MOST_LOST <= tries < 100
+
+
+@pytest.mark.parametrize("limit", [None, 1])
+async def test_the_same_bytes_many_times_are_no_whole_file(
+    links: Links, satchel: Satchel, ann: Caller, limit: int | None
+) -> None:
+    downloads, link = await downloads_of(links, satchel, ann, downloads=limit)
+    for _ in range(3):
+        assert await downloads.send(60, length=SIZE)
+    assert await counted(ann, link) == figures()
+    assert await downloads.send(40, start=60)
+    assert await counted(ann, link) == figures(people=1, downloads=1, downloads_used=1)
+
+
+async def test_two_behind_one_address_of_whom_one_is_cut_off_and_goes_on_are_two(
+    links: Links, satchel: Satchel, ann: Caller
+) -> None:
+    downloads, link = await downloads_of(links, satchel, ann)
+    assert await downloads.send(60, length=SIZE)
+    assert await downloads.send(SIZE)
+    assert await downloads.send(40, start=60)
+    assert await counted(ann, link) == figures(people=1, downloads=2, downloads_used=2)
+
+
+async def test_a_renewal_that_collides_is_made_again(
+    links: Links, satchel: Satchel, ann: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    downloads, _ = await downloads_of(links, satchel, ann, downloads=1)
+    tables, refused = links.tables, 0
+
+    class Meddled:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(tables, name)
+
+        async def put(self, table: Any, item: Any, *, when: Any = None) -> None:
+            nonlocal refused
+            if "underWay" in item and refused < 5:
+                refused += 1
+                raise ConditionFailed("Somebody else was first.")
+            await tables.put(table, item, when=when)
+
+    monkeypatch.setattr(download_grants, "RENEWED_EVERY", timedelta(milliseconds=1))
+    meddled = Downloads(replace(links, tables=Meddled()), downloads.token, downloads.file_id)
+    async with download_grants.answering(meddled.links, await meddled.taking(), SIZE, lambda: SIZE):
+        before = next(iter((await downloads.row()).under_way.values())).until
+        satchel.clock.advance(timedelta(seconds=40))
+        while next(iter((await downloads.row()).under_way.values())).until == before:
+            await asyncio.sleep(0.001)
+    assert refused == 5
+
+
+@pytest.mark.parametrize("limit", [None, 1])
+async def test_a_server_that_dies_with_the_last_byte_has_counted_it_exactly_once(
+    links: Links, satchel: Satchel, ann: Caller, limit: int | None
+) -> None:
+    downloads, link = await downloads_of(links, satchel, ann, downloads=limit)
+    await downloads.die_in_the_middle((0, SIZE))
+    assert await counted(ann, link) == figures()
+    satchel.clock.advance(grant_rules.BELIEVED_FOR - timedelta(seconds=1))
+    assert await settle_endings(links) == 0
+    satchel.clock.advance(timedelta(seconds=1))
+    restarted = replace(links, alone_since=satchel.clock())
+    for _ in range(2):
+        await settle_endings(restarted)
+        assert await counted(ann, link) == figures(people=1, downloads=1, downloads_used=1)
+    assert (await satchel.stores.tables.query(ENDING.table, ENDING_SORT, index=ENDED_INDEX)).items == []
+
+
+async def test_a_server_that_dies_before_a_download_is_counted_counts_it_exactly_once(
+    links: Links, satchel: Satchel, ann: Caller
+) -> None:
+    downloads, link = await downloads_of(links, satchel, ann, downloads=1)
+
+    class Dead:
+        async def count(self, _: object) -> None:
+            raise Unavailable("Gone.")
+
+    with pytest.raises(Unavailable):
+        await Downloads(replace(links, counter=Dead()), downloads.token, downloads.file_id).send(SIZE)
+    seen = await counted(ann, link)
+    assert seen["downloads"] == seen["downloads_used"] == 1
+    satchel.clock.advance(grant_rules.BELIEVED_FOR)
+    await settle_endings(links)
+    await settle_endings(links)
+    summary = (await ann("GET", f"/stats/link:{link['link_id']}/summary")).json()
+    assert summary["total"]["download"] == 1
+
+
+async def test_whoever_resumes_where_a_server_died_did_not_have_it_all(
+    links: Links, satchel: Satchel, ann: Caller
+) -> None:
+    downloads, link = await downloads_of(links, satchel, ann, downloads=1)
+    await downloads.die_in_the_middle((0, SIZE))
+    satchel.clock.advance(grant_rules.BELIEVED_FOR)
+    assert await downloads.send(0, length=SIZE - 50, start=50)
+    await settle_endings(links)
+    assert await counted(ann, link) == figures()
+    assert await downloads.send(SIZE - 50, start=50)
+    assert await counted(ann, link) == figures(people=1, downloads=1, downloads_used=1)
+
+
+async def test_an_owner_sees_a_download_that_broke_off_and_gives_its_place_back(
+    links: Links, satchel: Satchel, ann: Caller, bob: Caller
+) -> None:
+    downloads, link = await downloads_of(links, satchel, ann, downloads=1)
+    way = f"/links/{link['link_id']}/places"
+    assert (await ann("GET", way)).json() == {"places": [], "cursor": None}
+    assert await downloads.send(60, length=SIZE)
+    satchel.clock.advance(grant_rules.ABANDONED_AFTER + timedelta(minutes=1))
+    ann = await signed_in(ann)
+    assert not await downloads.send(SIZE, who="visitor:b")
+    assert (await ann("GET", f"/links/{link['link_id']}")).json()["downloads_open"] == 1
+    (place,) = (await ann("GET", way)).json()["places"]
+    assert (place["state"], place["gone_bytes"], place["size_bytes"], place["places"]) == ("broken-off", 60, SIZE, 1)
+    assert slug(await (await signed_in(bob, "bob"))("DELETE", f"{way}/{place['place_id']}")) == (404, "link-unknown")
+    async with download_grants.answering(links, await downloads.taking(), 40, lambda: 0, start=60):
+        assert (await ann("GET", way)).json()["places"][0]["state"] == "in-progress"
+        assert slug(await ann("DELETE", f"{way}/{place['place_id']}")) == (409, "place-in-use")
+    assert (await ann("DELETE", f"{way}/{place['place_id']}")).status_code == 204
+    assert slug(await ann("DELETE", f"{way}/{place['place_id']}")) == (404, "place-unknown")
+    assert await downloads.send(SIZE, who="visitor:b")
+    assert not await downloads.send(40, start=60)
+    shown = (await ann("GET", f"/links/{link['link_id']}")).json()
+    assert (shown["downloads_used"], shown["downloads_open"]) == (1, 0)
 
 
 async def test_a_place_that_nobody_uses_is_free_after_an_hour(links: Links, satchel: Satchel, ann: Caller) -> None:
     downloads, link = await downloads_of(links, satchel, ann, downloads=1)
     assert await downloads.send(SIZE // 2 - 1, length=SIZE)
-    satchel.clock.advance(download_grants.ABANDONED_AFTER - timedelta(seconds=1))
+    satchel.clock.advance(grant_rules.ABANDONED_AFTER - timedelta(seconds=1))
     assert not await downloads.send(SIZE, who="visitor:b")
     satchel.clock.advance(download_grants.LOOKED_FOR_EVERY)
     assert await downloads.send(SIZE, who="visitor:b")
@@ -253,20 +402,20 @@ async def test_a_place_that_nobody_uses_is_free_after_an_hour(links: Links, satc
 async def test_a_place_of_which_half_was_used_stays_taken(links: Links, satchel: Satchel, ann: Caller) -> None:
     downloads, _ = await downloads_of(links, satchel, ann, downloads=1)
     assert await downloads.send(SIZE // 2, length=SIZE)
-    satchel.clock.advance(2 * download_grants.ABANDONED_AFTER)
+    satchel.clock.advance(2 * grant_rules.ABANDONED_AFTER)
     assert not await downloads.send(SIZE, who="visitor:b")
-    assert await downloads.send(SIZE // 2)
+    assert await downloads.send(SIZE // 2, start=SIZE // 2)
     assert (await downloads.row()).finished == 1
 
 
 async def test_what_is_taken_in_pieces_is_not_given_back_for_ever(links: Links, satchel: Satchel, ann: Caller) -> None:
     downloads, _ = await downloads_of(links, satchel, ann, downloads=1)
     assert await downloads.send(49)
-    satchel.clock.advance(2 * download_grants.ABANDONED_AFTER)
+    satchel.clock.advance(2 * grant_rules.ABANDONED_AFTER)
     assert await downloads.send(49, who="visitor:b")
-    satchel.clock.advance(2 * download_grants.ABANDONED_AFTER)
+    satchel.clock.advance(2 * grant_rules.ABANDONED_AFTER)
     assert await downloads.send(49)
-    satchel.clock.advance(2 * download_grants.ABANDONED_AFTER)
+    satchel.clock.advance(2 * grant_rules.ABANDONED_AFTER)
     assert not await downloads.send(49, who="visitor:c")
 
 
@@ -278,7 +427,7 @@ async def test_a_server_that_died_is_believed_for_a_while_only(links: Links, sat
         with pytest.raises(TooMany):
             await downloads.send(SIZE)
         assert not await downloads.send(SIZE, who="visitor:b")
-        satchel.clock.advance(download_grants.BELIEVED_FOR)
+        satchel.clock.advance(grant_rules.BELIEVED_FOR)
         assert await downloads.send(SIZE)
     assert (await downloads.row()).finished == 1
 
@@ -288,10 +437,10 @@ async def test_going_on_says_how_much_had_arrived_when_the_server_died(
 ) -> None:
     downloads, link = await downloads_of(links, satchel, ann, downloads=1)
     await downloads.die_in_the_middle((0, SIZE))
-    satchel.clock.advance(download_grants.BELIEVED_FOR)
+    satchel.clock.advance(grant_rules.BELIEVED_FOR)
     await downloads.die_in_the_middle((30, SIZE))
     assert (await downloads.row()).sent_bytes == 30
-    satchel.clock.advance(download_grants.BELIEVED_FOR)
+    satchel.clock.advance(grant_rules.BELIEVED_FOR)
     assert await downloads.send(SIZE - 80, start=80)
     assert await counted(ann, link) == figures(people=1, downloads=1, downloads_used=1)
     assert not await downloads.send(SIZE)
@@ -302,7 +451,7 @@ async def test_parts_of_a_server_that_died_are_gone_on_with_one_by_one(
 ) -> None:
     downloads, link = await downloads_of(links, satchel, ann, downloads=1)
     await downloads.die_in_the_middle((0, 40), (40, 80), (80, SIZE))
-    satchel.clock.advance(download_grants.BELIEVED_FOR)
+    satchel.clock.advance(grant_rules.BELIEVED_FOR)
     assert await downloads.send(10, start=90)
     assert await downloads.send(40, start=40)
     assert (await downloads.row()).sent_bytes == 60
@@ -316,10 +465,10 @@ async def test_whoever_begins_anew_when_the_server_died_is_believed_to_have_noth
 ) -> None:
     downloads, _ = await downloads_of(links, satchel, ann, downloads=1)
     await downloads.die_in_the_middle((0, SIZE))
-    satchel.clock.advance(download_grants.BELIEVED_FOR)
+    satchel.clock.advance(grant_rules.BELIEVED_FOR)
     # However often: what a server sent before it died is not held against anybody.
     await downloads.die_in_the_middle((0, SIZE))
-    satchel.clock.advance(download_grants.BELIEVED_FOR)
+    satchel.clock.advance(grant_rules.BELIEVED_FOR)
     assert await downloads.send(SIZE - 1, length=SIZE)
     row = await downloads.row()
     assert (row.places, row.sent_bytes, row.finished) == (1, SIZE - 1, 0)
@@ -330,7 +479,7 @@ async def test_the_place_of_somebody_who_never_comes_back_to_a_server_that_died_
 ) -> None:
     downloads, _ = await downloads_of(links, satchel, ann, downloads=1)
     await downloads.die_in_the_middle((0, SIZE))
-    satchel.clock.advance(download_grants.ABANDONED_AFTER - timedelta(seconds=1))
+    satchel.clock.advance(grant_rules.ABANDONED_AFTER - timedelta(seconds=1))
     assert not await downloads.send(SIZE, who="visitor:b")
     satchel.clock.advance(download_grants.LOOKED_FOR_EVERY)
     assert await downloads.send(SIZE, who="visitor:b")
@@ -357,7 +506,7 @@ async def test_a_server_that_is_alone_knows_that_what_was_under_way_before_it_is
 async def test_there_is_an_end_to_how_many_parts_go_out_at_once(links: Links, satchel: Satchel, ann: Caller) -> None:
     downloads, _ = await downloads_of(links, satchel, ann)
     async with AsyncExitStack() as under_way:
-        for _ in range(download_grants.MOST_ANSWERS):
+        for _ in range(grant_rules.MOST_ANSWERS):
             answering = download_grants.answering(downloads.links, await downloads.taking(), 1, lambda: 1)
             await under_way.enter_async_context(answering)
         with pytest.raises(TooMany):
@@ -388,26 +537,32 @@ async def test_whatever_people_do_no_more_is_given_than_was_allowed(
     downloads, link = await downloads_of(links, satchel, ann, downloads=limit)
     whole = 0
     sent_in_all = 0
+    gone: dict[str, list[int]] = {}
 
     async def one_visitor(who: str) -> None:
         nonlocal whole, sent_in_all
         for _ in range(3):
             length = chance.choice([1, SIZE // 3, SIZE // 2, SIZE - 1, SIZE])
+            start = chance.choice([0, SIZE - length])
             sent = length if chance.random() < 0.6 else chance.randrange(length)
             with suppress(TooMany):
-                if await downloads.send(sent, length, who):
+                if await downloads.send(sent, length, who, start=start):
                     sent_in_all += sent
+                    gone.setdefault(who, []).extend(range(start, start + sent))
                     whole += sent == SIZE
 
     for _ in range(3):
         await asyncio.gather(*(one_visitor(f"visitor:{number % 4}") for number in range(12)))
-        satchel.clock.advance(download_grants.ABANDONED_AFTER)
+        satchel.clock.advance(grant_rules.ABANDONED_AFTER)
     row = await stored(satchel, link)
     held = (await GRANT.list(satchel.stores.tables, token=link["token"], limit=1000)).records
     assert whole <= limit
     assert row.granted == sum(each.places for each in held) <= limit
     assert row.downloads_used == sum(each.finished for each in held) <= row.granted
     assert sent_in_all == sum(each.sent_bytes for each in held)
+    for each in held:
+        depth = Counter(gone.get(each.visitor, []))
+        assert each.finished <= min(depth[byte] for byte in range(SIZE))
     assert not any(each.under_way for each in held)
     await ann.sign_in("ann@example.org")
     assert (await counted(ann, link))["downloads"] == row.downloads_used
@@ -442,7 +597,7 @@ async def test_one_file_of_many_is_not_to_be_had_for_nothing(satchel: Satchel, a
     first, second = visitor(satchel, link, "203.0.113.7"), visitor(satchel, link, "203.0.113.8")
     path = f"/files/{(await first.entered())['listing']['files'][0]['file_id']}/content"
     assert (await first("GET", path, params={"whole": "true"})).status_code == 200
-    satchel.clock.advance(download_grants.ABANDONED_AFTER + timedelta(minutes=1))
+    satchel.clock.advance(grant_rules.ABANDONED_AFTER + timedelta(minutes=1))
     assert slug(await second("GET", path, params={"whole": "true"})) == (410, "link-used-up")
 
 

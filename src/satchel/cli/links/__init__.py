@@ -163,6 +163,21 @@ def change(
     _change(link, wanted, server, as_json=json)
 
 
+@links.command("give-back", cls=Verb)
+def give_back(link: Id, json: Json = False, server: Server = None) -> None:
+    """Give back the places of downloads that were broken off, so that others can download."""
+    from satchel.cli.engine.http.client import open_client
+    from satchel.cli.engine.resources.link_find import find
+    from satchel.cli.links.link_places import give_all_back
+    from satchel.cli.links.link_text import details
+
+    with open_client(server) as client:
+        found = find(client, link)
+        given_back = give_all_back(client, found.link_id)
+        now = find(client, found.link_id)
+    answer({"given_back": given_back, "link": now}, details(now), as_json=json)
+
+
 @links.command(cls=Verb)
 def revoke(link: Id, json: Json = False, server: Server = None) -> None:
     """Revoke a link for good; visitors are told so."""

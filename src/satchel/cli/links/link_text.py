@@ -86,6 +86,9 @@ def details(link: LinkView) -> Iterator[str]:
         yield f"  {shown_bytes(link.received_bytes)} received."
     elif link.thing.kind != "room":
         yield f"  Downloaded {shown_times(link.downloads)}."
+    if link.downloads_limit and link.downloads_open:
+        begun = "1 download has" if link.downloads_open == 1 else f"{link.downloads_open:,} downloads have"
+        yield hanging(f"{begun} begun and not ended. `satchel links give-back` frees those that broke off.", "  ")
     if link.previews:
         yield hanging(f"Robots opened it {shown_times(link.previews)}, which is not counted above.", "  ")
     if link.badge_address:

@@ -64,6 +64,8 @@ def summary(stands: SummaryView) -> Iterator[str]:
         said = f"  {name:<9}  {figures.clicks:>{clicks},} {_noun(figures.clicks)}  by {_people(figures):>{people}}"
         beside = f"{said}  {paint(remark, 'quiet')}"
         yield from [beside if remark else said] if _fits(len(said) + 2 + len(remark)) else [said, _below(remark)]
+        if figures is stands.total:
+            yield _below("Visitors without an account count once a month.")
     if stands.last_at:
         yield f"  {'last':<9}  {shown_moment(stands.last_at)}"
 

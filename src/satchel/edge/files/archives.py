@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from starlette.responses import Response
 
-from satchel.edge.files.downloads import Meter, attached_as, unmetered
+from satchel.edge.files.downloads import Meter, attached_as, send_pieces, unmetered
 from satchel.edge.files.zip_format import ZipWriter
 from satchel.stores.ports.objects import ObjectMissing, Objects
 
@@ -53,10 +53,7 @@ class Archive(Response):
         async with self._metered(0, None) as sent:
             await send(start)
             async with aclosing(self._zipped()) as pieces:
-                async for piece in pieces:
-                    await send({"type": "http.response.body", "body": piece, "more_body": True})
-                    sent.add(len(piece))
-            await send({"type": "http.response.body", "body": b""})
+                await send_pieces(send, pieces, sent)
 
     async def _zipped(self) -> AsyncGenerator[bytes]:
         zip_file = ZipWriter()

@@ -1,7 +1,7 @@
 """Downloads of stored objects: ranges, conditions, sending by the kernel, and headers that make the bytes harmless."""
 
 import re
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 USER_CONTENT_POLICY = "sandbox; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'"
 # Below this size, writing the bytes costs less than asking the kernel to send them.
 _WORTH_SENDFILE_BYTES = 64 * 1024
+# The end of an answer, before which whoever meters it is asked.
+_TAIL_BYTES = 4 * 1024
 # Characters that reverse the reading direction can make `gpj.exe` look like `exe.jpg`.
 _DECEIVING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
@@ -32,10 +34,11 @@ class Readable(Protocol):
 
 
 class Sent:
-    """How many bytes of the body have been sent so far."""
+    """How many bytes of the body have been sent so far. `before_last` is awaited before the last of them go."""
 
-    def __init__(self) -> None:
+    def __init__(self, before_last: Callable[[], Awaitable[None]] | None = None) -> None:
         self.count = 0
+        self.before_last = before_last
 
     def add(self, count: int) -> None:
         self.count += count
@@ -159,10 +162,34 @@ async def _send_bytes(scope: "Scope", send: "Send", reading: Reading, sent: Sent
     file = reading.file
     can_zero_copy = ZERO_COPY in scope.get("extensions", {})
     if file is not None and can_zero_copy and reading.length >= _WORTH_SENDFILE_BYTES:
-        part = {"file": file, "offset": reading.start, "count": reading.length, "on_sent": sent.add}
-        await send({"type": ZERO_COPY, **part})
+        part = {"type": ZERO_COPY, "file": file, "on_sent": sent.add}
+        tail = _TAIL_BYTES if sent.before_last else 0
+        first = reading.length - tail
+        await send({**part, "offset": reading.start, "count": first, "more_body": bool(tail)})
+        if sent.before_last:
+            await sent.before_last()
+            await send({**part, "offset": reading.start + first, "count": tail})
         return
-    async for piece in reading:
+    await send_pieces(send, aiter(reading), sent)
+
+
+async def send_pieces(send: "Send", pieces: AsyncIterator[bytes], sent: Sent) -> None:
+    """Send a body piece by piece, to its end."""
+
+    async def send_one(piece: bytes) -> None:
         await send({"type": "http.response.body", "body": piece, "more_body": True})
         sent.add(len(piece))
+
+    held: bytes | None = None
+    async for piece in pieces:
+        if held is not None:
+            await send_one(held)
+        held = piece
+        if sent.before_last is None:
+            await send_one(piece)
+            held = None
+    if sent.before_last is not None:
+        await sent.before_last()
+        if held is not None:
+            await send_one(held)
     await send({"type": "http.response.body", "body": b""})

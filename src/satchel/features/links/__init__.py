@@ -3,11 +3,13 @@
 A link can have a password, an end and a number of downloads, and can be paused, extended and revoked.
 
 One request, `GET /open/{token}/content`: `routes/link_contents.py` lets in whoever shows a pass (`service/passes.py`).
-`service/grants.py` takes a place in the link's limit before the first byte, and counts a download when every byte went.
+`service/download_grants.py` takes a place in the link's limit before the first byte, and counts a download when every
+byte went.
 What links lead to are the `Things` that other slices declare.
 """
 
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager, suppress
 
 from satchel.declaration import Platform, RouteNeeds, Slice
 from satchel.edge.api.endpoints import Router
@@ -16,7 +18,9 @@ from satchel.features.links.needs import Counter, Figures, Inbox, Passwords, Peo
 from satchel.features.links.records import EPHEMERAL_KEYS, SHAPES
 from satchel.features.links.routes import LinkDestination, routes
 from satchel.features.links.service.context import Links
+from satchel.features.links.service.download_endings import settle_endings
 from satchel.features.links.service.link_change import forget_revoked
+from satchel.kernel.errors import Unavailable
 from satchel.kernel.linked import ThingKind, Things
 
 
@@ -54,6 +58,14 @@ def _routes(links: Links, needs: RouteNeeds) -> list[Router]:
     return routes(links, needs.public_url)
 
 
+@asynccontextmanager
+async def _running(links: Links) -> AsyncGenerator[None]:
+    if links.alone_since:
+        with suppress(Unavailable):
+            await settle_endings(links)
+    yield
+
+
 LINKS = Slice(
     name="links",
     make=_make,
@@ -62,5 +74,6 @@ LINKS = Slice(
     ephemeral_keys=EPHEMERAL_KEYS,
     limits=LIMITS,
     uploads={"link": LinkDestination},
-    chores={"revoked links": forget_revoked},
+    chores={"revoked links": forget_revoked, "interrupted downloads": settle_endings},
+    running=_running,
 )

@@ -5,7 +5,7 @@ import unicodedata
 from datetime import timedelta
 from typing import Literal, NewType
 
-from satchel.kernel.errors import Forbidden, Gone, Invalid, NotFound, TooLarge
+from satchel.kernel.errors import Conflict, Forbidden, Gone, Invalid, NotFound, TooLarge
 from satchel.kernel.linked import ThingKind
 
 LinkId = NewType("LinkId", str)
@@ -62,6 +62,20 @@ class LinkUsedUp(Gone):
 
     slug = "link-used-up"
     title = "Download limit reached"
+
+
+class PlaceUnknown(NotFound):
+    """The download has ended, or its place was given back."""
+
+    slug = "place-unknown"
+    title = "No such download"
+
+
+class PlaceInUse(Conflict):
+    """Bytes are going out for this place."""
+
+    slug = "place-in-use"
+    title = "This download is in progress"
 
 
 class LinkRevoked(Gone):

@@ -15,6 +15,7 @@ OWNER = "links"
 # Links revoked long ago are found through this index, as are expired sessions and uploads.
 ENDED_INDEX = "RefreshTokenExpiration"
 ENDED_SORT = "#LINK_SPEC"
+ENDING_SORT = "#LINK_ENDING"
 
 
 class LinkRow(Record, frozen=True, kw_only=True):
@@ -77,7 +78,9 @@ class Answer(msgspec.Struct, frozen=True, array_like=True):
 class GrantRow(Record, frozen=True, kw_only=True):
     """The downloads of one file by one visitor. Each of its `places` in the link's limit is worth the size of the file.
 
-    `sent_bytes` were sent as far as is known. `finished` is the number of downloads that were counted. Some answers in
+    `sent_bytes` were sent as far as is known, `lost_bytes` of them by answers that were cut off. `covered` says which
+    bytes went since the last whole download. Of all files of a folder only their number is here (`covered_bytes`), and
+    which they are in a row for each. `finished` is the number of downloads that were counted. Some answers in
     `under_way` may never end, because their server died.
     """
 
@@ -87,11 +90,44 @@ class GrantRow(Record, frozen=True, kw_only=True):
     size_bytes: int = attribute("sizeBytes")
     places: int = 0
     sent_bytes: int = attribute("sentBytes", default=0)
+    lost_bytes: int = attribute("lostBytes", default=0)
+    covered: list[list[tuple[int, int]]] = attribute("covered", default=[])
+    covered_bytes: int = attribute("coveredBytes", default=0)
     finished: int = 0
     under_way: dict[str, Answer] = attribute("underWay", default={})
     changed_at: str = attribute("changedAt")
     # Increased by every update, for optimistic concurrency.
     version: int = 0
+
+
+class GrantPartRow(Record, frozen=True, kw_only=True):
+    """Which bytes of one file went, of a folder that a visitor takes file by file for the `round`-th time."""
+
+    token: Token
+    visitor: str
+    file_id: str = attribute("fileId")
+    round: int = 0
+    covered: list[tuple[int, int]] = attribute("covered", default=[])
+
+
+class EndingRow(Record, frozen=True, kw_only=True):
+    """Journal entry: an answer whose last bytes go out, or a download that has ended and is being counted.
+
+    It goes from `start` over `length` bytes. `finished` is how many downloads it finished, at `ended_at`. After `due`,
+    recovery ends the answer if its server died, and counts.
+    """
+
+    answer_id: str = attribute("AnswerId")
+    token: Token = attribute("Token")
+    visitor: str = attribute("Visitor")
+    file_id: str = attribute("FileId")
+    part: str = attribute("Part", default="")
+    size_bytes: int = attribute("SizeBytes")
+    start: int = attribute("Start", default=0)
+    length: int = attribute("Length", default=0)
+    finished: int = attribute("Finished", default=0)
+    ended_at: str = attribute("EndedAt", default="")
+    due: str = attribute("AbsoluteExpiryTime")
 
 
 class ArrivalRow(Record, frozen=True, kw_only=True):
@@ -145,6 +181,20 @@ GRANT = Shape(
     owner=OWNER,
     about="The downloads of one file by one visitor of a link",
 )
+GRANT_PART = Shape(
+    GrantPartRow,
+    USER_TRANSFERS,
+    {"PK": "Link#{token}", "SK": "GrantPart#{visitor}#{file_id}"},
+    owner=OWNER,
+    about="What a visitor who takes a whole folder has of one of its files",
+)
+ENDING = Shape(
+    EndingRow,
+    CATALOG,
+    {"PK": "ANSWER#{answer_id}", "SK": ENDING_SORT},
+    owner=OWNER,
+    about="Journal: a download that ends and is counted; interrupted ones through RefreshTokenExpiration",
+)
 ARRIVAL = Shape(
     ArrivalRow,
     USER_TRANSFERS,
@@ -179,7 +229,7 @@ LOOKED = EphemeralKey(
     about="That abandoned downloads were just looked for",
 )
 EPHEMERAL_KEYS = (SEEN, LOOKED)
-SHAPES = (LINK, POINTER, POINTER_BY_THING, GRANT, ARRIVAL, BADGE, ENDED)
+SHAPES = (LINK, POINTER, POINTER_BY_THING, GRANT, GRANT_PART, ENDING, ARRIVAL, BADGE, ENDED)
 
 
 def thing_of(kind: ThingKind, thing_id: str) -> str:

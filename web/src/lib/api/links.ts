@@ -5,6 +5,7 @@ import { ask, http } from './client';
 export type LinkView = components['schemas']['LinkView'];
 export type LinkState = LinkView['state'];
 export type ThingKind = LinkView['thing']['kind'];
+export type Place = components['schemas']['PlaceView'];
 export type NewLink = components['schemas']['NewLink'];
 export type LinkChange = components['schemas']['LinkChange'];
 /** What a link is to lead to; files can be asked for before there is a folder for them. */
@@ -37,6 +38,30 @@ export function giveLink(body: NewLink): Promise<LinkView> {
 
 export function changeLink(linkId: string, body: LinkChange): Promise<LinkView> {
   return ask(http.PATCH('/api/v1/links/{link_id}', { params: { path: { link_id: linkId } }, body }));
+}
+
+/** The downloads by a link that have begun and not ended. */
+export async function readPlaces(linkId: string): Promise<Place[]> {
+  const found: Place[] = [];
+  let cursor: string | null = null;
+  do {
+    const query: { limit: number; cursor?: string } = {
+      limit: MOST_OF_ONE_THING,
+      ...(cursor !== null && { cursor }),
+    };
+    const params = { path: { link_id: linkId }, query };
+    const page: { places: Place[]; cursor: string | null } = await ask(
+      http.GET('/api/v1/links/{link_id}/places', { params }),
+    );
+    found.push(...page.places);
+    cursor = page.cursor;
+  } while (cursor !== null);
+  return found;
+}
+
+export async function giveBack(linkId: string, placeId: string): Promise<void> {
+  const params = { path: { link_id: linkId, place_id: placeId } };
+  await ask(http.DELETE('/api/v1/links/{link_id}/places/{place_id}', { params }));
 }
 
 export async function revokeLink(linkId: string): Promise<void> {

@@ -15,6 +15,7 @@ const LINK: LinkView = {
   expires_at: '2030-05-01T10:00:00.000Z',
   downloads_limit: 3,
   downloads_used: 1,
+  downloads_open: 0,
   max_bytes: null,
   received_bytes: 0,
   state: 'active',

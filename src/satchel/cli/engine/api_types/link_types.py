@@ -30,6 +30,7 @@ class LinkView(msgspec.Struct, frozen=True, kw_only=True):
     expires_at: str | None = None
     downloads_limit: int | None = None
     downloads_used: int
+    downloads_open: int
     max_bytes: int | None = None
     received_bytes: int
     state: Literal["active", "expired", "gone", "paused", "revoked", "used-up"]
@@ -46,6 +47,24 @@ class LinkList(msgspec.Struct, frozen=True, kw_only=True):
     """A page of links, the newest first, and the cursor of the next."""
 
     links: list[LinkView]
+    cursor: str | None = None
+
+
+class PlaceView(msgspec.Struct, frozen=True, kw_only=True):
+    """Downloads of one visitor that have begun and not ended, and how much of the file has gone out."""
+
+    place_id: str
+    state: Literal["broken-off", "in-progress"]
+    places: int
+    gone_bytes: int
+    size_bytes: int
+    changed_at: str
+
+
+class PlaceList(msgspec.Struct, frozen=True, kw_only=True):
+    """A page of downloads that have begun and not ended, and the cursor of the next. A page may be empty."""
+
+    places: list[PlaceView]
     cursor: str | None = None
 
 

@@ -14,6 +14,7 @@ from satchel.features.links.routes.link_open import CLOSED, STATES
 from satchel.features.links.routes.link_visitor import Anybody, PassQuery, visitor_of
 from satchel.features.links.service import download_grants, link_contents, link_enter
 from satchel.features.links.service.context import Links
+from satchel.features.links.service.grant_rules import ALL_FILES, Taking
 from satchel.features.links.service.link_enter import Visit
 from satchel.kernel.clock import from_iso
 from satchel.kernel.errors import Conflict, NotFound
@@ -38,7 +39,7 @@ def routes(links: Links) -> Router:
         is_download = request.method == "GET"
         return await link_enter.let_in(links, token, visitor_of(caller, request), query.shown, even_used_up=is_download)
 
-    async def download(visit: Visit, file: LinkedFile, taking: download_grants.Taking) -> Response:
+    async def download(visit: Visit, file: LinkedFile, taking: Taking) -> Response:
         await download_grants.check_place(links, visit, taking.file_id)
         return Download(
             links.objects,
@@ -88,28 +89,26 @@ def routes(links: Links) -> Router:
     return router
 
 
-def _taking(visit: Visit, file: LinkedFile) -> download_grants.Taking:
-    return download_grants.Taking(visit=visit, file_id=file.file_id, size_bytes=file.size_bytes)
+def _taking(visit: Visit, file: LinkedFile) -> Taking:
+    return Taking(visit=visit, file_id=file.file_id, size_bytes=file.size_bytes)
 
 
-async def _taking_all(links: Links, visit: Visit, file: LinkedFile) -> download_grants.Taking:
+async def _taking_all(links: Links, visit: Visit, file: LinkedFile) -> Taking:
     # Added up once, and not for each of thousands of files.
-    size_bytes = await download_grants.known_size(
-        links, visit, download_grants.ALL_FILES
-    ) or await link_contents.size_of_every_file(links, visit)
-    return download_grants.Taking(
-        visit=visit, file_id=download_grants.ALL_FILES, size_bytes=size_bytes, part=file.file_id
+    size_bytes = await download_grants.known_size(links, visit, ALL_FILES) or await link_contents.size_of_every_file(
+        links, visit
     )
+    return Taking(visit=visit, file_id=ALL_FILES, size_bytes=size_bytes, part=file.file_id)
 
 
-def _file_meter(links: Links, taking: download_grants.Taking) -> Meter:
+def _file_meter(links: Links, taking: Taking) -> Meter:
     @asynccontextmanager
     async def metered(start: int, length: int | None) -> AsyncGenerator[Sent]:
         sent, is_whole = Sent(), False
         # An empty file counts as sent once the answer is complete.
         async with download_grants.answering(
             links, taking, length or 0, lambda: max(sent.count, is_whole), start=start
-        ):
+        ) as sent.before_last:
             yield sent
             is_whole = True
 
@@ -117,7 +116,7 @@ def _file_meter(links: Links, taking: download_grants.Taking) -> Meter:
 
 
 def _archive_meter(links: Links, visit: Visit, size_bytes: int | None) -> Meter:
-    taking = download_grants.Taking(visit=visit, file_id=WHOLE_FOLDER, size_bytes=download_grants.SHARES)
+    taking = Taking(visit=visit, file_id=WHOLE_FOLDER, size_bytes=download_grants.SHARES, resumable=False)
 
     @asynccontextmanager
     async def metered(_start: int, _length: int | None) -> AsyncGenerator[Sent]:
@@ -126,7 +125,7 @@ def _archive_meter(links: Links, visit: Visit, size_bytes: int | None) -> Meter:
         def share() -> int:
             return download_grants.SHARES if is_whole else download_grants.share_of(sent.count, size_bytes)
 
-        async with download_grants.answering(links, taking, download_grants.SHARES, share):
+        async with download_grants.answering(links, taking, download_grants.SHARES, share) as sent.before_last:
             yield sent
             is_whole = True
 

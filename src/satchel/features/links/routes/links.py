@@ -17,9 +17,11 @@ from satchel.features.links.model import (
     LinkRevoked,
     LinkUnknown,
     OwnerId,
+    PlaceInUse,
+    PlaceUnknown,
 )
-from satchel.features.links.routes.views import LinkList, LinkView, link_view
-from satchel.features.links.service import link_change, link_give, link_list
+from satchel.features.links.routes.views import LinkList, LinkView, PlaceList, link_view, place_view
+from satchel.features.links.service import download_places, link_change, link_give, link_list
 from satchel.features.links.service.context import Links
 from satchel.kernel.errors import NotFound
 from satchel.kernel.linked import ThingKind
@@ -127,6 +129,20 @@ def routes(links: Links, addresses: Addresses) -> Router:
     async def revoke_link(member: Member, link_id: str) -> None:
         """Revoke a link for good. Visitors are told so."""
         await link_change.revoke(links, OwnerId(member.user_id), link_id)
+
+    @router.get("/links/{link_id}/places", raises=(LinkUnknown,))
+    async def list_places(member: Member, link_id: str, query: PageQuery) -> PlaceList:
+        """List the downloads by one of your links that have begun and not ended: in progress, or broken off.
+
+        Each keeps a place in the download limit, so that its visitor can go on.
+        """
+        page = await download_places.list_places(links, OwnerId(member.user_id), link_id, query.limit, query.cursor)
+        return PlaceList([place_view(each) for each in page.places], page.cursor)
+
+    @router.delete("/links/{link_id}/places/{place_id}", raises=(LinkUnknown, PlaceUnknown, PlaceInUse))
+    async def give_place_back(member: Member, link_id: str, place_id: str) -> None:
+        """Give back the place of a download that was broken off, so that somebody else can have it."""
+        await download_places.give_back(links, OwnerId(member.user_id), link_id, place_id)
 
     return router
 

@@ -6,6 +6,7 @@ from starlette.requests import Request
 from satchel.edge.api.addresses import Addresses
 from satchel.edge.api.endpoints import PREFIX
 from satchel.features.links.model import State
+from satchel.features.links.service.download_places import Place, PlaceState
 from satchel.features.links.service.link_list import Given
 from satchel.kernel.linked import ThingKind
 
@@ -23,7 +24,8 @@ class LinkView(msgspec.Struct, frozen=True, kw_only=True):
     """A link as its owner sees it.
 
     `opens`, `people`, `downloads` and `last_at` are counts. `previews` is how often robots have read it, such as those
-    that draw previews in chats. These are counted nowhere else.
+    that draw previews in chats. These are counted nowhere else. `downloads_open` is how many downloads have begun and
+    not ended: each keeps a place in the limit.
     """
 
     link_id: str
@@ -36,6 +38,7 @@ class LinkView(msgspec.Struct, frozen=True, kw_only=True):
     expires_at: str | None
     downloads_limit: int | None
     downloads_used: int
+    downloads_open: int
     max_bytes: int | None
     received_bytes: int
     state: State
@@ -55,6 +58,35 @@ class LinkList(msgspec.Struct, frozen=True):
     cursor: str | None
 
 
+class PlaceView(msgspec.Struct, frozen=True, kw_only=True):
+    """Downloads of one visitor that have begun and not ended, and how much of the file has gone out."""
+
+    place_id: str
+    state: PlaceState
+    places: int
+    gone_bytes: int
+    size_bytes: int
+    changed_at: str
+
+
+class PlaceList(msgspec.Struct, frozen=True):
+    """A page of downloads that have begun and not ended, and the cursor of the next. A page may be empty."""
+
+    places: list[PlaceView]
+    cursor: str | None
+
+
+def place_view(place: Place) -> PlaceView:
+    return PlaceView(
+        place_id=place.place_id,
+        state=place.state,
+        places=place.places,
+        gone_bytes=place.gone_bytes,
+        size_bytes=place.size_bytes,
+        changed_at=place.changed_at,
+    )
+
+
 def link_view(given: Given, addresses: Addresses, request: Request) -> LinkView:
     link, figures = given.link, given.figures
     return LinkView(
@@ -68,6 +100,7 @@ def link_view(given: Given, addresses: Addresses, request: Request) -> LinkView:
         expires_at=link.expires_at or None,
         downloads_limit=link.downloads_limit or None,
         downloads_used=link.downloads_used,
+        downloads_open=max(0, link.granted - link.downloads_used),
         max_bytes=link.max_bytes or None,
         received_bytes=link.received_bytes,
         state=given.state,
@@ -75,7 +108,7 @@ def link_view(given: Given, addresses: Addresses, request: Request) -> LinkView:
         badge_address=addresses.of(f"{PREFIX}/badges/{link.badge_id}", request) if link.badge_id else None,
         opens=figures.opens if figures else 0,
         people=figures.people if figures else 0,
-        downloads=figures.downloads if figures else 0,
+        downloads=link.downloads_used,
         last_at=(figures.last_at or None) if figures else None,
         previews=link.previews,
     )

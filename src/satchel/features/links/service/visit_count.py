@@ -1,6 +1,6 @@
 """Counts visits. The owner's visits do not count, and robots only count as previews."""
 
-from satchel.features.links.records import LINK, LinkRow
+from satchel.features.links.records import ENDING, LINK, EndingRow, LinkRow
 from satchel.features.links.service.context import Links
 from satchel.kernel.counted import Counted, Kind
 from satchel.stores.ports.expressions import add, attr
@@ -13,6 +13,22 @@ async def count(links: Links, link: LinkRow, visitor_id: str, kind: Kind) -> Non
     await links.counter.count(
         Counted(user_id=visitor_id, kind=kind, owner=link.owner_id, target=link.link_id, thing=link.thing)
     )
+
+
+async def count_ended(links: Links, link: LinkRow, ending: EndingRow) -> None:
+    """Count the downloads of a journal entry, then delete it. Done again, it counts nothing twice."""
+    for number in range(ending.finished):
+        counted = Counted(
+            user_id=ending.visitor,
+            kind="download",
+            owner=link.owner_id,
+            target=link.link_id,
+            thing=link.thing,
+            at=ending.ended_at,
+            key=f"{ending.answer_id}/{number}",
+        )
+        await links.counter.count(counted)
+    await links.tables.delete(ENDING.table, ENDING.key(answer_id=ending.answer_id))
 
 
 async def count_robot(links: Links, link: LinkRow) -> None:
