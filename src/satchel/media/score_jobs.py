@@ -84,7 +84,13 @@ class StraightenJob(msgspec.Struct, frozen=True, kw_only=True, tag="straighten")
     width: int = 0
 
 
-ScoreJob = FactsJob | PagesJob | PlaybackJob | StraightenJob
+class ExportJob(msgspec.Struct, frozen=True, kw_only=True, tag="export"):
+    """A PDF of the pages in the file, at the beginning of which so many bytes say how."""
+
+    plan_bytes: int
+
+
+ScoreJob = ExportJob | FactsJob | PagesJob | PlaybackJob | StraightenJob
 
 
 class FactsAnswer(msgspec.Struct, frozen=True, kw_only=True, tag="facts"):

@@ -8,14 +8,18 @@ import os
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from datetime import timedelta
+from typing import BinaryIO
 
 import msgspec
 
 from satchel.kernel.errors import Invalid
 from satchel.media.child import Child, ChildDied, ChildTooSlow
+from satchel.media.export_file import collected
+from satchel.media.score_export import ExportPage, Ink
 from satchel.media.score_jobs import (
     MAX_PAGES,
     BytesAnswer,
+    ExportJob,
     FactsAnswer,
     FactsJob,
     MadePage,
@@ -39,6 +43,8 @@ from satchel.stores.ports.objects import Objects
 __all__ = [
     "HEAD_BYTES",
     "MAX_PAGES",
+    "ExportPage",
+    "Ink",
     "MadePage",
     "PageOptions",
     "PageSource",
@@ -166,6 +172,15 @@ class ScorePages:
                     return answer.page
         raise AssertionError("the process answered nothing")
 
+    async def export(self, title: str, composer: str, pages: Sequence[ExportPage]) -> AsyncGenerator[bytes]:
+        """A PDF of these pages with the marks on them, in pieces. Close the generator."""
+        async with collected(self._objects, title, composer, pages) as (file, size_bytes, plan_bytes):
+            job = ExportJob(plan_bytes=plan_bytes)
+            async with self._reserved() as child, aclosing(_heard(child, file, size_bytes, job)) as answers:
+                async for answer in answers:
+                    if isinstance(answer, BytesAnswer):
+                        yield answer.body
+
     async def close(self) -> None:
         if self._idle is not None:
             self._idle.cancel()
@@ -234,17 +249,27 @@ class ScorePages:
                 child.end()
 
     async def _answers(self, child: Child, key: str, job: ScoreJob) -> AsyncGenerator[ScoreAnswer]:
-        async with self._objects.read(key) as reading, opened(reading) as file:
-            try:
-                async with aclosing(child.make_scores(file.fileno(), reading.length, job)) as answers:
-                    async for answer in answers:
-                        if isinstance(answer, Refused):
-                            raise _REFUSALS[answer.slug](answer.reason)
-                        yield answer
-            except ChildTooSlow as error:
-                raise PagesTooSlow("The file took too long to be read. Save it anew in a simpler form.") from error
-            except ChildDied as error:
-                raise PagesRefused("The file could not be read: it needs too much time or memory.") from error
+        async with (
+            self._objects.read(key) as reading,
+            opened(reading) as file,
+            aclosing(_heard(child, file, reading.length, job)) as answers,
+        ):
+            async for answer in answers:
+                yield answer
+
+
+async def _heard(child: Child, file: BinaryIO, size_bytes: int, job: ScoreJob) -> AsyncGenerator[ScoreAnswer]:
+    """The answers of the process. A refusal is raised."""
+    try:
+        async with aclosing(child.make_scores(file.fileno(), size_bytes, job)) as answers:
+            async for answer in answers:
+                if isinstance(answer, Refused):
+                    raise _REFUSALS[answer.slug](answer.reason)
+                yield answer
+    except ChildTooSlow as error:
+        raise PagesTooSlow("The file took too long to be read. Save it anew in a simpler form.") from error
+    except ChildDied as error:
+        raise PagesRefused("The file could not be read: it needs too much time or memory.") from error
 
 
 async def _in_turn(streams: Sequence[AsyncGenerator[ScoreAnswer]], count: int) -> AsyncGenerator[MadePage]:

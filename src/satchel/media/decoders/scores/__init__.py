@@ -9,7 +9,16 @@ from importlib import import_module
 from typing import Any, BinaryIO
 
 from satchel.media.decoders.scores.refusal import ScoreRefused
-from satchel.media.score_jobs import DoneAnswer, FactsJob, PagesJob, PlaybackJob, Refused, ScoreAnswer, ScoreJob
+from satchel.media.score_jobs import (
+    DoneAnswer,
+    ExportJob,
+    FactsJob,
+    PagesJob,
+    PlaybackJob,
+    Refused,
+    ScoreAnswer,
+    ScoreJob,
+)
 
 Send = Callable[[ScoreAnswer], None]
 
@@ -35,6 +44,8 @@ def make_scores(file: BinaryIO, size_bytes: int, job: ScoreJob, send: Send) -> S
 
 
 def _module(job: ScoreJob) -> Any:
+    if isinstance(job, ExportJob):
+        return import_module("satchel.media.decoders.pdf_export")
     if isinstance(job, FactsJob | PagesJob | PlaybackJob):
         name = "pdf_pages" if job.kind == "pdf" else "engraver"
     else:

@@ -1,14 +1,16 @@
-"""How wide text is, and what signs of music look like, by the fonts that Verovio comes with."""
+"""How wide text is, and what signs of music look like, by the fonts that Verovio comes with.
+
+Without Verovio widths are guessed, and there are no signs.
+"""
 
 import re
 import unicodedata
 from functools import cache
-from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
-_verovio: Any = import_module("verovio")
-_FOLDER = Path(_verovio.__file__).parent / "data"
+_found = find_spec("verovio")
+_FOLDER = Path(_found.origin).parent / "data" if _found is not None and _found.origin else Path()
 MUSIC = "Leipzig"
 # Widths in these files are in such units, and shapes in thousandths.
 _TEXT_UNITS, _MUSIC_UNITS = 2048, 1000
@@ -49,4 +51,6 @@ def _music_widths() -> dict[str, float]:
 
 
 def _widths(file: Path, units: int) -> dict[str, float]:
+    if not file.is_file():
+        return {}
     return {chr(int(code, 16)): float(width) / units for code, width in _WIDTH.findall(file.read_text())}

@@ -1,0 +1,36 @@
+"""Writes annotated PDFs: images pass through as they are, engraved pages and ink stay lines and curves.
+
+Text that Western fonts have is text in Helvetica or Times, which every reader has. Any other text is drawn by Pango
+with the fonts of this machine, and put in as a fine image that carries its words, so that it can be copied.
+"""
+
+from collections.abc import Callable
+from typing import BinaryIO
+
+from satchel.media.decoders.decoded import mapped
+from satchel.media.decoders.pdf_export.export_page import PlacedImage, write_page
+from satchel.media.decoders.pdf_export.pdf_writer import PdfWriter
+from satchel.media.score_export import decode_plan
+from satchel.media.score_jobs import BytesAnswer, ExportJob, ScoreAnswer
+
+_PIECE_BYTES = 256 * 1024
+
+
+def work(file: BinaryIO, size_bytes: int, job: ExportJob, send: Callable[[ScoreAnswer], None]) -> None:
+    data = mapped(file, size_bytes)
+    plan = decode_plan(data[: job.plan_bytes])
+    waiting = bytearray()
+
+    def write(piece: bytes) -> None:
+        waiting.extend(piece)
+        if len(waiting) >= _PIECE_BYTES:
+            send(BytesAnswer(body=bytes(waiting)))
+            waiting.clear()
+
+    writer = PdfWriter(write)
+    # A page that comes several times has its image once.
+    images: dict[int, PlacedImage] = {}
+    for planned in plan.pages:
+        write_page(writer, planned, data, job.plan_bytes, images)
+    writer.finish(plan.title, plan.composer)
+    send(BytesAnswer(body=bytes(waiting)))
