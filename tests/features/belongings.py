@@ -12,7 +12,7 @@ from tests.features.albums.photos_given import look_alike, photo, sent, shown
 from tests.features.drop import given as drop
 from tests.features.links.given import changed, given
 from tests.features.rooms.given import guest
-from tests.features.scores.given import with_pages
+from tests.features.scores.given import layered, marked, pen, with_pages
 from tests.features.shelf.given import made, uploaded
 from tests.features.transfers.given import Room, by_email
 from tests.media.given import make_pictures
@@ -65,7 +65,10 @@ class Belongings:
             self.filled("/photos/{owner}/{media_id}"),
         ]
         paths += [self.filled(f"/albums/{{album_id}}{part}") for part in ("", "/medias", "/shares")]
-        paths += ["/scores", *(self.filled(f"/scores/{{score_id}}{part}") for part in ("", "/items"))]
+        paths += [
+            "/scores",
+            *(self.filled(f"/scores/{{score_id}}{part}") for part in ("", "/items", "/marks", "/shares")),
+        ]
         answers = {path: await mine("GET", path) for path in paths}
         for path, answer in answers.items():
             assert answer.status_code == 200, (path, answer.text)
@@ -201,10 +204,20 @@ async def _photos(found: Belongings, satchel: Satchel, owner: Caller) -> None:
 
 
 async def _scores(found: Belongings, owner: Caller) -> None:
-    """One with a page."""
+    """One with a page and a mark on it, which was shared with somebody until they were put out."""
     score = await with_pages(owner, 1)
+    layer = await layered(owner, score)
+    await marked(owner, score, layer, add=[pen(score)])
+    for email in ("dora@example.org", "friend@example.org"):
+        shared = await owner("PUT", f"/scores/{score['score_id']}/shares/{email}", json={"role": "editor"})
+        assert shared.is_success, shared.text
+    assert (await owner("DELETE", f"/scores/{score['score_id']}/shares/dora@example.org")).is_success
+    snapshot = await owner("POST", f"/scores/{score['score_id']}/snapshots", json={"name": "Concert"})
     found.ids |= {
+        ("/scores", "snapshot_id"): snapshot.json()["snapshot_id"],
+        ("/scores", "email"): "friend@example.org",
         ("/scores", "score_id"): score["score_id"],
+        ("/scores", "layer_id"): str(layer["layer_id"]),
         ("/scores", "item_id"): score["pages"][0]["item"]["item_id"],
     }
 

@@ -5,6 +5,7 @@ from typing import Any
 import httpx
 
 from satchel.features.scores.model import read_id
+from satchel.kernel import ink
 from satchel.stores.ports.table import Item
 from satchel.tables import SCORES
 from tests.application import Caller, Satchel
@@ -58,6 +59,40 @@ async def with_pages(caller: Caller, count: int = 2, **more: Any) -> dict[str, A
     for number in range(count):
         await sent(caller, jpeg() + bytes([number]), f"page {number}.jpg", score=score["score_id"])
     return await read(caller, score)
+
+
+async def layered(caller: Caller, score: dict[str, Any], name: str = "Mine", **patch: Any) -> dict[str, Any]:
+    answer = await caller("POST", f"/scores/{score['score_id']}/layers", json={"name": name})
+    assert answer.status_code == 201, answer.text
+    if patch:
+        answer = await caller("PATCH", f"/scores/{score['score_id']}/layers/{answer.json()['layer_id']}", json=patch)
+        assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+async def mark(caller: Caller, score: dict[str, Any], layer: dict[str, Any], key: str = "", **change: Any) -> Any:
+    headers = {"idempotency-key": key} if key else {}
+    path = f"/scores/{score['score_id']}/layers/{layer['layer_id']}/marks"
+    return await caller("POST", path, json=change, headers=headers)
+
+
+async def marked(caller: Caller, score: dict[str, Any], layer: dict[str, Any], **change: Any) -> dict[str, Any]:
+    answer = await mark(caller, score, layer, **change)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+async def marks(caller: Caller, score: dict[str, Any]) -> dict[int, dict[str, Any]]:
+    """The marks that somebody sees, by id."""
+    answer = await caller("GET", f"/scores/{score['score_id']}/marks")
+    assert answer.status_code == 200, answer.text
+    return {each["mark_id"]: each for each in answer.json()["marks"]}
+
+
+def pen(score: dict[str, Any], page: int = 0, **more: Any) -> dict[str, Any]:
+    """A short stroke on a page, by its place."""
+    stroke = ink.encode([(100, 100, 128), (200, 150, 130)])
+    return {"page_id": score["pages"][page]["page_id"], "kind": "pen", "colour": "#d00000", "stroke": stroke, **more}
 
 
 async def stored(satchel: Satchel, partition: str, sort: str) -> Item:

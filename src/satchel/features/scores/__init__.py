@@ -1,5 +1,7 @@
 """A person keeps sheet music: scores with pages, which they order, name, tag, and share with those who play them.
 
+People mark pages in layers, which only their author sees until they are published, and keep states as snapshots.
+
 One request, `PUT /scores/{score_id}/pages`: `routes/scores.py` reads which state the client changes (its ETag) and
 hands all pages in their new order to `service/page_set.py`. There pages keep their ids, and new ones get ids that were
 never used. One transaction in `service/score_change.py` writes the score with a new ETag, if it still has the old one,
@@ -12,6 +14,8 @@ Another one, an upload: `edge/uploads` stores the bytes and hands them to `route
 
 from satchel.declaration import Platform, RouteNeeds, Slice
 from satchel.edge.api.endpoints import Router
+from satchel.features.scores.events import LIVE_EVENTS
+from satchel.features.scores.limits import LIMITS, SHARES_PER_PERSON
 from satchel.features.scores.needs import Grants, People
 from satchel.features.scores.records import EPHEMERAL_KEYS, SHAPES
 from satchel.features.scores.routes import routes
@@ -31,6 +35,7 @@ def _make(platform: Platform, *, grants: Grants, people: People) -> Scores:
         people=people,
         pictures=platform.pictures,
         events=platform.events,
+        shares=SHARES_PER_PERSON.on(stores.ephemeral),
         most_scores=platform.settings.score_limit,
         most_bytes=platform.settings.score_quota,
     )
@@ -46,6 +51,8 @@ SCORES = Slice(
     routes=_routes,
     records=SHAPES,
     ephemeral_keys=EPHEMERAL_KEYS,
+    limits=LIMITS,
+    live_events=LIVE_EVENTS,
     uploads={"score": ScoresDestination},
     chores={"orphaned pages of scores": sweep_scores},
 )

@@ -42,6 +42,10 @@ MAX_TAGS, MAX_TAG = 20, 32
 MAX_PAGES, MAX_PAGE_NAME = 200, 64
 MAX_ITEM_NAME = 64
 MAX_MOVEMENTS, MAX_PARTS, MAX_JUMPS = 100, 50, 100
+# The row of a score has 400 KB, and an entry of each mark.
+MAX_MARKS = 10_000
+MAX_LAYERS = 100
+MAX_SNAPSHOTS = 100
 # In ten-thousandths of the width or height of a page.
 PAGE_EDGE = 10_000
 
@@ -123,6 +127,62 @@ class ItemInUse(Conflict):
 
     slug = "item-in-use"
     title = "This item is still shown"
+
+
+class LayerUnknown(NotFound):
+    """The score has no such layer, or the caller may not see it."""
+
+    slug = "layer-unknown"
+    title = "Layer not found"
+
+
+class MarkUnknown(NotFound):
+    """The layer has no such mark. Somebody may have removed it."""
+
+    slug = "mark-unknown"
+    title = "Mark not found"
+
+
+class PageGone(Conflict):
+    """The page was removed, so nobody can mark it any more."""
+
+    slug = "page-gone"
+    title = "This page was removed"
+
+
+class TooManyMarks(Conflict):
+    """A score has as many marks as it can have."""
+
+    slug = "too-many-marks"
+    title = "This score has too many marks"
+
+
+class TooManyLayers(Conflict):
+    """A score has as many layers as it can have."""
+
+    slug = "too-many-layers"
+    title = "This score has too many layers"
+
+
+class TooManySharers(Conflict):
+    """The score is shared with as many people as it can be."""
+
+    slug = "too-many-sharers"
+    title = "This score is shared with too many people"
+
+
+class SnapshotUnknown(NotFound):
+    """The score has no such snapshot."""
+
+    slug = "snapshot-unknown"
+    title = "Snapshot not found"
+
+
+class TooManySnapshots(Conflict):
+    """A score has as many snapshots as it can have."""
+
+    slug = "too-many-snapshots"
+    title = "This score has too many snapshots"
 
 
 class NoPageFile(Invalid):

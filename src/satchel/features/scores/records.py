@@ -101,6 +101,8 @@ class ScoreRow(Record, frozen=True, kw_only=True):
     snapshot_count: int = attribute("nc")
     snapshots: list[SnapshotEntry] = attribute("n")
     data: ScoreData = attribute("d")
+    # Counts the changes of annotations, which leave the ETag as it is.
+    marks_version: int = attribute("mq", default=0)
 
 
 class ChunkRow(Record, frozen=True, kw_only=True):
@@ -194,6 +196,64 @@ class ScorePeopleRow(Record, frozen=True, kw_only=True):
     people: dict[Email, SharedRole] = attribute("p", default={})
 
 
+class DoneMarks(msgspec.Struct, frozen=True, array_like=True):
+    """What a request with an idempotency key came to: the sequence number, and the ids of new marks."""
+
+    key: str
+    seq: int
+    first_id: int
+    count: int
+
+
+class LayerRow(Record, frozen=True, kw_only=True):
+    """A layer of marks. It has one author, who alone sees it until it is published."""
+
+    owner: OwnerId
+    score_id: ScoreId
+    # Five digits.
+    layer: str
+    name: str = attribute("n")
+    author: OwnerId = attribute("w")
+    part_id: int | None = attribute("pt", default=None)
+    is_published: bool = attribute("pb", default=False)
+    # Counts its changes.
+    seq: int = attribute("q", default=0)
+    count: int = attribute("c", default=0)
+    created_at: int = attribute("ca")
+    done: list[DoneMarks] = attribute("dk", default=[])
+
+    @property
+    def layer_id(self) -> int:
+        return int(self.layer)
+
+
+class SnapshotRow(Record, frozen=True, kw_only=True):
+    """What a snapshot shows, so that no item of it is deleted."""
+
+    owner: OwnerId
+    score_id: ScoreId
+    snapshot_id: SnapshotId
+    item_ids: list[ItemId] = attribute("t", default=[])
+
+
+class ScoreSeenRow(Record, frozen=True, kw_only=True):
+    """When somebody looked at a score last: the ETag, and the sequence number of each layer, that they saw."""
+
+    person: OwnerId
+    score_id: ScoreId
+    at: int = attribute("ua")
+    etag: Etag = attribute("e")
+    layers: dict[str, int] = attribute("l", default={})
+
+
+class LayerCountRow(Record, frozen=True, kw_only=True):
+    """The id of the next layer. None is used twice."""
+
+    owner: OwnerId
+    score_id: ScoreId
+    next_layer: int = attribute("ln", default=0)
+
+
 class ScoreOwnerRow(Record, frozen=True, kw_only=True):
     """Whose a score is, for those who know its id only."""
 
@@ -268,6 +328,42 @@ SCORE_PEOPLE = Shape(
     separator=":",
     repeats_key_fields=False,
 )
+LAYER = Shape(
+    LayerRow,
+    SCORES,
+    {"o": _SCORES, "s": "{score_id}:l:{layer}"},
+    owner=OWNER,
+    about="A layer of marks, with a sequence number that counts its changes",
+    separator=":",
+    repeats_key_fields=False,
+)
+LAYER_COUNT = Shape(
+    LayerCountRow,
+    SCORES,
+    {"o": _SCORES, "s": "{score_id}:l"},
+    owner=OWNER,
+    about="The id of the next layer",
+    separator=":",
+    repeats_key_fields=False,
+)
+SNAPSHOT = Shape(
+    SnapshotRow,
+    SCORES,
+    {"o": _SCORES, "s": "{score_id}:n:{snapshot_id}"},
+    owner=OWNER,
+    about="The items that a snapshot shows",
+    separator=":",
+    repeats_key_fields=False,
+)
+SCORE_SEEN = Shape(
+    ScoreSeenRow,
+    SCORES,
+    {"o": "sn:{person}", "s": "{score_id}"},
+    owner=OWNER,
+    about="What somebody had seen of a score when they looked last",
+    separator=":",
+    repeats_key_fields=False,
+)
 ITEMS = Shape(
     ItemsRow,
     SCORES,
@@ -305,7 +401,10 @@ SCORE_CARD = Shape(
     separator=":",
     repeats_key_fields=False,
 )
-SHAPES = (SCORE_SUMMARY, SCORE, CHUNK, SCORE_EXTRA, SCORE_PEOPLE, ITEM_SUMMARY, ITEMS, SCORE_OWNER, SCORE_CARD)
+SHAPES = (
+    *(SCORE_SUMMARY, SCORE, CHUNK, SCORE_EXTRA, SCORE_PEOPLE, LAYER, LAYER_COUNT, SNAPSHOT),
+    *(ITEM_SUMMARY, ITEMS, SCORE_OWNER, SCORE_CARD, SCORE_SEEN),
+)
 # A client may repeat its request when the server has started anew.
 SCORE_CREATED = EphemeralKey(
     "score-created:{owner}:{key}",
@@ -317,7 +416,10 @@ SCORE_CREATED = EphemeralKey(
 SCORE_SWEEP = EphemeralKey(
     "sweep:scores", "value", owner=OWNER, about="Cursor of the garbage collection: the object that it looked at last"
 )
-EPHEMERAL_KEYS = (SCORE_CREATED, SCORE_SWEEP)
+SCORE_HERE = EphemeralKey(
+    "score-here:{score_id}", "hash", owner=OWNER, about="Person id → who looks at a score, at which page, until when"
+)
+EPHEMERAL_KEYS = (SCORE_CREATED, SCORE_SWEEP, SCORE_HERE)
 
 
 def score_prefix(owner: OwnerId, score_id: ScoreId) -> str:
@@ -332,3 +434,7 @@ def pictured(owner: OwnerId, score_id: ScoreId, item_id: ItemId, kind: StoredKin
 
 def item_key(owner: OwnerId, score_id: ScoreId, item_id: ItemId, kind: StoredKind) -> str:
     return f"{score_prefix(owner, score_id)}item/{public_id(item_id)}/{FILE_NAMES[kind]}"
+
+
+def snapshot_key(owner: OwnerId, score_id: ScoreId, snapshot_id: SnapshotId) -> str:
+    return f"{score_prefix(owner, score_id)}snapshot/{public_id(snapshot_id)}.json"

@@ -18,6 +18,7 @@ from satchel.features.scores.routes.scores import Anybody, viewer_of
 from satchel.features.scores.routes.views import ScoreItemList, item_views
 from satchel.features.scores.service import item_delete
 from satchel.features.scores.service.context import Scores
+from satchel.features.scores.service.item_delete import is_pinned
 from satchel.features.scores.service.page_set import read_items
 from satchel.features.scores.service.score_find import Found, find_score
 from satchel.kernel.errors import Forbidden
@@ -67,11 +68,11 @@ def routes(scores: Scores) -> Router:
 
 
 async def _find_item(scores: Scores, found: Found, item_id: str) -> ItemEntry:
-    """One that a page shows; editors see all."""
+    """One that a page or a snapshot shows; editors see all."""
     wanted, pages = read_id(item_id), found.row.data.pages
     items = await read_items(scores, found)
     entry = next((each for each in items.items if each.item_id == wanted), None)
     is_shown = any(page.item_id == wanted for page in pages) or found.role in ("owner", "editor")
-    if entry is None or not is_shown:
+    if entry is None or not (is_shown or await is_pinned(scores, found, entry.item_id)):
         raise ItemUnknown("This score has no such item.")
     return entry

@@ -35,10 +35,12 @@ from satchel.features.scores.routes.views import (
 )
 from satchel.features.scores.service import page_set, score_change, score_create, score_delete, score_list
 from satchel.features.scores.service.context import Scores
+from satchel.features.scores.service.layer_change import list_layers
+from satchel.features.scores.service.mark_read import visible_layers, visible_marks
 from satchel.features.scores.service.page_set import WantedPage, read_items
 from satchel.features.scores.service.score_change import NewPart, ScorePatch
 from satchel.features.scores.service.score_create import NewScore
-from satchel.features.scores.service.score_find import NOBODY, Found, Viewer, find_score
+from satchel.features.scores.service.score_find import NOBODY, Found, Viewer, find_score, read_whole
 from satchel.features.scores.service.score_list import Wanted
 from satchel.kernel.errors import Forbidden
 
@@ -58,6 +60,12 @@ class ScoresQuery(Query, frozen=True, kw_only=True):
     q: Annotated[str, msgspec.Meta(max_length=300)] = ""
     tag: Annotated[str, msgspec.Meta(max_length=300)] = ""
     mine: bool = False
+
+
+class ScoreQuery(Query, frozen=True, kw_only=True):
+    """Whether to read the marks, too."""
+
+    marks: bool = False
 
 
 class ScoreBody(Body, frozen=True, kw_only=True):
@@ -153,19 +161,26 @@ def routes(scores: Scores) -> Router:
         )
         key = idempotency_key_of(request)
         score_id = await score_create.create_score(scores, OwnerId(member.user_id), new, idempotency_key=key)
-        return await _reply(scores, await find_score(scores, viewer_of(member), public_id(score_id)), status=201)
+        viewer = viewer_of(member)
+        return await score_reply(scores, viewer, await find_score(scores, viewer, public_id(score_id)), status=201)
 
     @router.get("/scores/{score_id}", raises=(ScoreUnknown,), answers=ANSWERS)
-    async def read_score(caller: Anybody, score_id: str) -> Reply[ScoreView]:
+    async def read_score(caller: Anybody, score_id: str, query: ScoreQuery) -> Reply[ScoreView]:
         """Read a score of yours, one that is shared with you, or a public one."""
-        return await _reply(scores, await find_score(scores, viewer_of(caller), score_id))
+        viewer = viewer_of(caller)
+        if not query.marks:
+            return await score_reply(scores, viewer, await find_score(scores, viewer, score_id))
+        whole = await read_whole(scores, viewer, score_id)
+        items, layers = await read_items(scores, whole.found), visible_layers(whole.layers, viewer)
+        view = await score_view(scores, whole.found, items, layers, visible_marks(whole, viewer))
+        return Reply(view, headers=headers_of(whole.found.row.etag))
 
     @router.patch("/scores/{score_id}", raises=CHANGES, sends=SENDS, answers=ANSWERS)
     async def change_score(member: Member, score_id: str, body: ScorePatchBody, request: Request) -> Reply[ScoreView]:
         """Change what a score says of itself: title, composer, tags, movements, parts, jumps, access."""
         patch = _patch(body)
         changed = await score_change.change_score(scores, viewer_of(member), score_id, etag_of(request), patch)
-        return await _reply(scores, changed)
+        return await score_reply(scores, viewer_of(member), changed)
 
     @router.put("/scores/{score_id}/pages", raises=(*CHANGES, ItemUnknown, TooManyPages), sends=SENDS, answers=ANSWERS)
     async def set_pages(member: Member, score_id: str, body: PagesBody, request: Request) -> Reply[ScoreView]:
@@ -174,9 +189,8 @@ def routes(scores: Scores) -> Router:
             WantedPage(page_id=each.page_id, item_id=each.item_id, name=each.name, rotation=each.rotation)
             for each in body.pages
         ]
-        return await _reply(
-            scores, await page_set.set_pages(scores, viewer_of(member), score_id, etag_of(request), wanted)
-        )
+        changed = await page_set.set_pages(scores, viewer_of(member), score_id, etag_of(request), wanted)
+        return await score_reply(scores, viewer_of(member), changed)
 
     @router.delete("/scores/{score_id}", raises=(ScoreUnknown, Forbidden))
     async def delete_score(member: Member, score_id: str) -> None:
@@ -190,8 +204,9 @@ def viewer_of(caller: Anybody) -> Viewer:
     return Viewer(OwnerId(caller.user_id), Email(caller.email)) if isinstance(caller, Member) else NOBODY
 
 
-async def _reply(scores: Scores, found: Found, status: int = 200) -> Reply[ScoreView]:
-    view = await score_view(scores, found, await read_items(scores, found))
+async def score_reply(scores: Scores, viewer: Viewer, found: Found, status: int = 200) -> Reply[ScoreView]:
+    layers = visible_layers(await list_layers(scores, found), viewer)
+    view = await score_view(scores, found, await read_items(scores, found), layers)
     return Reply(view, status=status, headers=headers_of(found.row.etag))
 
 

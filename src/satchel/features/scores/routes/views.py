@@ -4,9 +4,21 @@ from collections.abc import Mapping
 
 import msgspec
 
+from satchel.features.scores.mark import MarkView, mark_view
 from satchel.features.scores.model import KINDS, Access, ItemKind, Role, StoredAccess, public_id
-from satchel.features.scores.records import ItemEntry, ItemsRow, Jump, Movement, Part, ScoreCardRow, pictured
+from satchel.features.scores.records import (
+    ItemEntry,
+    ItemsRow,
+    Jump,
+    LayerRow,
+    Movement,
+    Part,
+    ScoreCardRow,
+    SnapshotEntry,
+    pictured,
+)
 from satchel.features.scores.service.context import Scores
+from satchel.features.scores.service.mark_read import Marked
 from satchel.features.scores.service.score_find import Found
 from satchel.features.scores.service.score_list import ListedScore, Usage
 from satchel.kernel.clock import iso
@@ -58,6 +70,27 @@ class JumpView(msgspec.Struct, frozen=True, kw_only=True):
     label: str
 
 
+class LayerView(msgspec.Struct, frozen=True, kw_only=True):
+    """A layer of marks. `seq` counts its changes."""
+
+    layer_id: int
+    name: str
+    author_id: str
+    author_name: str
+    part_id: int | None
+    published: bool
+    seq: int
+    marks: int
+
+
+class SnapshotView(msgspec.Struct, frozen=True, kw_only=True):
+    """A state of a score that was kept."""
+
+    snapshot_id: str
+    name: str
+    created_at: str
+
+
 class ScoreView(msgspec.Struct, frozen=True, kw_only=True):
     """A score, and what you are in it. `etag` is the state that a change has to name."""
 
@@ -77,6 +110,9 @@ class ScoreView(msgspec.Struct, frozen=True, kw_only=True):
     movements: list[MovementView]
     parts: list[ScorePartView]
     jumps: list[JumpView]
+    layers: list[LayerView]
+    snapshots: list[SnapshotView]
+    marks: list[MarkView] | None
 
 
 class ScoreCoverView(msgspec.Struct, frozen=True, kw_only=True):
@@ -127,7 +163,16 @@ class ScoreItemList(msgspec.Struct, frozen=True):
     items: list[ScoreItemView]
 
 
-async def score_view(scores: Scores, found: Found, items: ItemsRow) -> ScoreView:
+class ScoreMarks(msgspec.Struct, frozen=True):
+    """The layers that you see, and their marks."""
+
+    layers: list[LayerView]
+    marks: list[MarkView]
+
+
+async def score_view(
+    scores: Scores, found: Found, items: ItemsRow, layers: list[LayerRow], marks: list[Marked] | None = None
+) -> ScoreView:
     row, data, extra = found.row, found.row.data, found.extra
     shown = {page.item_id for page in data.pages}
     views = await item_views(scores, items, [each for each in items.items if each.item_id in shown])
@@ -151,7 +196,35 @@ async def score_view(scores: Scores, found: Found, items: ItemsRow) -> ScoreView
         movements=[_movement(each) for each in extra.movements],
         parts=[_part(each) for each in extra.parts],
         jumps=[_jump(each) for each in extra.jumps],
+        layers=await layer_views(scores, layers),
+        snapshots=[snapshot_view(each) for each in row.snapshots],
+        marks=None if marks is None else mark_views(marks),
     )
+
+
+async def layer_views(scores: Scores, layers: list[LayerRow]) -> list[LayerView]:
+    names = {author: await name_of(scores, author) for author in {layer.author for layer in layers}}
+    return [
+        LayerView(
+            layer_id=layer.layer_id,
+            name=layer.name,
+            author_id=layer.author,
+            author_name=names[layer.author],
+            part_id=layer.part_id,
+            published=layer.is_published,
+            seq=layer.seq,
+            marks=layer.count,
+        )
+        for layer in layers
+    ]
+
+
+def snapshot_view(entry: SnapshotEntry) -> SnapshotView:
+    return SnapshotView(snapshot_id=public_id(entry.snapshot_id), name=entry.name, created_at=time_of(entry.created_at))
+
+
+def mark_views(marks: list[Marked]) -> list[MarkView]:
+    return [mark_view(each.mark_id, each.mark) for each in marks]
 
 
 async def item_views(scores: Scores, items: ItemsRow, wanted: list[ItemEntry]) -> dict[str, ScoreItemView]:

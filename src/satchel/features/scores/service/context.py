@@ -6,9 +6,10 @@ from satchel.features.scores.needs import Grants, People
 from satchel.kernel.clock import Clock
 from satchel.kernel.events import Events
 from satchel.media.pictures import Pictures
+from satchel.stores.patterns.throttle import Throttle
 from satchel.stores.ports.ephemeral import Ephemeral
 from satchel.stores.ports.objects import Objects
-from satchel.stores.ports.table import Tables
+from satchel.stores.ports.table import MAX_TRANSACTION_ITEMS, Tables
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,8 +24,11 @@ class Scores:
     people: People
     pictures: Pictures
     events: Events
+    shares: Throttle
     most_scores: int
     most_bytes: int
+    # How many writes fit into a transaction.
+    most_writes: int = MAX_TRANSACTION_ITEMS
 
     def now(self) -> int:
         """Milliseconds, as all times of scores are stored."""

@@ -4,8 +4,8 @@ import logging
 
 import msgspec
 
-from satchel.features.scores.model import ItemId, ItemInUse, ItemUnknown, read_id
-from satchel.features.scores.records import ITEM_SUMMARY, SCORE, ItemEntry, ItemsRow, item_key
+from satchel.features.scores.model import MAX_SNAPSHOTS, ItemId, ItemInUse, ItemUnknown, read_id
+from satchel.features.scores.records import ITEM_SUMMARY, SCORE, SNAPSHOT, ItemEntry, ItemsRow, item_key
 from satchel.features.scores.service import item_lock
 from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.score_find import Found, Viewer, find_score
@@ -47,6 +47,8 @@ async def _delete_locked(scores: Scores, found: Found, locked: ItemsRow, item_id
         raise ItemUnknown("This score has no such item.")
     if any(page.item_id == item_id for page in found.row.data.pages):
         raise ItemInUse("A page shows this item. Remove the page first.")
+    if await is_pinned(scores, found, item_id):
+        raise ItemInUse("A snapshot shows this item. Delete the snapshot first.")
     left = msgspec.structs.replace(locked, items=[each for each in locked.items if each.item_id != item_id])
     less = [add("t", -entry.size_bytes), add("c", -1), assign("ua", scores.now())]
     await scores.tables.transact(
@@ -58,3 +60,9 @@ async def _delete_locked(scores: Scores, found: Found, locked: ItemsRow, item_id
         ]
     )
     return entry
+
+
+async def is_pinned(scores: Scores, found: Found, item_id: ItemId) -> bool:
+    """Whether a snapshot shows it."""
+    shown = await SNAPSHOT.list(scores.tables, owner=found.owner, score_id=found.score_id, limit=2 * MAX_SNAPSHOTS)
+    return any(item_id in each.item_ids for each in shown.records)

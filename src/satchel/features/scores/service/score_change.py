@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from satchel.features.scores.events import ScoreChangedEvent
 from satchel.features.scores.model import (
     MAX_JUMPS,
     MAX_MOVEMENTS,
@@ -27,6 +28,7 @@ from satchel.features.scores.model import (
     check_title,
     new_stored_id,
     one_line,
+    public_id,
 )
 from satchel.features.scores.records import (
     SCORE,
@@ -41,6 +43,7 @@ from satchel.features.scores.records import (
 from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.score_card import card_of
 from satchel.features.scores.service.score_find import Found, Viewer, find_score
+from satchel.features.scores.service.score_presence import tell_onlookers
 from satchel.kernel.errors import Invalid
 from satchel.stores.patterns.optimistic_update import optimistic_update
 from satchel.stores.ports.expressions import Condition, assign, attr
@@ -130,7 +133,11 @@ async def write_changed(scores: Scores, found: Found, changed: Changed) -> Found
     if extra != found.extra:
         writes.append(SCORE_EXTRA.put(extra))
     await scores.tables.transact(writes)
-    return Found(row=row, extra=extra, people=found.people, role=found.role)
+    after = Found(row=row, extra=extra, people=found.people, role=found.role)
+    # Who saw it while it was public is told, too.
+    for each in (found, after) if found.row.access != row.access else (after,):
+        await tell_onlookers(scores, each, ScoreChangedEvent(score_id=public_id(row.score_id), etag=row.etag))
+    return after
 
 
 def check_state(scores: Scores, row: ScoreRow, etag: Etag | None) -> None:

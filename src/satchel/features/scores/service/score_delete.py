@@ -4,6 +4,7 @@ Rows go before bytes. So whoever is interrupted leaves at least one object, by w
 rest.
 """
 
+from satchel.features.scores.events import ScoreDeletedEvent
 from satchel.features.scores.model import OwnerId, ScoreId, public_id
 from satchel.features.scores.records import (
     ITEM_SUMMARY,
@@ -18,6 +19,7 @@ from satchel.features.scores.records import (
 from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.page_set import read_items, still_there
 from satchel.features.scores.service.score_find import Found, Viewer, find_score
+from satchel.features.scores.service.score_presence import tell_onlookers
 from satchel.media.records import source_of
 from satchel.stores.patterns.optimistic_update import optimistic_update
 from satchel.stores.ports.expressions import add, assign
@@ -32,6 +34,7 @@ async def delete_score(scores: Scores, viewer: Viewer, public: str) -> Found:
     found = await _take_away(scores, viewer, public)
     await forget_rows(scores, found.owner, found.score_id)
     await forget_bytes(scores, found.owner, found.score_id)
+    await tell_onlookers(scores, found, ScoreDeletedEvent(score_id=public))
     return found
 
 

@@ -7,8 +7,8 @@ import re
 from collections.abc import Sequence
 from datetime import timedelta
 
-from satchel.features.scores.model import ItemId, OwnerId, ScoreId, read_id
-from satchel.features.scores.records import ITEMS, OBJECTS_PREFIX, SCORE_SWEEP
+from satchel.features.scores.model import OwnerId, ScoreId, read_id
+from satchel.features.scores.records import ITEMS, OBJECTS_PREFIX, SCORE_SWEEP, SNAPSHOT
 from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.score_delete import forget_rows
 from satchel.media.records import source_of
@@ -16,7 +16,9 @@ from satchel.stores.patterns.sweep_cursor import SweepCursor, sweep_objects
 from satchel.stores.ports.objects import MAX_LIST, ObjectInfo
 
 ABANDONED_AFTER = timedelta(days=1)
-_KEY = re.compile(rf"{OBJECTS_PREFIX}(?P<owner>[^/]+)/(?P<score>[^/]+)/item/(?P<item>[^/]+)/.+")
+_KEY = re.compile(
+    rf"{OBJECTS_PREFIX}(?P<owner>[^/]+)/(?P<score>[^/]+)/(item/(?P<item>[^/]+)/.+|snapshot/(?P<snapshot>[^/]+)\.json)"
+)
 
 
 async def sweep_scores(scores: Scores, look_at: int = MAX_LIST) -> int:
@@ -35,13 +37,17 @@ async def sweep_scores(scores: Scores, look_at: int = MAX_LIST) -> int:
 
 
 async def _is_needed(scores: Scores, key: str) -> bool:
+    """Whether the score and its item or snapshot are there. Of a score that is gone, nothing else stays."""
     found = _KEY.fullmatch(source_of(key) or key)
-    score_id, item_id = (read_id(found["score"]), read_id(found["item"])) if found else (None, None)
-    if found is None or score_id is None or item_id is None:
+    score_id = read_id(found["score"]) if found else None
+    if found is None or score_id is None:
         return True
-    owner = OwnerId(found["owner"])
-    items = await ITEMS.get(scores.tables, owner=owner, score_id=ScoreId(score_id))
+    place = (OwnerId(found["owner"]), ScoreId(score_id))
+    items = await ITEMS.get(scores.tables, owner=place[0], score_id=place[1])
     if items is None:
-        await forget_rows(scores, owner, ScoreId(score_id))
+        await forget_rows(scores, *place)
         return False
-    return any(each.item_id == ItemId(item_id) for each in items.items)
+    if found["item"] is not None:
+        return any(each.item_id == read_id(found["item"]) for each in items.items)
+    snapshot_id = read_id(found["snapshot"]) or ""
+    return await SNAPSHOT.get(scores.tables, owner=place[0], score_id=place[1], snapshot_id=snapshot_id) is not None
