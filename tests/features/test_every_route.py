@@ -25,6 +25,7 @@ DROP = EVERYBODY | {FORMER}
 KEY, SEALED, ID = {"public_key": "k" * 43}, {"sealed": "s"}, "0" * 32
 # Guests, too, may do these to themselves; `x` is somebody else.
 OF_ONESELF = {("DELETE", "/clicks/people/{user_id}")}
+CLOCK = {"album_id": "x", "make": "Canon", "model": "R5", "shift_seconds": 60}
 ACCESS: dict[tuple[str, str], tuple[set[str], dict[str, Any]]] = {
     ("POST", "/accounts"): (EVERYBODY | {FORMER}, {"json": {"email": "bad", "name": "n", "password": "12345678"}}),
     ("GET", "/accounts/me"): (MEMBERS, {}),
@@ -109,6 +110,9 @@ ACCESS: dict[tuple[str, str], tuple[set[str], dict[str, Any]]] = {
     ("GET", "/photos/days"): (MEMBERS, {}),
     ("GET", "/photos"): (MEMBERS, {}),
     ("GET", "/photos/undated"): (MEMBERS, {}),
+    ("GET", "/photos/cameras"): (MEMBERS, {"params": {"album": "x"}}),
+    ("POST", "/photos/clock/plan"): (MEMBERS, {"json": CLOCK}),
+    ("POST", "/photos/clock"): (MEMBERS, {"json": CLOCK}),
     ("GET", "/photos/search"): (MEMBERS, {"params": {"q": "x"}}),
     ("GET", "/photos/duplicates"): (MEMBERS, {}),
     ("POST", "/photos/duplicates/{group_id}/keep"): (MEMBERS, {"json": {"keep": ["x"]}}),

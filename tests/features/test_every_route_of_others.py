@@ -11,7 +11,7 @@ from tests.application import Caller, Satchel
 from tests.features.belongings import FRIEND, Belongings, belongings
 from tests.features.drop.given import b64, new_id, sealed
 from tests.features.rooms.given import guest
-from tests.features.test_every_route import ACCESS, ADMIN, FORMER, GUEST, MEMBER, STRANGER
+from tests.features.test_every_route import ACCESS, ADMIN, CLOCK, FORMER, GUEST, MEMBER, STRANGER
 from tests.uploads.given import TUS, pairs
 
 # These name no one thing: a day, a month.
@@ -73,6 +73,12 @@ INSIDE: list[tuple[str, str, Request]] = [
         "POST",
         "/albums/plan",
         lambda found: {"json": {"change": {"kind": "undo", "act_id": found.ids["/albums", "act_id"]}}},
+    ),
+    ("GET", "/photos/search", lambda found: {"params": {"album": found.ids["/albums", "album_id"]}}),
+    ("GET", "/photos/cameras", lambda found: {"params": {"album": found.ids["/albums", "album_id"]}}),
+    *(
+        ("POST", path, lambda found: {"json": {**CLOCK, "album_id": found.ids["/albums", "album_id"]}})
+        for path in ("/photos/clock/plan", "/photos/clock")
     ),
     ("GET", "/photos/archive", lambda found: {"params": {"media": found.ids["/photos", "media_id"]}}),
     ("GET", "/albums/by-folder", lambda found: {"params": {"folder": found.ids["/albums", "folder"]}}),

@@ -25,7 +25,7 @@ from satchel.features.albums.model import (
     scope_of,
 )
 from satchel.features.albums.needs import Person
-from satchel.features.albums.records import ALBUM, COUNT, MEDIA, AlbumRow, MediaRow
+from satchel.features.albums.records import ALBUM, COUNT, MEDIA, AlbumRow, MediaDetails, MediaRow
 from satchel.features.albums.service.album_change import Acted, NewAlbum, Owner, create_album
 from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.count_check import check_library
@@ -72,6 +72,8 @@ class Given:
     albums: Albums
     owner: Owner = ANN
     medias: dict[MediaId, LocalTime] = field(default_factory=dict[MediaId, LocalTime])
+    # What the camera of those that are added next has written.
+    details: MediaDetails = field(default_factory=MediaDetails)
 
     async def add(self, *times: str, pinned: str = "", albums: Albums | None = None) -> list[MediaId]:
         """Store medias as an upload does."""
@@ -98,6 +100,7 @@ class Given:
             key=f"photo/ann/{sha256}",
             added_at=self.albums.now(),
             pinned=AlbumId(pinned),
+            details=self.details,
         )
 
     async def create(self, name: str, start: str, end: str, **more: Any) -> AlbumRow:

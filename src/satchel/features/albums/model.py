@@ -27,7 +27,7 @@ Folder = NewType("Folder", str)
 
 Role = Literal["visitor", "contributor"]
 Availability = Literal["OWNED", "VISITOR"]
-ActKind = Literal["create", "rename", "dates", "delete"]
+ActKind = Literal["create", "rename", "dates", "delete", "clock"]
 MediaType = Literal["IMAGE", "VIDEO", "OTHER"]
 ROLES: tuple[Role, ...] = ("visitor", "contributor")
 

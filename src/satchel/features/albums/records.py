@@ -146,6 +146,9 @@ class MediaRow(Record, frozen=True, kw_only=True):
     zone_source: ZoneSource = attribute("ZoneSource", default="none")
     guessed: bool = attribute("Guessed", default=False)
     camera_time: LocalTime = attribute("CameraDateTime", default="")
+    # The correction of a camera's clock that it has, and the version of the library at its last correction.
+    clock_act: ActId = attribute("ClockAct", default="")
+    clock_version: int = attribute("ClockVersion", default=0)
     name: FileName = attribute("Filename")
     content_type: str = attribute("ContentType")
     size_bytes: int = attribute("SignatureSize")
@@ -290,6 +293,25 @@ class ActShare(msgspec.Struct, frozen=True, array_like=True):
     role: Role
 
 
+class ClockFix(msgspec.Struct, frozen=True, kw_only=True, rename="pascal", omit_defaults=True):
+    """By how much the clock of a camera was wrong, and in which time its medias were.
+
+    `version` is that of the library: a media that was corrected at this version, or later, is left alone.
+    """
+
+    make: str
+    model: str
+    serial: str = ""
+    shift_seconds: int
+    first: LocalTime
+    last: LocalTime
+    version: int
+
+    @property
+    def camera(self) -> str:
+        return camera_name(self.make, self.model)
+
+
 class ActRow(Record, frozen=True, kw_only=True):
     """Journal entry of a change of the timeline: what changed, and the times that may hold medias of another album now.
 
@@ -309,6 +331,7 @@ class ActRow(Record, frozen=True, kw_only=True):
     pins: list[MediaId] = attribute("Pins", default=[])
     moved: int = attribute("Moved", default=0)
     done_at: str = attribute("DoneAt", default="")
+    clock: ClockFix | None = attribute("Clock", default=None)
     undoes: ActId = attribute("Undoes", default="")
     undone_by: ActId = attribute("UndoneBy", default="")
 
@@ -458,6 +481,11 @@ SEEN = EphemeralKey(
     "photo-seen:{thing}:{person_id}", "value", owner=OWNER, about="That a view was counted, for half a day"
 )
 EPHEMERAL_KEYS = (CREATED, PHOTO_SWEEP, SEEN)
+
+
+def camera_name(make: str, model: str) -> str:
+    """Most models begin with their make."""
+    return model if make and model.casefold().startswith(make.casefold()) else f"{make} {model}".strip()
 
 
 def pictured(media: MediaRow) -> Pictured:

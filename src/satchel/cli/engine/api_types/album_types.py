@@ -49,7 +49,7 @@ class ActView(msgspec.Struct, frozen=True, kw_only=True):
     """A change of the albums. While it is not `done`, medias are still moving. `undone_by` is the act that undid it."""
 
     act_id: str
-    kind: Literal["create", "dates", "delete", "rename"]
+    kind: Literal["clock", "create", "dates", "delete", "rename"]
     album_id: str
     name: str
     at: str

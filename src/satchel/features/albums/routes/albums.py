@@ -1,5 +1,6 @@
 """Albums: list, read, create, change, delete; what each would do; undo."""
 
+from collections.abc import Sequence
 from typing import Annotated, TypeAlias
 
 import msgspec
@@ -37,7 +38,8 @@ from satchel.features.albums.service import album_change, album_list, album_undo
 from satchel.features.albums.service.album_change import Acted, AlbumPatch, NewAlbum, Owner
 from satchel.features.albums.service.album_folders import album_in
 from satchel.features.albums.service.album_list import Person
-from satchel.features.albums.service.album_plan import Plan
+from satchel.features.albums.service.album_plan import Move, Plan
+from satchel.features.albums.service.camera_clock import ClockPlan
 from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.count_check import check_library
 from satchel.features.albums.service.library import open_library
@@ -177,8 +179,7 @@ def routes(albums: Albums) -> Router:
     async def plan_change(member: Member, body: PlanBody) -> PlanView:
         """Read what a change would do: which medias would move, and who would newly see them."""
         plan = await _plan(albums, owner_of(member), body.change)
-        emails = {email for move in plan.moves for email in (*move.newly, *move.no_longer)}
-        return plan_view(plan, await _names(albums, emails))
+        return plan_view(plan, await names_in(albums, plan.moves))
 
     @router.get("/albums/acts")
     async def list_acts(member: Member, query: PageQuery) -> ActList:
@@ -247,7 +248,7 @@ def person_of(member: Member) -> Person:
     return Person(OwnerId(member.user_id), Email(member.email))
 
 
-async def _plan(albums: Albums, owner: Owner, change: ChangeBody) -> Plan:
+async def _plan(albums: Albums, owner: Owner, change: ChangeBody) -> Plan | ClockPlan:
     match change:
         case Creation():
             new = NewAlbum(name=change.name, start=change.start, end=change.end, folder=change.folder)
@@ -268,6 +269,8 @@ async def _acted(albums: Albums, member: Member, acted: Acted) -> ActedView:
     )
 
 
-async def _names(albums: Albums, emails: set[Email]) -> dict[Email, str | None]:
+async def names_in(albums: Albums, moves: Sequence[Move]) -> dict[Email, str | None]:
+    """The names of everybody whom moves concern."""
+    emails = {email for move in moves for email in (*move.newly, *move.no_longer)}
     found = {email: await albums.people.by_email(email) for email in sorted(emails)}
     return {email: None if person is None else person.name for email, person in found.items()}

@@ -9,6 +9,7 @@ from satchel.features.albums.records import ActRow, AlbumRow
 from satchel.features.albums.service.album_list import Part, SeenAlbum
 from satchel.features.albums.service.album_plan import Move, Plan
 from satchel.features.albums.service.album_share import Share
+from satchel.features.albums.service.camera_clock import ClockPlan
 from satchel.features.albums.service.count_check import Drift, DriftKind
 from satchel.features.albums.service.picture_note import placeholder_in, version_in
 from satchel.stores.ports.table import Item
@@ -63,7 +64,10 @@ class AlbumList(msgspec.Struct, frozen=True):
 
 
 class ActView(msgspec.Struct, frozen=True, kw_only=True):
-    """A change of the albums. While it is not `done`, medias are still moving. `undone_by` is the act that undid it."""
+    """A change of the albums. While it is not `done`, medias are still moving. `undone_by` is the act that undid it.
+
+    `clock` is a correction of the clock of a camera, which is its `name` then. Its `album_id` may be empty.
+    """
 
     act_id: str
     kind: ActKind
@@ -205,11 +209,12 @@ def album_view(seen: SeenAlbum) -> AlbumView:
 
 def act_view(act: ActRow) -> ActView:
     state = act.after or act.before
+    camera = "" if act.clock is None else act.clock.camera
     return ActView(
         act_id=act.act_id,
         kind=act.kind,
         album_id=act.album_id,
-        name="" if state is None else state.name,
+        name=camera if state is None else state.name,
         at=act.at,
         moved=act.moved,
         done=bool(act.done_at),
@@ -218,13 +223,17 @@ def act_view(act: ActRow) -> ActView:
     )
 
 
-def plan_view(plan: Plan, names: Mapping[Email, str | None]) -> PlanView:
+def plan_view(plan: Plan | ClockPlan, names: Mapping[Email, str | None]) -> PlanView:
+    if isinstance(plan, ClockPlan):
+        return PlanView(
+            album=None, medias=plan.medias, moves=[move_view(move, names) for move in plan.moves], orphans=None
+        )
     after, created = plan.change.after, plan.change.after if plan.change.before is None else None
     orphans = plan.orphans
     return PlanView(
         album=None if after is None else _planned(after),
         medias=plan.medias,
-        moves=[_move(move, names, created) for move in plan.moves],
+        moves=[move_view(move, names, created) for move in plan.moves],
         orphans=OrphansView(medias=orphans.medias, first=orphans.first, last=orphans.last) if orphans.medias else None,
     )
 
@@ -258,10 +267,10 @@ def _planned(album: AlbumRow) -> PlannedAlbum:
     return PlannedAlbum(name=album.name, folder=album.folder, start=album.start, end=album.end)
 
 
-def _move(move: Move, names: Mapping[Email, str | None], created: AlbumRow | None) -> MoveView:
+def move_view(move: Move, names: Mapping[Email, str | None], created: AlbumRow | None = None) -> MoveView:
     def named(album_id: AlbumId, name: str) -> AlbumName:
         is_new = created is not None and created.album_id == album_id
-        return AlbumName(album_id=None if is_new else album_id, name=name)
+        return AlbumName(album_id=None if is_new else album_id or None, name=name)
 
     return MoveView(
         source=named(move.source, move.source_name),

@@ -22,6 +22,7 @@ from satchel.features.albums.records import (
     ALBUM,
     ALBUM_OWNER,
     COUNT,
+    MEDIA,
     ActDueRow,
     ActRow,
     ActShare,
@@ -32,6 +33,7 @@ from satchel.features.albums.records import (
 )
 from satchel.features.albums.service.album_folders import delete_folders, find_free_folder, folder_writes
 from satchel.features.albums.service.album_plan import Change
+from satchel.features.albums.service.clock_moves import pages_of_clock, shift_page
 from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.library import read_library
 from satchel.features.albums.service.library_state import Library, count_key
@@ -109,12 +111,31 @@ async def begin(
 async def carry_out(albums: Albums, act: ActRow, *, within: timedelta | None = ANSWERED_WITHIN) -> ActRow:
     """Move what has to move, then finish. After `within` the rest is left to recovery, and the act is not done."""
     deadline = math.inf if within is None else albums.clock() + within.total_seconds()
+    if act.clock is not None and not await _shift(albums, act, deadline):
+        return await read_act(albums, act.owner, act.act_id) or act
     move = _move_by_steps if albums.bulk is not None else _move_by_transactions
     for source in act.sources:
         if not await move(albums, act, source, deadline):
             return await read_act(albums, act.owner, act.act_id) or act
     await _finish(albums, act)
     return await read_act(albums, act.owner, act.act_id) or act
+
+
+async def _shift(albums: Albums, act: ActRow, deadline: float) -> bool:
+    """Correct the times of a camera. Whether it was completed before the deadline."""
+    async for items in pages_of_clock(albums, act):
+        if albums.clock() >= deadline:
+            return False
+        while True:
+            try:
+                await shift_page(albums, act, items)
+            except Uncovered as uncovered:
+                await cover(albums, act.owner, uncovered.moment)
+                keys = [MEDIA.table.key_of(item) for item in items]
+                items = [item for item in await albums.tables.get_many(MEDIA.table, keys) if item is not None]
+            else:
+                break
+    return True
 
 
 async def _move_by_transactions(albums: Albums, act: ActRow, source: Source, deadline: float) -> bool:
@@ -199,7 +220,7 @@ def state_of(album: AlbumRow) -> AlbumState:
 
 
 async def _finish(albums: Albums, act: ActRow) -> None:
-    if act.after is None:
+    if act.after is None and act.clock is None:
         await _remove(albums, act)
     if act.undoes and (undone := await read_act(albums, act.owner, act.undoes)) is not None:
         for media_id in undone.pins:

@@ -8,6 +8,7 @@ from satchel.features.albums.service.album_act import begin, carry_out, read_act
 from satchel.features.albums.service.album_change import Acted, Owner, kind_of
 from satchel.features.albums.service.album_folders import find_free_folder
 from satchel.features.albums.service.album_plan import Change, Plan, check_change, preview
+from satchel.features.albums.service.camera_clock import ClockPlan, plan_undo_correction, undo_correction
 from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.library import open_library
 from satchel.kernel.errors import NotFound
@@ -25,14 +26,19 @@ async def undo(albums: Albums, owner: Owner, act_id: str, *, quarters: bool = Fa
     act = await _find(albums, owner.owner, act_id)
     if not act.done_at:
         await carry_out(albums, act)
+    if act.clock is not None:
+        return await undo_correction(albums, owner, act)
     undoing = await _begin(albums, owner, act.act_id, quarters=quarters)
     done = await carry_out(albums, undoing)
     library = await open_library(albums, owner.owner, owner.email)
     return Acted(library.album(act.album_id) if library.has(act.album_id) else None, done)
 
 
-async def plan_undo(albums: Albums, owner: Owner, act_id: str) -> Plan:
-    return await preview(albums, await _change(albums, owner, await _find(albums, owner.owner, act_id)))
+async def plan_undo(albums: Albums, owner: Owner, act_id: str) -> Plan | ClockPlan:
+    act = await _find(albums, owner.owner, act_id)
+    if act.clock is not None:
+        return await plan_undo_correction(albums, owner, act)
+    return await preview(albums, await _change(albums, owner, act))
 
 
 @optimistic_update()

@@ -55,6 +55,9 @@ async def set_date(albums: Albums, owner: OwnerId, media_id: str, local_time: Lo
         remove("Guessed"),
         remove("UtcDateTime"),
         remove("ZoneSource"),
+        # No correction of a camera's clock changes what the owner has said.
+        assign("ClockVersion", library.row.version),
+        remove("ClockAct"),
     ]
     if media.local_time and media.time_source != "owner":
         actions.append(assign("CameraDateTime", media.local_time))
