@@ -76,8 +76,8 @@ GROUPS = {
         "Links, for those who give them and for those who open them.",
         "ThingView LinkView LinkList PlaceView PlaceList LandingView LinkedFileView LinkedFileList EnteredView",
         unread={
-            "LandingView": "content_type downloads_left entered expires_at files max_bytes size_bytes",
-            "LinkedFileView": "content_type name picture preview",
+            "LandingView": "content_type downloads_left may_add entered expires_at files max_bytes size_bytes",
+            "LinkedFileView": "content_type name picture preview photo",
             "EnteredView": "expires_at",
         },
     ),

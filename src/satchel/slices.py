@@ -9,6 +9,7 @@ from satchel.edge.uploads import records as uploads
 from satchel.features.accounts import ACCOUNTS
 from satchel.features.accounts.adapters import PeopleFinder, ScopeGrants
 from satchel.features.albums import ALBUMS
+from satchel.features.albums.adapters import AlbumInbox
 from satchel.features.clicks import CLICKS
 from satchel.features.clicks.adapters import Counter, LinkCounts, Visitors
 from satchel.features.drop import DROP
@@ -56,7 +57,7 @@ def open_slices(platform: Platform) -> list[OpenSlice[Any]]:
     links = LINKS.open(
         platform,
         things=things,
-        inbox=AskingFolders(shelf.context),
+        inboxes={"request": AskingFolders(shelf.context), "album": AlbumInbox(albums.context)},
         people=people,
         passwords=accounts.context.passwords,
         figures=LinkCounts(clicks.context),

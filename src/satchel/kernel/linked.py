@@ -25,10 +25,28 @@ class LinkedThing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LinkedPhoto:
+    """What a gallery shows of a photo before its picture arrives. `ratio` is width over height in thousandths.
+
+    `version` is that of its picture, None if there can be none. One that is not made yet has no thumbhash.
+    """
+
+    local_time: str
+    type: Literal["IMAGE", "VIDEO", "OTHER"]
+    ratio: int
+    width: int
+    height: int
+    duration_ms: int
+    version: str | None
+    thumbhash: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LinkedFile(HandedFile):
     """One of the files that a link leads to. Its `folder` is relative to the thing that the link is for."""
 
     at: str
+    photo: LinkedPhoto | None = None
 
     @property
     def path(self) -> str:

@@ -1,19 +1,28 @@
-"""What albums offer to other slices: albums that links lead to, with their medias as files.
+"""What albums offer to other slices: albums that links lead to, with their medias as files, and that guests add to.
 
 A visitor of a link sees what is in the album at that moment. A media that has moved away is not found any more.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from satchel.features.albums.model import MediaId, OwnerId, is_album_id, is_media_id
 from satchel.features.albums.records import ALBUM, COUNT, LIBRARY, MEDIA, AlbumRow, MediaRow
 from satchel.features.albums.service.album_list import list_medias
 from satchel.features.albums.service.context import Albums
+from satchel.features.albums.service.library import find_own, read_library
+from satchel.features.albums.service.media_add import Upload, keep_upload
 from satchel.features.albums.service.photo_archive import download_name
-from satchel.kernel.linked import LinkedFile, LinkedFiles, LinkedThing
+from satchel.features.albums.service.photos_context import Photos
+from satchel.features.albums.service.picture_note import version_of
+from satchel.features.albums.service.upload_details import modified_of, sidecars_of, zone_of
+from satchel.kernel.handed_file import HandedFile
+from satchel.kernel.linked import LinkedFile, LinkedFiles, LinkedPhoto, LinkedThing
+from satchel.kernel.names import FileName, clean_name
 
-_PAGE = 1000
+_PAGE = 500
+# Who has added a photo, if a guest does not say.
+BY_LINK = "by link"
 # To add up more sizes than these would take long.
 _MOST_ADDED_UP = 2000
 
@@ -89,4 +98,48 @@ def _linked(media: MediaRow) -> LinkedFile:
         sha256=media.sha256,
         content_type=media.content_type,
         at=media.local_time or media.added_at,
+        photo=LinkedPhoto(
+            local_time=media.local_time,
+            type=media.type,
+            ratio=media.ratio,
+            width=media.details.width,
+            height=media.details.height,
+            duration_ms=media.details.duration_ms,
+            version=version_of(media.picture, media.no_picture),
+            thumbhash=media.thumbhash,
+        ),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class AlbumInbox:
+    """Albums that visitors of a link may add photos to. These are the owner's from then on, and stay in the album."""
+
+    photos: Photos
+
+    async def admit(self, owner_id: str, thing_id: str, size_bytes: int) -> None:
+        del size_bytes
+        await find_own(self.photos.albums, OwnerId(owner_id), thing_id)
+
+    async def keep(self, owner_id: str, thing_id: str, file: HandedFile, details: Mapping[str, str]) -> str:
+        albums, owner = self.photos.albums, OwnerId(owner_id)
+        album = await find_own(albums, owner, thing_id)
+        return await keep_upload(
+            self.photos,
+            Upload(
+                owner=owner,
+                email=(await read_library(albums, owner)).row.email,
+                upload_id=file.file_id,
+                name=FileName(file.name),
+                path=f"{file.folder}/{file.name}".lstrip("/"),
+                content_type=file.content_type,
+                size_bytes=file.size_bytes,
+                sha256=file.sha256,
+                pinned=album.album_id,
+                key=file.key,
+                modified=modified_of(details),
+                zone=zone_of(details),
+                sidecars=sidecars_of(details),
+                added_by=clean_name(details.get("uploader", "")) or BY_LINK,
+            ),
+        )

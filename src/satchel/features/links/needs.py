@@ -8,17 +8,17 @@ from satchel.kernel.handed_file import HandedFile
 
 
 class Inbox(Protocol):
-    """Folders that links can ask files into."""
+    """Folders and albums that visitors of a link can put files into."""
 
-    async def admit(self, owner_id: str, folder_id: str, size_bytes: int) -> None:
-        """Raises `NotFound` if the folder is missing, `OutOfSpace` if it exceeds the quota."""
+    async def admit(self, owner_id: str, thing_id: str, size_bytes: int) -> None:
+        """Raises `NotFound` if the thing is missing, `OutOfSpace` if it exceeds the quota."""
         ...
 
-    async def keep(self, owner_id: str, folder_id: str, file: HandedFile) -> str:
-        """Make a file of an upload and delete the object at its `key`. Returns its id, which is the given one.
+    async def keep(self, owner_id: str, thing_id: str, file: HandedFile, details: Mapping[str, str]) -> str:
+        """Make a file of an upload and delete the object at its `key`. Returns its id.
 
-        Its `folder` is created below the one asked for. Idempotent. Raises `OutOfSpace`; `Gone` if the object is
-        missing.
+        Its `folder` is created below the one asked for. `details` is what the sender says of it. Idempotent. Raises
+        `OutOfSpace`; `Gone` if the object is missing.
         """
         ...
 

@@ -44,6 +44,8 @@ class LinkRow(Record, frozen=True, kw_only=True):
     max_bytes: int = attribute("maxBytes", default=0)
     received_bytes: int = attribute("receivedBytes", default=0)
     received_files: int = attribute("receivedFiles", default=0)
+    # Of an album: whether visitors may add photos.
+    may_add: bool = attribute("mayAdd", default=False)
     paused_at: str = attribute("pausedAt", default="")
     revoked_at: str = attribute("revokedAt", default="")
     badge_id: str = attribute("badgeId", default="")

@@ -4,7 +4,7 @@ A visitor of a link has no rights on the shelf. They reach only what is below th
 every answer is looked up again from there.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
@@ -133,11 +133,12 @@ class AskingFolders:
         del owner_id, thing_id, file_id
         return None
 
-    async def admit(self, owner_id: str, folder_id: str, size_bytes: int) -> None:
-        await find_folder(self.shelf, UserId(owner_id), FolderId(folder_id))
+    async def admit(self, owner_id: str, thing_id: str, size_bytes: int) -> None:
+        await find_folder(self.shelf, UserId(owner_id), FolderId(thing_id))
         await shelf_file_add.check_room(self.shelf, UserId(owner_id), size_bytes)
 
-    async def keep(self, owner_id: str, folder_id: str, file: HandedFile) -> str:
+    async def keep(self, owner_id: str, thing_id: str, file: HandedFile, details: Mapping[str, str]) -> str:
+        del details
         upload = shelf_file_add.Upload(
             user_id=UserId(owner_id),
             file_id=FileId(file.file_id),
@@ -146,7 +147,7 @@ class AskingFolders:
             content_type=file.content_type,
             size_bytes=file.size_bytes,
             sha256=file.sha256,
-            folder_id=FolderId(folder_id),
+            folder_id=FolderId(thing_id),
             folders=clean_path(file.folder),
         )
         return (await shelf_file_add.keep_upload(self.shelf, upload)).file_id

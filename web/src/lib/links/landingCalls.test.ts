@@ -19,6 +19,7 @@ const FILE: LinkedFile = {
   content_type: 'text/plain',
   preview: 'text',
   picture: null,
+  photo: null,
 };
 
 const LANDING: Landing = {
@@ -33,6 +34,7 @@ const LANDING: Landing = {
   expires_at: null,
   downloads_left: null,
   max_bytes: null,
+  may_add: false,
   entered: true,
 };
 

@@ -33,6 +33,7 @@ class LinkView(msgspec.Struct, frozen=True, kw_only=True):
     downloads_open: int
     max_bytes: int | None = None
     received_bytes: int
+    may_add: bool
     state: Literal["active", "expired", "gone", "paused", "revoked", "used-up"]
     created_at: str
     badge_address: str | None = None

@@ -1,8 +1,6 @@
 """Where uploads of photos arrive: into the sender's library, or into an album that they may add to."""
 
-import re
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 
 from satchel.edge.http import callers
 from satchel.edge.http.callers import Member
@@ -12,10 +10,9 @@ from satchel.features.albums.service.album_list import Person, find_album
 from satchel.features.albums.service.library import read_library
 from satchel.features.albums.service.media_add import Upload, keep_upload, keep_uploads
 from satchel.features.albums.service.photos_context import Photos
+from satchel.features.albums.service.upload_details import modified_of, sidecars_of, zone_of
 from satchel.kernel.errors import Invalid, SatchelError, Unauthenticated
 from satchel.kernel.names import NAMELESS, clean_name, clean_path
-
-_ZONE = re.compile(r"[A-Za-z0-9_+/-]{1,64}")
 
 
 class PhotosDestination:
@@ -34,7 +31,7 @@ class PhotosDestination:
 
     async def admit(self, announced: Announced) -> None:
         callers.admit(announced.owner, (Member,))
-        _moment(announced.details.get("modified", ""))
+        _modified(announced.details)
         await self._place(announced)
 
     async def receive(self, arrived: Arrived) -> str:
@@ -73,9 +70,9 @@ class PhotosDestination:
             pinned=album_id,
             key=arrived.key if isinstance(arrived, Arrived) else "",
             data=arrived.data if isinstance(arrived, Small) else b"",
-            modified=_moment(arrived.details.get("modified", "")),
-            zone=_zone(arrived.details),
-            sidecars=_sidecars(arrived.details),
+            modified=_modified(arrived.details),
+            zone=zone_of(arrived.details),
+            sidecars=sidecars_of(arrived.details),
             added_by="" if sender.user_id == owner else sender.email,
         )
 
@@ -98,24 +95,8 @@ def _person(announced: Announced) -> Person:
     return Person(OwnerId(announced.owner.user_id), Email(announced.owner.email))
 
 
-def _zone(details: Mapping[str, str]) -> str | None:
-    """One that is unknown is found out later, and does not refuse a photo."""
-    zone = details.get("zone", "")
-    return zone if _ZONE.fullmatch(zone) else None
-
-
-def _sidecars(details: Mapping[str, str]) -> list[tuple[str, bytes]]:
-    names = {"takeout": "takeout.json", "xmp": "sidecar.xmp"}
-    return [(name, details[detail].encode()) for detail, name in names.items() if details.get(detail)]
-
-
-def _moment(written: str) -> float | None:
-    if not written:
-        return None
-    try:
-        moment = datetime.fromisoformat(written)
-    except ValueError:
-        moment = None
-    if moment is None or moment.tzinfo is None:
+def _modified(details: Mapping[str, str]) -> float | None:
+    moment = modified_of(details)
+    if moment is None and details.get("modified"):
         raise Invalid("`modified` must be a time such as 2024-01-31T12:00:00Z.", field="modified")
-    return moment.timestamp()
+    return moment

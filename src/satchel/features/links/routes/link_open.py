@@ -1,6 +1,7 @@
 """The visitor's side of a link: read what it is, then enter."""
 
-from typing import Annotated
+import base64
+from typing import Annotated, Literal
 
 import msgspec
 from starlette.requests import Request
@@ -25,7 +26,7 @@ from satchel.features.links.service.context import Links
 from satchel.features.links.service.link_contents import can_look
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import Conflict, Forbidden, NotFound, TooMany
-from satchel.kernel.linked import LinkedFile, LinkedFiles, ThingKind
+from satchel.kernel.linked import LinkedFile, LinkedFiles, LinkedPhoto, ThingKind
 from satchel.media.pictures import PictureView
 
 STATES = (LinkUnknown, LinkPaused, LinkExpired, LinkUsedUp, LinkRevoked, LinkTargetGone, TooMany)
@@ -37,7 +38,8 @@ class LandingView(msgspec.Struct, frozen=True, kw_only=True):
     """What a link is, before anything counts.
 
     While a password is needed, it says nothing of the content, not even its name, unless the owner gave the link a
-    name. `downloads_left` is how many downloads are free. With a download limit there is no preview.
+    name. `downloads_left` is how many downloads are free. With a download limit there is no preview. With `may_add`,
+    visitors may add photos to the album.
     """
 
     kind: ThingKind
@@ -51,11 +53,24 @@ class LandingView(msgspec.Struct, frozen=True, kw_only=True):
     expires_at: str | None
     downloads_left: int | None
     max_bytes: int | None
+    may_add: bool
     entered: bool
 
 
+class LinkedPhotoView(msgspec.Struct, frozen=True, kw_only=True):
+    """What a gallery shows of a photo. `ratio` is width over height in thousandths, 0 if unknown."""
+
+    local_time: str | None
+    type: Literal["IMAGE", "VIDEO", "OTHER"]
+    ratio: int
+    duration_ms: int
+
+
 class LinkedFileView(msgspec.Struct, frozen=True, kw_only=True):
-    """A file to download. `preview` is the kind of preview, and `picture` its picture, if there is one."""
+    """A file to download. `preview` is the kind of preview, and `picture` its picture, if there is one.
+
+    The files of an album are photos.
+    """
 
     file_id: str
     path: str
@@ -65,6 +80,7 @@ class LinkedFileView(msgspec.Struct, frozen=True, kw_only=True):
     content_type: str
     preview: Preview | None
     picture: PictureView | None
+    photo: LinkedPhotoView | None
 
 
 class LinkedFileList(msgspec.Struct, frozen=True, kw_only=True):
@@ -115,6 +131,7 @@ def routes(links: Links) -> Router:
             expires_at=link.expires_at or None,
             downloads_left=found.downloads_left,
             max_bytes=link.max_bytes or None,
+            may_add=link.may_add,
             entered=found.entered,
         )
 
@@ -145,9 +162,30 @@ def routes(links: Links) -> Router:
 
 async def _list(links: Links, link: LinkRow, found: LinkedFiles) -> LinkedFileList:
     shown = can_look(link)
-    pictures = await links.pictures.describe(found.files if shown else [])
-    files = [_file(each, pictures.get(each.key), shown=shown) for each in found.files]
+    pictures = await links.pictures.describe([each for each in found.files if shown and each.photo is None])
+    files = [_file(each, _picture(each) or pictures.get(each.key), shown=shown) for each in found.files]
     return LinkedFileList(files=files, cursor=found.cursor)
+
+
+def _picture(file: LinkedFile) -> PictureView | None:
+    """Albums know their pictures. Looking at small ones is no download, so they have them with a limit, too."""
+    photo = file.photo
+    if photo is None or photo.version is None:
+        return None
+    return PictureView(
+        state="ready" if photo.thumbhash else "pending",
+        version=photo.version,
+        width=photo.width or None,
+        height=photo.height or None,
+        placeholder=base64.b64encode(photo.thumbhash).decode() if photo.thumbhash else None,
+        duration_ms=photo.duration_ms or None,
+    )
+
+
+def _photo(photo: LinkedPhoto) -> LinkedPhotoView:
+    return LinkedPhotoView(
+        local_time=photo.local_time or None, type=photo.type, ratio=photo.ratio, duration_ms=photo.duration_ms
+    )
 
 
 def _file(file: LinkedFile, picture: PictureView | None, *, shown: bool) -> LinkedFileView:
@@ -160,4 +198,5 @@ def _file(file: LinkedFile, picture: PictureView | None, *, shown: bool) -> Link
         content_type=file.content_type,
         preview=preview_of(file.name, file.content_type) if shown else None,
         picture=picture,
+        photo=None if file.photo is None else _photo(file.photo),
     )

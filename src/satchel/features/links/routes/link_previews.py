@@ -41,11 +41,11 @@ def routes(links: Links) -> Router:
         """Read the picture of a file: `grid` for lists, `preview` for looking at, which counts as a view."""
         visit = await link_enter.let_in(links, token, visitor_of(caller, request), query.shown)
         file = await link_contents.find_file(links, visit, file_id)
-        if not link_contents.can_look(visit.link):
+        if file.photo is None and not link_contents.can_look(visit.link):
             raise NoPicture("Downloads of this link are limited, so it has no pictures. Download the file instead.")
         answer = await picture_answer(links.pictures, file, size, version)
         if is_view(request, size, answer):
-            await link_contents.count_view(links, visit, file.file_id)
+            await link_contents.count_view(links, visit, file)
         return answer
 
     return router
@@ -56,5 +56,5 @@ async def _show(links: Links, visit: Visit, file: LinkedFile, request: Request) 
         raise NoPreview("Downloads of this link are limited, so it has no preview. Download the file instead.")
     shown = await preview(links.objects, file.key, file.name, file.content_type)
     if request.method == "GET":
-        await link_contents.count_view(links, visit, file.file_id)
+        await link_contents.count_view(links, visit, file)
     return shown

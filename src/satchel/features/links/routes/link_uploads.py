@@ -19,7 +19,7 @@ class LinkDestination:
     """Receives uploads for the link whose token the metadata name as `link`, with the `pass` for it.
 
     `uploader` is the sender's name, if they give it. Their files go into a folder of that name, and in it into the
-    folders of `relativePath`.
+    folders of `relativePath`. For an album, the metadata are those of uploads of photos.
     """
 
     def __init__(self, links: Links) -> None:
@@ -51,8 +51,8 @@ class LinkDestination:
             sha256=arrived.sha256,
             content_type=arrived.content_type,
         )
-        token, shown, uploader = (details.get(name, "") for name in ("link", "pass", "uploader"))
+        token, shown = details.get("link", ""), details.get("pass", "")
         try:
-            return await link_uploads.receive(self._links, token, shown, uploader, file)
+            return await link_uploads.receive(self._links, token, shown, file, details)
         except (LinkFull, Gone, NotFound) as error:
             raise UploadUnwanted("This link no longer accepts files. The file was not saved.") from error

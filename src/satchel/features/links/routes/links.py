@@ -44,7 +44,7 @@ class NewLink(Body, frozen=True, kw_only=True):
     """What the link leads to, and how.
 
     `name` is what visitors see instead of the thing's own name. `downloads` is the download limit. `max_bytes` is the
-    size limit of a link that asks for files.
+    size limit of a link that asks for files. With `may_add`, visitors may add photos to an album.
     """
 
     thing: ThingToLink
@@ -54,6 +54,7 @@ class NewLink(Body, frozen=True, kw_only=True):
     expires_at: Moment | None = None
     downloads: Downloads | None = None
     max_bytes: Bytes | None = None
+    may_add: bool = False
 
 
 class LinkChange(Body, frozen=True, kw_only=True):
@@ -66,6 +67,7 @@ class LinkChange(Body, frozen=True, kw_only=True):
     expires_at: Moment | UnsetType | None = UNSET
     downloads: Downloads | UnsetType | None = UNSET
     max_bytes: Bytes | UnsetType | None = UNSET
+    may_add: bool | UnsetType = UNSET
     badge: bool | UnsetType = UNSET
 
 
@@ -94,6 +96,7 @@ def routes(links: Links, addresses: Addresses) -> Router:
             expires_at=_moment(body.expires_at),
             downloads=body.downloads or 0,
             max_bytes=body.max_bytes or 0,
+            may_add=body.may_add,
         )
         link = await link_give.give(links, OwnerId(member.user_id), wish)
         return await show(member, link.link_id, request)
@@ -120,6 +123,7 @@ def routes(links: Links, addresses: Addresses) -> Router:
             expires_at=None if body.expires_at is UNSET else _moment(body.expires_at),
             downloads=None if body.downloads is UNSET else body.downloads or 0,
             max_bytes=None if body.max_bytes is UNSET else body.max_bytes or 0,
+            may_add=None if body.may_add is UNSET else body.may_add,
             badge=None if body.badge is UNSET else body.badge,
         )
         await link_change.change(links, OwnerId(member.user_id), link_id, change)

@@ -41,6 +41,7 @@ class LinkView(msgspec.Struct, frozen=True, kw_only=True):
     downloads_open: int
     max_bytes: int | None
     received_bytes: int
+    may_add: bool
     state: State
     created_at: str
     badge_address: str | None
@@ -103,6 +104,7 @@ def link_view(given: Given, addresses: Addresses, request: Request) -> LinkView:
         downloads_open=max(0, link.granted - link.downloads_used),
         max_bytes=link.max_bytes or None,
         received_bytes=link.received_bytes,
+        may_add=link.may_add,
         state=given.state,
         created_at=link.created_at,
         badge_address=addresses.of(f"{PREFIX}/badges/{link.badge_id}", request) if link.badge_id else None,

@@ -31,7 +31,7 @@ class Links:
     pictures: Pictures
     signer: Signer
     things: Mapping[ThingKind, Things]
-    inbox: Inbox
+    inboxes: Mapping[ThingKind, Inbox]
     people: People
     passwords: Passwords
     figures: Figures

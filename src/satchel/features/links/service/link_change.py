@@ -22,7 +22,7 @@ from satchel.features.links.records import (
 )
 from satchel.features.links.service.context import STANDING, Links
 from satchel.features.links.service.link_find import find_own
-from satchel.features.links.service.link_give import check_downloads, check_end, check_max_bytes, hash_of
+from satchel.features.links.service.link_give import check_downloads, check_end, check_max_bytes, check_may_add, hash_of
 from satchel.kernel.clock import iso
 from satchel.kernel.ids import new_id
 from satchel.stores.patterns.optimistic_update import optimistic_update, update_from
@@ -44,6 +44,7 @@ class Change:
     expires_at: float | None = None
     downloads: int | None = None
     max_bytes: int | None = None
+    may_add: bool | None = None
     badge: bool | None = None
 
 
@@ -128,6 +129,8 @@ async def _values(links: Links, link: LinkRow, wanted: Change) -> dict[str, str 
         values["downloadsLimit"] = check_downloads(link.kind, wanted.downloads)
     if wanted.max_bytes is not None:
         values["maxBytes"] = check_max_bytes(link.kind, wanted.max_bytes)
+    if wanted.may_add is not None:
+        values["mayAdd"] = check_may_add(link.kind, may_add=wanted.may_add)
     if wanted.password is not None:
         values["passwordHash"] = await hash_of(links, wanted.password)
     return values

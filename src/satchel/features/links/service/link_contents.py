@@ -48,8 +48,9 @@ def can_look(link: LinkRow) -> bool:
     return not link.downloads_limit
 
 
-async def count_view(links: Links, visit: Visit, file_id: str) -> None:
-    """Count a view once per pass and file, however many ranges of a film are requested."""
-    key = SEEN(link_id=visit.link.link_id, visit=visit.pass_id or visit.visitor_id, file_id=file_id)
+async def count_view(links: Links, visit: Visit, file: LinkedFile) -> None:
+    """Count a view once per pass and file, however many ranges of a film are requested. Photos count on their own."""
+    key = SEEN(link_id=visit.link.link_id, visit=visit.pass_id or visit.visitor_id, file_id=file.file_id)
     if await links.ephemeral.run(Put(key, b"1", ttl=LIFETIME, only_if_absent=True)):
-        await count(links, visit.link, visit.visitor_id, "view")
+        thing = visit.link.thing if file.photo is None else f"photo:{file.file_id}"
+        await count(links, visit.link, visit.visitor_id, "view", thing)

@@ -38,6 +38,7 @@ class Wish:
     expires_at: float = NEVER
     downloads: int = 0
     max_bytes: int = 0
+    may_add: bool = False
 
 
 async def give(links: Links, owner_id: OwnerId, wish: Wish) -> LinkRow:
@@ -59,6 +60,7 @@ async def give(links: Links, owner_id: OwnerId, wish: Wish) -> LinkRow:
         expires_at=check_end(links, wish.expires_at),
         downloads_limit=check_downloads(wish.kind, wish.downloads),
         max_bytes=check_max_bytes(wish.kind, wish.max_bytes),
+        may_add=check_may_add(wish.kind, may_add=wish.may_add),
         # Last, since it is the only expensive step.
         password=await hash_of(links, wish.password),
     )
@@ -84,9 +86,17 @@ def check_downloads(kind: ThingKind, downloads: int) -> int:
 
 
 def check_max_bytes(kind: ThingKind, max_bytes: int) -> int:
-    if max_bytes and kind != "request":
+    if max_bytes and kind not in ("request", "album"):
         raise Invalid("Only a link that asks for files can have a size limit.", field="max_bytes")
     return max_bytes
+
+
+def check_may_add(kind: ThingKind, *, may_add: bool) -> bool:
+    if may_add and kind != "album":
+        raise Invalid(
+            "Only to albums can visitors add photos. To ask for other files, link to a folder.", field="may_add"
+        )
+    return may_add
 
 
 async def hash_of(links: Links, password: str) -> str:

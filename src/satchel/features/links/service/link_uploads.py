@@ -1,5 +1,6 @@
-"""Uploads by a link that asks for files: into the owner's folder, up to the link's size limit."""
+"""Uploads by a link: into the owner's folder or album, up to the link's size limit."""
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 
@@ -23,24 +24,25 @@ async def admit(links: Links, token: str, shown: str, size_bytes: int) -> None:
     passes.holder_of(links, token, shown)
     link = (await usable(links, token)).link
     passes.check(links, link, shown)
-    if link.kind != "request":
-        raise LinkUnknown("This link does not ask for files.")
+    _check_asks(link)
     _check_fits(link, size_bytes)
     try:
-        await links.inbox.admit(link.owner_id, link.thing_id, size_bytes)
+        await links.inboxes[link.kind].admit(link.owner_id, link.thing_id, size_bytes)
     except OutOfSpace:
         raise _out_of_space() from None
 
 
-async def receive(links: Links, token: str, shown: str, uploader: str, file: HandedFile) -> str:
+async def receive(links: Links, token: str, shown: str, file: HandedFile, details: Mapping[str, str]) -> str:
     """Store an admitted upload. Idempotent: a repeat returns the same file, which counts once."""
     arrived = await ARRIVAL.get(links.tables, token=token, file_id=file.file_id) is not None
     link = await find_link(links, token) if arrived else (await usable(links, token)).link
     if not arrived:
+        _check_asks(link)
         await _make_room(links, link, file)
     try:
-        folder = f"{clean_name(uploader) or ''}/{file.folder}".strip("/")
-        file_id = await links.inbox.keep(link.owner_id, link.thing_id, replace(file, folder=folder))
+        folder = f"{clean_name(details.get('uploader', '')) or ''}/{file.folder}".strip("/")
+        inbox, named = links.inboxes[link.kind], replace(file, folder=folder)
+        file_id = await inbox.keep(link.owner_id, link.thing_id, named, details)
     except SatchelError as error:
         await _free_room(links, link, file)
         if isinstance(error, OutOfSpace):
@@ -49,6 +51,11 @@ async def receive(links: Links, token: str, shown: str, uploader: str, file: Han
     if not arrived:
         await count(links, link, passes.holder_of(links, token, shown).visitor_id, "upload")
     return file_id
+
+
+def _check_asks(link: LinkRow) -> None:
+    if link.kind != "request" and not link.may_add:
+        raise LinkUnknown("This link does not ask for files.")
 
 
 async def _make_room(links: Links, link: LinkRow, file: HandedFile) -> None:

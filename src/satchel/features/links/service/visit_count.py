@@ -7,11 +7,11 @@ from satchel.stores.ports.expressions import add, attr
 from satchel.stores.ports.table import ConditionFailed
 
 
-async def count(links: Links, link: LinkRow, visitor_id: str, kind: Kind) -> None:
+async def count(links: Links, link: LinkRow, visitor_id: str, kind: Kind, thing: str = "") -> None:
     if visitor_id == link.owner_id:
         return
     await links.counter.count(
-        Counted(user_id=visitor_id, kind=kind, owner=link.owner_id, target=link.link_id, thing=link.thing)
+        Counted(user_id=visitor_id, kind=kind, owner=link.owner_id, target=link.link_id, thing=thing or link.thing)
     )
 
 

@@ -1,0 +1,92 @@
+"""The gallery of a link to an album: photos for strangers, what they look at is counted, and what they may add."""
+
+from typing import Any
+
+import pytest
+
+from satchel.features.albums.records import MEDIA
+from tests.application import Caller, Satchel
+from tests.features.albums.photos_given import check_photos, photo, sent
+from tests.features.albums.test_photo_access import given_album
+from tests.features.links.given import given
+from tests.media.given import make_pictures
+from tests.media.samples import taken
+from tests.uploads.given import SENDS, TUS, pairs
+
+
+async def linked(ann: Caller, **options: Any) -> tuple[str, str, str]:
+    """An album, the token of a link to it, and the link's id."""
+    album_id = await given_album(ann, "bob@example.org")
+    link = await given(ann, "album", album_id, **options)
+    return album_id, link["address"].rpartition("/")[2], link["link_id"]
+
+
+async def enter(visitor: Caller, token: str) -> tuple[dict[str, str], list[dict[str, Any]]]:
+    entered = (await visitor("POST", f"/open/{token}/enter", json={})).json()
+    return {"pass": entered["pass"]}, entered["listing"]["files"]
+
+
+async def add(visitor: Caller, token: str, shown: str, content: bytes, **details: str) -> Any:
+    metadata = pairs(
+        **{"destination": "link", "filename": "g.jpg", "filetype": "image/jpeg", "link": token, "pass": shown},
+        **details,
+    )
+    headers = {**SENDS, **TUS, "upload-length": str(len(content)), "upload-metadata": metadata}
+    return await visitor("POST", "/uploads", headers=headers, content=content)
+
+
+async def test_strangers_see_pictures_and_each_look_counts_for_the_photo_and_the_link(
+    satchel: Satchel, ann: Caller
+) -> None:
+    # The limit is one of originals: pictures are there all the same.
+    _, token, link_id = await linked(ann, downloads=1)
+    media_id = await sent(ann, taken("2024:01:31 12:00:00"))
+    await make_pictures(satchel)
+    visitor = satchel.caller("192.0.2.1")
+    params, (file,) = await enter(visitor, token)
+    assert file["photo"] == {
+        "local_time": "2024-01-31T12:00:00.000",
+        "type": "IMAGE",
+        "ratio": 1500,
+        "duration_ms": 0,
+    }
+    picture = file["picture"]
+    assert (picture["state"], picture["version"]) == ("ready", "1")
+    assert picture["placeholder"]
+    for size in ("grid", "preview", "preview"):
+        path = f"/open/{token}/files/{media_id}/picture/{size}/{picture['version']}"
+        assert (await visitor("GET", path, params=params)).status_code == 200
+    assert (await visitor("GET", f"/open/{token}/files/{media_id}/preview", params=params)).status_code == 422
+    photo_scope, link_scope = f"thing:photo:{media_id}", f"link:{link_id}"
+    figures = [(await ann("GET", f"/stats/{scope}/summary")).json()["total"] for scope in (photo_scope, link_scope)]
+    assert [(each["view"], each["open"]) for each in figures] == [(1, 0), (1, 1)]
+
+
+async def test_guests_add_photos_if_the_owner_allows_it(satchel: Satchel, ann: Caller) -> None:
+    album_id, token, link_id = await linked(ann)
+    visitor = satchel.caller("192.0.2.1")
+    params, _ = await enter(visitor, token)
+    shown = params["pass"]
+    assert (await add(visitor, token, shown, photo("2019:05:05 10:00:00"))).status_code == 404
+    changed = await ann("PATCH", f"/links/{link_id}", json={"may_add": True, "max_bytes": 100_000})
+    assert changed.json()["may_add"] is True
+    assert (await visitor("GET", f"/open/{token}")).json()["may_add"] is True
+    given_by = await add(visitor, token, shown, photo("2019:05:05 10:00:00"), uploader="Gus", modified="nonsense")
+    assert given_by.status_code == 201, given_by.text
+    assert (await add(visitor, token, shown, b"x" * 200_000)).status_code == 413
+    _, (file,) = await enter(visitor, token)
+    media = await MEDIA.get(satchel.stores.tables, owner=ann.user_id, media_id=file["file_id"])
+    assert media is not None
+    assert (media.album_id, media.pinned, media.added_by, media.local_time[:4]) == (album_id, album_id, "Gus", "2019")
+    assert await check_photos(satchel, ann)
+    # Not any more.
+    await ann("PATCH", f"/links/{link_id}", json={"may_add": False})
+    assert (await add(visitor, token, shown, photo(mark="x"))).status_code == 404
+
+
+@pytest.mark.parametrize("kind", ["room", "folder"])
+async def test_only_albums_can_be_added_to(ann: Caller, kind: str) -> None:
+    folder = (await ann("POST", "/shelf/folders", json={"name": "New"})).json()
+    thing = {"kind": kind, "id": folder.get("id") or folder.get("folder_id") or "x"}
+    answer = await ann("POST", "/links", json={"thing": thing, "may_add": True})
+    assert answer.status_code in (404, 422)
