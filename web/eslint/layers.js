@@ -15,7 +15,7 @@ const LAYERS = [
   ['files', 'live'],
   ['uploads'],
   // The slices. A page that shows two of them is put together in src/routes.
-  ['activity', 'albums', 'drop', 'links', 'rooms', 'shelf', 'transfers'],
+  ['activity', 'albums', 'drop', 'links', 'rooms', 'scores', 'shelf', 'transfers'],
   ['routes'],
 ];
 

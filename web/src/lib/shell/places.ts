@@ -5,6 +5,7 @@ import {
   ChartColumn,
   CircleUser,
   DoorOpen,
+  FileMusic,
   Images,
   Link,
   PackageOpen,
@@ -29,6 +30,7 @@ export function placesFor(visitor: Visitor): Place[] {
   const places: Place[] = [
     { path: '/shelf', label: 'nav.shelf', icon: Backpack },
     { path: '/photos', label: 'nav.photos', icon: Images, also: '/albums' },
+    { path: '/scores', label: 'nav.scores', icon: FileMusic },
     { path: '/rooms', label: 'nav.rooms', icon: DoorOpen },
     { path: '/transfers', label: 'nav.transfers', icon: ArrowLeftRight },
     { path: '/drop', label: 'nav.drop', icon: PackageOpen },

@@ -25,6 +25,8 @@ export type Whereto = {
   uploader?: string;
   /** The album that a photo is to stay in. */
   album?: string;
+  /** The score whose pages it is to become. */
+  score?: string;
 };
 
 /** The part of `Storage` that is needed. */
@@ -36,8 +38,8 @@ export const TOP = 'root';
 export const STRANGER = 'stranger';
 
 /** One text for where an upload goes. */
-export function placeOf({ destination, folder, room, to, link, album }: Whereto): string {
-  return [destination, folder === TOP ? '' : folder, room, to, link, album].filter(Boolean).join('/');
+export function placeOf({ destination, folder, room, to, link, album, score }: Whereto): string {
+  return [destination, folder === TOP ? '' : folder, room, to, link, album, score].filter(Boolean).join('/');
 }
 
 /** The same for the same file, in this place, by this person; another as soon as the file has changed. */
