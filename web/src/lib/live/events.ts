@@ -22,6 +22,11 @@ const KINDS: Record<Kind | 'hello', true> = {
   'room.turned-away': true,
   'transfer.offered': true,
   'transfer.changed': true,
+  'score.changed': true,
+  'score.marks': true,
+  'score.layers': true,
+  'score.deleted': true,
+  'score.turned': true,
   'stats.changed': true,
   'stats.site-changed': true,
 };
