@@ -8,6 +8,8 @@ let last = 0;
 
 class Toasts {
   shown = $state<Toast[]>([]);
+  /** How many dialogs show them, and not the page below. */
+  covered = $state(0);
 
   /** With an action it stays longer, since somebody may have to get there first. */
   good(text: string, action?: ToastAction): void {
