@@ -1,7 +1,7 @@
 // The files that people pick: from a file dialog, a folder, a drop or the clipboard.
 
-/** A file, and its path when it came in a folder. */
-export type Picked = { file: File; path: string };
+/** A file, its path when it came in a folder, and what else is known of it. */
+export type Picked = { file: File; path: string; details?: Readonly<Record<string, string>> };
 
 /** The files, the paths of empty folders, and how many entries could not be opened. */
 export type Found = { picked: Picked[]; hollow: string[]; unreadable: number };

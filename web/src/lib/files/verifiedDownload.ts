@@ -1,6 +1,6 @@
 // Downloads what was handed over and verifies it: the file is hashed on its way, saved only if it is what was sent,
 // and reported, so that both sides know that it was received and verified.
-import { Problem, problemFrom, unreachable } from '$lib/api/problems';
+import { Problem } from '$lib/api/problems';
 import {
   contentPath,
   readTransfer,
@@ -11,12 +11,11 @@ import {
 import { t } from '$lib/i18n/index.svelte';
 import { saveFrom } from '$lib/shell/browserDownload';
 import { archiveOf, type ArchiveFile } from './archive';
-import type { News, Task } from './digest.worker';
+import { beside, digest } from './digest';
 
 /** Larger downloads are not held in memory: they go straight to the disk, and are checked there. */
 export const MOST_HELD_BYTES = 512 * 2 ** 20;
 
-type Digested = Extract<News, { kind: 'done' }>;
 type Progress = (share: number) => void;
 
 /** Whether it is small enough to be verified while it is downloaded. */
@@ -80,36 +79,6 @@ export async function checkCopy(
   const { sha256 } = await beside((worker) => digest(worker, { file: copy }, told, signal));
   if (sha256 !== file.sha256) throw differs(file);
   return reportVerified(transfer_id, file.place, sha256);
-}
-
-/** One worker for all files of a download. */
-async function beside<Result>(work: (worker: Worker) => Promise<Result>): Promise<Result> {
-  const worker = new Worker(new URL('./digest.worker.ts', import.meta.url), { type: 'module' });
-  try {
-    return await work(worker);
-  } finally {
-    worker.terminate();
-  }
-}
-
-function digest(
-  worker: Worker,
-  task: Task,
-  told: (bytes: number) => void,
-  signal: AbortSignal,
-): Promise<Digested> {
-  return new Promise<Digested>((resolve, reject) => {
-    signal.throwIfAborted();
-    signal.addEventListener('abort', () => reject(signal.reason as Error));
-    worker.onerror = () => reject(unreachable());
-    worker.onmessage = ({ data }: MessageEvent<News>) => {
-      if (data.kind === 'progress') told(data.bytes);
-      else if (data.kind === 'done') resolve(data);
-      else if (data.kind === 'broken') reject(unreachable());
-      else reject(problemFrom(data.status, data.contentType, data.body));
-    };
-    worker.postMessage(task);
-  });
 }
 
 function save(bytes: Blob, name: string): void {

@@ -166,7 +166,7 @@ class Queue {
   }
 
   async #send(upload: Upload, way: Way, signal: AbortSignal): Promise<void> {
-    const { key, file, path, whereto, uploadId } = upload;
+    const { key, file, path, whereto, details, uploadId } = upload;
     let isFirst = true;
     const listener = {
       begun: (id: string) => this.#begun(upload, id),
@@ -180,7 +180,7 @@ class Queue {
     };
     const chunkBytes = CHUNK_BYTES[way.chunk] ?? CHUNK_BYTES[0];
     await send(
-      { key, file, path, whereto, uploadId, chunkBytes, overriding: way.overriding },
+      { key, file, path, whereto, details, uploadId, chunkBytes, overriding: way.overriding },
       listener,
       signal,
     );

@@ -10,6 +10,7 @@ export type Parcel = {
   file: File;
   path: string;
   whereto: Whereto;
+  details: Readonly<Record<string, string>>;
   /** The upload to resume, if it was begun before. */
   uploadId: string | undefined;
   chunkBytes: number;
@@ -86,8 +87,9 @@ async function protocol(): Promise<typeof import('tus-js-client')> {
   }
 }
 
-function metadataOf({ file, path, whereto }: Parcel): Record<string, string> {
+function metadataOf({ file, path, whereto, details }: Parcel): Record<string, string> {
   const metadata = {
+    ...details,
     ...whereto,
     ...(whereto.destination === 'photos' && timesOf(file)),
     filename: readable(file.name),

@@ -23,6 +23,8 @@ export class Upload {
   /** Where it was in its folder, if it came in one. */
   readonly path: string;
   readonly whereto: Whereto;
+  /** What else is said of the file, such as what a sidecar says. */
+  readonly details: Readonly<Record<string, string>>;
   readonly fingerprint: string;
   /** As it is shown. */
   readonly name: string;
@@ -47,10 +49,11 @@ export class Upload {
   #stop: AbortController | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor({ file, path }: Picked, whereto: Whereto, fingerprint: string) {
+  constructor({ file, path, details = {} }: Picked, whereto: Whereto, fingerprint: string) {
     this.file = file;
     this.path = path;
     this.whereto = whereto;
+    this.details = details;
     this.fingerprint = fingerprint;
     this.name = shown(path || file.name);
     this.size = file.size;
