@@ -10,7 +10,9 @@ export type Photo = {
   /** Local wall time; empty if nothing says when it was taken. */
   time: string;
   type: MediaType;
-  /** Width over height. */
+  /** Width over height, as it is. */
+  shape: number;
+  /** The same in a grid, where none is a line or a thread. */
   ratio: number;
   /** A thumbhash in base64, or nothing. */
   placeholder: string;
@@ -19,6 +21,9 @@ export type Photo = {
   durationMs: number;
   favourite: boolean;
   pinned: boolean;
+  /** Where its bytes are for whoever came by a link, and what has to be said there. */
+  at?: string;
+  query?: string;
 };
 
 /** What most cameras make; assumed where nothing is known. */
@@ -32,7 +37,7 @@ export function fromColumns(columns: Columns): Photo[] {
     id,
     time: columns.times[at] ?? '',
     type: columns.types[at] ?? 'IMAGE',
-    ratio: usable((columns.ratios[at] ?? 0) / 1000),
+    ...ratiosOf((columns.ratios[at] ?? 0) / 1000),
     placeholder: columns.placeholders[at] ?? '',
     version: columns.versions[at] ?? '',
     durationMs: columns.durations_ms[at] ?? 0,
@@ -41,31 +46,40 @@ export function fromColumns(columns: Columns): Photo[] {
   }));
 }
 
-function usable(ratio: number): number {
-  return ratio > 0 ? Math.min(WIDEST, Math.max(NARROWEST, ratio)) : USUAL_RATIO;
+/** Both ratios of a photo; of none that is known, what is usual. */
+export function ratiosOf(ratio: number): Pick<Photo, 'shape' | 'ratio'> {
+  const shape = ratio > 0 ? ratio : USUAL_RATIO;
+  return { shape, ratio: Math.min(WIDEST, Math.max(NARROWEST, shape)) };
+}
+
+/** Makers often write their name into the model as well. */
+export function cameraName(make: string, model: string): string {
+  const isNamed = model.toLowerCase().startsWith(make.toLowerCase());
+  return isNamed ? model : `${make} ${model}`.trim();
 }
 
 export function dayOf({ time }: Photo): string {
   return time.slice(0, 10);
 }
 
-type Addressed = Pick<Photo, 'owner' | 'id' | 'version'>;
+type Addressed = Pick<Photo, 'owner' | 'id' | 'version' | 'at' | 'query'>;
 
 /** A small or a screen-sized picture. One that is not made yet is the original, if browsers can show it. */
 export function picturePath(photo: Addressed, size: 'grid' | 'preview'): string {
-  return photo.version ? `${pathOf(photo)}/picture/${size}/${photo.version}` : originalPath(photo);
+  if (!photo.version) return originalPath(photo);
+  return `${pathOf(photo)}/picture/${size}/${photo.version}${photo.query ?? ''}`;
 }
 
 /** The original, shown in the browser; videos play from there. */
 export function originalPath(photo: Addressed): string {
-  return `${pathOf(photo)}/preview`;
+  return `${pathOf(photo)}/preview${photo.query ?? ''}`;
 }
 
 /** The original as a download. */
 export function contentPath(photo: Addressed): string {
-  return `${pathOf(photo)}/content`;
+  return `${pathOf(photo)}/content${photo.query ?? ''}`;
 }
 
-function pathOf({ owner, id }: Addressed): string {
-  return `/api/v1/photos/${encodeURIComponent(owner)}/${encodeURIComponent(id)}`;
+function pathOf({ owner, id, at }: Addressed): string {
+  return at ?? `/api/v1/photos/${encodeURIComponent(owner)}/${encodeURIComponent(id)}`;
 }

@@ -40,12 +40,11 @@ export function readFiles(token: string, pass: string, cursor: string | null): P
 }
 
 export function archivePath(token: string, pass: string): string {
-  return `${base(token)}/archive${asQuery(pass)}`;
+  return `${base(token)}/archive${passQuery(pass)}`;
 }
 
 /** A file as the shelf shows its own, with where its bytes are and the pass that opens them. */
 export function entryOf(token: string, pass: string, { kind }: Landing, file: LinkedFile): Entry {
-  const fileAddress = `${base(token)}/files/${encodeURIComponent(file.file_id)}`;
   return {
     kind: 'file',
     id: file.file_id,
@@ -58,9 +57,9 @@ export function entryOf(token: string, pass: string, { kind }: Landing, file: Li
     expires_at: null,
     previewable: file.preview,
     picture: file.picture,
-    at: kind === 'file' ? base(token) : fileAddress,
-    picturesAt: fileAddress,
-    query: asQuery(pass),
+    at: kind === 'file' ? base(token) : fileAddress(token, file.file_id),
+    picturesAt: fileAddress(token, file.file_id),
+    query: passQuery(pass),
   };
 }
 
@@ -79,6 +78,10 @@ export function isHeldBack({ kind, downloads_left, content_type }: Landing): boo
   return downloads_left !== null && (kind === 'folder' || isViewable(content_type));
 }
 
+export function fileAddress(token: string, fileId: string): string {
+  return `${base(token)}/files/${encodeURIComponent(fileId)}`;
+}
+
 function base(token: string): string {
   return `/api/v1/open/${encodeURIComponent(token)}`;
 }
@@ -87,6 +90,7 @@ function shown(pass: string): { pass?: string } {
   return pass ? { pass } : {};
 }
 
-function asQuery(pass: string): string {
+/** What has to be said wherever the bytes of files are. */
+export function passQuery(pass: string): string {
   return pass ? `?${new URLSearchParams({ pass })}` : '';
 }

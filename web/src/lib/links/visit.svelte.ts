@@ -71,7 +71,7 @@ export class Visit {
   }
 
   async #goOn(facts: Landing, pass: string): Promise<void> {
-    if (facts.kind === 'file' || facts.kind === 'folder') {
+    if (['file', 'folder', 'album'].includes(facts.kind)) {
       const { files, cursor } = await readFiles(this.token, pass, null);
       this.#found(files, cursor);
     }
