@@ -1,16 +1,26 @@
 // The API calls for photos, and their types.
 import { ask, http } from '$lib/api/client';
-import type { components } from '$lib/api/schema';
+import type { components, operations } from '$lib/api/schema';
 import { fromColumns, type Photo } from './photo';
 import type { DayCount } from './sections';
 
+type Signature = components['schemas']['FileSignature'];
+type Known = components['schemas']['KnownView'];
 export type PhotoDetails = components['schemas']['PhotoView'];
+export type PhotoSearch = NonNullable<operations['search_photos']['parameters']['query']>;
+export type DuplicateGroup = components['schemas']['DuplicateGroup'];
 export type PhotoPage = { photos: Photo[]; cursor: string | null };
 
 const PAGE = 1000;
 
 export async function readDays(): Promise<DayCount[]> {
   return (await ask(http.GET('/api/v1/photos/days'))).days;
+}
+
+/** Whether the library has these files, in their order. */
+export async function askKnown(files: Signature[]): Promise<Known[]> {
+  if (!files.length) return [];
+  return (await ask(http.POST('/api/v1/photos/known', { body: { files } }))).files;
 }
 
 /** The photos of these days, both included, the newest first. */
@@ -39,6 +49,33 @@ export async function readBin(cursor: string | null): Promise<PhotoPage> {
   const query = { limit: PAGE, ...(cursor !== null && { cursor }) };
   const page = await ask(http.GET('/api/v1/photos/bin', { params: { query } }));
   return { photos: fromColumns(page), cursor: page.cursor };
+}
+
+/** A page may be empty though there is more. */
+export async function searchPhotos(search: PhotoSearch, cursor: string | null): Promise<PhotoPage> {
+  const query = { ...search, limit: PAGE, ...(cursor !== null && { cursor }) };
+  const found = await ask(http.GET('/api/v1/photos/search', { params: { query } }));
+  return { photos: fromColumns(found.photos), cursor: found.cursor };
+}
+
+export async function readDuplicates(
+  cursor: string | null,
+): Promise<{ items: DuplicateGroup[]; cursor: string | null }> {
+  const query = { limit: 50, ...(cursor !== null && { cursor }) };
+  const { groups, cursor: next } = await ask(http.GET('/api/v1/photos/duplicates', { params: { query } }));
+  return { items: groups, cursor: next };
+}
+
+/** The others go into the bin. */
+export async function keepOfGroup(groupId: string, keep: string[]): Promise<void> {
+  const params = { path: { group_id: groupId } };
+  await ask(http.POST('/api/v1/photos/duplicates/{group_id}/keep', { params, body: { keep } }));
+}
+
+/** They are different photos, and are not listed again. */
+export async function dismissGroup(groupId: string): Promise<void> {
+  const params = { path: { group_id: groupId } };
+  await ask(http.DELETE('/api/v1/photos/duplicates/{group_id}', { params }));
 }
 
 export function readDetails({ owner, id }: Photo): Promise<PhotoDetails> {

@@ -9,6 +9,8 @@ type Read = (cursor: string | null) => Promise<PhotoPage>;
 
 export class PhotoPages implements PhotoSource {
   problem = $state.raw<Problem>();
+  /** More may come. */
+  loading = $state(true);
   #photos = $state.raw<readonly Photo[]>();
   #byDay: boolean;
   #read: Read;
@@ -33,6 +35,7 @@ export class PhotoPages implements PhotoSource {
     const attempt = ++this.#attempt;
     const photos: Photo[] = [];
     let cursor: string | null = null;
+    this.loading = true;
     try {
       do {
         const page: PhotoPage = await this.#read(cursor);
@@ -45,9 +48,15 @@ export class PhotoPages implements PhotoSource {
       this.problem = undefined;
     } catch (failure) {
       if (!(failure instanceof Problem)) throw failure;
-      this.problem = failure;
+      if (attempt === this.#attempt) this.problem = failure;
     }
+    if (attempt === this.#attempt) this.loading = false;
   };
+
+  /** Nobody looks at it any more. */
+  stop(): void {
+    this.#attempt += 1;
+  }
 
   photosOf(section: Section): readonly Photo[] | undefined {
     return this.#parts.get(section);
