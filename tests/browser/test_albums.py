@@ -1,5 +1,6 @@
 """Photos and albums in a browser: uploaded, found in their albums, shared, moved by dates, deleted and restored."""
 
+import json
 import re
 from collections.abc import Generator
 from pathlib import Path
@@ -11,9 +12,10 @@ from tests.browser.conftest import DESKTOP, NARROW, OpenPage, sign_in
 from tests.browser.test_pages import complaints_of_axe
 from tests.browser.test_transfers import Holder
 from tests.features.albums.photos_given import photo
+from tests.media import samples
 from tests.server.process import ServerProcess, serving
 
-# The photos are headers without pixels, which browsers cannot show; Chromium logs that nobody has a picture of them.
+# Some photos are headers without pixels, which browsers cannot show; Chromium logs that nobody has a picture of them.
 pytestmark = [pytest.mark.services, pytest.mark.without_service_worker]
 
 
@@ -94,34 +96,113 @@ def test_photos_come_into_albums_by_date_and_move_with_them(server: ServerProces
     assert_everybody_can_use(page)
 
 
-def test_a_photo_is_looked_at_deleted_and_restored(server: ServerProcess, open_page: OpenPage) -> None:
+def test_a_photo_is_looked_at_enlarged_deleted_and_restored(server: ServerProcess, open_page: OpenPage) -> None:
     cas = Holder(server, "Cas")
     for day in (1, 2, 3):
-        content = photo(f"2024:05:0{day} 10:00:00", mark=f"{day}")
+        content = samples.taken(f"2024:05:0{day} 10:00:00", day)
         cas.put(f"IMG_{day}.JPG", content, destination="photos", filetype="image/jpeg")
     page = open_page(may_fail=True)
     sign_in(page, cas.email, at="/photos")
     tiles(page).first.click()
     viewer = page.get_by_role("dialog")
-    expect(viewer.get_by_role("heading", level=2)).to_contain_text("May 3, 2024")
+    shown, title = viewer.locator("img"), viewer.get_by_role("heading", level=2)
+    expect(title).to_contain_text("May 3, 2024")
     page.keyboard.press("ArrowRight")
-    expect(viewer.get_by_role("heading", level=2)).to_contain_text("May 2, 2024")
+    expect(title).to_contain_text("May 2, 2024")
     page.keyboard.press("i")
     expect(viewer.get_by_role("complementary")).to_contain_text("IMG_2.JPG")
     assert complaints_of_axe(page) == []
     press(page, "Favourite")
     expect(viewer.get_by_role("button", name="Not a favourite")).to_be_visible()
+
+    # Enlarged, it is the original; and whole again for whoever goes on.
+    press(page, "Zoom in")
+    expect(shown).to_have_attribute("style", re.compile(r"scale\(2\.5\)"))
+    expect(shown).to_have_attribute("src", re.compile("/preview$"))
+    page.keyboard.press("ArrowRight")
+    expect(title).to_contain_text("May 1, 2024")
+    expect(shown).to_have_attribute("style", re.compile(r"scale\(1\)"))
+
+    # What was deleted can be undone without leaving; and the slideshow goes on by itself.
+    page.keyboard.press("Delete")
+    expect(title).to_contain_text("May 2, 2024")
+    viewer.get_by_role("button", name="Undo").click()
+    expect(viewer.get_by_role("button", name="Next photo")).to_be_visible()
+    press(page, "Slideshow")
+    expect(title).to_contain_text("May 1, 2024")
     page.keyboard.press("Escape")
     expect(viewer).to_have_count(0)
 
+    for day in (1, 2):
+        page.get_by_role("checkbox", name=re.compile(f"May {day}, 2024")).check()
+    with page.expect_download() as begun:
+        page.get_by_role("toolbar").get_by_role("button", name="Download").click()
+    assert begun.value.suggested_filename == "Photos.zip"
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("toolbar")).to_have_count(0)
     page.get_by_role("checkbox", name=re.compile("May 1, 2024")).check()
     page.get_by_role("toolbar").get_by_role("button", name="Delete").click()
     expect(tiles(page)).to_have_count(2)
-    page.goto("/photos/bin")
+    page.get_by_role("link", name="Bin").click()
     expect(tiles(page)).to_have_count(1)
     assert_everybody_can_use(page)
     page.get_by_role("checkbox", name=re.compile("May 1, 2024")).check()
     page.get_by_role("toolbar").get_by_role("button", name="Restore").click()
     expect(page.get_by_text("The bin is empty")).to_be_visible()
-    page.goto("/photos")
+    page.get_by_role("link", name="All photos").click()
     expect(tiles(page)).to_have_count(3)
+
+    page.get_by_role("link", name="Favourites").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Favourites")
+    expect(tiles(page)).to_have_count(1)
+    page.get_by_role("link", name="Search", exact=True).click()
+    page.get_by_label("Words").fill("img_3 2024-05")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("One photo found.")).to_be_visible()
+    expect(tiles(page)).to_have_count(1)
+    assert_everybody_can_use(page)
+
+
+def test_a_folder_is_taken_in_and_strangers_see_its_album_by_a_link(
+    server: ServerProcess, open_page: OpenPage, tmp_path: Path
+) -> None:
+    dee = Holder(server, "Dee")
+    known = samples.taken("2023:02:01 10:00:00", 1)
+    dee.put("first.jpg", known, destination="photos", filetype="image/jpeg")
+    takeout = {"title": "sea.jpg", "photoTakenTime": {"timestamp": "1675339200"}}
+    for name, content in {
+        "copy.jpg": known,
+        "sea.jpg": samples.jpeg(),
+        "sea.jpg.supplemental-metadata.json": json.dumps(takeout).encode(),
+        "notes.txt": b"not a photo",
+    }.items():
+        (tmp_path / name).write_bytes(content)
+    page = open_page(may_fail=True)
+    sign_in(page, dee.email, at="/photos")
+    expect(tiles(page)).to_have_count(1)
+    page.locator("input[webkitdirectory]").set_input_files(tmp_path)
+    fates = page.get_by_role("region", name="What became of the files")
+    for fate in ("1 uploaded", "1 here already", "One sidecar used", "1 left out: no photo or video"):
+        expect(fates).to_contain_text(fate)
+    fates.get_by_role("button", name="1 here already").click()
+    expect(fates).to_contain_text("copy.jpg")
+    assert_everybody_can_use(page)
+    # The sidecar says when it was taken.
+    expect(tiles(page)).to_have_count(2)
+    expect(page.get_by_role("button", name=re.compile("^Photo, Thursday, February 2, 2023"))).to_be_visible()
+
+    album_id = dee.ask("GET", "/albums")["albums"][0]["album_id"]
+    link = dee.ask("POST", "/links", json={"thing": {"kind": "album", "id": album_id}})
+    stranger = open_page(may_fail=True)
+    stranger.goto(f"/l/{link['token']}")
+    press(stranger, "Show photos")
+    expect(tiles(stranger)).to_have_count(2)
+    assert_everybody_can_use(stranger)
+    tiles(stranger).first.click()
+    with stranger.expect_download() as begun:
+        press(stranger, "Download the original")
+    assert begun.value.suggested_filename.endswith(".jpg")
+    assert complaints_of_axe(stranger) == []
+    stranger.go_back()
+    expect(stranger.get_by_role("dialog")).to_have_count(0)
+    expect(tiles(stranger)).to_have_count(2)

@@ -25,9 +25,10 @@ export class PhotoTimeline implements PhotoSource {
   async refresh(): Promise<void> {
     try {
       const sections = sectionsOf(await readDays());
-      // One whose days and count are the same has the same photos.
-      const keys = sections.map(({ key }) => key);
-      for (const key of this.#photos.keys()) if (!keys.includes(key)) this.#photos.delete(key);
+      // One whose days and count are the same has the same photos, unless some were dropped from it meanwhile.
+      const counts = Object.fromEntries(sections.map(({ key, count }) => [key, count]));
+      for (const [key, photos] of [...this.#photos])
+        if (counts[key] !== photos.length) this.#photos.delete(key);
       this.sections = sections;
       this.problem = undefined;
     } catch (failure) {

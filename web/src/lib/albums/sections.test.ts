@@ -9,6 +9,7 @@ function photo(id: string, time: string): Photo {
     id,
     time,
     type: 'IMAGE',
+    shape: 1,
     ratio: 1,
     placeholder: '',
     version: '',
@@ -32,6 +33,18 @@ describe('the sections of a grid', () => {
       ['2025-07-30', '2025-07-31', 5],
       ['2025-07-29', '2025-07-29', 40],
       ['2025-07-28', '2025-07-28', 1],
+    ]);
+  });
+
+  it('put days of several months of an album together, but not those without a date', () => {
+    const days = [
+      { day: '2025-04-06', count: 1 },
+      { day: '2025-05-07', count: 1 },
+      { day: '', count: 1 },
+    ];
+    expect(sectionsOf(days, 'album').map(({ from, to, count }) => [from, to, count])).toEqual([
+      ['2025-04-06', '2025-05-07', 2],
+      ['', '', 1],
     ]);
   });
 

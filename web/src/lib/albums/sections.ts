@@ -9,12 +9,13 @@ export type Section = { key: string; from: string; to: string; count: number };
 // Fewer would leave most of a row empty.
 const FEW = 8;
 
-/** Days in their order, either way; those that share a section are of one month. */
-export function sectionsOf(days: readonly DayCount[]): Section[] {
+/** Days in their order, either way; those that share a section are of one month, or of one album. */
+export function sectionsOf(days: readonly DayCount[], within: 'month' | 'album' = 'month'): Section[] {
   const sections: Section[] = [];
   for (const { day, count } of days) {
     const last = sections.at(-1);
-    if (last && last.count < FEW && count < FEW && last.to.slice(0, 7) === day.slice(0, 7)) {
+    const isNear = within === 'album' || last?.to.slice(0, 7) === day.slice(0, 7);
+    if (last && day && last.to && last.count < FEW && count < FEW && isNear) {
       const [from, to] = [last.from < day ? last.from : day, last.to > day ? last.to : day];
       sections[sections.length - 1] = section(from, to, last.count + count);
     } else {
@@ -30,7 +31,7 @@ export function partsOf(photos: readonly Photo[], byDay: boolean): Map<Section, 
   if (!photos.length) return parts;
   const whole = { key: 'all', from: '', to: '', count: photos.length };
   let first = 0;
-  for (const each of byDay ? sectionsOf(daysOf(photos)) : [whole]) {
+  for (const each of byDay ? sectionsOf(daysOf(photos), 'album') : [whole]) {
     parts.set(each, photos.slice(first, first + each.count));
     first += each.count;
   }

@@ -1,0 +1,37 @@
+// Downloads of photos: one as its original, several as a zip file.
+import { saveFrom } from '$lib/shell/browserDownload';
+import { contentPath, type Photo } from './photo';
+
+// As many as fit into the address of one archive.
+const IN_ARCHIVE = 100;
+// Browsers forget some of several downloads that begin at once.
+const PAUSE_MS = 700;
+
+/** The addresses to save: an archive holds photos of one album, or of the caller's own library. */
+export function addressesOf(photos: readonly Photo[], me: string | undefined, albumId?: string): string[] {
+  if (photos.length === 1 && photos[0]) return [contentPath(photos[0])];
+  const isTogether = (photo: Photo): boolean => albumId !== undefined || photo.owner === me;
+  const ids = photos.filter(isTogether).map(({ id }) => id);
+  const archives = Array.from({ length: Math.ceil(ids.length / IN_ARCHIVE) }, (_, at) =>
+    archivePath(ids.slice(at * IN_ARCHIVE, (at + 1) * IN_ARCHIVE), albumId),
+  );
+  return [...archives, ...photos.filter((photo) => !isTogether(photo)).map(contentPath)];
+}
+
+export async function savePhotos(
+  photos: readonly Photo[],
+  me: string | undefined,
+  albumId?: string,
+): Promise<void> {
+  for (const [at, address] of addressesOf(photos, me, albumId).entries()) {
+    if (at) await new Promise((wake) => setTimeout(wake, PAUSE_MS));
+    saveFrom(address);
+  }
+}
+
+/** Without ids, all of an album. */
+export function archivePath(ids: readonly string[], albumId?: string): string {
+  const base = albumId === undefined ? '/api/v1/photos' : `/api/v1/albums/${encodeURIComponent(albumId)}`;
+  const query = new URLSearchParams(ids.map((id) => ['media', id]));
+  return `${base}/archive${query.size ? `?${query}` : ''}`;
+}
