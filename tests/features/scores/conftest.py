@@ -11,6 +11,7 @@ from satchel.features.scores.service.context import Scores
 from satchel.kernel.events import Events
 from satchel.kernel.signature import Signer
 from satchel.media.pictures import Pictures
+from satchel.media.score_pages import ScorePages
 from satchel.stores.embedded.ephemeral_memory import MemoryEphemeral
 from satchel.stores.embedded.objects_folder import FolderObjects
 from satchel.tables import CATALOG, SCORES, USER_TRANSFERS
@@ -32,6 +33,7 @@ async def scores(make: Make, request: pytest.FixtureRequest, tmp_path: Path) -> 
     clock = harness.clock
     ephemeral = await MemoryEphemeral.open(clock=clock)
     objects = await FolderObjects.open(tmp_path / "o", clock=clock, signer=Signer(b"s" * 32), base_url="http://x")
+    pages = ScorePages(objects, children=1)
     try:
         yield Scores(
             tables=tables,
@@ -42,11 +44,13 @@ async def scores(make: Make, request: pytest.FixtureRequest, tmp_path: Path) -> 
             people=Nobody(),
             pictures=Pictures(tables, objects, ephemeral, clock),
             events=Events(),
+            pages=pages,
             shares=SHARES_PER_PERSON.on(ephemeral),
             most_scores=10,
             most_bytes=500 * 1024 * 1024,
         )
     finally:
+        await pages.close()
         await objects.close()
         await ephemeral.close()
         await harness.close()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from satchel.features.scores.model import check_title, kind_of, public_id, read_id, stored_id
+from satchel.features.scores.model import check_title, public_id, read_id, stored_id
 from satchel.features.scores.routes.score_uploads import guessed_title
 from satchel.kernel import ink
 from satchel.kernel.errors import Invalid
@@ -37,10 +37,6 @@ def test_a_title_is_one_line_that_can_be_seen() -> None:
     for bad in ("", "   ", "\u200b", "x" * 129):
         with pytest.raises(Invalid):
             check_title(bad)
-
-
-def test_the_kind_of_a_file_is_in_its_first_bytes() -> None:
-    assert [kind_of(b"\x89PNG\r\n\x1a\n..."), kind_of(b"\xff\xd8\xff\xdb..."), kind_of(b"GIF89a")] == ["p", "j", None]
 
 
 def test_a_title_is_guessed_from_the_name_of_a_file() -> None:

@@ -12,7 +12,10 @@ Another one, an upload: `edge/uploads` stores the bytes and hands them to `route
 (`service/item_lock.py`), together with what the owner has used of their quota.
 """
 
-from satchel.declaration import Platform, RouteNeeds, Slice
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+from satchel.declaration import Platform, Repeated, RouteNeeds, Slice
 from satchel.edge.api.endpoints import Router
 from satchel.features.scores.events import LIVE_EVENTS
 from satchel.features.scores.limits import LIMITS, SHARES_PER_PERSON
@@ -21,7 +24,9 @@ from satchel.features.scores.records import EPHEMERAL_KEYS, SHAPES
 from satchel.features.scores.routes import routes
 from satchel.features.scores.routes.score_uploads import ScoresDestination
 from satchel.features.scores.service.context import Scores
+from satchel.features.scores.service.page_import import IMPORTS_EVERY, run_imports
 from satchel.features.scores.service.score_garbage import sweep_scores
+from satchel.media.score_pages import ScorePages
 
 
 def _make(platform: Platform, *, grants: Grants, people: People) -> Scores:
@@ -36,9 +41,18 @@ def _make(platform: Platform, *, grants: Grants, people: People) -> Scores:
         pictures=platform.pictures,
         events=platform.events,
         shares=SHARES_PER_PERSON.on(stores.ephemeral),
+        pages=ScorePages(stores.objects),
         most_scores=platform.settings.score_limit,
         most_bytes=platform.settings.score_quota,
     )
+
+
+@asynccontextmanager
+async def _running(scores: Scores) -> AsyncGenerator[None]:
+    try:
+        yield
+    finally:
+        await scores.pages.close()
 
 
 def _routes(scores: Scores, _: RouteNeeds) -> list[Router]:
@@ -54,5 +68,7 @@ SCORES = Slice(
     limits=LIMITS,
     live_events=LIVE_EVENTS,
     uploads={"score": ScoresDestination},
+    repeated=[Repeated("pages of scores", IMPORTS_EVERY, run_imports)],
+    running=_running,
     chores={"orphaned pages of scores": sweep_scores},
 )

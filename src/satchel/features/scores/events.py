@@ -1,6 +1,7 @@
 """The live events of scores. They go to those who look at a score and may see what the event is about."""
 
 from satchel.features.scores.mark import MarkView
+from satchel.features.scores.model import ImportState
 from satchel.live import LiveEvent
 
 
@@ -31,6 +32,16 @@ class ScoreLayersEvent(LiveEvent, tag="score.layers", frozen=True):
     score_id: str
 
 
+class ScoreImportEvent(LiveEvent, tag="score.import", frozen=True):
+    """Another page was made of a file, or all are, or none can be."""
+
+    score_id: str
+    import_id: str
+    state: ImportState
+    pages_done: int
+    pages_total: int | None
+
+
 class ScoreDeletedEvent(LiveEvent, tag="score.deleted", frozen=True):
     """The score was deleted."""
 
@@ -46,4 +57,11 @@ class ScoreTurnedEvent(LiveEvent, tag="score.turned", frozen=True):
     bar: int | None
 
 
-LIVE_EVENTS = (ScoreChangedEvent, ScoreMarksEvent, ScoreLayersEvent, ScoreDeletedEvent, ScoreTurnedEvent)
+LIVE_EVENTS = (
+    ScoreChangedEvent,
+    ScoreMarksEvent,
+    ScoreLayersEvent,
+    ScoreImportEvent,
+    ScoreDeletedEvent,
+    ScoreTurnedEvent,
+)

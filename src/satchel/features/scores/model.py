@@ -24,15 +24,47 @@ SharedRole = Literal["editor", "marker", "reader"]
 Access = Literal["private", "public"]
 StoredAccess = Literal["pr", "pu"]
 Rotation = Literal[0, 90, 180, 270]
-ItemKind = Literal["png", "jpeg"]
-# Of an item: as in the table, where a letter is enough.
-StoredKind = Literal["p", "j"]
+ItemKind = Literal["png", "jpeg", "svg", "pdf", "musicxml", "mxl", "mei", "abc"]
+# Of an item: as in the table, where a letter is enough. Pages are p, j and s; the others are what pages are made of.
+StoredKind = Literal["p", "j", "s", "d", "x", "m", "e", "a"]
+ImportState = Literal["waiting", "running", "ready", "failed"]
 
 RANKS: dict[Role, int] = {"reader": 0, "marker": 1, "editor": 2, "owner": 3}
 SHARED_ROLES: tuple[SharedRole, ...] = ("reader", "marker", "editor")
-KINDS: dict[StoredKind, ItemKind] = {"p": "png", "j": "jpeg"}
-CONTENT_TYPES: dict[StoredKind, str] = {"p": "image/png", "j": "image/jpeg"}
-FILE_NAMES: dict[StoredKind, str] = {"p": "image.png", "j": "image.jpg"}
+KINDS: dict[StoredKind, ItemKind] = {
+    "p": "png",
+    "j": "jpeg",
+    "s": "svg",
+    "d": "pdf",
+    "x": "musicxml",
+    "m": "mxl",
+    "e": "mei",
+    "a": "abc",
+}
+LETTERS: dict[ItemKind, StoredKind] = {kind: letter for letter, kind in KINDS.items()}
+PAGES: tuple[StoredKind, ...] = ("p", "j", "s")
+# Of these, pictures are made.
+PICTURED: tuple[StoredKind, ...] = ("p", "j")
+CONTENT_TYPES: dict[StoredKind, str] = {
+    "p": "image/png",
+    "j": "image/jpeg",
+    "s": "image/svg+xml",
+    "d": "application/pdf",
+    "x": "application/vnd.recordare.musicxml+xml",
+    "m": "application/vnd.recordare.musicxml",
+    "e": "application/mei+xml",
+    "a": "text/vnd.abc",
+}
+FILE_NAMES: dict[StoredKind, str] = {
+    "p": "image.png",
+    "j": "image.jpg",
+    "s": "image.svg",
+    "d": "source.pdf",
+    "x": "source.musicxml",
+    "m": "source.mxl",
+    "e": "source.mei",
+    "a": "source.abc",
+}
 # The structure that records of this version have.
 VERSION = 1
 
@@ -52,7 +84,6 @@ PAGE_EDGE = 10_000
 _ID_CHARACTERS = 22
 _STORED_ID = re.compile(r"[A-Za-z0-9+/]{22}")
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-_PNG, _JPEG = b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff"
 _UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 _JOINERS = "\u200c\u200d"
 
@@ -210,13 +241,6 @@ def read_id(public: str) -> str | None:
 
 def is_stored_id(text: str) -> bool:
     return bool(_STORED_ID.fullmatch(text))
-
-
-def kind_of(head: bytes) -> StoredKind | None:
-    """By the first bytes, never by the name."""
-    if head.startswith(_PNG):
-        return "p"
-    return "j" if head.startswith(_JPEG) else None
 
 
 def check_title(written: str) -> str:

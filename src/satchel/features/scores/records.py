@@ -15,6 +15,7 @@ from satchel.features.scores.model import (
     FILE_NAMES,
     Email,
     Etag,
+    ImportState,
     ItemId,
     OwnerId,
     PageId,
@@ -246,6 +247,30 @@ class ScoreSeenRow(Record, frozen=True, kw_only=True):
     layers: dict[str, int] = attribute("l", default={})
 
 
+class ImportRow(Record, frozen=True, kw_only=True):
+    """A file of which pages are made, and how far that has come."""
+
+    owner: OwnerId
+    score_id: ScoreId
+    # The item that is the file.
+    item_id: ItemId
+    kind: StoredKind = attribute("k")
+    name: str = attribute("n")
+    state: ImportState = attribute("st")
+    done: int = attribute("dn", default=0)
+    total: int | None = attribute("tl", default=None)
+    reason: str = attribute("rs", default="")
+
+
+class ImportJobRow(Record, frozen=True, kw_only=True):
+    """An import that is not done. Whoever makes its pages has it until a moment, in milliseconds."""
+
+    score_id: ScoreId
+    item_id: ItemId
+    owner: OwnerId = attribute("w")
+    until: int = attribute("xt")
+
+
 class LayerCountRow(Record, frozen=True, kw_only=True):
     """The id of the next layer. None is used twice."""
 
@@ -364,6 +389,24 @@ SCORE_SEEN = Shape(
     separator=":",
     repeats_key_fields=False,
 )
+IMPORT = Shape(
+    ImportRow,
+    SCORES,
+    {"o": _SCORES, "s": "{score_id}:j:{item_id}"},
+    owner=OWNER,
+    about="A file of which pages are made, and how far that has come",
+    separator=":",
+    repeats_key_fields=False,
+)
+IMPORT_JOB = Shape(
+    ImportJobRow,
+    SCORES,
+    {"o": "sj:all", "s": "{score_id}:{item_id}"},
+    owner=OWNER,
+    about="Imports that are not done, and until when somebody works on each",
+    separator=":",
+    repeats_key_fields=False,
+)
 ITEMS = Shape(
     ItemsRow,
     SCORES,
@@ -402,7 +445,7 @@ SCORE_CARD = Shape(
     repeats_key_fields=False,
 )
 SHAPES = (
-    *(SCORE_SUMMARY, SCORE, CHUNK, SCORE_EXTRA, SCORE_PEOPLE, LAYER, LAYER_COUNT, SNAPSHOT),
+    *(SCORE_SUMMARY, SCORE, CHUNK, SCORE_EXTRA, SCORE_PEOPLE, LAYER, LAYER_COUNT, SNAPSHOT, IMPORT, IMPORT_JOB),
     *(ITEM_SUMMARY, ITEMS, SCORE_OWNER, SCORE_CARD, SCORE_SEEN),
 )
 # A client may repeat its request when the server has started anew.

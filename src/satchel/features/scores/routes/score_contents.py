@@ -3,11 +3,13 @@
 from starlette.responses import Response
 
 from satchel.edge.api.endpoints import Router
-from satchel.edge.files.downloads import Download
+from satchel.edge.files.downloads import Download, attached_as
 from satchel.edge.files.pictures import BYTES, RAISES, picture_answer
 from satchel.edge.http.callers import Member
 from satchel.features.scores.model import (
     CONTENT_TYPES,
+    PAGES,
+    PICTURED,
     ItemInUse,
     ItemUnknown,
     ScoreUnknown,
@@ -22,6 +24,7 @@ from satchel.features.scores.service.item_delete import is_pinned
 from satchel.features.scores.service.page_set import read_items
 from satchel.features.scores.service.score_find import Found, find_score
 from satchel.kernel.errors import Forbidden
+from satchel.media.pictures import NoPicture
 
 # An item never changes. It is for this browser only.
 _FOR_EVER = "private, max-age=31536000, immutable"
@@ -48,9 +51,9 @@ def routes(scores: Scores) -> Router:
         found = await find_score(scores, viewer_of(caller), score_id)
         entry = await _find_item(scores, found, item_id)
         key = item_key(found.owner, found.score_id, entry.item_id, entry.kind)
-        return Download(
-            scores.objects, key, disposition="inline", cache=_FOR_EVER, content_type=CONTENT_TYPES[entry.kind]
-        )
+        disposition = "inline" if entry.kind in PAGES else attached_as(entry.name)
+        content_type = CONTENT_TYPES[entry.kind]
+        return Download(scores.objects, key, disposition=disposition, cache=_FOR_EVER, content_type=content_type)
 
     @router.get(
         "/scores/{score_id}/items/{item_id}/picture/{size}/{version}",
@@ -61,6 +64,8 @@ def routes(scores: Scores) -> Router:
         """Read the picture of an item: `grid` for lists, `preview` for looking at; 202 while it is being made."""
         found = await find_score(scores, viewer_of(caller), score_id)
         entry = await _find_item(scores, found, item_id)
+        if entry.kind not in PICTURED:
+            raise NoPicture("This item has no picture. Show its content instead.")
         source = pictured(found.owner, found.score_id, entry.item_id, entry.kind)
         return await picture_answer(scores.pictures, source, size, version)
 

@@ -10,6 +10,7 @@ from satchel.edge.uploads.destinations import Announced, Arrived
 from satchel.edge.uploads.refusals import UploadUnwanted
 from satchel.features.scores.model import (
     MAX_TITLE,
+    PAGES,
     Email,
     ItemId,
     NoPageFile,
@@ -23,7 +24,7 @@ from satchel.features.scores.model import (
     public_id,
     stored_id,
 )
-from satchel.features.scores.service import item_add, score_create, score_list
+from satchel.features.scores.service import item_add, page_import, score_create, score_list
 from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.item_add import ItemUpload
 from satchel.features.scores.service.score_create import NewScore
@@ -85,7 +86,9 @@ class ScoresDestination:
         )
         try:
             entry = await item_add.keep_item(self._scores, found.owner, found.score_id, upload)
-            if arrived.details.get("page", "append") == "append":
+            if entry.kind not in PAGES:
+                await page_import.begin_import(self._scores, found.owner, found.score_id, entry)
+            elif arrived.details.get("page", "append") == "append":
                 await item_add.append_page(self._scores, found.owner, found.score_id, entry)
         except NoPageFile as error:
             raise ScoreFileKind(error.detail) from error

@@ -5,8 +5,9 @@ from collections.abc import Mapping
 import msgspec
 
 from satchel.features.scores.mark import MarkView, mark_view
-from satchel.features.scores.model import KINDS, Access, ItemKind, Role, StoredAccess, public_id
+from satchel.features.scores.model import KINDS, PICTURED, Access, ImportState, ItemKind, Role, StoredAccess, public_id
 from satchel.features.scores.records import (
+    ImportRow,
     ItemEntry,
     ItemsRow,
     Jump,
@@ -19,6 +20,7 @@ from satchel.features.scores.records import (
 )
 from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.mark_read import Marked
+from satchel.features.scores.service.page_import import list_imports
 from satchel.features.scores.service.score_find import Found
 from satchel.features.scores.service.score_list import ListedScore, Usage
 from satchel.kernel.clock import iso
@@ -91,6 +93,18 @@ class SnapshotView(msgspec.Struct, frozen=True, kw_only=True):
     created_at: str
 
 
+class ImportView(msgspec.Struct, frozen=True, kw_only=True):
+    """A file of which pages are made. `reason` says why none can be."""
+
+    import_id: str
+    item_id: str
+    name: str
+    state: ImportState
+    pages_done: int
+    pages_total: int | None
+    reason: str
+
+
 class ScoreView(msgspec.Struct, frozen=True, kw_only=True):
     """A score, and what you are in it. `etag` is the state that a change has to name."""
 
@@ -112,6 +126,7 @@ class ScoreView(msgspec.Struct, frozen=True, kw_only=True):
     jumps: list[JumpView]
     layers: list[LayerView]
     snapshots: list[SnapshotView]
+    imports: list[ImportView]
     marks: list[MarkView] | None
 
 
@@ -198,6 +213,7 @@ async def score_view(
         jumps=[_jump(each) for each in extra.jumps],
         layers=await layer_views(scores, layers),
         snapshots=[snapshot_view(each) for each in row.snapshots],
+        imports=[_import(each) for each in await list_imports(scores, found)],
         marks=None if marks is None else mark_views(marks),
     )
 
@@ -231,14 +247,16 @@ async def item_views(scores: Scores, items: ItemsRow, wanted: list[ItemEntry]) -
     """By item id, in the order wanted."""
     place = (items.owner, items.score_id)
     sources = {each.item_id: pictured(*place, each.item_id, each.kind) for each in wanted}
-    pictures = await scores.pictures.describe(list(sources.values()))
+    raster = [sources[each.item_id] for each in wanted if each.kind in PICTURED]
+    pictures = await scores.pictures.describe(raster)
     return {each.item_id: _item(each, pictures.get(sources[each.item_id].key)) for each in wanted}
 
 
 async def card_views(scores: Scores, listed: list[ListedScore]) -> list[ScoreCard]:
     owners = {each.card.owner for each in listed}
     names = {owner: await name_of(scores, owner) for owner in owners}
-    pictures = await scores.pictures.describe([_source(each.card) for each in listed if each.card.cover])
+    covers = [_source(each.card) for each in listed if each.card.cover and each.card.cover_kind in PICTURED]
+    pictures = await scores.pictures.describe(covers)
     return [_card(each, names[each.card.owner], pictures) for each in listed]
 
 
@@ -260,6 +278,18 @@ async def name_of(scores: Scores, user_id: str) -> str:
 
 def time_of(milliseconds: int) -> str:
     return iso(milliseconds / 1000)
+
+
+def _import(row: ImportRow) -> ImportView:
+    return ImportView(
+        import_id=public_id(row.item_id),
+        item_id=public_id(row.item_id),
+        name=row.name,
+        state=row.state,
+        pages_done=row.done,
+        pages_total=row.total,
+        reason=row.reason,
+    )
 
 
 def _access(stored: StoredAccess) -> Access:

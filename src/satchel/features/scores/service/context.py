@@ -6,6 +6,7 @@ from satchel.features.scores.needs import Grants, People
 from satchel.kernel.clock import Clock
 from satchel.kernel.events import Events
 from satchel.media.pictures import Pictures
+from satchel.media.score_pages import ScorePages
 from satchel.stores.patterns.throttle import Throttle
 from satchel.stores.ports.ephemeral import Ephemeral
 from satchel.stores.ports.objects import Objects
@@ -25,6 +26,7 @@ class Scores:
     pictures: Pictures
     events: Events
     shares: Throttle
+    pages: ScorePages
     most_scores: int
     most_bytes: int
     # How many writes fit into a transaction.

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 import msgspec
 
 from satchel.features.scores.model import (
+    LETTERS,
     MAX_ITEM_NAME,
     MAX_PAGES,
+    PICTURED,
     Email,
     ItemId,
     NoPageFile,
@@ -17,7 +19,6 @@ from satchel.features.scores.model import (
     StoredKind,
     TooManyItems,
     TooManyPages,
-    kind_of,
     one_line,
 )
 from satchel.features.scores.records import (
@@ -35,6 +36,7 @@ from satchel.features.scores.service.page_set import still_there
 from satchel.features.scores.service.score_change import Changed, check_state, write_changed
 from satchel.features.scores.service.score_find import Viewer, find_of, unknown
 from satchel.kernel.errors import Gone
+from satchel.media.score_pages import HEAD_BYTES, source_kind
 from satchel.stores.patterns.optimistic_update import optimistic_update
 from satchel.stores.ports.expressions import add, assign, attr
 from satchel.stores.ports.objects import ObjectMissing
@@ -42,7 +44,6 @@ from satchel.stores.ports.table import TransactionCancelled
 
 # A row has 400 KB.
 MAX_ITEMS = 500
-_HEAD_BYTES = 16
 replace = msgspec.structs.replace
 
 
@@ -67,7 +68,7 @@ async def keep_item(scores: Scores, owner: OwnerId, score_id: ScoreId, upload: I
             await scores.objects.delete(upload.key)
             return entry
     try:
-        kind = await _kind(scores, upload.key)
+        kind = await _kind(scores, upload.key, upload.name)
         target = item_key(owner, score_id, upload.item_id, kind)
         await scores.objects.copy(upload.key, target)
     except ObjectMissing as error:
@@ -79,7 +80,8 @@ async def keep_item(scores: Scores, owner: OwnerId, score_id: ScoreId, upload: I
     except (ScoresFull, TooManyItems):
         await scores.objects.delete(target)
         raise
-    await scores.pictures.make([pictured(owner, score_id, item.item_id, item.kind)])
+    if kind in PICTURED:
+        await scores.pictures.make([pictured(owner, score_id, item.item_id, kind)])
     await scores.objects.delete(upload.key)
     return item
 
@@ -142,10 +144,10 @@ async def append_page(scores: Scores, owner: OwnerId, score_id: ScoreId, item: I
     await write_changed(scores, found, Changed(row=row, extra=found.extra, writes=[still_there(items)]))
 
 
-async def _kind(scores: Scores, key: str) -> StoredKind:
-    async with scores.objects.read(key, length=_HEAD_BYTES) as reading:
+async def _kind(scores: Scores, key: str, name: str) -> StoredKind:
+    async with scores.objects.read(key, length=HEAD_BYTES) as reading:
         head = b"".join([piece async for piece in reading])
-    kind = kind_of(head)
+    kind = source_kind(head, name)
     if kind is None:
-        raise NoPageFile("Pages are PNG or JPEG pictures. Export the file as one of them.")
-    return kind
+        raise NoPageFile("A score is made of PNG, JPEG, PDF, MusicXML, MEI or ABC. Export the file as one of them.")
+    return LETTERS[kind]

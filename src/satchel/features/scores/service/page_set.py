@@ -7,6 +7,7 @@ import msgspec
 
 from satchel.features.scores.model import (
     MAX_PAGES,
+    PAGES,
     Etag,
     ItemId,
     ItemUnknown,
@@ -73,7 +74,7 @@ def _with_pages(found: Found, items: ItemsRow, wanted: Sequence[WantedPage]) -> 
     next_page = data.next_page
     for each in wanted:
         item = stored.get(ItemId(read_id(each.item_id) or ""))
-        if item is None:
+        if item is None or item.kind not in PAGES:
             raise ItemUnknown("This score has no such item. Upload the page first.", item_id=each.item_id)
         before = None if each.page_id is None else known[PageId(each.page_id)]
         page_id = PageId(next_page) if before is None else before.page_id
