@@ -36,6 +36,7 @@ from satchel.features.albums.service.album_list import Person
 from satchel.features.albums.service.media_access import find_visible
 from satchel.features.albums.service.media_verify import Signature
 from satchel.features.albums.service.photos_context import Photos
+from satchel.features.albums.service.shared_timeline import list_shared_days, list_shared_photos
 from satchel.kernel.clock import iso
 
 MAX_FILES = 1000
@@ -64,12 +65,19 @@ class VerifyBody(KnownBody, frozen=True, kw_only=True):
 
 
 class TimelineQuery(Query, frozen=True, kw_only=True):
-    """From which day to which, both included, and where to go on."""
+    """From which day to which, both included, and where to go on. With `shared`, also what others share with you."""
 
     first: date | None = msgspec.field(name="from", default=None)
     last: date | None = msgspec.field(name="to", default=None)
     limit: Annotated[int, msgspec.Meta(ge=1, le=photo_timeline.MAX_PAGE)] = photo_timeline.MAX_PAGE
     cursor: Annotated[str, msgspec.Meta(max_length=4096)] | None = None
+    shared: bool = False
+
+
+class DaysQuery(Query, frozen=True, kw_only=True):
+    """With `shared`, also the photos of albums that others share with you."""
+
+    shared: bool = False
 
 
 class PhotoChange(Body, frozen=True, kw_only=True):
@@ -140,11 +148,13 @@ def _library_routes(photos: Photos) -> Router:
         )
 
     @router.get("/photos/days")
-    async def list_days(member: Member) -> PhotoDays:
+    async def list_days(member: Member, query: DaysQuery) -> PhotoDays:
         """List the days that have photos, and how many."""
-        return PhotoDays(
-            [PhotoDayView(row.day, row.count) for row in await photo_timeline.list_days(albums, _owner(member))]
-        )
+        if query.shared:
+            rows = await list_shared_days(albums, _person(member))
+        else:
+            rows = await photo_timeline.list_days(albums, _owner(member))
+        return PhotoDays([PhotoDayView(row.day, row.count) for row in rows])
 
     @router.get("/photos")
     async def list_photos(member: Member, query: TimelineQuery) -> PhotoColumns:
@@ -152,7 +162,10 @@ def _library_routes(photos: Photos) -> Router:
         start = LocalTime("" if query.first is None else query.first.isoformat())
         end = LocalTime("" if query.last is None or query.last == date.max else _day_after(query.last))
         owner = _owner(member)
-        page = await photo_timeline.list_photos(albums, owner, start, end, query.limit, query.cursor)
+        if query.shared:
+            page = await list_shared_photos(albums, _person(member), start, end, query.limit, query.cursor)
+        else:
+            page = await photo_timeline.list_photos(albums, owner, start, end, query.limit, query.cursor)
         return photo_columns(page.items, owner, page.cursor)
 
     @router.get("/photos/undated")

@@ -46,7 +46,7 @@ async def list_photos(
     albums: Albums, owner: OwnerId, start: LocalTime, end: LocalTime, limit: int, cursor: str | None
 ) -> TimelinePage:
     """A page of the photos from `start` to before `end`; empty ones leave a side open."""
-    first, last = await _years(albums, owner, start, end)
+    first, last = await years_of(albums, owner, start, end)
     position = _Position(last) if cursor is None else _position(cursor)
     items: list[Item] = []
     year, within = min(position.year, last), position.cursor or None
@@ -67,7 +67,7 @@ async def list_photos(
     return TimelinePage(items, msgspec.json.encode(_Position(year, within or "")).decode() if more else None)
 
 
-async def _years(albums: Albums, owner: OwnerId, start: LocalTime, end: LocalTime) -> tuple[int, int]:
+async def years_of(albums: Albums, owner: OwnerId, start: LocalTime, end: LocalTime) -> tuple[int, int]:
     """The first and the last year that can have photos."""
     oldest = await DAY.list(albums.tables, owner=owner, limit=1)
     newest = await DAY.list(albums.tables, owner=owner, descending=True, limit=1)
