@@ -20,7 +20,7 @@ from satchel.cli.engine.terminal.output import CommandFailed
 from satchel.cli.engine.terminal.sizes import shown_bytes
 from satchel.cli.rooms.narrator import Narrator
 
-_LAST_WORDS_SECONDS = 2.0
+_LAST_WORDS_SECONDS = 0.4
 # Of a file that takes longer, one wants to know how far it is.
 _TELL_EVERY_SECONDS = 10.0
 

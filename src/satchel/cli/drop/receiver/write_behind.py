@@ -41,6 +41,8 @@ class WriteBehind:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if isinstance(error, KeyboardInterrupt):
+            return  # the thread may wait for a reader of standard output who never reads
         self._waiting.put(None)
         self._thread.join()
         if error is None and self._failure is not None:

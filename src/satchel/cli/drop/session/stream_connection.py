@@ -41,6 +41,8 @@ class StreamConnection:
         self._session = session
         route = route_to(session.client.server, _TIMEOUT_SECONDS)
         self._connection, self._before_path = route.connection, route.before_path
+        # The connection forgets its socket when it hands out an answer that ends with it. An interruption needs it.
+        self._socket: socket.socket | None = None
         self._headers = {**route.headers, "authorization": f"Bearer {session.token}", "user-agent": "satchel"}
 
     def begin(self, method: str, path: str, length: int | None = None) -> None:
@@ -55,6 +57,7 @@ class StreamConnection:
                 self._connection.putheader("content-length", str(length))
             self._connection.endheaders()
             self._connection.sock.settimeout(_TIMEOUT_SECONDS)
+            self._socket = self._connection.sock
 
     def send(self, content: memoryview) -> None:
         """Raises `Refused` if the server has answered before it had the whole body."""
@@ -83,12 +86,15 @@ class StreamConnection:
 
     def interrupt(self) -> None:
         """Called from another thread: ends a read that waits for bytes."""
-        if (sock := self._connection.sock) is not None:
+        if (sock := self._socket) is not None:
             with suppress(OSError):
                 sock.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
+        """A thread that reads holds a lock that closing waits for, so its read is ended first."""
+        self.interrupt()
         self._connection.close()
+        self._socket = None
 
     def _hear_why(self) -> None:
         """Looks for an early refusal. The server sends it before it closes the connection."""

@@ -9,14 +9,19 @@ from satchel.cli.engine.http.retry import Stopped
 
 T = TypeVar("T")
 
-_LAST_WORDS_SECONDS = 10.0
+# After Ctrl-C. What a thread is doing then is resumed by the next command.
+_LAST_WORDS_SECONDS = 0.4
 
 
 class WorkerPool:
-    """Threads that share a list of things to do; what one raises, or Ctrl-C, stops all of them."""
+    """Threads that share a list of things to do; what one raises, or Ctrl-C, stops all of them.
 
-    def __init__(self, workers: int) -> None:
+    `interrupt` is called after Ctrl-C, to end what threads wait for. It must not wait itself.
+    """
+
+    def __init__(self, workers: int, interrupt: Callable[[], None] = lambda: None) -> None:
         self.stop = threading.Event()
+        self._interrupt = interrupt
         self._workers = workers
         self._taking = threading.Lock()
         self._raised: list[BaseException] = []
@@ -47,6 +52,7 @@ class WorkerPool:
                 thread.join()
         except KeyboardInterrupt:
             self.stop.set()
+            self._interrupt()
             deadline = time.monotonic() + _LAST_WORDS_SECONDS
             for thread in threads:
                 thread.join(max(0.0, deadline - time.monotonic()))

@@ -26,6 +26,8 @@ API = "/api/v1"
 _TIMEOUT_SECONDS = 30.0
 # The last byte of a large upload is answered when all of it is in place.
 _BODY_TIMEOUT_SECONDS = 120.0
+# The server may be gone, and Ctrl-C waits for this.
+_CLOSE_SECONDS = 0.3
 # What a server says when a proxy has made a plain request of a websocket.
 _ASKED_AS_A_PAGE = 405
 # Reasons for which only signing in again helps.
@@ -173,7 +175,7 @@ class Client:
                 subprotocols=[Subprotocol(each) for each in subprotocols] if subprotocols else None,
                 user_agent_header="satchel",
                 compression=None,
-                close_timeout=2,
+                close_timeout=_CLOSE_SECONDS,
                 legacy=True,  # the connection itself, and not one that reconnects without telling
             )
         except InvalidStatus as error:

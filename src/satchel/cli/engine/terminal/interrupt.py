@@ -1,8 +1,20 @@
-"""Remember Ctrl-C, because the interpreter can lose its exception, for example inside a finalizer."""
+"""Ctrl-C: remember it, because the interpreter can lose its exception, and end within a second after it."""
 
 import signal
+import threading
+from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import Any, Self
+
+# What is left to say to a server after Ctrl-C gets so long. Together with closing websockets, this is below a second.
+LAST_WORDS_SECONDS = 0.6
+
+
+def say_in_time(last_words: Callable[[], None]) -> None:
+    """Say something to a server that may not answer: in a thread that is left behind if it takes too long."""
+    thread = threading.Thread(target=last_words, daemon=True)
+    thread.start()
+    thread.join(LAST_WORDS_SECONDS)
 
 
 class Interruption:
