@@ -15,7 +15,7 @@ import msgspec
 from satchel.cli.drop.crypto import cpace
 from satchel.cli.drop.crypto.codes import normalised, read_invitation, spoken
 from satchel.cli.drop.crypto.sealed_records import Digest, Sealer, sealed_bytes
-from satchel.cli.drop.crypto.session_keys import Description, Have, Introduction, Keys, Secret, Stream, seal
+from satchel.cli.drop.crypto.session_keys import Description, Have, Introduction, Keys, Secret, Stream, Sum, seal
 from satchel.cli.engine.terminal.output import CommandFailed
 
 VECTORS = Path(__file__).parent.parent / "tests" / "vectors" / "drop.json"
@@ -55,6 +55,7 @@ def vectors() -> Vector:
         "requests": [
             request("anew", have=None, length=1000, chunk=262144, first=0),
             request("of a pipe", have=None, length=None, chunk=64, first=0),
+            request("of a folder", have=None, length=1000, chunk=64, first=0, announced=Sum(900, 7)),
             request(
                 "resumed", have=Have.of(64, 3, hashlib.sha256(b"three chunks").digest()), length=1000, chunk=64, first=3
             ),
@@ -175,11 +176,13 @@ def announcement(description: Description) -> Vector:
     }
 
 
-def request(label: str, *, have: Have | None, length: int | None, chunk: int, first: int) -> Vector:
+def request(
+    label: str, *, have: Have | None, length: int | None, chunk: int, first: int, announced: Sum | None = None
+) -> Vector:
     asking, answering = Drawn(f"receiver {label}"), Drawn(f"owner {label}")
     asked = Keys(SECRET, SESSION, asking).ask(FILE, RECEIVER, OWNER, have)
     owner = Keys(SECRET, SESSION, answering)
-    answer = owner.acknowledge(asked.request, length=length, chunk=chunk, first=first)
+    answer = owner.acknowledge(asked.request, length=length, chunk=chunk, first=first, announced=announced)
     shared = cpace.scalar_mult(bytes.fromhex(asking.drawn[1]), answer.public_key)
     key, commit, receipt_key = owner.stream_keys(asked.request, answer.public_key, shared)
     return {
@@ -200,6 +203,7 @@ def request(label: str, *, have: Have | None, length: int | None, chunk: int, fi
         "length": length,
         "chunk": chunk,
         "first": first,
+        "sum": None if announced is None else msgspec.to_builtins(announced),
         "shared": shared.hex(),
         "key": key.hex(),
         "commit": commit.hex(),
@@ -234,6 +238,7 @@ def stream(length: int, *, chunk: int, first: int) -> Vector:
         "last": sealer.final(length).hex(),
         "sealed_bytes": sealed_bytes(length, chunk, first),
         "receipt": agreed.receipt(digest.value).hex(),
+        "refusal": agreed.refusal.hex(),
     }
 
 

@@ -65,7 +65,7 @@ def test_a_folder_comes_out_the_same_wherever_the_chunks_cut_it(ground: TargetFo
     done = unpack(ground, [content[at : at + size] for at in range(0, len(content), size)])
     assert contents(ground.path) == {path: content for path, content in BAND if content is not None}
     assert (ground.path / "nothing").is_dir()
-    assert done.files == 5
+    assert done.written.files == 5
     assert b"".join(unpacked(ground, bytes(done.headers), caseless=False)) == content
 
 

@@ -184,6 +184,19 @@ def test_a_receipt_that_is_not_the_receivers_does_not_count(scene: Scene, bob: P
     assert "received" not in [told["type"] for told in scene.sender.seen[seen:]]
 
 
+def test_after_a_forged_receipt_the_receivers_own_is_still_heard(scene: Scene, bob: Person) -> None:
+    async def forge(call: Call, pass_on: PassOn) -> Answer:
+        request_id = call.path.split("/")[2]
+        forged = {"request_id": request_id, "receipt": b64(bytes(32))}
+        await scene.server.whispers(scene.owner_id, type="drop.done", **forged)
+        return await pass_on(call)
+
+    with scene.server.lying("POST", DONE, forge):
+        assert scene.receive(bob).code == 0
+        request_id = scene.sender.sees("unproven")["request_id"]
+        scene.sender.sees("received", lambda told: told["request_id"] == request_id)
+
+
 def later(change: Callable[[T, T], T]) -> Callable[[T], T]:
     """The first passes as it is; those behind it are changed in view of it."""
     seen: list[T] = []

@@ -101,6 +101,8 @@ class Outcome:
     ran: Ran
     sent: dict[str, bytes]
     landed: dict[str, bytes]
+    # The files of which the sender was told that they had been changed on their way.
+    complaints: set[str]
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +116,8 @@ def outcome(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Outcome]:
         with scene.server.lying("GET", BYTES, stirring.stir), scene.server.lying("WEBSOCKET", SOCKET, stirring.stir):
             ran = scene.receive(lied_to)
         assert ran.code == 1, ran
-        yield Outcome(ran, scene.files, landed(lied_to))
+        complaints = {scene.sender.sees("tampered")["file"] for _ in TAMPERED}
+        yield Outcome(ran, scene.files, landed(lied_to), complaints)
 
 
 @pytest.mark.parametrize("name", TAMPERED)
@@ -127,6 +130,10 @@ def test_a_stream_that_was_tampered_with_is_refused(outcome: Outcome, name: str)
 @pytest.mark.parametrize("name", CUT)
 def test_a_stream_that_was_cut_is_not_taken_for_whole_but_gone_on_with(outcome: Outcome, name: str) -> None:
     assert outcome.landed[name] == outcome.sent[name]
+
+
+def test_the_sender_hears_of_every_stream_that_was_tampered_with(outcome: Outcome) -> None:
+    assert outcome.complaints == TAMPERED.keys()
 
 
 def test_nothing_else_arrives(outcome: Outcome) -> None:

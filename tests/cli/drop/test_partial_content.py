@@ -31,7 +31,8 @@ def ground(tmp_path: Path) -> Iterator[TargetFolder]:
 
 def description(name: str, content: bytes, kind: str = "file") -> Description:
     is_folder = kind == "folder"
-    return Description("folder" if is_folder else "file", name, len(content), 1, "2001-02-03T04:05:06+00:00", "")
+    size = None if is_folder else len(content)
+    return Description("folder" if is_folder else "file", name, size, 1, "2001-02-03T04:05:06+00:00", "")
 
 
 def write(part: Part, content: bytes, first: int, last: int | None = None) -> None:

@@ -79,7 +79,7 @@ def send(
                 note("")  # so that the prompt does not stand behind ^C
         finally:
             log.ended(reason, sending.complete)
-            sending.leave()
+            sending.leave(in_time=reason == "interrupted")
     if missing.unreadable:
         raise CommandFailed("Some files were not sent, because they could not be read.")
 

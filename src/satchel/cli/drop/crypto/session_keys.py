@@ -67,6 +67,10 @@ class Description(msgspec.Struct, frozen=True):
     modified: str | None
     type: str
 
+    @property
+    def sum(self) -> "Sum":
+        return Sum(self.size, self.files)
+
 
 class Have(msgspec.Struct, frozen=True):
     """How many whole chunks of which size a receiver has already, and their chain digest."""
@@ -84,13 +88,24 @@ class _Asking(msgspec.Struct, frozen=True):
     have: Have | None
 
 
-class Answer(msgspec.Struct, frozen=True):
-    """The owner's acknowledgement: the length of the content, the size of a chunk, and the first chunk that is sent."""
+class Sum(msgspec.Struct, frozen=True):
+    """How many bytes in how many files. The bytes of a pipe are not known."""
+
+    size: Count | None
+    files: Count
+
+
+class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The owner's acknowledgement: the length of the content, the size of a chunk, and the first chunk that is sent.
+
+    `sum` is what the owner announces by now. An older program does not say it.
+    """
 
     length: Count | None
     chunk: Annotated[int, msgspec.Meta(ge=1, le=MAX_CHUNK)]
     first: Count
     commit: str
+    sum: Sum | None = None
 
 
 @dataclass(frozen=True)
@@ -151,9 +166,18 @@ class Stream:
     chunk: int
     first: int
     length: int | None
+    sum: Sum | None = None
 
     def receipt(self, digest: bytes) -> bytes:
         return hmac.digest(self.receipt_key, b"drop/1 received" + digest, "sha256")
+
+    @property
+    def refusal(self) -> bytes:
+        """What the receiver sends instead of a receipt when something was changed on its way."""
+        return hmac.digest(self.receipt_key, b"drop/1 refused", "sha256")
+
+    def is_refusal(self, receipt: bytes) -> bool:
+        return hmac.compare_digest(receipt, self.refusal)
 
     def check_receipt(self, receipt: bytes, digest: bytes) -> None:
         if not hmac.compare_digest(receipt, self.receipt(digest)):
@@ -207,15 +231,17 @@ class Keys:
     def open_request(self, request: Request) -> Have | None:
         return unseal(self.auth, self._request(request), request.sealed, _Asking).have
 
-    def acknowledge(self, request: Request, *, length: int | None, chunk: int, first: int) -> Acknowledged:
+    def acknowledge(
+        self, request: Request, *, length: int | None, chunk: int, first: int, announced: Sum | None = None
+    ) -> Acknowledged:
         """Acknowledge a request, after a check that a member of the session made it."""
         self.open_request(request)
         private_key = X25519PrivateKey.from_private_bytes(self.draw(32))
         public_key = private_key.public_key().public_bytes_raw()
         key, commit, receipt_key = self.stream_keys(request, public_key, _shared(private_key, request.public_key))
-        answer = Answer(length=length, chunk=chunk, first=first, commit=b64(commit))
+        answer = Answer(length=length, chunk=chunk, first=first, commit=b64(commit), sum=announced)
         sealed = seal(self.auth, self._acknowledgement(request, public_key), answer, self.draw)
-        return Acknowledged(public_key, sealed, Stream(key, receipt_key, chunk, first, length))
+        return Acknowledged(public_key, sealed, Stream(key, receipt_key, chunk, first, length, announced))
 
     def open_acknowledgement(self, request: Request, public_key: bytes, sealed: bytes) -> Answer:
         return unseal(self.auth, self._acknowledgement(request, public_key), sealed, Answer)
@@ -267,7 +293,7 @@ class Asked:
         key, commit, receipt_key = self._keys.stream_keys(self.request, public_key, shared)
         if not hmac.compare_digest(commit, from_b64(answer.commit) or b"") or not self._fits(answer):
             raise Tampered("The answer to the request is not one that its owner could have given.")
-        return Stream(key, receipt_key, answer.chunk, answer.first, answer.length)
+        return Stream(key, receipt_key, answer.chunk, answer.first, answer.length, answer.sum)
 
     def _fits(self, answer: Answer) -> bool:
         """Whether the stream begins at the first chunk, or at the one that the receiver asked for."""

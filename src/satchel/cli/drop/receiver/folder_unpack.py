@@ -13,6 +13,8 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from satchel.cli.drop.crypto.session_keys import Sum
+from satchel.cli.drop.receiver.not_as_offered import NotAsOffered
 from satchel.cli.drop.receiver.target_folder import TargetFolder, keep_time, name_inside
 from satchel.cli.engine.terminal.output import CommandFailed
 from satchel.kernel.names import FileName, numbered, sameness
@@ -100,8 +102,9 @@ class Places:
 class Unpacking:
     """Writes what arrives, in pieces of any size, below one folder."""
 
-    def __init__(self, target: TargetFolder, *, caseless: bool) -> None:
+    def __init__(self, target: TargetFolder, *, caseless: bool, offered: Sum | None = None) -> None:
         self._target = target
+        self._offered = offered
         self._places = Places(caseless=caseless)
         self._pending = bytearray()
         self._file: int | None = None
@@ -110,7 +113,12 @@ class Unpacking:
         self._here: tuple[tuple[FileName, ...], TargetFolder] = ((), target)
         # The headers since the last journal entry.
         self.headers = bytearray()
-        self.files = 0
+        self._begun = Sum(0, 0)
+
+    @property
+    def written(self) -> Sum:
+        """What is in the files that are complete."""
+        return self._begun if self._file is None else Sum((self._begun.size or 0) - self._left, self._begun.files - 1)
 
     def write(self, data: memoryview) -> None:
         at = 0
@@ -121,9 +129,11 @@ class Unpacking:
                 at += self._take_header(data[at:])
 
     def finish(self) -> None:
-        """Raises `BadFolder` if something is missing."""
+        """Raises `BadFolder` if something is missing, `NotAsOffered` if it is less than was announced."""
         if self._file is not None or self._pending:
             raise BadFolder
+        if self._offered is not None and self._offered.size is not None and self._begun != self._offered:
+            raise NotAsOffered(self._offered, self._begun)
 
     def close(self) -> None:
         if self._file is not None:
@@ -142,6 +152,7 @@ class Unpacking:
             at += len(frame)
             position -= len(frame)
             folders, name = self._place(header)
+            self._count(header)
             if header.kind == "file" and header.size > position:
                 file = self._folder(folders).known_file(name)
                 os.ftruncate(file, position)
@@ -149,7 +160,6 @@ class Unpacking:
                 self._file, self._header, self._left = file, header, header.size - position
                 return
             position -= header.content_bytes
-            self.files += header.kind == "file"
         self._pending += headers[at : at + position]
 
     def _take_header(self, data: memoryview) -> int:
@@ -178,6 +188,7 @@ class Unpacking:
 
     def _begin(self, header: Header, data: memoryview) -> int:
         """Create the entry of the header. Returns how many of the following bytes were written."""
+        self._count(header)
         folders, name = self._place(header)
         folder = self._folder(folders)
         if header.kind == "folder":
@@ -195,8 +206,16 @@ class Unpacking:
             keep_time(self._file, self._header.modified)
             os.close(self._file)
             self._file = None
-            self.files += 1
         return written
+
+    def _count(self, header: Header) -> None:
+        """Raises `NotAsOffered` before anything is written that is more than was announced."""
+        begun, offered = self._begun, self._offered
+        self._begun = Sum((begun.size or 0) + header.content_bytes, begun.files + (header.kind == "file"))
+        if offered is None or offered.size is None:
+            return
+        if self._begun.files > offered.files or (self._begun.size or 0) > offered.size:
+            raise NotAsOffered(offered, self._begun)
 
     def _place(self, header: Header) -> tuple[tuple[FileName, ...], FileName]:
         if header.kind == "folder":

@@ -2,13 +2,15 @@
 
 import time
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.client import HTTPException
 from pathlib import Path
+from socket import SHUT_RDWR
 from typing import TYPE_CHECKING, Protocol
 
 from satchel.cli.drop.crypto.sealed_records import BrokenOff, Digest, Opener, ReadInto
-from satchel.cli.drop.crypto.session_keys import Asked, Have, Stream, b64, from_b64
+from satchel.cli.drop.crypto.session_keys import Asked, Description, Have, Stream, Sum, Tampered, b64, from_b64
+from satchel.cli.drop.receiver.not_as_offered import NotAsOffered
 from satchel.cli.drop.receiver.write_behind import HELD_CHUNKS, WriteBehind
 from satchel.cli.drop.session.drop_session import Announced, DropSession
 from satchel.cli.drop.session.session_listener import SessionListener, SessionOver
@@ -25,6 +27,8 @@ _FIRST_PAUSE_SECONDS = 0.5
 # A break that is shorter than this is not reported.
 _QUIET_PAUSE_SECONDS = 1.0
 _TELL_EVERY_SECONDS = 1.0
+_SILENT_SECONDS = 5.0
+_SILENT = "Nothing has come for 5 s. The sender's program or the connection may have stopped. Waiting for more."
 # If no byte comes for so long, a proxy may be buffering the stream.
 _FIRST_BYTE_SECONDS = 10.0
 # After so many attempts without a byte, the websocket is tried.
@@ -56,6 +60,11 @@ class Sink(Protocol):
 
     digest: Digest
 
+    @property
+    def written(self) -> Sum:
+        """How many bytes of how many files were written."""
+        ...
+
     def have(self) -> Have | None: ...
 
     def begin(self, chunk: int, first: int) -> None:
@@ -65,7 +74,7 @@ class Sink(Protocol):
     def write(self, chunk: memoryview) -> None: ...
 
     def finish(self) -> Path | None:
-        """Complete the file. Returns its path, if it is on a disk."""
+        """Complete the file. Returns its path, if it is on a disk. Raises `NotAsOffered`, and keeps nothing then."""
         ...
 
     def close(self) -> None: ...
@@ -90,10 +99,15 @@ class Inflow:
         self._pipe = StreamConnection(session)
         self._fruitless = 0
         self._by_socket = False
+        self._came_at = 0.0
         self._interrupt: Callable[[], None] = self._pipe.interrupt
 
     def close(self) -> None:
         self._pipe.close()
+
+    def interrupt(self) -> None:
+        """Called from another thread: ends a read that waits for bytes."""
+        self._interrupt()
 
     def take(self, file: Announced, sink: Sink, watcher: Watcher) -> Path | None:
         """Download a file, and resume as often as needed. Raises `Changed` or `NotHandedOver` if it cannot be had.
@@ -139,11 +153,17 @@ class Inflow:
         have = sink.have()
         asked = self._session.keys.ask(file.file_id, self._session.member_id, file.owner_id, have)
         stream = self._ask(file, asked, watcher)
+        self._refuse_if_other(file.description, asked.request_id, stream)
         if have and not stream.first:
             watcher.say("The partial file does not match what the sender has. Starting again.")
         sink.begin(stream.chunk, stream.first)
         watcher.begun(stream)
-        self._flow(asked.request_id, stream, sink, watcher)
+        try:
+            self._flow(asked.request_id, stream, sink, watcher)
+        except Tampered:
+            # Only the receiver can say so, and only the owner can read it.
+            self._post(f"/requests/{asked.request_id}/done", {"receipt": b64(stream.refusal)})
+            raise
         # The digest has been compared with the owner's, so the file is complete even if the receipt is lost.
         receipt = stream.receipt(sink.digest.value)
         path = sink.finish()
@@ -172,6 +192,20 @@ class Inflow:
             raise BrokenOff("The request was lost.")
         return asked.accept(from_b64(yes.public_key) or b"", from_b64(yes.sealed) or b"")
 
+    def _refuse_if_other(self, offered: Description, request_id: str, stream: Stream) -> None:
+        """Compare what was announced with what the owner is about to send, before the first byte of it."""
+        sent = stream.sum or offered.sum
+        # The length of a folder includes its headers, which nobody has announced.
+        if offered.size is not None and offered.kind != "folder" and stream.length != offered.size:
+            sent = Sum(stream.length, sent.files)
+        if sent != offered.sum:
+            self._withdraw(request_id)
+            raise NotAsOffered(offered.sum, sent)
+
+    def _withdraw(self, request_id: str) -> None:
+        with suppress(Refused, Unreachable):
+            self._session.call("DELETE", f"/requests/{request_id}", type(None))
+
     def _answer(self, request_id: str, readings: int) -> RequestView | str | None:
         """The request with its acknowledgement, or the reason why it ended."""
         if (ending := self._listener.endings.pop(request_id, None)) is not None:
@@ -188,11 +222,17 @@ class Inflow:
         self._fruitless += 1
         way = self._from_socket if self._by_socket else self._from_pipe
         opener = Opener(stream, sink.digest.copy())
-        with self._telling(request_id, stream, sink) as something_came, way(request_id) as read_into:
+
+        def come_in(room: memoryview) -> int:
+            read = read_into(room)
+            self._came_at = time.monotonic()
+            return read
+
+        with self._telling(request_id, stream, sink, watcher) as something_came, way(request_id) as read_into:
             something_came()
             with WriteBehind(sink) as behind:
                 # One more than are held, because one is being decrypted.
-                for chunk in opener.records(read_into, held=HELD_CHUNKS + 1):
+                for chunk in opener.records(come_in, held=HELD_CHUNKS + 1):
                     self._fruitless = 0
                     behind.put(chunk, opener.digest.copy())
                     written += len(chunk)
@@ -216,16 +256,17 @@ class Inflow:
     @contextmanager
     def _from_socket(self, request_id: str) -> Generator[ReadInto]:
         connection = self._session.listen(f"/requests/{request_id}/socket")
-        self._interrupt = connection.close
+        self._interrupt = lambda: connection.socket.shutdown(SHUT_RDWR)
         try:
             yield _frames(connection)
         finally:
             connection.close()
 
     @contextmanager
-    def _telling(self, request_id: str, stream: Stream, sink: Sink) -> Generator[Callable[[], None]]:
+    def _telling(self, request_id: str, stream: Stream, sink: Sink, watcher: Watcher) -> Generator[Callable[[], None]]:
         """Report our progress to the others, from the listening thread, and check that bytes arrive at all."""
-        told_at = begun_at = time.monotonic()
+        told_at = begun_at = self._came_at = time.monotonic()
+        told_chunks = sink.digest.chunks
         has_come = False
 
         def something_came() -> None:
@@ -233,8 +274,10 @@ class Inflow:
             has_come = True
 
         def tick() -> None:
-            nonlocal told_at
+            nonlocal told_at, told_chunks
             now = time.monotonic()
+            if now - self._came_at >= _SILENT_SECONDS:
+                watcher.say(_SILENT)
             is_late = not has_come and now - begun_at > _FIRST_BYTE_SECONDS and not self._by_socket
             # A sender that reads from a pipe may have nothing to send yet.
             if is_late and (stream.length is not None or self._is_flowing(request_id)):
@@ -242,9 +285,10 @@ class Inflow:
                 self._pipe.interrupt()
             if self._listener.stop.is_set() or request_id in self._listener.endings:
                 self._interrupt()
-            if has_come and now - told_at >= _TELL_EVERY_SECONDS:
-                told_at = now
-                self._post(f"/requests/{request_id}/progress", {"chunks": sink.digest.chunks})
+            chunks = sink.digest.chunks
+            if has_come and chunks != told_chunks and now - told_at >= _TELL_EVERY_SECONDS:
+                told_at, told_chunks = now, chunks
+                self._post(f"/requests/{request_id}/progress", {"chunks": chunks})
 
         with self._listener.ticking(tick):
             yield something_came

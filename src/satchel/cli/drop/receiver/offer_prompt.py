@@ -43,6 +43,18 @@ def ask(files: Sequence[Announced]) -> list[Announced]:
             return chosen
 
 
+def is_wanted() -> bool:
+    """Ask whether something that has changed is wanted."""
+    while True:
+        print("Take it? [Y/n] ", end="", file=sys.stderr, flush=True)
+        line = sys.stdin.readline()
+        answer = line.strip().lower()
+        if not line or answer in _NO:
+            return False
+        if answer in _YES:
+            return True
+
+
 def _chosen(answer: str, files: Sequence[Announced]) -> list[Announced] | None:
     """None if the answer makes no sense."""
     if answer in _YES:

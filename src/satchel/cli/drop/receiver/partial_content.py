@@ -18,8 +18,9 @@ import msgspec
 from msgspec.structs import replace
 
 from satchel.cli.drop.crypto.sealed_records import Digest
-from satchel.cli.drop.crypto.session_keys import Description, Have
+from satchel.cli.drop.crypto.session_keys import Description, Have, Sum
 from satchel.cli.drop.receiver.folder_unpack import BadFolder, Unpacking, unpacked
+from satchel.cli.drop.receiver.not_as_offered import NotAsOffered
 from satchel.cli.drop.receiver.target_folder import NotSafe, TargetFolder, keep_time, top_name
 from satchel.kernel.names import MAX_NAME_BYTES, FileName, numbered
 
@@ -52,6 +53,9 @@ class _Content(Protocol):
 
     is_folder: bool
 
+    @property
+    def written(self) -> Sum: ...
+
     def begin(self) -> None:
         """Create it empty. Anything that was there is deleted."""
         ...
@@ -72,6 +76,8 @@ class _Content(Protocol):
 
     def close(self) -> None: ...
 
+    def remove(self) -> None: ...
+
 
 class Part:
     """A download into a folder. `digest` is that of what was written."""
@@ -83,8 +89,10 @@ class Part:
         kind: Literal["file", "folder"] = "folder" if description.kind == "folder" else "file"
         self._facts: _Facts = _Facts(description.name, description.size, kind)
         self._part, self._journal = _claim(target, self._name, self._facts)
-        content = _Folder if kind == "folder" else _File
-        self._content: _Content = content(target, self._part)
+        self._content: _Content = (
+            _Folder(target, self._part, description.sum) if kind == "folder" else _File(target, self._part)
+        )
+        self.written = Sum(0, 0)
         self._chunk = 0
         self._is_whole_chunks = True
         self.digest = Digest()
@@ -111,7 +119,11 @@ class Part:
 
     def write(self, chunk: memoryview) -> None:
         """Write a whole chunk, or the last one. `digest` includes it already."""
-        self._content.write(chunk)
+        try:
+            self._content.write(chunk)
+        except NotAsOffered:
+            self._discard()
+            raise
         self._is_whole_chunks = len(chunk) == self._chunk
         self._unnoted_bytes += len(chunk)
         now = time.monotonic()
@@ -127,7 +139,12 @@ class Part:
 
     def finish(self) -> Path:
         """Complete the download. Returns the final name."""
-        self._content.finish(self._modified)
+        self.written = self._content.written
+        try:
+            self._content.finish(self._modified)
+        except NotAsOffered:
+            self._discard()
+            raise
         name = self._target.settle(self._part, self._name, is_folder=self._content.is_folder)
         self._journal.remove()
         self._unnoted_bytes = 0
@@ -139,6 +156,13 @@ class Part:
         if not self._chunk and not self._target.has(self._part):  # nothing has arrived
             self._journal.remove()
         self._journal.close()
+
+    def _discard(self) -> None:
+        """Nobody will ever announce this, so that it could be completed."""
+        self._content.close()
+        self._content.remove()
+        self._journal.remove()
+        self._unnoted_bytes = 0
 
     def _recall(self) -> None:
         facts, moments = self._journal.read()
@@ -299,9 +323,16 @@ class _File:
     def take_headers(self) -> bytes:
         return b""
 
+    @property
+    def written(self) -> Sum:
+        return Sum(os.fstat(self._file).st_size, 1)
+
     def finish(self, modified: str | None) -> None:
         keep_time(self._file, modified)
         self.close()
+
+    def remove(self) -> None:
+        self._target.remove(self._name)
 
     def close(self) -> None:
         if self._file >= 0:
@@ -314,9 +345,10 @@ class _Folder:
 
     is_folder = True
 
-    def __init__(self, target: TargetFolder, name: str) -> None:
+    def __init__(self, target: TargetFolder, name: str, offered: Sum) -> None:
         self._target = target
         self._name = name
+        self._offered = offered
         self._inside: TargetFolder | None = None
         self._unpacking: Unpacking | None = None
 
@@ -349,6 +381,13 @@ class _Folder:
         self._unpacking.headers.clear()
         return headers
 
+    @property
+    def written(self) -> Sum:
+        return self._unpacking.written if self._unpacking else Sum(0, 0)
+
+    def remove(self) -> None:
+        self._target.remove_folder(self._name)
+
     def finish(self, modified: str | None) -> None:  # noqa: ARG002  # the files inside have their own
         if self._unpacking is not None:
             self._unpacking.finish()
@@ -362,7 +401,7 @@ class _Folder:
 
     def _open(self) -> Unpacking:
         self._inside = self._target.folder(self._name)
-        self._unpacking = Unpacking(self._inside, caseless=self._is_caseless())
+        self._unpacking = Unpacking(self._inside, caseless=self._is_caseless(), offered=self._offered)
         return self._unpacking
 
     def _is_caseless(self) -> bool:

@@ -12,22 +12,27 @@ from satchel.cli.drop.crypto.session_keys import Tampered
 from satchel.cli.drop.receiver import offer_prompt
 from satchel.cli.drop.receiver.folder_unpack import BadFolder
 from satchel.cli.drop.receiver.inflow import Changed, Inflow, NotHandedOver
+from satchel.cli.drop.receiver.not_as_offered import NotAsOffered
 from satchel.cli.drop.receiver.partial_content import Part, is_begun
 from satchel.cli.drop.receiver.receive_log import ReceiveLog, Taking
 from satchel.cli.drop.receiver.stdout_sink import MAX_TEXT_BYTES, Output, Text, print_text
 from satchel.cli.drop.receiver.target_folder import TargetFolder
+from satchel.cli.drop.session.description_text import described
 from satchel.cli.drop.session.drop_session import Announced, DropSession
 from satchel.cli.drop.session.session_join import invited_by, join
 from satchel.cli.drop.session.session_listener import SessionListener
 from satchel.cli.engine.files.worker_pool import WorkerPool
 from satchel.cli.engine.http.client import open_client
 from satchel.cli.engine.http.failures import Refused, Unreachable
+from satchel.cli.engine.terminal.interrupt import say_in_time
 from satchel.cli.engine.terminal.output import CommandFailed, Misused, note
 from satchel.cli.engine.terminal.sizes import shown_bytes
 from satchel.kernel.names import folded
 
 # How long an owner may take to announce a changed file again.
 _ANEW_SECONDS = 30.0
+# The announcement of what a sender sends already is on its way, if there is one.
+_ANNOUNCED_SECONDS = 5.0
 # How many a sender serves at once.
 _AT_ONCE = 4
 _FORGED = "The server lists a file that no member of the session announced."
@@ -51,29 +56,45 @@ def receive_all(
         client.remember_server()
         try:
             with closing(TargetFolder.at(Path(into))) as target:
-                receiving = Receiving(session, target, log, to_output=output is not None)
-                receiving.take(receiving.choose(yes=yes, as_json=as_json))
-        finally:
+                receiving = Receiving(session, target, log, to_output=output is not None, asks=not yes)
+                receiving.take(receiving.choose())
+        except KeyboardInterrupt:
             log.end_bars()
-            with suppress(Refused, Unreachable):  # our membership expires without us
-                session.leave()
+            say_in_time(lambda: _leave(session))
+            raise
+        except BaseException:
+            log.end_bars()
+            _leave(session)
+            raise
+        log.end_bars()
+        _leave(session)
+
+
+def _leave(session: DropSession) -> None:
+    with suppress(Refused, Unreachable):  # our membership expires without us
+        session.leave()
 
 
 class Receiving:
     """One receiver in one session."""
 
-    def __init__(self, session: DropSession, target: TargetFolder, log: ReceiveLog, *, to_output: bool) -> None:
+    def __init__(
+        self, session: DropSession, target: TargetFolder, log: ReceiveLog, *, to_output: bool, asks: bool
+    ) -> None:
         self._session = session
         self._target = target
         self._log = log
         self._to_output = to_output
-        self._pool = WorkerPool(_AT_ONCE)
+        self._asks = asks
+        self._pool = WorkerPool(_AT_ONCE, self._interrupt)
         self._listener = SessionListener(session, log.say, self._pool.stop)
+        self._inflows: list[Inflow] = []
         self._idle: SimpleQueue[Inflow] = SimpleQueue()
         self._here = self._here_bytes = 0
         self._counting = threading.Lock()
+        self._asking = threading.Lock()
 
-    def choose(self, *, yes: bool, as_json: bool) -> list[Announced]:
+    def choose(self) -> list[Announced]:
         """The files that are offered, or those that were chosen."""
         self._listener.start()
         if not self._offered():
@@ -83,9 +104,9 @@ class Receiving:
             self._log.say(f"{_FORGED} It was left out.")
         members = self._session.state.members
         self._log.offered(offered, [offer_prompt.owner_name(file, members) for file in offered])
-        if not as_json:
+        if not self._log.as_json:
             offer_prompt.show(offered, members)
-        return offered if yes else offer_prompt.ask(offered)
+        return offer_prompt.ask(offered) if self._asks else offered
 
     def take(self, files: Sequence[Announced]) -> None:
         if not files:
@@ -96,7 +117,8 @@ class Receiving:
         self._refuse_if_full(files)
         with ExitStack() as until_the_end:
             for _ in range(min(_AT_ONCE, len(files))):
-                self._idle.put(until_the_end.enter_context(closing(Inflow(self._session, self._listener))))
+                self._inflows.append(until_the_end.enter_context(closing(Inflow(self._session, self._listener))))
+                self._idle.put(self._inflows[-1])
             self._take_all(files)
         missed = len(files) - self._here
         self._log.tell("done", self._sum_up(len(files)), files=self._here, size=self._here_bytes, missed=missed)
@@ -114,6 +136,11 @@ class Receiving:
             self._log.end_bars()
             note("Stopped. Partial files are kept. Run the same command again to resume.")
             raise
+
+    def _interrupt(self) -> None:
+        for inflow in self._inflows:
+            with suppress(OSError):
+                inflow.interrupt()
 
     def _offered(self) -> list[Announced]:
         """Sorted by owner and name, because the server does not know the order of the announcements."""
@@ -136,16 +163,27 @@ class Receiving:
     def _take(self, file: Announced) -> None:
         inflow = self._idle.get()
         try:
-            try:
-                self._take_one(file, inflow)
-            except Changed:
-                self._take_one(self._anew(file), inflow)
-        except (NotHandedOver, Changed, Tampered, BadFolder) as error:
+            self._take_as_offered(file, inflow)
+        except (NotHandedOver, NotAsOffered, Tampered, BadFolder) as error:
             self._log.failed(file.description.name, str(error))
         finally:
             self._idle.put(inflow)
 
+    def _take_as_offered(self, file: Announced, inflow: Inflow) -> None:
+        """Take what was chosen, or what it has become, if the person agrees to that."""
+        while True:
+            try:
+                self._take_one(file, inflow)
+            except Changed:
+                file = self._anew(file, _ANEW_SECONDS)
+            except NotAsOffered as error:
+                file = self._anew(file, _ANNOUNCED_SECONDS, error)
+            else:
+                return
+
     def _take_one(self, file: Announced, inflow: Inflow) -> None:
+        if self._is_other_now(file):
+            raise Changed("The file has changed since it was announced.")
         try:
             with closing(self._sink(file)) as sink, closing(self._log.taking(file.description)) as taking:
                 path = inflow.take(file, sink, taking)
@@ -157,15 +195,13 @@ class Receiving:
             raise CommandFailed(f"Cannot write to {self._target.path}: {error.strerror}.") from error
 
     def _tell_taken(self, file: Announced, sink: Part | Text | Output, path: Path | None, taking: Taking) -> None:
-        size = file.description.size
-        if size is None:  # not known before the end
-            size = taking.written_bytes
+        written = sink.written
         with self._counting:
-            self._here, self._here_bytes = self._here + 1, self._here_bytes + size
+            self._here, self._here_bytes = self._here + 1, self._here_bytes + (written.size or 0)
         if isinstance(sink, Text):
             self._tell_text(sink.text)
         elif path is not None:
-            self._log.saved(path, size, taking.pace)
+            self._log.saved(path, written, taking.pace, is_folder=file.description.kind == "folder")
 
     def _sink(self, file: Announced) -> Part | Text | Output:
         description = file.description
@@ -187,17 +223,21 @@ class Receiving:
         else:
             print_text(text)
 
-    def _anew(self, file: Announced) -> Announced:
-        """Wait for the announcement that replaces a changed file."""
-        self._log.say(f"{file.description.name} has changed since it was offered. Receiving the new version.")
+    def _is_other_now(self, file: Announced) -> Announced | None:
+        """What is announced in the place of this file by now, if that is something else."""
+        now = self._session.state.files.get(file.file_id)
+        return now if now and now.description != file.description else None
 
-        def announced() -> Announced | None:
-            now = self._session.state.files.get(file.file_id)
-            return now if now and now.description != file.description else None
-
-        again = self._listener.wait_for(announced, _ANEW_SECONDS)
+    def _anew(self, file: Announced, seconds: float, error: NotAsOffered | None = None) -> Announced:
+        """Wait for the announcement that replaces a changed file, and ask whether that is wanted as well."""
+        again = self._listener.wait_for(lambda: self._is_other_now(file), seconds)
         if again is None:
-            raise NotHandedOver("It has changed since it was offered, and was not offered again.")
+            raise error or NotHandedOver("It has changed since it was offered, and was not offered again.")
+        name, now = file.description.name, described(again.description)
+        self._log.say(f"{name} has changed since it was offered. It is now {now}.")
+        with self._asking:
+            if self._asks and not self._log.ask(offer_prompt.is_wanted):
+                raise NotHandedOver("It has changed since it was offered, and you did not want it then.")
         return again
 
     def _sum_up(self, wanted: int) -> str:

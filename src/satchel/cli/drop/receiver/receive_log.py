@@ -8,12 +8,12 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from satchel.cli.drop.crypto.session_keys import Description, Stream
+from satchel.cli.drop.crypto.session_keys import Description, Stream, Sum
 from satchel.cli.drop.session.drop_session import Announced
 from satchel.cli.drop.stream_bars import Bars
 from satchel.cli.drop.stream_pace import Pace
@@ -36,6 +36,7 @@ class ReceiveLog:
         self._bars = Bars() if has_bars else None
         self._speaking = threading.RLock()
         self._said = ""
+        self._is_asking = False
 
     def offered(self, files: Sequence[Announced], names: Sequence[str]) -> None:
         """For machines only. People see the prompt."""
@@ -55,13 +56,27 @@ class ReceiveLog:
     def taking(self, description: Description) -> "Taking":
         return Taking(self, description)
 
-    def saved(self, path: Path, size: int, pace: Pace) -> None:
-        facts = f"{shown_bytes(size)}{pace.summed_up(size)}"
+    def saved(self, path: Path, written: Sum, pace: Pace, *, is_folder: bool) -> None:
+        """What is on the disk now, which was counted there."""
+        size = written.size or 0
+        files = f"{written.files:,} {'file' if written.files == 1 else 'files'}, " if is_folder else ""
+        facts = f"{files}{shown_bytes(size)}{pace.summed_up(size)}"
         sentence = f"{paint('✓', 'good', sys.stderr)} {printable(str(path))} ({facts}), verified."
-        self.tell("saved", sentence, path=os.fsencode(path).decode(errors="replace"), size=size)
+        where = os.fsencode(path).decode(errors="replace")
+        self.tell("saved", sentence, path=where, size=size, files=written.files)
 
     def failed(self, name: str, why: str) -> None:
         self.tell("failed", printable(f"Not received: {name}: {why}"), name=name, why=why)
+
+    def ask(self, question: Callable[[], bool]) -> bool:
+        """Ask while no bar moves. Downloads go on meanwhile."""
+        with self._speaking:
+            self.end_bars()
+            self._is_asking = True
+        try:
+            return question()
+        finally:
+            self._is_asking = False
 
     def say(self, sentence: str) -> None:
         """Say this once, until something else is said or bytes arrive."""
@@ -88,7 +103,7 @@ class ReceiveLog:
     def move_bar(self, taking: "Taking", title: str, total: int | None, completed: int) -> bool:
         """Whether bars are shown."""
         with self._speaking:
-            if self._bars:
+            if self._bars and not self._is_asking:
                 self._bars.move(taking, title, total, completed)
             return self._bars is not None
 

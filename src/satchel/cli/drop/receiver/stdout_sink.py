@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from satchel.cli.drop.crypto.sealed_records import Digest
-from satchel.cli.drop.crypto.session_keys import Have
+from satchel.cli.drop.crypto.session_keys import Have, Sum
 from satchel.cli.engine.terminal.output import CommandFailed, printable
 
 # A text is kept in memory until it is complete and verified. A longer one is written to a file.
@@ -19,6 +19,10 @@ class Text:
         self.digest = Digest()
         self._chunk = 0
         self._written = bytearray()
+
+    @property
+    def written(self) -> Sum:
+        return Sum(len(self._written), 1)
 
     @property
     def text(self) -> str:
@@ -50,7 +54,12 @@ class Output:
         self.digest = Digest()
         self._chunk = 0
         self._is_whole_chunks = True
+        self._bytes = 0
         sys.stdout.flush()
+
+    @property
+    def written(self) -> Sum:
+        return Sum(self._bytes, 1)
 
     def have(self) -> Have | None:
         if not self.digest.chunks or not self._is_whole_chunks:
@@ -64,6 +73,7 @@ class Output:
 
     def write(self, chunk: memoryview) -> None:
         self._is_whole_chunks = len(chunk) == self._chunk
+        self._bytes += len(chunk)
         while chunk:
             chunk = chunk[os.write(sys.stdout.fileno(), chunk) :]
 

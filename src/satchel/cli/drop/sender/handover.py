@@ -73,6 +73,8 @@ class Handover:
     digest: Digest = field(default_factory=Digest)
     is_broken: bool = False
     is_sent: bool = False
+    # Whether something that is no receipt was said to be one. The receiver's own may still come.
+    is_disputed: bool = False
 
     @property
     def request_id(self) -> str:
@@ -91,6 +93,10 @@ class Handover:
         """How many bytes the receiver has, if it reports this many chunks."""
         written = chunks * CHUNK
         return written if self.length is None else min(written, self.length)
+
+    def is_refused(self, receipt: str) -> bool:
+        """Whether the receiver says, in the place of a receipt, that what came was changed on its way."""
+        return self.stream is not None and self.stream.is_refusal(from_b64(receipt) or b"")
 
     def confirm(self, receipt: str) -> bool:
         """Whether the receiver has proved to have everything, unchanged."""
@@ -131,7 +137,9 @@ class HandoverStreams:
 
     def _acknowledge(self, handover: Handover) -> Stream:
         length, first = handover.length, handover.digest.chunks
-        answer = self._session.keys.acknowledge(handover.request, length=length, chunk=CHUNK, first=first)
+        answer = self._session.keys.acknowledge(
+            handover.request, length=length, chunk=CHUNK, first=first, announced=handover.offer.description.sum
+        )
         handover.stream = answer.stream
         body = {
             "public_key": b64(answer.public_key),

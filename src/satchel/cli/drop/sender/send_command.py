@@ -28,6 +28,7 @@ from satchel.cli.engine.api_types.event_types import (
     Tagged,
 )
 from satchel.cli.engine.http.failures import Refused, Unreachable
+from satchel.cli.engine.terminal.interrupt import say_in_time
 from satchel.cli.engine.terminal.output import CommandFailed
 
 _STREAMS_AT_ONCE = 4
@@ -98,7 +99,8 @@ class Sending:
         """Whether a receiver downloads something, or waits for it."""
         members = self._session.state.members
         is_here = {each.member_id for each in members.values() if each.here}
-        return any(not each.is_broken and each.receiver.member_id in is_here for each in self._handovers.values())
+        open_ = [each for each in self._handovers.values() if not each.is_broken and not each.is_disputed]
+        return any(each.receiver.member_id in is_here for each in open_)
 
     def run(self, ready: Callable[[], None], raise_if_stopped: Callable[[], None]) -> None:
         """Serve until enough receivers have everything and none is busy. `ready` is called once people can join."""
@@ -120,14 +122,21 @@ class Sending:
                 raise
             raise _over() from refusal
 
-    def leave(self) -> None:
-        """Close the session, or only leave it if others offer something in it."""
+    def leave(self, *, in_time: bool) -> None:
+        """Close the session, or only leave it if others offer something in it. `in_time` for whoever pressed Ctrl-C."""
         owners = {file.owner_id for file in self._session.state.files.values()} - {self._session.member_id}
-        with suppress(Refused, Unreachable):  # the session expires without us
-            if owners:
-                self._session.leave()
-            else:
-                self._session.call("DELETE", "", type(None))
+
+        def leave() -> None:
+            with suppress(Refused, Unreachable):  # the session expires without us
+                if owners:
+                    self._session.leave()
+                else:
+                    self._session.call("DELETE", "", type(None))
+
+        if in_time:
+            say_in_time(leave)
+        else:
+            leave()
 
     def _hear(self, told: SessionView | DropEvent | None) -> None:
         match told:
@@ -182,7 +191,8 @@ class Sending:
     def _take_on(self, view: RequestView) -> None:
         offer = self._offers.get(view.file_id)
         known = self._handovers.get(view.request_id)
-        if view.owner_id != self._session.member_id or view.acknowledged or (known and not known.is_broken):
+        is_served = known is not None and not known.is_broken and not known.is_disputed
+        if view.owner_id != self._session.member_id or view.acknowledged or is_served:
             return
         if offer is None:
             self._decline(view.request_id, "gone")
@@ -195,12 +205,20 @@ class Sending:
         self._threads.take(handover)
 
     def _hear_done(self, request_id: str, receipt: str) -> None:
-        handover = self._handovers.pop(request_id, None)
+        handover = self._handovers.get(request_id)
         if handover is None:
             return
-        if not handover.confirm(receipt):
-            self._log.unproven(handover)
+        if handover.is_refused(receipt):
+            del self._handovers[request_id]
+            self._log.tampered(handover)
             return
+        if not handover.confirm(receipt):
+            # Anybody between us can invent one. The handover stays, so that the receiver's own is still heard.
+            if not handover.is_disputed:
+                handover.is_disputed = True
+                self._log.unproven(handover)
+            return
+        del self._handovers[request_id]
         self._log.received(handover)
         self._received[handover.receiver.member_id].add(handover.offer.file_id)
 

@@ -106,10 +106,16 @@ class SendLog:
         self._tell("received", sentence, **_facts(handover), **facts)
 
     def unproven(self, handover: Handover) -> None:
-        with self._speaking:
-            self._end(handover)
         claim = f"{handover.receiver.name} claims to have {handover.name}, without a valid receipt. It does not count."
         self._tell("unproven", printable(claim), **_facts(handover))
+
+    def tampered(self, handover: Handover) -> None:
+        """The receiver has proved that it is they who say so."""
+        with self._speaking:
+            self._end(handover)
+        found = f"{handover.receiver.name}'s program found that {handover.name} was changed on its way."
+        advice = "It kept nothing. Somebody between you alters what you send: use another network or server."
+        self._tell("tampered", printable(f"{found} {advice}"), **_facts(handover))
 
     def paused(self, handover: Handover, why: str) -> None:
         """A stream broke off. One that nobody wants any more is not reported."""

@@ -1,6 +1,6 @@
 """Describes what is offered, in the words that both sides see."""
 
-from satchel.cli.drop.crypto.session_keys import Description
+from satchel.cli.drop.crypto.session_keys import Description, Sum
 from satchel.cli.engine.terminal.sizes import shown_bytes
 
 
@@ -10,5 +10,15 @@ def described(description: Description) -> str:
     if description.kind == "text":
         return f"a text ({size})"
     if description.kind == "folder":
-        size = f"{description.files:,} {'file' if description.files == 1 else 'files'}, {size}"
+        size = f"{_files(description.files)}, {size}"
     return f"{description.name} ({size})"
+
+
+def counted(sum_: Sum) -> str:
+    """To the byte, because two that differ may look the same in megabytes."""
+    size = "an unknown number of bytes" if sum_.size is None else f"{sum_.size:,} bytes"
+    return size if sum_.files == 1 else f"{_files(sum_.files)} with {size}"
+
+
+def _files(number: int) -> str:
+    return f"{number:,} {'file' if number == 1 else 'files'}"

@@ -2,6 +2,7 @@
 //
 // Untrusted
 // ├── Tampered        something does not decrypt, or is not valid: it was changed on the way
+// ├── NotAsOffered    the owner sends something else than what was announced
 // ├── BrokenOff       a stream ended before its last record: ask again from where it ended
 // ├── BadShare        a public value of low order, which no honest program sends: a wrong guess
 // ├── WrongTag        the guest does not know the code (seen by the door)
@@ -17,6 +18,10 @@ export class Untrusted extends Error {
 
 export class Tampered extends Untrusted {
   override readonly kind = 'tampered';
+}
+
+export class NotAsOffered extends Untrusted {
+  override readonly kind = 'not-as-offered';
 }
 
 export class BrokenOff extends Untrusted {

@@ -122,7 +122,8 @@ describe.each(drop.requests)('a request $label', (vector) => {
   it('answered by the other half gives the same stream', async () => {
     const asked = new Asked(await KEYS, request, have, await privateKey(vector.receiver_private));
     const stream = await asked.accept(fromHex(vector.owner_public), fromHex(vector.acknowledgement));
-    expect(stream).toMatchObject({ length: vector.length, chunk: vector.chunk, first: vector.first });
+    const { length, chunk, first, sum } = vector;
+    expect(stream).toMatchObject({ length, chunk, first, sum });
     expect(await marksOf(stream)).toEqual(await marksOfHex(vector.key, vector.receipt_key));
   });
 
@@ -137,7 +138,7 @@ describe.each(drop.requests)('a request $label', (vector) => {
 
 describe('asking and answering', () => {
   const [file, receiver, owner] = [newId(), newId(), newId()];
-  const WHOLE: Agreement = { length: 1000, chunk: 64, first: 0 };
+  const WHOLE: Agreement = { length: 1000, chunk: 64, first: 0, sum: { size: 900, files: 2 } };
   const HAVE: Have = { chunk: 64, chunks: 3, digest: new Uint8Array(32).fill(7) };
   const ask = async (have: Have | null = null) => (await KEYS).ask(file, receiver, owner, have);
 

@@ -12,10 +12,11 @@ import {
   type Description,
   type Have,
   type Introduction,
+  type Sum,
 } from './memberMessages';
 import { gcmKey, hkdf, hmac, hmacKey, isHmac, randomBytes, seal, sha256, unseal } from './seal';
 
-export type { Description, Have, Introduction } from './memberMessages';
+export type { Description, Have, Introduction, Sum } from './memberMessages';
 
 /** The version of all computations here, as one byte. */
 export const SUITE = 1;
@@ -83,8 +84,11 @@ export type RequestFacts = {
 
 type Unsealed = Omit<RequestFacts, 'sealed'>;
 
-/** What the owner will send. `length` is null while it is not known, `first` is the first chunk. */
-export type Agreement = { length: number | null; chunk: number; first: number };
+/**
+ * What the owner will send. `length` is null while it is not known, `first` is the first chunk, `sum` what the owner
+ * announces by now, which an older program does not say.
+ */
+export type Agreement = { length: number | null; chunk: number; first: number; sum: Sum | null };
 
 /** The parameters of one stream. They can be posted to a worker. */
 export type Stream = Agreement & { key: CryptoKey; receiptKey: CryptoKey };
@@ -150,10 +154,10 @@ export class Keys {
     const publicKey = await publicKeyOf(privateKey);
     const shared = await sharedBy(privateKey, request.publicKey);
     const { commit, ...keys } = await this.streamKeys(request, publicKey, shared);
-    const { length, chunk, first } = agreement;
-    const said = { length, chunk, first, commit: toBase64(commit) };
+    const { length, chunk, first, sum } = agreement;
+    const said = { length, chunk, first, commit: toBase64(commit), ...(sum && { sum }) };
     const sealed = await seal(this.material.auth, this.acknowledgementPlace(request, publicKey), said);
-    return { publicKey, sealed, stream: { length, chunk, first, ...keys } };
+    return { publicKey, sealed, stream: { length, chunk, first, sum, ...keys } };
   }
 
   /** The associated data that binds a message to one request. */
@@ -239,4 +243,13 @@ export function receiptFor(stream: Stream, digest: Bytes): Promise<Bytes> {
 
 export function isReceipt(stream: Stream, receipt: Bytes, digest: Bytes): Promise<boolean> {
   return isHmac(stream.receiptKey, receipt, concat(text('drop/1 received'), digest));
+}
+
+/** What the receiver sends instead of a receipt when something was changed on its way. */
+export function refusalFor(stream: Stream): Promise<Bytes> {
+  return hmac(stream.receiptKey, text('drop/1 refused'));
+}
+
+export function isRefusal(stream: Stream, refusal: Bytes): Promise<boolean> {
+  return isHmac(stream.receiptKey, refusal, text('drop/1 refused'));
 }

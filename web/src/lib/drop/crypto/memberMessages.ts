@@ -46,23 +46,33 @@ export function readHave(said: unknown): Have | null {
   return { chunk: chunkBytes(chunk), chunks: count(chunks), digest: digestBytes(digest) };
 }
 
+/** How many bytes in how many files. The bytes of a pipe are not known. */
+export type Sum = { size: number | null; files: number };
+
 export function readAgreement(said: unknown): {
   length: number | null;
   chunk: number;
   first: number;
   commit: string;
+  sum: Sum | null;
 } {
-  const { length, chunk, first, commit } = fieldsOf(said);
+  const { length, chunk, first, commit, sum } = fieldsOf(said);
   const agreement = {
     length: length === null ? null : count(length),
     chunk: chunkBytes(chunk),
     first: count(first),
     commit: letters(commit),
+    sum: sum === undefined || sum === null ? null : readSum(sum),
   };
   if (agreement.length !== null && agreement.first * agreement.chunk > agreement.length) {
     throw new Tampered('It begins behind its end.');
   }
   return agreement;
+}
+
+function readSum(said: unknown): Sum {
+  const { size, files } = fieldsOf(said);
+  return { size: size === null ? null : count(size), files: count(files) };
 }
 
 function fieldsOf(said: unknown): Said {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { concat, fromHex, toHex, type Bytes } from './bytes';
 import { BrokenOff, Tampered } from './errors';
-import { receiptFor, type Stream } from './keys';
+import { isRefusal, receiptFor, refusalFor, type Stream } from './keys';
 import { sourceOf } from './pieces';
 import { ChainDigest, Opener, sealedBytes, Sealer } from './records';
 import { bodyOf, chunksOf, flipped, streamOf, vectors } from './testVectors';
@@ -63,6 +63,8 @@ describe.each(streams)('a content of $length bytes in chunks of $chunk from $fir
   it('has the receipt that the other half has', async () => {
     const digest = fromHex(vector.digests.at(-1) as string);
     expect(toHex(await receiptFor(await streamOf(vector), digest))).toBe(vector.receipt);
+    expect(toHex(await refusalFor(await streamOf(vector)))).toBe(vector.refusal);
+    expect(await isRefusal(await streamOf(vector), fromHex(vector.receipt))).toBe(false);
   });
 
   it('is never finished when it was cut, wherever', async () => {

@@ -23,8 +23,9 @@ export async function streamOf(facts: {
   first: number;
 }): Promise<Stream> {
   const { length, chunk, first } = facts;
+  const receiptKey = await hmacKey(fromHex(facts.receipt_key), 'SHA-256');
   const key = await gcmKey(fromHex(facts.key));
-  return { length, chunk, first, key, receiptKey: await hmacKey(fromHex(facts.receipt_key), 'SHA-256') };
+  return { length, chunk, first, sum: null, key, receiptKey };
 }
 
 export function chunksOf(content: Bytes, chunk: number): Bytes[] {

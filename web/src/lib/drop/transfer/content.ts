@@ -3,7 +3,7 @@ import type { Picked } from '$lib/files/pickedFiles';
 import type { Announced } from './messages';
 
 /** What is announced, and the bytes of it as they travel; a folder's are more than its `size`. */
-export type Content = { description: Announced & { files: number }; bytes: Blob };
+export type Content = { description: Announced; bytes: Blob };
 
 export function contentOfFile(file: File): Content {
   const description = {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { concat, type Bytes } from '../crypto/bytes';
-import { Tampered } from '../crypto/errors';
+import { NotAsOffered, Tampered } from '../crypto/errors';
 import { contentOfFile, contentOfFolder, contentOfText } from './content';
+import { FolderArchive } from './folderArchive';
 import { FolderReader } from './folders';
 import { cleanName, cleanPath, UsedPaths } from './names';
 
@@ -108,5 +109,25 @@ describe('names that somebody else chose', () => {
     const used = new UsedPaths();
     const paths = ['a/b.txt', 'A/B.txt', 'a/b.txt'];
     expect(paths.map((path) => used.unused(path))).toEqual(['a/b.txt', 'A/B (1).txt', 'a/b (2).txt']);
+  });
+});
+
+describe('an archive of a folder', () => {
+  const [one, two] = [
+    thing({ path: 'a', size: 3, kind: 'file' }, 'one'),
+    thing({ path: 'b', size: 3, kind: 'file' }, 'two'),
+  ];
+  const folder = concat(one, two);
+
+  it('counts what it wrote, and refuses what is more or less than was announced', () => {
+    const archive = new FolderArchive({ size: 6, files: 2 });
+    archive.feed(folder);
+    archive.finish();
+    expect(archive.written).toEqual({ size: 6, files: 2 });
+    expect(() => new FolderArchive({ size: 6, files: 1 }).feed(folder)).toThrow(NotAsOffered);
+    expect(() => new FolderArchive({ size: 5, files: 2 }).feed(folder)).toThrow(NotAsOffered);
+    const short = new FolderArchive({ size: 9, files: 3 });
+    short.feed(folder);
+    expect(() => short.finish()).toThrow(NotAsOffered);
   });
 });

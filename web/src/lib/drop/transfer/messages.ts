@@ -1,6 +1,6 @@
 // The messages between a page and the worker of one transfer.
 import type { EventOf } from '$lib/live/frames';
-import type { KeyMaterial } from '../crypto/keys';
+import type { KeyMaterial, Sum } from '../crypto/keys';
 
 export type RequestView = EventOf<'drop.request'>['request'];
 
@@ -33,6 +33,10 @@ export type Failure =
   | { kind: 'refused'; refusal: Refusal }
   /** Somebody in between changed what was sent. */
   | { kind: 'tampered' }
+  /** The receiver found that somebody in between changed what we sent. */
+  | { kind: 'complained' }
+  /** The owner sends something else than what was announced. */
+  | { kind: 'differs' }
   /** The file on this device is no longer what was announced, or cannot be read any more. */
   | { kind: 'changed' }
   /** It could not be written, or there is nowhere to write so much. */
@@ -46,6 +50,8 @@ export type Status = {
   length: number | null;
   reason?: 'declined' | 'changed' | 'gone' | 'cancelled';
   failure?: Failure;
+  /** What was written, counted where it was written, when it is done. */
+  written?: Sum;
   /** The text that was handed over, when it is done and was one. */
   text?: string;
 };
@@ -56,6 +62,7 @@ export type SendTask = {
   access: Access;
   request: RequestView;
   content: Blob;
+  announced: Sum;
   /** The chain's value after each chunk that was read before, 32 bytes each. */
   known: Uint8Array<ArrayBuffer>;
   /** How many segments may be under way at once. */
@@ -83,6 +90,7 @@ export type Announced = {
   kind: 'file' | 'folder' | 'text';
   name: string;
   size: number | null;
+  files: number;
   modified: string | null;
   type: string;
 };

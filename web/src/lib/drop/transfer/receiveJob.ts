@@ -1,8 +1,8 @@
 // Receives one thing in a worker: requests it, unseals it, writes it, and after a break requests the rest.
 import { waitBefore } from '$lib/live/connection';
 import { fromBase64, toBase64, type Bytes } from '../crypto/bytes';
-import { BrokenOff, Untrusted } from '../crypto/errors';
-import { Keys, receiptFor, type Asked, type Have, type Stream } from '../crypto/keys';
+import { BrokenOff, NotAsOffered, Untrusted } from '../crypto/errors';
+import { Keys, receiptFor, refusalFor, type Asked, type Have, type Stream } from '../crypto/keys';
 import { ChainDigest, Opener, type Opened } from '../crypto/records';
 import { release } from '../crypto/release';
 import { Control, Refused, Unreachable } from './control';
@@ -41,6 +41,7 @@ export class ReceiveJob {
   #archive: FolderArchive | undefined;
   #have: Have | null = null;
   #asked: Asked | undefined;
+  #stream: Stream | undefined;
   #answer = new Deferred<Acknowledgement>();
   #way: Way = 'answer';
   #attempt = 0;
@@ -102,7 +103,7 @@ export class ReceiveJob {
     const { sink, have } = await openSink(place, description);
     this.#sink = sink;
     this.#have = have;
-    if (description.kind === 'folder') this.#archive = new FolderArchive();
+    if (description.kind === 'folder') this.#archive = new FolderArchive(description);
     this.#become({ bytes: have ? have.chunk * have.chunks : 0, length: have ? description.size : null });
   }
 
@@ -110,6 +111,8 @@ export class ReceiveJob {
   async #attempted(): Promise<boolean> {
     try {
       const stream = await this.#ask();
+      this.#stream = stream;
+      this.#refuseIfOther(stream);
       if (stream.first === 0 && this.#have) await this.#restart();
       this.#become({ stage: 'flowing', bytes: stream.first * stream.chunk, length: stream.length });
       const digest = await this.#drain(stream);
@@ -146,9 +149,18 @@ export class ReceiveJob {
     return asked.accept(fromBase64(answer.public_key), fromBase64(answer.sealed));
   }
 
+  /** Compares what was announced with what is about to come, before the first byte of it. */
+  #refuseIfOther({ length, sum }: Stream): void {
+    const { kind, size, files } = this.#task.description;
+    const isOther = sum !== null && (sum.size !== size || sum.files !== files);
+    // The length of a folder includes its headers, which nobody has announced.
+    if (isOther || (kind !== 'folder' && size !== null && length !== size))
+      throw new NotAsOffered('The owner sends something else than what was announced.');
+  }
+
   async #restart(): Promise<void> {
     this.#have = null;
-    if (this.#archive) this.#archive = new FolderArchive();
+    if (this.#archive) this.#archive = new FolderArchive(this.#task.description);
     await this.#sink?.restart();
   }
 
@@ -195,7 +207,10 @@ export class ReceiveJob {
     if (isText) this.#become({ text: (await written.file?.text()) ?? '' });
     else this.#tell({ kind: 'written', ...written });
     await this.#confirm(toBase64(await receiptFor(stream, digest)));
-    this.#become({ stage: 'done' });
+    this.#become({
+      stage: 'done',
+      written: this.#archive?.written ?? { size: this.#status.bytes, files: 1 },
+    });
   }
 
   /** Retries a few times; the file is here, whether the owner hears of it or not. */
@@ -236,11 +251,17 @@ export class ReceiveJob {
     await this.#abandon().catch(() => undefined);
     if (failure instanceof Ended) this.#become({ stage: 'ended', reason: failure.reason });
     else this.#become({ stage: 'failed', failure: failureOf(failure) });
+    if (this.#status.failure?.kind === 'tampered' && this.#stream) await this.#complain(this.#stream);
     if (this.#isCancelled || this.#status.stage === 'failed') await this.#withdraw();
   }
 
   async #abandon(): Promise<void> {
     await this.#sink?.abandon();
+  }
+
+  /** The owner should know that somebody in between changes what they send. */
+  async #complain(stream: Stream): Promise<void> {
+    await this.#confirm(toBase64(await refusalFor(stream)));
   }
 
   /** The owner need not send what nobody takes. */
@@ -258,5 +279,6 @@ export class ReceiveJob {
 
 function failureOf(failure: unknown): Failure {
   if (failure instanceof Refused) return { kind: 'refused', refusal: failure.refusal };
+  if (failure instanceof NotAsOffered) return { kind: 'differs' };
   return { kind: failure instanceof Untrusted ? 'tampered' : 'unsaved' };
 }

@@ -73,8 +73,8 @@ export class Receiver {
     if (typeof this.#placed !== 'object') return;
     const { place } = this.#placed;
     // What pages keep beside it cannot always be posted.
-    const { kind, name, size, modified, type } = this.#options.description;
-    const description = { kind, name, size, modified, type };
+    const { kind, name, size, files, modified, type } = this.#options.description;
+    const description = { kind, name, size, files, modified, type };
     const task: ToWorker = { kind: 'receive', access, fileId, ownerId, description, place };
     this.#worker = startWorker((news) => this.#told(news));
     this.#worker.postMessage(task, place.kind === 'download' ? [place.port] : []);

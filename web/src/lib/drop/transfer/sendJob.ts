@@ -1,7 +1,15 @@
 // Sends one thing in a worker: finds where to begin, reads, seals, sends, and waits for the receiver's receipt.
 import { fromBase64, isEqual, toBase64, type Bytes } from '../crypto/bytes';
-import { Tampered, Untrusted } from '../crypto/errors';
-import { CHUNK_BYTES, isReceipt, Keys, type Have, type RequestFacts, type Stream } from '../crypto/keys';
+import { Untrusted } from '../crypto/errors';
+import {
+  CHUNK_BYTES,
+  isReceipt,
+  isRefusal,
+  Keys,
+  type Have,
+  type RequestFacts,
+  type Stream,
+} from '../crypto/keys';
 import { PieceReader, sourceOf } from '../crypto/pieces';
 import { ChainDigest, sealedBytes, Sealer } from '../crypto/records';
 import { Control, isAbort, Refused, Unreachable } from './control';
@@ -15,6 +23,7 @@ const CHUNKS_IN_SEGMENT = SEGMENT_BYTES / CHUNK_BYTES;
 // The last record comes with the last segment.
 const MOST_SEALED_BYTES = sealedBytes({ length: SEGMENT_BYTES, chunk: CHUNK_BYTES, first: 0 }) as number;
 const RECEIPT_TIMEOUT_MS = 60_000;
+const MOST_CLAIMS = 16;
 // The other side is not there, or this request is none any more: it will ask again.
 const PASSING = new Set([
   'receiver-gone',
@@ -24,6 +33,9 @@ const PASSING = new Set([
   'request-unknown',
 ]);
 
+/** The receiver says that what came was changed on its way. */
+class Complained extends Error {}
+
 export class SendJob {
   readonly #task: SendTask;
   readonly #tell: (news: FromWorker) => void;
@@ -31,10 +43,12 @@ export class SendJob {
   readonly #keys: Keys;
   readonly #path: string;
   readonly #stop = new AbortController();
-  readonly #receipt = new Deferred<string>();
   readonly #marks: Marks;
   #status: Status;
-  #isConfirmed = false;
+  #stream: Stream | undefined;
+  /** What was said to be a receipt and is not looked at yet. The server can invent as many as it likes. */
+  #claims: Bytes[] = [];
+  #claimed = new Deferred<void>();
 
   constructor(task: SendTask, tell: (news: FromWorker) => void) {
     this.#task = task;
@@ -63,10 +77,9 @@ export class SendJob {
       const bytes = Math.min(event.chunks * CHUNK_BYTES, this.#task.content.size);
       if (this.#status.stage === 'flowing') this.#become({ bytes });
     } else if (event.type === 'drop.done') {
-      this.#isConfirmed = true;
-      this.#receipt.resolve(event.receipt);
+      void this.#weigh(event.receipt);
     } else if (event.type === 'drop.ended' || event.type === 'drop.declined') {
-      if (!this.#isConfirmed) this.#stop.abort();
+      if (!this.#claims.length) this.#stop.abort();
     }
   }
 
@@ -79,8 +92,14 @@ export class SendJob {
     const { request, content } = this.#task;
     const facts = factsOf(request);
     const digest = await this.#shared(await this.#keys.openRequest(facts));
-    const agreement = { length: content.size, chunk: CHUNK_BYTES, first: digest.chunks };
+    const agreement = {
+      length: content.size,
+      chunk: CHUNK_BYTES,
+      first: digest.chunks,
+      sum: this.#task.announced,
+    };
     const { publicKey, sealed, stream } = await this.#keys.acknowledge(facts, agreement);
+    this.#stream = stream;
     const body = {
       public_key: toBase64(publicKey),
       sealed: toBase64(sealed),
@@ -93,9 +112,16 @@ export class SendJob {
   }
 
   async #conclude(stream: Stream, digest: Bytes): Promise<void> {
-    const receipt = fromBase64(await this.#confirmed());
-    if (!(await isReceipt(stream, receipt, digest))) throw new Tampered('This is no receipt of it.');
+    await this.#confirmed(stream, digest);
     this.#become({ stage: 'done', bytes: this.#task.content.size });
+  }
+
+  /** A complaint ends it. What may be a receipt is kept until we know what it has to be. */
+  async #weigh(receipt: string): Promise<void> {
+    const claim = bytesOf(receipt);
+    if (this.#stream && (await isRefusal(this.#stream, claim))) return this.#stop.abort(new Complained());
+    this.#claims = [...this.#claims, claim].slice(-MOST_CLAIMS);
+    this.#claimed.resolve();
   }
 
   /** The digest of what both sides have the same of; nothing if they differ. */
@@ -157,21 +183,28 @@ export class SendJob {
   }
 
   /** For as long as it takes: it may have been given while we were offline, and only we can tell whether it is right. */
-  async #confirmed(): Promise<string> {
+  async #confirmed(stream: Stream, digest: Bytes): Promise<void> {
     const late = setTimeout(() => this.#become({ stage: 'broken' }), RECEIPT_TIMEOUT_MS);
     const { signal } = this.#stop;
-    const stopped = (): void => this.#receipt.reject(signal.reason);
-    if (signal.aborted) stopped();
-    signal.addEventListener('abort', stopped);
+    signal.addEventListener('abort', () => this.#claimed.reject(signal.reason));
     try {
-      return await this.#receipt.promise;
+      for (;;) {
+        signal.throwIfAborted();
+        // A forged one is passed over: the right one may still come.
+        const claims = this.#claims.splice(0);
+        for (const claim of claims) if (await isReceipt(stream, claim, digest)) return;
+        await this.#claimed.promise;
+        this.#claimed = new Deferred();
+      }
     } finally {
       clearTimeout(late);
     }
   }
 
   async #failed(failure: unknown): Promise<void> {
-    if (isAbort(failure)) {
+    if (this.#stop.signal.reason instanceof Complained) {
+      this.#become({ stage: 'failed', failure: { kind: 'complained' } });
+    } else if (isAbort(failure)) {
       this.#become({ stage: 'ended', reason: 'cancelled' });
     } else if (failure instanceof Unreachable || (failure instanceof Refused && PASSING.has(failure.slug))) {
       this.#become({ stage: 'broken' });
@@ -196,6 +229,15 @@ export class SendJob {
   #become(change: Partial<Status>): void {
     this.#status = { ...this.#status, ...change };
     this.#tell({ kind: 'status', status: this.#status });
+  }
+}
+
+/** Nothing, if it is not even written as bytes are. */
+function bytesOf(written: string): Bytes {
+  try {
+    return fromBase64(written);
+  } catch {
+    return new Uint8Array();
   }
 }
 

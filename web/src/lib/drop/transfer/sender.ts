@@ -90,7 +90,9 @@ export class Sender {
     // Two keep the line full while one answer is under way; with others beside it that is done by them.
     const inFlight = slots.free === AT_ONCE - 1 ? 2 : 1;
     this.#worker = startWorker((news) => this.#told(news, request));
-    this.#say({ kind: 'send', access, request, content: content.bytes, known, inFlight });
+    const { size, files } = content.description;
+    const announced = { size, files };
+    this.#say({ kind: 'send', access, request, content: content.bytes, announced, known, inFlight });
   }
 
   #told(news: FromWorker, request: RequestView): void {

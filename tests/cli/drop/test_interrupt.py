@@ -1,0 +1,68 @@
+"""Ctrl-C ends a command whatever the line does, and silence is said."""
+
+import os
+import signal
+import subprocess
+from collections.abc import Generator
+from contextlib import contextmanager
+
+import pytest
+
+from satchel.cli.drop.crypto.session_keys import CHUNK
+from tests.cli.drop.sender import sending
+from tests.cli.terminal import Person
+from tests.cli.watcher import Watcher
+from tests.server.process import ServerProcess
+
+pytestmark = pytest.mark.slow
+
+# Below the time after which requests give up by themselves.
+PATIENCE_SECONDS = 25
+
+
+@pytest.fixture(autouse=True)
+def heard_signals() -> Generator[None]:
+    """A shell that starts the tests in the background has Ctrl-C ignored, and children would inherit that."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def receiving(person: Person, link: str) -> Generator[Watcher]:
+    with person.start("receive", "--yes", "--into", "here", "--json", SATCHEL_CODE=link) as process:
+        try:
+            yield Watcher(process)
+        finally:
+            process.kill()
+
+
+def ends_by_interruption(process: "subprocess.Popen[str]") -> bool:
+    process.send_signal(signal.SIGINT)
+    return process.wait(PATIENCE_SECONDS) == 130
+
+
+def test_a_receiver_whose_line_is_silent_says_so_and_ends_by_ctrl_c(
+    ann: Person, bob: Person, server: ServerProcess
+) -> None:
+    with sending(ann, server.url, "-", "--as", "film") as sender:
+        sender.is_piped(os.urandom(4 * CHUNK + 1))
+        with receiving(bob, sender.opened["link"]) as receiver:
+            sender.sees("begun")
+            receiver.sees("note", lambda told: "Nothing has come for 5 s" in told["text"])
+            assert ends_by_interruption(receiver.process)
+
+
+def test_both_sides_end_by_ctrl_c_while_the_server_stands_still(
+    ann: Person, bob: Person, server: ServerProcess
+) -> None:
+    with sending(ann, server.url, "-", "--as", "film") as sender:
+        sender.is_piped(os.urandom(4 * CHUNK + 1))
+        with receiving(bob, sender.opened["link"]) as receiver:
+            sender.sees("begun")
+            server.process.send_signal(signal.SIGSTOP)
+            try:
+                assert ends_by_interruption(receiver.process)
+                assert ends_by_interruption(sender.process)
+            finally:
+                server.process.send_signal(signal.SIGCONT)
