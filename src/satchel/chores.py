@@ -10,6 +10,7 @@ from datetime import timedelta
 import msgspec
 
 from satchel.kernel.clock import Clock, from_iso, iso
+from satchel.kernel.errors import SatchelError
 from satchel.stores.ports.ephemeral import Ephemeral, Get, Put
 from satchel.stores.schema import EphemeralKey
 
@@ -102,7 +103,7 @@ async def repeat(do: Callable[[], Awaitable[object]], every: timedelta) -> None:
         try:
             await do()
         except Exception as error:  # noqa: BLE001 -- whatever went wrong, it is tried again
-            _log.warning("housekeeping was put off", exc_info=error)
+            _log.warning("housekeeping was put off: %s", error, exc_info=_unknown(error))
         await asyncio.sleep(every.total_seconds())
 
 
@@ -110,5 +111,10 @@ async def _do(chore: Chore) -> ChoreDone:
     try:
         return ChoreDone(name=chore.name, removed=await chore.do(), failed=False)
     except Exception as error:  # noqa: BLE001 -- one that fails must not keep the others from being done
-        _log.warning("housekeeping was put off: %s", chore.name, exc_info=error)
+        _log.warning("housekeeping was put off: %s: %s", chore.name, error, exc_info=_unknown(error))
         return ChoreDone(name=chore.name, removed=0, failed=True)
+
+
+def _unknown(error: Exception) -> Exception | None:
+    """Where an error says itself what is wrong, a traceback only hides it."""
+    return None if isinstance(error, SatchelError) else error

@@ -3,7 +3,7 @@
 import pytest
 
 from satchel.edge.http.problems import MethodNotAllowed, kinds_of_problem
-from satchel.kernel.errors import Conflict, Invalid, SatchelError, TooMany, Unavailable
+from satchel.kernel.errors import Conflict, Invalid, OutOfSpace, SatchelError, TooMany, Unavailable
 from tests.edge.given import Edge, slug
 
 
@@ -61,8 +61,23 @@ async def test_waiting_times_become_a_header(edge: Edge) -> None:
 
 async def test_a_failing_store_is_a_503_that_is_logged(edge: Edge, caplog: pytest.LogCaptureFixture) -> None:
     raising(edge, Unavailable("The store does not answer."))
-    assert (await edge.client().get("/api/v1/fail/x")).status_code == 503
+    answer = await edge.client().get("/api/v1/fail/x")
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")
     assert "does not answer" in caplog.text
+
+
+@pytest.mark.parametrize("kind", [Unavailable, OutOfSpace])
+async def test_what_a_vendor_said_is_in_the_log_and_not_in_the_answer(
+    edge: Edge, caplog: pytest.LogCaptureFixture, kind: type[SatchelError]
+) -> None:
+    error = kind("The bucket photos cannot be used.")
+    error.__cause__ = ConnectionRefusedError("10.0.0.9 refused")
+    raising(edge, error)
+    answer = await edge.client().get("/api/v1/fail/x")
+    assert "administrator" in answer.json()["detail"]
+    assert not any(word in answer.text for word in ("photos", "10.0.0.9"))
+    assert "The bucket photos cannot be used. (ConnectionRefusedError: 10.0.0.9 refused)" in caplog.text
+    assert not any(record.exc_info for record in caplog.records)
 
 
 async def test_facts_that_json_does_not_know_are_written_as_text(edge: Edge) -> None:

@@ -8,6 +8,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
 from satchel.edge.http.limits import Limits
+from satchel.kernel.errors import Forbidden
 from tests.edge.given import Edge, serving
 
 OFTEN = Limits(ping_seconds=0.1, linger_seconds=0.2)
@@ -44,3 +45,28 @@ async def test_a_client_that_does_not_answer_is_taken_for_dead(edge: Edge) -> No
         connection.transport.resume_reading()
         with pytest.raises(ConnectionClosed):
             await connection.recv()
+
+
+async def test_a_client_that_leaves_before_it_is_refused_is_no_failure(
+    edge: Edge, caplog: pytest.LogCaptureFixture
+) -> None:
+    refused = asyncio.Event()
+
+    async def refuse(_scope: Scope, receive: Receive, _send: Send) -> None:
+        await receive()
+        assert (await receive())["type"] == "websocket.disconnect"
+        refused.set()
+        raise Forbidden("Nobody is let in here.")
+
+    edge.live = refuse
+    async with serving(edge.app(), OFTEN) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        lines = ["GET /api/v1/live HTTP/1.1", "Host: 127.0.0.1", "Upgrade: websocket", "Connection: Upgrade"]
+        lines += ["Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA=="]
+        writer.write("\r\n".join([*lines, "", ""]).encode() + b"\x88\x80abcd")
+        await writer.drain()
+        await refused.wait()
+        while await reader.read(1000):
+            pass
+        writer.close()
+    assert not any(record.exc_info for record in caplog.records)

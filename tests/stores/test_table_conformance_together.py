@@ -287,6 +287,28 @@ async def test_a_write_that_changes_nothing_is_not_in_the_stream(tables: Tables,
     assert [(change.old is None, change.new and change.new["n"]) for change in changes] == [(True, 1), (False, True)]
 
 
+async def test_an_update_of_what_has_expired_is_a_removal_and_a_new_item(harness: TableHarness, owner: str) -> None:
+    key = {"owner": owner, "name": "old"}
+    old = {**key, "until": int(harness.clock()) + 10, "n": 5}
+    await harness.first.put(THINGS, old)
+    await harness.advance(10)
+    new = await harness.first.update(THINGS, key, [add("n", 1)])
+    changes = await _changes(harness.first, THINGS, owner)
+    assert [(change.old, change.new) for change in changes] == [(None, old), (old, None), (None, new)]
+
+
+@pytest.mark.parametrize("name", ["owner", "name", "colour", "weight"])
+async def test_a_condition_on_a_place_inside_a_key_is_refused(tables: Tables, owner: str, name: str) -> None:
+    """Of the table and of its indexes: what is a text or a number has no inside."""
+    key = {"owner": owner, "name": "one"}
+    for place in (attr(name, "inside"), attr(name, 0)):
+        with pytest.raises(Invalid, match="is a key"):
+            await tables.put(THINGS, key, when=place.absent())
+        with pytest.raises(Invalid, match="is a key"):
+            await tables.transact([Update(THINGS, key, [add("n", 1)], place == 1)])
+    assert await tables.get(THINGS, key) is None
+
+
 async def test_a_refused_write_is_not_in_the_stream(tables: Tables, owner: str) -> None:
     key = {"owner": owner, "name": "refused"}
     with pytest.raises(TransactionCancelled):

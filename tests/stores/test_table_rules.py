@@ -312,7 +312,7 @@ STORED: Item = {
     ],
 )
 def test_a_condition_holds_exactly_when_dynamodb_says_so(condition: Condition, holds: bool) -> None:
-    assert evaluate(check_condition(condition), STORED) is holds
+    assert evaluate(check_condition(TABLE, condition), STORED) is holds
 
 
 @pytest.mark.parametrize(
@@ -344,7 +344,7 @@ def test_a_condition_holds_exactly_when_dynamodb_says_so(condition: Condition, h
 )
 def test_a_condition_that_dynamodb_would_not_take_is_refused(condition: Any) -> None:
     with pytest.raises(Invalid):
-        check_condition(condition)
+        check_condition(TABLE, condition)
 
 
 def alternatives(count: int) -> Condition:
@@ -355,7 +355,7 @@ def alternatives(count: int) -> Condition:
 
 
 def test_a_condition_of_too_many_parts_is_refused_however_deep() -> None:
-    check_condition(alternatives(100))
+    check_condition(TABLE, alternatives(100))
     for count in (151, 5000):
         with pytest.raises(Invalid):
-            check_condition(alternatives(count))
+            check_condition(TABLE, alternatives(count))

@@ -105,6 +105,8 @@ class Unavailable(SatchelError):
     status = 503
     slug = "unavailable"
     title = "Not available right now"
+    # Seconds, for clients that wait as long as they are told to.
+    retry_after: ClassVar[int] = 2
 
 
 class OutOfSpace(SatchelError):

@@ -1,6 +1,7 @@
 """Opens the three stores that the settings name. Only this module knows which vendor is behind each contract."""
 
 import fcntl
+import os
 from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -118,7 +119,8 @@ def prepare_folder(folder: Path) -> None:
 def _held(folder: Path) -> Generator[None]:
     """Hold a lock on the folder, so that no other server uses it. The lock ends with the process."""
     try:
-        lock = (folder / "lock").open("wb")
+        lock = os.fdopen(os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600), "wb")
+        os.fchmod(lock.fileno(), 0o600)  # an older version let others read it
     except OSError as error:
         raise Unavailable(
             f"The data folder {folder} cannot be written ({error.strerror}). Choose another with --data."

@@ -4,16 +4,22 @@ import inspect
 import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import msgspec
 
-from satchel.kernel.errors import Forbidden, SatchelError, Unavailable
+from satchel.kernel.errors import Forbidden, OutOfSpace, SatchelError, Unavailable
 
 MEDIA_TYPE = b"application/problem+json"
 Headers = list[tuple[bytes, bytes]]
 
 _UNEXPECTED = "Something failed on the server. If it happens again, report the request id to its administrator."
+
+_NO_ANSWER = (
+    "Something that this server needs does not work right now. Try again in a moment. "
+    "If it lasts, tell its administrator."
+)
+_NO_SPACE = "There is no space left on this server. Tell its administrator."
 
 _log = logging.getLogger("satchel.edge")
 _encode = msgspec.json.Encoder(enc_hook=str).encode
@@ -90,7 +96,6 @@ class Busy(Unavailable):
 
     slug = "busy"
     title = "Too busy right now"
-    retry_after: ClassVar[int] = 2
 
 
 class ShuttingDown(Unavailable):
@@ -119,14 +124,13 @@ def problem_from(error: Exception, request_id: str) -> Problem:
         _log.error("a request failed", exc_info=error, extra={"request": request_id})
         error = SatchelError(_UNEXPECTED)
     elif error.status >= 500:
-        cause = error if error.__cause__ is not None else None
-        _log.warning("a request could not be served: %s", error, exc_info=cause, extra={"request": request_id})
+        _log.warning("a request could not be served: %s", _with_cause(error), extra={"request": request_id})
     content: dict[str, Any] = {
         **error.facts,
         "type": f"/problems#{error.slug}",
         "title": error.title,
         "status": error.status,
-        "detail": error.detail,
+        "detail": _detail_for_visitors(error),
         "instance": f"urn:satchel:request:{request_id}",
     }
     body = _encode(content)
@@ -137,6 +141,20 @@ def problem_from(error: Exception, request_id: str) -> Problem:
     ]
     headers.extend(_extra_headers(error))
     return Problem(error.status, headers, body)
+
+
+def _with_cause(error: SatchelError) -> str:
+    """For the log. Where a failure is known, the words of whoever caused it say more than a traceback."""
+    cause = error.__cause__
+    return error.detail if cause is None else f"{error.detail} ({type(cause).__name__}: {cause})"
+
+
+def _detail_for_visitors(error: SatchelError) -> str:
+    """What failed behind the server, and what that is called, concerns those alone who look after it."""
+    cause = error.__cause__
+    if error.status < 500 or cause is None or isinstance(cause, SatchelError):
+        return error.detail
+    return _NO_SPACE if isinstance(error, OutOfSpace) else _NO_ANSWER
 
 
 def _extra_headers(error: SatchelError) -> Iterator[tuple[bytes, bytes]]:

@@ -239,7 +239,9 @@ class WebsocketProtocol(asyncio.Protocol):
         elif kind == "websocket.close" and self._is_open:
             if not self.transport.is_closing() and not self._is_closed:
                 self._send_close(message.get("code", 1000), message.get("reason") or "")
-        elif self._is_open or self._is_closed:
+        elif self._is_closed:  # the client has gone before it was answered
+            raise WebsocketLeft
+        elif self._is_open:
             raise RuntimeError(f"{kind} does not belong here")
         elif kind == "websocket.accept":
             self._accept(message)

@@ -9,6 +9,7 @@ from datetime import timedelta
 from itertools import islice
 from typing import Protocol
 
+from satchel.kernel.errors import SatchelError
 from satchel.live import BELIEVED_FOR, Presence
 
 _log = logging.getLogger("satchel.edge")
@@ -122,4 +123,5 @@ async def _suppressed(notice: Awaitable[None]) -> None:
     try:
         await notice
     except Exception as error:  # noqa: BLE001 -- presence is a courtesy; its failure must not end anything else
-        _log.warning("presence was not told", exc_info=error)
+        cause = None if isinstance(error, SatchelError) else error
+        _log.warning("presence was not told: %s", error, exc_info=cause)

@@ -95,13 +95,13 @@ class DynamoTables:
         return self._unless_expired(table, await self._read(table, check_key(table, key)))
 
     async def put(self, table: TableSpec, item: Mapping[str, Value], *, when: Condition | None = None) -> None:
-        write = Put(table, check_item(table, item), _checked(when))
+        write = Put(table, check_item(table, item), _checked(table, when))
         await self._client.call("put_item", repeatable=when is None, **self._request(write, self._now()))
 
     async def update(
         self, table: TableSpec, key: Key, actions: Sequence[Action], *, when: Condition | None = None
     ) -> Item:
-        checked = check_key(table, key), check_actions(table, actions), _checked(when)
+        checked = check_key(table, key), check_actions(table, actions), _checked(table, when)
         write = Update(table, *checked)
         retries = new_retries()
         while True:
@@ -117,7 +117,7 @@ class DynamoTables:
                 return item_from_wire(answer["Attributes"])
 
     async def delete(self, table: TableSpec, key: Key, *, when: Condition | None = None) -> Item | None:
-        write = Delete(table, check_key(table, key), _checked(when))
+        write = Delete(table, check_key(table, key), _checked(table, when))
         request = self._request(write, self._now())
         answer = await self._client.call("delete_item", repeatable=False, ReturnValues="ALL_OLD", **request)
         return self._unless_expired(table, _item(answer.get("Attributes")))
@@ -290,8 +290,8 @@ class DynamoTables:
         return request | expression.placeholders()
 
 
-def _checked(when: Condition | None) -> Condition | None:
-    return None if when is None else check_condition(when)
+def _checked(table: TableSpec, when: Condition | None) -> Condition | None:
+    return None if when is None else check_condition(table, when)
 
 
 def _item(wire: dict[str, Any] | None) -> Item | None:

@@ -4,6 +4,7 @@ A key is entered, durably, before its object appears, and removed after it is go
 here, and a key without an object is harmless: listing looks at the files themselves. A lost index is rebuilt from them.
 """
 
+import os
 import sqlite3
 import threading
 from collections.abc import Generator, Iterable
@@ -125,6 +126,9 @@ class KeyIndex:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
+    # Names of objects concern nobody else on the machine. SQLite gives its other files the mode of this one.
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    path.chmod(0o600)
     connection = sqlite3.connect(path, timeout=30, check_same_thread=False)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")

@@ -128,18 +128,18 @@ class SqliteTables:
         return await read(table_reads.query, layout, asked, after, descending=descending, now=self._clock())
 
     async def put(self, table: TableSpec, item: Mapping[str, Value], *, when: Condition | None = None) -> None:
-        await self._write(Put(table, rules.check_item(table, item), _checked(when)))
+        await self._write(Put(table, rules.check_item(table, item), _checked(table, when)))
 
     async def update(
         self, table: TableSpec, key: Key, actions: Sequence[Action], *, when: Condition | None = None
     ) -> Item:
-        asked = Update(table, rules.check_key(table, key), rules.check_actions(table, actions), _checked(when))
+        asked = Update(table, rules.check_key(table, key), rules.check_actions(table, actions), _checked(table, when))
         after = (await self._write(asked)).after
         assert after is not None
         return after
 
     async def delete(self, table: TableSpec, key: Key, *, when: Condition | None = None) -> Item | None:
-        return (await self._write(Delete(table, rules.check_key(table, key), _checked(when)))).before
+        return (await self._write(Delete(table, rules.check_key(table, key), _checked(table, when)))).before
 
     async def write_many(
         self, table: TableSpec, *, put: Sequence[Mapping[str, Value]] = (), delete: Sequence[Key] = ()
@@ -284,5 +284,5 @@ def _make_schema(connection: sqlite3.Connection) -> None:
     table_tokens.make_tokens(connection)
 
 
-def _checked(when: Condition | None) -> Condition | None:
-    return None if when is None else rules.check_condition(when)
+def _checked(table: TableSpec, when: Condition | None) -> Condition | None:
+    return None if when is None else rules.check_condition(table, when)

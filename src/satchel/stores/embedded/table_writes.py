@@ -42,6 +42,8 @@ class Outcome:
     before: Item | None
     after: Item | None = None
     document: bytes | None = None
+    # Whether an expired item goes first, as a change of its own. DynamoDB can only update what is not there then.
+    clears: bool = False
 
 
 def write(connection: sqlite3.Connection, catalogue: Catalogue, asked: Write, now: float) -> Outcome:
@@ -97,6 +99,8 @@ def _decide(connection: sqlite3.Connection, catalogue: Catalogue, asked: Write, 
             after = dict(item)
         case Update(_, key, actions):
             after = apply_actions(before or key, actions)
+            clears = stored is not None and before is None
+            return Outcome(layout, named, stored, before, after, encode(after), clears)
         case Delete():
             return Outcome(layout, named, stored, before)
         case Check():
@@ -124,8 +128,12 @@ def _leave(connection: sqlite3.Connection, outcome: Outcome, now: float) -> None
         connection.execute(layout.delete, layout.key(outcome.named))
     else:
         return
-    if layout.spec.stream:
-        table_changes.record(connection, layout, outcome.named, stored, document, now)
+    if not layout.spec.stream:
+        return
+    if outcome.clears:
+        table_changes.record(connection, layout, outcome.named, stored, None, now)
+        stored = None
+    table_changes.record(connection, layout, outcome.named, stored, document, now)
 
 
 def _store(connection: sqlite3.Connection, layout: Layout, before: Item | None, after: Item, document: bytes) -> None:

@@ -17,6 +17,7 @@ from satchel.stores.ports.expressions import (
     OneOf,
     Or,
 )
+from satchel.stores.ports.table import TableSpec
 from satchel.stores.rules.expression_size import check_condition_size
 from satchel.stores.rules.paths import MISSING, check_path, find
 from satchel.stores.rules.values import kind_of, normalise, same
@@ -25,22 +26,30 @@ MAX_ALTERNATIVES = 100
 _ORDERINGS: dict[str, Callable[[Any, Any], bool]] = {"<": lt, "<=": le, ">": gt, ">=": ge}
 
 
-def check_condition(condition: Condition) -> Condition:
+def check_condition(table: TableSpec, condition: Condition) -> Condition:
     """The condition with its values normalised; `Invalid` if DynamoDB would not accept it."""
     check_condition_size(condition)
-    return _checked(condition)
+    return _checked(_key_names(table), condition)
 
 
-def _checked(condition: Condition) -> Condition:
+def _key_names(table: TableSpec) -> frozenset[str]:
+    """Of the table and of its indexes. A key is a text, a number or bytes, and so has no inside."""
+    of_indexes = [key.name for index in table.indexes for key in (index.partition, index.sort) if key is not None]
+    return frozenset((*table.key_names, *of_indexes))
+
+
+def _checked(keys: frozenset[str], condition: Condition) -> Condition:
     match condition:
         case And(left, right):
-            return And(_checked(left), _checked(right))
+            return And(_checked(keys, left), _checked(keys, right))
         case Or(left, right):
-            return Or(_checked(left), _checked(right))
+            return Or(_checked(keys, left), _checked(keys, right))
         case Not(inner):
-            return Not(_checked(inner))
+            return Not(_checked(keys, inner))
         case Compare() | Between() | OneOf() | BeginsWith() | Contains() | Exists():
             check_path(condition.path)
+            if len(condition.path) > 1 and condition.path[0] in keys:
+                raise Invalid(f"{condition.path[0]} is a key, so there is no place inside it.")
             return _checked_values(condition)
         case _:
             raise TypeError(f"{condition!r} is of no known kind")

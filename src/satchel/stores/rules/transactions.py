@@ -57,17 +57,17 @@ def check_batch(
 def _checked(write: Write) -> Write:
     match write:
         case Put(table, item, when):
-            return Put(table, check_item(table, item), _checked_condition(when))
+            return Put(table, check_item(table, item), _checked_condition(table, when))
         case Update(table, key, actions, when):
-            return Update(table, check_key(table, key), check_actions(table, actions), _checked_condition(when))
+            return Update(table, check_key(table, key), check_actions(table, actions), _checked_condition(table, when))
         case Delete(table, key, when):
-            return Delete(table, check_key(table, key), _checked_condition(when))
+            return Delete(table, check_key(table, key), _checked_condition(table, when))
         case Check(table, key, when):
-            return Check(table, check_key(table, key), check_condition(when))
+            return Check(table, check_key(table, key), check_condition(table, when))
 
 
-def _checked_condition(when: Condition | None) -> Condition | None:
-    return None if when is None else check_condition(when)
+def _checked_condition(table: TableSpec, when: Condition | None) -> Condition | None:
+    return None if when is None else check_condition(table, when)
 
 
 def _check_distinct(named: Iterable[tuple[TableSpec, Mapping[str, Any]]]) -> None:
