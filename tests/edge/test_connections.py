@@ -17,6 +17,7 @@ from tests.edge.given import Edge, serving, slug, wire, wire_to_stopping
 GET = b"GET /api/v1/hello HTTP/1.1\r\nhost: satchel.test\r\n\r\n"
 SLOW = GET.replace(b"hello", b"slow")
 PUT = b"PUT /api/v1/upload HTTP/1.1\r\nhost: satchel.test\r\n"
+POST = b"POST /api/v1/echo HTTP/1.1\r\nhost: satchel.test\r\ncontent-type: application/json\r\n"
 SHORT = Limits(head_seconds=0.2, stalled_seconds=0.2, linger_seconds=0.3, keep_alive_seconds=1, shutdown_seconds=2)
 
 
@@ -90,7 +91,7 @@ async def test_many_requests_share_a_connection(talking: Edge) -> None:
 
 
 async def test_pipelined_requests_are_answered_in_order(talking: Edge) -> None:
-    post = b'POST /api/v1/echo HTTP/1.1\r\ncontent-type: application/json\r\ncontent-length: 13\r\n\r\n{"text": "%d"}'
+    post = POST + b'content-length: 13\r\n\r\n{"text": "%d"}'
     async with serving(talking.app()) as port, wire(port) as connection:
         await connection.send(GET, *(post % number for number in range(5)), GET)
         bodies = [(await connection.answer()).body for _ in range(7)]
@@ -138,6 +139,12 @@ async def test_a_client_that_wants_no_more_is_disconnected(talking: Edge) -> Non
         b"GET /\xff HTTP/1.1\r\n\r\n",
         b"GET / HTTP/1.1\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n",
         b"POST / HTTP/1.1\r\ncontent-length: nonsense\r\n\r\n",
+        b"GET /api/v1/hello HTTP/1.1\r\n\r\n",
+        b"GET /api/v1/hello HTTP/1.1\r\nhost: one.test\r\nhost: two.test\r\n\r\n",
+        b"GET /api/v1/hello HTTP/1.0\r\nhost: one.test\r\nhost: one.test\r\n\r\n",
+        PUT + b"transfer-encoding: xchunked\r\n\r\n",
+        PUT + b"transfer-encoding: gzip, chunked\r\n\r\n",
+        PUT + b"transfer-encoding: chunked\r\ntransfer-encoding: chunked\r\n\r\n",
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
     ],
 )
@@ -192,9 +199,7 @@ async def test_headers_that_do_not_come_are_not_waited_for(talking: Edge) -> Non
 
 async def test_a_body_that_does_not_come_is_not_waited_for(talking: Edge) -> None:
     async with serving(talking.app(), SHORT) as port, wire(port) as connection:
-        await connection.send(
-            b"POST /api/v1/echo HTTP/1.1\r\ncontent-type: application/json\r\ncontent-length: 20\r\n\r\n{"
-        )
+        await connection.send(POST + b"content-length: 20\r\n\r\n{")
         answer = await connection.answer()
         assert (answer.status, slug(answer.problem())) == (408, "too-slow")
 
@@ -368,7 +373,7 @@ async def test_what_a_client_says_along_with_its_wish_for_a_websocket_is_heard()
 
 async def test_a_wish_for_another_protocol_is_answered_as_if_it_had_not_been_there(talking: Edge) -> None:
     wish = b"connection: upgrade, http2-settings\r\nupgrade: h2c\r\nhttp2-settings: x\r\n"
-    post = b"POST /api/v1/echo HTTP/1.1\r\ncontent-type: application/json\r\ncontent-length: 14\r\n"
+    post = POST + b"content-length: 14\r\n"
     async with serving(talking.app()) as port, wire(port) as connection:
         await connection.send(GET[:-2] + wish + b"\r\n", post + wish + b"\r\n" + b'{"text": "me"}', GET)
         bodies = [(await connection.answer()).body for _ in range(3)]

@@ -34,6 +34,25 @@ async def test_user_bytes_cannot_pose_as_a_page_of_ours(library: Edge) -> None:
     )
 
 
+@pytest.mark.parametrize("used_as", ["script", "style", "worker", "sharedworker", "serviceworker"])
+async def test_user_bytes_are_never_code_of_a_page(library: Edge, used_as: str) -> None:
+    answer = await library.client().get("/files/big", headers={"sec-fetch-dest": used_as})
+    assert answer.status_code == 403
+    assert (await library.client().get("/files/big", headers={"sec-fetch-dest": "image"})).status_code == 200
+
+
+@pytest.mark.parametrize("code", ["text/javascript", "application/x-javascript; charset=utf-8", "Text/CSS"])
+async def test_code_is_sent_as_bytes_that_nobody_runs(edge: Edge, objects: FolderObjects, code: str) -> None:
+    await objects.put("code", once(b"alert(1)"), content_type=code)
+    router = edge.router()
+
+    @router.get("/code")
+    async def download() -> Response:
+        return Download(objects, "code")
+
+    assert (await edge.client().get("/api/v1/code")).headers["content-type"] == "application/octet-stream"
+
+
 @pytest.mark.parametrize(
     ("name", "encoded"),
     [("../../etc/passwd", ".._.._etc_passwd"), ("a\\b", "a_b"), ("\u202e ", "download"), ("", "download")],

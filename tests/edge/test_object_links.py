@@ -98,7 +98,8 @@ async def test_an_upload_that_breaks_off_leaves_nothing(edge: Edge, objects: Fol
     before = sorted(tmp_path.rglob("*"))
     async with serving(edge.app()) as port:
         async with wire(port) as connection:
-            head = f"PUT {path} HTTP/1.1\r\ncontent-type: application/octet-stream\r\ncontent-length: 500000\r\n\r\n"
+            kind = "content-type: application/octet-stream\r\ncontent-length: 500000\r\n"
+            head = f"PUT {path} HTTP/1.1\r\nhost: satchel.test\r\n{kind}\r\n"
             await connection.send(head.encode(), b"x" * 300_000)
             await asyncio.sleep(0.05)
         while not edge.lines():

@@ -135,6 +135,16 @@ async def test_the_document_is_valid_and_the_same_every_time(documented: Edge) -
     validate(first.json())
 
 
+@pytest.mark.parametrize("address", ["/api/v1/openapi.json", "/api/v1/docs"])
+async def test_whoever_has_the_document_is_not_sent_it_again(documented: Edge, address: str) -> None:
+    first = await documented.client().get(address)
+    known = {"if-none-match": f'"another", W/{first.headers["etag"]}'}
+    again = await documented.client().get(address, headers=known)
+    assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", first.headers["etag"])
+    other = await documented.client().get(address, headers={"if-none-match": '"another"'})
+    assert (other.status_code, other.content) == (200, first.content)
+
+
 class Links(HTMLParser):
     """What a page refers to, and what is in it."""
 

@@ -29,7 +29,8 @@ def test_everything_it_keeps_is_for_its_owner_alone(tmp_path: Path) -> None:
     with serving(tmp_path / "data") as server:
         server.client.post("/api/v1/accounts", json=ANN)
         assert (tmp_path / "data").stat().st_mode & 0o077 == 0
-        assert (tmp_path / "data" / "secret").stat().st_mode & 0o777 == 0o600
+        for name in ("secret", "lock", "objects/keys.db"):
+            assert (tmp_path / "data" / name).stat().st_mode & 0o777 == 0o600, name
 
 
 def test_a_port_in_use_is_one_clear_sentence(tmp_path: Path) -> None:

@@ -5,12 +5,14 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 import msgspec
+from starlette.requests import Request
 from starlette.responses import Response
 
 from satchel.edge.api.dispatch import Endpoint
 from satchel.edge.api.endpoints import PREFIX, Operation, Router
 from satchel.edge.api.health import Checks, alive, numbers, ready
 from satchel.edge.api.identity import Identity
+from satchel.edge.api.prepared_answer import Prepared
 from satchel.edge.api.route_tree import Routes
 from satchel.edge.http.logs import Journal
 from satchel.edge.http.metrics import Metrics
@@ -76,14 +78,24 @@ def _own_pages(documented: Sequence[Operation], version: str) -> Router:
 
         return pages.asset(name)
 
-    @router.get(f"{PREFIX}/openapi.json")
-    async def openapi_document() -> Response:
-        return Response(msgspec.json.format(msgspec.json.encode(document())), media_type="application/json")
+    # Made once: they are large, and strangers may ask for them as often as they like.
+    @cache
+    def openapi_bytes() -> Prepared:
+        body = msgspec.json.format(msgspec.json.encode(document()))
+        return Prepared(Response(body, media_type="application/json", headers={"cache-control": "no-cache"}))
 
-    @router.get(f"{PREFIX}/docs")
-    async def reference() -> Response:
+    @cache
+    def reference_bytes() -> Prepared:
         from satchel.edge.api.reference import reference_page
 
-        return reference_page(document())
+        return Prepared(reference_page(document()))
+
+    @router.get(f"{PREFIX}/openapi.json")
+    async def openapi_document(request: Request) -> Response:
+        return openapi_bytes().answer(request)
+
+    @router.get(f"{PREFIX}/docs")
+    async def reference(request: Request) -> Response:
+        return reference_bytes().answer(request)
 
     return router

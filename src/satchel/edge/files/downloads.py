@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from satchel.edge.files.ranges import asks_first, etag_of, is_unchanged, last_modified, wanted_range
 from satchel.edge.http.extensions import ZERO_COPY
+from satchel.kernel.errors import Forbidden
 from satchel.stores.object_rules import attachment
 from satchel.stores.ports.objects import ObjectInfo, RangeUnsatisfiable, Reading
 
@@ -21,6 +22,13 @@ USER_CONTENT_POLICY = "sandbox; default-src 'none'; img-src 'self'; media-src 's
 _WORTH_SENDFILE_BYTES = 64 * 1024
 # The end of an answer, before which whoever meters it is asked.
 _TAIL_BYTES = 4 * 1024
+_RUN_BY_PAGES = {
+    *(b"script", b"style", b"worker", b"sharedworker", b"serviceworker", b"audioworklet", b"paintworklet", b"xslt")
+}
+_CODE = re.compile(
+    r"\s*((text|application)/(x-)?(javascript|ecmascript|jscript|livescript)|text/(css|xsl)|application/wasm|module)",
+    re.IGNORECASE,
+)
 # Characters that reverse the reading direction can make `gpj.exe` look like `exe.jpg`.
 _DECEIVING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
@@ -96,6 +104,7 @@ class Download(Response):
         ]
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:  # noqa: ARG002 -- ASGI
+        refuse_as_code(scope)
         is_head = scope["method"] == "HEAD"
         if not is_head and not asks_first(scope):
             await self._send_whole(scope, send)
@@ -153,9 +162,21 @@ class Download(Response):
             *more,
         ]
         if length is not None:
-            headers.append((b"content-type", (self._content_type or info.content_type).encode("latin-1")))
+            headers.append((b"content-type", without_code(self._content_type or info.content_type).encode("latin-1")))
             headers.append((b"content-length", b"%d" % length))
         await send({"type": "http.response.start", "status": status, "headers": headers})
+
+
+def refuse_as_code(scope: "Scope") -> None:
+    """Refuse what a page wants to run: whatever somebody has stored is never part of a page."""
+    for name, value in scope["headers"]:
+        if name == b"sec-fetch-dest" and value in _RUN_BY_PAGES:
+            raise Forbidden("Somebody's file cannot be used as a script or a style of a page. Download it instead.")
+
+
+def without_code(content_type: str) -> str:
+    """The type, unless browsers run it: our own pages may run what comes from here."""
+    return "application/octet-stream" if _CODE.match(content_type) else content_type
 
 
 async def _send_bytes(scope: "Scope", send: "Send", reading: Reading, sent: Sent) -> None:

@@ -39,8 +39,10 @@ class HttpProtocol(asyncio.Protocol):
         "_cycle",
         "_data_bytes",
         "_deadline",
+        "_encodings",
         "_head_bytes",
         "_headers",
+        "_hosts",
         "_in_head",
         "_lingering_bytes",
         "_parser",
@@ -77,6 +79,8 @@ class HttpProtocol(asyncio.Protocol):
         self._writable: asyncio.Event | None = None
         self._url = b""
         self._headers: list[tuple[bytes, bytes]] = []
+        self._hosts = 0
+        self._encodings: list[bytes] = []
         self._in_head = False
         # At least as many as the head has, and in the piece that is being parsed.
         self._head_bytes = self._data_bytes = 0
@@ -150,12 +154,19 @@ class HttpProtocol(asyncio.Protocol):
         self._head_bytes = self._data_bytes
         self._url = b""
         self._headers = []
+        self._hosts = 0
+        self._encodings = []
 
     def on_url(self, url: bytes) -> None:
         self._url += url
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        self._headers.append((name.lower(), value))
+        name = name.lower()
+        if name == b"host":
+            self._hosts += 1
+        elif name == b"transfer-encoding":
+            self._encodings.append(value)
+        self._headers.append((name, value))
 
     def on_headers_complete(self) -> None:
         self._in_head = self._watches_head = False
@@ -313,6 +324,11 @@ class HttpProtocol(asyncio.Protocol):
             and sum(len(name) + len(value) + 4 for name, value in self._headers) > limits.head_bytes
         ):
             self._refusal = self._too_large()
+        elif self._hosts > 1 or (not self._hosts and self._parser.get_http_version() == "1.1"):
+            self._refusal = Malformed("A request has exactly one header `Host`.")
+        elif self._encodings and (len(self._encodings) > 1 or self._encodings[0].strip().lower() != b"chunked"):
+            # Of another one nobody knows where the body ends, so that there would never be an answer.
+            self._refusal = Malformed("Of the transfer encodings, only `chunked` is understood.")
         if self._refusal is not None:
             # `feed_data` ends with the parser's own error then.
             raise ValueError
