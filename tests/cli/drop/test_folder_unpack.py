@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from satchel.cli.drop.receiver.folder_unpack import MAX_HEADER_BYTES, BadFolder, Unpacking, unpacked
+from satchel.cli.drop.receiver.folder_unpack import MAX_HEADER_BYTES, BadFolder, Places, Unpacking, unpacked
 from satchel.cli.drop.receiver.target_folder import TargetFolder
+from satchel.kernel.names import FileName
 from tests.cli.drop.test_target_folder import names
 from tests.cli.test_put_get import contents
 
@@ -95,19 +96,40 @@ def test_paths_that_lead_out_of_the_folder_end_inside(ground: TargetFolder) -> N
     assert contents(ground.path) == {
         ".ssh/authorized_keys": b"1",
         "etc/passwd": b"2",
-        "C:/Users/ann": b"3",
+        "C:\\Users\\ann": b"3",
         "a/b": b"4",
         "file": b"5",
         "file (1)": b"6",
-        "_nul/cod.exe": b"7",
-        "]0;owned": b"8",
+        "nul/\u202ecod.exe": b"7",
+        "\x1b]0;owned\x07": b"8",
     }
     assert names(ground.path.parent) == ["folder"]
 
 
 def test_two_of_one_name_are_both_kept_and_a_file_is_no_folder(ground: TargetFolder) -> None:
-    unpack(ground, [packed(("a", b"1"), ("a", b"2"), ("a/b", b"3"), ("a\u202e", b"4"), ("A", b"5"))])
-    assert contents(ground.path) == {"a": b"1", "a (1)": b"2", "a (2)/b": b"3", "a (3)": b"4", "A": b"5"}
+    done = unpack(ground, [packed(("a", b"1"), ("a", b"2"), ("a/b", b"3"), ("..", b"4"), ("A", b"5"))])
+    assert contents(ground.path) == {"a": b"1", "a (1)": b"2", "a (2)/b": b"3", "file": b"4", "A": b"5"}
+    assert done.renamed == [("a", "a (1)"), ("a", "a (2)"), ("..", "file")]
+
+
+def test_thousands_of_equal_names_take_one_try_each(ground: TargetFolder) -> None:
+    tries = 0
+
+    class Counted(Places):
+        def __init__(self) -> None:
+            super().__init__(caseless=False)
+            self._key = self._counted
+
+        def _counted(self, name: FileName) -> str:
+            nonlocal tries
+            tries += 1
+            return name
+
+    places = Counted()
+    chosen = [places.file("same.txt")[1] for _ in range(5000)]
+    assert len(set(chosen)) == 5000
+    assert tries <= 3 * 5000
+    assert chosen[-1] == "same (4999).txt"
 
 
 def test_on_a_disk_without_upper_and_lower_case_both_are_kept_as_well(ground: TargetFolder) -> None:

@@ -141,7 +141,7 @@ def test_nothing_is_overwritten_and_names_cannot_steer_the_terminal(
         ran = receives(bob, sender)
     assert "\x1b" not in ran.err
     assert "\u202e" not in ran.err
-    assert names(bob.home / "here") == ["_[31mredtxt", "notes (1).txt", "notes.txt"]
+    assert names(bob.home / "here") == ["\x1b[31mred\u202etxt", "notes (1).txt", "notes.txt"]
     assert (bob.home / "here/notes.txt").stat().st_size == 30
 
 

@@ -1,6 +1,7 @@
 """Contents that are handed over: the same bytes from wherever one begins to read, never a mixture of two versions."""
 
 import os
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,8 @@ from hypothesis import given
 from hypothesis.strategies import integers
 
 from satchel.cli.drop.crypto.session_keys import CHUNK
+from satchel.cli.drop.receiver.folder_unpack import Unpacking
+from satchel.cli.drop.receiver.target_folder import TargetFolder
 from satchel.cli.drop.sender.folder_source import FolderSource, Missing, folder_at
 from satchel.cli.drop.sender.pipe_spool import PipeSource
 from satchel.cli.drop.sender.send_content import Changed, Content, FileSource
@@ -62,8 +65,7 @@ def test_a_folder_is_another_once_anything_in_it_is(tmp_path: Path) -> None:
 def test_a_file_that_changes_under_the_reader_never_becomes_whole(tmp_path: Path) -> None:
     path = tmp_path / "draft"
     path.write_bytes(bytes(3 * CHUNK))
-    facts = path.stat()
-    content = FileSource(str(path), facts.st_size, facts.st_mtime_ns).begin()
+    content = FileSource.of(str(path), path.stat()).begin()
     room = memoryview(bytearray(CHUNK))
     assert content.read_into(room) == CHUNK
     with path.open("r+b") as file:
@@ -79,6 +81,52 @@ def test_what_is_left_out_of_a_folder_is_told(tmp_path: Path) -> None:
     assert folder_at(str(tmp_path), missing).inside == ()
     told = [(Path(path).name, why) for path, why in missing.left_out]
     assert told == [("link", "a symbolic link"), ("pipe", "neither a file nor a folder")]
+
+
+def test_a_folder_that_was_swapped_for_a_link_leads_nowhere_else(tmp_path: Path) -> None:
+    """Neither what was listed before, nor a file of the same size and time, nor the folder that was named."""
+    for place in ("mine/inner", "secret"):
+        (tmp_path / place).mkdir(parents=True)
+        (tmp_path / place / "key").write_bytes(b"0123456789")
+        os.utime(tmp_path / place / "key", ns=(10**18, 10**18))
+    source = folder_at(str(tmp_path / "mine"), Missing())
+    file = FileSource.of(str(tmp_path / "mine/inner/key"), (tmp_path / "mine/inner/key").stat())
+    content = source.begin()
+    (tmp_path / "mine/inner").rename(tmp_path / "mine/was")
+    (tmp_path / "mine/inner").symlink_to(tmp_path / "secret")
+    with pytest.raises(Changed):
+        read(content)
+    with pytest.raises(Changed):
+        file.begin()
+    with pytest.raises(OSError, match=r"irectory|links"):
+        file.as_it_is_now()
+    assert [Path(each.path).name for each in source.as_it_is_now().inside] == ["was", "key"]
+    (tmp_path / "mine").rename(tmp_path / "other")
+    (tmp_path / "mine").symlink_to(tmp_path / "secret")
+    with pytest.raises(OSError, match=r"irectory|links"):
+        source.as_it_is_now()
+
+
+def test_times_and_modes_go_with_a_folder_and_links_are_left_out(tmp_path: Path) -> None:
+    (tmp_path / "from/inner").mkdir(parents=True)
+    (tmp_path / "from/inner/run").write_bytes(b"#!/bin/sh")
+    (tmp_path / "from/inner/run").chmod(0o755)
+    (tmp_path / "from/inner/text").write_bytes(b"text")
+    (tmp_path / "from/inner/link").symlink_to("text")
+    for name in ("inner/run", "inner/text", "inner"):
+        os.utime(tmp_path / "from" / name, ns=(10**18, 981173106_123456789))
+    missing = Missing()
+    content = read(folder_at(str(tmp_path / "from"), missing).begin())
+    assert [why for _, why in missing.left_out] == ["a symbolic link"]
+    with closing(TargetFolder.at(tmp_path / "to")) as target:
+        unpacking = Unpacking(target, caseless=False)
+        unpacking.write(memoryview(content))
+        unpacking.finish()
+        unpacking.close()
+    for name in ("inner/run", "inner/text", "inner"):
+        assert (tmp_path / "to" / name).stat().st_mtime_ns == 981173106_123456789
+    assert os.access(tmp_path / "to/inner/run", os.X_OK)
+    assert not (tmp_path / "to/inner/text").stat().st_mode & 0o111
 
 
 def test_a_pipe_is_read_in_whole_chunks_until_its_end() -> None:

@@ -60,8 +60,18 @@ def test_what_cannot_be_written_is_raised_and_nothing_after_it_is_written(chunks
 def test_whoever_is_cut_off_finds_written_what_was_put() -> None:
     target, digest = Slow(), Digest()
     target.may_write.set()
+    with pytest.raises(ConnectionError), WriteBehind(target) as behind:
+        digest.add(b"one")
+        behind.put(memoryview(b"one"), digest.copy())
+        raise ConnectionError
+    assert target.written == [b"one"]
+
+
+def test_ctrl_c_does_not_wait_for_what_cannot_be_written() -> None:
+    target, digest = Slow(), Digest()
     with pytest.raises(KeyboardInterrupt), WriteBehind(target) as behind:
         digest.add(b"one")
         behind.put(memoryview(b"one"), digest.copy())
         raise KeyboardInterrupt
-    assert target.written == [b"one"]
+    assert target.written == []
+    target.may_write.set()

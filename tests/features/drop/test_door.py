@@ -66,7 +66,7 @@ async def test_a_guest_and_the_door_exchange_four_words(satchel: Satchel) -> Non
         await answered(guest, door, heard, new_id())
 
 
-@pytest.mark.parametrize(("refused", "status"), [("code-wrong", 403), ("code-dead", 410)])
+@pytest.mark.parametrize(("refused", "status"), [("code-wrong", 403), ("code-dead", 410), ("versions-differ", 409)])
 async def test_the_door_refuses_a_knock_or_a_tag(satchel: Satchel, refused: str, status: int) -> None:
     door, guest = await a_door(satchel), satchel.caller("192.0.2.1")
     async with here(satchel, door), hearing(satchel, door) as heard:

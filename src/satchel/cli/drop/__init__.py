@@ -8,7 +8,7 @@ import typer
 
 from satchel.cli.engine.command.common_options import JsonLines, Server
 from satchel.cli.engine.terminal.numbers import whole_number
-from satchel.cli.engine.terminal.output import CommandFailed, Misused, note
+from satchel.cli.engine.terminal.output import CommandFailed, Misused, note, printable
 
 if TYPE_CHECKING:
     from satchel.cli.drop.sender.folder_source import Missing
@@ -63,6 +63,11 @@ def send(
     with open_client(server) as client, Interruption() as interruption:
         session, link = open_session(client, name or login_name())
         client.remember_server()
+        if session.other_address:
+            note(
+                f"The link leads to {client.server}. The server calls itself {printable(session.other_address)}: "
+                "if others reach it there, name that with --server."
+            )
         door = Doorkeeper(session, log.code_died, words=words)
         sending = Sending(session, sources, log, door, receivers=enough)
         offered = [source.description for source in sources]

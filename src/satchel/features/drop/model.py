@@ -18,7 +18,7 @@ KnockId = NewType("KnockId", str)
 SessionName = NewType("SessionName", str)
 
 Declining = Literal["declined", "changed", "gone"]
-Refusal = Literal["code-wrong", "code-dead"]
+Refusal = Literal["code-wrong", "code-dead", "versions-differ"]
 Closing = Literal["closed", "removed", "left"]
 
 MAX_MEMBERS = 100
@@ -101,6 +101,13 @@ class CodeDead(Gone):
 
     slug = "code-dead"
     title = "This code no longer works"
+
+
+class VersionsDiffer(Conflict):
+    """The guest's program and the door's speak different versions of the protocol. The code was not tried."""
+
+    slug = "versions-differ"
+    title = "The two programs speak different versions"
 
 
 class KnockUnanswered(Conflict):

@@ -54,7 +54,7 @@ export class Doorway {
   async knock({ knock_id, suite, share }: { knock_id: string; suite: number; share: string }): Promise<void> {
     await unlessTooLate(async () => {
       // Nothing is computed for it, so it is no guess.
-      if (suite !== SUITE) await this.#calls.judgeKnock(knock_id, { refused: 'code-wrong' });
+      if (suite !== SUITE) await this.#calls.judgeKnock(knock_id, { refused: 'versions-differ' });
       else await this.#keeper?.knock(knock_id, share);
     });
   }

@@ -13,6 +13,9 @@ import { Keys, Secret, SUITE, type Introduction } from './crypto/keys';
 import { DropSession } from './session.svelte';
 import { forget, isClaimed, ownName, remembered, type Remembered } from './tabMemory';
 
+const BUSY_MS = 60_000;
+const BUSY_PAUSE_MS = 1000;
+
 class Whereabouts {
   session = $state.raw<DropSession>();
 
@@ -53,12 +56,32 @@ export async function enterByLink(name: string, fragment: string): Promise<void>
 }
 
 export async function joinByCode(name: string, code: string): Promise<DropSession> {
-  const [sessionId, knockId] = [await findSession(name), newId()];
-  const guest = await Guest.knock({ code, name, sessionId, knockId });
-  const door = await knock(sessionId, { knock_id: knockId, suite: SUITE, share: toBase64(guest.share) });
-  const tag = await guest.tag(fromBase64(door.share));
+  const sessionId = await findSession(name);
+  const { guest, knockId, share } = await knockUntilFree({ code, name, sessionId });
+  const tag = await guest.tag(fromBase64(share));
   const verdict = await showTag(sessionId, knockId, toBase64(tag));
   return join(sessionId, await guest.open(fromBase64(verdict.tag), fromBase64(verdict.sealed)));
+}
+
+type Knocked = { guest: Guest; knockId: string; share: string };
+
+/** Guests are let in one at a time, each within a second unless they have to type; so whoever comes second waits. */
+async function knockUntilFree(at: { code: string; name: string; sessionId: string }): Promise<Knocked> {
+  for (const until = performance.now() + BUSY_MS; ; await pause(BUSY_PAUSE_MS)) {
+    const knockId = newId();
+    const guest = await Guest.knock({ ...at, knockId });
+    const body = { knock_id: knockId, suite: SUITE, share: toBase64(guest.share) };
+    try {
+      return { guest, knockId, share: (await knock(at.sessionId, body)).share };
+    } catch (problem) {
+      const isBusy = problem instanceof Problem && problem.slug === 'door-busy';
+      if (!isBusy || performance.now() > until) throw problem;
+    }
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 /** Into the session that this tab was in before it was loaded anew, if there was one, and of that name. */

@@ -66,6 +66,7 @@ class Description(msgspec.Struct, frozen=True):
     files: Count
     modified: str | None
     type: str
+    executable: bool | msgspec.UnsetType = msgspec.UNSET
 
     @property
     def sum(self) -> "Sum":

@@ -15,7 +15,7 @@ import msgspec
 
 from satchel.cli.drop.crypto.session_keys import Sum
 from satchel.cli.drop.receiver.not_as_offered import NotAsOffered
-from satchel.cli.drop.receiver.target_folder import TargetFolder, keep_time, name_inside
+from satchel.cli.drop.receiver.target_folder import TargetFolder, keep_mode, keep_time, name_inside, write_sparsely
 from satchel.cli.engine.terminal.output import CommandFailed
 from satchel.kernel.names import FileName, numbered, sameness
 
@@ -41,6 +41,7 @@ class Header(msgspec.Struct, frozen=True):
     size: Annotated[int, msgspec.Meta(ge=0, le=2**62)] = 0
     modified: str | None = None
     kind: Literal["file", "folder"] = "file"
+    executable: bool | msgspec.UnsetType = msgspec.UNSET
 
     @property
     def content_bytes(self) -> int:
@@ -52,18 +53,23 @@ _headers = msgspec.json.Decoder(Header)
 
 @dataclass(slots=True)
 class _Level:
-    """A folder inside, and the names that are taken in it."""
+    """A folder inside, and the names that are taken in it, each with the last number that was tried behind it."""
 
     names: tuple[FileName, ...]
-    taken: set[str] = field(default_factory=set[str])
+    taken: dict[str, int] = field(default_factory=dict[str, int])
     below: "dict[str, _Level]" = field(default_factory=dict[str, "_Level"])
 
 
 class Places:
-    """Chooses the names of all entries. The first entry with a name gets it, the next one gets it with a number."""
+    """Chooses the names of all entries. The first entry with a name gets it, the next one gets it with a number.
 
-    def __init__(self, *, caseless: bool) -> None:
+    `renamed` has every path that could not stay as it was, with the one that it has.
+    """
+
+    def __init__(self, *, caseless: bool, narrow: bool = False) -> None:
         self._key: Callable[[FileName], str] = sameness if caseless else str
+        self._narrow = narrow
+        self.renamed: list[tuple[str, str]] = []
         self._top = _Level(())
         self._levels: dict[str, _Level] = {"": self._top}
 
@@ -72,9 +78,12 @@ class Places:
 
     def file(self, written: str) -> tuple[tuple[FileName, ...], FileName]:
         """The folders above it, and its name."""
-        above, _, last = written.replace("\\", "/").rpartition("/")
+        above, _, last = written.rpartition("/")
         level = self._level(above)
-        return level.names, self._free(level, name_inside(last))
+        name = self._free(level, name_inside(last, narrow=self._narrow))
+        if name != last:
+            self.renamed.append((written, "/".join((*level.names, name))))
+        return level.names, name
 
     def _level(self, written: str) -> _Level:
         known = self._levels.get(written)
@@ -82,21 +91,31 @@ class Places:
 
     def _walk(self, written: str) -> _Level:
         level = self._top
-        parts = [part for part in written.replace("\\", "/").split("/") if part.strip(". ")]
+        parts = [part for part in written.split("/") if part not in ("", ".", "..")]
         if len(parts) > _MAX_DEPTH:
             raise BadFolder
         for part in parts:
             if part not in level.below:
-                level.below[part] = _Level((*level.names, self._free(level, name_inside(part))))
+                name = self._free(level, name_inside(part, narrow=self._narrow))
+                if name != part:
+                    self.renamed.append(("/".join((*level.names, part)), "/".join((*level.names, name))))
+                level.below[part] = _Level((*level.names, name))
             level = level.below[part]
         return level
 
     def _free(self, level: _Level, name: FileName) -> FileName:
-        if (key := self._key(name)) in level.taken:
-            name = next(free for n in count(1) if self._key(free := numbered(name, n)) not in level.taken)
-            key = self._key(name)
-        level.taken.add(key)
-        return name
+        key = self._key(name)
+        number = level.taken.get(key)
+        if number is None:
+            level.taken[key] = 0
+            return name
+        # From where the search ended before: otherwise thousands of equal names would take thousands of tries each.
+        free, number = next(
+            (free, n) for n in count(number + 1) if self._key(free := numbered(name, n)) not in level.taken
+        )
+        level.taken[key] = number
+        level.taken[self._key(free)] = 0
+        return free
 
 
 class Unpacking:
@@ -105,7 +124,8 @@ class Unpacking:
     def __init__(self, target: TargetFolder, *, caseless: bool, offered: Sum | None = None) -> None:
         self._target = target
         self._offered = offered
-        self._places = Places(caseless=caseless)
+        self._places = Places(caseless=caseless, narrow=target.is_narrow)
+        self._folder_times: list[tuple[tuple[FileName, ...], str]] = []
         self._pending = bytearray()
         self._file: int | None = None
         self._header = Header("")
@@ -119,6 +139,10 @@ class Unpacking:
     def written(self) -> Sum:
         """What is in the files that are complete."""
         return self._begun if self._file is None else Sum((self._begun.size or 0) - self._left, self._begun.files - 1)
+
+    @property
+    def renamed(self) -> list[tuple[str, str]]:
+        return self._places.renamed
 
     def write(self, data: memoryview) -> None:
         at = 0
@@ -134,6 +158,7 @@ class Unpacking:
             raise BadFolder
         if self._offered is not None and self._offered.size is not None and self._begun != self._offered:
             raise NotAsOffered(self._offered, self._begun)
+        self._keep_folder_times()
 
     def close(self) -> None:
         if self._file is not None:
@@ -200,13 +225,21 @@ class Unpacking:
     def _write_on(self, data: memoryview) -> int:
         if self._file is None:
             return 0
-        written = os.write(self._file, data) if data else 0
+        written = write_sparsely(self._file, data) if data else 0
         self._left -= written
         if self._left == 0:
+            keep_mode(self._file, executable=self._header.executable is True)
             keep_time(self._file, self._header.modified)
             os.close(self._file)
             self._file = None
         return written
+
+    def _keep_folder_times(self) -> None:
+        """Last, because every file that is made in a folder changes its time."""
+        for names, modified in self._folder_times:
+            folder = self._target.folder(*names, make=False)
+            keep_time(folder.descriptor, modified)
+            folder.close()
 
     def _count(self, header: Header) -> None:
         """Raises `NotAsOffered` before anything is written that is more than was announced."""
@@ -219,7 +252,10 @@ class Unpacking:
 
     def _place(self, header: Header) -> tuple[tuple[FileName, ...], FileName]:
         if header.kind == "folder":
-            return self._places.folder(header.path), FileName("")
+            names = self._places.folder(header.path)
+            if header.modified and names:
+                self._folder_times.append((names, header.modified))
+            return names, FileName("")
         return self._places.file(header.path)
 
     def _folder(self, names: tuple[FileName, ...]) -> TargetFolder:
@@ -251,7 +287,7 @@ def frames(headers: bytes) -> Iterator[tuple[bytes, Header]]:
 
 def unpacked(target: TargetFolder, headers: bytes, *, caseless: bool) -> Iterator[bytes]:
     """Reproduce the content from the headers and the files on disk, as far as they exist."""
-    places = Places(caseless=caseless)
+    places = Places(caseless=caseless, narrow=target.is_narrow)
     rest = len(headers)
     for frame, header in frames(headers):
         rest -= len(frame)

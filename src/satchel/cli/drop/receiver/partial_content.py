@@ -12,23 +12,27 @@ from collections.abc import Iterator
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
-from typing import Annotated, Literal, Protocol
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec.structs import replace
 
 from satchel.cli.drop.crypto.sealed_records import Digest
 from satchel.cli.drop.crypto.session_keys import Description, Have, Sum
-from satchel.cli.drop.receiver.folder_unpack import BadFolder, Unpacking, unpacked
+from satchel.cli.drop.receiver.folder_unpack import BadFolder
 from satchel.cli.drop.receiver.not_as_offered import NotAsOffered
-from satchel.cli.drop.receiver.target_folder import NotSafe, TargetFolder, keep_time, top_name
+from satchel.cli.drop.receiver.part_storage import FilePart, FolderPart, PartStorage
+from satchel.cli.drop.receiver.target_folder import (
+    NotSafe,
+    TargetFolder,
+    top_name,
+)
 from satchel.kernel.names import MAX_NAME_BYTES, FileName, numbered
 
 PART = ".satchel-part"
 _JOURNAL = ".journal"
 _NOTE_BYTES = 16 * 1024**2
 _NOTE_SECONDS = 1.0
-_READ_BYTES = 1024**2
 
 
 class _Facts(msgspec.Struct, frozen=True):
@@ -48,51 +52,24 @@ class _Moment(msgspec.Struct, frozen=True):
     headers: bytes = b""
 
 
-class _Content(Protocol):
-    """The bytes of a part, which is a file or a folder."""
-
-    is_folder: bool
-
-    @property
-    def written(self) -> Sum: ...
-
-    def begin(self) -> None:
-        """Create it empty. Anything that was there is deleted."""
-        ...
-
-    def read(self, headers: bytes) -> Iterator[bytes]: ...
-
-    def go_on(self, headers: bytes, position: int) -> None:
-        """Restore the state after so many bytes of the content."""
-        ...
-
-    def write(self, data: memoryview) -> None: ...
-
-    def take_headers(self) -> bytes:
-        """The headers since the last call."""
-        ...
-
-    def finish(self, modified: str | None) -> None: ...
-
-    def close(self) -> None: ...
-
-    def remove(self) -> None: ...
-
-
 class Part:
     """A download into a folder. `digest` is that of what was written."""
 
     def __init__(self, target: TargetFolder, description: Description) -> None:
         self._target = target
-        self._name = top_name(description.name)
+        self._called = description.name
+        self._name = top_name(description.name, narrow=target.is_narrow)
         self._modified = description.modified
         kind: Literal["file", "folder"] = "folder" if description.kind == "folder" else "file"
         self._facts: _Facts = _Facts(description.name, description.size, kind)
         self._part, self._journal = _claim(target, self._name, self._facts)
-        self._content: _Content = (
-            _Folder(target, self._part, description.sum) if kind == "folder" else _File(target, self._part)
+        self._content: PartStorage = (
+            FolderPart(target, self._part, description.sum)
+            if kind == "folder"
+            else FilePart(target, self._part, executable=description.executable is True)
         )
         self.written = Sum(0, 0)
+        self.renamed: list[tuple[str, str]] = []
         self._chunk = 0
         self._is_whole_chunks = True
         self.digest = Digest()
@@ -139,13 +116,15 @@ class Part:
 
     def finish(self) -> Path:
         """Complete the download. Returns the final name."""
-        self.written = self._content.written
+        self.written, self.renamed = self._content.written, self._content.renamed
         try:
             self._content.finish(self._modified)
         except NotAsOffered:
             self._discard()
             raise
         name = self._target.settle(self._part, self._name, is_folder=self._content.is_folder)
+        if name != self._called:
+            self.renamed = [(self._called, name), *self.renamed]
         self._journal.remove()
         self._unnoted_bytes = 0
         return self._target.path / name
@@ -179,10 +158,10 @@ class Part:
 
 def is_begun(target: TargetFolder, description: Description) -> bool:
     """Whether there is a part of something with this name."""
-    return target.has(_part_name(top_name(description.name)))
+    return target.has(_part_name(top_name(description.name, narrow=target.is_narrow)))
 
 
-def _last_right(moments: list[_Moment], content: _Content, chunk: int) -> int:
+def _last_right(moments: list[_Moment], content: PartStorage, chunk: int) -> int:
     """How many journal entries match the part on disk."""
     digest, reached = Digest(), 0
     headers = b"".join(moment.headers for moment in moments)
@@ -281,129 +260,3 @@ def _locked(target: TargetFolder, part: str) -> int:
 def _part_name(name: FileName) -> str:
     room = MAX_NAME_BYTES - len(PART + _JOURNAL)
     return name.encode()[:room].decode(errors="ignore") + PART
-
-
-class _File:
-    """One file."""
-
-    is_folder = False
-
-    def __init__(self, target: TargetFolder, name: str) -> None:
-        self._target = target
-        self._name = name
-        self._file = -1
-
-    def begin(self) -> None:
-        self.close()
-        try:
-            self._file = self._target.known_file(self._name)
-            os.ftruncate(self._file, 0)
-        except FileNotFoundError:
-            self._file = self._target.new_file(self._name)
-
-    def read(self, headers: bytes) -> Iterator[bytes]:  # noqa: ARG002  # a file has none
-        try:
-            file = self._target.known_file(self._name)
-        except (FileNotFoundError, NotSafe):
-            return
-        with os.fdopen(file, "rb", buffering=0) as reading:
-            while piece := reading.read(_READ_BYTES):
-                yield piece
-
-    def go_on(self, headers: bytes, position: int) -> None:  # noqa: ARG002
-        self._file = self._target.known_file(self._name)
-        os.ftruncate(self._file, position)
-        os.lseek(self._file, position, os.SEEK_SET)
-
-    def write(self, data: memoryview) -> None:
-        written = os.write(self._file, data)
-        if written < len(data):  # the next write raises, if the disk is full
-            self.write(data[written:])
-
-    def take_headers(self) -> bytes:
-        return b""
-
-    @property
-    def written(self) -> Sum:
-        return Sum(os.fstat(self._file).st_size, 1)
-
-    def finish(self, modified: str | None) -> None:
-        keep_time(self._file, modified)
-        self.close()
-
-    def remove(self) -> None:
-        self._target.remove(self._name)
-
-    def close(self) -> None:
-        if self._file >= 0:
-            os.close(self._file)
-            self._file = -1
-
-
-class _Folder:
-    """A folder with everything in it."""
-
-    is_folder = True
-
-    def __init__(self, target: TargetFolder, name: str, offered: Sum) -> None:
-        self._target = target
-        self._name = name
-        self._offered = offered
-        self._inside: TargetFolder | None = None
-        self._unpacking: Unpacking | None = None
-
-    def begin(self) -> None:
-        self.close()
-        self._target.remove_folder(self._name)
-        self._open()
-
-    def read(self, headers: bytes) -> Iterator[bytes]:
-        try:
-            inside = self._target.folder(self._name, make=False)
-        except (FileNotFoundError, NotSafe):
-            return
-        try:
-            yield from unpacked(inside, headers, caseless=self._is_caseless())
-        finally:
-            inside.close()
-
-    def go_on(self, headers: bytes, position: int) -> None:
-        self._open().go_on(headers, position)
-
-    def write(self, data: memoryview) -> None:
-        if self._unpacking is not None:
-            self._unpacking.write(data)
-
-    def take_headers(self) -> bytes:
-        if self._unpacking is None:
-            return b""
-        headers = bytes(self._unpacking.headers)
-        self._unpacking.headers.clear()
-        return headers
-
-    @property
-    def written(self) -> Sum:
-        return self._unpacking.written if self._unpacking else Sum(0, 0)
-
-    def remove(self) -> None:
-        self._target.remove_folder(self._name)
-
-    def finish(self, modified: str | None) -> None:  # noqa: ARG002  # the files inside have their own
-        if self._unpacking is not None:
-            self._unpacking.finish()
-        self.close()
-
-    def close(self) -> None:
-        if self._unpacking is not None and self._inside is not None:
-            self._unpacking.close()
-            self._inside.close()
-        self._unpacking = self._inside = None
-
-    def _open(self) -> Unpacking:
-        self._inside = self._target.folder(self._name)
-        self._unpacking = Unpacking(self._inside, caseless=self._is_caseless(), offered=self._offered)
-        return self._unpacking
-
-    def _is_caseless(self) -> bool:
-        """Whether this file system ignores case."""
-        return self._target.has(self._name.swapcase())

@@ -202,6 +202,8 @@ class Receiving:
             self._tell_text(sink.text)
         elif path is not None:
             self._log.saved(path, written, taking.pace, is_folder=file.description.kind == "folder")
+            for called, name in sink.renamed if isinstance(sink, Part) else ():
+                self._log.renamed(called, name)
 
     def _sink(self, file: Announced) -> Part | Text | Output:
         description = file.description

@@ -65,6 +65,10 @@ class ReceiveLog:
         where = os.fsencode(path).decode(errors="replace")
         self.tell("saved", sentence, path=where, size=size, files=written.files)
 
+    def renamed(self, called: str, name: str) -> None:
+        """A name that was taken already, or that cannot be stored here."""
+        self.tell("renamed", printable(f"  {called} is called {name} here."), name=called, stored_as=name)
+
     def failed(self, name: str, why: str) -> None:
         self.tell("failed", printable(f"Not received: {name}: {why}"), name=name, why=why)
 

@@ -11,6 +11,7 @@ import stat
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Self
 
@@ -24,10 +25,15 @@ MARGIN_BYTES = 64 * 1024**2
 _NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _KNOWN = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-# Nothing that arrives is executable. The umask removes further permissions.
+# The umask removes further permissions.
 _MODE = 0o666
 # Names that need no cleaning. This check takes a fiftieth of a full one, which matters for ten thousand files.
 _PLAIN = re.compile(r"(?!con|prn|aux|nul|com|lpt)[a-z0-9_](?:[a-z0-9_ .-]{0,98}[a-z0-9_])?", re.IGNORECASE | re.ASCII)
+# Smaller holes save nothing on most disks.
+_HOLE_BYTES = 64 * 1024
+_FRACTION = re.compile(r"[.,]([0-9]+)")
+# Windows and the disks that are made for it refuse this name.
+_PROBE = "satchel-probe:?*\x01"
 
 
 class NotSafe(CommandFailed):
@@ -52,6 +58,18 @@ class TargetFolder:
 
     def close(self) -> None:
         os.close(self.descriptor)
+
+    @cached_property
+    def is_narrow(self) -> bool:
+        """Whether the file system here refuses names that others can store."""
+        try:
+            os.close(self.new_file(_PROBE))
+        except FileExistsError:
+            return False
+        except OSError:
+            return True
+        self.remove(_PROBE)
+        return False
 
     def new_file(self, name: str) -> int:
         """Raises `FileExistsError` if anything has this name, even a dangling link."""
@@ -138,26 +156,49 @@ class TargetFolder:
             )
 
 
-def top_name(written: str) -> FileName:
-    """The clean name for a file or folder that is received."""
-    return clean_name(written) or NAMELESS
+def top_name(written: str, *, narrow: bool = False) -> FileName:
+    """The name for a file or folder that is received: as it is, if it can be stored and does not begin with a dot.
+
+    Programs obey files whose names begin with a dot, and this one comes from a stranger into any folder.
+    """
+    return clean_name(written) or NAMELESS if written.startswith(".") else name_inside(written, narrow=narrow)
 
 
-def name_inside(written: str) -> FileName:
+def name_inside(written: str, *, narrow: bool = False) -> FileName:
     """The same for names inside a folder. They may begin with a dot, because no program looks for settings there."""
     if _PLAIN.fullmatch(written):
+        return FileName(written)
+    is_storable = written not in ("", ".", "..") and "/" not in written and "\0" not in written
+    if is_storable and not narrow and len(written.encode()) <= MAX_NAME_BYTES:
         return FileName(written)
     name = clean_name(written) or NAMELESS
     is_hidden = written.startswith(".") and name != NAMELESS and len(name.encode()) < MAX_NAME_BYTES
     return FileName(f".{name}") if is_hidden else name
 
 
+def keep_mode(descriptor: int, *, executable: bool) -> None:
+    """Let everybody execute it who may read it, if its owner could."""
+    if executable:
+        mode = stat.S_IMODE(os.fstat(descriptor).st_mode)
+        os.fchmod(descriptor, mode | (mode & 0o444) >> 2)
+
+
 def keep_time(descriptor: int, modified: str | None) -> None:
-    """Set the modification time of the original. An invalid time is ignored."""
+    """Set the modification time of the original, to the nanosecond. An invalid time is ignored."""
     if not modified:
         return
     try:
-        moment = datetime.fromisoformat(modified).timestamp()
-        os.utime(descriptor, (moment, moment))
+        seconds = int(datetime.fromisoformat(modified).replace(microsecond=0).timestamp())
+        rest = _FRACTION.search(modified)
+        moment_ns = seconds * 10**9 + (int(rest[1][:9].ljust(9, "0")) if rest else 0)
+        os.utime(descriptor, ns=(moment_ns, moment_ns))
     except (ValueError, OverflowError, OSError):
         return
+
+
+def write_sparsely(descriptor: int, data: memoryview) -> int:
+    """Write at the current position. A block of zeros becomes a hole, so that a sparse file stays one."""
+    if len(data) < _HOLE_BYTES or any(data[:64]) or any(data[-64:]) or bytes(data).strip(b"\0"):
+        return os.write(descriptor, data)
+    os.ftruncate(descriptor, os.lseek(descriptor, len(data), os.SEEK_CUR))
+    return len(data)

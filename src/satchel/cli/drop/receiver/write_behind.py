@@ -1,7 +1,8 @@
 """Writes in a thread of its own while the next chunks are read and decrypted, because a disk takes as long as both."""
 
 import threading
-from queue import Queue
+from contextlib import suppress
+from queue import Full, Queue
 from types import TracebackType
 from typing import Protocol, Self
 
@@ -10,6 +11,7 @@ from satchel.cli.drop.crypto.sealed_records import Digest
 # How many chunks wait at most. Their buffers, and that of the chunk being written, must not be reused meanwhile.
 WAITING_CHUNKS = 6
 HELD_CHUNKS = WAITING_CHUNKS + 1
+_LAST_WORDS_SECONDS = 0.3
 
 
 class Target(Protocol):
@@ -41,8 +43,11 @@ class WriteBehind:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if isinstance(error, KeyboardInterrupt):
-            return  # the thread may wait for a reader of standard output who never reads
+        if isinstance(error, KeyboardInterrupt):  # the thread may wait for a reader who never reads
+            with suppress(Full):
+                self._waiting.put_nowait(None)
+            self._thread.join(_LAST_WORDS_SECONDS)
+            return
         self._waiting.put(None)
         self._thread.join()
         if error is None and self._failure is not None:

@@ -14,8 +14,8 @@ import msgspec
 
 from satchel.cli.drop.crypto.session_keys import Description
 from satchel.cli.drop.receiver.folder_unpack import Header
-from satchel.cli.drop.sender.send_content import Changed, FileContent, FileSource, iso_of, read_whole
-from satchel.cli.engine.files.local_files import sendable
+from satchel.cli.drop.sender.folder_walk import open_below, open_real_folder
+from satchel.cli.drop.sender.send_content import Changed, FileContent, FileSource, iso_of, read_whole, sent_name
 
 _MYSELF = os.geteuid()
 
@@ -28,36 +28,41 @@ class Missing:
     unreadable: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
 
 
-class EmptyFolder(msgspec.Struct, frozen=True):
-    """An empty folder, which no file inside announces."""
+class InnerFolder(msgspec.Struct, frozen=True):
+    """A folder inside, for its time, and because no file announces an empty one."""
 
     path: str
+    modified_ns: int
 
 
-Inside: TypeAlias = FileSource | EmptyFolder
+Inside: TypeAlias = FileSource | InnerFolder
 
 
 @dataclass(frozen=True, slots=True)
 class FolderSource:
-    """A folder and its entries in order, each with its header."""
+    """A folder and its entries in order, each with its header. `path` has no links in it."""
 
     path: str
+    called: str
+    modified_ns: int
     inside: tuple[Inside, ...]
     headers: tuple[bytes, ...]
 
     @property
     def description(self) -> Description:
         sizes = [each.size for each in self.inside if isinstance(each, FileSource)]
-        return Description("folder", sendable(Path(self.path).name) or "folder", sum(sizes), len(sizes), None, "")
+        name = sent_name(self.called) or "folder"
+        return Description("folder", name, sum(sizes), len(sizes), iso_of(self.modified_ns), "")
 
     def begin(self) -> "FolderContent":
-        if tuple(_inside(self.path, Missing())) != self.inside:
+        now = folder_at(self.path, Missing(), self.called)
+        # The time of a folder changes with every temporary file. What was announced is still what is in it.
+        if [*map(_identity, now.inside)] != [*map(_identity, self.inside)]:
             raise Changed
         return FolderContent(self)
 
     def as_it_is_now(self) -> "FolderSource":
-        Path(self.path).stat()
-        return folder_at(self.path, Missing())
+        return folder_at(self.path, Missing(), self.called)
 
 
 class FolderContent:
@@ -99,7 +104,7 @@ class FolderContent:
 
     def _read_on(self, buffer: memoryview) -> int:
         header, each = self._headers[self._at], self._inside[self._at]
-        if self._read < len(header) or isinstance(each, EmptyFolder):
+        if self._read < len(header) or isinstance(each, InnerFolder):
             piece = header[self._read : self._read + len(buffer)]
             read = len(piece)
             buffer[:read] = piece
@@ -120,48 +125,64 @@ class FolderContent:
             self._file = None
 
 
-def folder_at(path: str, missing: Missing) -> FolderSource:
-    inside = tuple(_inside(path, missing))
+def folder_at(path: str, missing: Missing, called: str = "") -> FolderSource:
+    """Raises OSError if it is gone, or if a link leads to it that was not there before."""
+    top = open_real_folder(path)
+    try:
+        inside = tuple(_inside(top, path, missing))
+        modified_ns = os.fstat(top).st_mtime_ns
+    finally:
+        os.close(top)
     below = len(path.rstrip("/")) + 1
-    return FolderSource(path, inside, tuple(_header(each, sendable(each.path[below:])) for each in inside))
+    headers = tuple(_header(each, sent_name(each.path[below:])) for each in inside)
+    return FolderSource(path, called or Path(path).name, modified_ns, inside, headers)
 
 
-def _inside(path: str, missing: Missing) -> Iterator[Inside]:
+def _inside(top: int, path: str, missing: Missing) -> Iterator[Inside]:
     # No recursion: folders can be nested deeper than calls can.
-    waiting = [path]
+    waiting: list[tuple[str, ...]] = [()]
     while waiting:
-        folder = waiting.pop()
+        names = waiting.pop()
+        folder = "/".join((path.rstrip("/"), *names))
         try:
-            with os.scandir(folder) as entries:
-                listed = sorted(entries, key=attrgetter("name"))
+            descriptor = open_below(top, names)
         except OSError as error:
             missing.unreadable.append((folder, error.strerror or str(error)))
             continue
-        if not listed and folder != path:
-            yield EmptyFolder(folder)
-        below: list[str] = []
-        for entry in listed:
-            if entry.is_dir(follow_symlinks=False):
-                below.append(entry.path)
-            elif file := _listed(entry, missing):
-                yield file
-        waiting += reversed(below)
+        try:
+            if names:
+                yield InnerFolder(folder, os.fstat(descriptor).st_mtime_ns)
+            with os.scandir(descriptor) as entries:
+                listed = sorted(entries, key=attrgetter("name"))
+            below: list[tuple[str, ...]] = []
+            for entry in listed:
+                if entry.is_dir(follow_symlinks=False):
+                    below.append((*names, entry.name))
+                elif file := _listed(entry, f"{folder}/{entry.name}", missing):
+                    yield file
+            waiting += reversed(below)
+        finally:
+            os.close(descriptor)
 
 
-def _listed(entry: "os.DirEntry[str]", missing: Missing) -> FileSource | None:
+def _listed(entry: "os.DirEntry[str]", path: str, missing: Missing) -> FileSource | None:
     if not entry.is_file(follow_symlinks=False):
         why = "a symbolic link" if entry.is_symlink() else "neither a file nor a folder"
-        missing.left_out.append((entry.path, why))
+        missing.left_out.append((path, why))
         return None
     try:
         facts = entry.stat(follow_symlinks=False)
     except OSError as error:
-        missing.unreadable.append((entry.path, error.strerror or str(error)))
+        missing.unreadable.append((path, error.strerror or str(error)))
         return None
-    if not _is_readable(entry.path, facts):
-        missing.unreadable.append((entry.path, "Permission denied"))
+    if not _is_readable(path, facts):
+        missing.unreadable.append((path, "Permission denied"))
         return None
-    return FileSource(entry.path, facts.st_size, facts.st_mtime_ns)
+    return FileSource.of(path, facts)
+
+
+def _identity(inside: Inside) -> Inside | str:
+    return inside if isinstance(inside, FileSource) else inside.path
 
 
 def _is_readable(path: str, facts: os.stat_result) -> bool:
@@ -171,9 +192,10 @@ def _is_readable(path: str, facts: os.stat_result) -> bool:
 
 def _header(inside: Inside, path_there: str) -> bytes:
     if isinstance(inside, FileSource):
-        header = Header(path_there, inside.size, iso_of(inside.modified_ns))
+        executable = True if inside.executable else msgspec.UNSET
+        header = Header(path_there, inside.size, iso_of(inside.modified_ns), executable=executable)
     else:
-        header = Header(path_there, kind="folder")
+        header = Header(path_there, modified=iso_of(inside.modified_ns), kind="folder")
     encoded = msgspec.json.encode(header)
     return len(encoded).to_bytes(4, "big") + encoded
 
@@ -183,9 +205,8 @@ def _size(inside: Inside) -> int:
 
 
 def _reading(file: FileSource) -> FileContent:
-    """Open a file. It was no link when it was announced, so no link is followed."""
     try:
-        return FileContent(file, os.O_NOFOLLOW)
+        return FileContent(file)
     except OSError as error:
         raise Changed from error
 
@@ -195,6 +216,6 @@ def _copy(header: bytes, inside: Inside, room: memoryview) -> None:
     room[: len(header)] = header
     if isinstance(inside, FileSource):
         try:
-            read_whole(inside, room[len(header) :], os.O_NOFOLLOW)
+            read_whole(inside, room[len(header) :])
         except OSError as error:
             raise Changed from error

@@ -1,7 +1,10 @@
 """Contents that can be sent, which are readable from any offset: a file and a text."""
 
+import errno
 import os
+import stat
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from mimetypes import guess_type
 from pathlib import Path
 from typing import Protocol
@@ -9,10 +12,10 @@ from typing import Protocol
 import msgspec
 
 from satchel.cli.drop.crypto.session_keys import Description
-from satchel.cli.engine.files.local_files import sendable
-from satchel.kernel.clock import iso
+from satchel.cli.drop.sender.folder_walk import stat_real_file
 
-_OPEN = os.O_RDONLY | os.O_CLOEXEC
+# A pipe that took the place of a file must not be waited for.
+_OPEN = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 _NO_TYPE = "application/octet-stream"
 
 
@@ -55,32 +58,48 @@ class Source(Protocol):
 
 
 class FileSource(msgspec.Struct, frozen=True):
-    """A file, unchanged while its size and time are. It is a struct, because a folder may have thousands."""
+    """A file, unchanged while its size and time are. It is a struct, because a folder may have thousands.
+
+    `path` has no links in it. `device` and `inode` are those of the file that was listed: whatever its path leads to
+    later, no other file is read. `called` is its name, if it was named by a link.
+    """
 
     path: str
     size: int
     modified_ns: int
+    device: int
+    inode: int
+    executable: bool = False
+    called: str = ""
+
+    @classmethod
+    def of(cls, path: str, facts: os.stat_result, called: str = "") -> "FileSource":
+        executable = bool(facts.st_mode & stat.S_IXUSR)
+        return cls(path, facts.st_size, facts.st_mtime_ns, facts.st_dev, facts.st_ino, executable, called)
 
     @property
     def description(self) -> Description:
-        name = sendable(Path(self.path).name)
-        return Description("file", name, self.size, 1, iso_of(self.modified_ns), type_of(name))
+        name = sent_name(self.called or Path(self.path).name)
+        executable = True if self.executable else msgspec.UNSET
+        return Description("file", name, self.size, 1, iso_of(self.modified_ns), type_of(name), executable)
 
     def begin(self) -> "FileContent":
         return FileContent(self)
 
     def as_it_is_now(self) -> "FileSource":
-        facts = Path(self.path).stat()
-        return FileSource(self.path, facts.st_size, facts.st_mtime_ns)
+        facts = stat_real_file(self.path)
+        if not stat.S_ISREG(facts.st_mode):
+            raise FileNotFoundError(errno.ENOENT, "It is no file any more")
+        return FileSource.of(self.path, facts, self.called)
 
 
 class FileContent:
     """A file that is being read. A mixture of two of its versions is never completed."""
 
-    def __init__(self, source: FileSource, flags: int = 0) -> None:
+    def __init__(self, source: FileSource) -> None:
         self.length = source.size
         self._source = source
-        self._descriptor = os.open(source.path, _OPEN | flags)
+        self._descriptor = os.open(source.path, _OPEN)
         self._left = source.size
         try:
             self._refuse_if_changed()
@@ -107,9 +126,9 @@ class FileContent:
         _refuse_if_changed(self._source, self._descriptor)
 
 
-def read_whole(source: FileSource, room: memoryview, flags: int = 0) -> None:
+def read_whole(source: FileSource, room: memoryview) -> None:
     """Read a whole file at once, in half the time of a `FileContent`, which matters for ten thousand."""
-    descriptor = os.open(source.path, _OPEN | flags)
+    descriptor = os.open(source.path, _OPEN)
     try:
         _fill(descriptor, room)
         _refuse_if_changed(source, descriptor)
@@ -128,7 +147,8 @@ def _fill(descriptor: int, buffer: memoryview) -> None:
 
 def _refuse_if_changed(source: FileSource, descriptor: int) -> None:
     facts = os.fstat(descriptor)
-    if (facts.st_size, facts.st_mtime_ns) != (source.size, source.modified_ns):
+    found = (facts.st_size, facts.st_mtime_ns, facts.st_ino, facts.st_dev)
+    if found != (source.size, source.modified_ns, source.inode, source.device):
         raise Changed
 
 
@@ -170,8 +190,15 @@ class TextContent:
         pass
 
 
+def sent_name(name: str) -> str:
+    """A name as it is. What is not UTF-8 in it becomes `�`, because a sealed text has to be."""
+    return os.fsencode(name).decode(errors="replace")
+
+
 def iso_of(modified_ns: int) -> str:
-    return iso(modified_ns / 1e9)
+    """To the nanosecond, as file systems keep it."""
+    seconds, rest = divmod(modified_ns, 10**9)
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.{rest:09}Z"
 
 
 def type_of(name: str) -> str:

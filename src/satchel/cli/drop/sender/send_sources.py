@@ -20,10 +20,10 @@ def gather(names: Sequence[str]) -> tuple[list[Source], Missing]:
             facts = Path(name).stat()
             if stat.S_ISDIR(facts.st_mode):
                 os.scandir(name).close()
-                sources.append(folder_at(name, missing))
+                sources.append(folder_at(os.path.realpath(name), missing, Path(name).name))
             elif stat.S_ISREG(facts.st_mode):
                 os.close(os.open(name, os.O_RDONLY))
-                sources.append(FileSource(name, facts.st_size, facts.st_mtime_ns))
+                sources.append(FileSource.of(os.path.realpath(name), facts, Path(name).name))
             else:
                 raise CommandFailed(f"{near(name)} is neither a file nor a folder. A pipe is sent with `-`.")
         except OSError as error:

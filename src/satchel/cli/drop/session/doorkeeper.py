@@ -66,8 +66,8 @@ class Doorkeeper:
         self.expire_knock()
         if self._open is not None:
             return  # one at a time; the server tells other guests to wait
-        if self.is_shut or knock.suite != SUITE:
-            self._answer(knock.knock_id, "verdict", {"refused": "code-dead" if self.is_shut else "code-wrong"})
+        if self.is_shut or knock.suite != SUITE:  # nothing is computed for it, so it is no guess
+            self._answer(knock.knock_id, "verdict", {"refused": "code-dead" if self.is_shut else "versions-differ"})
             return
         try:
             door = Door(

@@ -6,6 +6,7 @@ a while.
 """
 
 import platform
+import re
 import secrets
 from collections.abc import Callable, Generator, Mapping
 from contextlib import closing
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 SUBPROTOCOL = "satchel.drop.1"
+_NAME = re.compile(r"[a-z0-9-]{1,100}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +99,8 @@ class DropSession:
         self.secret = secret
         self.keys = Keys(secret, known.session_id)
         self.state = State()
+        # What the server calls itself, if that is not what we call it.
+        self.other_address = ""
 
     @property
     def path(self) -> str:
@@ -191,7 +195,10 @@ class DropSession:
 
 
 def open_session(client: Client, name: str) -> tuple[DropSession, str]:
-    """Open a session as its host, with the name `name`. Returns the link for others, too."""
+    """Open a session as its host, with the name `name`. Returns the link for others, too.
+
+    The link leads to the server that was asked, whatever address it gives itself: the secret stands behind it.
+    """
     secret, session_id, member_id = Secret.new(), new_id(), new_id()
     keys = Keys(secret, session_id)
     body = {
@@ -201,9 +208,12 @@ def open_session(client: Client, name: str) -> tuple[DropSession, str]:
         "sealed": b64(keys.introduce(member_id, introduction(name))),
     }
     opened = client.call("POST", "/drop/sessions", SessionOpened, body, as_self=False)
-    if opened.session_id != session_id:
+    if opened.session_id != session_id or not _NAME.fullmatch(opened.name):
         raise Tampered("The server answered with another session than the one that was opened.")
-    return DropSession(client, opened, secret, member_id), link(opened.link_base, secret)
+    session = DropSession(client, opened, secret, member_id)
+    calls_itself = opened.link_base.removesuffix(f"/drop/{opened.name}")
+    session.other_address = calls_itself if calls_itself != client.server else ""
+    return session, link(f"{client.server}/drop/{opened.name}", secret)
 
 
 def find_session(client: Client, name: str) -> str:

@@ -20,6 +20,7 @@ _BUSY_SECONDS = 60.0
 _EXPLAINED = {
     "code-wrong": "The code is wrong. After three wrong tries the sender's program shows a new one.",
     "code-dead": "The code was disabled after wrong tries. Ask for the one that the sender's program shows now.",
+    "versions-differ": "Your program and the sender's speak different versions of drop. Update both, then try again.",
     "door-busy": "Somebody else is joining by the code right now. Try again in a moment.",
     "door-closed": (
         "The sender's program has ended or lost its connection, so nobody can check the code. "

@@ -16,6 +16,7 @@ from satchel.features.drop.model import (
     KnockUnanswered,
     SessionId,
     SessionUnknown,
+    VersionsDiffer,
 )
 from satchel.features.drop.routes.views import (
     DoorVerdict,
@@ -34,7 +35,7 @@ from satchel.kernel.errors import Conflict, Forbidden, Invalid, TooMany
 
 T = TypeVar("T")
 
-_REFUSED = (SessionUnknown, DoorClosed, DoorBusy, CodeWrong, CodeDead, KnockUnanswered, TooMany)
+_REFUSED = (SessionUnknown, DoorClosed, DoorBusy, CodeWrong, CodeDead, VersionsDiffer, KnockUnanswered, TooMany)
 
 
 def routes(drop: Drop) -> Router:

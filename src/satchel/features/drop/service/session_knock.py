@@ -23,6 +23,7 @@ from satchel.features.drop.model import (
     MemberId,
     Refusal,
     SessionId,
+    VersionsDiffer,
     is_id,
 )
 from satchel.features.drop.records import KNOCK, knock_channel
@@ -82,7 +83,11 @@ async def knock(
     async with _over_if_it_fails(drop, session_id):
         await drop.limits.count_attempt(session_id, network)
         told = Knocked(knock_id=knock_id, suite=suite, share=share)
-        answer = await _ask_door(drop, session_id, knock_id, door_id, told, Shared)
+        try:
+            answer = await _ask_door(drop, session_id, knock_id, door_id, told, Shared)
+        except VersionsDiffer:
+            await drop.limits.forgive_attempt(session_id, network)
+            raise
         await drop.ephemeral.run(Put(key, _note(knock_id, "answered"), ttl=drop.knock_timeout))
     return answer
 
@@ -176,4 +181,6 @@ def _note(knock_id: KnockId, stage: Stage) -> bytes:
 def _refusal(said: Refusal) -> SatchelError:
     if said == "code-wrong":
         return CodeWrong("This code is wrong. Check it: after a few wrong attempts it stops working.")
+    if said == "versions-differ":
+        return VersionsDiffer("The two programs speak different versions of drop. Update both, then try again.")
     return CodeDead("This code was wrong too often and no longer works. Ask for the new one.")

@@ -20,12 +20,18 @@ export function cleanPath(written: string): string[] {
 
 /** Tells apart what came twice: upper and lower case count as one, as on many disks. */
 export class UsedPaths {
-  #used = new Set<string>();
+  /** Each with the last number that was tried behind it: thousands of equal names would take thousands of tries each. */
+  #used = new Map<string, number>();
 
   unused(path: string): string {
-    let free = path;
-    for (let number = 1; this.#used.has(free.toLowerCase()); number++) free = numbered(path, number);
-    this.#used.add(free.toLowerCase());
+    const key = path.toLowerCase();
+    let [free, number] = [path, this.#used.get(key)];
+    if (number !== undefined) {
+      do free = numbered(path, ++number);
+      while (this.#used.has(free.toLowerCase()));
+      this.#used.set(key, number);
+    }
+    this.#used.set(free.toLowerCase(), 0);
     return free;
   }
 }
