@@ -22,7 +22,7 @@ from tests.features.hearing import Hearing, heard_by
 FIELDS = ("session_id", "name", "file_id", "request_id", "member_id")
 OUTLASTING = (
     *("calls", "created.sessions:{network}", "access.attempts:{session_id}:{network}"),
-    *("drop.passed:{network}:{day}", "file.req.answers:{offer_id}"),
+    *("drop.passed:{network}:{day}", "file.req.answers:{offer_id}", "drop.totals"),
 )
 
 

@@ -6,7 +6,7 @@ from typing import Literal, NewType
 
 import msgspec
 
-from satchel.kernel.errors import Conflict, Forbidden, Gone, NotFound
+from satchel.kernel.errors import Conflict, Forbidden, Gone, NotFound, TooLarge
 
 # All of these but the name are drawn by clients: 16 random bytes as 32 hexadecimal digits.
 SessionId = NewType("SessionId", str)
@@ -24,15 +24,25 @@ Closing = Literal["closed", "removed", "left"]
 MAX_MEMBERS = 100
 MAX_FILES = 1000
 MAX_REQUESTS_OF_ONE = 64
-# Of one owner; as many as there are announcements, since a whole session may be taken while its owner is away.
-MAX_RECEIPTS = 1000
+# Of one owner, for the time while they are away.
+MAX_RECEIPTS = 200
 MAX_SEALED_BYTES = 16 * 1024
 # Of what is sealed for a request, of which there can be thousands in a session.
-MAX_SEALED_REQUEST_BYTES = 4 * 1024
+MAX_SEALED_REQUEST_BYTES = 1024
+# Of a name and a device.
+MAX_SEALED_INTRODUCTION_BYTES = 2 * 1024
+# What the state of sessions takes in memory at most: of one session, of those that one network opened, of all. Without
+# these bounds the numbers above multiply to gigabytes.
+MAX_SESSION_BYTES = 8 * 1024**2
+MAX_NETWORK_BYTES = 32 * 1024**2
+MAX_SERVER_BYTES = 128 * 1024**2
 # Of all announcements of a session together: strangers must not fill the store that everybody shares.
 MAX_ANNOUNCED_BYTES = 2 * 1024 * 1024
 # A session ends this long after the last call of any member. A member is removed after the same time.
 LASTS = timedelta(hours=24)
+# That is extended no more often than this, since it writes every key of the session. So keys live so much longer.
+NOTED_EVERY = timedelta(minutes=10)
+KEPT = LASTS + NOTED_EVERY
 # How long the door has to answer a knock, and the guest to send their tag.
 KNOCK_LASTS = timedelta(seconds=30)
 
@@ -136,6 +146,14 @@ class TooManyFiles(Conflict):
 
     slug = "too-many-files"
     title = "Too many files are announced"
+
+
+class StateFull(TooLarge):
+    """What members have announced and requested takes as much memory as it may: in this session, of this network, or
+    on this server. Withdraw something, or wait until requests have ended."""
+
+    slug = "drop-state-full"
+    title = "There is no room for more in this session"
 
 
 class RequestUnknown(NotFound):

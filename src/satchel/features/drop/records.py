@@ -83,6 +83,8 @@ ANSWERS = _key(
     "What the receiver's server tells one of them: continue, or how it ended",
     durable=False,
 )
+SIZES = _key("drop.sizes:{session_id}", "hash", "Kind and id of a thing in a session → bytes that it takes")
+TOTALS = _key("drop.totals", "hash", "Session id → `<bytes>@<network>`: what it takes, and where it was opened")
 PASSED = _key(
     "drop.passed:{network}:{day}",
     "value",
@@ -92,7 +94,7 @@ PASSED = _key(
 EPHEMERAL_KEYS = (
     *(SESSION, NAME, FILES, FILE, CREATED, ATTEMPTS, CALLS, REQUESTED, REQUESTERS, REQUEST, ACKNOWLEDGED, PARTIES),
     *(SENDING, RECEIVING, DETAILS, READY, CHUNKS, LAST_CHUNK, MEMBERS, MEMBER, SEEN, KNOCK),
-    *(RECEIPTS, OFFERS, ANSWERS, PASSED),
+    *(RECEIPTS, OFFERS, ANSWERS, SIZES, TOTALS, PASSED),
 )
 
 

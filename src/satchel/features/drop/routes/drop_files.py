@@ -3,7 +3,7 @@
 from starlette.requests import Request
 
 from satchel.edge.api.endpoints import Router
-from satchel.features.drop.model import FileId, FileUnknown, SessionUnknown, TooManyFiles
+from satchel.features.drop.model import FileId, FileUnknown, SessionUnknown, StateFull, TooManyFiles
 from satchel.features.drop.routes.views import NewFiles, caller_of
 from satchel.features.drop.service import drop_files
 from satchel.features.drop.service.context import Drop
@@ -15,7 +15,9 @@ def routes(drop: Drop) -> Router:
     router = Router("drop")
 
     @router.post(
-        "/drop/sessions/{session_id}/files", status=204, raises=(SessionUnknown, TooManyFiles, Conflict, TooMany)
+        "/drop/sessions/{session_id}/files",
+        status=204,
+        raises=(SessionUnknown, TooManyFiles, StateFull, Conflict, TooMany),
     )
     async def announce_drop_files(session_id: str, body: NewFiles, request: Request) -> None:
         """Announce files to the members of a session. Announcing a file again replaces its description."""

@@ -11,6 +11,7 @@ from satchel.features.drop.model import (
     RequestUnknown,
     RequestView,
     SessionUnknown,
+    StateFull,
     TooManyRequestsOpen,
 )
 from satchel.features.drop.records import AcknowledgementRow
@@ -28,7 +29,7 @@ def routes(drop: Drop) -> Router:
     @router.post(
         "/drop/sessions/{session_id}/requests",
         status=201,
-        raises=(SessionUnknown, FileUnknown, OwnFile, TooManyRequestsOpen, Conflict, TooMany),
+        raises=(SessionUnknown, FileUnknown, OwnFile, TooManyRequestsOpen, StateFull, Conflict, TooMany),
     )
     async def request_drop_file(session_id: str, body: NewRequest, request: Request) -> RequestView:
         """Request a file from its owner. It replaces an earlier request of yours for the same file."""
@@ -42,7 +43,9 @@ def routes(drop: Drop) -> Router:
         )
 
     @router.post(
-        "/drop/sessions/{session_id}/requests/{request_id}/acknowledge", status=204, raises=(*_REFUSED, Conflict)
+        "/drop/sessions/{session_id}/requests/{request_id}/acknowledge",
+        status=204,
+        raises=(*_REFUSED, StateFull, Conflict),
     )
     async def acknowledge_drop_request(
         session_id: str, request_id: str, body: Acknowledgement, request: Request

@@ -1,6 +1,9 @@
 """Sessions: open, find by name, join, read, leave, close."""
 
+from typing import Any, cast
+
 from starlette.requests import Request
+from starlette.responses import StreamingResponse
 
 from satchel.edge.api.addresses import Addresses
 from satchel.edge.api.endpoints import Router
@@ -12,6 +15,7 @@ from satchel.features.drop.model import (
     SessionId,
     SessionUnknown,
     SessionView,
+    StateFull,
     TooManySessions,
 )
 from satchel.features.drop.routes.views import (
@@ -33,7 +37,7 @@ from satchel.kernel.errors import Conflict, Forbidden, TooMany
 def routes(drop: Drop, addresses: Addresses) -> Router:
     router = Router("drop")
 
-    @router.post("/drop/sessions", status=201, raises=(SessionExists, TooManySessions, Conflict, TooMany))
+    @router.post("/drop/sessions", status=201, raises=(SessionExists, TooManySessions, StateFull, Conflict, TooMany))
     async def open_drop_session(body: NewSession, request: Request) -> SessionOpened:
         """Open a session and be its host. No account is needed.
 
@@ -64,7 +68,7 @@ def routes(drop: Drop, addresses: Addresses) -> Router:
     @router.post(
         "/drop/sessions/{session_id}/members",
         status=201,
-        raises=(SessionUnknown, AdmissionRefused, SessionFull, Conflict, TooMany),
+        raises=(SessionUnknown, AdmissionRefused, SessionFull, StateFull, Conflict, TooMany),
     )
     async def join_drop_session(session_id: str, body: NewMember, request: Request) -> SessionJoined:
         """Join a session with the admission, which is derived from its secret."""
@@ -82,7 +86,10 @@ def routes(drop: Drop, addresses: Addresses) -> Router:
     @router.get("/drop/sessions/{session_id}", raises=(SessionUnknown, TooMany))
     async def read_drop_session(session_id: str, request: Request) -> SessionView:
         """Read a session that you are in: its members, files and requests."""
-        return await session_show.show_session(drop, await caller_of(drop, session_id, request))
+        written = session_show.write_session(drop, await caller_of(drop, session_id, request))
+        headers = {"cache-control": "no-store"}
+        # It is a `SessionView`, written piece by piece.
+        return cast("Any", StreamingResponse(written, media_type="application/json", headers=headers))
 
     @router.delete("/drop/sessions/{session_id}", raises=(SessionUnknown, Forbidden, TooMany))
     async def close_drop_session(session_id: str, request: Request) -> None:

@@ -8,7 +8,14 @@ from starlette.requests import Request
 
 from satchel.edge.api.endpoints import Body
 from satchel.edge.http.request_context import client_of
-from satchel.features.drop.model import MAX_SEALED_BYTES, MAX_SEALED_REQUEST_BYTES, Declining, Refusal, SessionId
+from satchel.features.drop.model import (
+    MAX_SEALED_BYTES,
+    MAX_SEALED_INTRODUCTION_BYTES,
+    MAX_SEALED_REQUEST_BYTES,
+    Declining,
+    Refusal,
+    SessionId,
+)
 from satchel.features.drop.service.context import Caller, Drop, missing
 from satchel.features.drop.service.member_token import recognise
 from satchel.stores.patterns.throttle import network_of
@@ -26,6 +33,9 @@ Sealed = Annotated[str, msgspec.Meta(pattern="^[A-Za-z0-9_-]+$", max_length=-(-M
 SealedBriefly = Annotated[
     str, msgspec.Meta(pattern="^[A-Za-z0-9_-]+$", max_length=-(-MAX_SEALED_REQUEST_BYTES * 4 // 3))
 ]
+Introduction = Annotated[
+    str, msgspec.Meta(pattern="^[A-Za-z0-9_-]+$", max_length=-(-MAX_SEALED_INTRODUCTION_BYTES * 4 // 3))
+]
 Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 
 
@@ -35,7 +45,7 @@ class NewSession(Body, frozen=True, kw_only=True):
     session_id: Id
     admission: Key
     member_id: Id
-    sealed: Sealed
+    sealed: Introduction
 
 
 class SessionOpened(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,7 +62,7 @@ class NewMember(Body, frozen=True, kw_only=True):
 
     member_id: Id
     admission: Key
-    sealed: Sealed
+    sealed: Introduction
 
 
 class SessionJoined(msgspec.Struct, frozen=True, kw_only=True):

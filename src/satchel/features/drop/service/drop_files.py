@@ -5,19 +5,21 @@ from dataclasses import dataclass
 
 from satchel.features.drop.events import FilesAnnounced
 from satchel.features.drop.model import (
+    KEPT,
     MAX_ANNOUNCED_BYTES,
     MAX_FILES,
     MAX_SEALED_BYTES,
     FileId,
     FileUnknown,
     FileView,
+    StateFull,
     TooManyFiles,
     is_id,
 )
 from satchel.features.drop.records import FILE, FILES
 from satchel.features.drop.service.context import Caller, Drop, in_parts, missing, still_there, tell_members
-from satchel.features.drop.service.session_expiry import KEPT
 from satchel.features.drop.service.session_leave import withdraw
+from satchel.features.drop.service.state_budget import enter, strike
 from satchel.kernel.errors import Conflict, Forbidden
 from satchel.stores.ports.ephemeral import Delete, Expire, HashGet, HashPut, SetAdd, SetAll, SetRemove, SetSize
 
@@ -39,6 +41,11 @@ async def announce(drop: Drop, caller: Caller, announcements: list[Announcement]
     latest = {each.file_id: each for each in announcements}
     new = await _claim(drop, caller, list(latest))
     await _check_size(drop, caller, latest, new)
+    try:
+        await enter(drop, session_id, "file", {each.file_id: each.sealed for each in latest.values()})
+    except StateFull:
+        await _release_ids(drop, caller, new)
+        raise
     keys = {file_id: FILE(session_id=session_id, file_id=file_id) for file_id in latest}
     owned = {"owner.id": owner_id.encode()}
     writes = [HashPut(keys[each.file_id], {"name": each.sealed.encode(), **owned}) for each in latest.values()]
@@ -46,6 +53,7 @@ async def announce(drop: Drop, caller: Caller, announcements: list[Announcement]
     found, member, _ = await drop.ephemeral.together(*still_there(caller), Expire(FILES(session_id=session_id), KEPT))
     if found is None or member is None:
         await in_parts(drop, [Delete(key) for key in keys.values()])
+        await strike(drop, session_id, "file", latest)
         await _release_ids(drop, caller, new)
         raise missing()
     views = [FileView(file_id=each.file_id, owner_id=owner_id, sealed=each.sealed) for each in latest.values()]

@@ -11,6 +11,7 @@ from satchel.features.drop.events import (
     RequestProgressed,
 )
 from satchel.features.drop.model import (
+    KEPT,
     MAX_RECEIPTS,
     MAX_REQUESTS_OF_ONE,
     Declining,
@@ -47,8 +48,8 @@ from satchel.features.drop.records import (
 from satchel.features.drop.service.context import Caller, Drop, missing, still_there, tell_members
 from satchel.features.drop.service.member_token import recognise
 from satchel.features.drop.service.open_requests import find_requests, forget_requests, pointed_at
-from satchel.features.drop.service.session_expiry import KEPT
 from satchel.features.drop.service.session_show import show_requests
+from satchel.features.drop.service.state_budget import enter
 from satchel.kernel.errors import Conflict
 from satchel.live import LiveEvent
 from satchel.stores.ports.ephemeral import (
@@ -108,6 +109,7 @@ async def ask(
     known = await find_requests(drop, [request_id])
     if known:
         return await _asked_before(drop, row, known[0])
+    await enter(drop, caller.session_id, "request", {request_id: sealed})
     earlier = await _put_in(drop, caller, row)
     await forget_requests(drop, earlier)
     ended = [RequestEnded(request_id=each.request_id) for each in earlier]
@@ -123,6 +125,7 @@ async def acknowledge(drop: Drop, caller: Caller, request_id: RequestId, answer:
             return
         raise Conflict("Another window of yours has acknowledged this request. Wait for the next one.")
     asked = ACKNOWLEDGED(session_id=row.session_id, file_id=row.file_id, member_id=row.receiver_id)
+    await enter(drop, row.session_id, "answer", {request_id: answer.sealed})
     await _change(
         drop,
         row,

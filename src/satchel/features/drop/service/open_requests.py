@@ -21,6 +21,7 @@ from satchel.features.drop.records import (
     request_channel,
 )
 from satchel.features.drop.service.context import Drop, in_parts
+from satchel.features.drop.service.state_budget import strike
 from satchel.stores.ports.ephemeral import Command, Delete, Get, HashAll, Publish, SetAll, SetRemove, SetSize
 
 
@@ -33,8 +34,12 @@ async def find_requests(drop: Drop, request_ids: Iterable[RequestId]) -> list[Re
 
 async def requests_of(drop: Drop, member_ids: Iterable[MemberId]) -> list[RequestRow]:
     """The requests that these members have made."""
+    return await find_requests(drop, await request_ids_of(drop, member_ids))
+
+
+async def request_ids_of(drop: Drop, member_ids: Iterable[MemberId]) -> list[RequestId]:
     made = await in_parts(drop, [SetAll(RECEIVING(member_id=each)) for each in member_ids])
-    return await find_requests(drop, [RequestId(each) for one in made for each in sorted(one)])
+    return [RequestId(each) for one in made for each in sorted(one)]
 
 
 async def requests_for(drop: Drop, session_id: SessionId, file_id: FileId) -> list[RequestRow]:
@@ -53,6 +58,10 @@ def pointed_at(pointer: bytes) -> RequestId:
 async def forget_requests(drop: Drop, rows: Sequence[RequestRow]) -> None:
     """Delete everything that is stored of these requests, and end their streams."""
     await in_parts(drop, [command for row in rows for command in _forgetting(row)])
+    for session_id in {row.session_id for row in rows}:
+        ids = [row.request_id for row in rows if row.session_id == session_id]
+        await strike(drop, session_id, "request", ids)
+        await strike(drop, session_id, "answer", ids)
     for row in rows:
         await _forget_that_it_was_asked(drop, row)
 

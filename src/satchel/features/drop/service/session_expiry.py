@@ -1,8 +1,6 @@
 """The expiry of a session: every call of a member extends all of its keys by a day."""
 
-from datetime import timedelta
-
-from satchel.features.drop.model import LASTS, FileId, MemberId
+from satchel.features.drop.model import KEPT, NOTED_EVERY, FileId, MemberId
 from satchel.features.drop.records import (
     CHUNKS,
     FILE,
@@ -19,6 +17,7 @@ from satchel.features.drop.records import (
     SEEN,
     SENDING,
     SESSION,
+    SIZES,
     SessionRow,
 )
 from satchel.features.drop.service.context import Drop, in_parts, member_ids_of
@@ -26,10 +25,6 @@ from satchel.features.drop.service.open_requests import keys_of_request, request
 from satchel.kernel.clock import from_iso
 from satchel.stores.ports.ephemeral import Expire, SetAll
 
-# The expiry is extended no more often than this, since that writes every key of the session.
-NOTED_EVERY = timedelta(minutes=10)
-# The stored time may be so much older than the last call, so keys live so much longer.
-KEPT = LASTS + NOTED_EVERY
 # A receiver counts as connected only while its server renews this key.
 _WITH_OWN_TIMES = tuple(key.pattern.partition("{")[0] for key in (KNOCK, READY, CHUNKS))
 
@@ -55,7 +50,7 @@ async def keys_of_session(drop: Drop, session: SessionRow, gone: MemberId | None
     return [
         SESSION(session_id=session_id),
         NAME(name=session.name),
-        *(key(session_id=session_id) for key in (MEMBERS, SEEN, FILES, REQUESTED, KNOCK)),
+        *(key(session_id=session_id) for key in (MEMBERS, SEEN, FILES, REQUESTED, KNOCK, SIZES)),
         *(key(member_id=member_id) for member_id in member_ids for key in (MEMBER, SENDING, RECEIVING, RECEIPTS)),
         *(FILE(session_id=session_id, file_id=FileId(each)) for each in files),
         *(REQUESTERS(session_id=session_id, file_id=FileId(each)) for each in requested),

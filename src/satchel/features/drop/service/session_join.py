@@ -4,12 +4,21 @@ import hashlib
 import hmac
 
 from satchel.features.drop.events import MemberChanged
-from satchel.features.drop.model import MAX_MEMBERS, AdmissionRefused, MemberId, SessionFull, SessionId, is_id
+from satchel.features.drop.model import (
+    MAX_MEMBERS,
+    AdmissionRefused,
+    MemberId,
+    SessionFull,
+    SessionId,
+    StateFull,
+    is_id,
+)
 from satchel.features.drop.records import MEMBER, MEMBERS, SEEN, SESSION, MemberRow, SessionRow, read_session
 from satchel.features.drop.service.context import Drop, is_open, missing, tell_members
 from satchel.features.drop.service.member_token import new_token, token_digest
 from satchel.features.drop.service.session_open import Opened, claim_member, member_writes
 from satchel.features.drop.service.session_show import show_members
+from satchel.features.drop.service.state_budget import enter, strike
 from satchel.stores.ports.ephemeral import Delete, HashAll, HashDelete
 
 
@@ -22,6 +31,11 @@ async def join(
         await drop.limits.count_attempt(session_id, network)
         raise AdmissionRefused("This link does not open the session. Use the complete link, or ask for the code.")
     await claim_member(drop, session_id, member_id)
+    try:
+        await enter(drop, session_id, "member", {member_id: sealed})
+    except StateFull:
+        await drop.ephemeral.run(Delete(MEMBER(member_id=member_id)))
+        raise
     token = new_token(member_id)
     row = MemberRow(token_sha256=token_digest(token), sealed=sealed, joined_at=drop.now())
     seen = SEEN(session_id=session_id)
@@ -34,6 +48,7 @@ async def join(
             HashDelete(seen, member_id),
             Delete(MEMBER(member_id=member_id)),
         )
+        await strike(drop, session_id, "member", [member_id])
         raise SessionFull(f"This session is full ({MAX_MEMBERS} members). Try again later.") if found else missing()
     (view,) = await show_members(drop, {member_id: row})
     await tell_members(drop, session_id, MemberChanged(member=view))

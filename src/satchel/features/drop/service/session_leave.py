@@ -22,6 +22,7 @@ from satchel.features.drop.records import (
 from satchel.features.drop.service.context import Caller, Drop, in_parts, is_open, member_ids_of, missing, tell_members
 from satchel.features.drop.service.open_requests import end_stream, forget_requests, requests_for, requests_of
 from satchel.features.drop.service.session_expiry import keys_of_session
+from satchel.features.drop.service.state_budget import close_account, strike
 from satchel.kernel.errors import Forbidden, NotFound
 from satchel.live import LiveEvent, session_channel, tell
 from satchel.stores.ports.ephemeral import (
@@ -69,6 +70,7 @@ async def remove_member(drop: Drop, session: SessionRow, member_id: MemberId, wh
     if not left:
         await wipe(drop, session, gone=member_id)
         return
+    await strike(drop, session_id, "member", [member_id])
     owned = await _owned_files(drop, session_id, member_id)
     withdrawn = await withdraw(drop, session_id, owned) if owned else []
     made = await requests_of(drop, [member_id])
@@ -92,6 +94,7 @@ async def withdraw(drop: Drop, session_id: SessionId, file_ids: list[FileId]) ->
             for command in (SetRemove(files, file_id), Delete(FILE(session_id=session_id, file_id=file_id)))
         ],
     )
+    await strike(drop, session_id, "file", file_ids)
     wanted = [row for file_id in file_ids for row in await requests_for(drop, session_id, file_id)]
     await forget_requests(drop, wanted)
     ended = [RequestEnded(request_id=row.request_id) for row in wanted]
@@ -101,7 +104,7 @@ async def withdraw(drop: Drop, session_id: SessionId, file_ids: list[FileId]) ->
 async def wipe(drop: Drop, session: SessionRow, *, gone: MemberId | None = None) -> None:
     """Delete every key of a session, its own first: later changes find it missing."""
     session_id = session.session_id
-    await drop.ephemeral.run(Delete(SESSION(session_id=session_id)))
+    await drop.ephemeral.together(Delete(SESSION(session_id=session_id)), close_account(session_id))
     keys = await keys_of_session(drop, session, gone)
     flowing = await requests_of(drop, await member_ids_of(drop, session_id))
     await in_parts(drop, [*(Delete(key) for key in keys), *map(end_stream, flowing)])

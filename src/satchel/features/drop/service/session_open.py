@@ -6,6 +6,7 @@ from typing import Any
 
 from satchel.features.drop.events import SessionClosed
 from satchel.features.drop.model import (
+    KEPT,
     MemberId,
     SessionExists,
     SessionId,
@@ -16,8 +17,8 @@ from satchel.features.drop.model import (
 from satchel.features.drop.records import CREATED, MEMBER, MEMBERS, NAME, SEEN, SESSION, MemberRow, encode_member
 from satchel.features.drop.service.context import Caller, Drop, in_parts, is_open, member_ids_of
 from satchel.features.drop.service.member_token import new_token, token_digest
-from satchel.features.drop.service.session_expiry import KEPT
 from satchel.features.drop.service.session_leave import wipe
+from satchel.features.drop.service.state_budget import open_account
 from satchel.features.drop.session_names import draw_name
 from satchel.kernel.errors import Conflict, Forbidden, Unavailable
 from satchel.live import session_channel, tell
@@ -54,6 +55,7 @@ async def open_session(
     await _have_room_for(drop, session_id, network)
     if await drop.ephemeral.run(is_open(session_id)):
         raise SessionExists("A session with this id is already open. Draw another id.")
+    await open_account(drop, session_id, network, member_id, sealed)
     await claim_member(drop, session_id, member_id)
     name = await _take_name(drop, session_id)
     token, now = new_token(member_id), drop.now()

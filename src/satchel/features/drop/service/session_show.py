@@ -1,7 +1,9 @@
 """A session as its members see it: members, files and requests."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from typing import Any
+
+import msgspec
 
 from satchel.features.drop.model import (
     AcknowledgementView,
@@ -12,7 +14,6 @@ from satchel.features.drop.model import (
     ReceiptView,
     RequestView,
     SessionId,
-    SessionView,
 )
 from satchel.features.drop.records import (
     FILE,
@@ -26,31 +27,48 @@ from satchel.features.drop.records import (
     decode_member,
 )
 from satchel.features.drop.service.context import Caller, Drop, in_parts
-from satchel.features.drop.service.open_requests import requests_of
+from satchel.features.drop.service.open_requests import find_requests, request_ids_of
 from satchel.stores.ports.ephemeral import Command, Exists, Get, HashAll, ListRange, SetAll
 
+# How many things are read and written at a time.
+_PIECE = 16
+_encode = msgspec.json.Encoder().encode
 
-async def show_session(drop: Drop, caller: Caller) -> SessionView:
+
+async def write_session(drop: Drop, caller: Caller) -> AsyncGenerator[bytes]:
+    """A `SessionView` as JSON, piece by piece. A caller who does not read holds up one piece, and not the whole."""
     session = caller.session
     session_id = session.session_id
     members, file_ids = await drop.ephemeral.together(
         HashAll(MEMBERS(session_id=session_id)), SetAll(FILES(session_id=session_id))
     )
     rows = {MemberId(member_id): decode_member(row) for member_id, row in members.items()}
-    files = await _show_files(drop, session_id, map(FileId, file_ids))
-    requests = await show_requests(drop, await requests_of(drop, rows))
-    return SessionView(
-        session_id=session_id,
-        name=session.name,
-        host_id=session.host_id,
-        door_id=session.door_id,
-        created_at=session.created_at,
-        members=await show_members(drop, rows),
-        files=[file for file in files if file.owner_id in rows],
-        requests=[request for request in requests if request.owner_id in rows],
-        # Read after the requests: a request that ends in between is in both rather than in neither.
-        receipts=await _show_receipts(drop, caller.member_id),
-    )
+    head = {"session_id": session_id, "name": session.name, "host_id": session.host_id, "door_id": session.door_id}
+    yield _encode({**head, "created_at": session.created_at})[:-1]
+    yield b',"members":' + _encode(await show_members(drop, rows))
+    yield b',"files":['
+    wanted = sorted(map(FileId, file_ids))
+    is_first = True
+    for start in range(0, len(wanted), _PIECE):
+        files = await _show_files(drop, session_id, wanted[start : start + _PIECE])
+        if shown := _joined([file for file in files if file.owner_id in rows], is_first=is_first):
+            is_first = False
+            yield shown
+    yield b'],"requests":['
+    ids = await request_ids_of(drop, rows)
+    is_first = True
+    for start in range(0, len(ids), _PIECE):
+        requests = await show_requests(drop, await find_requests(drop, ids[start : start + _PIECE]))
+        if shown := _joined([each for each in requests if each.owner_id in rows], is_first=is_first):
+            is_first = False
+            yield shown
+    # Read after the requests: a request that ends in between is in both rather than in neither.
+    yield b'],"receipts":' + _encode(await _show_receipts(drop, caller.member_id)) + b"}"
+
+
+def _joined(views: Sequence[object], *, is_first: bool) -> bytes:
+    pieces = b",".join(map(_encode, views))
+    return pieces if is_first or not pieces else b"," + pieces
 
 
 async def show_members(drop: Drop, rows: dict[MemberId, MemberRow]) -> list[MemberView]:
