@@ -69,7 +69,7 @@ GROUPS = {
     "transfer_types": Group(
         "Transfers and their receipts.",
         "SenderView ReceiverView TransferFileView transfers.ReceiptView MissingView CountsView TransferView "
-        "TransferList WaitingList",
+        "ChallengeView TransferList WaitingList",
         unread={"SenderView": "kind", "TransferFileView": "content_type picture"},
     ),
     "link_types": Group(

@@ -105,7 +105,7 @@ def test_the_receipt_beside_a_file_leads_to_who_has_it(ann: Page, cleo: Page) ->
     come_as_guest(cleo, open_room(ann, "Choir"), "Cleo")
     in_room(cleo, "Choir")
     hand_to(ann, "Everyone", payload("song.txt", b"la"))
-    row(ann, "song.txt").get_by_role("link", name="verified").click()
+    row(ann, "song.txt").get_by_role("link", name="have it").click()
     expect(ann.get_by_role("heading", level=1, name="To Choir")).to_be_visible()
 
 

@@ -98,7 +98,7 @@ def test_three_people_meet_hand_things_over_and_leave_nothing_behind(
     with cleo.expect_download() as download:
         take_from_shelf(cleo, "for all.txt")
     assert Path(download.value.path()).read_bytes() == b"everybody"
-    expect(row(ann, "for all.txt")).to_contain_text("1 of 2 verified")
+    expect(row(ann, "for all.txt")).to_contain_text("1 of 2 have it")
 
     address = f"/api/v1/rooms/{ann.url.rpartition('/')[2]}"
     assert cleo.request.get(address).status == 200
@@ -249,7 +249,7 @@ def test_members_bring_from_their_shelf_and_save_to_it(ann: Page, cleo: Page) ->
     ann.get_by_role("dialog").get_by_role("button", name="Send", exact=True).click()
     expect(row(cleo, "from my shelf.txt")).to_be_visible()
     offer(cleo, "Ann").get_by_role("button", name="shelf").click()
-    expect(row(ann, "from my shelf.txt")).to_contain_text("1 of 1 verified")
+    expect(row(ann, "from my shelf.txt")).to_contain_text("1 of 1 have it")
     cleo.goto("/shelf?q=from+my+shelf")
     expect(cleo.get_by_role("row").filter(has_text="from my shelf.txt")).to_be_visible()
 

@@ -142,7 +142,7 @@ def transfer(number: int, *, names: list[str], direction: str = "sent") -> Trans
         size_bytes=1000 * len(files),
         files=files,
         receipts=[],
-        counts=CountsView(offered=0, opened=0, downloaded=0, verified=0, declined=0, withdrawn=0),
+        counts=CountsView(offered=0, shelved=0, opened=0, downloaded=0, verified=0, declined=0, withdrawn=0),
         state="verified",
         is_available=True,
         wants_answers=False,

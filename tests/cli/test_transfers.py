@@ -61,7 +61,7 @@ def test_a_folder_handed_over_arrives_with_its_structure_and_its_sender_sees_it_
     fill(pair.ann.home / "notes.txt", 10)
     out = sent_and_waited_for(pair, "band", "notes.txt", "--note", "for Sunday")
     assert f"Sent to {pair.bobs_address}: transfer " in out
-    assert "Bob: offered at 20" in out
+    assert "Bob: on shelf at 20" in out
     assert "Bob: verified at 20" in out.splitlines()[-1]
     (transfer,) = pair.bob.run("transfers", "--json").json["transfers"]
     assert transfer["note"] == "for Sunday"
@@ -94,7 +94,7 @@ def test_both_see_it_in_their_history_and_can_name_it_by_the_end_of_its_id(pair:
     assert pair.ann.run("transfers", "--received", "--json").json == {"transfers": []}
     shown = pair.ann.run("transfers", "show", short)
     assert "notes.txt" in shown.out
-    assert "Bob  offered" in shown.out
+    assert "Bob  on shelf" in shown.out
     assert pair.ann.run("transfers", "show", short, "--json").json["transfer_id"] == transfer_id
     assert explains(pair.bob.run("transfers", "show", "zzzzzzzz"), 1, "zzzzzzzz", "satchel transfers")
     assert explains(pair.bob.run("get", "--transfer", "0" * 26), 1)

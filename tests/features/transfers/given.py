@@ -1,5 +1,6 @@
 """Files that were handed over, and what both sides see of it."""
 
+import hashlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,7 +45,15 @@ def slug(answer: Any) -> str:
 
 
 def counts(**some: int) -> dict[str, int]:
-    return {"offered": 0, "opened": 0, "downloaded": 0, "verified": 0, "declined": 0, "withdrawn": 0} | some
+    return {
+        "offered": 0,
+        "shelved": 0,
+        "opened": 0,
+        "downloaded": 0,
+        "verified": 0,
+        "declined": 0,
+        "withdrawn": 0,
+    } | some
 
 
 @dataclass
@@ -96,6 +105,15 @@ async def a_guest(satchel: Satchel, name: str) -> Caller:
     made = (await guest("POST", "/guests", json={"name": name})).json()
     guest.tokens, guest.user_id = {"access_token": made["token"]}, made["guest_id"]
     return guest
+
+
+async def proved(caller: Caller, transfer_id: str, content: bytes, place: int = 0) -> httpx.Response:
+    """The answer to somebody who has these bytes and proves it."""
+    way = f"/transfers/{transfer_id}/files/{place}"
+    asked = await caller("POST", f"{way}/challenge")
+    assert asked.status_code == 201, asked.text
+    proof = hashlib.sha256(bytes.fromhex(asked.json()["challenge"]) + content).hexdigest()
+    return await caller("POST", f"{way}/verified", json={"proof": proof})
 
 
 async def fetched(caller: Caller, transfer_id: str, place: int = 0) -> bytes:

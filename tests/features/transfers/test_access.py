@@ -16,13 +16,14 @@ STRANGER, GUEST, UNINVOLVED, SENDER, RECEIVER, FORMER = (
     "receiver",
     "former member of the room",
 )
-HASH = {"json": {"sha256": "0" * 64}}
+PROOF = {"json": {"proof": "0" * 64}}
 # What a sender and a receiver are answered; everybody else gets 401 or 404.
 ROUTES: dict[tuple[str, str], tuple[int, int, dict[str, Any]]] = {
     ("GET", ""): (200, 200, {}),
     ("GET", "/receipts.csv"): (200, 200, {}),
     ("GET", "/files/0/content"): (200, 200, {}),
-    ("POST", "/files/0/verified"): (403, 422, HASH),
+    ("POST", "/files/0/challenge"): (403, 201, {}),
+    ("POST", "/files/0/verified"): (403, 409, PROOF),
     ("POST", "/opened"): (403, 200, {}),
     ("POST", "/resend"): (201, 403, {}),
     ("POST", "/save"): (403, 507, {"json": {}}),

@@ -23,7 +23,7 @@ async def test_a_file_lands_on_the_shelf_of_an_absent_person_and_waits_to_be_see
     assert (line["file_count"], line["size_bytes"]) == (1, 9)
     assert line["files"][0]["name"] == "report.txt"
     assert line["receipts"][0]["opened_at"] is None
-    assert (sent["direction"], sent["state"], sent["counts"]) == ("sent", "offered", counts(offered=1))
+    assert (sent["direction"], sent["state"], sent["counts"]) == ("sent", "shelved", counts(shelved=1))
 
 
 async def test_both_sides_see_the_same_receipt(satchel: Satchel, ann: Caller, bob: Caller) -> None:
@@ -33,8 +33,9 @@ async def test_both_sides_see_the_same_receipt(satchel: Satchel, ann: Caller, bo
     mine, theirs = await seen(ann, transfer_id), await seen(bob, transfer_id)
     assert mine["receipts"] == theirs["receipts"]
     (receipt,) = mine["receipts"]
-    assert receipt["opened_at"] > receipt["verified_at"] >= receipt["downloaded_at"] >= receipt["offered_at"]
-    assert (receipt["person_id"], receipt["name"], receipt["state"]) == (bob.user_id, "bob", "verified")
+    assert receipt["opened_at"] > receipt["shelved_at"] >= receipt["offered_at"]
+    assert (receipt["downloaded_at"], receipt["verified_at"]) == (None, None)
+    assert (receipt["person_id"], receipt["name"], receipt["state"]) == (bob.user_id, "bob", "opened")
     assert await waiting(bob) == []
 
 
@@ -136,7 +137,7 @@ async def test_whoever_uses_what_they_find_on_their_shelf_has_taken_it(
     else:
         answer = await bob("GET", f"/shelf/files/{kept.file_id}/{how}")
     assert answer.is_success
-    assert (await seen(ann, transfer_id))["counts"] == counts(verified=1)
+    assert (await seen(ann, transfer_id))["counts"] == counts(opened=1)
     assert await waiting(bob) == []
     assert (await ann("POST", f"/transfers/{transfer_id}/withdraw")).status_code == 409
 
@@ -149,7 +150,7 @@ async def test_what_was_looked_at_can_neither_be_withdrawn_nor_declined(
     for caller, what in ((ann, "withdraw"), (bob, "decline")):
         answer = await caller("POST", f"/transfers/{transfer_id}/{what}")
         assert (answer.status_code, slug(answer)) == (409, "already-taken")
-    assert (await seen(ann, transfer_id))["counts"] == counts(verified=1)
+    assert (await seen(ann, transfer_id))["counts"] == counts(opened=1)
 
 
 async def test_nobody_sends_to_themselves_or_to_nobody(satchel: Satchel, ann: Caller, bob: Caller) -> None:

@@ -52,7 +52,7 @@ async def test_sending_happens_for_both_or_for_nobody_and_can_be_completed(pair:
         assert await history(bob, direction="received") == await history(ann, direction="sent") == ids
         if len(ids) > seen_before:
             assert (await bob("POST", f"/transfers/{ids[0]}/save", json={})).status_code == 200
-            assert (await seen(ann, ids[0]))["counts"] == counts(verified=1)
+            assert (await seen(ann, ids[0]))["counts"] == counts(opened=1)
         seen_before = len(ids)
         assert len(await check_shelf(satchel, bob, leftovers=True)) == 2 * len(ids)
         satchel.clock.advance(1)
@@ -77,8 +77,8 @@ async def test_what_is_withdrawn_or_declined_goes_from_the_shelf_though_the_powe
         await ann.refresh()
         await bob.refresh()
         state = (await seen(bob, transfer_id))["state"]
-        assert state in ("offered", "withdrawn", "declined")
-        ended += state != "offered"
+        assert state in ("shelved", "withdrawn", "declined")
+        ended += state != "shelved"
         assert len(await check_shelf(satchel, bob, leftovers=True)) == 2 * (number - ended)
     assert ended > 3
     await left_clean(satchel, ann, bob)

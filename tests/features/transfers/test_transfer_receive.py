@@ -7,7 +7,7 @@ import pytest
 
 from tests.features.shelf.given import check_shelf, made, names
 from tests.features.transfers.conftest import Offer
-from tests.features.transfers.given import counts, history, seen, slug, waiting
+from tests.features.transfers.given import counts, history, proved, seen, slug, waiting
 
 
 async def fetch(offer: Offer, place: int, **headers: str) -> bytes:
@@ -18,8 +18,7 @@ async def fetch(offer: Offer, place: int, **headers: str) -> bytes:
 
 
 async def verify(offer: Offer, place: int, content: bytes) -> int:
-    sha256 = hashlib.sha256(content).hexdigest()
-    return await offer.act(offer.bob, f"files/{place}/verified", sha256=sha256)
+    return (await proved(offer.bob, offer.transfer_id, content, place)).status_code
 
 
 async def test_an_offer_stands_when_the_shelf_is_full_and_can_be_saved_later(offer: Offer) -> None:
@@ -29,7 +28,8 @@ async def test_an_offer_stands_when_the_shelf_is_full_and_can_be_saved_later(off
     assert await names(offer.bob) == ["filling.txt"]
     await offer.make_room()
     saved = (await offer.bob("POST", f"/transfers/{offer.transfer_id}/save", json={})).json()
-    assert (saved["transfer"]["state"], saved["transfer"]["counts"]) == ("verified", counts(verified=1))
+    assert (saved["transfer"]["state"], saved["transfer"]["counts"]) == ("opened", counts(opened=1))
+    assert saved["transfer"]["receipts"][0]["shelved_at"]
     assert [file.file_id for file in await check_shelf(offer.satchel, offer.bob)] == sorted(saved["files"])
 
 
@@ -40,7 +40,7 @@ async def test_saving_again_or_twice_at_once_comes_to_the_same_files(offer: Offe
     again = await offer.bob("POST", path, json={})
     assert {tuple(answer.json()["files"]) for answer in answers} == {tuple(again.json()["files"])}
     assert len(await check_shelf(offer.satchel, offer.bob)) == 2
-    assert (await seen(offer.ann, offer.transfer_id))["counts"] == counts(verified=1)
+    assert (await seen(offer.ann, offer.transfer_id))["counts"] == counts(opened=1)
 
 
 async def test_a_receiver_chooses_the_folder_to_save_into(offer: Offer) -> None:
@@ -90,21 +90,39 @@ async def test_nothing_takes_a_receipt_back(offer: Offer) -> None:
 
 async def test_a_wrong_hash_verifies_nothing(offer: Offer) -> None:
     await fetch(offer, 0)
-    answer = await offer.bob("POST", f"/transfers/{offer.transfer_id}/files/0/verified", json={"sha256": "0" * 64})
+    answer = await proved(offer.bob, offer.transfer_id, b"the firsT")
     assert (answer.status_code, slug(answer)) == (422, "hash-differs")
     assert (await seen(offer.bob, offer.transfer_id))["files"][0]["state"] == "downloaded"
-    assert await offer.act(offer.bob, "files/0/verified", sha256="short") == 422
+    assert await offer.act(offer.bob, "files/0/verified", proof="short") == 422
 
 
-async def test_only_the_part_that_ends_a_file_completes_its_download(offer: Offer) -> None:
+async def test_nobody_verifies_by_what_the_transfer_itself_tells_or_twice_by_one_challenge(offer: Offer) -> None:
+    told = (await seen(offer.bob, offer.transfer_id))["files"][0]["sha256"]
+    way = f"/transfers/{offer.transfer_id}/files/0"
+    answer = await offer.bob("POST", f"{way}/verified", json={"proof": told})
+    assert (answer.status_code, slug(answer)) == (409, "challenge-over")
+    challenge = bytes.fromhex((await offer.bob("POST", f"{way}/challenge")).json()["challenge"])
+    for proof in (told, hashlib.sha256(challenge + b"the first").hexdigest()):
+        # The first answer, which is wrong, ends the challenge.
+        refused = await offer.bob("POST", f"{way}/verified", json={"proof": proof})
+        assert refused.status_code in (422, 409)
+    assert (await seen(offer.ann, offer.transfer_id))["counts"] == counts(offered=1)
+    assert await verify(offer, 0, b"the first") == 200
+    assert (await seen(offer.bob, offer.transfer_id))["files"][0]["state"] == "verified"
+
+
+async def test_a_file_is_downloaded_once_each_of_its_bytes_went(offer: Offer) -> None:
     async def state() -> str:
         return (await seen(offer.bob, offer.transfer_id))["files"][0]["state"]
 
     path = f"/transfers/{offer.transfer_id}/files/0/content"
     assert (await offer.bob("HEAD", path)).status_code == 200
-    assert await fetch(offer, 0, range="bytes=0-3") == b"the "
     assert await state() == "offered"
-    assert await fetch(offer, 0, range="bytes=4-") == b"first"
+    for _ in range(3):
+        assert await fetch(offer, 0, range="bytes=-1") == b"t"
+        assert await fetch(offer, 0, range="bytes=0-3") == b"the "
+        assert await state() == "opened"
+    assert await fetch(offer, 0, range="bytes=3-7") == b" firs"
     assert await state() == "downloaded"
 
 
@@ -123,7 +141,7 @@ async def test_what_was_declined_is_over(offer: Offer) -> None:
     assert await offer.act(offer.bob, "decline") == 200
     assert await offer.act(offer.bob, "decline") == 200
     assert await waiting(offer.bob) == []
-    for what, body in (("save", {}), ("files/0/verified", {"sha256": "0" * 64})):
+    for what, body in (("save", {}), ("files/0/verified", {"proof": "0" * 64})):
         assert await offer.act(offer.bob, what, **body) == 409
     refused = await offer.bob("GET", f"/transfers/{offer.transfer_id}/files/0/content")
     assert (refused.status_code, slug(refused)) == (409, "not-offered")
@@ -153,7 +171,7 @@ async def test_of_two_who_end_it_at_once_exactly_one_does(offer: Offer, what: st
     assert sum(mine["counts"].values()) == 1
     assert mine["counts"][mine["receipts"][0]["state"]] == 1
     # Whoever was told that it is withdrawn has nothing of it, and whoever has saved it has all.
-    expected = 2 if mine["state"] == "verified" else 0
+    expected = 2 if mine["receipts"][0]["shelved_at"] else 0
     assert len(await check_shelf(offer.satchel, offer.bob)) == expected
 
 

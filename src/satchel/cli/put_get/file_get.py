@@ -33,8 +33,8 @@ def from_transfer(client: Client, typed: str, folder: Path, *, as_json: bool, qu
     refuse_if_full(folder, wanted)
     transfer_download.open_offer(client, transfer)
 
-    def report(each: Wanted) -> None:
-        transfer_download.report_verified(client, transfer, each.facts["place"])
+    def report(each: Wanted, saved_as: Path) -> None:
+        transfer_download.report_verified(client, transfer, each.facts["place"], saved_as)
 
     return fetch_all(client, wanted, as_json=as_json, quiet=quiet, then=report)
 

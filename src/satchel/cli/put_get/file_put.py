@@ -15,7 +15,7 @@ from satchel.cli.engine.files.local_files import gather
 from satchel.cli.engine.files.upload_journal import Journal
 from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.resources.shelf_paths import TOP, Places
-from satchel.cli.engine.resources.transfer_text import moment_of, short_id
+from satchel.cli.engine.resources.transfer_text import moment_of, short_id, state_word
 from satchel.cli.engine.terminal.output import CommandFailed, printable
 from satchel.cli.engine.terminal.sizes import shown_moment
 from satchel.cli.put_get.put_target import PutTarget
@@ -89,7 +89,11 @@ class FilePut:
             self._print_object("receipt", receipt=to_builtins(receipt))
         elif not self.quiet:
             moment = moment_of(receipt)
-            print(printable(f"{receipt.name}: {receipt.state}" + (f" at {shown_moment(moment)}" if moment else "")))
+            print(
+                printable(
+                    f"{receipt.name}: {state_word(receipt.state)}" + (f" at {shown_moment(moment)}" if moment else "")
+                )
+            )
         sys.stdout.flush()
 
     def _print_object(self, result: str, **facts: object) -> None:

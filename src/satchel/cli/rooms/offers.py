@@ -42,7 +42,7 @@ class Offers:
             return
         self._told.add(offer.transfer_id)
         # What came by e-mail was put there by the server itself, though nobody has looked at it yet.
-        is_on_shelf = all(file.state in ("downloaded", "verified") for file in offer.files)
+        is_on_shelf = any(receipt.shelved_at for receipt in offer.receipts)
         whom = "the room" if offer.receiver.kind == "room" else "you"
         words = f": “{offer.note}”" if offer.note else ""
         if is_on_shelf:

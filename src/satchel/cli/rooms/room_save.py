@@ -14,7 +14,7 @@ from satchel.cli.engine.api_types.transfer_types import TransferView
 from satchel.cli.engine.files.download import Fetcher, Wanted, full_name, local_path
 from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.http.retry import Retry, Stopped
-from satchel.cli.engine.resources.transfer_download import open_offer, plan, report_verified
+from satchel.cli.engine.resources.transfer_download import open_offer, plan, prove, report_verified
 from satchel.cli.engine.resources.transfer_text import shown_count
 from satchel.cli.engine.terminal.output import CommandFailed
 from satchel.cli.engine.terminal.sizes import shown_bytes
@@ -36,7 +36,7 @@ class Saver:
     _stop: threading.Event = field(default_factory=threading.Event)
     _asked_for: set[str] = field(default_factory=set[str])
     # Whatever name it got here: the same bytes under the same name, offered once more, are here.
-    _saved: set[tuple[Path, str]] = field(default_factory=set[tuple[Path, str]])
+    _saved: dict[tuple[Path, str], Path] = field(default_factory=dict[tuple[Path, str], Path])
 
     def __post_init__(self) -> None:
         threading.Thread(target=self._work, daemon=True).start()
@@ -83,9 +83,9 @@ class Saver:
         handed = f"/transfers/{file.transfer_id}/files/{file.place}" if file.transfer_id else ""
         content = f"{handed or f'/rooms/{room_id}/files/{file.file_id}'}/content"
 
-        def report() -> None:
+        def report(saved_as: Path) -> None:
             if handed:
-                self.client.call("POST", f"{handed}/verified", object, {"sha256": file.sha256})
+                prove(self.client, handed, saved_as)
 
         self._fetch(
             Wanted(content, file.size_bytes, file.sha256, self.folder / local_path(full_name(file))),
@@ -105,17 +105,17 @@ class Saver:
             transfer_id=transfer.transfer_id,
         )
 
-    def _fetch(self, wanted: Wanted, report: Callable[[], None]) -> None:
+    def _fetch(self, wanted: Wanted, report: Callable[[Path], None]) -> None:
         """Have the file here, report that it is, and say so."""
         key = (wanted.target, wanted.sha256)
-        if key in self._saved:
-            report()
+        if (saved_before := self._saved.get(key)) is not None:
+            report(saved_before)
             return
         wanted.target.parent.mkdir(parents=True, exist_ok=True)
         fetcher = Fetcher(self.client, self.client.credentials.path.parent / "downloads", self._stop.is_set)
         saved_as = fetcher.fetch(wanted, Retry(self._stop, self._say), self._progress_of(wanted))
-        self._saved.add(key)
-        report()
+        self._saved[key] = saved_as
+        report(saved_as)
         sentence = f"Saved {saved_as} ({shown_bytes(wanted.size_bytes)}), verified."
         self.narrator.tell("saved", sentence, saved_as=str(saved_as), sha256=wanted.sha256)
 

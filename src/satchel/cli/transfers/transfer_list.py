@@ -4,7 +4,14 @@ from collections.abc import Iterator, Sequence
 
 from satchel.cli.engine.api_types.transfer_types import TransferView
 from satchel.cli.engine.files.download import full_name
-from satchel.cli.engine.resources.transfer_text import SHORT_ID, first_names, moment_of, short_id, shown_count
+from satchel.cli.engine.resources.transfer_text import (
+    SHORT_ID,
+    first_names,
+    moment_of,
+    short_id,
+    shown_count,
+    state_word,
+)
 from satchel.cli.engine.terminal.columns import fitted, room_for, shown_width
 from satchel.cli.engine.terminal.output import paint, printable
 from satchel.cli.engine.terminal.sizes import shown_bytes, shown_moment
@@ -63,7 +70,7 @@ def _other_side(transfer: TransferView) -> str:
 
 
 def _shown_state(state: str, width: int = 0) -> str:
-    padded = state.ljust(width)
+    padded = state_word(state).ljust(width)
     return paint(padded, _STYLES[state]) if state in _STYLES else padded
 
 

@@ -17,12 +17,11 @@ NOWHERE = RoomId("")
 
 PersonKind = Literal["member", "guest"]
 Direction = Literal["sent", "received"]
-State = Literal["offered", "opened", "downloaded", "verified", "declined", "withdrawn"]
+State = Literal["offered", "shelved", "opened", "downloaded", "verified", "declined", "withdrawn"]
 
-# The states of a receipt in order. It may skip a state but never goes back.
-STEPS: tuple[State, ...] = ("offered", "opened", "downloaded", "verified")
-# In these states it can be declined or withdrawn, and both are final.
-UNTAKEN: tuple[State, ...] = ("offered", "opened")
+# The states of a receipt in order, each of which somebody has seen to happen. It may skip a state but never goes back.
+# Shelved: on the receiver's shelf. Downloaded: every byte went to them. Verified: they proved that they have them.
+STEPS: tuple[State, ...] = ("offered", "shelved", "opened", "downloaded", "verified")
 TAKEN: tuple[State, ...] = ("downloaded", "verified")
 ENDED: tuple[State, ...] = ("declined", "withdrawn")
 
@@ -75,6 +74,13 @@ class HashDiffers(Invalid):
 
     slug = "hash-differs"
     title = "The received file differs"
+
+
+class ChallengeOver(Conflict):
+    """There is no challenge to answer: none was asked for, it was answered, or it has expired."""
+
+    slug = "challenge-over"
+    title = "Ask for a new challenge"
 
 
 class NoAnswersWanted(Conflict):

@@ -51,6 +51,7 @@ class TransferRow(Record, frozen=True, kw_only=True):
     answers: str = ""
     withdrawn_at: str = attribute("withdrawnAt", default="")
     offered: int = attribute("offeredCount", default=0)
+    shelved: int = attribute("shelvedCount", default=0)
     opened: int = attribute("openedCount", default=0)
     downloaded: int = attribute("downloadedCount", default=0)
     verified: int = attribute("verifiedCount", default=0)
@@ -73,6 +74,7 @@ class TransferRow(Record, frozen=True, kw_only=True):
     def counts(self) -> dict[State, int]:
         return {
             "offered": self.offered,
+            "shelved": self.shelved,
             "opened": self.opened,
             "downloaded": self.downloaded,
             "verified": self.verified,
@@ -92,6 +94,7 @@ class FilesRow(Record, frozen=True, kw_only=True):
 class ReceiptRow(Record, frozen=True, kw_only=True):
     """How far a transfer has come with one receiver, as a whole and file by file.
 
+    `going` says which bytes went of files that did not go as a whole yet, by place.
     `version` increases with every change, so that no update is lost. 0 is a receipt that is not stored yet.
     """
 
@@ -107,6 +110,7 @@ class ReceiptRow(Record, frozen=True, kw_only=True):
     declined_at: str = attribute("declinedAt", default="")
     withdrawn_at: str = attribute("withdrawnAt", default="")
     saved_at: str = attribute("savedAt", default="")
+    going: dict[str, list[tuple[int, int]]] = attribute("going", default={})
     downloaded: frozenset[int] = frozenset()
     verified: frozenset[int] = frozenset()
     answer: str = ""
@@ -196,7 +200,13 @@ BEGUN = EphemeralKey(
     about="Idempotency key of a sender → transfer id",
     durable=True,
 )
-EPHEMERAL_KEYS = (BEGUN,)
+CHALLENGE = EphemeralKey(
+    "transfer-challenge:{transfer_id}:{person_id}:{place}",
+    "value",
+    owner=OWNER,
+    about="The challenge by which a receiver proves that they have a file",
+)
+EPHEMERAL_KEYS = (BEGUN, CHALLENGE)
 
 
 def as_person(person_id: str) -> str:

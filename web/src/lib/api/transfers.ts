@@ -79,10 +79,17 @@ export function resend(transferId: string): Promise<Transfer> {
   return ask(http.POST('/api/v1/transfers/{transfer_id}/resend', which(transferId)));
 }
 
-export function reportVerified(transferId: string, place: number, sha256: string): Promise<Transfer> {
+/** A challenge that only somebody with every byte of the file can answer. */
+export async function challengeFor(transferId: string, place: number): Promise<string> {
+  const params = { path: { transfer_id: transferId, place } };
+  return (await ask(http.POST('/api/v1/transfers/{transfer_id}/files/{place}/challenge', { params })))
+    .challenge;
+}
+
+export function reportVerified(transferId: string, place: number, proof: string): Promise<Transfer> {
   const params = { path: { transfer_id: transferId, place } };
   return ask(
-    http.POST('/api/v1/transfers/{transfer_id}/files/{place}/verified', { params, body: { sha256 } }),
+    http.POST('/api/v1/transfers/{transfer_id}/files/{place}/verified', { params, body: { proof } }),
   );
 }
 

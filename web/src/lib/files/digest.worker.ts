@@ -2,11 +2,11 @@
 import { crc32 } from './crc32';
 import { Sha256 } from './sha256';
 
-/** Bytes from an address of the server, or a file of the device. */
-export type Task = { url: string } | { file: Blob };
+/** Bytes from an address of the server, or a file of the device; and the challenge that they are to answer. */
+export type Task = ({ url: string } | { file: Blob }) & { challenge: string };
 export type News =
   | { kind: 'progress'; bytes: number }
-  | { kind: 'done'; bytes: Blob; sha256: string; crc32: number }
+  | { kind: 'done'; bytes: Blob; sha256: string; proof: string; crc32: number }
   | { kind: 'refused'; status: number; contentType: string | null; body: unknown }
   | { kind: 'broken' };
 
@@ -19,17 +19,23 @@ const WAIT_MS = 1500;
 class Taking {
   length = 0;
   #hash = new Sha256();
+  #proof = new Sha256();
   #crc32 = 0;
   #blobs: Blob[] = [];
   #pieces: BlobPart[] = [];
   #unfolded = 0;
   #toldAt = 0;
 
+  constructor(challenge: string) {
+    this.#proof.update(bytesOf(challenge));
+  }
+
   /** `keep` what comes, unless it is on the device anyway. */
   async drain(stream: ReadableStream<Uint8Array<ArrayBuffer>>, keep: boolean): Promise<void> {
     const reader = stream.getReader();
     for (let read = await reader.read(); !read.done; read = await reader.read()) {
       this.#hash.update(read.value);
+      this.#proof.update(read.value);
       this.#crc32 = crc32(read.value, this.#crc32);
       this.length += read.value.length;
       if (keep) this.#keep(read.value);
@@ -39,7 +45,7 @@ class Taking {
 
   result(): News {
     const bytes = new Blob([...this.#blobs, ...this.#pieces]);
-    return { kind: 'done', bytes, sha256: this.#hash.hex(), crc32: this.#crc32 };
+    return { kind: 'done', bytes, sha256: this.#hash.hex(), proof: this.#proof.hex(), crc32: this.#crc32 };
   }
 
   #keep(piece: Uint8Array<ArrayBuffer>): void {
@@ -59,15 +65,15 @@ class Taking {
 }
 
 /** Resumes a broken download with a range request; gives up after several attempts without a byte. */
-async function fetched(url: string): Promise<News> {
-  let taking = new Taking();
+async function fetched(url: string, challenge: string): Promise<News> {
+  let taking = new Taking(challenge);
   for (let inVain = 0; inVain < MOST_ATTEMPTS_IN_VAIN; inVain++) {
     const before = taking.length;
     try {
       const answer = await fetch(url, before ? { headers: { Range: `bytes=${before}-` } } : {});
       if (!answer.ok || !answer.body) return await refused(answer);
       // Something on the way does not know ranges: from the beginning, then.
-      if (before && answer.status !== 206) taking = new Taking();
+      if (before && answer.status !== 206) taking = new Taking(challenge);
       await taking.drain(answer.body, true);
       return taking.result();
     } catch {
@@ -83,8 +89,8 @@ async function refused(answer: Response): Promise<News> {
   return { kind: 'refused', status: answer.status, contentType: answer.headers.get('content-type'), body };
 }
 
-async function hashed(file: Blob): Promise<News> {
-  const taking = new Taking();
+async function hashed(file: Blob, challenge: string): Promise<News> {
+  const taking = new Taking(challenge);
   try {
     await taking.drain(file.stream(), false);
     return taking.result();
@@ -93,10 +99,14 @@ async function hashed(file: Blob): Promise<News> {
   }
 }
 
+function bytesOf(hex: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(hex.match(/../g) ?? [], (pair) => parseInt(pair, 16));
+}
+
 function tell(news: News): void {
   postMessage(news);
 }
 
 addEventListener('message', async ({ data }: MessageEvent<Task>) => {
-  tell(await ('url' in data ? fetched(data.url) : hashed(data.file)));
+  tell(await ('url' in data ? fetched(data.url, data.challenge) : hashed(data.file, data.challenge)));
 });

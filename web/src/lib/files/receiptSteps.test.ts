@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Receipt, State, Transfer } from '$lib/api/transfers';
 import { canBeTaken, canBeWithdrawn, hasLanded, isUnopened, reached, summaryOf } from './receiptSteps';
 
-const NOBODY = { offered: 0, opened: 0, downloaded: 0, verified: 0, declined: 0, withdrawn: 0 };
+const NOBODY = { offered: 0, shelved: 0, opened: 0, downloaded: 0, verified: 0, declined: 0, withdrawn: 0 };
 
 function receipt(facts: Partial<Receipt> = {}): Receipt {
   return {
@@ -11,6 +11,7 @@ function receipt(facts: Partial<Receipt> = {}): Receipt {
     state: 'offered',
     offered_at: '2026-01-01T10:00:00Z',
     opened_at: null,
+    shelved_at: null,
     downloaded_at: null,
     verified_at: null,
     declined_at: null,
@@ -33,12 +34,13 @@ function transfer(facts: Partial<Transfer>): Transfer {
 describe('how far it has come', () => {
   it.each<[State, number]>([
     ['offered', 1],
-    ['opened', 2],
-    ['downloaded', 3],
-    ['verified', 4],
+    ['shelved', 2],
+    ['opened', 3],
+    ['downloaded', 4],
+    ['verified', 5],
     ['declined', 0],
     ['withdrawn', 0],
-  ])('is %s: %d of four steps', (state, steps) => expect(reached(state)).toBe(steps));
+  ])('is %s: %d of five steps', (state, steps) => expect(reached(state)).toBe(steps));
 });
 
 describe('many receivers', () => {
@@ -84,10 +86,10 @@ describe('a receiver', () => {
 
   it('did not fetch what arrived before it was opened', () => {
     const [early, late] = ['2026-01-01T10:00:00Z', '2026-01-01T11:00:00Z'];
-    expect(hasLanded(receipt({ downloaded_at: early }))).toBe(true);
-    expect(hasLanded(receipt({ downloaded_at: early, opened_at: late }))).toBe(true);
-    expect(hasLanded(receipt({ downloaded_at: late, opened_at: early }))).toBe(false);
-    expect(hasLanded(receipt({ downloaded_at: early, opened_at: early }))).toBe(false);
+    expect(hasLanded(receipt({ shelved_at: early }))).toBe(true);
+    expect(hasLanded(receipt({ shelved_at: early, opened_at: late }))).toBe(true);
+    expect(hasLanded(receipt({ shelved_at: late, opened_at: early }))).toBe(false);
+    expect(hasLanded(receipt({ shelved_at: early, opened_at: early }))).toBe(false);
     expect(hasLanded(receipt())).toBe(false);
   });
 });
@@ -96,8 +98,14 @@ describe('a sender', () => {
   it('can withdraw from those who have not taken it', () => {
     const sent = { direction: 'sent' as const };
     expect(canBeWithdrawn(transfer(sent))).toBe(true);
-    expect(canBeWithdrawn(transfer({ ...sent, counts: { ...NOBODY, opened: 1, verified: 4 } }))).toBe(true);
-    expect(canBeWithdrawn(transfer({ ...sent, counts: { ...NOBODY, verified: 2 } }))).toBe(false);
+    const [verified, opened] = [receipt({ state: 'verified' }), receipt({ state: 'opened' })];
+    expect(canBeWithdrawn(transfer({ ...sent, receipts: [verified, opened] }))).toBe(true);
+    expect(canBeWithdrawn(transfer({ ...sent, receipts: [verified] }))).toBe(false);
+    const shelved_at = '2026-01-01T10:00:00Z';
+    expect(canBeWithdrawn(transfer({ ...sent, receipts: [receipt({ state: 'shelved', shelved_at })] }))).toBe(
+      true,
+    );
+    expect(canBeWithdrawn(transfer({ ...sent, receipts: [{ ...opened, shelved_at }] }))).toBe(false);
     expect(canBeWithdrawn(transfer({}))).toBe(false);
   });
 });

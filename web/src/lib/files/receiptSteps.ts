@@ -1,8 +1,8 @@
-// The steps of a receipt (offered, opened, downloaded, verified), for one receiver and for many.
+// The steps of a receipt (offered, on the shelf, opened, downloaded, verified), for one receiver and for many.
 import type { Receipt, State, Transfer } from '$lib/api/transfers';
 
 /** In the order in which they are reached; there is no way back. */
-export const STEPS = ['offered', 'opened', 'downloaded', 'verified'] as const;
+export const STEPS = ['offered', 'shelved', 'opened', 'downloaded', 'verified'] as const;
 export type Step = (typeof STEPS)[number];
 
 export function isStep(state: State): state is Step {
@@ -33,8 +33,13 @@ export function canBeTaken({ direction, state, is_available }: Transfer): boolea
 }
 
 /** Whether the sender can still take it back from somebody. */
-export function canBeWithdrawn({ direction, counts }: Transfer): boolean {
-  return direction === 'sent' && counts.offered + counts.opened > 0;
+export function canBeWithdrawn({ direction, receipts }: Transfer): boolean {
+  return direction === 'sent' && receipts.some(isUntaken);
+}
+
+/** What is on a shelf belongs to the receiver once they have seen it. */
+function isUntaken({ state, shelved_at }: Receipt): boolean {
+  return state === 'offered' || state === 'shelved' || (state === 'opened' && shelved_at === null);
 }
 
 /** Whether the receiver has not looked at it yet, wherever its files are by then. */
@@ -43,6 +48,6 @@ export function isUnopened({ direction, receipts, state }: Transfer): boolean {
 }
 
 /** Whether it came to the receiver's shelf by itself, before they have seen it. */
-export function hasLanded({ opened_at, downloaded_at }: Receipt): boolean {
-  return downloaded_at !== null && (opened_at === null || downloaded_at < opened_at);
+export function hasLanded({ opened_at, shelved_at }: Receipt): boolean {
+  return shelved_at !== null && (opened_at === null || shelved_at < opened_at);
 }

@@ -2,6 +2,7 @@
 // and reported, so that both sides know that it was received and verified.
 import { Problem } from '$lib/api/problems';
 import {
+  challengeFor,
   contentPath,
   readTransfer,
   reportVerified,
@@ -33,11 +34,12 @@ export async function receive(
   const { transfer_id } = transfer;
   // A worker cannot renew a session that has run out; this can.
   let now = await readTransfer(transfer_id);
-  const taken = await beside((worker) => take(worker, transfer_id, files, progress, signal));
+  const proofs = new Map<number, string>();
+  const taken = await beside((worker) => take(worker, transfer_id, files, proofs, progress, signal));
   const [first] = taken;
   if (first && taken.length === 1) save(first.bytes, files[0]?.name ?? first.path);
   else save(archiveOf(taken), `${nameOf(transfer)}.zip`);
-  for (const file of files) now = await reportVerified(transfer_id, file.place, file.sha256);
+  for (const [place, proof] of proofs) now = await reportVerified(transfer_id, place, proof);
   return now;
 }
 
@@ -45,6 +47,7 @@ async function take(
   worker: Worker,
   transferId: string,
   files: readonly TransferFile[],
+  proofs: Map<number, string>,
   progress: Progress,
   signal: AbortSignal,
 ): Promise<ArchiveFile[]> {
@@ -53,8 +56,11 @@ async function take(
   let before = 0;
   for (const file of files) {
     const told = (bytes: number): void => progress((before + bytes) / whole);
-    const digested = await digest(worker, { url: contentPath(transferId, file) }, told, signal);
+    const challenge = await challengeFor(transferId, file.place);
+    const task = { url: contentPath(transferId, file), challenge };
+    const digested = await digest(worker, task, told, signal);
     if (digested.sha256 !== file.sha256) throw differs(file);
+    proofs.set(file.place, digested.proof);
     taken.push({ path: pathOf(file), bytes: digested.bytes, crc32: digested.crc32 });
     before += file.size_bytes;
   }
@@ -76,9 +82,10 @@ export async function checkCopy(
   signal: AbortSignal,
 ): Promise<Transfer> {
   const told = (bytes: number): void => progress(bytes / (copy.size || 1));
-  const { sha256 } = await beside((worker) => digest(worker, { file: copy }, told, signal));
+  const challenge = await challengeFor(transfer_id, file.place);
+  const { sha256, proof } = await beside((worker) => digest(worker, { file: copy, challenge }, told, signal));
   if (sha256 !== file.sha256) throw differs(file);
-  return reportVerified(transfer_id, file.place, sha256);
+  return reportVerified(transfer_id, file.place, proof);
 }
 
 function save(bytes: Blob, name: string): void {

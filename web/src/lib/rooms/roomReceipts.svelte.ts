@@ -39,9 +39,10 @@ export class Receipts {
 }
 
 /** How many have it whole, of all to whom it was offered. */
-export function arrivalOf({ counts }: Transfer): { count: number; all: number } {
+export function arrivalOf({ counts, receipts }: Transfer): { count: number; all: number } {
   const all = Object.values(counts).reduce((sum, count) => sum + count, 0);
-  return { count: counts.verified, all: all - counts.withdrawn };
+  const having = receipts.filter(({ downloaded_at, shelved_at }) => downloaded_at ?? shelved_at);
+  return { count: having.length, all: all - counts.withdrawn };
 }
 
 /** How many have handed something in, of all who were asked to. */

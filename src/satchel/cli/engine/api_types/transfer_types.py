@@ -31,7 +31,7 @@ class TransferFileView(msgspec.Struct, frozen=True, kw_only=True):
     folder: str
     size_bytes: int
     sha256: str
-    state: Literal["declined", "downloaded", "offered", "opened", "verified", "withdrawn"] | None = None
+    state: Literal["declined", "downloaded", "offered", "opened", "shelved", "verified", "withdrawn"] | None = None
 
 
 class ReceiptView(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,8 +39,9 @@ class ReceiptView(msgspec.Struct, frozen=True, kw_only=True):
 
     person_id: str
     name: str
-    state: Literal["declined", "downloaded", "offered", "opened", "verified", "withdrawn"]
+    state: Literal["declined", "downloaded", "offered", "opened", "shelved", "verified", "withdrawn"]
     offered_at: str
+    shelved_at: str | None = None
     opened_at: str | None = None
     downloaded_at: str | None = None
     verified_at: str | None = None
@@ -59,6 +60,7 @@ class CountsView(msgspec.Struct, frozen=True, kw_only=True):
     """How many receivers are in which state."""
 
     offered: int
+    shelved: int
     opened: int
     downloaded: int
     verified: int
@@ -80,11 +82,17 @@ class TransferView(msgspec.Struct, frozen=True, kw_only=True):
     files: list[TransferFileView]
     receipts: list[ReceiptView]
     counts: CountsView
-    state: Literal["declined", "downloaded", "offered", "opened", "verified", "withdrawn"]
+    state: Literal["declined", "downloaded", "offered", "opened", "shelved", "verified", "withdrawn"]
     is_available: bool
     wants_answers: bool
     answers: str | None = None
     missing: list[MissingView]
+
+
+class ChallengeView(msgspec.Struct, frozen=True, kw_only=True):
+    """The challenge, as 64 hexadecimal digits. It can be answered once, within a day."""
+
+    challenge: str
 
 
 class TransferList(msgspec.Struct, frozen=True, kw_only=True):

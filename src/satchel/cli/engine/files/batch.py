@@ -148,15 +148,15 @@ def fetch_all(
     *,
     as_json: bool,
     quiet: bool,
-    then: Callable[[Wanted], None] = lambda _: None,
+    then: Callable[[Wanted, Path], None] = lambda _wanted, _saved_as: None,
 ) -> bool:
-    """Whether everything is here now. `then` is told of every file that is."""
+    """Whether everything is here now. `then` is told of every file that is, and where."""
     pool = WorkerPool(FETCHING_AT_ONCE)
     fetcher = Fetcher(client, client.credentials.path.parent / "downloads", pool.stop.is_set)
 
     def fetch(each: Wanted, retry: Retry, moved: Callable[[int], None]) -> dict[str, Any]:
         saved_as = fetcher.fetch(each, retry, moved)
-        then(each)
+        then(each, saved_as)
         return {"saved_as": str(saved_as), **each.facts}
 
     view = progress_view("fetched", len(wanted), _bytes_of(wanted), as_json=as_json, quiet=quiet)

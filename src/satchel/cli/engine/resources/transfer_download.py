@@ -1,10 +1,13 @@
 """Plan the download of a transfer, and report to its sender what was opened and verified."""
 
+import hashlib
 from pathlib import Path
 
-from satchel.cli.engine.api_types.transfer_types import TransferView
+from satchel.cli.engine.api_types.transfer_types import ChallengeView, TransferView
 from satchel.cli.engine.files.download import Wanted, full_name, local_path
 from satchel.cli.engine.http.client import Client
+
+_PIECE_BYTES = 1 << 20
 
 
 def plan(transfer: TransferView, folder: Path) -> list[Wanted]:
@@ -24,9 +27,17 @@ def open_offer(client: Client, transfer: TransferView) -> None:
         client.call("POST", f"/transfers/{transfer.transfer_id}/opened", object)
 
 
-def report_verified(client: Client, transfer: TransferView, place: int) -> None:
-    """Tell the sender that the file arrived as it was sent."""
+def report_verified(client: Client, transfer: TransferView, place: int, saved_as: Path) -> None:
+    """Prove to the sender that the file is here as it was sent."""
     if transfer.direction == "received":
-        sha256 = next(file.sha256 for file in transfer.files if file.place == place)
-        path = f"/transfers/{transfer.transfer_id}/files/{place}/verified"
-        client.call("POST", path, object, {"sha256": sha256})
+        prove(client, f"/transfers/{transfer.transfer_id}/files/{place}", saved_as)
+
+
+def prove(client: Client, handed: str, saved_as: Path) -> None:
+    """Answer a challenge with the bytes of the file, for which they are read once more."""
+    challenge = client.call("POST", f"{handed}/challenge", ChallengeView).challenge
+    digest = hashlib.sha256(bytes.fromhex(challenge))
+    with saved_as.open("rb") as file:
+        while piece := file.read(_PIECE_BYTES):
+            digest.update(piece)
+    client.call("POST", f"{handed}/verified", object, {"proof": digest.hexdigest()})

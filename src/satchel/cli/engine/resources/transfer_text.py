@@ -22,11 +22,17 @@ def moment_of(receipt: ReceiptView) -> str | None:
     """When the receipt came to be in its state; of a withdrawn one that is not kept."""
     return {
         "offered": receipt.offered_at,
+        "shelved": receipt.shelved_at,
         "opened": receipt.opened_at,
         "downloaded": receipt.downloaded_at,
         "verified": receipt.verified_at,
         "declined": receipt.declined_at,
     }.get(receipt.state)
+
+
+def state_word(state: str) -> str:
+    """What people call a state."""
+    return "on shelf" if state == "shelved" else state
 
 
 def shown_count(files: int) -> str:

@@ -11,12 +11,14 @@ _HEADINGS = (
     "person_id",
     "state",
     "offered_at",
+    "shelved_at",
     "opened_at",
     "downloaded_at",
     "verified_at",
     "declined_at",
     "answer",
 )
+_ATTRIBUTES = {"shelved_at": "saved_at"}
 # What makes spreadsheets compute a cell instead of showing it.
 _BEGINS_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 # Without this mark, some spreadsheets do not read the file as UTF-8.
@@ -28,7 +30,7 @@ def receipts_csv(receipts: Sequence[ReceiptRow]) -> bytes:
     table = csv.writer(written)
     table.writerow(_HEADINGS)
     for receipt in sorted(receipts, key=lambda each: (each.name.casefold(), each.person_id)):
-        table.writerow([_harmless(getattr(receipt, heading)) for heading in _HEADINGS])
+        table.writerow([_harmless(getattr(receipt, _ATTRIBUTES.get(heading, heading))) for heading in _HEADINGS])
     return (_MARK + written.getvalue()).encode()
 
 

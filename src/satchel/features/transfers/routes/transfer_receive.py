@@ -1,20 +1,31 @@
 """The receiver's side: open, decline, download, verify and save."""
 
-from functools import partial
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from typing import Annotated
 
 import msgspec
 from starlette.responses import Response
 
 from satchel.edge.api.endpoints import Body, Router
-from satchel.edge.files.downloads import Download, attached_as
+from satchel.edge.files.downloads import Download, Meter, Sent, attached_as
 from satchel.edge.files.pictures import BYTES, RAISES, picture_answer
 from satchel.edge.http.callers import Guest, Member
-from satchel.features.transfers.model import AlreadyTaken, FilesGone, HashDiffers, Id, NotOffered, TransferId
+from satchel.features.transfers.model import (
+    AlreadyTaken,
+    ChallengeOver,
+    FilesGone,
+    HashDiffers,
+    Id,
+    NotOffered,
+    TransferFile,
+    TransferId,
+)
 from satchel.features.transfers.routes.transfer_view import person_of, show
 from satchel.features.transfers.routes.views import SavedView, TransferView
 from satchel.features.transfers.service import transfer_receive
 from satchel.features.transfers.service.context import Transfers
+from satchel.features.transfers.service.history import Involved
 from satchel.kernel.errors import Forbidden, NotFound, OutOfSpace
 from satchel.media.pictures import Pictured
 
@@ -25,10 +36,16 @@ class Saving(Body, frozen=True, kw_only=True):
     folder_id: Id | None = None
 
 
-class Verification(Body, frozen=True, kw_only=True):
-    """The SHA-256 of what has arrived, as 64 hexadecimal digits."""
+class ChallengeView(msgspec.Struct, frozen=True):
+    """The challenge, as 64 hexadecimal digits. It can be answered once, within a day."""
 
-    sha256: Annotated[str, msgspec.Meta(pattern="^[0-9a-fA-F]{64}$")]
+    challenge: str
+
+
+class Verification(Body, frozen=True, kw_only=True):
+    """The SHA-256 of the 32 bytes of the challenge and all bytes of the file behind them, as 64 hexadecimal digits."""
+
+    proof: Annotated[str, msgspec.Meta(pattern="^[0-9a-fA-F]{64}$")]
 
 
 def routes(transfers: Transfers) -> Router:
@@ -38,7 +55,7 @@ def routes(transfers: Transfers) -> Router:
     async def open_transfer(caller: Member | Guest, transfer_id: str) -> TransferView:
         """Mark a transfer as opened. It is no longer listed as waiting, and the sender sees that.
 
-        Files that came to your shelf by e-mail count as received from then on.
+        Files that came to your shelf are yours from then on: they can no longer be withdrawn.
         """
         person_id = person_of(caller)
         await transfer_receive.open_transfer(transfers, person_id, TransferId(transfer_id))
@@ -55,7 +72,7 @@ def routes(transfers: Transfers) -> Router:
     async def save_transfer(member: Member, transfer_id: str, body: Saving) -> SavedView:
         """Save all files of a transfer on your shelf.
 
-        They are copied and verified. Saving again returns the same files.
+        Saving again returns the same files.
         """
         person_id = person_of(member)
         files = await transfer_receive.save(transfers, person_id, TransferId(transfer_id), body.folder_id)
@@ -69,7 +86,7 @@ def routes(transfers: Transfers) -> Router:
     async def download_transferred(caller: Member | Guest, transfer_id: str, place: int) -> Response:
         """Download a file of a transfer.
 
-        Range and conditional requests are supported. A file counts as downloaded once its last byte was delivered.
+        Range and conditional requests are supported. A file counts as downloaded once each of its bytes has gone out.
         """
         involved, file, key = await transfer_receive.find_content(
             transfers, person_of(caller), TransferId(transfer_id), place
@@ -79,7 +96,7 @@ def routes(transfers: Transfers) -> Router:
             key,
             disposition=attached_as(file.name),
             content_type=file.content_type,
-            finished=partial(transfer_receive.count_download, transfers, involved, place),
+            metered=_meter(transfers, involved, file),
         )
 
     @router.get(
@@ -95,14 +112,35 @@ def routes(transfers: Transfers) -> Router:
         return await picture_answer(transfers.pictures, Pictured(key, file.name, file.content_type), size, version)
 
     @router.post(
-        "/transfers/{transfer_id}/files/{place}/verified", raises=(NotFound, NotOffered, HashDiffers, Forbidden)
+        "/transfers/{transfer_id}/files/{place}/challenge", status=201, raises=(NotFound, NotOffered, Forbidden)
+    )
+    async def challenge_receiver(caller: Member | Guest, transfer_id: str, place: int) -> ChallengeView:
+        """Ask for a challenge, to prove that you have a file. A new one takes the place of the last."""
+        person_id = person_of(caller)
+        return ChallengeView(await transfer_receive.challenge(transfers, person_id, TransferId(transfer_id), place))
+
+    @router.post(
+        "/transfers/{transfer_id}/files/{place}/verified",
+        raises=(NotFound, NotOffered, ChallengeOver, HashDiffers, FilesGone, Forbidden),
     )
     async def verify_transferred(
         caller: Member | Guest, transfer_id: str, place: int, body: Verification
     ) -> TransferView:
-        """Report the SHA-256 of the received bytes. If it matches what was sent, the file is verified."""
+        """Answer the challenge. If the answer fits the stored bytes, the file is verified."""
         person_id = person_of(caller)
-        await transfer_receive.verify(transfers, person_id, TransferId(transfer_id), place, body.sha256)
+        await transfer_receive.verify(transfers, person_id, TransferId(transfer_id), place, body.proof)
         return await show(transfers, person_id, transfer_id)
 
     return router
+
+
+def _meter(transfers: Transfers, involved: Involved, file: TransferFile) -> Meter:
+    @asynccontextmanager
+    async def metered(start: int, _length: int | None) -> AsyncGenerator[Sent]:
+        sent = Sent()
+        try:
+            yield sent
+        finally:
+            await transfer_receive.note_sent(transfers, involved, file, (start, start + sent.count))
+
+    return metered

@@ -44,12 +44,17 @@ class TransferFileView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReceiptView(msgspec.Struct, frozen=True, kw_only=True):
-    """How far a transfer has come with one receiver. `answer` is the transfer by which they answered."""
+    """How far a transfer has come with one receiver. `answer` is the transfer by which they answered.
+
+    `shelved_at` is when the files came to their shelf, `downloaded_at` when every byte had gone to them, `verified_at`
+    when they had proved that they have every byte.
+    """
 
     person_id: str
     name: str
     state: State
     offered_at: str
+    shelved_at: str | None
     opened_at: str | None
     downloaded_at: str | None
     verified_at: str | None
@@ -61,6 +66,7 @@ class CountsView(msgspec.Struct, frozen=True, kw_only=True):
     """How many receivers are in which state."""
 
     offered: int
+    shelved: int
     opened: int
     downloaded: int
     verified: int
@@ -183,6 +189,7 @@ def _receipt_view(receipt: ReceiptRow) -> ReceiptView:
         name=receipt.name,
         state=receipt.state,
         offered_at=receipt.offered_at,
+        shelved_at=receipt.saved_at or None,
         opened_at=receipt.opened_at or None,
         downloaded_at=receipt.downloaded_at or None,
         verified_at=receipt.verified_at or None,

@@ -5,7 +5,6 @@ there. So a download that ends twice counts once, and the first of decline, with
 """
 
 from collections.abc import Callable
-from collections.abc import Set as AbstractSet
 from typing import Literal
 
 import msgspec
@@ -13,11 +12,10 @@ import msgspec
 from satchel.features.transfers.model import (
     ENDED,
     TAKEN,
-    UNTAKEN,
     AlreadyTaken,
     NotOffered,
     Party,
-    State,
+    TransferFile,
     furthest,
 )
 from satchel.features.transfers.records import (
@@ -33,11 +31,14 @@ from satchel.features.transfers.records import (
 from satchel.features.transfers.service.context import Transfers
 from satchel.features.transfers.service.transfer_notify import tell_changed
 from satchel.kernel.counted import Counted, counted_as
+from satchel.kernel.coverage import Span, with_span
 from satchel.stores.patterns.optimistic_update import NEW, update_from
 from satchel.stores.ports.expressions import Action, add, attr
 from satchel.stores.ports.table import Write
 
 Step = Callable[[ReceiptRow], ReceiptRow]
+# Of how many files at once it is known which bytes went.
+MOST_GOING = 64
 
 _replace = msgspec.structs.replace
 
@@ -62,7 +63,7 @@ async def change(transfers: Transfers, transfer: TransferRow, receipt: ReceiptRo
     old, new = await update_from(receipt, attempt, reread)
     if new != old:
         # The sender sees the state of a receiver, not which of the files it is about.
-        progress = _replace(old, downloaded=new.downloaded, verified=new.verified, version=new.version)
+        progress = _replace(old, going=new.going, downloaded=new.downloaded, verified=new.verified, version=new.version)
         concerned = [new.person_id] if progress == new else [new.person_id, transfer.sent_by.person_id]
         await tell_changed(transfers, concerned, transfer.transfer_id)
         await _state_use(transfers, transfer, old, new)
@@ -91,13 +92,12 @@ def pointer_to(transfer: TransferRow, receiver: Party) -> PointerRow:
 
 
 def opened(now: str) -> Step:
-    """Opened. Files that came to the receiver's shelf before count as received from now on. A final state stays."""
+    """Opened. Files that came to the receiver's shelf before are theirs from now on. A final state stays."""
 
     def step(receipt: ReceiptRow) -> ReceiptRow:
         if receipt.opened_at or receipt.state in ENDED:
             return receipt
-        reached: State = "verified" if receipt.verified_at else "downloaded" if receipt.downloaded_at else "opened"
-        return _replace(receipt, state=furthest(receipt.state, reached), opened_at=now)
+        return _replace(receipt, state=furthest(receipt.state, "opened"), opened_at=now)
 
     return step
 
@@ -108,7 +108,7 @@ def declined(now: str) -> Step:
             return receipt
         if receipt.state == "withdrawn":
             raise NotOffered("The sender has withdrawn this. Ask them to send it again.")
-        if receipt.state not in UNTAKEN:
+        if is_received(receipt):
             raise AlreadyTaken("You have already received this. Delete the files instead.")
         return _replace(receipt, state="declined", declined_at=now)
 
@@ -119,47 +119,67 @@ def withdrawn(now: str) -> Step:
     """Withdrawn, if the receiver has not received it. Otherwise unchanged."""
 
     def step(receipt: ReceiptRow) -> ReceiptRow:
-        if receipt.state not in UNTAKEN:
+        if receipt.state in ENDED or is_received(receipt):
             return receipt
         return _replace(receipt, state="withdrawn", withdrawn_at=now)
 
     return step
 
 
-def progressed(
-    now: str,
-    *,
-    file_count: int,
-    downloaded: AbstractSet[int] = frozenset(),
-    verified: AbstractSet[int] = frozenset(),
-    saved: bool = False,
-) -> Step:
-    """Some of the files have arrived, and some are verified. A final state stays.
+def is_received(receipt: ReceiptRow) -> bool:
+    """Whether the receiver has it for good: they downloaded it, or have seen what is on their shelf."""
+    return receipt.state in TAKEN or bool(receipt.saved_at and receipt.opened_at)
 
-    Files that arrive before the receiver has opened the transfer are still only offered.
-    """
+
+def saved(now: str) -> Step:
+    """All files are on the receiver's shelf. A final state stays."""
+
+    def step(receipt: ReceiptRow) -> ReceiptRow:
+        if receipt.state in ENDED or receipt.saved_at:
+            return receipt
+        return _replace(receipt, state=furthest(receipt.state, "shelved"), saved_at=now)
+
+    return step
+
+
+def went(now: str, *, file_count: int, file: TransferFile, span: Span) -> Step:
+    """Some bytes of a file went to the receiver. It is downloaded once all have. A final state stays."""
+    name = str(file.place)
+
+    def step(receipt: ReceiptRow) -> ReceiptRow:
+        if receipt.state in ENDED or file.place in receipt.downloaded:
+            return receipt
+        spans, _ = with_span(receipt.going.get(name, []), span)
+        others = {place: there for place, there in receipt.going.items() if place != name}
+        if spans != ([(0, file.size_bytes)] if file.size_bytes else []):
+            # Of too many files at once the first are forgotten: they have to go again.
+            kept = dict(list(others.items())[-MOST_GOING + 1 :])
+            return _replace(receipt, going={**kept, name: spans})
+        return _reached(_replace(receipt, going=others, downloaded=receipt.downloaded | {file.place}), now, file_count)
+
+    return step
+
+
+def proved(now: str, *, file_count: int, place: int) -> Step:
+    """The receiver has proved that they have every byte of a file. A final state stays."""
 
     def step(receipt: ReceiptRow) -> ReceiptRow:
         if receipt.state in ENDED:
             return receipt
-        got = receipt.downloaded | downloaded | verified
-        right = receipt.verified | verified
-        reached: State = receipt.state
-        if len(right) == file_count:
-            reached = "verified"
-        elif len(got) == file_count:
-            reached = furthest(reached, "downloaded")
-        return _replace(
-            receipt,
-            state=reached if receipt.opened_at else receipt.state,
-            downloaded=got,
-            verified=right,
-            downloaded_at=receipt.downloaded_at or (now if len(got) == file_count else ""),
-            verified_at=receipt.verified_at or (now if len(right) == file_count else ""),
-            saved_at=receipt.saved_at or (now if saved else ""),
-        )
+        verified = receipt.verified | {place}
+        return _reached(_replace(receipt, verified=verified, downloaded=receipt.downloaded | verified), now, file_count)
 
     return step
+
+
+def _reached(receipt: ReceiptRow, now: str, file_count: int) -> ReceiptRow:
+    """With the state that all files have reached."""
+    if len(receipt.downloaded) == file_count:
+        state = furthest(receipt.state, "downloaded")
+        receipt = _replace(receipt, state=state, downloaded_at=receipt.downloaded_at or now)
+    if len(receipt.verified) == file_count:
+        receipt = _replace(receipt, state="verified", verified_at=receipt.verified_at or now)
+    return receipt
 
 
 def answered(now: str, answer: str) -> Step:
@@ -191,7 +211,7 @@ async def _check_not_withdrawn(transfers: Transfers, transfer: TransferRow) -> N
 
 
 async def _state_use(transfers: Transfers, transfer: TransferRow, old: ReceiptRow, new: ReceiptRow) -> None:
-    """Publish the use. Files that were put on a shelf count as downloaded when its owner opens them."""
+    """Publish the use."""
     if new.opened_at and not old.opened_at:
         await transfers.events.publish(_use(transfer, new, "open"))
     if new.state in TAKEN and old.state not in TAKEN:

@@ -86,9 +86,9 @@ async def are_available(transfers: Transfers, page: Sequence[Involved]) -> list[
     return [not _is_over(each) and (not (room := each.transfer.room_id) or room in open_to_us) for each in page]
 
 
-async def holds(transfers: Transfers, key: str, sha256: str) -> bool:
-    """Whether the stored bytes have the right hash. Reads them."""
-    digest = hashlib.sha256()
+async def proof_of(transfers: Transfers, key: str, challenge: bytes) -> str | None:
+    """The SHA-256 of the challenge and the stored bytes behind it. Reads them. None if there are none."""
+    digest = hashlib.sha256(challenge)
     try:
         async with transfers.objects.read(key) as reading:
             async for piece in reading:
@@ -97,8 +97,8 @@ async def holds(transfers: Transfers, key: str, sha256: str) -> bool:
                 else:
                     await asyncio.to_thread(digest.update, piece)
     except ObjectMissing:
-        return False
-    return digest.hexdigest() == sha256
+        return None
+    return digest.hexdigest()
 
 
 async def _keys_in_room(

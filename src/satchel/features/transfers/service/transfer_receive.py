@@ -1,12 +1,15 @@
 """The receiver's use cases: open, decline, download, save to the shelf, verify."""
 
 import logging
-from collections.abc import Mapping, Sequence
+import secrets
+from collections.abc import Sequence
 from contextlib import suppress
+from datetime import timedelta
 
 from satchel.features.transfers.model import (
     ENDED,
     RECEIVED_FOLDER,
+    ChallengeOver,
     FilesGone,
     HashDiffers,
     NotOffered,
@@ -14,13 +17,19 @@ from satchel.features.transfers.model import (
     TransferFile,
     TransferId,
 )
-from satchel.features.transfers.records import RECEIPT, ReceiptRow, TransferRow
+from satchel.features.transfers.records import CHALLENGE, RECEIPT, ReceiptRow, TransferRow
 from satchel.features.transfers.service import history, receipts, transfer_contents
 from satchel.features.transfers.service.concurrency import run_concurrently
 from satchel.features.transfers.service.context import Transfers
 from satchel.features.transfers.service.history import Involved
 from satchel.features.transfers.service.transfer_end import noted, take_from_shelf
+from satchel.kernel.coverage import Span
 from satchel.kernel.errors import Forbidden, Gone, NotFound, SatchelError
+from satchel.stores.ports.ephemeral import Delete, Get, Put
+
+CHALLENGE_BYTES = 32
+# As long as it takes to download a large file over a slow line.
+CHALLENGE_LASTS = timedelta(days=1)
 
 _log = logging.getLogger("satchel.transfers")
 
@@ -54,26 +63,46 @@ async def find_content(
     return involved, file, await transfer_contents.key_of(transfers, involved, file)
 
 
-async def count_download(transfers: Transfers, involved: Involved, place: int) -> None:
-    """Count a complete download. Downloads by the sender do not count."""
-    if involved.receipt is None:
+async def note_sent(transfers: Transfers, involved: Involved, file: TransferFile, span: Span) -> None:
+    """Note which bytes of a file went to a receiver. Downloads by the sender do not count."""
+    if involved.receipt is None or (span[0] == span[1] and file.size_bytes):
         return
     now, count = transfers.now(), involved.transfer.file_count
-    step = receipts.in_order(receipts.opened(now), receipts.progressed(now, file_count=count, downloaded={place}))
+    step = receipts.in_order(receipts.opened(now), receipts.went(now, file_count=count, file=file, span=span))
     # Withdrawn during the download, from a person without a receipt: there is nothing to count.
     with suppress(NotOffered):
         await receipts.change(transfers, involved.transfer, involved.receipt, step)
 
 
-async def verify(transfers: Transfers, person_id: PersonId, transfer_id: TransferId, place: int, sha256: str) -> None:
-    """Compare the hash that the receiver reports with what was sent."""
+async def challenge(transfers: Transfers, person_id: PersonId, transfer_id: TransferId, place: int) -> str:
+    """A challenge that only somebody with every byte of the file can answer. A new one takes the place of the last."""
+    involved, receipt = await _received(transfers, person_id, transfer_id)
+    await history.file_at(transfers, involved.transfer, place)
+    receipts.check_offered(receipt)
+    made = secrets.token_hex(CHALLENGE_BYTES)
+    key = CHALLENGE(transfer_id=transfer_id, person_id=person_id, place=str(place))
+    await transfers.ephemeral.run(Put(key, made.encode(), ttl=CHALLENGE_LASTS))
+    return made
+
+
+async def verify(transfers: Transfers, person_id: PersonId, transfer_id: TransferId, place: int, proof: str) -> None:
+    """Compare the receiver's answer to the challenge with one made from the stored bytes."""
     involved, receipt = await _received(transfers, person_id, transfer_id)
     file = await history.file_at(transfers, involved.transfer, place)
     receipts.check_offered(receipt)
-    if sha256.lower() != file.sha256:
-        raise HashDiffers("The received file differs from the one that was sent. Download it again.", field="sha256")
+    asked = CHALLENGE(transfer_id=transfer_id, person_id=person_id, place=str(place))
+    # Each can be answered once, whatever the answer is.
+    made, _ = await transfers.ephemeral.together(Get(asked), Delete(asked))
+    if made is None:
+        raise ChallengeOver("This challenge is over. Ask for a new one.")
+    key = await transfer_contents.key_of(transfers, involved, file)
+    expected = await transfer_contents.proof_of(transfers, key, bytes.fromhex(made.decode()))
+    if expected is None:
+        raise FilesGone(transfer_contents.GONE)
+    if not secrets.compare_digest(expected, proof.lower()):
+        raise HashDiffers("The received file differs from the one that was sent. Download it again.", field="proof")
     now, count = transfers.now(), involved.transfer.file_count
-    step = receipts.in_order(receipts.opened(now), receipts.progressed(now, file_count=count, verified={place}))
+    step = receipts.in_order(receipts.opened(now), receipts.proved(now, file_count=count, place=place))
     await receipts.change(transfers, involved.transfer, receipt, step)
 
 
@@ -103,7 +132,7 @@ async def _take(
     files: Sequence[TransferFile],
     folder_id: str | None,
 ) -> list[str]:
-    """Copy what is missing, verify everything, and update the receipt."""
+    """Copy what is missing, and update the receipt. A copy has the same bytes: the store verifies them."""
     transfer = involved.transfer
     kept = await transfer_contents.saved_keys(transfers, involved, files)
     missing = [file for file in files if file.place not in kept]
@@ -116,11 +145,7 @@ async def _take(
             )
             await _discard_if_ended(transfers, current or receipt, missing)
             raise
-        kept = await transfer_contents.saved_keys(transfers, involved, files)
-    right = await _right_ones(transfers, files, kept)
-    step = receipts.progressed(
-        transfers.now(), file_count=transfer.file_count, downloaded=kept.keys(), verified=right, saved=True
-    )
+    step = receipts.saved(transfers.now())
     await _discard_if_ended(transfers, await receipts.change(transfers, transfer, receipt, step), missing)
     return _saved_ids(transfer.transfer_id, files)
 
@@ -152,16 +177,6 @@ async def _copy(transfers: Transfers, involved: Involved, files: Sequence[Transf
         await run_concurrently(files, keep)
     except Gone as error:
         raise FilesGone(transfer_contents.GONE) from error
-
-
-async def _right_ones(transfers: Transfers, files: Sequence[TransferFile], keys: Mapping[int, str]) -> set[int]:
-    """The places of the files whose stored bytes match what was sent. Reads them."""
-
-    async def is_right(file: TransferFile) -> bool:
-        return file.place in keys and await transfer_contents.holds(transfers, keys[file.place], file.sha256)
-
-    answers = await run_concurrently(files, is_right)
-    return {file.place for file, is_so in zip(files, answers, strict=True) if is_so}
 
 
 async def _received(transfers: Transfers, person_id: PersonId, transfer_id: TransferId) -> tuple[Involved, ReceiptRow]:

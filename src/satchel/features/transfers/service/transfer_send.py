@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from satchel.features.transfers.model import (
     MAX_FILES,
-    UNTAKEN,
     AlreadyTaken,
     FilesGone,
     NoAnswersWanted,
@@ -23,7 +22,7 @@ from satchel.features.transfers.model import (
 )
 from satchel.features.transfers.needs import Audience, Known
 from satchel.features.transfers.records import TRANSFER, TransferRow, as_person, as_room
-from satchel.features.transfers.service import history, transfer_contents
+from satchel.features.transfers.service import history, receipts, transfer_contents
 from satchel.features.transfers.service.context import Transfers
 from satchel.features.transfers.service.history import Involved
 from satchel.features.transfers.service.idempotency import sender_key
@@ -112,7 +111,7 @@ async def withdraw(transfers: Transfers, person_id: PersonId, transfer_id: Trans
     """Withdraw from everybody who has not received it. People who join later find nothing."""
     transfer = (await _sent(transfers, person_id, transfer_id)).transfer
     before = await history.receipts_of(transfers, transfer)
-    if before and not any(each.state in (*UNTAKEN, "withdrawn") for each in before):
+    if before and all(each.state == "declined" or receipts.is_received(each) for each in before):
         raise AlreadyTaken("Everybody has already received or declined this.")
     ended = TRANSFER.update(
         [assign("withdrawnAt", transfers.now(), only_if_absent=True)],
