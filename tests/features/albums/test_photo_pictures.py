@@ -18,7 +18,8 @@ from satchel.features.albums.service.media_bin import delete_media, restore
 from satchel.features.albums.service.media_change import set_date, set_favourite
 from satchel.features.albums.service.picture_note import note_picture
 from satchel.media.pictures import Pictured
-from satchel.media.records import PICTURE, SIZES, PictureRow, picture_key
+from satchel.media.records import NEW, PICTURE, SIZES, PictureRow, picture_key
+from satchel.stores.ports.ephemeral import Delete
 from satchel.stores.ports.objects import SmallObject
 from tests.application import Caller, Satchel
 from tests.features.albums.given import Meddling, library_of
@@ -246,3 +247,15 @@ async def test_a_picture_is_noted_at_whatever_step_of_a_change_it_comes(
             break
         assert (await row_of(satchel, ann, media_id)).picture == "1"
         await check_photos(satchel, ann)
+
+
+async def test_a_missing_picture_has_those_of_its_whole_album_made(satchel: Satchel, ann: Caller) -> None:
+    first = await sent(ann, taken(WINTER))
+    await sent(ann, taken("2024:01:31 13:00:00"), "b.jpg")
+    await sent(ann, taken("2024:06:01 12:00:00"), "elsewhere.jpg")
+    # The queue was lost.
+    await satchel.stores.ephemeral.run(Delete(NEW()))
+    path = f"/photos/{ann.user_id}/{first}/picture/grid/1"
+    assert (await ann("GET", path)).status_code == 202
+    assert await make_pictures(satchel) == 2
+    assert (await ann("GET", path)).status_code == 200

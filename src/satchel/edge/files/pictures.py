@@ -11,6 +11,8 @@ from satchel.media.records import SIZES
 # What a route that answers with a picture can raise, besides what finding the file can.
 RAISES = (NoPicture,)
 BYTES = "application/octet-stream"
+# The status while a picture is being made.
+PENDING = 202
 # What is at an address never changes, since the version is a part of it. It is for this browser only.
 _FOR_EVER = "private, max-age=31536000, immutable"
 _LATER = {"retry-after": "2", "cache-control": "no-store"}
@@ -22,7 +24,7 @@ async def picture_answer(pictures: Pictures, source: Source, size: str, version:
         key, found = await pictures.find(source, size, version)
     except PictureNotReady:
         # Not an error: browsers would write one into their console for each picture of a new folder.
-        return Response(status_code=202, headers=_LATER)
+        return Response(status_code=PENDING, headers=_LATER)
     return Download(
         pictures.objects,
         key,

@@ -480,7 +480,13 @@ PHOTO_SWEEP = EphemeralKey(
 SEEN = EphemeralKey(
     "photo-seen:{thing}:{person_id}", "value", owner=OWNER, about="That a view was counted, for half a day"
 )
-EPHEMERAL_KEYS = (CREATED, PHOTO_SWEEP, SEEN)
+WARMED = EphemeralKey(
+    "album-warmed:{owner}:{album_id}",
+    "value",
+    owner=OWNER,
+    about="That the missing pictures of an album were queued, for ten minutes",
+)
+EPHEMERAL_KEYS = (CREATED, PHOTO_SWEEP, SEEN, WARMED)
 
 
 def camera_name(make: str, model: str) -> str:

@@ -11,13 +11,14 @@ from starlette.responses import Response
 from satchel.edge.api.endpoints import Query, Router
 from satchel.edge.files.archives import Archive, ArchiveEntry
 from satchel.edge.files.downloads import Download, Sent, attached_as
-from satchel.edge.files.pictures import BYTES, RAISES, is_view, picture_answer
+from satchel.edge.files.pictures import BYTES, PENDING, RAISES, is_view, picture_answer
 from satchel.edge.files.previews import NoPreview, preview
 from satchel.edge.http.callers import Member
 from satchel.features.albums.model import AlbumUnknown, Email, MediaUnknown, OwnerId
 from satchel.features.albums.records import pictured
 from satchel.features.albums.service import photo_archive, photo_counts
 from satchel.features.albums.service.album_list import Person, find_album
+from satchel.features.albums.service.album_warm import warm_album
 from satchel.features.albums.service.media_access import find_visible
 from satchel.features.albums.service.photo_archive import ArchivedFile
 from satchel.features.albums.service.photos_context import Photos
@@ -80,6 +81,8 @@ def routes(photos: Photos) -> Router:
         """
         media = await find_visible(photos.albums, _person(member), OwnerId(owner), media_id)
         answer = await picture_answer(photos.pictures, pictured(media), size, version)
+        if answer.status_code == PENDING:
+            await warm_album(photos, media)
         if is_view(request, size, answer):
             await photo_counts.note_view(photos.albums, media, OwnerId(member.user_id))
         return answer
