@@ -8,7 +8,21 @@ from dataclasses import replace
 
 import uvloop
 
-from bench import clicks, drop, ephemeral, history, objects, requests, rooms, shelf, sign_in, startup, tables, transfers
+from bench import (
+    clicks,
+    drop,
+    ephemeral,
+    history,
+    objects,
+    requests,
+    rooms,
+    scores,
+    shelf,
+    sign_in,
+    startup,
+    tables,
+    transfers,
+)
 from bench.figures import Figure, Group
 from bench.processes import Watch
 from bench.report import for_machines, for_people, report_of
@@ -31,6 +45,7 @@ GROUPS: dict[str, tuple[str, Measurement]] = {
         clicks.measure,
     ),
     "drop": ("files from command line to command line against magic-wormhole through its relay", drop.measure),
+    "scores": ("pages of PDFs against bare pypdfium2 with Pillow, by processor time", scores.measure),
     "start": ("`satchel serve` on an empty folder, until it answers", startup.measure),
     "ephemeral": ("short-lived state in memory against Redis, both through the port", ephemeral.measure),
     "objects": ("objects of 4 KiB in a folder, durable, 32 tasks at once", objects.measure),

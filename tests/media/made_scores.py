@@ -72,7 +72,7 @@ def pdf(pages: int = 3, title: str = "", *, scanned: bool = False) -> bytes:
         objects.append(f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 420 595]/Contents {number * 2 + 5} 0 R/Resources<<>>>>")
         objects.append(f"<</Length {len(content)}>>stream\n{content}\nendstream")
     plain = _document(objects)
-    return _scanned(plain) if scanned else plain
+    return scanned_pdf(plain) if scanned else plain
 
 
 def _document(objects: Sequence[str]) -> bytes:
@@ -88,16 +88,18 @@ def _document(objects: Sequence[str]) -> bytes:
     return bytes(out)
 
 
-def _scanned(plain: bytes) -> bytes:
+def scanned_pdf(plain: bytes, scale: float = 2) -> bytes:
+    """The same pages as a scanner sees them, so many pixels a point."""
     source, target = pdfium.PdfDocument(plain), pdfium.PdfDocument.new()
     for number in range(len(source)):
-        pixels = source[number].render(scale=2, grayscale=True)
+        pixels = source[number].render(scale=scale, grayscale=True)
         image = vips.Image.new_from_memory(bytes(pixels.buffer), pixels.stride, pixels.height, 1, "uchar")
         grain = vips.Image.gaussnoise(image.width, image.height, sigma=6, mean=0, seed=number)
         jpeg = (image * 0.85 + 20 + grain).cast("uchar").copy(interpretation="b-w").jpegsave_buffer(Q=75)
-        page, placed = target.new_page(420, 595), pdfium.PdfImage.new(target)
+        width, height = source[number].get_size()
+        page, placed = target.new_page(width, height), pdfium.PdfImage.new(target)
         placed.load_jpeg(io.BytesIO(jpeg), inline=True)
-        placed.set_matrix(pdfium.PdfMatrix().scale(420, 595))
+        placed.set_matrix(pdfium.PdfMatrix().scale(width, height))
         page.insert_obj(placed)
         page.gen_content()
     out = io.BytesIO()

@@ -25,6 +25,7 @@ class Part:
 
     part_id: str
     name: str = ""
+    is_listed: bool = False
     measures: int = 0
     ranges: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
 
@@ -60,7 +61,11 @@ def outline_of(data: bytes) -> Outline:
 
 
 def _check_parts(outline: Outline) -> None:
-    for part in outline.parts.values():
+    """Some programs give no ids, so only how many parts have bars is sure."""
+    parts = outline.parts.values()
+    if sum(part.measures > 0 for part in parts) >= sum(part.is_listed for part in parts):
+        return
+    for part in parts:
         if not part.measures:
             name = part.name or part.part_id
             raise ScoreRefused(
@@ -108,6 +113,7 @@ class _Reader:
         if tag in ("part", "score-part"):
             part_id = attributes.get("id", "")
             self._part = self.outline.parts.setdefault(part_id, Part(part_id))
+            self._part.is_listed |= tag == "score-part"
         elif tag == "measure":
             self.outline.measures += 1
             if self._part is not None:
