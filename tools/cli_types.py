@@ -103,6 +103,15 @@ GROUPS = {
             "FoundPhotos": "looked_at",
         },
     ),
+    "score_types": Group(
+        "Scores, their pages, movements and parts.",
+        "ScoreItemView ScorePageView MovementView ScorePartView ScoreView ScoreCard ScoreUsage ScoreList",
+        unread={
+            "ScoreItemView": "picture",
+            "ScoreView": "jumps",
+            "ScoreCard": "cover",
+        },
+    ),
     # Ids become parts of paths and of what is computed, so nothing else is accepted in their place.
     "drop_types": Group(
         "Drop sessions, their members, files and requests.",

@@ -1,0 +1,72 @@
+"""`satchel score`: add sheet music from files, list it, and show one score."""
+
+from typing import Annotated
+
+import typer
+
+from satchel.cli.engine.command.common_options import Json, Server
+from satchel.cli.engine.command.typer_internals import Verb, verb_group
+from satchel.cli.engine.terminal.output import CommandFailed, Misused, answer, print_json
+
+# As in `account`, what takes long to load is imported inside the verbs.
+
+score = verb_group("score", no_args_is_help=True, help="Keep sheet music: add, list and show scores.")
+Score = Annotated[str, typer.Argument(metavar="SCORE", help="Its title, or its id.")]
+
+
+@score.command(cls=Verb)
+def add(
+    files: Annotated[list[str], typer.Argument(metavar="FILE", help="Pages as PNG or JPEG, or folders of them.")],
+    to: Annotated[str | None, typer.Option("--to", metavar="SCORE", help="Add the pages to this score.")] = None,
+    title: Annotated[str | None, typer.Option("--title", metavar="TITLE", help="Make one new score of all.")] = None,
+    composer: Annotated[str | None, typer.Option("--composer", metavar="NAME", help="Who wrote it.")] = None,
+    tag: Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="A tag; can be repeated.")] = None,
+    json: Json = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but failures.")] = False,
+    server: Server = None,
+) -> None:
+    """Add sheet music. Each file becomes a score named after it, unless --title or --to puts all into one."""
+    from msgspec import to_builtins
+
+    from satchel.cli.engine.http.client import open_client
+    from satchel.cli.scores.score_add import NewScores
+
+    if to and (title or composer or tag):
+        raise Misused("--to adds pages to a score that exists. Leave out --title, --composer and --tag.")
+    with open_client(server) as client:
+        job = NewScores(client, as_json=json, quiet=quiet)
+        job.add(files, to=to, title=title or "", composer=composer or "", tags=tag or [])
+    if json:
+        print_json({"scores": to_builtins(job.scores)})
+    if job.failures:
+        raise CommandFailed("Not everything was added. Run the same command again to retry it.")
+
+
+@score.command("list", cls=Verb)
+def list_(
+    words: Annotated[str, typer.Argument(metavar="[WORDS]", help="Words of title, composer or tag.")] = "",
+    tag: Annotated[str, typer.Option("--tag", metavar="TAG", help="Only those with this tag.")] = "",
+    mine: Annotated[bool, typer.Option("--mine", help="Only your own.")] = False,
+    json: Json = False,
+    server: Server = None,
+) -> None:
+    """List your scores and those shared with you, by title."""
+    from satchel.cli.engine.http.client import open_client
+    from satchel.cli.scores.score_find import list_scores
+    from satchel.cli.scores.score_text import columns
+
+    with open_client(server) as client:
+        found = list_scores(client, words=words, tag=tag, mine=mine)
+    answer(found, columns(found.scores), as_json=json)
+
+
+@score.command(cls=Verb)
+def show(name: Score, json: Json = False, server: Server = None) -> None:
+    """Show a score: its pages, movements and parts."""
+    from satchel.cli.engine.http.client import open_client
+    from satchel.cli.scores.score_find import find_score
+    from satchel.cli.scores.score_text import details
+
+    with open_client(server) as client:
+        found = find_score(client, name)
+    answer(found, details(found), as_json=json)

@@ -1,0 +1,95 @@
+"""Make scores of files: each its own, or all of them one, with pages in the order of their names."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from satchel.cli.engine.api_types.score_types import ScoreView
+from satchel.cli.engine.files.batch import send_all
+from satchel.cli.engine.files.local_files import Gathered, Source, gather, near
+from satchel.cli.engine.files.upload_journal import Journal
+from satchel.cli.engine.http.client import Client
+from satchel.cli.engine.terminal.output import CommandFailed, note, printable
+from satchel.cli.scores.score_find import find_score
+from satchel.cli.scores.score_text import shown_pages
+from satchel.media.score_kinds import HEAD_BYTES, source_kind
+from satchel.media.score_titles import guess_title
+
+# What takes long enough for its progress to be of interest.
+_LARGE_BYTES = 4 * 1024**2
+
+
+@dataclass(slots=True)
+class NewScores:
+    """One job, how it speaks, and what has become of it."""
+
+    client: Client
+    as_json: bool
+    quiet: bool
+    scores: list[ScoreView] = field(default_factory=list[ScoreView])
+    failures: int = 0
+
+    def add(self, files: Sequence[str], *, to: str | None, title: str, composer: str, tags: Sequence[str]) -> None:
+        """The same command resumes what is left."""
+        sources = self._sheet_music(gather(files, "", skip_hidden=True))
+        job = [self.client.server, "score", to or "", title, *sorted(set(map(os.path.abspath, files)))]
+        journal = Journal(self.client.credentials.path.parent / "uploads", job)
+        try:
+            if to:
+                self._fill(journal, find_score(self.client, to), sources)
+            elif title and sources:
+                self._fill(journal, self._made(journal, title, composer, tags), sources)
+            else:
+                for source in sources:
+                    named, guessed = guess_title(Path(source.path).name)
+                    made = self._made(journal, named, composer or guessed, tags, source.path)
+                    self._fill(journal, made, [source])
+        finally:
+            journal.close(finished=not self.failures)
+
+    def _sheet_music(self, found: Gathered) -> list[Source]:
+        """Files whose first bytes say that they are; of the others it is told why not."""
+        known: list[Source] = []
+        for path, why in found.failed:
+            self._fail(path, why)
+        for source in found.sources:
+            with Path(source.path).open("rb") as file:
+                kind = source_kind(file.read(HEAD_BYTES), source.path)
+            if kind is None:
+                self._fail(source.path, "It is no sheet music.")
+            else:
+                known.append(source)
+        if not known and not self.failures:
+            raise CommandFailed("There is no file to add.")
+        return known
+
+    def _made(self, journal: Journal, title: str, composer: str, tags: Sequence[str], place: str = "") -> ScoreView:
+        body = {"title": title, "composer": composer, "tags": list(tags)}
+        headers = {"idempotency-key": journal.key_for("score", title, place)}
+        return self.client.call("POST", "/scores", ScoreView, body, headers=headers)
+
+    def _fill(self, journal: Journal, score: ScoreView, sources: Sequence[Source]) -> None:
+        """One page after the other, so that they are in order."""
+        for source in sources:
+            sent = send_all(
+                self.client,
+                journal,
+                Gathered(sources=[source]),
+                as_json=False,
+                quiet=self.quiet or self.as_json or source.size_bytes < _LARGE_BYTES,
+                destination={"destination": "score", "score": score.score_id},
+            )
+            self.failures += not sent.is_whole
+        filled = self.client.call("GET", f"/scores/{score.score_id}", ScoreView)
+        if self.failures and not filled.pages and not score.pages:
+            # Nobody wants a score without pages, and a retry makes it again.
+            self.client.call("DELETE", f"/scores/{score.score_id}", type(None))
+            return
+        self.scores.append(filled)
+        if not self.quiet and not self.as_json:
+            print(printable(f"{filled.title}: {shown_pages(len(filled.pages))}, id {filled.score_id}"))
+
+    def _fail(self, path: str, why: str) -> None:
+        self.failures += 1
+        note(f"Not added: {printable(near(path))}: {why}")

@@ -1,0 +1,65 @@
+"""Sheet music from a terminal: files become scores, each its own or all of them one."""
+
+import pytest
+
+from tests.cli.photo_card import sign_up
+from tests.cli.terminal import Person, explains
+from tests.media.samples import flag, jpeg, png
+from tests.server.process import ServerProcess
+
+
+@pytest.fixture
+def someone(ann: Person, server: ServerProcess) -> Person:
+    """With four pages in a folder, and two scores of one page each."""
+    sign_up(ann, server.url)
+    folder = ann.home / "scans"
+    folder.mkdir()
+    for number in range(4):
+        (folder / f"page-{number}.png").write_bytes(png(flag(40 + 20 * number, 60)))
+    (ann.home / "Bach, Johann Sebastian - Air.jpg").write_bytes(jpeg(flag(40, 60)))
+    (ann.home / "03 - Gavotte.png").write_bytes(png(flag(60, 40)))
+    return ann
+
+
+def titles(person: Person, *words: str) -> dict[str, tuple[str, int]]:
+    listed = person.run("score", "list", *words, "--json").json["scores"]
+    return {score["title"]: (score["composer"], score["pages"]) for score in listed}
+
+
+@pytest.mark.slow
+def test_files_become_scores_and_a_repeated_command_adds_nothing(someone: Person) -> None:
+    files = ("Bach, Johann Sebastian - Air.jpg", "03 - Gavotte.png")
+    ran = someone.run("score", "add", *files)
+    assert ran.code == 0, ran.err
+    assert "Air: 1 page, id " in ran.out
+    assert titles(someone) == {"Air": ("Johann Sebastian Bach", 1), "Gavotte": ("", 1)}
+    assert titles(someone, "bach") == {"Air": ("Johann Sebastian Bach", 1)}
+
+    ran = someone.run(
+        "score", "add", "scans", "--title", "Ave verum", "--composer", "Mozart", "--tag", "choir", "--json"
+    )
+    (score,) = ran.json["scores"]
+    assert (score["title"], score["tags"]) == ("Ave verum", ["choir"])
+    assert [page["name"] for page in score["pages"]] == [f"page-{number}.png" for number in range(4)]
+    assert titles(someone, "--tag", "choir") == {"Ave verum": ("Mozart", 4)}
+
+    assert someone.run("score", "add", "03 - Gavotte.png", "--to", "ave verum", "--quiet").out == ""
+    shown = someone.run("score", "show", "Ave verum")
+    assert "Ave verum, Mozart, 5 pages" in shown.out
+    assert "Only those with whom you share it can read it." in shown.out
+    assert someone.run("score", "show", score["score_id"], "--json").json["composer"] == "Mozart"
+
+
+@pytest.mark.slow
+def test_what_cannot_be_done_is_said(someone: Person) -> None:
+    assert explains(someone.run("score", "show", "Nothing"), 1, "There is no score Nothing.")
+    assert "missing.png" in someone.run("score", "add", "missing.png").err
+    assert explains(someone.run("score", "add", "scans", "--to", "X", "--title", "Y"), 2, "--to adds pages")
+    (someone.home / "notes.txt").write_bytes(b"no page")
+    ran = someone.run("score", "add", "notes.txt", "--title", "Notes")
+    assert (ran.code, ran.out) == (1, "")
+    assert "Not added: notes.txt: It is no sheet music." in ran.err
+    assert titles(someone) == {}
+    someone.run("score", "add", "03 - Gavotte.png")
+    someone.run("score", "add", "03 - Gavotte.png", "--title", "gavotte")
+    assert explains(someone.run("score", "show", "Gavotte"), 1, "2 scores are called Gavotte.")
