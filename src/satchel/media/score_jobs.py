@@ -44,7 +44,6 @@ class MadePage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     body: bytes
     width: int
     height: int
-    text: str = ""
     map: bytes = b""
 
 

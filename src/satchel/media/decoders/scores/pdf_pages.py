@@ -30,7 +30,6 @@ MAX_BYTES = 512 * 1024 * 1024
 MAX_PIXELS = 24_000_000
 MAX_EDGE = 8_192
 MAX_MOVEMENTS = 100
-MAX_TEXT = 4_000
 
 
 def work(file: BinaryIO, size_bytes: int, job: FactsJob | PagesJob, send: Callable[[ScoreAnswer], None]) -> None:
@@ -108,14 +107,12 @@ def _page(document: Any, number: int, wanted: int) -> MadePage:
         width, height = page.get_size()
         if not (width > 0 and height > 0):
             raise ScoreRefused("score-broken", f"Page {number + 1} of the PDF has no size.")
-        # Four bytes a pixel: what is drawn in three has to be spread out for the encoder all the same.
-        bitmap = page.render(
-            scale=_scale(width, height, wanted), rev_byteorder=True, prefer_bgrx=False, may_draw_forms=False
-        )
+        # Blue comes first here. Most pages are grey, and need no other order.
+        bitmap = page.render(scale=_scale(width, height, wanted), may_draw_forms=False)
         bands = bitmap.n_channels
         pixels = packed(memoryview(bitmap.buffer).cast("B"), bitmap.width, bitmap.height, bands, bitmap.stride)
-        kind, body = encoded(from_pixels(pixels, bitmap.width, bitmap.height, bands))
-        return MadePage(number=number, kind=kind, body=body, width=bitmap.width, height=bitmap.height, text=_text(page))
+        kind, body = encoded(from_pixels(pixels, bitmap.width, bitmap.height, bands), blue_first=True)
+        return MadePage(number=number, kind=kind, body=body, width=bitmap.width, height=bitmap.height)
     finally:
         page.close()
 
@@ -123,13 +120,3 @@ def _page(document: Any, number: int, wanted: int) -> MadePage:
 def _scale(width: float, height: float, wanted: int) -> float:
     scale = min(wanted / width, MAX_EDGE / max(width, height))
     return min(scale, (MAX_PIXELS / (width * height)) ** 0.5)
-
-
-def _text(page: Any) -> str:
-    """The words of the page, as far as they are text."""
-    words = page.get_textpage()
-    try:
-        count = words.count_chars()
-        return words.get_text_range(0, min(count, MAX_TEXT)) if count > 0 else ""
-    finally:
-        words.close()
