@@ -105,10 +105,11 @@ GROUPS = {
     ),
     "score_types": Group(
         "Scores, their pages, movements and parts.",
-        "ScoreItemView ScorePageView MovementView ScorePartView ScoreView ScoreCard ScoreUsage ScoreList",
+        "ScoreItemView ScorePageView MovementView ScorePartView SnapshotView ScoreView ScoreCard ScoreUsage ScoreList "
+        "ScoreShareView",
         unread={
             "ScoreItemView": "picture",
-            "ScoreView": "jumps",
+            "ScoreView": "imports jumps layers marks",
             "ScoreCard": "cover",
         },
     ),

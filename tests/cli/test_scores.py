@@ -47,6 +47,16 @@ def test_files_become_scores_and_a_repeated_command_adds_nothing(someone: Person
     shown = someone.run("score", "show", "Ave verum")
     assert "Ave verum, Mozart, 5 pages" in shown.out
     assert "Only those with whom you share it can read it." in shown.out
+    ran = someone.run("score", "share", "Ave verum", "bob@example.org", "--role", "marker")
+    assert ran.out == "Ave verum: bob@example.org can read and mark it. They have no account yet.\n"
+    assert explains(someone.run("score", "share", "Ave verum", "bob@example.org", "--role", "king"), 2, "A role is")
+    assert someone.run("score", "snapshot", "Ave verum", "May", "--json").json["name"] == "May"
+
+    ran = someone.run("score", "export", "Ave verum", "--json")
+    assert ran.json["saved_as"] == "Ave verum.pdf"
+    assert (someone.home / "Ave verum.pdf").read_bytes().startswith(b"%PDF-1.7")
+    assert someone.run("score", "export", "Ave verum", "--without-marks").out.startswith("Ave verum: Ave verum (2).pdf")
+    assert explains(someone.run("score", "export", "Ave verum", "--part", "Alto"), 1, "has no part Alto")
     assert someone.run("score", "show", score["score_id"], "--json").json["composer"] == "Mozart"
 
 

@@ -78,7 +78,9 @@ class Belongings:
             for way in ("content", "picture/{size}/{version}")
         ]
         files += [f"/photos/{{owner}}/{{media_id}}/{way}" for way in ("content", "picture/{size}/{version}")]
+        files.append("/scores/{score_id}/export")
         files += [f"/scores/{{score_id}}/items/{{item_id}}/{way}" for way in ("content", "picture/{size}/{version}")]
+        files.append("/scores/{score_id}/export")
         contents = {path: (await mine("GET", self.filled(path))).content for path in files}
         return {**{path: answer.json() for path, answer in answers.items()}, **contents, "drop": await self.host.look()}
 

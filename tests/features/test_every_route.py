@@ -135,6 +135,7 @@ ACCESS: dict[tuple[str, str], tuple[set[str], dict[str, Any]]] = {
     ("PATCH", "/scores/{score_id}"): (MEMBERS, {"json": {"title": "New"}, "headers": {"if-match": "*"}}),
     ("PUT", "/scores/{score_id}/pages"): (MEMBERS, {"json": {"pages": []}, "headers": {"if-match": "*"}}),
     ("DELETE", "/scores/{score_id}"): (MEMBERS, {}),
+    ("GET", "/scores/{score_id}/export"): (EVERYBODY, {}),
     ("GET", "/scores/{score_id}/items"): (MEMBERS, {}),
     ("DELETE", "/scores/{score_id}/items/{item_id}"): (MEMBERS, {}),
     ("GET", "/scores/{score_id}/items/{item_id}/content"): (EVERYBODY, {}),

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from typing import BinaryIO
 
 from satchel.kernel.errors import TooLarge
-from satchel.media.score_export import (
+from satchel.media.export_plan import (
     MAX_EXPORT_BYTES,
     MAX_EXPORT_PAGES,
     ExportPage,

@@ -15,7 +15,7 @@ import msgspec
 from satchel.kernel.errors import Invalid
 from satchel.media.child import Child, ChildDied, ChildTooSlow
 from satchel.media.export_file import collected
-from satchel.media.score_export import ExportPage, Ink
+from satchel.media.export_plan import ExportPage, Ink
 from satchel.media.score_jobs import (
     MAX_PAGES,
     BytesAnswer,

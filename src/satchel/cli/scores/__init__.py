@@ -1,4 +1,4 @@
-"""`satchel score`: add sheet music from files, list it, and show one score."""
+"""`satchel score`: add sheet music from files, list and show it, keep its states, share it, and export PDFs."""
 
 from typing import Annotated
 
@@ -6,17 +6,19 @@ import typer
 
 from satchel.cli.engine.command.common_options import Json, Server
 from satchel.cli.engine.command.typer_internals import Verb, verb_group
-from satchel.cli.engine.terminal.output import CommandFailed, Misused, answer, print_json
+from satchel.cli.engine.terminal.output import CommandFailed, Misused, answer, print_json, printable
 
 # As in `account`, what takes long to load is imported inside the verbs.
 
-score = verb_group("score", no_args_is_help=True, help="Keep sheet music: add, list and show scores.")
+score = verb_group("score", no_args_is_help=True, help="Keep sheet music: add, list, share and export scores.")
 Score = Annotated[str, typer.Argument(metavar="SCORE", help="Its title, or its id.")]
 
 
 @score.command(cls=Verb)
 def add(
-    files: Annotated[list[str], typer.Argument(metavar="FILE", help="Pages as PNG or JPEG, or folders of them.")],
+    files: Annotated[
+        list[str], typer.Argument(metavar="FILE", help="PDF, MusicXML, MEI, ABC, PNG or JPEG; or folders of them.")
+    ],
     to: Annotated[str | None, typer.Option("--to", metavar="SCORE", help="Add the pages to this score.")] = None,
     title: Annotated[str | None, typer.Option("--title", metavar="TITLE", help="Make one new score of all.")] = None,
     composer: Annotated[str | None, typer.Option("--composer", metavar="NAME", help="Who wrote it.")] = None,
@@ -70,3 +72,71 @@ def show(name: Score, json: Json = False, server: Server = None) -> None:
     with open_client(server) as client:
         found = find_score(client, name)
     answer(found, details(found), as_json=json)
+
+
+@score.command(cls=Verb)
+def export(
+    name: Score,
+    file: Annotated[
+        str | None, typer.Argument(metavar="[FILE]", help="Where to. Default: its title.pdf, here.")
+    ] = None,
+    part: Annotated[str | None, typer.Option("--part", metavar="NAME", help="Only the pages of this part.")] = None,
+    plain: Annotated[bool, typer.Option("--without-marks", help="Leave out all marks.")] = False,
+    json: Json = False,
+    server: Server = None,
+) -> None:
+    """Export a score as a PDF, with the marks that you see."""
+    from satchel.cli.engine.http.client import open_client
+    from satchel.cli.engine.terminal.sizes import shown_bytes
+    from satchel.cli.scores.score_find import find_score
+    from satchel.cli.scores.score_pdf import export_score
+
+    with open_client(server) as client:
+        found = find_score(client, name)
+        path, size_bytes = export_score(client, found, file, part=part, with_marks=not plain)
+    value = {"score_id": found.score_id, "saved_as": str(path), "size_bytes": size_bytes}
+    answer(value, [printable(f"{found.title}: {path}, {shown_bytes(size_bytes)}")], as_json=json)
+
+
+@score.command(cls=Verb)
+def snapshot(
+    name: Score,
+    called: Annotated[str, typer.Argument(metavar="NAME", help="What to call this state.")],
+    json: Json = False,
+    server: Server = None,
+) -> None:
+    """Keep the present state of a score under a name."""
+    from satchel.cli.engine.api_types.score_types import SnapshotView
+    from satchel.cli.engine.http.client import open_client
+    from satchel.cli.scores.score_find import find_score
+
+    with open_client(server) as client:
+        found = find_score(client, name)
+        kept = client.call("POST", f"/scores/{found.score_id}/snapshots", SnapshotView, {"name": called})
+    answer(kept, [printable(f"{found.title} is kept as it is now: {kept.name}.")], as_json=json)
+
+
+@score.command(cls=Verb)
+def share(
+    name: Score,
+    email: Annotated[str, typer.Argument(metavar="E-MAIL", help="The address of the person.")],
+    role: Annotated[str, typer.Option("--role", metavar="ROLE", help="reader, marker or editor.")] = "reader",
+    json: Json = False,
+    server: Server = None,
+) -> None:
+    """Share a score with a person, who may get an account later."""
+    from urllib.parse import quote
+
+    from satchel.cli.engine.api_types.score_types import ScoreShareView
+    from satchel.cli.engine.http.client import open_client
+    from satchel.cli.scores.score_find import find_score
+
+    can = {"reader": "can read it", "marker": "can read and mark it", "editor": "can change it"}
+    if role not in can:
+        raise Misused("A role is reader, marker or editor.")
+    with open_client(server) as client:
+        found = find_score(client, name)
+        path = f"/scores/{found.score_id}/shares/{quote(email, safe='')}"
+        shared = client.call("PUT", path, ScoreShareView, {"role": role})
+    unknown = "" if shared.name else " They have no account yet."
+    answer(shared, [printable(f"{found.title}: {shared.email} {can[shared.role]}.{unknown}")], as_json=json)

@@ -12,7 +12,7 @@ class ScoreItemView(msgspec.Struct, frozen=True, kw_only=True):
     """A stored file of a score. What is at its address never changes."""
 
     item_id: str
-    kind: Literal["jpeg", "png"]
+    kind: Literal["abc", "jpeg", "mei", "musicxml", "mxl", "pdf", "png", "svg"]
     name: str
     size_bytes: int
 
@@ -41,6 +41,14 @@ class ScorePartView(msgspec.Struct, frozen=True, kw_only=True):
     page_ids: list[int]
 
 
+class SnapshotView(msgspec.Struct, frozen=True, kw_only=True):
+    """A state of a score that was kept."""
+
+    snapshot_id: str
+    name: str
+    created_at: str
+
+
 class ScoreView(msgspec.Struct, frozen=True, kw_only=True):
     """A score, and what you are in it. `etag` is the state that a change has to name."""
 
@@ -59,6 +67,7 @@ class ScoreView(msgspec.Struct, frozen=True, kw_only=True):
     pages: list[ScorePageView]
     movements: list[MovementView]
     parts: list[ScorePartView]
+    snapshots: list[SnapshotView]
 
 
 class ScoreCard(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,3 +101,12 @@ class ScoreList(msgspec.Struct, frozen=True, kw_only=True):
 
     scores: list[ScoreCard]
     usage: ScoreUsage
+
+
+class ScoreShareView(msgspec.Struct, frozen=True, kw_only=True):
+    """Somebody that a score is shared with. Without an account they have no name."""
+
+    email: str
+    role: Literal["editor", "marker", "reader"]
+    name: str | None = None
+    granted_at: str

@@ -1,7 +1,14 @@
 """Scores over HTTP, one file per subject."""
 
 from satchel.edge.api.endpoints import Router
-from satchel.features.scores.routes import score_contents, score_marks, score_shares, score_snapshots, scores
+from satchel.features.scores.routes import (
+    score_contents,
+    score_export,
+    score_marks,
+    score_shares,
+    score_snapshots,
+    scores,
+)
 from satchel.features.scores.service.context import Scores
 
 
@@ -9,6 +16,7 @@ def routes(context: Scores) -> list[Router]:
     return [
         scores.routes(context),
         score_contents.routes(context),
+        score_export.routes(context),
         score_marks.routes(context),
         score_shares.routes(context),
         score_snapshots.routes(context),

@@ -10,7 +10,7 @@ from typing import BinaryIO
 from satchel.media.decoders.decoded import mapped
 from satchel.media.decoders.pdf_export.export_page import PlacedImage, write_page
 from satchel.media.decoders.pdf_export.pdf_writer import PdfWriter
-from satchel.media.score_export import decode_plan
+from satchel.media.export_plan import decode_plan
 from satchel.media.score_jobs import BytesAnswer, ExportJob, ScoreAnswer
 
 _PIECE_BYTES = 256 * 1024

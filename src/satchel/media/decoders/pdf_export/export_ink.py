@@ -8,7 +8,7 @@ from satchel.media.decoders.pdf_export.path_data import path_operators
 from satchel.media.decoders.pdf_export.pdf_canvas import Canvas, Colour, colour_of
 from satchel.media.decoders.pdf_export.pdf_number import number
 from satchel.media.decoders.scores.music_fonts import music_shape
-from satchel.media.score_export import Ink
+from satchel.media.export_plan import Ink
 
 _UNITS = 10_000
 _FULL = 255

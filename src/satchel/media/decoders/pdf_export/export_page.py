@@ -8,7 +8,7 @@ from satchel.media.decoders.pdf_export.export_svg import draw_svg, svg_size
 from satchel.media.decoders.pdf_export.pdf_canvas import Canvas
 from satchel.media.decoders.pdf_export.pdf_number import number
 from satchel.media.decoders.pdf_export.pdf_writer import PdfWriter
-from satchel.media.score_export import PlannedPage
+from satchel.media.export_plan import PlannedPage
 
 # The number of its object, its width and its height.
 PlacedImage = tuple[int, int, int]

@@ -1,0 +1,99 @@
+"""The pages of a score as one PDF, with the marks that somebody sees on them."""
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+
+from satchel.features.scores.mark import KINDS_OF_MARKS, StoredMark
+from satchel.features.scores.records import PageEntry, item_key
+from satchel.features.scores.service.context import Scores
+from satchel.features.scores.service.mark_read import visible_marks
+from satchel.features.scores.service.score_find import Found, Viewer, read_whole
+from satchel.kernel.errors import Invalid, NotFound
+from satchel.media.score_jobs import PageKind
+from satchel.media.score_pages import ExportPage, Ink, ScorePages
+
+_KINDS: dict[str, PageKind] = {"p": "png", "j": "jpeg", "s": "svg"}
+
+
+class PartUnknown(NotFound):
+    """The score has no such part. Read it again."""
+
+    slug = "score-part-unknown"
+    title = "Part not found"
+
+
+class NoPages(Invalid):
+    """There is nothing to export. Add pages to the score first."""
+
+    slug = "score-no-pages"
+    title = "This score has no pages"
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What the document is called, and its pieces, which somebody has to close."""
+
+    name: str
+    pieces: AsyncGenerator[bytes]
+
+
+async def export_score(
+    scores: Scores, viewer: Viewer, public: str, *, part_id: int | None, with_marks: bool
+) -> Exported:
+    whole = await read_whole(scores, viewer, public)
+    found = whole.found
+    marks: dict[int, list[Ink]] = {}
+    if with_marks:
+        for each in visible_marks(whole, viewer):
+            marks.setdefault(each.mark.page_id, []).append(_ink(each.mark))
+    pages, name = _pages(found, part_id), found.row.data.title
+    movements = {movement.page_id: movement.name for movement in found.extra.movements}
+    planned = [
+        ExportPage(
+            key=item_key(found.owner, found.score_id, page.item_id, page.kind),
+            kind=_KINDS[page.kind],
+            rotation=page.rotation,
+            marks=marks.get(page.page_id, []),
+            bookmark=movements.get(page.page_id, ""),
+        )
+        for page in pages
+    ]
+    if not planned:
+        raise NoPages("This score has no pages yet. Add some, then export it.")
+    return Exported(name, _pieces(scores, name, found.extra.composer, planned))
+
+
+async def _pieces(scores: Scores, title: str, composer: str, pages: Sequence[ExportPage]) -> AsyncGenerator[bytes]:
+    """By a process of its own, which ends with the document."""
+    maker = ScorePages(scores.objects, children=1)
+    try:
+        async with aclosing(maker.export(title, composer, pages)) as pieces:
+            async for piece in pieces:
+                yield piece
+    finally:
+        await maker.close()
+
+
+def _pages(found: Found, part_id: int | None) -> Sequence[PageEntry]:
+    pages = found.row.data.pages
+    if part_id is None:
+        return pages
+    part = next((each for each in found.extra.parts if each.part_id == part_id), None)
+    if part is None:
+        raise PartUnknown("This score has no such part. Read it again.")
+    return [page for page in pages if not part.page_ids or page.page_id in part.page_ids]
+
+
+def _ink(mark: StoredMark) -> Ink:
+    return Ink(
+        kind=KINDS_OF_MARKS[mark.kind],
+        colour=mark.colour,
+        width=mark.width,
+        stroke=mark.stroke,
+        x=mark.x,
+        y=mark.top,
+        text=mark.text,
+        stamp=mark.stamp,
+        size=mark.size,
+    )
