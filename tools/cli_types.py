@@ -52,12 +52,12 @@ GROUPS = {
     ),
     "shelf_types": Group(
         "The shelf and uploads.",
-        "EntryView HitView EntryList HitList UploadState KeptFile Kept",
+        "EntryView HitView EntryList HitList UploadState UploadList KeptFile Kept",
         unread={
             "EntryView": _NOT_SHOWN,
             "HitView": _NOT_SHOWN,
             "EntryList": "folder",
-            "UploadState": "expires_at name upload_id",
+            "UploadState": "expires_at",
             "KeptFile": "problem",
         },
     ),

@@ -24,6 +24,7 @@ from tests.cli.drop.front import fronting
 from tests.cli.terminal import Person, explains
 from tests.cli.test_account import let_the_access_token_expire
 from tests.server.process import ServerProcess
+from tests.uploads.given import TUS, pairs
 
 pytestmark = pytest.mark.slow
 
@@ -387,3 +388,19 @@ def test_whatever_a_file_is_called_here_its_name_can_be_sent(name: bytes) -> Non
     sent = sendable(os.fsdecode(name))
     assert sent.encode().decode() == sent
     assert not any(letter < " " or letter == "\\" for letter in sent)
+
+
+def test_unfinished_uploads_are_listed_and_cancelled(someone: Person, server: ServerProcess) -> None:
+    headers = {"authorization": f"Bearer {someone.kept['sessions'][server.url]['access_token']}", **TUS}
+    about = {"upload-length": "70000", "upload-metadata": pairs(destination="shelf", filename="half.bin")}
+    ids = [
+        httpx.post(f"{server.url}/api/v1/uploads", headers={**headers, **about}).headers["location"].rpartition("/")[2]
+        for _ in range(3)
+    ]
+    assert {each["upload_id"] for each in someone.run("uploads", "--json").json["uploads"]} == set(ids)
+    listed = someone.run("uploads").out.splitlines()
+    assert ["half.bin" in line and "0 B of 70" in line for line in listed] == [True] * 3, listed
+    assert explains(someone.run("uploads", "cancel", "nosuch"), 1, "nosuch")
+    assert someone.run("uploads", "cancel", ids[1][-8:]).out == "half.bin was cancelled.\n"
+    assert someone.run("uploads", "cancel", "--all").code == 0
+    assert someone.run("uploads").out == "Nothing is unfinished.\n"

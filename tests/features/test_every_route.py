@@ -51,6 +51,7 @@ ACCESS: dict[tuple[str, str], tuple[set[str], dict[str, Any]]] = {
     ("DELETE", "/invitations/{invitation_id}"): ({ADMIN}, {}),
     ("OPTIONS", "/uploads"): (EVERYBODY | {FORMER}, {}),
     ("POST", "/uploads"): (GUESTS_TOO, {"headers": {**TUS, "upload-length": "1"}}),
+    ("GET", "/uploads"): (GUESTS_TOO, {}),
     ("POST", "/uploads/bundle"): (GUESTS_TOO, {"headers": {"content-type": BUNDLE_TYPE}, "content": BUNDLE}),
     ("POST", "/uploads/{upload_id}"): (GUESTS_TOO, {"headers": {**TUS, "x-http-method-override": "HEAD"}}),
     ("GET", "/uploads/{upload_id}"): (GUESTS_TOO, {}),

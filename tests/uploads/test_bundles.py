@@ -16,7 +16,7 @@ from satchel.edge.uploads.destinations import Announced, Arrived
 from satchel.edge.uploads.upload_lock import UploadLock
 from satchel.kernel.errors import Unavailable
 from tests.edge.given import ANN, slug
-from tests.uploads.given import Place, Sender, a_bundle, a_place
+from tests.uploads.given import SENDS, Place, Sender, a_bundle, a_place
 
 AB = (({"filename": "a.txt", "key": "a"}, b"first"), ({"filename": "b.txt", "key": "b"}, b""))
 
@@ -148,3 +148,38 @@ async def test_a_slow_bundle_lets_go_of_its_memory_when_others_need_it(tmp_path:
         buffers.release()
         assert slug((await slow).json()) == "too-slow"
         assert (await place.caller().send_bundle(body)).status_code == 200
+
+
+async def test_a_key_leads_to_what_its_file_became_in_a_bundle(place: Place, ann: Sender) -> None:
+    sent = await ann.send_bundle(a_bundle(({"filename": "a.txt", "key": "k"}, b"first")))
+    alone = await ann.create(5, headers={"idempotency-key": "k"})
+    assert alone.status_code == 201
+    assert alone.headers["upload-offset"] == "5"
+    state = (await ann.http.get(alone.headers["location"])).json()
+    assert state["became"] == sent.json()["files"][0]["became"]
+    assert place.desk.received == []
+
+
+async def test_a_file_of_a_bundle_that_failed_is_sent_alone_with_the_same_key(place: Place, ann: Sender) -> None:
+    place.desk.trouble = Unavailable("Not now.")
+    assert (await ann.send_bundle(a_bundle(({"filename": "a.txt", "key": "k"}, b"first")))).status_code == 503
+    place.desk.trouble = None
+    alone = await ann.create(5, headers={**SENDS, "idempotency-key": "k"}, content=b"first")
+    assert (alone.status_code, alone.headers["upload-offset"]) == (201, "5")
+    assert place.desk.received[0].upload_id == place.desk.bundles[0][0].upload_id, "one id becomes one file"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [({"filename": "b.txt", "key": "k"}, b"first"), ({"filename": "a.txt", "key": "k"}, b"other")],
+    ids=["name", "bytes"],
+)
+async def test_a_key_of_another_file_is_refused(place: Place, ann: Sender, other: tuple[dict[str, str], bytes]) -> None:
+    first = a_bundle(({"filename": "a.txt", "key": "k"}, b"first"))
+    became = (await ann.send_bundle(first)).json()["files"][0]["became"]
+    (refused,) = (await ann.send_bundle(a_bundle(other))).json()["files"]
+    assert refused["problem"]["type"] == "/problems#upload-key-reused"
+    assert len(place.desk.bundles) == 1
+    assert (await ann.send_bundle(first)).json()["files"][0]["became"] == became, "the key still leads to its file"
+    alone = await ann.create(6, headers={"idempotency-key": "k"})
+    assert (alone.status_code, alone.json()["type"]) == (422, "/problems#upload-key-reused")

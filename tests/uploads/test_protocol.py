@@ -322,3 +322,23 @@ async def test_those_who_are_nobody_are_asked_to_sign_in_in_the_words_of_the_pro
         assert answer.headers["tus-resumable"] == "1.0.0"
         assert answer.headers["content-type"] == "application/problem+json"
     assert await place.caller().offset(url) == 0
+
+
+async def test_unfinished_uploads_are_listed_until_they_end(place: Place, ann: Sender) -> None:
+    half = await ann.begun(10)
+    await ann.send(half, 0, b"01234")
+    place.clock.advance(timedelta(seconds=1))
+    other = await ann.begun(7)
+    assert (await ann.create(3, headers=SENDS, content=b"abc")).status_code == 201
+
+    async def listed(sender: Sender) -> list[tuple[str, int, int]]:
+        found = (await sender.http.get("/api/v1/uploads")).json()["uploads"]
+        return [(each["upload_id"], each["offset_bytes"], each["size_bytes"]) for each in found]
+
+    ids = [url.rpartition("/")[2] for url in (half, other)]
+    assert await listed(ann) == [(ids[1], 0, 7), (ids[0], 5, 10)]
+    assert await listed(place.caller(GUS)) == []
+    assert (await ann.http.delete(f"/api/v1/uploads/{ids[1]}", headers=TUS)).status_code == 204
+    assert await listed(ann) == [(ids[0], 5, 10)]
+    assert (await ann.send(half, 5, b"56789")).status_code == 204
+    assert await listed(ann) == []

@@ -21,20 +21,21 @@ from satchel.edge.http.request_body import declared_length
 from satchel.edge.uploads.body_buffers import BUFFER_BYTES, Held, Incoming
 from satchel.edge.uploads.context import Uploads
 from satchel.edge.uploads.destinations import BundleDestination, Small
-from satchel.edge.uploads.refusals import UnknownDestination
+from satchel.edge.uploads.refusals import KeyReused, UnknownDestination
 from satchel.edge.uploads.tus_headers import MAX_METADATA_BYTES, has_control_characters
-from satchel.edge.uploads.upload_create import begun_key
+from satchel.edge.uploads.upload_claims import Claim, begun_key, read_claim, said_of, written
 from satchel.edge.uploads.upload_lock import UploadLock
 from satchel.kernel.errors import Invalid, SatchelError, TooLarge
 from satchel.kernel.ids import new_id
 from satchel.stores.object_rules import known_content_type
-from satchel.stores.patterns.idempotency_key import KEY_PATTERN, claim_all, release_all
+from satchel.stores.patterns.idempotency_key import KEY_PATTERN, claim_all, release_all, settle_all
 
 BUNDLE_TYPE = "application/vnd.satchel.bundle"
 MAX_FILES = 256
 MAX_FILE_BYTES = 1024 * 1024
 # A bundle and its files fit into one buffer.
 MAX_BUNDLE_BYTES = BUFFER_BYTES // 2
+_SERVER_ERROR = 500
 
 
 class BundledFile(Body, frozen=True, kw_only=True):
@@ -117,41 +118,71 @@ async def _keep(uploads: Uploads, owner: Member | Guest, bundle: Bundle, content
         raise Invalid("Every file of a bundle has a `key` of its own.", field="files")
     if sum(file.size_bytes for file in bundle.files) != len(content):
         raise Malformed("The bytes after the first line have to be exactly those of the files it lists.")
-    ids = await _ids(uploads, owner, bundle.files)
-    small = await asyncio.to_thread(_cut, owner, bundle.files, ids, content)
-    refused = {file.upload_id: error for file in small if (error := _fault(file)) is not None}
+    small = await asyncio.to_thread(_cut, uploads, owner, bundle.files, content)
+    claims = await _claim(uploads, owner, bundle, small)
+    small = [
+        msgspec.structs.replace(file, upload_id=claim.upload_id) for file, claim in zip(small, claims, strict=True)
+    ]
+    refused = {
+        file.upload_id: error
+        for file, claim in zip(small, claims, strict=True)
+        if (error := _fault(file) or _misuse(bundle.destination, file, claim)) is not None
+    }
     accepted = [file for file in small if file.upload_id not in refused]
     became = iter(await destination.receive_bundle(accepted) if accepted else ())
-    outcomes = [refused.get(upload_id) or next(became) for upload_id in ids]
-    await _free_keys(uploads, owner, bundle.files, outcomes)
+    outcomes = [refused.get(file.upload_id) or next(became) for file in small]
+    await _settle(uploads, owner, bundle.files, claims, outcomes)
     return [_told(outcome) for outcome in outcomes]
 
 
-async def _ids(uploads: Uploads, owner: Member | Guest, files: Sequence[BundledFile]) -> list[str]:
-    """An id for each file. A file whose idempotency key was used before keeps its earlier id."""
-    ids = [new_id(uploads.clock) for _ in files]
-    places = [None if file.key is None else begun_key(owner, file.key) for file in files]
-    new = {place: upload_id for place, upload_id in zip(places, ids, strict=True) if place is not None}
-    claimed = await claim_all(uploads.ephemeral, new)
-    return [upload_id if place is None else claimed[place] for place, upload_id in zip(places, ids, strict=True)]
-
-
-async def _free_keys(
-    uploads: Uploads, owner: Member | Guest, files: Sequence[BundledFile], outcomes: Sequence[str | SatchelError]
-) -> None:
-    """Release the idempotency keys of refused files, so that a client can send them again in another way."""
-    places = [
-        begun_key(owner, file.key)
-        for file, outcome in zip(files, outcomes, strict=True)
-        if file.key is not None and isinstance(outcome, SatchelError)
+async def _claim(uploads: Uploads, owner: Member | Guest, bundle: Bundle, small: Sequence[Small]) -> list[Claim]:
+    """What the key of each file stands for: the file itself, or an earlier one with the same key."""
+    new = [
+        Claim(file.upload_id, said_of(bundle.destination, file.name, file.size_bytes, file.details), file.sha256)
+        for file in small
     ]
-    await release_all(uploads.ephemeral, places)
+    places = [None if file.key is None else begun_key(owner, file.key) for file in bundle.files]
+    texts = {place: written(claim) for place, claim in zip(places, new, strict=True) if place is not None}
+    stored = await claim_all(uploads.ephemeral, texts)
+    return [claim if place is None else read_claim(stored[place]) for place, claim in zip(places, new, strict=True)]
 
 
-def _cut(owner: Member | Guest, files: Sequence[BundledFile], ids: Sequence[str], content: memoryview) -> list[Small]:
+def _misuse(destination: str, file: Small, claim: Claim) -> SatchelError | None:
+    try:
+        claim.check(said_of(destination, file.name, file.size_bytes, file.details), file.sha256)
+    except SatchelError as error:
+        return error
+    return None
+
+
+async def _settle(
+    uploads: Uploads,
+    owner: Member | Guest,
+    files: Sequence[BundledFile],
+    claims: Sequence[Claim],
+    outcomes: Sequence[str | SatchelError],
+) -> None:
+    """Let each key lead to what its file became. The key of a refused file is free again.
+
+    After an error of the server a file may be stored all the same, so its key stays.
+    """
+    became: dict[str, str] = {}
+    free: list[str] = []
+    for file, claim, outcome in zip(files, claims, outcomes, strict=True):
+        if file.key is None:
+            continue
+        if isinstance(outcome, str):
+            became[begun_key(owner, file.key)] = written(msgspec.structs.replace(claim, became=outcome))
+        elif outcome.status < _SERVER_ERROR and not isinstance(outcome, KeyReused):
+            free.append(begun_key(owner, file.key))
+    await settle_all(uploads.ephemeral, became)
+    await release_all(uploads.ephemeral, free)
+
+
+def _cut(uploads: Uploads, owner: Member | Guest, files: Sequence[BundledFile], content: memoryview) -> list[Small]:
     ends = accumulate(file.size_bytes for file in files)
     cut: list[Small] = []
-    for file, upload_id, end in zip(files, ids, ends, strict=True):
+    for file, end in zip(files, ends, strict=True):
         data = bytes(content[end - file.size_bytes : end])
         cut.append(
             Small(
@@ -160,7 +191,7 @@ def _cut(owner: Member | Guest, files: Sequence[BundledFile], ids: Sequence[str]
                 content_type=known_content_type(file.filetype),
                 size_bytes=file.size_bytes,
                 details=file.details,
-                upload_id=upload_id,
+                upload_id=new_id(uploads.clock),
                 data=data,
                 sha256=hashlib.sha256(data).hexdigest(),
             )

@@ -70,6 +70,14 @@ class UploadRow(Record, frozen=True, kw_only=True):
         return f"{self.folder}whole"
 
 
+class UnfinishedRow(Record, frozen=True, kw_only=True):
+    """That somebody has an upload which has not become anything yet. One that is left over means nothing."""
+
+    owner_kind: Literal["member", "guest"] = attribute("OwnerKind")
+    owner_id: str = attribute("OwnerId")
+    upload_id: str = attribute("UploadId")
+
+
 UPLOAD = Shape(
     UploadRow,
     CATALOG,
@@ -77,7 +85,14 @@ UPLOAD = Shape(
     owner="uploads",
     about="A file on its way in; expired and unfinished ones through RefreshTokenExpiration",
 )
-SHAPES = (UPLOAD,)
+UNFINISHED = Shape(
+    UnfinishedRow,
+    CATALOG,
+    {"PK": "UPLOADER#{owner_kind}#{owner_id}", "SK": "UPLOAD#{upload_id}"},
+    owner="uploads",
+    about="The unfinished uploads of a member or guest; ids sort by time",
+)
+SHAPES = (UPLOAD, UNFINISHED)
 
 
 def _key(pattern: str, kind: EphemeralKind, about: str, *, durable: bool = False) -> EphemeralKey:
@@ -90,7 +105,12 @@ RESERVED = _key(
     "upload-promised:{place}", "hash", "Upload id → its size: what unfinished uploads will take at a place (hashed)"
 )
 # A client may repeat its request when the server has started anew, so these are durable.
-BEGUN = _key("upload-begun:{kind}:{owner_id}:{key}", "value", "Idempotency key of a client → upload id", durable=True)
+BEGUN = _key(
+    "upload-begun:{kind}:{owner_id}:{key}",
+    "value",
+    "Idempotency key of a client → upload id, and of what",
+    durable=True,
+)
 BEGUN_BY_STRANGER = _key(
     "upload-begun:guest:{proof}:{proof_id}:{key}",
     "value",

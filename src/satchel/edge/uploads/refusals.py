@@ -77,3 +77,10 @@ class ChecksumMismatch(SatchelError):
     status = 460
     slug = "upload-checksum"
     title = "The checksum does not match"
+
+
+class KeyReused(Invalid):
+    """The idempotency key of this upload was used for another file. Use a new key for each file."""
+
+    slug = "upload-key-reused"
+    title = "This key was used for another file"

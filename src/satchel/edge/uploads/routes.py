@@ -6,7 +6,7 @@ from typing import TypeAlias
 import msgspec
 from starlette.requests import ClientDisconnect, Request
 
-from satchel.edge.api.endpoints import PREFIX, Reply, Router
+from satchel.edge.api.endpoints import PREFIX, PageQuery, Reply, Router
 from satchel.edge.api.idempotency_key import idempotency_key_of
 from satchel.edge.http.callers import Guest, Member, Stranger
 from satchel.edge.http.problems import BadHeader, Malformed, MethodNotAllowed, WrongMediaType, bad_header
@@ -17,6 +17,7 @@ from satchel.edge.uploads.context import Uploads
 from satchel.edge.uploads.records import UploadRow
 from satchel.edge.uploads.refusals import (
     ChecksumMismatch,
+    KeyReused,
     UnknownDestination,
     UploadBusy,
     UploadEnded,
@@ -32,6 +33,7 @@ from satchel.edge.uploads.upload_append import write
 from satchel.edge.uploads.upload_cancel import give_up
 from satchel.edge.uploads.upload_create import begin, find
 from satchel.edge.uploads.upload_finish import settle
+from satchel.edge.uploads.upload_list import list_unfinished
 from satchel.kernel.clock import from_iso
 from satchel.kernel.errors import Forbidden, NotFound, OutOfSpace, SatchelError, TooLarge
 
@@ -48,11 +50,20 @@ class UploadState(msgspec.Struct, frozen=True, kw_only=True):
     """The progress of an upload. `became` is the id of what its destination made of it, once it is complete."""
 
     upload_id: str
+    destination: str
     name: str
     size_bytes: int
     offset_bytes: int
+    created_at: str
     expires_at: str
     became: str | None
+
+
+class UploadList(msgspec.Struct, frozen=True):
+    """A page of unfinished uploads, the newest first. Until it ends, each keeps space for all of its `size_bytes`."""
+
+    uploads: list[UploadState]
+    cursor: str | None
 
 
 def routes(uploads: Uploads) -> Router:
@@ -90,7 +101,7 @@ def _declare_creation(router: Router, uploads: Uploads) -> None:
         "/uploads",
         status=201,
         consumes=BODY_TYPE,
-        raises=(WrongProtocol, UnknownDestination, Forbidden, NotFound, *SENDING),
+        raises=(WrongProtocol, UnknownDestination, KeyReused, Forbidden, NotFound, *SENDING),
         sends={
             **VERSION_HEADER,
             "Upload-Length": "the size of the file in bytes",
@@ -223,14 +234,26 @@ def _declare_progress(router: Router, uploads: Uploads) -> None:
         if row.is_whole and not row.became:
             async with uploads.locks.hold(upload_id):
                 row = await settle(uploads, await find(uploads, upload_id, caller))
-        return UploadState(
-            upload_id=row.upload_id,
-            name=row.name,
-            size_bytes=row.size_bytes,
-            offset_bytes=row.offset_bytes,
-            expires_at=row.absolute_expiry,
-            became=row.became or None,
-        )
+        return _state(row)
+
+    @router.get("/uploads")
+    async def list_uploads(caller: Guest | Member, query: PageQuery) -> UploadList:
+        """List your unfinished uploads. `DELETE /uploads/{upload_id}` cancels one and frees its space."""
+        page = await list_unfinished(uploads, caller, query.limit, query.cursor)
+        return UploadList([_state(row) for row in page.uploads], page.cursor)
+
+
+def _state(row: UploadRow) -> UploadState:
+    return UploadState(
+        upload_id=row.upload_id,
+        destination=row.destination,
+        name=row.name,
+        size_bytes=row.size_bytes,
+        offset_bytes=row.offset_bytes,
+        created_at=row.created_at,
+        expires_at=row.absolute_expiry,
+        became=row.became or None,
+    )
 
 
 async def _first_bytes(uploads: Uploads, row: UploadRow, request: Request, wanted: Checksum | None) -> UploadRow:

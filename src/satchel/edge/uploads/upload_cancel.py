@@ -3,6 +3,7 @@
 from satchel.edge.uploads.context import Uploads
 from satchel.edge.uploads.records import UploadRow
 from satchel.edge.uploads.reservations import release
+from satchel.edge.uploads.upload_list import unlist
 from satchel.stores.ports.expressions import assign
 
 
@@ -14,6 +15,7 @@ async def give_up(uploads: Uploads, row: UploadRow) -> None:
 
 async def free(uploads: Uploads, row: UploadRow) -> None:
     await release(uploads.ephemeral, row.place, row.upload_id)
+    await unlist(uploads, row)
     if row.multipart:
         await uploads.objects.abort(row.key, row.multipart)
     while (listed := await uploads.objects.list(row.folder)).objects:

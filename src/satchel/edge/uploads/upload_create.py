@@ -9,7 +9,7 @@ import msgspec
 from satchel.edge.http.callers import Caller, Guest, Member, Stranger
 from satchel.edge.uploads.context import LASTS_AT_MOST, Uploads
 from satchel.edge.uploads.destinations import Announced, Destination, OpenDestination
-from satchel.edge.uploads.records import BEGUN, BEGUN_BY_STRANGER, EXPIRY_INDEX, UPLOAD, UPLOAD_SORT, UploadRow
+from satchel.edge.uploads.records import EXPIRY_INDEX, UNFINISHED, UPLOAD, UPLOAD_SORT, UnfinishedRow, UploadRow
 from satchel.edge.uploads.refusals import (
     UnknownDestination,
     UploadBusy,
@@ -21,19 +21,19 @@ from satchel.edge.uploads.refusals import (
 from satchel.edge.uploads.reservations import release, reserve
 from satchel.edge.uploads.tus_headers import Metadata
 from satchel.edge.uploads.upload_cancel import free
+from satchel.edge.uploads.upload_claims import Claim, begun_key, identity_of, read_claim, said_of, written
 from satchel.edge.uploads.upload_finish import settle
 from satchel.kernel.clock import from_iso, iso
 from satchel.kernel.errors import SatchelError, Unauthenticated
 from satchel.kernel.ids import new_id
 from satchel.stores.patterns.idempotency_key import IdempotencyKey
+from satchel.stores.patterns.optimistic_update import NEW
 from satchel.stores.ports.expressions import assign, attr
-from satchel.stores.ports.table import ConditionFailed, Range
+from satchel.stores.ports.table import ConditionFailed, Range, TransactionCancelled, Write
 
 _UPLOAD_ID = re.compile(r"[0-9a-z]{26}")
 # How long the sweep leaves alone what its destination would not take.
 TRY_AGAIN_AFTER = timedelta(hours=1)
-# How long a key stands for an upload that is not there.
-BEGUN_WITHIN = timedelta(seconds=5)
 
 _log = logging.getLogger("satchel.edge")
 
@@ -64,18 +64,20 @@ async def begin(
     if isinstance(caller, Stranger):
         row = msgspec.structs.replace(row, owner_kind="stranger")
     key = None if idempotency_key is None else IdempotencyKey(uploads.ephemeral, begun_key(owner, idempotency_key))
-    if key is not None and (earlier := await _begun_before(uploads, key, upload_id)) is not None:
-        return earlier, False
-    reserved_bytes = await reserve(uploads.ephemeral, place, upload_id, size_bytes)
+    if key is not None:
+        said = said_of(metadata.destination, metadata.name, size_bytes, metadata.details)
+        row, is_there = await _claimed(uploads, key, said, row)
+        if is_there:
+            return row, False
+    reserved_bytes = await reserve(uploads.ephemeral, place, row.upload_id, size_bytes)
     try:
         await destination.admit(msgspec.structs.replace(announced, reserved_bytes=reserved_bytes))
     except SatchelError:
-        await release(uploads.ephemeral, place, upload_id)
+        await release(uploads.ephemeral, place, row.upload_id)
         if key is not None:
             await key.release()
         raise
-    await uploads.tables.put(UPLOAD.table, UPLOAD.item(row))
-    return row, True
+    return await _put_row(uploads, row)
 
 
 def _new_row(uploads: Uploads, upload_id: str, announced: Announced, destination: str, place: str) -> UploadRow:
@@ -99,29 +101,45 @@ def _new_row(uploads: Uploads, upload_id: str, announced: Announced, destination
     )
 
 
-def begun_key(owner: Member | Guest, idempotency_key: str) -> str:
-    """Where it is stored which upload a client's idempotency key stands for."""
-    kind, owner_id = _identity_of(owner)
-    proof, separator, proof_id = owner_id.partition(":")
-    if separator:
-        return BEGUN_BY_STRANGER(proof=proof, proof_id=proof_id, key=idempotency_key)
-    return BEGUN(kind=kind, owner_id=owner_id, key=idempotency_key)
+async def _claimed(uploads: Uploads, key: IdempotencyKey, said: str, row: UploadRow) -> tuple[UploadRow, bool]:
+    """The upload that the key stands for, and whether it is there; else it is to be begun, under the id it answers."""
+    mine = written(Claim(row.upload_id, said))
+    stored = await key.claim(mine)
+    if stored is None:
+        return row, False
+    earlier = read_claim(stored)
+    earlier.check(said)
+    found = await UPLOAD.get(uploads.tables, upload_id=earlier.upload_id)
+    if found is None:
+        row = msgspec.structs.replace(row, upload_id=earlier.upload_id)
+        if not earlier.became:
+            # It is being begun at this moment, or was in a bundle that failed. One id becomes one file.
+            return row, False
+        # It came in a bundle, of which no upload was left to ask about.
+        row = msgspec.structs.replace(row, offset_bytes=row.size_bytes, sha256=earlier.sha256, became=earlier.became)
+        await uploads.tables.put(UPLOAD.table, UPLOAD.item(row))
+        return row, True
+    if found.ended or _is_expired(uploads, found):
+        await key.settle(mine)
+        return row, False
+    return found, True
 
 
-async def _begun_before(uploads: Uploads, key: IdempotencyKey, upload_id: str) -> UploadRow | None:
-    """What the same key began earlier, if that can still be gone on with; else the key is for the new one."""
-    earlier = await key.claim(upload_id)
-    if earlier is None:
-        return None
-    row = await UPLOAD.get(uploads.tables, upload_id=earlier)
-    if row is None:
-        # It is being begun at this moment, or its server died in the middle of that.
-        await key.expire(BEGUN_WITHIN)
-        raise UploadBusy("This upload is being created. Try again in a moment.")
-    if row.ended or _is_expired(uploads, row):
-        await key.settle(upload_id)
-        return None
-    return row
+async def _put_row(uploads: Uploads, row: UploadRow) -> tuple[UploadRow, bool]:
+    """The upload, and whether it is new: another request with the same idempotency key may have been faster."""
+    writes: list[Write] = [UPLOAD.put(row, when=NEW)]
+    if row.owner_kind != "stranger":
+        writes.append(
+            UNFINISHED.put(UnfinishedRow(owner_kind=row.owner_kind, owner_id=row.owner_id, upload_id=row.upload_id))
+        )
+    try:
+        await uploads.tables.transact(writes)
+    except TransactionCancelled:
+        found = await UPLOAD.get(uploads.tables, upload_id=row.upload_id)
+        if found is None:
+            raise
+        return found, False
+    return row, True
 
 
 async def find(uploads: Uploads, upload_id: str, caller: Caller) -> UploadRow:
@@ -130,7 +148,7 @@ async def find(uploads: Uploads, upload_id: str, caller: Caller) -> UploadRow:
     if row is None or row.owner_kind != "stranger":
         if isinstance(caller, Stranger):
             raise _nobody()
-        if row is None or _owner_of(row) != _identity_of(caller):
+        if row is None or _owner_of(row) != identity_of(caller):
             raise UploadMissing("There is no such upload. Start a new one.")
     if row.ended or (_is_expired(uploads, row) and not _is_to_be_settled(row)):
         raise UploadEnded("This upload has ended. Start a new one.")
@@ -188,10 +206,6 @@ def _nobody() -> Unauthenticated:
 
 def _owner_of(row: UploadRow) -> tuple[str, str]:
     return row.owner_kind, row.owner_id
-
-
-def _identity_of(caller: Member | Guest) -> tuple[str, str]:
-    return ("member", caller.user_id) if isinstance(caller, Member) else ("guest", caller.id)
 
 
 def _is_expired(uploads: Uploads, row: UploadRow) -> bool:

@@ -12,6 +12,7 @@ from satchel.edge.uploads.records import UploadRow
 from satchel.edge.uploads.refusals import UploadEnded, UploadUnwanted
 from satchel.edge.uploads.reservations import release
 from satchel.edge.uploads.upload_cancel import give_up
+from satchel.edge.uploads.upload_list import unlist
 from satchel.kernel.errors import Invalid, Unavailable
 from satchel.stores.ports.expressions import assign
 from satchel.stores.ports.objects import ObjectMissing, Part
@@ -48,7 +49,8 @@ async def settle(uploads: Uploads, row: UploadRow) -> UploadRow:
         await give_up(uploads, row)
         raise
     await release(uploads.ephemeral, row.place, row.upload_id)
-    return await uploads.change(row, [assign("Became", became)])
+    finished, _ = await asyncio.gather(uploads.change(row, [assign("Became", became)]), unlist(uploads, row))
+    return finished
 
 
 async def _sealed(uploads: Uploads, row: UploadRow) -> str:

@@ -64,3 +64,11 @@ async def claim_all(ephemeral: Ephemeral, made_ids: Mapping[str, str]) -> dict[s
 async def release_all(ephemeral: Ephemeral, places: Collection[str]) -> None:
     if places:
         await ephemeral.together(*map(Delete, places))
+
+
+async def settle_all(ephemeral: Ephemeral, made_ids: Mapping[str, str]) -> None:
+    """Let each place stand for its id from now on, whatever it stood for."""
+    if made_ids:
+        await ephemeral.together(
+            *(Put(place, made_id.encode(), ttl=REPEATED_WITHIN) for place, made_id in made_ids.items())
+        )

@@ -48,9 +48,20 @@ class HitList(msgspec.Struct, frozen=True, kw_only=True):
 class UploadState(msgspec.Struct, frozen=True, kw_only=True):
     """The progress of an upload. `became` is the id of what its destination made of it, once it is complete."""
 
+    upload_id: str
+    destination: str
+    name: str
     size_bytes: int
     offset_bytes: int
+    created_at: str
     became: str | None = None
+
+
+class UploadList(msgspec.Struct, frozen=True, kw_only=True):
+    """A page of unfinished uploads, the newest first. Until it ends, each keeps space for all of its `size_bytes`."""
+
+    uploads: list[UploadState]
+    cursor: str | None = None
 
 
 class KeptFile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
