@@ -52,13 +52,14 @@ GROUPS = {
     ),
     "shelf_types": Group(
         "The shelf and uploads.",
-        "EntryView HitView EntryList HitList UploadState UploadList KeptFile Kept",
+        "EntryView HitView EntryList HitList UploadState UploadList KeptFile Kept VersionView VersionList",
         unread={
             "EntryView": _NOT_SHOWN,
             "HitView": _NOT_SHOWN,
             "EntryList": "folder",
             "UploadState": "expires_at",
             "KeptFile": "problem",
+            "VersionView": "content_type",
         },
     ),
     "room_types": Group(

@@ -16,7 +16,7 @@ from hypothesis import example, given
 from hypothesis.strategies import binary, text
 
 from satchel.cli.engine.files.batch import refuse_if_full
-from satchel.cli.engine.files.download import Wanted, local_name
+from satchel.cli.engine.files.download import Wanted, local_name, numbered, own_name
 from satchel.cli.engine.files.local_files import sendable
 from satchel.cli.engine.terminal.output import CommandFailed
 from tests.application import PASSWORD
@@ -147,7 +147,7 @@ def test_strange_names_arrive_readable_and_links_and_pipes_are_left_out_with_a_w
     assert results["link"]["why"] == "a symbolic link"
     assert results["pipe"]["why"] == "neither a file nor a folder"
     assert sorted(listed(someone, "odd")) == sorted(
-        ["caf�.txt", "two_lines_and a slash.txt", "Ünï 🎻 #%?&.txt"],
+        ["caf�e9.txt", "two\nlines\\and a slash.txt", "Ünï 🎻 #%?&.txt"],
     )
     assert "Left out: " in someone.run("put", "odd").err
 
@@ -173,10 +173,10 @@ def test_what_cannot_be_sent_is_named_and_the_same_command_tries_only_that_again
     assert listed(someone) == ["absent.txt", "there.txt"]
 
 
-def test_a_file_put_twice_is_there_twice(someone: Person) -> None:
+def test_a_file_put_twice_is_there_once(someone: Person) -> None:
     fill(someone.home / "twice.txt", 100)
     assert someone.run("put", "twice.txt").code == someone.run("put", "twice.txt").code == 0
-    assert listed(someone) == ["twice (1).txt", "twice.txt"]
+    assert listed(someone) == ["twice.txt"]
 
 
 def test_machines_get_a_line_of_json_per_file(someone: Person) -> None:
@@ -380,7 +380,9 @@ def test_a_folder_that_cannot_be_made_is_explained(someone: Person) -> None:
 def test_whatever_a_server_calls_a_file_it_stays_in_its_folder(name: str) -> None:
     cleaned = local_name(name)
     assert Path("folder", cleaned).resolve().parent == Path("folder").resolve()
-    assert 0 < len(os.fsencode(f"{cleaned} (1).part")) <= 255
+    assert 0 < len(os.fsencode(cleaned)) <= 255
+    assert not cleaned.startswith(".")
+    assert len(os.fsencode(numbered(Path(cleaned), 12).name)) <= 255
 
 
 @given(name=binary(min_size=1, max_size=255))
@@ -404,3 +406,68 @@ def test_unfinished_uploads_are_listed_and_cancelled(someone: Person, server: Se
     assert someone.run("uploads", "cancel", ids[1][-8:]).out == "half.bin was cancelled.\n"
     assert someone.run("uploads", "cancel", "--all").code == 0
     assert someone.run("uploads").out == "Nothing is unfinished.\n"
+
+
+NAMES = [
+    *(".env", "readme", "README", "Readme", "trail.", "trail", " lead", "CON", "nul.txt", "a:b", "a*?", "back\\slash"),
+    *("new\nline", "tab\t", "é", "e\u0301", "\u202egpj.exe", "...", " ", "-rf", "#%25", "🏳️‍🌈", "a" * 255, "ß", "ss"),
+    *("file (1).txt", "file.txt", "x.part", "\u200c.git", "日本" * 42, "\x01", "\x7f", "%", "a#b", "ﬀ", "ff", "İ", "ı"),
+]
+
+
+def wild_tree(top: Path) -> None:
+    """Some 300 names of every kind, times to the nanosecond, programs, and empty folders."""
+    folders = [top / name for name in ("", ".git", ".git/hooks", "Dir", "dir", "a.", "nested/deep")]
+    for folder in folders:
+        folder.mkdir(parents=True)
+        for name in NAMES:
+            file = folder / name
+            file.write_bytes(random.randbytes(random.choice([0, 10, 500])))
+            file.chmod(random.choice([0o644, 0o755]))
+    (top / "empty/deeper").mkdir(parents=True)
+    for path in sorted(top.rglob("*"), reverse=True):
+        moment = random.randrange(10**17, 17 * 10**17)
+        os.utime(path, ns=(moment, moment))
+
+
+def described(top: Path) -> dict[str, tuple[int, bool, bytes | None]]:
+    """What `stat` and the content say of everything in a folder."""
+    return {
+        str(path.relative_to(top)): (
+            path.stat().st_mtime_ns,
+            os.access(path, os.X_OK),
+            path.read_bytes() if path.is_file() else None,
+        )
+        for path in top.rglob("*")
+    }
+
+
+def test_a_tree_comes_back_as_it_went(someone: Person) -> None:
+    wild_tree(someone.home / "tree")
+    sent = someone.run("put", "tree", "--quiet")
+    assert (sent.code, sent.err) == (0, "")
+    got = someone.run("get", "tree", "-o", "back", "--quiet")
+    assert (got.code, got.err) == (0, "")
+    assert described(someone.home / "back/tree") == described(someone.home / "tree")
+
+
+def test_a_name_that_is_not_utf8_is_sent_under_another_and_said(someone: Person) -> None:
+    (someone.home / "odd").mkdir()
+    for name in (b"caf\xe9", b"caf\xe8"):
+        Path(os.fsdecode(bytes(someone.home / "odd") + b"/" + name)).write_bytes(name)
+    ran = someone.run("put", "odd")
+    assert ran.code == 0
+    assert ran.err.count("Renamed: ") == 2
+    assert set(listed(someone, "odd")) == {"caf\ufffde9", "caf\ufffde8"}
+
+
+@pytest.mark.parametrize(
+    ("name", "here"),
+    [
+        *((".git", "_git"), (".bashrc", "_bashrc"), ("\u200c.git", "_git"), ("git~1", "_git~1"), ("..", "file")),
+        *(("a\nb", "a_b"), ("CON", "CON"), ("a.txt", "a.txt"), (" .env", "_env")),
+    ],
+)
+def test_a_name_that_somebody_else_chose_can_do_no_harm(name: str, here: str) -> None:
+    assert local_name(name) == here
+    assert own_name(name) == ("file" if name == ".." else name)

@@ -13,7 +13,7 @@ from tests.features.drop import given as drop
 from tests.features.links.given import changed, given
 from tests.features.rooms.given import guest
 from tests.features.scores.given import layered, marked, pen, with_pages
-from tests.features.shelf.given import made, uploaded
+from tests.features.shelf.given import made, replaced, uploaded
 from tests.features.transfers.given import Room, by_email
 from tests.media.given import make_pictures
 from tests.media.made_files import movie
@@ -118,6 +118,8 @@ async def _shelf(found: Belongings, satchel: Satchel, owner: Caller) -> None:
     file = await uploaded(satchel, owner, "file.jpg", jpeg(), "image/jpeg")
     await uploaded(satchel, owner, "inside.txt", b"mine, too", folder_id=folder_id)
     binned = await uploaded(satchel, owner, "binned.txt", b"binned")
+    earlier = await uploaded(satchel, owner, "file.txt", b"earlier")
+    instead = await replaced(satchel, owner, earlier, b"later")
     assert (await owner("DELETE", f"/shelf/files/{binned.file_id}")).is_success
     headers = {**TUS, "upload-length": "9", "upload-metadata": pairs(destination="shelf", filename="half.txt")}
     begun = await owner("POST", "/uploads", headers=headers)
@@ -127,6 +129,8 @@ async def _shelf(found: Belongings, satchel: Satchel, owner: Caller) -> None:
         ("/picture", "version"): VERSION,
         ("/shelf", "folder_id"): folder_id,
         ("/shelf", "file_id"): file.file_id,
+        ("/versions", "file_id"): earlier.file_id,
+        ("/versions", "version_id"): instead.replaced_by,
         ("/shelf/bin", "entry_id"): binned.file_id,
         ("/uploads", "upload_id"): begun.headers["location"].rpartition("/")[2],
         ("/transfers", "transfer_id"): (await by_email(owner, file.file_id, to=FRIEND))["transfer_id"],

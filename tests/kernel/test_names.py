@@ -7,7 +7,20 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from satchel.kernel.names import MAX_NAME_BYTES, clean_name, clean_path, folded, numbered, sameness
+from satchel.kernel.names import (
+    MAX_NAME_BYTES,
+    MAX_NAME_UNITS,
+    FileName,
+    clean_name,
+    clean_path,
+    folded,
+    kept_name,
+    kept_numbered,
+    kept_path,
+    name_key,
+    numbered,
+    sameness,
+)
 
 PIECES = ["/", "\\", ".", "..", " ", "con", "NUL", "COM1", ".tar", ".gz", "é", "e\u0301", "\u202e", "\u200d", "🏳️‍🌈"]
 pieces = st.one_of(st.sampled_from(PIECES), st.characters())
@@ -108,3 +121,51 @@ def test_what_is_folded_stays_so_and_matches_however_it_is_written(written: str)
         return
     assert folded(folded(name)) == folded(name)
     assert folded(unicodedata.normalize("NFD", name)) == folded(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        ".env",
+        "trail.",
+        " lead",
+        "CON",
+        "a:b",
+        "a*?",
+        "back\\slash",
+        "new\nline",
+        "e\u0301",
+        "\u202egpj.exe",
+        "...",
+        " ",
+        "-rf",
+    ],
+)
+def test_a_name_is_kept_as_it_is(name: str) -> None:
+    assert kept_name(name) == name
+    assert kept_path(f"/a//../{name}/./b") == ["a", name, "b"]
+
+
+@pytest.mark.parametrize("written", ["", ".", "..", "/", "a/..", "\0", "../.."])
+def test_what_is_no_name_is_none(written: str) -> None:
+    assert kept_name(written) in (None, "a")
+    assert not {"", ".", ".."} & set(kept_path(written))
+
+
+@given(awkward, awkward, st.integers(1, 10**6))
+def test_names_that_differ_have_keys_that_differ(one: str, other: str, number: int) -> None:
+    names = [name for name in (kept_name(one), kept_name(other)) if name is not None]
+    names += [kept_numbered(name, number) for name in names]
+    keys = {name: name_key(name) for name in names}
+    assert len(set(keys.values())) == len(keys)
+    for name, key in keys.items():
+        assert len(name.encode("utf-16-le")) <= 2 * MAX_NAME_UNITS
+        # Within the limit of a sort key whatever is escaped in it.
+        assert len(key.replace("%", "%25").replace("#", "%23").encode()) < 900
+
+
+def test_keys_sort_without_case_and_shorter_names_first() -> None:
+    names = [FileName(name) for name in ("b", "Notes 2", "notes.txt", "Notes", "A", "README", "readme")]
+    assert [name.casefold() for name in sorted(names, key=name_key)] == [
+        *("a", "b", "notes", "notes 2", "notes.txt", "readme", "readme")
+    ]

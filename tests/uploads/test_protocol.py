@@ -210,7 +210,7 @@ async def test_a_creation_whose_bytes_are_wrong_leaves_nothing(place: Place, ann
         ("upload-metadata", "destination ZGVzaw==,destination ZGVzaw=="),
         ("upload-metadata", "destination ZGVzaw==,,"),
         ("upload-metadata", "destination /w=="),
-        ("upload-metadata", pairs(destination="desk", filename="a\nb")),
+        ("upload-metadata", pairs(destination="desk", filename="a\0b")),
         ("upload-metadata", pairs(destination="desk", filename="a" * 8000)),
         ("upload-checksum", "crc99 AAAA"),
         ("upload-checksum", "sha1"),

@@ -38,6 +38,7 @@ VERBS = {
         "get": "put_get",
         "ls": "shelf",
         "rm": "shelf",
+        "versions": "shelf",
         "uploads": "uploads",
         "transfers": "transfers",
         "room": "rooms",

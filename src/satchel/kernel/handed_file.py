@@ -18,6 +18,9 @@ class HandedFile:
     content_type: str
     # In a room: the only person, besides the one who added it, who may see it.
     to: str | None = None
+    # When it was changed at its origin, and whether it was executable there.
+    modified_at: str = ""
+    executable: bool = False
 
 
 @dataclass(frozen=True, slots=True)

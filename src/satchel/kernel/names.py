@@ -1,14 +1,26 @@
-"""Which names files and folders may have, and how two with the same name are told apart."""
+"""Which names files and folders may have, and how two with the same name are told apart.
 
+A name that somebody hands in is kept as it is (`kept_name`, decision 23). `clean_name` is for names that are made here,
+and for those who write files and want names that every system can store.
+"""
+
+import hashlib
 import re
 import unicodedata
 from typing import NewType
 
-# A name as `clean_name` leaves it; everything stored is of this type.
+# A name as `kept_name` or `clean_name` leaves it; everything stored is of this type.
 FileName = NewType("FileName", str)
 
 MAX_NAME_BYTES = 255
+# What NTFS, APFS and ext4 can hold at most, in UTF-16.
+MAX_NAME_UNITS = 255
 NAMELESS = FileName("file")
+
+# Of a key that sorts names, so much of the name that DynamoDB's limit of 1,024 bytes is never reached.
+_KEY_LETTERS = 200
+# No system has these in a name.
+_IMPOSSIBLE = re.compile("[\0\ud800-\udfff]")
 
 # Joiners hold emoji together and shape Persian; the tags spell the flags of Scotland and Wales.
 _SEEN_THOUGH_FORMAT = re.compile("[\u200c\u200d\U000e0020-\U000e007f]")
@@ -18,6 +30,30 @@ _UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 _EDGES = re.compile("^[.\\s\u200c\u200d\ufe00-\ufe0f\U000e0020-\U000e007f]+|[.\\s\u200c\u200d]+$")
 _RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)\s*(\.|$)", re.IGNORECASE)
 _EXTENSION = re.compile(r"(?<=.)((\.tar)?\.[^.\s]{1,16})$", re.IGNORECASE | re.DOTALL)
+
+
+def kept_name(written: str) -> FileName | None:
+    """The last part of a path, as it is. None if nothing is left that could be a name.
+
+    What is longer than any system could have named it loses the end of its stem.
+    """
+    names = kept_path(written)
+    return names[-1] if names else None
+
+
+def kept_path(written: str) -> list[FileName]:
+    """The parts of a path, each as it is. Those that lead upwards, to the root or nowhere are dropped."""
+    parts = _IMPOSSIBLE.sub("", written).split("/")
+    return [_shortened(part) for part in parts if part not in ("", ".", "..")]
+
+
+def name_key(name: FileName) -> str:
+    """Sorts names as people expect, without case, and differs for names that differ in anything."""
+    folded_name = sameness(name)
+    if folded_name == name and len(name) <= _KEY_LETTERS:
+        return folded_name
+    digest = hashlib.blake2b(name.encode(), digest_size=8).hexdigest()
+    return f"{folded_name[:_KEY_LETTERS]}\x01{digest}"
 
 
 def clean_path(written: str) -> list[FileName]:
@@ -54,6 +90,11 @@ def numbered(name: FileName, number: int) -> FileName:
     return _fitting(name, f" ({number})")
 
 
+def kept_numbered(name: FileName, number: int) -> FileName:
+    """The same for a name as `kept_name` leaves it."""
+    return _shortened(name, f" ({number})")
+
+
 def sameness(name: FileName) -> str:
     """Equal for names that some systems cannot tell apart: case does not count."""
     return unicodedata.normalize("NFC", name.casefold())
@@ -69,6 +110,21 @@ def _is_seen(letter: str) -> bool:
 
 def _without_edges(part: str) -> str:
     return _EDGES.sub("", part)
+
+
+def _units(text: str) -> int:
+    return len(text.encode("utf-16-le")) // 2
+
+
+def _shortened(name: str, addition: str = "") -> FileName:
+    """The name with the addition before its extension, its stem cut only where no system could hold the whole."""
+    found = _EXTENSION.search(name)
+    extension = found[0] if found else ""
+    stem = name[: len(name) - len(extension)]
+    room = MAX_NAME_UNITS - _units(addition + extension)
+    if _units(stem) > room:
+        stem = stem.encode("utf-16-le")[: 2 * room].decode("utf-16-le", errors="ignore")
+    return FileName(stem + addition + extension)
 
 
 def _fitting(name: str, addition: str) -> FileName:

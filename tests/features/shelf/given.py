@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, cast
 
@@ -18,6 +18,7 @@ from satchel.features.shelf.records import (
     MOMENT,
     NAME,
     USAGE,
+    VERSION,
     FileRow,
     FolderRow,
     UsageRow,
@@ -28,6 +29,7 @@ from satchel.features.shelf.records import (
 from satchel.features.shelf.service.context import Shelf
 from satchel.features.shelf.service.folders import Ways
 from satchel.features.shelf.service.shelf_file_add import Upload, keep_upload
+from satchel.features.shelf.service.versions import due_id
 from satchel.kernel.ids import new_id
 from satchel.media.pictures import Pictures
 from satchel.stores.ports.objects import Objects
@@ -131,6 +133,12 @@ async def uploaded(
     return await keep_upload(shelf_of(satchel), await staged(satchel, caller, name, content, content_type, folder_id))
 
 
+async def replaced(satchel: Satchel, caller: Caller, file: FileRow, content: bytes) -> FileRow:
+    """The file with another content, the earlier one kept as a version."""
+    upload = await staged(satchel, caller, file.name, content)
+    return await keep_upload(shelf_of(satchel), replace(upload, replaces=file.file_id, replaced_sha256=file.sha256))
+
+
 async def made(caller: Caller, name: str, folder_id: str = ROOT) -> str:
     """The id of a new folder."""
     answer = await caller("POST", "/shelf/folders", json={"name": name, "folder_id": folder_id})
@@ -165,19 +173,21 @@ async def check_shelf(satchel: Satchel, caller: Caller, *, leftovers: bool = Fal
     tables, person = satchel.stores.tables, caller.user_id
     files = (await FILE.list(tables, user_id=person, limit=1000)).records
     folders = (await FOLDER.list(tables, user_id=person, limit=1000)).records
-    for file in files:
-        assert await _read(satchel.stores.objects, object_key(file)) == file.sha256
+    versions = (await VERSION.list(tables, user_id=person, limit=1000)).records
+    kept = [*files, *versions]
+    for each in kept:
+        assert await _read(satchel.stores.objects, object_key(each)) == each.sha256
     await _check_places(satchel, person, [*files, *folders])
-    referenced = {file.sha256: file.size_bytes for file in files}
+    referenced = {each.sha256: each.size_bytes for each in kept}
     blobs = (await BLOB.list(tables, user_id=person, limit=1000)).records
     counted = {blob.sha256: blob.references for blob in blobs if blob.references}
-    assert counted == {sha256: [file.sha256 for file in files].count(sha256) for sha256 in referenced}
+    assert counted == {sha256: [each.sha256 for each in kept].count(sha256) for sha256 in referenced}
     row = await USAGE.get(tables, user_id=person) or UsageRow(user_id=UserId(person))
     binned = (await BIN.list(tables, user_id=person, limit=1000)).records
     assert (row.used_bytes, row.files) == (sum(referenced.values()), len(files))
     assert row.bin_bytes == sum(each.size_bytes for each in binned)
     if not leftovers:
-        assert set(await stored_keys(satchel, f"user/{person}/")) == {object_key(file) for file in files}
+        assert set(await stored_keys(satchel, f"user/{person}/")) == {object_key(each) for each in kept}
         assert len(blobs) == len(referenced)
     ways = Ways(shelf_of(satchel), UserId(person))
     return [file for file in files if not file.deleted_at and await ways.to(file.folder_id) is not None]
@@ -189,7 +199,7 @@ async def _check_places(satchel: Satchel, person: str, entries: Sequence[FileRow
     placed = {(place_of(entry), id_of(entry)) for entry in entries if not entry.deleted_at and not _is_closing(entry)}
     named = (await NAME.list(tables, user_id=person, limit=1000)).records
     assert sorted((row.folder_id, row.entry_id) for row in named) == sorted(placed)
-    assert len({(row.folder_id, row.sameness) for row in named}) == len(named)
+    assert len({(row.folder_id, row.name_key) for row in named}) == len(named)
     assert {row.entry_id: row.name for row in named} == {
         id_of(entry): entry.name for entry in entries if (place_of(entry), id_of(entry)) in placed
     }
@@ -204,7 +214,8 @@ async def _check_places(satchel: Satchel, person: str, entries: Sequence[FileRow
     rows = [
         DUE.read(item) for item in await tables.get_many(DUE.table, [DUE.table.key_of(item) for item in due]) if item
     ]
-    assert {row.entry_id for row in rows if row.user_id == person} == in_bin | temporary | closing
+    versions = {due_id(version) for version in (await VERSION.list(tables, user_id=person, limit=1000)).records}
+    assert {row.entry_id for row in rows if row.user_id == person} == in_bin | temporary | closing | versions
 
 
 def _is_closing(entry: FileRow | FolderRow) -> bool:

@@ -21,6 +21,7 @@ from satchel.kernel.names import MAX_NAME_BYTES, clean_path
 from tests.application import Caller, Satchel
 from tests.features.shelf.given import made, shelf_of, uploaded
 from tests.services import tool
+from tests.uploads.given import SENDS, TUS, pairs
 
 GIB = 1024**3
 OPEN_FILES = Path("/proc/self/fd")
@@ -166,3 +167,19 @@ def test_more_bytes_than_32_bits_can_count_make_a_zip64(tmp_path: Path) -> None:
 def test_an_entry_has_to_be_begun_before_it_ends() -> None:
     with pytest.raises(RuntimeError):
         ZipWriter().end()
+
+
+async def test_an_archive_keeps_times_and_the_executable_bit(ann: Caller, tmp_path: Path) -> None:
+    about = {"filename": "run.sh", "modified": "2019-06-01T10:00:01Z", "executable": "true"}
+    metadata = pairs(destination="shelf", relativePath=".tools/run.sh", **about)
+    headers = {**SENDS, "upload-length": "2", "upload-metadata": metadata}
+    assert (await ann("POST", "/uploads", headers=headers, content=b"hi")).status_code == 201
+    folder = pairs(destination="shelf", relativePath=".tools/", modified="2018-06-01T10:00:00Z")
+    assert (await ann("POST", "/uploads", headers={**TUS, "upload-length": "0", "upload-metadata": folder})).is_success
+    (entry,) = (await ann("GET", "/shelf/entries")).json()["entries"]
+    assert (entry["name"], entry["modified_at"]) == (".tools", "2018-06-01T10:00:00Z")
+    (tmp_path / "a.zip").write_bytes((await ann("GET", "/shelf/archive", params={"folder": entry["id"]})).content)
+    subprocess.run([tool("unzip"), "-q", "a.zip"], cwd=tmp_path, check=True, env={"TZ": "Asia/Tokyo"})
+    program = tmp_path / ".tools/run.sh"
+    assert program.stat().st_mode & 0o777 == 0o755
+    assert (program.stat().st_mtime, program.parent.stat().st_mtime) == (1559383201, 1527847200)

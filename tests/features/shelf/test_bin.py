@@ -56,6 +56,7 @@ async def test_what_comes_back_is_numbered_if_its_name_is_taken(satchel: Satchel
     folder_id = await made(ann, "f")
     await ann("DELETE", f"/shelf/folders/{folder_id}")
     await made(ann, "F")
+    await made(ann, "f")
     assert (await restored(ann, folder_id))["name"] == "f (1)"
     await check_shelf(satchel, ann)
 

@@ -83,7 +83,7 @@ async def test_the_same_bytes_are_stored_once_however_many_files_show_them(satch
 async def test_names_that_are_taken_get_a_number(satchel: Satchel, ann: Caller) -> None:
     await made(ann, "a.txt")
     await bundle(ann, (named("A.txt"), b"1"), (named("b.txt"), b"2"), (named("B.TXT"), b"3"), (named("b.txt"), b"2"))
-    assert sorted(await names(ann)) == sorted(["a.txt", "A (1).txt", "b.txt", "B (1).TXT", "b (2).txt"])
+    assert sorted(await names(ann)) == sorted(["a.txt", "A.txt", "b.txt", "B.TXT", "b (1).txt"])
     await check_shelf(satchel, ann)
 
 

@@ -30,7 +30,7 @@ async def chain(caller: Caller, levels: int, folder_id: str = "root") -> list[st
 
 async def test_a_folder_is_an_entry_and_knows_the_way_to_the_top(ann: Caller) -> None:
     answer = await ann("POST", "/shelf/folders", json={"name": "music/ scores. "})
-    assert (answer.status_code, answer.json()["name"]) == (201, "scores")
+    assert (answer.status_code, answer.json()["name"]) == (201, "scores.")
     outer = answer.json()["id"]
     inner = await made(ann, "Bach", outer)
     assert (
@@ -39,29 +39,32 @@ async def test_a_folder_is_an_entry_and_knows_the_way_to_the_top(ann: Caller) ->
         == {
             "kind": "folder",
             "id": outer,
-            "name": "scores",
+            "name": "scores.",
             "folder_id": "root",
             "size_bytes": None,
             "content_type": None,
             "sha256": None,
             "created_at": "2030-03-17T17:46:40.000Z",
+            "modified_at": None,
+            "executable": False,
+            "received": False,
             "expires_at": None,
             "previewable": None,
             "picture": None,
         }
     )
-    path = [{"folder_id": outer, "name": "scores"}, {"folder_id": inner, "name": "Bach"}]
+    path = [{"folder_id": outer, "name": "scores."}, {"folder_id": inner, "name": "Bach"}]
     assert (await listed(ann, inner))["folder"] == {"folder_id": inner, "name": "Bach", "path": path}
 
 
 async def test_a_name_is_used_once_in_a_folder_by_files_and_folders_alike(satchel: Satchel, ann: Caller) -> None:
     folder_id = await made(ann, "a")
-    taken = await ann("POST", "/shelf/folders", json={"name": "A"})
+    taken = await ann("POST", "/shelf/folders", json={"name": "a"})
     assert (taken.status_code, taken.json()["type"]) == (409, "/problems#name-taken")
     assert taken.json()["field"] == "name"  # so that a form says it where the name was typed
     file = await uploaded(satchel, ann, "a", b"x")
     assert file.name == "a (1)"
-    assert (await ann("PATCH", f"/shelf/files/{file.file_id}", json={"name": "A"})).status_code == 409
+    assert (await ann("PATCH", f"/shelf/files/{file.file_id}", json={"name": "a"})).status_code == 409
     assert (await ann("PATCH", f"/shelf/folders/{folder_id}", json={"name": "a (1)"})).status_code == 409
     await uploaded(satchel, ann, "a", b"x", folder_id=folder_id)
     assert await names(ann, folder_id) == ["a"]
@@ -73,7 +76,7 @@ async def test_a_file_moves_between_folders_and_keeps_its_id(satchel: Satchel, a
     file = await uploaded(satchel, ann, "a.txt", b"x")
     await uploaded(satchel, ann, "b.txt", b"y", folder_id=there)
     path = f"/shelf/files/{file.file_id}"
-    assert (await ann("PATCH", path, json={"folder_id": there, "name": "B.txt"})).status_code == 409
+    assert (await ann("PATCH", path, json={"folder_id": there, "name": "b.txt"})).status_code == 409
     answer = await ann("PATCH", path, json={"folder_id": there, "name": "c.txt"})
     assert (answer.json()["folder_id"], answer.json()["name"]) == (there, "c.txt")
     assert (await names(ann), await names(ann, there)) == (["there"], ["b.txt", "c.txt"])

@@ -42,13 +42,18 @@ def put(
     link: Annotated[
         str | None, typer.Option("--link", metavar="LINK", help="Send them to the owner of this link for files.")
     ] = None,
+    mirror: Annotated[
+        bool, typer.Option("--mirror", help="Move to the bin what is in the folder on the shelf and not here.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")] = False,
     quiet: Quiet = False,
     json: JsonLines = False,
     server: Server = None,
 ) -> None:
     """Put files and folders on your shelf, or send them to somebody.
 
-    With --link you need no account. If the command is interrupted, run it again to resume.
+    On the shelf, what is there with the same bytes is left alone, and what changed is replaced. `satchel versions`
+    shows what it was. With --link you need no account. If the command is interrupted, run it again to resume.
     """
     from satchel.cli.put_get.file_put import FilePut
     from satchel.cli.put_get.put_target import at_link, put_target
@@ -57,13 +62,15 @@ def put(
         raise Misused("--note and --wait need a receiver: use --to or --room.")
     if link and (folder or to or room or person):
         raise Misused("--link names the receiver already. It can be combined with --name only.")
+    if (mirror or dry_run) and (to or room or link):
+        raise Misused("--mirror and --dry-run are for your own shelf. Leave out --to, --room and --link.")
     client, token = _open(link, server)
     with client:
         if token:
             target = at_link(client, token, name or "")
         else:
             target = put_target(client, folder=folder, email=to, code=room, person=person, name=name)
-        put_command = FilePut(client, target, as_json=json, quiet=quiet)
+        put_command = FilePut(client, target, as_json=json, quiet=quiet, mirror=mirror, dry_run=dry_run)
         try:
             handed = put_command.put(files, words)
         except KeyboardInterrupt:

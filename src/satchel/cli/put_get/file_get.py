@@ -1,10 +1,11 @@
 """Download what is on the shelf, what came in a transfer, or what a link leads to."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from satchel.cli.engine.files.batch import fetch_all, refuse_if_full
-from satchel.cli.engine.files.download import Wanted, local_name
+from satchel.cli.engine.files.download import Wanted, keep_time, local_name, own_name
 from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.resources import transfer_download as transfer_download
 from satchel.cli.engine.resources.link_enter import visit
@@ -18,9 +19,15 @@ def from_shelf(client: Client, names: Sequence[str], folder: Path, *, as_json: b
     places = Places(client)
     entries = [places.wanted(name) for name in names]
     folder.mkdir(parents=True, exist_ok=True)
-    wanted = [each for entry in entries for each in _plan(places, entry, folder)]
-    refuse_if_full(folder, wanted)
-    return fetch_all(client, wanted, as_json=as_json, quiet=quiet)
+    plan = _Plan(places)
+    for entry in entries:
+        plan.add(entry, folder)
+    refuse_if_full(folder, plan.wanted)
+    is_whole = fetch_all(client, plan.wanted, as_json=as_json, quiet=quiet)
+    # Files that come change the times of folders, so these are set last, the innermost first.
+    for path, modified_at in reversed(plan.made):
+        keep_time(path, modified_at)
+    return is_whole
 
 
 def from_transfer(client: Client, typed: str, folder: Path, *, as_json: bool, quiet: bool) -> bool:
@@ -48,16 +55,44 @@ def from_link(client: Client, token: str, folder: Path, *, as_json: bool, quiet:
     return fetch_all(client, wanted, as_json=as_json, quiet=quiet)
 
 
-def _plan(places: Places, entry: Entry, folder: Path) -> list[Wanted]:
-    """A file, or all files of a folder; each gets a target of its own."""
-    wanted: list[Wanted] = []
-    waiting: list[tuple[Entry, Path]] = [(entry, folder / local_name(entry.name))]
-    while waiting:
-        each, target = waiting.pop()
-        if each.kind == "file":
-            content, size_bytes = f"/shelf/files/{each.id}/content", each.size_bytes or 0
-            wanted.append(Wanted(content, size_bytes, each.sha256 or "", target, {"file_id": each.id}))
-        else:
-            target.mkdir(parents=True, exist_ok=True)
-            waiting += [(child, target / local_name(child.name)) for child in reversed(places.entries(each.id))]
-    return wanted
+@dataclass(slots=True)
+class _Plan:
+    """The files to fetch from the shelf, each with a target of its own, and the folders that were made for them."""
+
+    places: Places
+    wanted: list[Wanted] = field(default_factory=list[Wanted])
+    made: list[tuple[Path, str | None]] = field(default_factory=list[tuple[Path, str | None]])
+
+    def add(self, entry: Entry, folder: Path) -> None:
+        """A file, or a folder with all that is in it. Files of others get names that can do no harm."""
+        waiting: list[tuple[Entry, tuple[str, ...]]] = [(entry, (entry.name,))]
+        while waiting:
+            each, names = waiting.pop()
+            if each.kind == "folder":
+                self._make(folder.joinpath(*map(own_name, names)), each.modified_at)
+                waiting += [(child, (*names, child.name)) for child in reversed(self.places.entries(each.id))]
+            else:
+                self._add_file(each, folder, names)
+
+    def _add_file(self, file: Entry, folder: Path, names: Sequence[str]) -> None:
+        target = folder.joinpath(*map(local_name if file.received else own_name, names))
+        if file.received:
+            self._make(target.parent, None)
+        self.wanted.append(
+            Wanted(
+                f"/shelf/files/{file.id}/content",
+                file.size_bytes or 0,
+                file.sha256 or "",
+                target,
+                {"file_id": file.id},
+                called="/".join(names),
+                modified_at=file.modified_at,
+                executable=file.executable,
+            )
+        )
+
+    def _make(self, path: Path, modified_at: str | None) -> None:
+        """A folder that was here before keeps its time."""
+        if not path.is_dir():
+            path.mkdir(parents=True)
+            self.made.append((path, modified_at))

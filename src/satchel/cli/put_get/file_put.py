@@ -4,22 +4,26 @@ import json
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from msgspec import to_builtins
 
 from satchel.cli.engine.api_types.room_types import FileList
+from satchel.cli.engine.api_types.shelf_types import EntryView
 from satchel.cli.engine.api_types.transfer_types import ReceiptView, TransferView
 from satchel.cli.engine.files.batch import Sent, send_all
-from satchel.cli.engine.files.local_files import gather
+from satchel.cli.engine.files.local_files import Gathered, gather, near
 from satchel.cli.engine.files.upload_journal import Journal
 from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.resources.shelf_paths import TOP, Places
 from satchel.cli.engine.resources.transfer_text import moment_of, short_id, state_word
-from satchel.cli.engine.terminal.output import CommandFailed, printable
+from satchel.cli.engine.terminal.output import CommandFailed, note, printable
 from satchel.cli.engine.terminal.sizes import shown_moment
+from satchel.cli.put_get.put_mirror import Surplus, move_to_bin, refuse_unsafe, surplus
+from satchel.cli.put_get.put_plan import PutPlan, plan, refuse_twins
 from satchel.cli.put_get.put_target import PutTarget
 from satchel.cli.put_get.transfer_create import follow, hand_over, refuse_if_declined, refuse_if_too_many
+from satchel.kernel.file_time import file_time
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +34,8 @@ class FilePut:
     target: PutTarget
     as_json: bool
     quiet: bool
+    mirror: bool = False
+    dry_run: bool = False
 
     def put(self, files: Sequence[str], words: str) -> TransferView | None:
         """Returns the transfer, if there is a receiver. The same command resumes what is left."""
@@ -46,6 +52,10 @@ class FilePut:
     def _send(self, journal: Journal, files: Sequence[str], words: str) -> TransferView | None:
         folder = self.target.folder_for(journal.name)
         found = gather(files, folder)
+        refuse_twins(found)
+        if self.target.is_shelf_alone:
+            self._update_shelf(journal, found)
+            return None
         if self.target.receiver:
             refuse_if_too_many(len(found.sources))
         sent = send_all(
@@ -64,6 +74,62 @@ class FilePut:
         transfer = hand_over(self.client, self.target.receiver, self._ids(sent, folder), words, key)
         self._tell_handed(transfer)
         return transfer
+
+    def _update_shelf(self, journal: Journal, found: Gathered) -> None:
+        """Send what is not there, replace what changed, and leave alone what is the same."""
+        tops = [top.place.rstrip("/") for top in found.tops]
+        if self.mirror:
+            refuse_unsafe(found, tops)
+        places = Places(self.client)
+        made = plan(places, [source for source in found.sources if not journal.is_done(source)])
+        if self.dry_run:
+            left = surplus(places, found, tops, ()) if self.mirror else []
+            self._tell_plan(made, left)
+            return
+        waiting = replace(found, sources=[source for source in found.sources if source not in made.same])
+        sent = send_all(
+            self.client,
+            journal,
+            waiting,
+            as_json=self.as_json,
+            quiet=self.quiet,
+            destination=self.target.destination,
+            about=made.about,
+        )
+        for source, entry in made.outdated:
+            body = {"modified_at": file_time(source.modified_ns) or None, "executable": source.executable}
+            self.client.call("PATCH", f"/shelf/files/{entry.id}", EntryView, body)
+        if not sent.is_whole:
+            raise CommandFailed("Some files were not sent. Run the same command again to retry them.")
+        left = surplus(Places(self.client), found, tops, {*sent.became.values()}) if self.mirror else []
+        move_to_bin(self.client, left)
+        self._tell_counts(made, sent, left)
+
+    def _tell_plan(self, made: PutPlan, left: Sequence[Surplus]) -> None:
+        lines = [("send", source.place) for source in made.new]
+        lines += [("replace", source.place) for source in made.replaced]
+        lines += [("move to the bin", each.place) for each in left]
+        for verb, place in lines:
+            if self.as_json:
+                self._print_object(f"would {verb}", path=place)
+            else:
+                print(printable(f"would {verb} {place}"))
+        if not self.as_json:
+            print(f"{len(made.same):,} unchanged. Nothing was done.")
+
+    def _tell_counts(self, made: PutPlan, sent: Sent, left: Sequence[Surplus]) -> None:
+        beside = [source for source, entry in made.replaced.items() if sent.became.get(source, entry.id) != entry.id]
+        counts = {
+            "new": len(made.new) + len(beside),
+            "replaced": len(made.replaced) - len(beside),
+            "unchanged": len(made.same),
+            "binned": len(left),
+        }
+        for source in beside:
+            note(f"{near(source.path)} was changed on the shelf meanwhile. Both are kept.")
+        if not self.quiet and not self.as_json:
+            binned = f", {counts['binned']:,} moved to the bin" if left else ""
+            print(f"{counts['new']:,} new, {counts['replaced']:,} replaced, {counts['unchanged']:,} unchanged{binned}.")
 
     def _ids(self, sent: Sent, folder: str) -> list[str]:
         """What the server calls that which is to be handed over."""

@@ -25,6 +25,11 @@ class PutTarget:
     receiver: Mapping[str, str] | None = None
     receiver_name: str = ""
 
+    @property
+    def is_shelf_alone(self) -> bool:
+        """Whether files only go to one's own shelf."""
+        return self.destination is SHELF and self.receiver is None
+
     def folder_for(self, job_name: str) -> str:
         """Where the files go: from a shelf they are handed over as the only ones of a folder of their own."""
         is_handed_from_shelf = self.receiver is not None and self.destination is SHELF

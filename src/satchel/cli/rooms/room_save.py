@@ -88,7 +88,14 @@ class Saver:
                 prove(self.client, handed, saved_as)
 
         self._fetch(
-            Wanted(content, file.size_bytes, file.sha256, self.folder / local_path(full_name(file))),
+            Wanted(
+                content,
+                file.size_bytes,
+                file.sha256,
+                self.folder / local_path(full_name(file)),
+                modified_at=file.modified_at,
+                executable=file.executable,
+            ),
             report,
         )
 

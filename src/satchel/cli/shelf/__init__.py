@@ -1,11 +1,11 @@
-"""`satchel ls` and `rm`: list the shelf, and move things to its bin."""
+"""`satchel ls`, `rm` and `versions`: list the shelf, move things to its bin, and bring earlier contents back."""
 
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from satchel.cli.engine.command.common_options import Json, Server
-from satchel.cli.engine.terminal.output import CommandFailed, print_json, printable
+from satchel.cli.engine.terminal.output import CommandFailed, Misused, print_json, printable
 
 if TYPE_CHECKING:
     from satchel.cli.engine.api_types.shelf_types import EntryView
@@ -57,3 +57,36 @@ def rm(
         for entry in {entry.id: entry for entry in entries}.values():
             client.call("DELETE", f"/shelf/{entry.kind}s/{entry.id}", type(None))
             print(printable(f"{entry.name} was moved to the bin."))
+
+
+def versions(
+    path: Annotated[str, typer.Argument(metavar="PATH", help="The path of a file from the top of the shelf.")],
+    restore: Annotated[
+        str | None, typer.Option("--restore", metavar="ID", help="Make this version the current content.")
+    ] = None,
+    get: Annotated[
+        str | None, typer.Option("--get", metavar="ID", help="Download this version into the current folder.")
+    ] = None,
+    delete: Annotated[str | None, typer.Option("--delete", metavar="ID", help="Delete this version for good.")] = None,
+    json: Json = False,
+    server: Server = None,
+) -> None:
+    """List the earlier contents of a file, newest first, or bring one back."""
+    from satchel.cli.engine.http.client import open_client
+    from satchel.cli.shelf.file_versions import FileVersions, lines
+
+    if sum(each is not None for each in (restore, get, delete)) > 1:
+        raise Misused("Use one of --restore, --get and --delete.")
+    with open_client(server) as client:
+        found = FileVersions.of(client, path)
+        if restore is not None:
+            print(printable(found.restore(restore)))
+        elif get is not None:
+            print(printable(found.get(get)))
+        elif delete is not None:
+            print(printable(found.delete(delete)))
+        elif json:
+            print_json(found.as_builtins())
+        else:
+            for line in lines(found.versions):
+                print(line)

@@ -9,6 +9,8 @@ from starlette.responses import Response
 
 from satchel.edge.files.downloads import Meter, attached_as, send_pieces, unmetered
 from satchel.edge.files.zip_format import ZipWriter
+from satchel.kernel.clock import from_iso
+from satchel.kernel.file_time import nanoseconds_of
 from satchel.stores.ports.objects import ObjectMissing, Objects
 
 if TYPE_CHECKING:
@@ -22,6 +24,12 @@ class ArchiveEntry:
     path: str
     modified: float
     key: str | None
+    executable: bool = False
+
+
+def modified_of(modified_at: str, created_at: str) -> float:
+    """The time of an entry: when it was changed at its origin or, where that is unknown, when it came here."""
+    return nanoseconds_of(modified_at) / 1e9 if modified_at else from_iso(created_at)
 
 
 class Archive(Response):
@@ -72,7 +80,7 @@ class Archive(Response):
             return
         try:
             async with self._objects.read(entry.key) as reading:
-                yield zip_file.begin(entry.path, entry.modified, size_bytes=reading.length)
+                yield zip_file.begin(entry.path, entry.modified, size_bytes=reading.length, executable=entry.executable)
                 async for piece in reading:
                     yield zip_file.count(piece)
                 yield zip_file.end()

@@ -30,7 +30,7 @@ _CODE = re.compile(
     re.IGNORECASE,
 )
 # Characters that reverse the reading direction can make `gpj.exe` look like `exe.jpg`.
-_DECEIVING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_DECEIVING = re.compile("[\\x00-\\x1f\\x7f-\\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 class Readable(Protocol):

@@ -15,7 +15,10 @@ _ZIP64_EXTRA = 0x0001
 _FLAGS = 0x0800 | 0x0008
 _VERSION, _VERSION_ZIP64 = 20, 45
 _MADE_ON_UNIX = 3 << 8
-_FILE_MODE, _FOLDER_MODE = 0o100644 << 16, (0o040755 << 16) | 0x10
+_FILE_MODE, _PROGRAM_MODE, _FOLDER_MODE = 0o100644 << 16, 0o100755 << 16, (0o040755 << 16) | 0x10
+# Info-ZIP's extended timestamp: seconds since 1970, in which no zone is lost.
+_TIME_EXTRA = 0x5455
+_HAS_MODIFIED = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +27,8 @@ class _Written:
 
     name: bytes
     moment: int
-    is_folder: bool
+    stamp: bytes
+    mode: int
     crc: int
     size_bytes: int
     offset: int
@@ -36,19 +40,20 @@ class ZipWriter:
     def __init__(self) -> None:
         self._offset = 0
         self._entries: list[_Written] = []
-        self._open: tuple[bytes, int, bool, int] | None = None
+        self._open: tuple[bytes, int, bytes, int, int] | None = None
         self._crc = self._size = 0
         self._is_large = False
 
-    def begin(self, name: str, modified: float, *, size_bytes: int = 0) -> bytes:
+    def begin(self, name: str, modified: float, *, size_bytes: int = 0, executable: bool = False) -> bytes:
         """The header of an entry. A name that ends with `/` is a folder."""
         encoded = name.encode()
-        moment = _dos_time(modified)
-        self._open = (encoded, moment, name.endswith("/"), self._offset)
+        moment, stamp = _dos_time(modified), _stamp(modified)
+        mode = _FOLDER_MODE if name.endswith("/") else _PROGRAM_MODE if executable else _FILE_MODE
+        self._open = (encoded, moment, stamp, mode, self._offset)
         self._crc = self._size = 0
         self._is_large = size_bytes >= _LIMIT_32
         size = _LIMIT_32 if self._is_large else 0
-        extra = struct.pack("<HHQQ", _ZIP64_EXTRA, 16, 0, 0) if self._is_large else b""
+        extra = stamp + (struct.pack("<HHQQ", _ZIP64_EXTRA, 16, 0, 0) if self._is_large else b"")
         version = _VERSION_ZIP64 if self._is_large else _VERSION
         header = struct.pack(
             "<4sHHHIIIIHH", b"PK\3\4", version, _FLAGS, 0, moment, 0, size, size, len(encoded), len(extra)
@@ -65,9 +70,9 @@ class ZipWriter:
         """The descriptor behind the bytes of an entry."""
         if self._open is None or (self._size >= _LIMIT_32) > self._is_large:
             raise RuntimeError("an entry has to be begun, with its size if that is large")
-        name, moment, is_folder, offset = self._open
+        name, moment, stamp, mode, offset = self._open
         self._open = None
-        self._entries.append(_Written(name, moment, is_folder, self._crc, self._size, offset))
+        self._entries.append(_Written(name, moment, stamp, mode, self._crc, self._size, offset))
         sizes = "QQ" if self._is_large else "II"
         return self._sent(struct.pack(f"<4sI{sizes}", b"PK\7\x08", self._crc, self._size, self._size))
 
@@ -97,13 +102,20 @@ class ZipWriter:
 
 def _listed(entry: _Written) -> bytes:
     large = [value for value in (entry.size_bytes, entry.size_bytes, entry.offset) if value >= _LIMIT_32]
-    extra = struct.pack(f"<HH{len(large)}Q", _ZIP64_EXTRA, 8 * len(large), *large) if large else b""
+    zip64 = struct.pack(f"<HH{len(large)}Q", _ZIP64_EXTRA, 8 * len(large), *large) if large else b""
+    extra = entry.stamp + zip64
     version = _VERSION_ZIP64 if large else _VERSION
     size, offset = min(entry.size_bytes, _LIMIT_32), min(entry.offset, _LIMIT_32)
-    mode = _FOLDER_MODE if entry.is_folder else _FILE_MODE
     numbers = (version | _MADE_ON_UNIX, version, _FLAGS, 0, entry.moment, entry.crc, size, size)
     lengths = (len(entry.name), len(extra), 0, 0, 0)
-    return struct.pack("<4sHHHHIIIIHHHHHII", b"PK\1\2", *numbers, *lengths, mode, offset) + entry.name + extra
+    return struct.pack("<4sHHHHIIIIHHHHHII", b"PK\1\2", *numbers, *lengths, entry.mode, offset) + entry.name + extra
+
+
+def _stamp(moment: float) -> bytes:
+    """Nothing for times that 32 bits cannot say."""
+    seconds = int(moment // 1)
+    is_sayable = -(2**31) <= seconds < 2**31
+    return struct.pack("<HHBi", _TIME_EXTRA, 5, _HAS_MODIFIED, seconds) if is_sayable else b""
 
 
 def _dos_time(moment: float) -> int:

@@ -22,7 +22,7 @@ from satchel.edge.uploads.body_buffers import BUFFER_BYTES, Held, Incoming
 from satchel.edge.uploads.context import Uploads
 from satchel.edge.uploads.destinations import BundleDestination, Small
 from satchel.edge.uploads.refusals import KeyReused, UnknownDestination
-from satchel.edge.uploads.tus_headers import MAX_METADATA_BYTES, has_control_characters
+from satchel.edge.uploads.tus_headers import MAX_METADATA_BYTES, has_zero_character
 from satchel.edge.uploads.upload_claims import Claim, begun_key, read_claim, said_of, written
 from satchel.edge.uploads.upload_lock import UploadLock
 from satchel.kernel.errors import Invalid, SatchelError, TooLarge
@@ -201,8 +201,8 @@ def _cut(uploads: Uploads, owner: Member | Guest, files: Sequence[BundledFile], 
 
 def _fault(file: Small) -> SatchelError | None:
     """A refusal that every upload would get, whatever its destination."""
-    if has_control_characters(file.name):
-        return Invalid("A `filename` has no control characters.", field="filename")
+    if has_zero_character(file.name):
+        return Invalid("A `filename` has no zero characters.", field="filename")
     if _length({"": file.name, **file.details}) > MAX_METADATA_BYTES:
         return Invalid(f"The details of a file may have at most {MAX_METADATA_BYTES} bytes.", field="details")
     return None

@@ -111,6 +111,8 @@ class RoomFiles:
                 content_type=file.row.content_type,
                 key=file.key,
                 to=file.row.to,
+                modified_at=file.row.modified_at,
+                executable=file.row.executable,
             )
             for file in found
         ]

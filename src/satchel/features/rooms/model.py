@@ -129,6 +129,8 @@ class FileView(msgspec.Struct, frozen=True, kw_only=True):
     by: str
     by_name: str
     at: str
+    modified_at: str | None
+    executable: bool
     previewable: Preview | None
     picture: PictureView | None
     to: str | None

@@ -107,6 +107,8 @@ class FileRow(msgspec.Struct, frozen=True, kw_only=True):
     to: PersonId | None = None
     transfer_id: str | None = None
     place: int | None = None
+    modified_at: str = ""
+    executable: bool = False
 
 
 class JournalRow(msgspec.Struct, frozen=True, kw_only=True):

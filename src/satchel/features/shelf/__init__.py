@@ -1,7 +1,7 @@
 """A person keeps files in folders on a shelf of their own, and each content is stored once however many files show it.
 
-They find, preview, rename and move files, download several as one archive, let them expire, and restore what they
-deleted.
+They find, preview, rename and move files, download several as one archive, let them expire, replace their contents,
+and restore what they deleted or replaced.
 
 One request, an upload to the shelf: `edge/uploads` stores the bytes and hands the object to `routes/shelf_uploads.py`.
 `service/shelf_file_add.py` gives the file a name of its own and shares the bytes it has already. Many small files come

@@ -20,7 +20,7 @@ from satchel.features.shelf.service.folders import Ways, find_folder
 from satchel.kernel.errors import Conflict, Invalid, NotFound
 from satchel.kernel.handed_file import HandedFile
 from satchel.kernel.linked import LinkedFile, LinkedFiles, LinkedThing
-from satchel.kernel.names import clean_path, sameness
+from satchel.kernel.names import kept_path, name_key
 from satchel.stores.ports.table import Range
 
 PAGE = 100
@@ -148,7 +148,10 @@ class AskingFolders:
             size_bytes=file.size_bytes,
             sha256=file.sha256,
             folder_id=FolderId(thing_id),
-            folders=clean_path(file.folder),
+            folders=kept_path(file.folder),
+            from_others=True,
+            modified_at=file.modified_at,
+            executable=file.executable,
         )
         return (await shelf_file_add.keep_upload(self.shelf, upload)).file_id
 
@@ -206,7 +209,7 @@ class _Listing:
             user_id=self._user_id,
             folder_id=folder.parent_id,
             rank=RANKS["folder"],
-            sameness=sameness(folder.name),
+            name_key=name_key(folder.name),
         )
         return _Position(folder.parent_id, key["SK"].removeprefix(self._beginning(folder.parent_id)))
 
@@ -263,6 +266,8 @@ def _linked(file: FileRow, folder: str) -> LinkedFile:
         sha256=file.sha256,
         content_type=file.content_type,
         at=file.created_at,
+        modified_at=file.modified_at,
+        executable=file.executable,
     )
 
 
@@ -299,8 +304,10 @@ class ShelfFiles:
             sha256=file.sha256,
             content_type=file.content_type,
             folder_id=FolderId(folder_id or ROOT),
-            folders=clean_path(file.folder if folder_id else f"{top}/{file.folder}"),
+            folders=kept_path(file.folder if folder_id else f"{top}/{file.folder}"),
             came_by=came_by,
+            modified_at=file.modified_at,
+            executable=file.executable,
         )
         await shelf_copies.keep(self.shelf, UserId(user_id), copy)
 

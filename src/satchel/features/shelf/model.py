@@ -9,7 +9,10 @@ FileId = NewType("FileId", str)
 FolderId = NewType("FolderId", str)
 # Of a file or of a folder: both come from one source, so no two have the same id.
 EntryId = NewType("EntryId", str)
+VersionId = NewType("VersionId", str)
 Kind = Literal["file", "folder"]
+# What can be due for deletion.
+DueKind = Literal["file", "folder", "version"]
 
 # The top of a shelf. It has no row, no name, and cannot be moved or deleted.
 ROOT = FolderId("root")

@@ -7,7 +7,7 @@ deleted bytes come back, so no key is ever used twice. A late deletion of the ol
 An item in the bin, or below a folder in the bin, keeps its rows: only the one deleted row is marked (decision 9).
 """
 
-from satchel.features.shelf.model import EntryId, FileId, FolderId, Kind, UserId
+from satchel.features.shelf.model import DueKind, EntryId, FileId, FolderId, Kind, UserId, VersionId
 from satchel.kernel.names import FileName
 from satchel.media.pictures import Pictured
 from satchel.stores.schema import EphemeralKey, Record, Shape, attribute
@@ -36,6 +36,13 @@ class FileRow(Record, frozen=True, kw_only=True):
     deleted_at: str = attribute("deletedAt", default="")
     # The transfer by which it came from somebody else.
     came_by: str = attribute("cameBy", default="")
+    # Whether somebody else gave it its name.
+    from_others: bool = attribute("fromOthers", default=False)
+    # When it was changed at its origin, to the nanosecond, and whether it was executable there.
+    modified_at: str = attribute("modifiedAt", default="")
+    executable: bool = False
+    # The upload, or the restoring, that gave it its content, if it is not its first.
+    replaced_by: str = attribute("replacedBy", default="")
 
 
 class FolderRow(Record, frozen=True, kw_only=True):
@@ -48,6 +55,7 @@ class FolderRow(Record, frozen=True, kw_only=True):
     created_at: str = attribute("createdAt")
     deleted_at: str = attribute("deletedAt", default="")
     closing: bool = False
+    modified_at: str = attribute("modifiedAt", default="")
 
 
 class NameRow(Record, frozen=True, kw_only=True):
@@ -56,7 +64,7 @@ class NameRow(Record, frozen=True, kw_only=True):
     user_id: UserId = attribute("userId")
     folder_id: FolderId = attribute("folderId")
     rank: str
-    sameness: str
+    name_key: str = attribute("nameKey")
     entry_id: EntryId = attribute("entryId")
     name: FileName = attribute("entryName")
 
@@ -82,12 +90,28 @@ class BinRow(Record, frozen=True, kw_only=True):
     size_bytes: int = attribute("sizeBytes", default=0)
 
 
+class VersionRow(Record, frozen=True, kw_only=True):
+    """An earlier content of a file. Its id is that of the upload, or of the restoring, that took its place."""
+
+    user_id: UserId = attribute("userId")
+    file_id: FileId = attribute("fileId")
+    version_id: VersionId = attribute("versionId")
+    size_bytes: int = attribute("sizeBytes")
+    content_type: str = attribute("contentType")
+    sha256: str
+    object_id: str = attribute("objectId")
+    modified_at: str = attribute("modifiedAt", default="")
+    executable: bool = False
+    replaced_at: str = attribute("replacedAt")
+    gone_at: str = attribute("goneAt")
+
+
 class DueRow(Record, frozen=True, kw_only=True):
     """When an item of a shelf is to be deleted for good. Written and deleted together with the reason."""
 
     user_id: UserId = attribute("UserId")
     entry_id: EntryId = attribute("EntryId")
-    kind: Kind = attribute("Kind")
+    kind: DueKind = attribute("Kind")
     due: str = attribute("AbsoluteExpiryTime")
 
 
@@ -128,7 +152,7 @@ FOLDER = Shape(
 NAME = Shape(
     NameRow,
     USER_TRANSFERS,
-    {"PK": "User#{user_id}", "SK": "Name#{folder_id}#{rank}#{sameness}"},
+    {"PK": "User#{user_id}", "SK": "Name#{folder_id}#{rank}#{name_key}"},
     owner=OWNER,
     about="What has a name in a folder; makes names unique and lists a folder by name",
 )
@@ -160,14 +184,21 @@ USAGE = Shape(
     owner=OWNER,
     about="How many files a person has, and how many bytes these take once shared ones are counted once",
 )
+VERSION = Shape(
+    VersionRow,
+    USER_TRANSFERS,
+    {"PK": "User#{user_id}", "SK": "Version#{file_id}#{version_id}"},
+    owner=OWNER,
+    about="An earlier content of a file, for a while after it was replaced",
+)
 DUE = Shape(
     DueRow,
     CATALOG,
     {"PK": "SHELF#{user_id}#{entry_id}", "SK": DUE_SORT},
     owner=OWNER,
-    about="What is due for deletion, through RefreshTokenExpiration: expired files, the bin, folders being emptied",
+    about="What is due for deletion, through RefreshTokenExpiration: expired files, the bin, versions, closed folders",
 )
-SHAPES = (FILE, FOLDER, NAME, MOMENT, BIN, BLOB, USAGE, DUE)
+SHAPES = (FILE, FOLDER, NAME, MOMENT, BIN, BLOB, USAGE, VERSION, DUE)
 SWEEP = EphemeralKey(
     "sweep:shelf", "value", owner=OWNER, about="Cursor of the garbage collection: the object that it looked at last"
 )
@@ -178,7 +209,7 @@ RANKS: dict[Kind, str] = {"folder": "1", "file": "2"}
 KINDS: dict[str, Kind] = {rank: kind for kind, rank in RANKS.items()}
 
 
-def object_key(kept: FileRow | BlobRow) -> str:
+def object_key(kept: FileRow | BlobRow | VersionRow) -> str:
     return f"{OBJECTS_PREFIX}{kept.user_id}/{kept.sha256}.{kept.object_id}"
 
 

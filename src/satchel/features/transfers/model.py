@@ -109,6 +109,8 @@ class TransferFile(msgspec.Struct, frozen=True, kw_only=True, rename="camel", om
     content_type: str
     sha256: str
     folder: str = ""
+    modified_at: str = ""
+    executable: bool = False
 
 
 class _To(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", forbid_unknown_fields=True):

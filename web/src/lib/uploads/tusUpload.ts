@@ -91,25 +91,13 @@ function metadataOf({ file, path, whereto, details }: Parcel): Record<string, st
   const metadata = {
     ...details,
     ...whereto,
-    ...(whereto.destination === 'photos' && timesOf(file)),
-    filename: readable(file.name),
+    modified: new Date(file.lastModified).toISOString(),
+    ...(whereto.destination === 'photos' && { zone: Intl.DateTimeFormat().resolvedOptions().timeZone }),
+    filename: file.name,
     filetype: file.type,
-    relativePath: readable(path),
+    relativePath: path,
   };
   return Object.fromEntries(Object.entries(metadata).filter(([, value]) => value));
-}
-
-/** For photos that do not say themselves when they were taken. */
-function timesOf({ lastModified }: File): Record<string, string> {
-  return {
-    modified: new Date(lastModified).toISOString(),
-    zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
-  };
-}
-
-/** Names on some systems hold line breaks and bells, which no server would take. */
-function readable(name: string): string {
-  return name.replace(/\p{Cc}/gu, ' ');
 }
 
 function idIn(url: string | null): string {

@@ -86,6 +86,8 @@ class LinkedFileView(msgspec.Struct, frozen=True, kw_only=True):
     path: str
     size_bytes: int
     sha256: str
+    modified_at: str | None = None
+    executable: bool
 
 
 class LinkedFileList(msgspec.Struct, frozen=True, kw_only=True):

@@ -97,6 +97,8 @@ class FileView(msgspec.Struct, frozen=True, kw_only=True):
     by: str
     by_name: str
     at: str
+    modified_at: str | None = None
+    executable: bool
     to: str | None = None
     transfer_id: str | None = None
     place: int | None = None

@@ -17,6 +17,9 @@ class EntryView(msgspec.Struct, frozen=True, kw_only=True):
     size_bytes: int | None = None
     sha256: str | None = None
     created_at: str
+    modified_at: str | None = None
+    executable: bool
+    received: bool
 
 
 class HitView(msgspec.Struct, frozen=True, kw_only=True):
@@ -28,6 +31,9 @@ class HitView(msgspec.Struct, frozen=True, kw_only=True):
     size_bytes: int | None = None
     sha256: str | None = None
     created_at: str
+    modified_at: str | None = None
+    executable: bool
+    received: bool
     path: list[str]
 
 
@@ -74,3 +80,21 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
     """One outcome per file, in their order."""
 
     files: list[KeptFile]
+
+
+class VersionView(msgspec.Struct, frozen=True, kw_only=True):
+    """An earlier content of a file: since when it is not the current one, and until when it is kept."""
+
+    version_id: str
+    size_bytes: int
+    sha256: str
+    modified_at: str | None = None
+    executable: bool
+    replaced_at: str
+    gone_at: str
+
+
+class VersionList(msgspec.Struct, frozen=True, kw_only=True):
+    """The versions of a file, the last replaced first."""
+
+    versions: list[VersionView]

@@ -31,6 +31,8 @@ class TransferFileView(msgspec.Struct, frozen=True, kw_only=True):
     folder: str
     size_bytes: int
     sha256: str
+    modified_at: str | None = None
+    executable: bool
     state: Literal["declined", "downloaded", "offered", "opened", "shelved", "verified", "withdrawn"] | None = None
 
 

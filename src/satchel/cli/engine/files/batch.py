@@ -85,6 +85,8 @@ class Sent:
 
     is_whole: bool
     uploads: dict[Source, str]
+    # What each file became, of those that came in a bundle or are asked about.
+    became: dict[Source, str] = field(default_factory=dict[Source, str])
 
     def file_ids(self, client: Client, known: Collection[str]) -> list[str]:
         """What became of the uploads. The journal keeps of a file that came in a bundle only that; `known` tells it."""
@@ -111,12 +113,16 @@ def send_all(
     """Send what the journal does not know as sent. `view_of` gets the number of files and bytes of that."""
     waiting = [source for source in found.sources if not journal.is_done(source)]
     uploads = {source: journal.upload_of(source) for source in found.sources}
+    became: dict[Source, str] = {}
     pool = WorkerPool(SENDING_AT_ONCE)
     sender = Sender(client, journal, pool.stop.is_set, destination, about)
 
     def send(source: Source, retry: Retry, moved: Callable[[int], None]) -> dict[str, Any]:
         upload_id = uploads[source] = sender.send(source, retry, moved)
-        return {"place": source.place, "file_id": _became(client, upload_id)} if as_json else {}
+        if not as_json and "replaces" not in about(source):
+            return {}
+        became[source] = _became(client, upload_id)
+        return {"place": source.place, "file_id": became[source]}
 
     def send_some(sources: Sequence[Source]) -> None:
         sent = sender.send_bundle(sources, batch.retry()) if len(sources) > 1 else {}
@@ -125,8 +131,15 @@ def send_all(
             if file_id is None:
                 batch.move_one(source, name, send)
             else:
-                uploads[source] = file_id
+                uploads[source] = became[source] = file_id
                 batch.has_moved(name, source.size_bytes, {"place": source.place, "file_id": file_id})
+
+    def send_folders(folders: Sequence[Source]) -> None:
+        """After their files, without counting them. Sending one again changes nothing."""
+        sent = sender.send_bundle(folders, batch.retry())
+        for folder in folders:
+            if folder not in sent:
+                _send_folder(sender, batch, folder)
 
     if view_of is None:
         view = progress_view("sent", len(waiting), _bytes_of(waiting), as_json=as_json, quiet=quiet)
@@ -136,10 +149,37 @@ def send_all(
     with view:
         for path, why in found.left_out:
             view.left_out(near(path), why)
+        for path, placed in found.renamed:
+            view.renamed(near(path), placed)
+        if not keeps_folders(destination):
+            _tell_empty_folders(view, found)
         for path, why in found.failed:
             batch.fail(near(path), why)
         pool.run_all(bundled(waiting, about), send_some)
-    return Sent(batch.sum_up(before=len(found.sources) - len(waiting)), uploads)
+        if keeps_folders(destination):
+            pool.run_all(bundled(found.folders), send_folders)
+    return Sent(batch.sum_up(before=len(found.sources) - len(waiting)), uploads, became)
+
+
+def keeps_folders(destination: Mapping[str, str]) -> bool:
+    """Whether folders are things of their own there, with a time, also if they are empty."""
+    return destination["destination"] == "shelf"
+
+
+def _send_folder(sender: Sender, batch: _Batch, folder: Source) -> None:
+    try:
+        sender.send(folder, batch.retry(), lambda _: None)
+    except (CommandFailed, OSError) as error:
+        if _concerns_all(error):
+            raise
+        batch.fail(near(folder.path), _reason(error))
+
+
+def _tell_empty_folders(view: Lines, found: Gathered) -> None:
+    filled = {each.place.rstrip("/").rpartition("/")[0] for each in (*found.sources, *found.folders)}
+    for folder in found.folders:
+        if folder.place.rstrip("/") not in filled:
+            view.left_out(near(folder.path), "an empty folder")
 
 
 def fetch_all(
@@ -156,6 +196,8 @@ def fetch_all(
 
     def fetch(each: Wanted, retry: Retry, moved: Callable[[int], None]) -> dict[str, Any]:
         saved_as = fetcher.fetch(each, retry, moved)
+        if each.called and Path(each.called).name != saved_as.name:
+            view.renamed(each.called, str(saved_as))
         then(each, saved_as)
         return {"saved_as": str(saved_as), **each.facts}
 

@@ -15,7 +15,13 @@ from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.http.failures import Refused, Unreachable
 from satchel.cli.engine.http.retry import Retry, Stopped
 from satchel.cli.engine.terminal.output import CommandFailed
+from satchel.kernel.errors import Invalid
+from satchel.kernel.file_time import nanoseconds_of
 
+_IMPOSSIBLE = re.compile(r"[\x00/]")
+# What some file systems ignore at the beginning of a name.
+_UNSEEN = "\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u206a\u206b\u206c\u206d\u206e\u206f\ufeff"
+_GIT_ON_NTFS = re.compile(r"git~\d+", re.IGNORECASE)
 _UNUSABLE = re.compile(r"[\x00-\x1f\x7f-\x9f/\\]")
 _MAX_NAME_BYTES = 255
 _MAX_EXTENSION = 16
@@ -31,11 +37,15 @@ class Wanted:
     sha256: str
     target: Path
     facts: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    # What it is called at the server, to tell people about another name here.
+    called: str = ""
+    modified_at: str | None = None
+    executable: bool = False
 
     @property
     def missing_bytes(self) -> int:
         """How much disk space it needs, if the partial file can be resumed."""
-        here = [_size_of(path) for path in (self.target, self.target.with_name(f"{self.target.name}.part"))]
+        here = [_size_of(path) for path in (self.target, _part_name(self.target))]
         return self.size_bytes - max(size if size <= self.size_bytes else 0 for size in here)
 
 
@@ -46,16 +56,34 @@ class _Begun(msgspec.Struct, frozen=True):
     etag: str
 
 
-def local_name(name: str) -> str:
-    """A name that stays in its folder, whatever a server may say."""
-    cleaned = _UNUSABLE.sub("_", name).strip()
+def own_name(name: str) -> str:
+    """The name of one's own file as this system can store it. It stays in its folder, whatever a server may say."""
+    cleaned = _IMPOSSIBLE.sub("_", name)
     if cleaned in ("", ".", ".."):
         return "file"
-    path = PurePosixPath(cleaned)
-    stem, extension = (path.stem, path.suffix) if len(path.suffix) <= _MAX_EXTENSION else (cleaned, "")
-    # Room for a number and for `.part`.
-    room = _MAX_NAME_BYTES - 16 - len(extension.encode(errors="replace"))
-    return stem.encode(errors="replace")[: max(room, 1)].decode(errors="ignore") + extension
+    return _fitting(PurePosixPath(cleaned))
+
+
+def local_name(name: str) -> str:
+    """The same for a name that somebody else chose.
+
+    Nothing of theirs can become a setting or a Git hook: a dot in front, which hides such files, becomes `_`.
+    Characters that steer a terminal become `_`, too.
+    """
+    cleaned = _UNUSABLE.sub("_", name).strip()
+    seen = cleaned.lstrip(_UNSEEN)
+    if seen.startswith(".") and cleaned not in (".", ".."):
+        cleaned = f"_{seen[1:]}"
+    elif _GIT_ON_NTFS.fullmatch(seen):
+        cleaned = f"_{seen}"
+    return own_name(cleaned)
+
+
+def _fitting(path: PurePosixPath, addition: str = "") -> str:
+    """The name with an addition before its extension, cut where it would be too long for this system."""
+    stem, extension = (path.stem, path.suffix) if len(path.suffix) <= _MAX_EXTENSION else (path.name, "")
+    room = _MAX_NAME_BYTES - len(os.fsencode(addition + extension))
+    return os.fsencode(stem)[: max(room, 1)].decode(errors="ignore") + addition + extension
 
 
 def local_path(path: str) -> Path:
@@ -79,7 +107,15 @@ def full_name(file: InFolder) -> str:
 
 
 def numbered(target: Path, number: int) -> Path:
-    return target.with_name(f"{target.stem} ({number}){target.suffix}") if number else target
+    return target.with_name(_fitting(PurePosixPath(target.name), f" ({number})")) if number else target
+
+
+def _part_name(target: Path) -> Path:
+    """Where the bytes of a file stand until all are there. A long name leaves no room for an ending."""
+    name = f"{target.name}.part"
+    if len(os.fsencode(name)) > _MAX_NAME_BYTES:
+        name = f".{hashlib.blake2b(os.fsencode(target.name), digest_size=12).hexdigest()}.part"
+    return target.with_name(name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +133,7 @@ class Fetcher:
         part, record = self._part_of(wanted)
         for _ in range(2):
             if self._fill(wanted, part, record, retry, moved) == wanted.sha256:
+                _keep_facts(part, wanted)
                 placed = _place(part, wanted.target)
                 record.unlink(missing_ok=True)
                 return placed
@@ -109,7 +146,7 @@ class Fetcher:
         number = 0
         while True:
             target = numbered(wanted.target, number)
-            part = target.with_name(f"{target.name}.part")
+            part = _part_name(target)
             record = self.memory / hashlib.blake2b(os.fsencode(part.absolute()), digest_size=12).hexdigest()
             if not part.exists() or _begun(record).sha256 == wanted.sha256:
                 return part, record
@@ -142,6 +179,22 @@ class Fetcher:
                     file.flush()
                     retry.wait_after(error)
             return digest.hexdigest()
+
+
+def _keep_facts(path: Path, wanted: Wanted) -> None:
+    """Give a file the time and the executable bit of the original, as far as this system can."""
+    with suppress(OSError):
+        if wanted.executable:
+            mode = path.stat().st_mode
+            path.chmod(mode | (mode & 0o444) >> 2)  # for whoever may read it
+    keep_time(path, wanted.modified_at)
+
+
+def keep_time(path: Path, modified_at: str | None) -> None:
+    with suppress(OSError, Invalid, OverflowError):
+        if modified_at:
+            nanoseconds = nanoseconds_of(modified_at)
+            os.utime(path, ns=(nanoseconds, nanoseconds))
 
 
 def _here_already(wanted: Wanted) -> Path | None:

@@ -13,12 +13,14 @@ _UNSENDABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\\]")
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file of this machine and its place on the shelf; it is the same file while size and time stay."""
+    """A file or folder of this machine and its place on the shelf; a file is the same while size and time stay."""
 
     path: str
     place: str
     size_bytes: int
     modified_ns: int
+    executable: bool = False
+    is_folder: bool = False
 
     @property
     def version(self) -> str:
@@ -26,17 +28,23 @@ class Source:
 
     def as_it_is_now(self) -> "Source":
         found = Path(self.path).stat()
-        return Source(self.path, self.place, found.st_size, found.st_mtime_ns)
+        return _source(self.path, self.place, found)
 
 
 @dataclass(slots=True)
 class Gathered:
-    """Files to send, what is left out by intention, and what could not be looked at."""
+    """Files to send, their folders, names that have to be changed, what is left out, and what could not be read."""
 
     sources: list[Source] = field(default_factory=list[Source])
+    folders: list[Source] = field(default_factory=list[Source])
+    # The folders that were named.
+    tops: list[Source] = field(default_factory=list[Source])
+    renamed: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     left_out: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     failed: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     skip_hidden: bool = False
+    # The places that what is left out would have.
+    unsent: set[str] = field(default_factory=set[str])
 
     @property
     def size_bytes(self) -> int:
@@ -50,7 +58,7 @@ def gather(names: Sequence[str], folder: str, *, skip_hidden: bool = False) -> G
     """
     found = Gathered(skip_hidden=skip_hidden)
     for name in dict.fromkeys(map(os.path.abspath, names)):
-        place = "/".join(filter(None, [folder.strip("/"), sendable(Path(name).name)]))
+        place = "/".join(filter(None, [folder.strip("/"), _placed(found, name, Path(name).name)]))
         try:
             _add(found, name, place, Path(name).stat())
         except OSError as error:
@@ -63,6 +71,11 @@ def sendable(name: str) -> str:
     return _UNSENDABLE.sub("_", os.fsencode(name).decode(errors="replace"))
 
 
+def utf8_name(name: str) -> str:
+    """A name as it is. Of one that is not UTF-8, each wrong byte becomes `�` and its number."""
+    return "".join(f"\ufffd{ord(letter) - 0xDC00:02x}" if "\udc80" <= letter <= "\udcff" else letter for letter in name)
+
+
 def near(path: str) -> str:
     """A path as somebody who works here would write it."""
     relative = os.path.relpath(path)
@@ -71,11 +84,25 @@ def near(path: str) -> str:
 
 def _add(found: Gathered, path: str, place: str, about: os.stat_result) -> None:
     if stat.S_ISDIR(about.st_mode):
+        found.tops.append(Source(path, f"{place}/", 0, about.st_mtime_ns, is_folder=True))
         _add_folder(found, path, place)
     elif stat.S_ISREG(about.st_mode):
-        found.sources.append(Source(path, place, about.st_size, about.st_mtime_ns))
+        found.sources.append(_source(path, place, about))
     else:
         found.left_out.append((path, _kind(about.st_mode)))
+        found.unsent.add(place)
+
+
+def _source(path: str, place: str, about: os.stat_result) -> Source:
+    is_executable = bool(about.st_mode & stat.S_IXUSR)
+    return Source(path, place, about.st_size, about.st_mtime_ns, executable=is_executable)
+
+
+def _placed(found: Gathered, path: str, name: str) -> str:
+    placed = utf8_name(name)
+    if placed != name:
+        found.renamed.append((path, placed))
+    return placed
 
 
 def _add_folder(found: Gathered, path: str, place: str) -> None:
@@ -87,11 +114,11 @@ def _add_folder(found: Gathered, path: str, place: str) -> None:
             entries = _sorted_entries(folder)
             if found.skip_hidden:
                 entries = [entry for entry in entries if not entry.name.startswith(".")]
-            elif not entries:
-                found.left_out.append((folder, "an empty folder"))
+            modified_ns = Path(folder).stat().st_mtime_ns
+            found.folders.append(Source(folder, f"{there}/", 0, modified_ns, is_folder=True))
             for entry in entries:
                 about = entry.stat(follow_symlinks=False)
-                below = f"{there}/{sendable(entry.name)}"
+                below = f"{there}/{_placed(found, entry.path, entry.name)}"
                 if stat.S_ISDIR(about.st_mode):
                     waiting.append((entry.path, below))
                 else:

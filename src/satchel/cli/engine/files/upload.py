@@ -17,6 +17,7 @@ from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.http.failures import Refused, Unreachable
 from satchel.cli.engine.http.retry import Retry, Stopped, is_transient
 from satchel.cli.engine.terminal.output import CommandFailed
+from satchel.kernel.file_time import file_time
 
 # A file up to this size costs one request; were it cut off, nothing of it would be left.
 SMALL_BYTES = 1024**2
@@ -197,9 +198,12 @@ class Sender:
         return upload_id, offset
 
     def _about(self, source: Source) -> dict[str, str]:
-        folder, _, name = source.place.rpartition("/")
-        about = {**self.destination, **self.about(source), "filename": name}
-        if folder:
+        folder, _, name = source.place.rstrip("/").rpartition("/")
+        about = {**self.destination, "modified": file_time(source.modified_ns), "filename": name}
+        if source.executable:
+            about["executable"] = "true"
+        about |= self.about(source)
+        if folder or source.is_folder:
             about["relativePath"] = source.place
         if filetype := _type_of(name):
             about["filetype"] = filetype
@@ -237,6 +241,8 @@ def _readable(source: Source) -> bytes | None:
 
 
 def _whole(source: Source) -> bytes:
+    if source.is_folder:
+        return b""
     with Path(source.path).open("rb", buffering=0) as file:
         content = file.read(SMALL_BYTES + 1)
         if len(content) != source.size_bytes or _is_another(source, file.fileno()):

@@ -49,7 +49,18 @@ class Visit:
             target = top / local_path(file.path)
             target.parent.mkdir(parents=True, exist_ok=True)
             content = f"{_at(self.token)}/files/{file.file_id}/content?{shown}"
-            wanted.append(Wanted(content, file.size_bytes, file.sha256, target, {"file_id": file.file_id}))
+            wanted.append(
+                Wanted(
+                    content,
+                    file.size_bytes,
+                    file.sha256,
+                    target,
+                    {"file_id": file.file_id},
+                    called=file.path,
+                    modified_at=file.modified_at,
+                    executable=file.executable,
+                )
+            )
         return wanted
 
 

@@ -26,12 +26,19 @@ class Places:
 
     client: Client
     _seen: dict[str, list[EntryView]] = field(default_factory=dict[str, list[EntryView]])
+    _by_name: dict[str, dict[str, EntryView]] = field(default_factory=dict[str, dict[str, EntryView]])
 
     def entries(self, folder_id: str) -> list[EntryView]:
         """Folders first, then by name."""
         if folder_id not in self._seen:
             self._seen[folder_id] = list(self._pages(folder_id))
         return self._seen[folder_id]
+
+    def named(self, folder_id: str, name: str) -> EntryView | None:
+        """What has exactly this name in a folder."""
+        if folder_id not in self._by_name:
+            self._by_name[folder_id] = {entry.name: entry for entry in self.entries(folder_id)}
+        return self._by_name[folder_id].get(name)
 
     def at(self, path: str) -> EntryView | None:
         """What stands at a path from the top; None if nothing does, or if it is the top itself."""

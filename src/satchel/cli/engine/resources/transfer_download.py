@@ -17,7 +17,18 @@ def plan(transfer: TransferView, folder: Path) -> list[Wanted]:
         target = folder / local_path(full_name(file))
         target.parent.mkdir(parents=True, exist_ok=True)
         content = f"/transfers/{transfer.transfer_id}/files/{file.place}/content"
-        wanted.append(Wanted(content, file.size_bytes, file.sha256, target, {"place": file.place}))
+        wanted.append(
+            Wanted(
+                content,
+                file.size_bytes,
+                file.sha256,
+                target,
+                {"place": file.place},
+                called=full_name(file),
+                modified_at=file.modified_at,
+                executable=file.executable,
+            )
+        )
     return wanted
 
 

@@ -59,6 +59,10 @@ class Lines:
     def left_out(self, name: str, why: str) -> None:
         note(f"Left out: {name} is {why}.")
 
+    def renamed(self, name: str, other: str) -> None:
+        """A name cannot be written where the file goes."""
+        note(f"Renamed: {name} was {self.verb} as {other}.")
+
     def end(self, files: int, size_bytes: int, seconds: float, before: int) -> None:
         earlier = f" {before:,} {_files(before)} {_were(before)} {self.verb} before." if before else ""
         speed = f", {shown_bytes(int(size_bytes / seconds))}/s" if size_bytes and seconds >= 1 else ""
@@ -108,6 +112,9 @@ class Objects(Lines):
 
     def left_out(self, name: str, why: str) -> None:
         self._tell("left out", name, why=why)
+
+    def renamed(self, name: str, other: str) -> None:
+        pass  # what a file is called stands in its own line
 
     def end(self, files: int, size_bytes: int, seconds: float, before: int) -> None:
         pass

@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from satchel.edge.api.endpoints import Router
-from satchel.edge.files.archives import Archive, ArchiveEntry
+from satchel.edge.files.archives import Archive, ArchiveEntry, modified_of
 from satchel.edge.files.downloads import Download, Meter, Sent, attached_as
 from satchel.features.links.model import WITH_MANY_FILES
 from satchel.features.links.routes.link_open import CLOSED, STATES
@@ -16,7 +16,6 @@ from satchel.features.links.service import download_grants, link_contents, link_
 from satchel.features.links.service.context import Links
 from satchel.features.links.service.grant_rules import ALL_FILES, Taking
 from satchel.features.links.service.link_enter import Visit
-from satchel.kernel.clock import from_iso
 from satchel.kernel.errors import Conflict, NotFound
 from satchel.kernel.linked import LinkedFile
 
@@ -137,6 +136,11 @@ async def _entries(links: Links, visit: Visit) -> AsyncGenerator[ArchiveEntry]:
     while True:
         page = await link_enter.list_files(links, visit.link, cursor)
         for file in page.files:
-            yield ArchiveEntry(f"{visit.thing.name}/{file.path}", from_iso(file.at), file.key)
+            yield ArchiveEntry(
+                f"{visit.thing.name}/{file.path}",
+                modified_of(file.modified_at, file.at),
+                file.key,
+                executable=file.executable,
+            )
         if (cursor := page.cursor) is None:
             return

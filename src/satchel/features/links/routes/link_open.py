@@ -78,6 +78,8 @@ class LinkedFileView(msgspec.Struct, frozen=True, kw_only=True):
     size_bytes: int
     sha256: str
     content_type: str
+    modified_at: str | None
+    executable: bool
     preview: Preview | None
     picture: PictureView | None
     photo: LinkedPhotoView | None
@@ -196,6 +198,8 @@ def _file(file: LinkedFile, picture: PictureView | None, *, shown: bool) -> Link
         size_bytes=file.size_bytes,
         sha256=file.sha256,
         content_type=file.content_type,
+        modified_at=file.modified_at or None,
+        executable=file.executable,
         preview=preview_of(file.name, file.content_type) if shown else None,
         picture=picture,
         photo=None if file.photo is None else _photo(file.photo),

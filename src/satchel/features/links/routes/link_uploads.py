@@ -10,9 +10,10 @@ from satchel.features.links.model import LinkFull
 from satchel.features.links.service import link_uploads
 from satchel.features.links.service.context import Links
 from satchel.kernel.errors import Gone, NotFound
+from satchel.kernel.file_time import checked_time
 from satchel.kernel.handed_file import HandedFile
 from satchel.kernel.ids import derived_id
-from satchel.kernel.names import NAMELESS, clean_name, clean_path
+from satchel.kernel.names import NAMELESS, kept_name, kept_path
 
 
 class LinkDestination:
@@ -35,21 +36,24 @@ class LinkDestination:
 
     async def admit(self, announced: Announced) -> None:
         token, shown = announced.details.get("link", ""), announced.details.get("pass", "")
+        checked_time(announced.details.get("modified", ""))
         await link_uploads.admit(self._links, token, shown, announced.size_bytes + announced.reserved_bytes)
 
     async def receive(self, arrived: Arrived) -> str:
         details = arrived.details
-        folders = clean_path(details.get("relativePath", ""))[:-1]
+        folders = kept_path(details.get("relativePath", ""))[:-1]
         file = HandedFile(
             # Derived from the upload's id, which makes this idempotent. Not that id itself: others see the id of a
             # file, and with the id of a stranger's upload they could read its metadata, even the pass.
             file_id=derived_id(arrived.upload_id, "file"),
-            name=clean_name(arrived.name) or NAMELESS,
+            name=kept_name(arrived.name) or NAMELESS,
             folder="/".join(folders),
             key=arrived.key,
             size_bytes=arrived.size_bytes,
             sha256=arrived.sha256,
             content_type=arrived.content_type,
+            modified_at=checked_time(details.get("modified", "")),
+            executable=bool(details.get("executable")),
         )
         token, shown = details.get("link", ""), details.get("pass", "")
         try:

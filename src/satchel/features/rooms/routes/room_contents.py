@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from satchel.edge.api.endpoints import Query, Router
-from satchel.edge.files.archives import Archive, ArchiveEntry
+from satchel.edge.files.archives import Archive, ArchiveEntry, modified_of
 from satchel.edge.files.downloads import Download, Sent, attached_as
 from satchel.edge.files.pictures import BYTES, RAISES, is_view, picture_answer
 from satchel.edge.files.previews import NoPreview, preview
@@ -19,9 +19,8 @@ from satchel.features.rooms.records import RoomFile
 from satchel.features.rooms.routes.views import kind_of, person_id_of
 from satchel.features.rooms.service import room_files, usage_events
 from satchel.features.rooms.service.context import Rooms, find_room
-from satchel.kernel.clock import from_iso
 from satchel.kernel.errors import NotFound
-from satchel.kernel.names import FileName, numbered, sameness
+from satchel.kernel.names import FileName, kept_numbered
 
 Id = Annotated[str, msgspec.Meta(max_length=64)]
 
@@ -103,14 +102,16 @@ async def _entries(
     A file that is deleted meanwhile is left out. Once the room has ended, that would be all the rest, so the archive
     breaks off: nobody must take it for complete.
     """
-    taken = {sameness(FileName(folder)) for file in found for folder in _folders_of(file)}
+    taken = {folder for file in found for folder in _folders_of(file)}
     for file in found:
         name, number = FileName(file.name), 0
-        while sameness(path := _path(file, name)) in taken:
+        while (path := _path(file, name)) in taken:
             number += 1
-            name = numbered(FileName(file.name), number)
-        taken.add(sameness(path))
-        yield ArchiveEntry(path, from_iso(file.row.at), file.key)
+            name = kept_numbered(FileName(file.name), number)
+        taken.add(path)
+        yield ArchiveEntry(
+            path, modified_of(file.row.modified_at, file.row.at), file.key, executable=file.row.executable
+        )
         await find_room(rooms, room_id, you)
 
 

@@ -10,7 +10,8 @@ from satchel.features.rooms.service import room_file_add
 from satchel.features.rooms.service.context import Rooms
 from satchel.features.rooms.service.room_blobs import Content
 from satchel.kernel.errors import NotFound
-from satchel.kernel.names import FileName, clean_path
+from satchel.kernel.file_time import checked_time
+from satchel.kernel.names import FileName, kept_path
 
 
 class RoomDestination:
@@ -28,6 +29,7 @@ class RoomDestination:
 
     async def admit(self, announced: Announced) -> None:
         folders, _ = _path(announced.name, announced.details)
+        checked_time(announced.details.get("modified", ""))
         await room_file_add.check_file(
             self._rooms,
             _room(announced),
@@ -48,6 +50,8 @@ class RoomDestination:
             folders=folders,
             content=Content(key=arrived.key, name=name, size_bytes=arrived.size_bytes, sha256=arrived.sha256),
             content_type=arrived.content_type,
+            modified_at=checked_time(arrived.details.get("modified", "")),
+            executable=bool(arrived.details.get("executable")),
         )
         try:
             return (await room_file_add.keep_upload(self._rooms, brought)).file_id
@@ -64,5 +68,5 @@ def _receiver(announced: Announced) -> PersonId | None:
 
 
 def _path(name: str, details: Mapping[str, str]) -> tuple[list[FileName], str]:
-    path = clean_path(details.get("relativePath", ""))
+    path = kept_path(details.get("relativePath", ""))
     return path[:-1], name or (path[-1] if path else "")

@@ -38,7 +38,7 @@ from satchel.features.rooms.service.room_files import claim_of, complete, remove
 from satchel.features.rooms.service.room_repair import repair_file
 from satchel.kernel.errors import Conflict, NotFound, SatchelError
 from satchel.kernel.ids import new_id
-from satchel.kernel.names import NAMELESS, FileName, clean_name, clean_path, numbered
+from satchel.kernel.names import NAMELESS, FileName, kept_name, kept_numbered, kept_path
 from satchel.stores.object_rules import known_content_type
 from satchel.stores.ports.ephemeral import HashGet, HashPut, Put, SetAdd, SetAll, SetHas, SetRemove, SetSize
 
@@ -54,6 +54,8 @@ class Brought:
     folders: Sequence[FileName]
     content: Content
     content_type: str
+    modified_at: str = ""
+    executable: bool = False
 
 
 async def check_file(
@@ -91,7 +93,7 @@ async def share_from_shelf(
     brought: list[RoomFile] = []
     try:
         for source in await rooms.shelves.gather(person_id, entry_ids, MAX_FILES):
-            folders = clean_path(source.folder)
+            folders = kept_path(source.folder)
             _joined(folders)
             file = Brought(
                 room_id=room_id,
@@ -101,6 +103,8 @@ async def share_from_shelf(
                 folders=folders,
                 content=Content(key=source.key, name=source.name, size_bytes=source.size_bytes, sha256=source.sha256),
                 content_type=source.content_type,
+                modified_at=source.modified_at,
+                executable=source.executable,
             )
             brought.append(await _bring(rooms, file))
     except SatchelError:
@@ -124,9 +128,11 @@ async def _bring(rooms: Rooms, brought: Brought) -> RoomFile:
         by_name=sender,
         at=rooms.now(),
         to=brought.to,
+        modified_at=brought.modified_at,
+        executable=brought.executable,
     )
     try:
-        name = await _claim_name(rooms, brought.room_id, clean_name(content.name) or NAMELESS, row, entry)
+        name = await _claim_name(rooms, brought.room_id, kept_name(content.name) or NAMELESS, row, entry)
     except SatchelError:
         await release(rooms, brought.room_id, content.sha256, object_id, content.size_bytes, entry)
         raise
@@ -182,7 +188,7 @@ async def _claim_name(rooms: Rooms, room_id: RoomId, wanted: FileName, row: File
         if is_new:
             return name
         taken = await rooms.ephemeral.run(SetAll(names))
-        free = (numbered(wanted, number) for number in count(1))
+        free = (kept_numbered(wanted, number) for number in count(1))
         name = next(each for each in free if claim_of(each, row) not in taken)
 
 

@@ -19,7 +19,7 @@ from satchel.features.rooms.service.file_journal import JournalEntry
 from satchel.features.rooms.service.membership import tell_people
 from satchel.features.rooms.service.room_blobs import release
 from satchel.kernel.errors import Forbidden, NotFound
-from satchel.kernel.names import FileName, sameness
+from satchel.kernel.names import FileName
 from satchel.media.pictures import PictureView
 from satchel.stores.ports.ephemeral import Delete, Get, HashAll, HashDelete, HashGet, SetAll, SetHas, SetRemove
 
@@ -122,6 +122,8 @@ def _file_view(rooms: Rooms, file: RoomFile, picture: PictureView | None) -> Fil
         by=row.by,
         by_name=row.by_name,
         at=row.at,
+        modified_at=row.modified_at or None,
+        executable=row.executable,
         previewable=rooms.preview_of(file.name, row.content_type),
         picture=picture,
         to=row.to,
@@ -137,7 +139,7 @@ def is_for(row: FileRow, person_id: PersonId) -> bool:
 def claim_of(name: FileName, row: FileRow) -> str:
     """The member of the set of names. A private file is only for two people, so it takes no name from others."""
     between = f"{row.by} {row.to}" if row.to else ""
-    return "/".join((between, sameness(FileName(row.folder)), sameness(name)))
+    return "/".join((between, row.folder, name))
 
 
 async def _viewers(rooms: Rooms, file: RoomFile) -> frozenset[str]:

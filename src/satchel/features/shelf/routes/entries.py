@@ -32,6 +32,7 @@ from satchel.features.shelf.routes.views import (
 from satchel.features.shelf.service import files, folders, search, shelf_bin
 from satchel.features.shelf.service.context import Shelf
 from satchel.kernel.errors import NotFound
+from satchel.kernel.file_time import checked_time
 
 Name = Annotated[str, msgspec.Meta(max_length=1000)]
 PlaceId = Annotated[str, msgspec.Meta(max_length=64)]
@@ -65,11 +66,16 @@ class FolderChange(Body, frozen=True, kw_only=True):
 
 
 class FileChange(Body, frozen=True, kw_only=True):
-    """What to change. `expires_at` is when the file expires; null keeps it."""
+    """What to change. `expires_at` is when the file expires; null keeps it.
+
+    `modified_at` is when it was changed at its origin, `executable` whether it was executable there.
+    """
 
     name: Name | UnsetType = UNSET
     folder_id: PlaceId | UnsetType = UNSET
     expires_at: Annotated[datetime, msgspec.Meta(tz=True)] | UnsetType | None = UNSET
+    modified_at: Annotated[str, msgspec.Meta(max_length=40)] | UnsetType | None = UNSET
+    executable: bool | UnsetType = UNSET
 
 
 def routes(shelf: Shelf) -> Router:
@@ -125,6 +131,8 @@ def routes(shelf: Shelf) -> Router:
             written=_given(body.name),
             folder_id=None if body.folder_id is UNSET else FolderId(body.folder_id),
             expires_at=_expiry(shelf, body.expires_at),
+            modified_at=None if body.modified_at is UNSET else checked_time(body.modified_at or ""),
+            executable=None if body.executable is UNSET else body.executable,
         )
         return await entry_view(shelf, await files.change_file(shelf, UserId(member.user_id), FileId(file_id), change))
 

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from satchel.edge.api.endpoints import Query, Router
-from satchel.edge.files.archives import Archive, ArchiveEntry
+from satchel.edge.files.archives import Archive, ArchiveEntry, modified_of
 from satchel.edge.files.downloads import Download, attached_as
 from satchel.edge.files.pictures import BYTES, RAISES, is_view, picture_answer
 from satchel.edge.files.previews import NoPreview, preview
@@ -18,7 +18,6 @@ from satchel.features.shelf.model import FileId, FolderId, UserId
 from satchel.features.shelf.records import FileRow, object_key, pictured
 from satchel.features.shelf.service import files, shelf_archive
 from satchel.features.shelf.service.context import Shelf
-from satchel.kernel.clock import from_iso
 from satchel.kernel.errors import NotFound
 
 Ids = Annotated[list[Annotated[str, msgspec.Meta(max_length=64)]], msgspec.Meta(max_length=100)]
@@ -38,7 +37,9 @@ async def archived(shelf: Shelf, selection: shelf_archive.Selection) -> AsyncGen
             if isinstance(entry, FileRow):
                 key = object_key(entry)
                 await files.note_opening(shelf, entry)
-            yield ArchiveEntry(path, from_iso(entry.created_at), key)
+            is_executable = isinstance(entry, FileRow) and entry.executable
+            modified = modified_of(entry.modified_at, entry.created_at)
+            yield ArchiveEntry(path, modified, key, executable=is_executable)
 
 
 def routes(shelf: Shelf) -> Router:

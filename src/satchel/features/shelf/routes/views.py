@@ -18,7 +18,11 @@ Sort = Literal["name", "newest"]
 
 
 class EntryView(msgspec.Struct, frozen=True, kw_only=True):
-    """A file or a folder on the caller's shelf. `folder_id` is its parent, `root` at the top."""
+    """A file or a folder on the caller's shelf. `folder_id` is its parent, `root` at the top.
+
+    `modified_at` is when it was changed where it came from, if that is known. `received` says that somebody else gave
+    the file its name.
+    """
 
     kind: Kind
     id: str
@@ -28,6 +32,9 @@ class EntryView(msgspec.Struct, frozen=True, kw_only=True):
     content_type: str | None
     sha256: str | None
     created_at: str
+    modified_at: str | None
+    executable: bool
+    received: bool
     expires_at: str | None
     previewable: Preview | None
     picture: PictureView | None
@@ -123,6 +130,9 @@ def _entry_view(entry: Entry, picture: PictureView | None) -> EntryView:
         content_type=entry.content_type if isinstance(entry, FileRow) else None,
         sha256=entry.sha256 if isinstance(entry, FileRow) else None,
         created_at=entry.created_at,
+        modified_at=entry.modified_at or None,
+        executable=isinstance(entry, FileRow) and entry.executable,
+        received=isinstance(entry, FileRow) and (entry.from_others or bool(entry.came_by)),
         expires_at=(entry.expires_at or None) if isinstance(entry, FileRow) else None,
         previewable=preview_of(entry.name, entry.content_type) if isinstance(entry, FileRow) else None,
         picture=picture,

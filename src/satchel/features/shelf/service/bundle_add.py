@@ -29,7 +29,7 @@ from satchel.features.shelf.service.shelf_file_add import (
     wanted_name,
 )
 from satchel.kernel.errors import Conflict, SatchelError
-from satchel.kernel.names import FileName, sameness
+from satchel.kernel.names import FileName
 from satchel.stores.patterns.optimistic_update import CONTENTION, NEW, optimistic_update
 from satchel.stores.ports.objects import ObjectMissing
 from satchel.stores.ports.table import MAX_TRANSACTION_ITEMS, TransactionCancelled, Write
@@ -54,7 +54,8 @@ class _Placed:
 async def keep_uploads(shelf: Shelf, uploads: Sequence[Upload]) -> list[Outcome]:
     """The outcome of each, in their order. All belong to one person; each has its bytes and an id."""
     kept: dict[FileId, Outcome] = {}
-    waiting = _first_of_each_name(await _placed(shelf, uploads, kept))
+    together = [upload for upload in uploads if upload.replaces is None]
+    waiting = _first_of_each_name(await _placed(shelf, together, kept))
     while waiting:
         groups, waiting = _grouped(waiting)
         blobs = await _stored(shelf, [placed for group in groups for placed in group])
@@ -97,7 +98,7 @@ async def _placed(shelf: Shelf, uploads: Sequence[Upload], outcomes: dict[FileId
 
 def _first_of_each_name(placed: Sequence[_Placed]) -> list[_Placed]:
     """The first file of each name. The others need a numbered name, and are stored alone."""
-    return list({(each.folder_id, sameness(each.name)): each for each in reversed(placed)}.values())[::-1]
+    return list({(each.folder_id, each.name): each for each in reversed(placed)}.values())[::-1]
 
 
 def _grouped(waiting: Sequence[_Placed]) -> tuple[list[list[_Placed]], list[_Placed]]:

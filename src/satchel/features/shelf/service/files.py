@@ -50,6 +50,8 @@ class FileChange:
     written: str | None = None
     folder_id: FolderId | None = None
     expires_at: str | None = None
+    modified_at: str | None = None
+    executable: bool | None = None
 
 
 async def list_by_name(shelf: Shelf, user_id: UserId, folder_id: FolderId, limit: int, cursor: str | None) -> Listed:
@@ -121,6 +123,8 @@ async def _change_row(shelf: Shelf, user_id: UserId, file_id: FileId, change: Fi
         name=old.name if change.written is None else usable_name(change.written),
         folder_id=old.folder_id if change.folder_id is None else change.folder_id,
         expires_at=old.expires_at if change.expires_at is None else change.expires_at,
+        modified_at=old.modified_at if change.modified_at is None else change.modified_at,
+        executable=old.executable if change.executable is None else change.executable,
     )
     if new == old:
         return old, new
@@ -136,11 +140,12 @@ async def _change_row(shelf: Shelf, user_id: UserId, file_id: FileId, change: Fi
 
 
 def as_read(file: FileRow) -> Condition:
-    """The condition that a file still has the folder, name and expiry that were read."""
+    """The condition that a file still has the folder, name, content and expiry that were read."""
     same = (attr("fileName") == file.name) & (attr("folderId") == file.folder_id)
     expires = attr("expiresAt") == file.expires_at if file.expires_at else attr("expiresAt").absent()
     deleted = attr("deletedAt") == file.deleted_at if file.deleted_at else attr("deletedAt").absent()
-    return same & expires & deleted
+    content = (attr("sha256") == file.sha256) & (attr("objectId") == file.object_id)
+    return same & content & expires & deleted
 
 
 def due_at(entry: Entry, due: str) -> list[Write]:

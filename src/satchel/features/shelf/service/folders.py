@@ -25,7 +25,7 @@ from satchel.features.shelf.service.placement import LIVE, changing, entering, f
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import NotFound, Unavailable
 from satchel.kernel.ids import new_id
-from satchel.kernel.names import FileName, clean_name, numbered
+from satchel.kernel.names import FileName, clean_name, kept_name, kept_numbered
 from satchel.stores.patterns.optimistic_update import optimistic_update
 from satchel.stores.ports.expressions import Condition, attr
 from satchel.stores.ports.table import Check, TransactionCancelled, Write
@@ -116,6 +116,17 @@ async def change_folder(
     return new
 
 
+@optimistic_update()
+async def date_folder(shelf: Shelf, user_id: UserId, folder_id: FolderId, modified_at: str) -> None:
+    """Set when a folder was changed at its origin. The top has no time."""
+    if folder_id == ROOT or not modified_at:
+        return
+    old = await find_folder(shelf, user_id, folder_id)
+    if old.modified_at != modified_at:
+        new = msgspec.structs.replace(old, modified_at=modified_at)
+        await shelf.tables.transact([FOLDER.put(new, when=as_read(old))])
+
+
 @contextmanager
 def refusing_taken_names() -> Generator[None]:
     """Around a transaction that gives something a name: a retry is of no use if another has that name."""
@@ -152,8 +163,9 @@ def check_depth(way: Sequence[FolderRow], more: int) -> None:
 
 
 def usable_name(written: str) -> FileName:
-    name = clean_name(written)
-    if name is None:
+    """A name that somebody types. Spaces around it are slips."""
+    name = kept_name((kept_name(written) or "").strip())
+    if name is None or clean_name(name) is None:
         raise NameUnusable("Use a name with at least one visible character.", field="name")
     return name
 
@@ -166,7 +178,7 @@ def _too_many_of_this_name() -> Unavailable:
 async def _have_folder(shelf: Shelf, user_id: UserId, parent_id: FolderId, wanted: FileName) -> FolderId:
     """A folder of this name or, if a file has it, of the next numbered name."""
     for number in range(_MOST_NUMBERS):
-        name = numbered(wanted, number) if number else wanted
+        name = kept_numbered(wanted, number) if number else wanted
         found = await find_name(shelf, user_id, parent_id, name)
         if found is None:
             return await _make_missing(shelf, _new_folder(shelf, user_id, parent_id, name))

@@ -19,7 +19,7 @@ from satchel.features.shelf.records import (
     place_of,
 )
 from satchel.features.shelf.service.context import Shelf
-from satchel.kernel.names import FileName, numbered, sameness
+from satchel.kernel.names import FileName, kept_numbered, name_key
 from satchel.stores.patterns.optimistic_update import NEW
 from satchel.stores.ports.expressions import Condition, attr
 from satchel.stores.ports.table import Check, TransactionCancelled, Write
@@ -42,7 +42,7 @@ def leaving(entry: Entry) -> list[Write]:
             user_id=entry.user_id,
             folder_id=folder_id,
             rank=RANKS[kind_of(entry)],
-            sameness=sameness(entry.name),
+            name_key=name_key(entry.name),
         ),
         MOMENT.delete(user_id=entry.user_id, folder_id=folder_id, entry_id=id_of(entry)),
     ]
@@ -52,7 +52,7 @@ def changing(old: Entry, new: Entry) -> list[Write]:
     """Moves from one place to another. Belongs at the end of a transaction, for `is_name_taken`."""
     if place_of(old) != place_of(new):
         return [*leaving(old), *entering(new)]
-    if sameness(old.name) == sameness(new.name):
+    if old.name == new.name:
         return _naming(new, when=attr("entryId") == id_of(new))
     return [leaving(old)[0], *_naming(new, when=NEW)]
 
@@ -71,7 +71,7 @@ def open_folder(user_id: UserId, folder_id: FolderId) -> list[Write]:
 async def find_name(shelf: Shelf, user_id: UserId, folder_id: FolderId, name: FileName) -> NameRow | None:
     """The folder or file that has the name in the folder."""
     keys = [
-        NAME.key(user_id=user_id, folder_id=folder_id, rank=rank, sameness=sameness(name)) for rank in RANKS.values()
+        NAME.key(user_id=user_id, folder_id=folder_id, rank=rank, name_key=name_key(name)) for rank in RANKS.values()
     ]
     found = next((item for item in await shelf.tables.get_many(NAME.table, keys) if item is not None), None)
     return None if found is None else NAME.read(found)
@@ -86,15 +86,15 @@ async def free_name(shelf: Shelf, user_id: UserId, folder_id: FolderId, wanted: 
     if not await is_taken(wanted):
         return wanted
     taken, free = 0, 1
-    while await is_taken(numbered(wanted, free)):
+    while await is_taken(kept_numbered(wanted, free)):
         taken, free = free, free * 2
     while free - taken > 1:
         middle = (taken + free) // 2
-        if await is_taken(numbered(wanted, middle)):
+        if await is_taken(kept_numbered(wanted, middle)):
             taken = middle
         else:
             free = middle
-    return numbered(wanted, free)
+    return kept_numbered(wanted, free)
 
 
 def _naming(entry: Entry, *, when: Condition) -> list[Write]:
@@ -103,10 +103,10 @@ def _naming(entry: Entry, *, when: Condition) -> list[Write]:
         user_id=entry.user_id,
         folder_id=place_of(entry),
         rank=RANKS[kind],
-        sameness=sameness(entry.name),
+        name_key=name_key(entry.name),
         entry_id=id_of(entry),
         name=entry.name,
     )
     other: Kind = "folder" if kind == "file" else "file"
-    others = NAME.key(user_id=row.user_id, folder_id=row.folder_id, rank=RANKS[other], sameness=row.sameness)
+    others = NAME.key(user_id=row.user_id, folder_id=row.folder_id, rank=RANKS[other], name_key=row.name_key)
     return [Check(NAME.table, others, NEW), NAME.put(row, when=when)]

@@ -22,6 +22,7 @@ from satchel.features.shelf.records import (
     FOLDER,
     KINDS,
     NAME,
+    VERSION,
     BlobRow,
     DueRow,
     FileRow,
@@ -34,10 +35,11 @@ from satchel.features.shelf.service.context import Shelf
 from satchel.features.shelf.service.files import count_usage, due_at, entry_key, is_over
 from satchel.features.shelf.service.placement import leaving
 from satchel.features.shelf.service.shelf_bin import Binned, find_in_bin, leaving_bin, replacing
+from satchel.features.shelf.service.versions import all_versions, drop_version, unreferring
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import Conflict, NotFound
 from satchel.stores.patterns.optimistic_update import StaleRead, optimistic_update
-from satchel.stores.ports.expressions import add, assign, attr
+from satchel.stores.ports.expressions import assign, attr
 from satchel.stores.ports.table import ConditionFailed, Range, TransactionCancelled, Write
 
 # How much one request or one round deletes before it leaves the rest to the next.
@@ -125,6 +127,8 @@ async def _settle_or_postpone(shelf: Shelf, due: DueRow, at_once: int) -> int:
 
 
 async def _settle(shelf: Shelf, due: DueRow, at_once: int = AT_ONCE) -> int:
+    if due.kind == "version":
+        return await _settle_version(shelf, due)
     item = await shelf.tables.get(FILE.table, entry_key(due.user_id, due.kind, due.entry_id))
     if item is None:
         # Ids are never used twice, so nothing will ever be due under this one.
@@ -141,6 +145,15 @@ async def _settle(shelf: Shelf, due: DueRow, at_once: int = AT_ONCE) -> int:
     if isinstance(entry, FileRow) and is_over(shelf, entry):
         return await _purge_file(shelf, entry)
     return 0
+
+
+async def _settle_version(shelf: Shelf, due: DueRow) -> int:
+    file_id, _, version_id = due.entry_id.partition(".")
+    version = await VERSION.get(shelf.tables, user_id=due.user_id, file_id=file_id, version_id=version_id)
+    if version is None:
+        await shelf.tables.delete(DUE.table, DUE.key(user_id=due.user_id, entry_id=due.entry_id))
+        return 0
+    return await drop_version(shelf, version)
 
 
 async def _remove_binned(shelf: Shelf, binned: Binned, at_once: int = AT_ONCE) -> int:
@@ -193,6 +206,8 @@ async def _purge_entry(shelf: Shelf, row: NameRow) -> int:
 
 async def _purge_file(shelf: Shelf, file: FileRow) -> int:
     """Delete a file, and its bytes and picture with the last reference. After a crash, garbage collection does."""
+    for version in await all_versions(shelf, file.user_id, file.file_id):
+        await drop_version(shelf, version)
     blob = await _purge_rows(shelf, file)
     if blob is not None and blob.references == 1:
         await shelf.objects.delete(object_key(blob))
@@ -214,16 +229,10 @@ async def _purge_rows(shelf: Shelf, file: FileRow) -> BlobRow | None:
 
 def _purging(file: FileRow, blob: BlobRow) -> list[Write]:
     person, is_last = file.user_id, blob.references == 1
-    unchanged = (attr("objectId") == blob.object_id) & (attr("references") == 1 if is_last else attr("references") > 1)
-    bytes_go: Write = (
-        BLOB.delete(when=unchanged, user_id=person, sha256=blob.sha256)
-        if is_last
-        else BLOB.update([add("references", -1)], when=unchanged, user_id=person, sha256=blob.sha256)
-    )
     binned = BIN.delete(user_id=person, deleted_at=file.deleted_at, entry_id=file.file_id) if file.deleted_at else None
     return [
         FILE.delete(when=files.as_read(file), user_id=person, file_id=file.file_id),
-        bytes_go,
+        unreferring(blob),
         count_usage(
             person,
             files=-1,

@@ -61,7 +61,7 @@ async def search(shelf: Shelf, user_id: UserId, query: str, limit: int, cursor: 
 
 
 async def _names_after(shelf: Shelf, user_id: UserId, after: str) -> tuple[list[NameRow], bool]:
-    partition = NAME.key(user_id=user_id, folder_id="", rank="", sameness="")["PK"]
+    partition = NAME.key(user_id=user_id, folder_id="", rank="", name_key="")["PK"]
     page = await shelf.tables.query(NAME.table, partition, Range(low=after, low_inclusive=False), limit=MAX_PAGE_ITEMS)
     rows = [NAME.read(item) for item in page.items if item["SK"].startswith(_PREFIX)]
     return rows, page.cursor is not None and len(rows) == len(page.items)
@@ -76,7 +76,7 @@ async def _live(shelf: Shelf, ways: Ways, rows: Sequence[NameRow]) -> list[Hit]:
 
 
 def _sort_key(row: NameRow) -> str:
-    key = NAME.key(user_id=row.user_id, folder_id=row.folder_id, rank=row.rank, sameness=row.sameness)
+    key = NAME.key(user_id=row.user_id, folder_id=row.folder_id, rank=row.rank, name_key=row.name_key)
     return key["SK"]
 
 

@@ -12,7 +12,7 @@ from satchel.features.shelf.service.folder_walk import walk
 from satchel.features.shelf.service.folders import find_folder, find_way
 from satchel.features.shelf.service.placement import Entry
 from satchel.kernel.errors import Invalid
-from satchel.kernel.names import FileName, numbered, sameness
+from satchel.kernel.names import FileName, kept_numbered
 
 NAME_OF_MANY = "Satchel"
 
@@ -55,13 +55,13 @@ async def walk_selection(shelf: Shelf, selection: Selection) -> AsyncGenerator[t
 
 def _told_apart(entries: Sequence[Entry]) -> list[tuple[FileName, Entry]]:
     """Things from different folders may have the same name; in the archive they are numbered."""
-    taken: set[str] = set()
+    taken: set[FileName] = set()
     named: list[tuple[FileName, Entry]] = []
     for entry in entries:
         name, number = entry.name, 0
-        while sameness(name) in taken:
+        while name in taken:
             number += 1
-            name = numbered(entry.name, number)
-        taken.add(sameness(name))
+            name = kept_numbered(entry.name, number)
+        taken.add(name)
         named.append((name, entry))
     return named

@@ -40,6 +40,8 @@ class Copy:
     folder_id: FolderId = ROOT
     folders: Sequence[FileName] = ()
     came_by: str = ""
+    modified_at: str = ""
+    executable: bool = False
 
 
 async def gather(shelf: Shelf, user_id: UserId, entry_ids: Sequence[str], at_most: int) -> list[HandedFile]:
@@ -118,6 +120,9 @@ async def _keep_staged(shelf: Shelf, user_id: UserId, copy: Copy) -> FileRow:
         folder_id=copy.folder_id,
         folders=copy.folders,
         came_by=copy.came_by,
+        from_others=True,
+        modified_at=copy.modified_at,
+        executable=copy.executable,
     )
     try:
         return await shelf_file_add.keep_upload(shelf, upload)
@@ -154,4 +159,6 @@ def _source(file: FileRow, folder: str) -> HandedFile:
         size_bytes=file.size_bytes,
         sha256=file.sha256,
         content_type=file.content_type,
+        modified_at=file.modified_at,
+        executable=file.executable,
     )

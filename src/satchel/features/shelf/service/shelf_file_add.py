@@ -10,16 +10,28 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from satchel.features.shelf.model import MAX_DEPTH, ROOT, BytesGone, FileId, FolderId, QuotaReached, UserId
-from satchel.features.shelf.records import BLOB, FILE, BlobRow, FileRow, object_key, pictured
+import msgspec
+
+from satchel.features.shelf.model import (
+    MAX_DEPTH,
+    ROOT,
+    BytesGone,
+    FileId,
+    FolderId,
+    QuotaReached,
+    UserId,
+    VersionId,
+)
+from satchel.features.shelf.records import BLOB, FILE, VERSION, BlobRow, FileRow, object_key, pictured
+from satchel.features.shelf.service import versions
 from satchel.features.shelf.service.context import Shelf
-from satchel.features.shelf.service.files import count_usage, due_at, read_usage
+from satchel.features.shelf.service.files import as_read, count_usage, due_at, is_over, read_usage
 from satchel.features.shelf.service.folders import Ways, have_folders
 from satchel.features.shelf.service.placement import entering, free_name, is_name_taken, open_folder
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import NotFound, Unavailable
 from satchel.kernel.ids import new_id
-from satchel.kernel.names import NAMELESS, FileName, clean_name
+from satchel.kernel.names import NAMELESS, FileName, kept_name
 from satchel.stores.object_rules import known_content_type
 from satchel.stores.patterns.optimistic_update import NEW, StaleRead, optimistic_update
 from satchel.stores.ports.expressions import Condition, add, attr
@@ -50,10 +62,27 @@ class Upload:
     folders: Sequence[FileName] = ()
     expires_at: str = ""
     came_by: str = ""
+    from_others: bool = False
+    modified_at: str = ""
+    executable: bool = False
+    # The file whose content it replaces, if that still has the content of which the client knows.
+    replaces: FileId | None = None
+    replaced_sha256: str = ""
 
 
 async def keep_upload(shelf: Shelf, upload: Upload) -> FileRow:
     """Make a file of an upload and delete the uploaded object. Idempotent: a repeat returns the same file."""
+    replaced = await replace_content(shelf, upload) if upload.replaces else None
+    if replaced is not None:
+        await versions.drop_surplus(shelf, replaced)
+    kept = replaced or await _keep_new(shelf, upload)
+    if upload.key:
+        await shelf.objects.delete(upload.key)
+    await shelf.pictures.make([pictured(kept)])
+    return kept
+
+
+async def _keep_new(shelf: Shelf, upload: Upload) -> FileRow:
     wanted = wanted_name(upload)
     folder_id, name = None, wanted
 
@@ -75,11 +104,54 @@ async def keep_upload(shelf: Shelf, upload: Upload) -> FileRow:
                 folder_id = None
             raise
 
-    kept = await attempt()
-    if upload.key:
-        await shelf.objects.delete(upload.key)
-    await shelf.pictures.make([pictured(kept)])
-    return kept
+    return await attempt()
+
+
+@optimistic_update()
+async def replace_content(shelf: Shelf, upload: Upload) -> FileRow | None:
+    """The file with the content of the upload, its earlier one kept as a version.
+
+    None if the file is gone or has changed since the client looked: then the upload is a new file, and nothing is lost.
+    """
+    person, file_id = upload.user_id, upload.replaces or FileId("")
+    old = await FILE.get(shelf.tables, user_id=person, file_id=file_id)
+    if old is None or is_over(shelf, old) or await Ways(shelf, person).to(old.folder_id) is None:
+        return None
+    done = await VERSION.get(shelf.tables, user_id=person, file_id=file_id, version_id=upload.file_id)
+    if done is not None or old.replaced_by == upload.file_id:
+        return old
+    if await FILE.get(shelf.tables, user_id=person, file_id=upload.file_id) is not None:
+        return None  # an earlier attempt found that the file had changed
+    facts = {"modified_at": upload.modified_at, "executable": upload.executable, "replaced_by": upload.file_id}
+    if old.sha256 == upload.sha256:
+        same = msgspec.structs.replace(old, **facts)
+        await shelf.tables.transact([FILE.put(same, when=as_read(old))])
+        return same
+    if upload.replaced_sha256 not in ("", old.sha256):
+        return None
+    blob = await _store_bytes(shelf, upload, old.name)
+    new = msgspec.structs.replace(
+        old,
+        sha256=blob.sha256,
+        object_id=blob.object_id,
+        size_bytes=upload.size_bytes,
+        content_type=known_content_type(upload.content_type),
+        **facts,
+    )
+    added = upload.size_bytes if blob.references == 0 else 0
+    writes: list[Write] = [
+        count_usage(person, used_bytes=added, when=fitting(shelf, added)),
+        referring(blob, 1),
+        FILE.put(new, when=as_read(old)),
+        *versions.keeping(shelf, old, VersionId(upload.file_id)),
+    ]
+    try:
+        await shelf.tables.transact(writes)
+    except TransactionCancelled as cancelled:
+        if cancelled.reasons[0] == "condition" and shelf.quota_bytes is not None:
+            raise _quota_reached(shelf.quota_bytes) from cancelled
+        raise
+    return new
 
 
 def _too_many_of_this_name() -> Unavailable:
@@ -87,7 +159,7 @@ def _too_many_of_this_name() -> Unavailable:
 
 
 def wanted_name(upload: Upload) -> FileName:
-    return clean_name(upload.name) or NAMELESS
+    return kept_name(upload.name) or NAMELESS
 
 
 async def check_room(shelf: Shelf, user_id: UserId, size_bytes: int) -> None:
@@ -183,6 +255,9 @@ def new_file(shelf: Shelf, upload: Upload, blob: BlobRow, folder_id: FolderId, n
         created_at=iso(shelf.clock()),
         expires_at=upload.expires_at,
         came_by=upload.came_by,
+        from_others=upload.from_others,
+        modified_at=upload.modified_at,
+        executable=upload.executable,
     )
 
 

@@ -39,6 +39,8 @@ class TransferFileView(msgspec.Struct, frozen=True, kw_only=True):
     size_bytes: int
     content_type: str
     sha256: str
+    modified_at: str | None
+    executable: bool
     state: State | None
     picture: PictureView | None
 
@@ -172,6 +174,8 @@ def _file_view(file: TransferFile, own: ReceiptRow | None, picture: PictureView 
         size_bytes=file.size_bytes,
         content_type=file.content_type,
         sha256=file.sha256,
+        modified_at=file.modified_at or None,
+        executable=file.executable,
         state=None if own is None else _state_of(file, own),
         picture=picture,
     )

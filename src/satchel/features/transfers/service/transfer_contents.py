@@ -34,6 +34,8 @@ def handed(file: TransferFile, key: str) -> HandedFile:
         size_bytes=file.size_bytes,
         sha256=file.sha256,
         content_type=file.content_type,
+        modified_at=file.modified_at,
+        executable=file.executable,
     )
 
 

@@ -244,6 +244,8 @@ def _numbered(sources: Sequence[HandedFile]) -> list[TransferFile]:
             size_bytes=source.size_bytes,
             content_type=source.content_type,
             sha256=source.sha256,
+            modified_at=source.modified_at,
+            executable=source.executable,
         )
         for place, source in enumerate(sources)
     ]
