@@ -1,6 +1,6 @@
 // How the site is built, and how it is served while it is being worked on.
 import { sveltekit } from '@sveltejs/kit/vite';
-import { defineConfig } from 'vite';
+import { defineConfig, type Plugin } from 'vite';
 
 /**
  * The file that a module goes into: one for each layer and each slice. Left to itself, the bundler makes a file of
@@ -15,9 +15,17 @@ function chunkOf(module: string): string | undefined {
   return ['api', 'i18n', 'live', 'shell', 'ui'].includes(folder) ? 'shell' : folder;
 }
 
+// Only what browsers load: SvelteKit also builds for a server, to look at the pages, and runs what it has built.
+const fewFiles: Plugin = {
+  name: 'few-files',
+  enforce: 'post',
+  config: ({ build }) =>
+    build?.ssr ? {} : { build: { rollupOptions: { output: { manualChunks: chunkOf } } } },
+};
+
 export default defineConfig({
-  plugins: [sveltekit()],
-  build: { target: 'es2022', rollupOptions: { output: { manualChunks: chunkOf } } },
+  plugins: [sveltekit(), fewFiles],
+  build: { target: 'es2022' },
   server: {
     // `make run` beside `npm run dev`: pages come from Vite, everything else from the server.
     proxy: { '/api': process.env.SATCHEL_SERVER ?? 'http://127.0.0.1:8400' },

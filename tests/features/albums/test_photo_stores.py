@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from satchel.features.albums.model import BIN, AlbumId, LocalTime, MediaId
-from satchel.features.albums.records import LOCATION, MEDIA, MediaRow
+from satchel.features.albums.records import LOCATION, MEDIA, TIMELINE, MediaRow
 from satchel.features.albums.service import media_change, media_verify, photo_timeline
 from satchel.features.albums.service.count_check import check_library
 from satchel.features.albums.service.media_add import Upload, keep_uploads
@@ -74,7 +74,7 @@ async def test_photos_come_pair_change_and_go(photos: Photos) -> None:
     ids = await added(photos, *many, ("none.jpg", jpeg()), many[0])
     assert ids[0] == ids[-1] and len(set(ids)) == 21
     page = await photo_timeline.list_photos(albums, owner, LOCAL, LOCAL, 1000, None)
-    assert {row.media_id for row in page.rows} == set(ids[:20])
+    assert {TIMELINE.read(item).media_id for item in page.items} == set(ids[:20])
     # The halves come in the order in which the image has to take the lead.
     for name in ("IMG_1.MOV", "IMG_1.JPG", "IMG_1.CR2"):
         (pair_id,) = await added(photos, (name, FILES[name]))

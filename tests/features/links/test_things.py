@@ -242,7 +242,7 @@ async def test_what_comes_by_a_request_is_kept_once_in_a_folder_of_its_own(satch
         content_type=upload.content_type,
     )
     for _ in range(2):
-        assert await asking.keep(ann.user_id, folder_id, file) == upload.file_id
+        assert await asking.keep(ann.user_id, folder_id, file, {}) == upload.file_id
     (kept,) = await check_shelf(satchel, ann)
     assert kept.name == FileName("photo.jpg")
     assert await names(ann, folder_id) == ["Gus"]

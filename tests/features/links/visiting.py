@@ -135,7 +135,7 @@ async def links_on(satchel: Satchel) -> AsyncGenerator[Links]:
         pictures=shelf.pictures,
         signer=Signer(b"s" * 32),
         things={"file": LinkedShelfFiles(shelf), "folder": LinkedFolders(shelf), "request": asking},
-        inbox=asking,
+        inboxes={"request": asking},
         people=Everybody(),
         passwords=Passwords(),
         figures=LinkCounts(clicks),
