@@ -170,4 +170,4 @@ def test_a_receipt_holds_for_one_content_and_one_stream() -> None:
 
 def test_keys_are_not_shown_where_a_stream_is() -> None:
     stream = KEYS.acknowledge(asked().request, length=5, chunk=CHUNK, first=0).stream
-    assert repr(stream) == f"Stream(chunk={CHUNK}, first=0, length=5)"
+    assert repr(stream) == f"Stream(chunk={CHUNK}, first=0, length=5, sum=None)"
