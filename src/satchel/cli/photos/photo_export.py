@@ -105,10 +105,10 @@ class PhotoExport:
                     times[each.target] = photo.utc_time or photo.local_time or ""
         refuse_if_full(self.target, wanted)
 
-        def set_time(each: Wanted) -> None:
+        def set_time(each: Wanted, saved_as: Path) -> None:
             with suppress(ValueError, OSError, OverflowError):
                 moment = datetime.fromisoformat(times[each.target]).timestamp()
-                os.utime(each.target, (moment, moment))
+                os.utime(saved_as, (moment, moment))
 
         return fetch_all(self.client, wanted, as_json=self.as_json, quiet=self.quiet, then=set_time)
 
