@@ -30,8 +30,11 @@ async def test_entering_gives_a_pass_and_the_one_file(satchel: Satchel, ann: Cal
                 "size_bytes": len(CONTENT),
                 "sha256": hashlib.sha256(CONTENT).hexdigest(),
                 "content_type": "text/plain",
+                "modified_at": None,
+                "executable": False,
                 "preview": "text",
                 "picture": None,
+                "photo": None,
             }
         ],
         "cursor": None,

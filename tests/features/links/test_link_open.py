@@ -107,6 +107,7 @@ async def test_a_link_to_a_file_says_what_it_is_and_counts_nothing(satchel: Satc
         "expires_at": ends,
         "downloads_left": 3,
         "max_bytes": None,
+        "may_add": False,
         "entered": False,
     }
     assert await counted(ann, link) == figures()
