@@ -93,6 +93,20 @@ def test_photos_come_into_albums_by_date_and_move_with_them(server: ServerProces
     expect(tiles(page)).to_have_count(2)
     page.get_by_role("button", name="Undo", exact=True).last.click()
     expect(tiles(page)).to_have_count(1)
+
+    # A camera whose clock was a month behind: its photo leaves these dates, and comes back.
+    press(page, "Correct a camera’s clock")
+    page.get_by_label("Days").fill("30")
+    clock = page.get_by_role("dialog")
+    expect(clock).to_contain_text("Canon R5a.jpg")
+    expect(clock).to_contain_text(re.compile(r"July 14, 2025 .* August 13, 2025", re.DOTALL))
+    expect(clock).to_contain_text(re.compile(r"One photo\s*Sea"))
+    assert complaints_of_axe(page) == []
+    press(page, "Correct clock")
+    expect(page.get_by_text("The clock of Canon R5a.jpg has been corrected.")).to_be_visible()
+    expect(tiles(page)).to_have_count(0)
+    page.get_by_role("button", name="Undo", exact=True).last.click()
+    expect(tiles(page)).to_have_count(1)
     assert_everybody_can_use(page)
 
 
