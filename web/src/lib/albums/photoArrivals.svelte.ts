@@ -19,6 +19,8 @@ export type Target = { whereto: Whereto; asked: boolean; albumId?: string | unde
 // The first uploads begin while the rest is still read.
 const ASKED_AT_ONCE = 40;
 const ASKED_AT_BYTES = 64 * 2 ** 20;
+// Whether a file is known needs its digest alone.
+const NO_CHALLENGE = '';
 
 class Arrival {
   readonly picked: Picked;
@@ -97,7 +99,9 @@ export class PhotoArrivals {
         let [some, bytes]: [Digested[], number] = [[], 0];
         for (const [at, arrival] of arrivals.entries()) {
           const { file } = arrival.picked;
-          const read = await digest(worker, { file }, () => undefined, signal).catch(unlessStopped(signal));
+          const read = await digest(worker, { file, challenge: NO_CHALLENGE }, () => undefined, signal).catch(
+            unlessStopped(signal),
+          );
           // It has gone, or may not be read: trying to upload it says so.
           if (read) some.push({ arrival, sha256: read.sha256 });
           else this.#send([arrival], target);
