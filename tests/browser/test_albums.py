@@ -206,11 +206,19 @@ def test_a_folder_is_taken_in_and_strangers_see_its_album_by_a_link(
     expect(page.get_by_role("button", name=re.compile("^Photo, Thursday, February 2, 2023"))).to_be_visible()
 
     album_id = dee.ask("GET", "/albums")["albums"][0]["album_id"]
-    link = dee.ask("POST", "/links", json={"thing": {"kind": "album", "id": album_id}})
+    link = dee.ask("POST", "/links", json={"thing": {"kind": "album", "id": album_id}, "may_add": True})
     stranger = open_page(may_fail=True)
     stranger.goto(f"/l/{link['token']}")
     press(stranger, "Show photos")
     expect(tiles(stranger)).to_have_count(2)
+    # They may add theirs, and see what became of each file.
+    notes: FilePayload = {"name": "notes.txt", "mimeType": "text/plain", "buffer": b"not a photo"}
+    stranger.locator("input[type=file]").first.set_input_files([taken("mine.jpg", "2023:03:01 10:00:00"), notes])
+    fates = stranger.get_by_role("region", name="What became of the files")
+    expect(fates).to_contain_text("1 uploaded")
+    expect(fates).to_contain_text("1 left out: no photo or video")
+    expect(tiles(stranger)).to_have_count(3)
+    expect(stranger.get_by_role("heading", name="February 1 – March 1, 2023")).to_be_visible()
     assert_everybody_can_use(stranger)
     tiles(stranger).first.click()
     with stranger.expect_download() as begun:
@@ -219,4 +227,4 @@ def test_a_folder_is_taken_in_and_strangers_see_its_album_by_a_link(
     assert complaints_of_axe(stranger) == []
     stranger.go_back()
     expect(stranger.get_by_role("dialog")).to_have_count(0)
-    expect(tiles(stranger)).to_have_count(2)
+    expect(tiles(stranger)).to_have_count(3)

@@ -15,6 +15,8 @@ export type Conditions = {
   day: string;
   downloads: string;
   megabytes: string;
+  /** Visitors may add photos to an album. */
+  mayAdd: boolean;
 };
 
 const MEGABYTE = 1_000_000;
@@ -29,6 +31,7 @@ export function noConditions(): Conditions {
     day: dayAfter(7),
     downloads: '',
     megabytes: '',
+    mayAdd: false,
   };
 }
 
@@ -42,6 +45,7 @@ export function conditionsOf(link: LinkView): Conditions {
     day: link.expires_at ? dayAfter(0, Date.parse(link.expires_at)) : dayAfter(7),
     downloads: link.downloads_limit ? String(link.downloads_limit) : '',
     megabytes: link.max_bytes ? String(link.max_bytes / MEGABYTE) : '',
+    mayAdd: link.may_add,
   };
 }
 
@@ -59,6 +63,7 @@ export function newLink(kind: ThingKind, id: string, wanted: Conditions): NewLin
     expires_at: endOf(wanted),
     downloads: hasDownloads(kind) ? wholeNumber(wanted.downloads) : null,
     max_bytes: kind === 'request' ? bytesIn(wanted.megabytes) : null,
+    ...(kind === 'album' && { may_add: wanted.mayAdd }),
   };
 }
 
@@ -75,6 +80,7 @@ export function changeOf(link: LinkView, wanted: Conditions): LinkChange {
   }
   if (wanted.downloads !== before.downloads) change.downloads = wholeNumber(wanted.downloads);
   if (wanted.megabytes !== before.megabytes) change.max_bytes = bytesIn(wanted.megabytes);
+  if (wanted.mayAdd !== before.mayAdd) change.may_add = wanted.mayAdd;
   return change;
 }
 

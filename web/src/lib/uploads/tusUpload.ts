@@ -92,7 +92,9 @@ function metadataOf({ file, path, whereto, details }: Parcel): Record<string, st
     ...details,
     ...whereto,
     modified: new Date(file.lastModified).toISOString(),
-    ...(whereto.destination === 'photos' && { zone: Intl.DateTimeFormat().resolvedOptions().timeZone }),
+    ...(['photos', 'link'].includes(whereto.destination) && {
+      zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+    }),
     filename: file.name,
     filetype: file.type,
     relativePath: path,

@@ -12,17 +12,18 @@ export async function readLinkedPhotos(
   return { photos: page.files.map((file) => photoOf(token, pass, file)), cursor: page.cursor };
 }
 
-function photoOf(token: string, pass: string, { file_id, content_type, picture }: LinkedFile): Photo {
+function photoOf(token: string, pass: string, file: LinkedFile): Photo {
+  const { file_id, content_type, picture, photo } = file;
   const { width, height, placeholder, version, duration_ms } = picture ?? {};
   return {
     owner: '',
     id: file_id,
-    time: '',
-    type: content_type.startsWith('video/') ? 'VIDEO' : 'IMAGE',
-    ...ratiosOf(width && height ? width / height : 0),
+    time: photo?.local_time ?? '',
+    type: photo?.type ?? (content_type.startsWith('video/') ? 'VIDEO' : 'IMAGE'),
+    ...ratiosOf(photo?.ratio ? photo.ratio / 1000 : width && height ? width / height : 0),
     placeholder: placeholder ?? '',
     version: version ?? '',
-    durationMs: duration_ms ?? 0,
+    durationMs: photo?.duration_ms ?? duration_ms ?? 0,
     favourite: false,
     pinned: false,
     at: fileAddress(token, file_id),
