@@ -18,6 +18,7 @@ const LINK: LinkView = {
   downloads_open: 0,
   max_bytes: null,
   received_bytes: 0,
+  may_add: false,
   state: 'active',
   created_at: '2030-04-01T10:00:00.000Z',
   badge_address: null,

@@ -17,6 +17,8 @@ const FILE: LinkedFile = {
   size_bytes: 8,
   sha256: '',
   content_type: 'text/plain',
+  modified_at: null,
+  executable: false,
   preview: 'text',
   picture: null,
   photo: null,

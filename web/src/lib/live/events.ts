@@ -26,6 +26,7 @@ const KINDS: Record<Kind | 'hello', true> = {
   'score.marks': true,
   'score.layers': true,
   'score.deleted': true,
+  'score.import': true,
   'score.turned': true,
   'stats.changed': true,
   'stats.site-changed': true,

@@ -34,6 +34,9 @@ export function fileEntry(roomId: string, file: RoomFile): RoomEntry {
     content_type,
     sha256,
     created_at: at,
+    modified_at: file.modified_at,
+    executable: file.executable,
+    received: false,
     expires_at: null,
     previewable,
     picture,
@@ -47,4 +50,13 @@ export function pathOf({ id }: RoomEntry): string {
   return id.slice('folder:'.length);
 }
 
-const NOTHING = { content_type: null, sha256: null, expires_at: null, previewable: null, picture: null };
+const NOTHING = {
+  content_type: null,
+  sha256: null,
+  modified_at: null,
+  executable: false,
+  received: false,
+  expires_at: null,
+  previewable: null,
+  picture: null,
+};

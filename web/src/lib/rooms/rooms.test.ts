@@ -45,6 +45,8 @@ function file(folder: string, name: string, changes: Partial<RoomFile> = {}): Ro
     by: 'ann',
     by_name: 'Ann',
     at: '2026-01-01T00:00:00Z',
+    modified_at: null,
+    executable: false,
     previewable: 'text',
     picture: null,
     to: null,
