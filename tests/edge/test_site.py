@@ -27,7 +27,7 @@ async def client(satchel: Satchel) -> AsyncGenerator[httpx.AsyncClient]:
 
 
 def some_script(page: str) -> str:
-    start = page.index("/_app/immutable/")
+    start = page.index("/_app/immutable/chunks/")
     return page[start : page.index('"', start)]
 
 

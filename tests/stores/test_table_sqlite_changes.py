@@ -9,7 +9,7 @@ import pytest
 from satchel.kernel.errors import Invalid
 from satchel.stores.embedded.table_sqlite import ROWS_PER_STEP, SqliteTables
 from satchel.stores.ports.expressions import assign, attr
-from satchel.stores.ports.table import Change, Delete, PositionLost, Put, TableMissing
+from satchel.stores.ports.table import Delete, PositionLost, Put, TableMissing
 from tests.stores.given_sqlite import BARE, THINGS, Stores, changes, key, thing
 
 
@@ -26,12 +26,14 @@ async def tables(stores: Stores) -> SqliteTables:
     return tables
 
 
-async def test_an_expired_leftover_is_the_old_side_of_what_replaces_it(tables: SqliteTables, stores: Stores) -> None:
+async def test_an_expired_leftover_goes_before_what_replaces_it_comes(tables: SqliteTables, stores: Stores) -> None:
     leftover = thing(until=int(stores.clock()) + 1, colour="red", weight=1)
     await tables.put(THINGS, leftover)
     stores.clock.advance(1)
     assert await tables.update(THINGS, key(), [assign("a", 1)], when=attr("until").absent()) == thing(a=1)
-    assert (await changes(tables))[1] == Change(key(), leftover, thing(a=1), "2")
+    gone, come = (await changes(tables))[1:]
+    assert (gone.old, gone.new) == (leftover, None)
+    assert (come.old, come.new) == (None, thing(a=1))
     assert (await tables.query(THINGS, "red", index="ByColour")).items == []
 
 

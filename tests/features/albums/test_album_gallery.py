@@ -71,7 +71,9 @@ async def test_guests_add_photos_if_the_owner_allows_it(satchel: Satchel, ann: C
     changed = await ann("PATCH", f"/links/{link_id}", json={"may_add": True, "max_bytes": 100_000})
     assert changed.json()["may_add"] is True
     assert (await visitor("GET", f"/open/{token}")).json()["may_add"] is True
-    given_by = await add(visitor, token, shown, photo("2019:05:05 10:00:00"), uploader="Gus", modified="nonsense")
+    refused = await add(visitor, token, shown, photo("2019:05:05 10:00:00"), uploader="Gus", modified="nonsense")
+    assert refused.status_code == 422
+    given_by = await add(visitor, token, shown, photo("2019:05:05 10:00:00"), uploader="Gus")
     assert given_by.status_code == 201, given_by.text
     assert (await add(visitor, token, shown, b"x" * 200_000)).status_code == 413
     _, (file,) = await enter(visitor, token)
