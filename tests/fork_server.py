@@ -143,6 +143,7 @@ def _run(request: dict[str, Any], link: socket.socket, files: list[int]) -> None
         tempfile.tempdir = None
         time.tzset()
         sys.argv = ["satchel", *request["arguments"]]
+        sys.modules["__main__"].__package__ = None  # by which usage lines would say `python -m tests.satchel`
         from satchel.cli import main
 
         sys.exit(main())

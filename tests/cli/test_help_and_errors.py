@@ -82,7 +82,7 @@ def test_the_package_can_be_run_as_a_module(ann: Person) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("srve",), "Did you mean 'serve'?"),
+        (("srve",), "Did you mean 'serve'"),
         (("serve", "--prt", "1"), "Possible options: --port"),
         (("login", "extra"), "unexpected extra argument"),
     ],
