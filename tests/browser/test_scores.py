@@ -1,4 +1,4 @@
-"""Sheet music in a browser: pages from pictures, put in order, and played from on a stand."""
+"""Sheet music in a browser: pages from pictures, put in order, played from on a stand, and marked by two people."""
 
 import re
 import struct
@@ -153,3 +153,117 @@ def play(page: Page) -> None:
     press(page, "Start")
     expect(page.get_by_role("button", name="Stop", exact=True)).to_be_visible()
     press(page, "Stop")
+
+
+class Pen:
+    """A pen on the screen, which has pressure; and a finger beside it."""
+
+    def __init__(self, page: Page) -> None:
+        self._page = page
+        self._devtools = page.context.new_cdp_session(page)
+
+    def stroke(self, *places: tuple[float, float]) -> None:
+        """Over the page that is marked, in parts of its width and height."""
+        (first, *_), (*_, last) = places, places
+        self._send("mousePressed", first)
+        for each in places:
+            self._send("mouseMoved", each)
+        self._send("mouseReleased", last)
+
+    def finger(self, *places: tuple[float, float]) -> None:
+        for kind, place in (("touchStart", places[0]), *(("touchMove", each) for each in places[1:])):
+            x, y = self._point(place)
+            self._devtools.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y}]})
+        self._devtools.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+    def _send(self, kind: str, place: tuple[float, float]) -> None:
+        x, y = self._point(place)
+        pressed = {"button": "left", "buttons": 0 if kind == "mouseReleased" else 1, "clickCount": 1}
+        said = {"type": kind, "x": x, "y": y, "pointerType": "pen", "force": 0.7, **pressed}
+        self._devtools.send("Input.dispatchMouseEvent", said)
+
+    def _point(self, place: tuple[float, float]) -> tuple[float, float]:
+        box = self._page.locator("[data-surface]").bounding_box()
+        assert box is not None
+        return box["x"] + box["width"] * place[0], box["y"] + box["height"] * place[1]
+
+
+def marks(page: Page, kind: str) -> Locator:
+    return page.locator(f"[data-mark={kind}]")
+
+
+def test_two_people_mark_one_page_and_see_each_others_strokes(server: ServerProcess, open_page: OpenPage) -> None:
+    cem, dora = Holder(server, "Cem"), Holder(server, "Dora")
+    score = cem.ask("POST", "/scores", json={"title": "Canon"})["score_id"]
+    cem.put("1.png", sheet(220), destination="score", score=score)
+    here, there = open_page(size=TABLET), open_page(size=TABLET, dark=True)
+    sign_in(here, cem.email, at=f"/scores/{score}")
+    press(here, "Share")
+    here.get_by_label("E-mail address").fill(dora.email)
+    press(here, "Share score")
+    expect(here.get_by_role("list", name="Who plays from it")).to_contain_text("Dora")
+    assert complaints_of_axe(here) == []
+    here.keyboard.press("Escape")
+    here.get_by_label("Name", exact=True).last.fill("Before rehearsal")
+    press(here, "Take snapshot")
+    expect(here.get_by_role("list", name="Snapshots")).to_contain_text("Before rehearsal")
+
+    here.goto(f"/stage/{score}")
+    sign_in(there, dora.email, at=f"/stage/{score}")
+    for page in (here, there):
+        press(page, "Mark")
+        expect(page.locator("[data-surface]")).to_be_visible()
+    pen = Pen(here)
+    pen.finger((0.2, 0.4), (0.4, 0.5), (0.6, 0.5))
+    expect(here.get_by_text("Fingers move the page")).to_be_visible()
+    expect(marks(here, "pen")).to_have_count(0)
+    pen.stroke((0.2, 0.2), (0.3, 0.25), (0.5, 0.2))
+    expect(marks(here, "pen")).to_have_count(1)
+    # Private until it is published.
+    press(here, "Only you see it")
+    expect(marks(there, "pen")).to_have_count(1)
+    pen.stroke((0.2, 0.6), (0.4, 0.6))
+    expect(marks(there, "pen")).to_have_count(2)
+    press(here, "Undo")
+    expect(marks(there, "pen")).to_have_count(1)
+    press(here, "Redo")
+    expect(marks(there, "pen")).to_have_count(2)
+    assert complaints_of_axe(here) == []
+
+    stamp_write_and_erase(there, here)
+    press(here, "Done")
+    here.reload()
+    expect(marks(here, "pen")).to_have_count(2)
+    here.goto(f"/scores/{score}")
+    here.get_by_role("link", name="Compare Before rehearsal with now").click()
+    expect(here.get_by_text("Cem: 2 marks")).to_be_visible()
+    assert complaints_of_axe(here) == []
+
+
+def stamp_write_and_erase(here: Page, there: Page) -> None:
+    """What one writes, the other sees; only one's own can be erased."""
+    pen = Pen(here)
+    press(here, "Stamps")
+    press(here, "Look out (glasses)")
+    pen.stroke((0.7, 0.4))
+    expect(marks(here, "stamp")).to_have_count(1)
+    press(here, "Only you see it")
+    expect(marks(there, "stamp")).to_have_count(1)
+    press(here, "Text")
+    pen.stroke((0.3, 0.8))
+    here.get_by_label("What to write").fill("dolce")
+    press(here, "Write")
+    expect(marks(there, "text")).to_have_text("dolce")
+    press(here, "Eraser")
+    pen.stroke((0.7, 0.3), (0.7, 0.4), (0.2, 0.6), (0.4, 0.6))
+    expect(marks(there, "stamp")).to_have_count(0)
+    expect(marks(there, "pen")).to_have_count(2)
+    # What was erased comes back as a new mark, and goes again with the step that drew it.
+    for step, stamps, texts in (("Undo", 1, 1), ("Undo", 1, 0), ("Undo", 0, 0), ("Redo", 1, 0)):
+        press(here, step)
+        expect(marks(there, "stamp")).to_have_count(stamps)
+        expect(marks(there, "text")).to_have_count(texts)
+    for _ in ("text", "eraser"):
+        press(here, "Redo")
+    expect(marks(there, "text")).to_have_count(1)
+    expect(marks(there, "stamp")).to_have_count(0)

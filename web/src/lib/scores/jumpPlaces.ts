@@ -1,7 +1,6 @@
 // Where the sign of a new jump is put: at the lower right, each above the one before.
+import { GRID } from './strokeCode';
 
-/** What coordinates on a page are counted in: so many to its width, and to its height. */
-export const GRID = 10_000;
 const RIGHT = 0.86 * GRID;
 const LOWEST = 0.94 * GRID;
 const APART = 0.06 * GRID;

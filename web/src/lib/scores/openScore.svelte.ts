@@ -1,28 +1,102 @@
-// A score that somebody looks at: read from the server, and shown anew whenever it was changed here.
+// A score that somebody looks at: its pages, its marks, and who else looks at it, kept up to date while they do.
 import { Problem } from '$lib/api/client';
-import { readScore, type Item, type Page, type Score } from './scoreCalls';
+import { live } from '$lib/live/live.svelte';
+import {
+  attend,
+  leaveStand,
+  readScore,
+  readSnapshot,
+  type Item,
+  type Page,
+  type Person,
+  type Score,
+} from './scoreCalls';
+import { ScoreMarks } from './scoreMarks.svelte';
+
+const ATTEND_EVERY_MS = 30_000;
 
 export class OpenScore {
   score = $state.raw<Score>();
   problem = $state.raw<Problem>();
+  people = $state.raw<Person[]>([]);
+  /** Somebody has deleted it, or does not share it any more. */
+  isGone = $state(false);
+  readonly marks: ScoreMarks;
   readonly scoreId: string;
+  readonly me: string | undefined;
+  /** It is shown as it was then. */
+  readonly snapshotId: string | undefined;
 
-  readonly canEdit = $derived(this.score?.role === 'owner' || this.score?.role === 'editor');
-
-  constructor(scoreId: string) {
+  constructor(scoreId: string, me: string | undefined, snapshotId?: string) {
     this.scoreId = scoreId;
+    // What was cannot be changed, so nothing in it is one's own.
+    this.me = snapshotId === undefined ? me : undefined;
+    this.snapshotId = snapshotId;
+    this.marks = new ScoreMarks(scoreId, this.me);
     void this.load();
+  }
+
+  get canMark(): boolean {
+    return this.me !== undefined && this.score !== undefined && this.score.role !== 'reader';
+  }
+
+  get canEdit(): boolean {
+    return this.score?.role === 'owner' || this.score?.role === 'editor';
   }
 
   load = async (): Promise<void> => {
     try {
-      this.score = await readScore(this.scoreId);
+      const { scoreId, snapshotId } = this;
+      this.show(await (snapshotId === undefined ? readScore(scoreId) : readSnapshot(scoreId, snapshotId)));
       this.problem = undefined;
     } catch (failure) {
       if (!(failure instanceof Problem)) throw failure;
-      this.problem = failure;
+      if (failure.status === 404 && this.score) this.isGone = true;
+      else this.problem = failure;
     }
   };
+
+  show(score: Score): void {
+    this.score = score;
+    // A change of the structure is answered without marks.
+    if (score.marks) this.marks.show(score.layers, score.marks);
+  }
+
+  /** Returns a function that ends it. */
+  listen(): () => void {
+    const ours = (scoreId: string): boolean => scoreId === this.scoreId;
+    const ends = [
+      live.on('score.changed', ({ score_id, etag }) => {
+        if (ours(score_id) && etag !== this.score?.etag) void this.load();
+      }),
+      live.on('score.marks', (news) => ours(news.score_id) && this.marks.heard(news)),
+      live.on('score.layers', ({ score_id }) => ours(score_id) && void this.marks.reload()),
+      live.on('score.deleted', ({ score_id }) => ours(score_id) && (this.isGone = true)),
+      live.on('resync', () => void this.load()),
+    ];
+    return () => ends.forEach((end) => end());
+  }
+
+  /** Says that one is here, and on which page; returns a function that ends it. */
+  attend(pageId: () => number | undefined): () => void {
+    let isOver = false;
+    const say = async (): Promise<void> => {
+      try {
+        const people = await attend(this.scoreId, pageId());
+        if (!isOver) this.people = people.filter(({ person_id }) => person_id !== this.me);
+      } catch (failure) {
+        // Whoever plays must not be bothered with it.
+        if (!(failure instanceof Problem)) throw failure;
+      }
+    };
+    const timer = setInterval(() => void say(), ATTEND_EVERY_MS);
+    void say();
+    return () => {
+      isOver = true;
+      clearInterval(timer);
+      leaveStand(this.scoreId).catch(() => undefined);
+    };
+  }
 }
 
 /** The pages that a part plays from; all of them if it names none. */

@@ -1,7 +1,6 @@
 // Where something is on a page: on the screen a page may be turned, while its marks are stored on the upright one.
+import type { Place } from './marks';
 
-/** A place on a page, 0 to 1 of its width and of its height. */
-export type Place = { x: number; y: number };
 export type Rotation = 0 | 90 | 180 | 270;
 
 /** The place on the upright page for a place in its box on the screen, both 0 to 1. */

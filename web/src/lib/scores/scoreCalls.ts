@@ -1,6 +1,7 @@
 // The API calls for scores, and their types.
 import { ask, http } from '$lib/api/client';
 import type { components } from '$lib/api/schema';
+import type { Layer, Mark, NewMark } from './marks';
 
 type Answered = components['schemas']['ScoreView'];
 export type Item = components['schemas']['ScoreItemView'];
@@ -12,8 +13,13 @@ export type Library = components['schemas']['ScoreList'];
 export type Part = Score['parts'][number];
 export type Movement = Score['movements'][number];
 export type Jump = Score['jumps'][number];
+export type Snapshot = Score['snapshots'][number];
 export type Role = Score['role'];
 export type Access = Score['access'];
+export type ScoreShare = components['schemas']['ScoreShareView'];
+export type GivenRole = ScoreShare['role'];
+export type Comparison = components['schemas']['ComparisonView'];
+export type Person = { person_id: string; name: string; page_id: number | null };
 export type ScoreDraft = { title: string; composer: string; description: string; tags: string[] };
 export type ScoreChange = components['schemas']['ScorePatchBody'];
 /** A page as it is to be; without an id it is a new one. */
@@ -23,8 +29,10 @@ export function readLibrary(): Promise<Library> {
   return ask(http.GET('/api/v1/scores', { params: { query: {} } }));
 }
 
+/** With all marks that the reader may see. */
 export function readScore(scoreId: string): Promise<Score> {
-  return scoreFrom(http.GET('/api/v1/scores/{score_id}', which(scoreId)));
+  const params = { path: { score_id: scoreId }, query: { marks: true } };
+  return scoreFrom(http.GET('/api/v1/scores/{score_id}', { params }));
 }
 
 export function createScore(body: Partial<ScoreDraft> & { title: string }, key: string): Promise<Score> {
@@ -46,6 +54,105 @@ export function setPages({ score_id, etag }: Score, pages: PageDraft[]): Promise
   return scoreFrom(http.PUT('/api/v1/scores/{score_id}/pages', { params, body: { pages } }));
 }
 
+export async function createLayer(scoreId: string, name: string, partId: number | null): Promise<Layer> {
+  const body = { name, ...(partId !== null && { part_id: partId }) };
+  return ask(http.POST('/api/v1/scores/{score_id}/layers', { ...which(scoreId), body }));
+}
+
+export function changeLayer(
+  scoreId: string,
+  layerId: number,
+  body: { name?: string; published?: boolean },
+): Promise<Layer> {
+  const params = { path: { score_id: scoreId, layer_id: layerId } };
+  return ask(http.PATCH('/api/v1/scores/{score_id}/layers/{layer_id}', { params, body }));
+}
+
+export async function deleteLayer(scoreId: string, layerId: number): Promise<void> {
+  const params = { path: { score_id: scoreId, layer_id: layerId } };
+  await ask(http.DELETE('/api/v1/scores/{score_id}/layers/{layer_id}', { params }));
+}
+
+export function readMarks(scoreId: string): Promise<{ marks: Mark[]; layers: Layer[] }> {
+  return ask(
+    http.GET('/api/v1/scores/{score_id}/marks', { params: { path: { score_id: scoreId }, query: {} } }),
+  );
+}
+
+export function writeMarks(
+  scoreId: string,
+  layerId: number,
+  body: { add: NewMark[]; remove: number[] },
+  key: string,
+): Promise<{ seq: number; added: number[] }> {
+  const params = { path: { score_id: scoreId, layer_id: layerId }, header: { 'Idempotency-Key': key } };
+  return ask(http.POST('/api/v1/scores/{score_id}/layers/{layer_id}/marks', { params, body }));
+}
+
+export function takeSnapshot(scoreId: string, name: string): Promise<Snapshot> {
+  return ask(http.POST('/api/v1/scores/{score_id}/snapshots', { ...which(scoreId), body: { name } }));
+}
+
+export function readSnapshot(scoreId: string, snapshotId: string): Promise<Score> {
+  return scoreFrom(
+    http.GET('/api/v1/scores/{score_id}/snapshots/{snapshot_id}', snapshotPath(scoreId, snapshotId)),
+  );
+}
+
+export async function deleteSnapshot(scoreId: string, snapshotId: string): Promise<void> {
+  await ask(
+    http.DELETE('/api/v1/scores/{score_id}/snapshots/{snapshot_id}', snapshotPath(scoreId, snapshotId)),
+  );
+}
+
+export function restoreSnapshot({ score_id, etag }: Score, snapshotId: string): Promise<Score> {
+  const params = { path: { score_id, snapshot_id: snapshotId }, header: { 'If-Match': quoted(etag) } };
+  return scoreFrom(http.POST('/api/v1/scores/{score_id}/snapshots/{snapshot_id}/restore', { params }));
+}
+
+/** What differs between two snapshots, or between one and `now`. */
+export function compare(scoreId: string, from: string, to: string): Promise<Comparison> {
+  const params = { path: { score_id: scoreId }, query: { from, to } };
+  return ask(http.GET('/api/v1/scores/{score_id}/compare', { params }));
+}
+
+export async function markAsSeen(scoreId: string): Promise<void> {
+  await ask(http.PUT('/api/v1/scores/{score_id}/news', which(scoreId)));
+}
+
+export async function readShares(scoreId: string): Promise<ScoreShare[]> {
+  return (await ask(http.GET('/api/v1/scores/{score_id}/shares', which(scoreId)))).shares;
+}
+
+export function shareScore(scoreId: string, email: string, role: GivenRole): Promise<ScoreShare> {
+  const params = { path: { score_id: scoreId, email } };
+  return ask(http.PUT('/api/v1/scores/{score_id}/shares/{email}', { params, body: { role } }));
+}
+
+export async function stopSharing(scoreId: string, email: string): Promise<void> {
+  const params = { path: { score_id: scoreId, email } };
+  await ask(http.DELETE('/api/v1/scores/{score_id}/shares/{email}', { params }));
+}
+
+export async function leaveScore(scoreId: string): Promise<void> {
+  await ask(http.DELETE('/api/v1/scores/{score_id}/membership', which(scoreId)));
+}
+
+/** That somebody looks at a score, and who else does. */
+export async function attend(scoreId: string, pageId: number | undefined): Promise<Person[]> {
+  const body = pageId === undefined ? {} : { page_id: pageId };
+  return (await ask(http.PUT('/api/v1/scores/{score_id}/presence', { ...which(scoreId), body }))).people;
+}
+
+export async function leaveStand(scoreId: string): Promise<void> {
+  await ask(http.DELETE('/api/v1/scores/{score_id}/presence', which(scoreId)));
+}
+
+/** Turn the page for everybody who follows. */
+export async function leadTo(scoreId: string, pageId: number): Promise<void> {
+  await ask(http.POST('/api/v1/scores/{score_id}/turn', { ...which(scoreId), body: { page_id: pageId } }));
+}
+
 async function scoreFrom(call: Parameters<typeof ask<Answered>>[0]): Promise<Score> {
   const score = await ask(call);
   return { ...score, pages: score.pages.filter((page): page is Page => page.item !== null) };
@@ -53,6 +160,13 @@ async function scoreFrom(call: Parameters<typeof ask<Answered>>[0]): Promise<Sco
 
 function which(scoreId: string): { params: { path: { score_id: string } } } {
   return { params: { path: { score_id: scoreId } } };
+}
+
+function snapshotPath(
+  scoreId: string,
+  snapshotId: string,
+): { params: { path: { score_id: string; snapshot_id: string } } } {
+  return { params: { path: { score_id: scoreId, snapshot_id: snapshotId } } };
 }
 
 function quoted(etag: string): string {

@@ -1,0 +1,221 @@
+// The marks on a score: those that the server knows, those that are drawn here and on their way to it, and their history.
+/* eslint-disable svelte/prefer-svelte-reactivity -- maps and sets are replaced as a whole, never changed in place */
+import { SvelteSet } from 'svelte/reactivity';
+import { Problem } from '$lib/api/client';
+import { t } from '$lib/i18n/index.svelte';
+import { toasts } from '$lib/ui/toasts.svelte';
+import { emptyHistory, recorded, redo, undo, type History, type Step } from './history';
+import { newMark, type Layer, type Mark, type NewMark } from './marks';
+import { createLayer, readMarks, writeMarks } from './scoreCalls';
+
+/** A mark as it is drawn here. Its id is known once the server has it; if it is taken back and drawn again, it gets another. */
+export type Drawn = { key: string; mark: NewMark; layerId: number | undefined; id: number | undefined };
+type Change = Step<Drawn> & { keys: Map<number, string> };
+type News = { layer_id: number; seq: number; added: Mark[]; removed: number[] };
+
+const RETRY_MS = 2000;
+let last = 0;
+
+export class ScoreMarks {
+  layers = $state.raw<Layer[]>([]);
+  /** How many changes the server does not have yet. */
+  waiting = $state(0);
+  /** The server cannot be reached: the changes wait here. */
+  stuck = $state(false);
+  /** Layers that the reader does not want to see now. */
+  readonly hidden = new SvelteSet<number>();
+  /** The layer to draw in; undefined for the first of one's own, which is made when it is needed. */
+  chosen = $state<number>();
+
+  #scoreId: string;
+  #me: string | undefined;
+  #stored = $state.raw<ReadonlyMap<number, Drawn>>(new Map());
+  #drafts = $state.raw<readonly Drawn[]>([]);
+  #gone = $state.raw<ReadonlySet<number>>(new Set());
+  #history = $state.raw<History<Drawn>>(emptyHistory());
+  #changes: Change[] = [];
+  #isSending = false;
+  // A mark that is drawn again has another id, which is found by the one before.
+  #laterIds = new Map<number, number>();
+
+  readonly canUndo = $derived(this.#history.done.length > 0);
+  readonly canRedo = $derived(this.#history.undone.length > 0);
+  readonly own = $derived(this.layers.filter(({ author_id }) => author_id === this.#me));
+  readonly current = $derived(this.own.find(({ layer_id }) => layer_id === this.chosen) ?? this.own[0]);
+  #byPage = $derived.by(() => {
+    const pages = new Map<number, Drawn[]>();
+    const stored = [...this.#stored].flatMap(([id, drawn]) => (this.#gone.has(id) ? [] : [drawn]));
+    for (const drawn of [...stored, ...this.#drafts]) {
+      if (drawn.layerId !== undefined && this.hidden.has(drawn.layerId)) continue;
+      const page = pages.get(drawn.mark.page_id);
+      if (page) page.push(drawn);
+      else pages.set(drawn.mark.page_id, [drawn]);
+    }
+    return pages;
+  });
+
+  constructor(scoreId: string, me: string | undefined) {
+    this.#scoreId = scoreId;
+    this.#me = me;
+  }
+
+  /** What is to be drawn on a page, the oldest first. */
+  on(pageId: number): readonly Drawn[] {
+    return this.#byPage.get(pageId) ?? [];
+  }
+
+  isMine({ layerId }: Drawn): boolean {
+    return layerId === undefined || this.own.some(({ layer_id }) => layer_id === layerId);
+  }
+
+  show(layers: Layer[], marks: readonly Mark[]): void {
+    this.layers = layers;
+    this.#stored = new Map(marks.map((mark) => [mark.mark_id, drawnOf(mark)]));
+    this.#gone = new Set([...this.#gone].filter((id) => this.#stored.has(id)));
+  }
+
+  reload = async (): Promise<void> => {
+    const { layers, marks } = await readMarks(this.#scoreId);
+    this.show(layers, marks);
+  };
+
+  /** Somebody has changed a layer, perhaps on this page. */
+  heard({ layer_id, seq, added, removed }: News): void {
+    const layer = this.layers.find((each) => each.layer_id === layer_id);
+    // Something was missed, or a layer that was private is so no more.
+    if (!layer || seq > layer.seq + 1) return void this.reload();
+    this.#apply(layer, seq, added, removed);
+  }
+
+  draw(mark: NewMark): void {
+    this.#make({
+      added: [{ key: `d${++last}`, mark, layerId: this.current?.layer_id, id: undefined }],
+      removed: [],
+    });
+  }
+
+  erase(drawn: readonly Drawn[]): void {
+    if (drawn.length) this.#make({ added: [], removed: drawn });
+  }
+
+  undo = (): void => this.#step(undo(this.#history));
+  redo = (): void => this.#step(redo(this.#history));
+
+  #make(step: Step<Drawn>): void {
+    this.#history = recorded(this.#history, step);
+    this.#carryOut(step);
+  }
+
+  #step(outcome: [History<Drawn>, Step<Drawn>] | undefined): void {
+    if (!outcome) return;
+    this.#history = outcome[0];
+    this.#carryOut(outcome[1]);
+  }
+
+  /** Shown at once; the server gets it in the order in which it was done. */
+  #carryOut({ added, removed }: Step<Drawn>): void {
+    const taken = new Set(removed);
+    this.#drafts = [...this.#drafts.filter((draft) => !taken.has(draft)), ...added];
+    this.#gone = new Set([...this.#gone, ...removed.flatMap((drawn) => this.#idOf(drawn) ?? [])]);
+    this.#changes.push({ added, removed, keys: new Map() });
+    this.waiting = this.#changes.length;
+    void this.#send();
+  }
+
+  async #send(): Promise<void> {
+    if (this.#isSending) return;
+    this.#isSending = true;
+    for (let change = this.#changes[0]; change; change = this.#changes[0]) {
+      try {
+        await this.#store(change);
+        this.stuck = false;
+      } catch (failure) {
+        if (!(failure instanceof Problem)) throw failure;
+        if (await this.#shallRetry(failure)) continue;
+        const kept = new Set(change.removed.map((drawn) => this.#idOf(drawn)));
+        this.#gone = new Set([...this.#gone].filter((id) => !kept.has(id)));
+        toasts.bad(failure.sentence);
+        await this.reload().catch(() => undefined);
+      }
+      // By now they are stored, or never will be.
+      this.#drafts = this.#drafts.filter((draft) => !change?.added.includes(draft));
+      this.#changes.shift();
+      this.waiting = this.#changes.length;
+    }
+    this.#isSending = false;
+  }
+
+  async #shallRetry({ status }: Problem): Promise<boolean> {
+    if (status !== 0 && status !== 429 && status < 500) return false;
+    this.stuck = true;
+    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    return true;
+  }
+
+  async #store({ added, removed, keys }: Change): Promise<void> {
+    const home = added.some(({ layerId }) => layerId === undefined) ? await this.#homeLayer() : undefined;
+    for (const drawn of added) drawn.layerId ??= home?.layer_id;
+    for (const layerId of new Set([...added, ...removed].map((drawn) => drawn.layerId))) {
+      const layer = this.layers.find(({ layer_id }) => layer_id === layerId);
+      if (layerId === undefined || !layer) continue;
+      const add = added.filter((drawn) => drawn.layerId === layerId);
+      const remove = removed
+        .filter((drawn) => drawn.layerId === layerId)
+        .flatMap((drawn) => this.#idOf(drawn) ?? []);
+      const key = keys.get(layerId) ?? randomKey();
+      keys.set(layerId, key);
+      const body = { add: add.map(({ mark }) => mark), remove };
+      const answer = await writeMarks(this.#scoreId, layerId, body, key);
+      add.forEach((drawn, at) => this.#nameAgain(drawn, answer.added[at]));
+      this.#confirm(layerId, answer.seq, add, remove);
+    }
+  }
+
+  #idOf({ id }: Drawn): number | undefined {
+    let now = id;
+    for (let later = now; later !== undefined; later = this.#laterIds.get(later)) now = later;
+    return now;
+  }
+
+  #nameAgain(drawn: Drawn, id: number | undefined): void {
+    const before = this.#idOf(drawn);
+    if (before !== undefined && id !== undefined && before !== id) this.#laterIds.set(before, id);
+    drawn.id = id;
+  }
+
+  /** The event of it may have come before the answer; then what was done since must not be undone by it. */
+  #confirm(layerId: number, seq: number, added: readonly Drawn[], removed: readonly number[]): void {
+    const layer = this.layers.find(({ layer_id }) => layer_id === layerId);
+    const marks = added.flatMap(({ id, mark }) =>
+      id === undefined ? [] : [{ ...mark, mark_id: id, layer_id: layerId, seq } as Mark],
+    );
+    if (layer && layer.seq < seq) this.#apply(layer, seq, marks, removed);
+    this.#drafts = this.#drafts.filter((draft) => !added.includes(draft));
+  }
+
+  #apply(layer: Layer, seq: number, added: readonly Mark[], removed: readonly number[]): void {
+    const stored = new Map(this.#stored);
+    for (const mark of added) stored.set(mark.mark_id, drawnOf(mark));
+    for (const id of removed) stored.delete(id);
+    this.#stored = stored;
+    this.layers = this.layers.map((each) =>
+      each === layer ? { ...each, seq: Math.max(seq, each.seq) } : each,
+    );
+  }
+
+  /** The layer of one's own; the first mark makes it. */
+  async #homeLayer(): Promise<Layer> {
+    if (this.current) return this.current;
+    const layer = await createLayer(this.#scoreId, t('scores.layer.mine'), null);
+    this.layers = [...this.layers, layer];
+    return layer;
+  }
+}
+
+function drawnOf(mark: Mark): Drawn {
+  return { key: `m${mark.mark_id}`, mark: newMark(mark), layerId: mark.layer_id, id: mark.mark_id };
+}
+
+function randomKey(): string {
+  return crypto.getRandomValues(new Uint32Array(4)).join('-');
+}
