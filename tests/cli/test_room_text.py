@@ -128,7 +128,7 @@ def test_columns_are_as_wide_as_they_look() -> None:
 
 def transfer(number: int, *, names: list[str], direction: str = "sent") -> TransferView:
     files = [
-        TransferFileView(place=place, name=name, folder="", size_bytes=1000, sha256="")
+        TransferFileView(place=place, name=name, folder="", size_bytes=1000, sha256="", executable=False)
         for place, name in enumerate(names)
     ]
     return TransferView(

@@ -80,7 +80,7 @@ def test_figures_tell_of_a_link_a_thing_and_all_that_one_shares(sharer: Person, 
 
 def test_in_a_terminal_there_is_a_chart_that_fits_and_from_a_pipe_a_table(sharer: Person) -> None:
     link = linked(sharer)
-    assert sharer.run("stats", "press", "--link", link["link_id"], "--kind", "open", "--count", "7").code == 0
+    assert sharer.run("stats", "press", "--link", link["link_id"], "--count", "7").code == 0
     out = sharer.run_in_terminal("stats", "--zone", "UTC").out
     assert "█" in out
     assert "\x1b[" in out
@@ -92,7 +92,7 @@ def test_in_a_terminal_there_is_a_chart_that_fits_and_from_a_pipe_a_table(sharer
     assert "█" not in table
     heading, today, left_out = table.split("\n\n")[2].splitlines()
     assert heading.split()[:3] == ["day", "clicks", "people"]
-    assert today.split() == [f"{datetime.now(UTC):%Y-%m-%d}", "7", "1", "7", *"0000"]
+    assert today.split() == [f"{datetime.now(UTC):%Y-%m-%d}", "7", "1", *"0000", "7"]
     assert left_out == "Of 30 days, those without clicks are left out."
     assert (
         "No clicks from 2026-01 to 2026-03."

@@ -48,22 +48,3 @@ def _check_sentence(error: Exception) -> None:
     assert sentence.endswith(".")
     assert "secret" not in sentence
     assert "Exception" not in sentence
-
-
-def _refused(message: str) -> ClientError:
-    return ClientError({"Error": {"Code": "ValidationException", "Message": message}}, "UpdateItem")
-
-
-def test_only_what_depends_on_the_stored_item_is_the_fault_of_whoever_asked() -> None:
-    of_the_item = "The document path provided in the update expression is invalid for update"
-    assert isinstance(translated(_refused(of_the_item)), Invalid)
-    ours = translated(_refused("Invalid ConditionExpression: Syntax error; token: secret"))
-    assert isinstance(ours, Unavailable)
-    assert "fault of Satchel" in ours.detail
-
-
-def test_a_dynamodb_that_takes_ten_writes_only_is_said_to() -> None:
-    ten = "Value '[...]' at 'transactItems' failed: Member must have length less than or equal to 10"
-    assert "only 10 writes in a transaction" in translated(_refused(ten)).detail
-    hundred = "Member must have length less than or equal to 100"
-    assert "only 10 writes" not in translated(_refused(hundred)).detail

@@ -88,9 +88,9 @@ def test_a_folder_is_one_content_of_files_in_order_without_links(
         frame, header = next(frames(content))
         body, content = content[len(frame) : len(frame) + header.size], content[len(frame) + header.size :]
         found.append((header.kind, header.path, body))
-    assert [each[:2] for each in found] == [("file", "b.jpg"), ("file", "a/z.jpg"), ("folder", "c")]
+    assert [each[:2] for each in found] == [("file", "b.jpg"), ("folder", "a"), ("file", "a/z.jpg"), ("folder", "c")]
     assert found[0][2] == (ann.home / "trip/b.jpg").read_bytes()
-    assert found[1][2] == (ann.home / "trip/a/z.jpg").read_bytes()
+    assert found[2][2] == (ann.home / "trip/a/z.jpg").read_bytes()
 
 
 def test_a_pipe_is_announced_at_once_and_followed_while_it_grows(

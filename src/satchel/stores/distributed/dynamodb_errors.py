@@ -4,7 +4,6 @@ Also says which failures are transient, and which of those certainly changed not
 without the risk that it happens twice.
 """
 
-import re
 from collections.abc import Callable
 from typing import Any, TypeAlias, cast
 
@@ -87,19 +86,6 @@ _NOT_ACCEPTED = frozenset(
     {"DuplicateItemException", "ItemCollectionSizeLimitExceededException", "SerializationException"}
     | {"UnknownOperationException", "ValidationException"}
 )
-# What no rule can know before, because it depends on what is stored. All else that is not accepted is our fault.
-_OF_THE_STORED_ITEM = (
-    "document path provided in the update expression is invalid",
-    "refers to an attribute that does not exist in the item",
-    "operand in the update expression has an incorrect data type",
-    "Incorrect operand type for operator or function",
-    "Type mismatch for attribute to update",
-    "Number overflow",
-    "Number underflow",
-    "Attempting to store more than 38 significant digits",
-    "Nesting Levels have exceeded",
-)
-_TEN_WRITES = re.compile(r"length less than or equal to 10\b")
 # Answers to questions that Satchel never asks: backups, exports, replicas, resource policies.
 _NEVER_EXPECTED = frozenset(
     {
@@ -135,14 +121,7 @@ def _not_accepted(message: str) -> SatchelError:
         return _missing(message)
     if "exceeded the maximum allowed size" in message:
         return ItemTooLarge("An item can have at most 400 KB. Store large content as an object instead.")
-    if any(words in message for words in _OF_THE_STORED_ITEM):
-        return Invalid("The update does not fit the stored item: a place in it is missing, or of another type or size.")
-    if _TEN_WRITES.search(message):
-        return Unavailable(
-            "This DynamoDB takes only 10 writes in a transaction, as old versions of DynamoDB Local do; 100 are needed."
-        )
-    # It has passed our own rules, so whoever asked has done nothing wrong. The log has DynamoDB's words.
-    return Unavailable("The table store refuses what this server has accepted. This is a fault of Satchel: report it.")
+    return Invalid("The update does not fit the stored item: a place in it is missing, or has another type or size.")
 
 
 _OVERLOADED = _unavailable("The table store is overloaded. Try again in a moment.")

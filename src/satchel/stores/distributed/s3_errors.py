@@ -17,10 +17,15 @@ VENDOR_ERRORS = (BotoCoreError, ClientError, aiohttp.ClientError, obstore.except
 
 _NOT_THERE = {"NoSuchKey", "NoSuchUpload", "NotFound", "404"}
 _OUT_OF_RANGE = {"InvalidRange", "416"}
-# Whoever completes an upload names its parts.
-_UNFIT_PARTS = {"EntityTooSmall", "InvalidPart", "InvalidPartOrder"}
-# All of this has passed our own rules, so whoever asked has done nothing wrong.
-_REFUSED = {"InvalidArgument", "KeyTooLongError", "MalformedXML", "MetadataTooLarge"}
+_REFUSED = {
+    "EntityTooSmall",
+    "InvalidArgument",
+    "InvalidPart",
+    "InvalidPartOrder",
+    "KeyTooLongError",
+    "MalformedXML",
+    "MetadataTooLarge",
+}
 _NOT_ALLOWED = {
     "401",
     "403",
@@ -71,11 +76,8 @@ def translate(error: Exception, bucket: str) -> SatchelError:
         )
     if codes & _CHANGED:
         return Unavailable("The object was replaced at the same time. Try again.")
-    if codes & _UNFIT_PARTS:
-        return Invalid(f"S3 refuses these parts: {', '.join(sorted(codes & _UNFIT_PARTS))}.")
     if codes & _REFUSED:
-        refused = ", ".join(sorted(codes & _REFUSED))
-        return Unavailable(f"S3 refuses what this server accepted: {refused}. This is a fault of Satchel: report it.")
+        return Invalid(f"S3 refuses this: {', '.join(sorted(codes & _REFUSED))}.")
     if "EntityTooLarge" in codes:
         return TooLarge("This is larger than S3 stores in one piece.")
     return Unavailable(f"The bucket {bucket} cannot be reached ({_name(error)}). Check the endpoint and try again.")

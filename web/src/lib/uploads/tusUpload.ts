@@ -87,6 +87,11 @@ async function protocol(): Promise<typeof import('tus-js-client')> {
   }
 }
 
+/** Characters that reverse the reading direction can make `gpj.exe` look like `exe.jpg`. */
+function readable(name: string): string {
+  return name.replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '');
+}
+
 function metadataOf({ file, path, whereto, details }: Parcel): Record<string, string> {
   const metadata = {
     ...details,
@@ -95,9 +100,9 @@ function metadataOf({ file, path, whereto, details }: Parcel): Record<string, st
     ...(['photos', 'link'].includes(whereto.destination) && {
       zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
     }),
-    filename: file.name,
+    filename: readable(file.name),
     filetype: file.type,
-    relativePath: path,
+    relativePath: path && readable(path),
   };
   return Object.fromEntries(Object.entries(metadata).filter(([, value]) => value));
 }
