@@ -51,6 +51,15 @@ def click(holder: Holder, link_id: str, *clicks: dict[str, Any]) -> None:
     holder.ask("POST", "/clicks", json=[{"target": link_id, "kind": "open", **each} for each in clicks])
 
 
+def visit(holder: Holder, link_id: str, *, people: int) -> None:
+    """Strangers open the link, each with a browser of their own."""
+    token = next(each["token"] for each in holder.ask("GET", "/links")["links"] if each["link_id"] == link_id)
+    for number in range(people):
+        agent = {"user-agent": f"Mozilla/5.0 (X11; Linux x86_64) Gecko/{number} Firefox/140.0"}
+        answer = holder.client.post(f"/api/v1/open/{token}/enter", json={}, headers=agent)
+        assert answer.is_success, answer.text
+
+
 def figure(page: Page, name: str) -> Locator:
     return page.locator(f"[data-figure={name}]")
 
@@ -108,14 +117,14 @@ def test_the_first_click_and_those_after_it_appear_while_one_looks(bob: Holder, 
     page.get_by_role("navigation").get_by_role("link", name="Activity").first.click()
     expect(page.get_by_role("heading", name="Nothing has been opened yet")).to_be_visible()
     link_id = give_link(bob, "For Carol")
-    click(bob, link_id, {})
+    click(bob, link_id, {"kind": "press"})
     expect(figure(page, "total")).to_have_text("1")
     expect(figure(page, "today")).to_have_text("1")
-    click(bob, link_id, {"clickCount": 1233}, {"kind": "download"})
+    click(bob, link_id, {"kind": "press", "clickCount": 1233}, {"kind": "press"})
     expect(figure(page, "total")).to_have_text("1,235")
     expect(page.get_by_role("status").filter(has_text="1,235 clicks in total")).to_be_attached()
     expect(figure(page, "today")).to_have_text("1,235")
-    expect(panel(page, "Clicks by day").locator("[data-readout]")).to_contain_text("1,235 clicks, 1,234 openings")
+    expect(panel(page, "Clicks by day").locator("[data-readout]")).to_contain_text("1,235 clicks, 1,235 presses")
     assert panel(page, "Most opened").locator("li a").all_inner_texts() == ["For Carol.txt", "For Carol"]
     page.get_by_role("link", name="For Carol.txt").click()
     expect(page.get_by_role("heading", name="For Carol.txt", level=1)).to_be_visible()
@@ -227,9 +236,10 @@ def test_what_was_opened_most_stands_first_whatever_else_was_done_with_it(
     server: ServerProcess, open_page: OpenPage
 ) -> None:
     dan = Holder(server, "Dan")
-    opened, taken = give_link(dan, "Opened"), give_link(dan, "Taken along")
-    click(dan, opened, {"clickCount": 3})
-    click(dan, taken, {}, {"kind": "download", "clickCount": 9})
+    opened, pressed = give_link(dan, "Opened"), give_link(dan, "Pressed")
+    visit(dan, opened, people=3)
+    visit(dan, pressed, people=1)
+    click(dan, pressed, {"kind": "press", "clickCount": 9})
     page = open_page()
     sign_in(page, dan.email, at="/activity")
     links = panel(page, "Most opened").get_by_role("list", name="Links").locator("strong")
@@ -260,7 +270,7 @@ def test_an_administrator_sees_the_whole_site_grow(ann: Holder, bob: Holder, ope
     page = open_page(locale="en-GB")
     sign_in(page, ann.email, at="/activity/site")
     before = int(figure(page, "total").inner_text().replace(",", ""))
-    click(bob, link_id, {"clickCount": 7})
+    click(bob, link_id, {"kind": "press", "clickCount": 7})
     expect(figure(page, "total")).to_have_text(f"{before + 7:,}")
 
 
