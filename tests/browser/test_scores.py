@@ -5,6 +5,7 @@ import struct
 import zlib
 from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import FilePayload, Locator, Page, ViewportSize, expect
@@ -160,7 +161,7 @@ class Pen:
 
     def __init__(self, page: Page) -> None:
         self._page = page
-        self._devtools = page.context.new_cdp_session(page)
+        self._devtools: Any = page.context.new_cdp_session(page)
 
     def stroke(self, *places: tuple[float, float]) -> None:
         """Over the page that is marked, in parts of its width and height."""
