@@ -6,6 +6,8 @@ Nothing can be unplugged here. Instead every flush and every change of a name is
 import hashlib
 import os
 import sqlite3
+import subprocess
+import sys
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
@@ -23,6 +25,7 @@ from satchel.stores.embedded.objects_folder import FolderObjects
 from satchel.stores.embedded.sqlite_writer import SqliteWriter
 from satchel.stores.embedded.table_sqlite import SqliteTables
 from satchel.stores.ports.objects import Part, SmallObject
+from tests.services import python_environment
 
 KEY = "some/key"
 LARGE = WORTH_SHARING_BYTES + 1
@@ -281,4 +284,28 @@ def test_the_index_of_objects_flushes_every_commit(tmp_path: Path) -> None:
     index = KeyIndex(tmp_path / "keys.db")
     for connection in (index._writer, index._reader):
         assert pragmas(connection, "journal_mode", "synchronous") == {"journal_mode": "wal", "synchronous": 2}
+    index.close()
+
+
+ANOTHER_PROCESS = """
+import sys
+from pathlib import Path
+from satchel.stores.embedded.folder_keys import KeyIndex
+
+index = KeyIndex(Path(sys.argv[1]))
+index.add(sys.argv[2])
+index.close()
+"""
+
+
+def test_a_key_that_another_process_added_stays_in_the_index(tmp_path: Path) -> None:
+    path = tmp_path / "keys.db"
+    index = KeyIndex(path)
+    index.add("ours")
+    for key in ("first", "second"):
+        subprocess.run([sys.executable, "-c", ANOTHER_PROCESS, path, key], check=True, env=python_environment())
+        index.add(f"after the {key}")
+    index.close()
+    index = KeyIndex(path)
+    assert set(index.after("", "", 10)) == {"ours", "first", "second", "after the first", "after the second"}
     index.close()

@@ -8,7 +8,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import Generator, Iterable
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from satchel.kernel.errors import OutOfSpace, Unavailable
@@ -127,7 +127,10 @@ class KeyIndex:
 
 def _connect(path: Path) -> sqlite3.Connection:
     # Names of objects concern nobody else on the machine. SQLite gives its other files the mode of this one.
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    # Never open a database that is in use: closing it would release SQLite's locks, which belong to the process, and
+    # another process would delete the journal under this one.
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     path.chmod(0o600)
     connection = sqlite3.connect(path, timeout=30, check_same_thread=False)
     connection.execute("PRAGMA journal_mode = WAL")
