@@ -116,6 +116,8 @@ def test_a_code_is_read_however_it_was_typed(typed: str) -> None:
 @example(path="../../.ssh/authorized_keys")
 @example(path="/etc/passwd")
 @example(path="")
+@example(path="\ud800")
+@example(path="\udc80/\udcff.txt")
 def test_wherever_a_server_says_that_a_file_belongs_it_stays_below_its_folder(path: str) -> None:
     assert Path("folder").resolve() in Path("folder", local_path(path)).resolve().parents
 

@@ -18,7 +18,8 @@ from satchel.cli.engine.terminal.output import CommandFailed
 from satchel.kernel.errors import Invalid
 from satchel.kernel.file_time import nanoseconds_of
 
-_IMPOSSIBLE = re.compile(r"[\x00/]")
+# Half a surrogate pair cannot be written, as UTF-8 or in a name of a file.
+_IMPOSSIBLE = re.compile(r"[\x00/\ud800-\udfff]")
 # What some file systems ignore at the beginning of a name.
 _UNSEEN = "\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u206a\u206b\u206c\u206d\u206e\u206f\ufeff"
 _GIT_ON_NTFS = re.compile(r"git~\d+", re.IGNORECASE)
