@@ -106,11 +106,11 @@ GROUPS = {
     ),
     "score_types": Group(
         "Scores, their pages, movements and parts.",
-        "ScoreItemView ScorePageView MovementView ScorePartView SnapshotView ScoreView ScoreCard ScoreUsage ScoreList "
-        "ScoreShareView",
+        "ScoreItemView ScorePageView MovementView ScorePartView SnapshotView ImportView ScoreView ScoreCard ScoreUsage "
+        "ScoreList ScoreShareView",
         unread={
             "ScoreItemView": "picture",
-            "ScoreView": "imports jumps layers marks",
+            "ScoreView": "jumps layers marks",
             "ScoreCard": "cover",
         },
     ),

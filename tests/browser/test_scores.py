@@ -13,6 +13,7 @@ from playwright.sync_api import FilePayload, Locator, Page, ViewportSize, expect
 from tests.browser.conftest import NARROW, OpenPage, sign_in
 from tests.browser.test_pages import complaints_of_axe
 from tests.browser.test_transfers import Holder
+from tests.media.made_scores import musicxml, pdf
 from tests.server.process import ServerProcess, serving
 
 pytestmark = [pytest.mark.services, pytest.mark.without_service_worker]
@@ -42,6 +43,10 @@ def sheet(dark: int, *, width: int = 124, height: int = 175) -> bytes:
 
 def picture(name: str, dark: int) -> FilePayload:
     return {"name": name, "mimeType": "image/png", "buffer": sheet(dark)}
+
+
+def document(name: str, count: int) -> FilePayload:
+    return {"name": name, "mimeType": "application/pdf", "buffer": pdf(count)}
 
 
 def press(page: Page, name: str) -> None:
@@ -93,6 +98,28 @@ def test_pictures_become_a_score_that_is_put_in_order_and_played_from(
     expect(page.get_by_role("list", name="Scores").get_by_role("link")).to_have_count(1)
     page.get_by_label("Find by title, composer or tag").fill("mozart")
     expect(page.get_by_text("No score matches.")).to_be_visible()
+    music_becomes_pages(page)
+
+
+def music_becomes_pages(page: Page) -> None:
+    """Of notation and of PDFs. What cannot be read says why, and goes."""
+    page.get_by_label("Find by title, composer or tag").fill("")
+    notation: FilePayload = {"name": "bwv1068.musicxml", "mimeType": "text/xml", "buffer": musicxml(title="Suite")}
+    page.locator("input[type=file]").first.set_input_files(notation)
+    expect(page.get_by_role("dialog").get_by_label("Title")).to_have_value("bwv1068")
+    press(page, "Add score")
+    expect(pages(page)).to_have_count(1)
+    # The file knows better than its name.
+    expect(page.get_by_role("heading", level=1)).to_have_text("Suite")
+    expect(page.get_by_text("Ann Bach")).to_be_visible()
+    broken: FilePayload = {"name": "torn.pdf", "mimeType": "application/pdf", "buffer": b"%PDF-1.7 " + b"x" * 200}
+    page.locator("input[type=file]").first.set_input_files([broken, document("two.pdf", 2)])
+    making = page.get_by_role("list", name="Pages in the making")
+    expect(making).to_contain_text("No pages can be made of torn.pdf")
+    expect(pages(page)).to_have_count(3)
+    assert_everybody_can_use(page)
+    press(page, "Remove torn.pdf")
+    expect(making).to_be_hidden()
 
 
 def put_in_order(page: Page) -> None:

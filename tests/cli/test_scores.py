@@ -4,6 +4,7 @@ import pytest
 
 from tests.cli.photo_card import sign_up
 from tests.cli.terminal import Person, explains
+from tests.media.made_scores import musicxml
 from tests.media.samples import flag, jpeg, png
 from tests.server.process import ServerProcess
 
@@ -58,6 +59,23 @@ def test_files_become_scores_and_a_repeated_command_adds_nothing(someone: Person
     assert someone.run("score", "export", "Ave verum", "--without-marks").out.startswith("Ave verum: Ave verum (2).pdf")
     assert explains(someone.run("score", "export", "Ave verum", "--part", "Alto"), 1, "has no part Alto")
     assert someone.run("score", "show", score["score_id"], "--json").json["composer"] == "Mozart"
+
+
+@pytest.mark.slow
+def test_music_is_added_when_its_pages_are_made(someone: Person) -> None:
+    (someone.home / "bwv1068.musicxml").write_bytes(musicxml())
+    (someone.home / "half.pdf").write_bytes(b"%PDF-1.7 and nothing else" + b" " * 100)
+    ran = someone.run("score", "add", "bwv1068.musicxml")
+    assert ran.code == 0, ran.err
+    assert ran.out.startswith("Air: 1 page, id ")
+    assert titles(someone) == {"Air": ("Ann Bach", 1)}
+    ran = someone.run("score", "add", "half.pdf", "bwv1068.musicxml", "--title", "Both")
+    assert ran.code == 1
+    assert "Not added: half.pdf: " in ran.err
+    assert ran.out.startswith("Both: 1 page, id ")
+    ran = someone.run("score", "add", "half.pdf", "--json")
+    assert (ran.code, ran.json) == (1, {"scores": []})
+    assert sorted(titles(someone)) == ["Air", "Both"]
 
 
 @pytest.mark.slow

@@ -9,9 +9,12 @@ from satchel.features.scores.records import IMPORT, IMPORT_JOB, ImportRow, PageE
 from satchel.features.scores.service import item_add, page_import
 from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.item_add import ItemUpload
+from satchel.features.scores.service.item_delete import delete_item
+from satchel.features.scores.service.score_change import ScorePatch, change_score
 from satchel.features.scores.service.score_create import NewScore, create_score
 from satchel.features.scores.service.score_find import Viewer, find_score
 from satchel.kernel.clock import ManualClock
+from tests.media.made_scores import musicxml
 from tests.media.samples import pdf
 
 OWNER = OwnerId("owner")
@@ -87,12 +90,37 @@ async def test_an_import_goes_on_where_another_server_died(score: Given) -> None
     assert len(await score.pages()) == 1
 
 
+async def test_a_file_names_its_score_unless_somebody_has(score: Given) -> None:
+    scores = score.scores
+    for title, expected in (("bwv 1068", ("Air", "Ann Bach")), ("My Air", ("My Air", "Ann Bach"))):
+        score_id = await create_score(scores, OWNER, NewScore(title=title), idempotency_key=None)
+        await Given(scores, score_id).add("bwv_1068.musicxml", musicxml())
+        assert await page_import.run_imports(scores) == 1
+        found = await find_score(scores, ANN, public_id(score_id))
+        assert (found.row.data.title, found.extra.composer) == expected
+    # A second file tells nothing about a score that has pages.
+    again = Given(scores, score_id)
+    await change_score(scores, ANN, public_id(score_id), None, ScorePatch(title="other", composer=""))
+    await again.add("other.musicxml", musicxml())
+    assert await page_import.run_imports(scores) == 1
+    found = await find_score(scores, ANN, public_id(score_id))
+    assert (found.row.data.title, found.extra.composer) == ("other", "")
+
+
+async def test_no_pages_are_made_of_a_file_that_was_deleted(score: Given) -> None:
+    tune = await score.add("air.abc", ABC)
+    await delete_item(score.scores, ANN, public_id(score.score_id), public_id(tune))
+    assert await IMPORT.get(score.scores.tables, owner=OWNER, score_id=score.score_id, item_id=tune) is None
+    assert await page_import.run_imports(score.scores) == 1
+    assert (await score.pages(), await score.jobs()) == ([], 0)
+
+
 async def test_what_cannot_be_rendered_says_why(score: Given) -> None:
     broken = await score.add("broken.pdf", b"%PDF-1.7\nnothing" + b"x" * 100)
     half = await score.add("half.musicxml", b'<?xml version="1.0"?><score-partwise><part-list><score-part id="P1">')
     assert await page_import.run_imports(score.scores) == 2
     for item_id in (broken, half):
         row = await score.row(item_id)
-        assert (row.state, row.done) == ("failed", 0)
+        assert (row.state, row.done, row.problem) == ("failed", 0, "score-broken")
         assert row.reason
     assert (await score.pages(), await score.jobs()) == ([], 0)

@@ -40,6 +40,8 @@ def add(
         job.add(files, to=to, title=title or "", composer=composer or "", tags=tag or [])
     if json:
         print_json({"scores": to_builtins(job.scores)})
+    if job.broken and not job.failures:
+        raise CommandFailed("Not everything was added.")
     if job.failures:
         raise CommandFailed("Not everything was added. Run the same command again to retry it.")
 

@@ -1,11 +1,12 @@
 """Make scores of files: each its own, or all of them one, with pages in the order of their names."""
 
 import os
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from satchel.cli.engine.api_types.score_types import ScoreView
+from satchel.cli.engine.api_types.score_types import ImportView, ScoreView
 from satchel.cli.engine.files.batch import send_all
 from satchel.cli.engine.files.local_files import Gathered, Source, gather, near
 from satchel.cli.engine.files.upload_journal import Journal
@@ -18,6 +19,7 @@ from satchel.media.score_titles import guess_title
 
 # What takes long enough for its progress to be of interest.
 _LARGE_BYTES = 4 * 1024**2
+_LOOK_EVERY = 0.3
 
 
 @dataclass(slots=True)
@@ -29,6 +31,8 @@ class NewScores:
     quiet: bool
     scores: list[ScoreView] = field(default_factory=list[ScoreView])
     failures: int = 0
+    # Files of which no pages can be made. A retry would not help them.
+    broken: int = 0
 
     def add(self, files: Sequence[str], *, to: str | None, title: str, composer: str, tags: Sequence[str]) -> None:
         """The same command resumes what is left."""
@@ -81,14 +85,42 @@ class NewScores:
                 destination={"destination": "score", "score": score.score_id},
             )
             self.failures += not sent.is_whole
-        filled = self.client.call("GET", f"/scores/{score.score_id}", ScoreView)
-        if self.failures and not filled.pages and not score.pages:
+        filled = self._imported(score)
+        if (self.failures or self.broken) and not filled.pages and not score.pages:
             # Nobody wants a score without pages, and a retry makes it again.
             self.client.call("DELETE", f"/scores/{score.score_id}", type(None))
             return
         self.scores.append(filled)
         if not self.quiet and not self.as_json:
             print(printable(f"{filled.title}: {shown_pages(len(filled.pages))}, id {filled.score_id}"))
+
+    def _imported(self, score: ScoreView) -> ScoreView:
+        """When all pages are made of the files that came in now. What cannot become pages is taken out again."""
+        known = {each.import_id for each in score.imports}
+        told = ""
+        while True:
+            filled = self.client.call("GET", f"/scores/{score.score_id}", ScoreView)
+            new = [each for each in filled.imports if each.import_id not in known]
+            under_way = [each for each in new if each.state in ("waiting", "running")]
+            if not under_way:
+                break
+            told = self._tell(under_way[0], told)
+            time.sleep(_LOOK_EVERY)
+        for each in new:
+            if each.state == "failed":
+                self.broken += 1
+                note(f"Not added: {printable(each.name)}: {each.reason}")
+                if not each.pages_done:
+                    self.client.call("DELETE", f"/scores/{score.score_id}/items/{each.item_id}", type(None))
+        return filled
+
+    def _tell(self, running: ImportView, told: str) -> str:
+        """How far a file has come, whenever that changes."""
+        of = "" if running.pages_total is None else f" of {running.pages_total}"
+        text = f"{running.name}: page {running.pages_done}{of}"
+        if not self.quiet and not self.as_json and running.pages_done and text != told:
+            note(printable(text))
+        return text
 
     def _fail(self, path: str, why: str) -> None:
         self.failures += 1

@@ -259,6 +259,8 @@ class ImportRow(Record, frozen=True, kw_only=True):
     state: ImportState = attribute("st")
     done: int = attribute("dn", default=0)
     total: int | None = attribute("tl", default=None)
+    # Why no pages can be made: a slug, and a sentence.
+    problem: str = attribute("sg", default="")
     reason: str = attribute("rs", default="")
 
 

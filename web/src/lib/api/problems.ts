@@ -32,6 +32,11 @@ export function problemFrom(status: number, contentType: string | null, body: un
   return new Problem(slug, status, sentenceFor(slug, details), details.field, request);
 }
 
+/** The sentence for a problem that is part of an answer: why something failed that the server did by itself. */
+export function reasonFor(slug: string, detail: string): string {
+  return sentenceFor(slug, { detail });
+}
+
 /** There was no answer at all. */
 export function unreachable(): Problem {
   return new Problem('unreachable', 0, t(navigator.onLine ? 'problem.unreachable' : 'problem.offline'));

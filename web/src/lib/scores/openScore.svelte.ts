@@ -6,6 +6,7 @@ import {
   leaveStand,
   readScore,
   readSnapshot,
+  type Import,
   type Item,
   type Page,
   type Person,
@@ -26,6 +27,8 @@ export class OpenScore {
   readonly me: string | undefined;
   /** It is shown as it was then. */
   readonly snapshotId: string | undefined;
+  #reading: Promise<void> | undefined;
+  #isStale = false;
 
   constructor(scoreId: string, me: string | undefined, snapshotId?: string) {
     this.scoreId = scoreId;
@@ -44,7 +47,24 @@ export class OpenScore {
     return this.score?.role === 'owner' || this.score?.role === 'editor';
   }
 
-  load = async (): Promise<void> => {
+  /** While it is read, more changes may come: they are read together, once more. */
+  load = (): Promise<void> => {
+    if (this.#reading) {
+      this.#isStale = true;
+      return this.#reading;
+    }
+    this.#reading = this.#read().finally(() => (this.#reading = undefined));
+    return this.#reading;
+  };
+
+  async #read(): Promise<void> {
+    do {
+      this.#isStale = false;
+      await this.#readOnce();
+    } while (this.#isStale);
+  }
+
+  async #readOnce(): Promise<void> {
     try {
       const { scoreId, snapshotId } = this;
       this.show(await (snapshotId === undefined ? readScore(scoreId) : readSnapshot(scoreId, snapshotId)));
@@ -54,7 +74,7 @@ export class OpenScore {
       if (failure.status === 404 && this.score) this.isGone = true;
       else this.problem = failure;
     }
-  };
+  }
 
   show(score: Score): void {
     this.score = score;
@@ -69,6 +89,7 @@ export class OpenScore {
       live.on('score.changed', ({ score_id, etag }) => {
         if (ours(score_id) && etag !== this.score?.etag) void this.load();
       }),
+      live.on('score.import', (news) => ours(news.score_id) && this.#madeMore(news)),
       live.on('score.marks', (news) => ours(news.score_id) && this.marks.heard(news)),
       live.on('score.layers', ({ score_id }) => ours(score_id) && void this.marks.reload()),
       live.on('score.deleted', ({ score_id }) => ours(score_id) && (this.isGone = true)),
@@ -77,8 +98,24 @@ export class OpenScore {
     return () => ends.forEach((end) => end());
   }
 
+  #madeMore({
+    import_id,
+    state,
+    pages_done,
+    pages_total,
+  }: Pick<Import, 'import_id' | 'state' | 'pages_done' | 'pages_total'>): void {
+    const { score } = this;
+    const known = score?.imports.some((each) => each.import_id === import_id);
+    if (!score || !known || state === 'ready' || state === 'failed') return void this.load();
+    const imports = score.imports.map((each) =>
+      each.import_id === import_id ? { ...each, state, pages_done, pages_total } : each,
+    );
+    this.score = { ...score, imports };
+  }
+
   /** Says that one is here, and on which page; returns a function that ends it. */
-  attend(pageId: () => number | undefined): () => void {
+  attend(pageId: () => number | undefined, { leaves = true } = {}): () => void {
+    if (this.me === undefined) return () => undefined;
     let isOver = false;
     const say = async (): Promise<void> => {
       try {
@@ -94,7 +131,7 @@ export class OpenScore {
     return () => {
       isOver = true;
       clearInterval(timer);
-      leaveStand(this.scoreId).catch(() => undefined);
+      if (leaves) leaveStand(this.scoreId).catch(() => undefined);
     };
   }
 }

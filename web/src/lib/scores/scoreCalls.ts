@@ -13,6 +13,7 @@ export type Library = components['schemas']['ScoreList'];
 export type Part = Score['parts'][number];
 export type Movement = Score['movements'][number];
 export type Jump = Score['jumps'][number];
+export type Import = Score['imports'][number];
 export type Snapshot = Score['snapshots'][number];
 export type Role = Score['role'];
 export type Access = Score['access'];
@@ -52,6 +53,12 @@ export async function deleteScore(scoreId: string): Promise<void> {
 export function setPages({ score_id, etag }: Score, pages: PageDraft[]): Promise<Score> {
   const params = { path: { score_id }, header: { 'If-Match': quoted(etag) } };
   return scoreFrom(http.PUT('/api/v1/scores/{score_id}/pages', { params, body: { pages } }));
+}
+
+/** A stored file that no page shows. If pages are being made of it, no more are. */
+export async function deleteItem(scoreId: string, itemId: string): Promise<void> {
+  const params = { path: { score_id: scoreId, item_id: itemId } };
+  await ask(http.DELETE('/api/v1/scores/{score_id}/items/{item_id}', { params }));
 }
 
 export async function createLayer(scoreId: string, name: string, partId: number | null): Promise<Layer> {

@@ -7,7 +7,8 @@ import { arranged } from './pageOrder';
 import { createScore, readScore, setPages, type PageDraft, type Score } from './scoreCalls';
 
 export const DESTINATION = 'score';
-export const ACCEPT = 'image/png,image/jpeg';
+export const ACCEPT =
+  '.pdf,.musicxml,.mxl,.xml,.mei,.abc,.png,.jpg,.jpeg,application/pdf,image/png,image/jpeg';
 
 const listeners = new Set<(scoreId: string) => void>();
 
@@ -19,7 +20,7 @@ export function onArranged(callback: (scoreId: string) => void): () => void {
 
 /** What is sent of what was picked; the rest is no music. */
 export function isMusic({ file }: Picked): boolean {
-  return sourceOf(file.name) === 'picture';
+  return sourceOf(file.name) !== undefined;
 }
 
 /** A score for each bundle, and its files on their way. */

@@ -49,6 +49,19 @@ class SnapshotView(msgspec.Struct, frozen=True, kw_only=True):
     created_at: str
 
 
+class ImportView(msgspec.Struct, frozen=True, kw_only=True):
+    """A file of which pages are made. If none can be, `problem` is the slug and `reason` the sentence that says why."""
+
+    import_id: str
+    item_id: str
+    name: str
+    state: Literal["failed", "ready", "running", "waiting"]
+    pages_done: int
+    pages_total: int | None = None
+    problem: str
+    reason: str
+
+
 class ScoreView(msgspec.Struct, frozen=True, kw_only=True):
     """A score, and what you are in it. `etag` is the state that a change has to name."""
 
@@ -68,6 +81,7 @@ class ScoreView(msgspec.Struct, frozen=True, kw_only=True):
     movements: list[MovementView]
     parts: list[ScorePartView]
     snapshots: list[SnapshotView]
+    imports: list[ImportView]
 
 
 class ScoreCard(msgspec.Struct, frozen=True, kw_only=True):

@@ -94,7 +94,7 @@ class SnapshotView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ImportView(msgspec.Struct, frozen=True, kw_only=True):
-    """A file of which pages are made. `reason` says why none can be."""
+    """A file of which pages are made. If none can be, `problem` is the slug and `reason` the sentence that says why."""
 
     import_id: str
     item_id: str
@@ -102,6 +102,7 @@ class ImportView(msgspec.Struct, frozen=True, kw_only=True):
     state: ImportState
     pages_done: int
     pages_total: int | None
+    problem: str
     reason: str
 
 
@@ -288,6 +289,7 @@ def _import(row: ImportRow) -> ImportView:
         state=row.state,
         pages_done=row.done,
         pages_total=row.total,
+        problem=row.problem,
         reason=row.reason,
     )
 

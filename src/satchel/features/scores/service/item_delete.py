@@ -4,8 +4,8 @@ import logging
 
 import msgspec
 
-from satchel.features.scores.model import MAX_SNAPSHOTS, ItemId, ItemInUse, ItemUnknown, read_id
-from satchel.features.scores.records import ITEM_SUMMARY, SCORE, SNAPSHOT, ItemEntry, ItemsRow, item_key
+from satchel.features.scores.model import MAX_SNAPSHOTS, PAGES, ItemId, ItemInUse, ItemUnknown, read_id
+from satchel.features.scores.records import IMPORT, ITEM_SUMMARY, SCORE, SNAPSHOT, ItemEntry, ItemsRow, item_key
 from satchel.features.scores.service import item_lock
 from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.score_find import Found, Viewer, find_score
@@ -50,6 +50,8 @@ async def _delete_locked(scores: Scores, found: Found, locked: ItemsRow, item_id
     if await is_pinned(scores, found, item_id):
         raise ItemInUse("A snapshot shows this item. Delete the snapshot first.")
     left = msgspec.structs.replace(locked, items=[each for each in locked.items if each.item_id != item_id])
+    # No more pages are made of a file that is gone.
+    gone = IMPORT.delete(owner=found.owner, score_id=found.score_id, item_id=item_id)
     less = [add("t", -entry.size_bytes), add("c", -1), assign("ua", scores.now())]
     await scores.tables.transact(
         [
@@ -57,6 +59,7 @@ async def _delete_locked(scores: Scores, found: Found, locked: ItemsRow, item_id
             ITEM_SUMMARY.update(less, owner=found.owner),
             # No page has come to show it since we looked.
             Check(SCORE.table, SCORE.key(owner=found.owner, score_id=found.score_id), attr("e") == found.row.etag),
+            *([] if entry.kind in PAGES else [gone]),
         ]
     )
     return entry

@@ -39,13 +39,14 @@ from satchel.features.scores.records import (
     pictured,
 )
 from satchel.features.scores.service.context import Scores
+from satchel.features.scores.service.import_facts import name_movements, name_score
 from satchel.features.scores.service.item_add import append_page, enter_item
 from satchel.features.scores.service.score_find import Found, Viewer, find_of
 from satchel.features.scores.service.score_presence import tell_onlookers
 from satchel.kernel.errors import SatchelError
-from satchel.media.score_pages import MadePage, PageSource, PagesRefused, SourceKind
+from satchel.media.score_pages import MadePage, PageSource, PagesRefused, SourceFacts, SourceKind
 from satchel.stores.ports.expressions import assign, attr
-from satchel.stores.ports.objects import SmallObject
+from satchel.stores.ports.objects import ObjectMissing, SmallObject
 from satchel.stores.ports.table import ConditionFailed
 
 IMPORTS_EVERY = timedelta(seconds=1)
@@ -57,6 +58,10 @@ _QUEUE = "sj:all"
 _SOURCES: dict[StoredKind, SourceKind] = {"d": "pdf", "x": "musicxml", "m": "mxl", "e": "mei", "a": "abc"}
 _log = logging.getLogger("satchel.scores")
 replace = msgspec.structs.replace
+
+
+class _ImportGone(Exception):
+    """Somebody has deleted the file, so that no more pages are made of it."""
 
 
 async def begin_import(scores: Scores, owner: OwnerId, score_id: ScoreId, item: ItemEntry) -> None:
@@ -101,44 +106,51 @@ async def _run(scores: Scores, job: ImportJobRow) -> None:
         await scores.tables.delete(IMPORT_JOB.table, _key(job))
         return
     try:
-        row = await _make_pages(scores, job, row)
-    except (PagesRefused, ScoresFull, TooManyItems, TooManyPages) as refusal:
-        found = await IMPORT.get(scores.tables, owner=job.owner, score_id=job.score_id, item_id=job.item_id)
-        row = replace(found or row, state="failed", reason=refusal.detail)
-    except ScoreUnknown:
-        await scores.tables.delete(IMPORT_JOB.table, _key(job))
-        return
+        await _note(scores, await _made(scores, job, row))
+    except (ScoreUnknown, ObjectMissing, _ImportGone):
+        pass
     except SatchelError as error:
         # The job is taken again when our time has run out.
         _log.warning("an import was put off: %s", error.detail)
         return
-    await _note(scores, row)
     await scores.tables.delete(IMPORT_JOB.table, _key(job))
+
+
+async def _made(scores: Scores, job: ImportJobRow, row: ImportRow) -> ImportRow:
+    """How it ended: with all pages, or with the reason why not."""
+    try:
+        return await _make_pages(scores, job, row)
+    except (PagesRefused, ScoresFull, TooManyItems, TooManyPages) as refusal:
+        found = await IMPORT.get(scores.tables, owner=job.owner, score_id=job.score_id, item_id=job.item_id)
+        return replace(found or row, state="failed", problem=refusal.slug, reason=refusal.detail)
 
 
 async def _make_pages(scores: Scores, job: ImportJobRow, row: ImportRow) -> ImportRow:
     source = PageSource(item_key(row.owner, row.score_id, row.item_id, row.kind), row.name, _SOURCES[row.kind])
     row = replace(row, state="running")
+    facts = SourceFacts(pages=0)
     async with aclosing(scores.pages.make(source, first=row.done)) as made:
         async for each in made:
             if isinstance(each, MadePage):
                 await _enter(scores, row, each)
                 row = replace(row, done=each.number + 1)
             else:
-                row = replace(row, total=each.pages)
+                facts = each
+                await name_score(scores, row, facts)
+                row = replace(row, total=facts.pages)
             await _note(scores, row)
             await scores.tables.update(
                 IMPORT_JOB.table, _key(job), [assign("xt", scores.now() + _HELD_FOR)], when=attr("o").exists()
             )
+    await name_movements(scores, row, facts, [page_item(row.item_id, number) for number in range(facts.pages)])
     return replace(row, state="ready")
 
 
 async def _enter(scores: Scores, row: ImportRow, made: MadePage) -> None:
     """A page as an item, and the last page of the score."""
     kind = LETTERS[made.kind]
-    digest = hashlib.blake2b(f"{row.item_id}/{made.number}".encode(), digest_size=16).digest()
     item = ItemEntry(
-        item_id=ItemId(stored_id(uuid.UUID(bytes=digest, version=4))),
+        item_id=page_item(row.item_id, made.number),
         kind=kind,
         size_bytes=len(made.body),
         name=str(made.number + 1),
@@ -152,9 +164,18 @@ async def _enter(scores: Scores, row: ImportRow, made: MadePage) -> None:
     await append_page(scores, row.owner, row.score_id, item)
 
 
+def page_item(source: ItemId, number: int) -> ItemId:
+    """The id of a page of a file, which has the same one whenever it is made."""
+    digest = hashlib.blake2b(f"{source}/{number}".encode(), digest_size=16).digest()
+    return ItemId(stored_id(uuid.UUID(bytes=digest, version=4)))
+
+
 async def _note(scores: Scores, row: ImportRow) -> None:
     found = await find_of(scores, Viewer(row.owner, Email("")), row.owner, row.score_id)
-    await scores.tables.put(IMPORT.table, IMPORT.item(row))
+    try:
+        await scores.tables.put(IMPORT.table, IMPORT.item(row), when=attr("o").exists())
+    except ConditionFailed as error:
+        raise _ImportGone from error
     state: ImportState = row.state
     event = ScoreImportEvent(
         score_id=public_id(row.score_id),
@@ -163,7 +184,8 @@ async def _note(scores: Scores, row: ImportRow) -> None:
         pages_done=row.done,
         pages_total=row.total,
     )
-    await tell_onlookers(scores, found, event)
+    # The owner may be looking at the library.
+    await tell_onlookers(scores, found, event, also=[row.owner])
 
 
 def _key(job: ImportJobRow) -> dict[str, str]:

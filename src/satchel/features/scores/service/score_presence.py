@@ -1,6 +1,6 @@
 """Who looks at a score right now, and what they are told. Who is not heard of for a while is not there any more."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import timedelta
 
@@ -46,15 +46,20 @@ async def leave(scores: Scores, found: Found, viewer: Viewer) -> None:
 
 
 async def tell_onlookers(
-    scores: Scores, found: Found, event: LiveEvent, may_hear: Callable[[Viewer], bool] = lambda _: True
+    scores: Scores,
+    found: Found,
+    event: LiveEvent,
+    may_hear: Callable[[Viewer], bool] = lambda _: True,
+    *,
+    also: Sequence[OwnerId] = (),
 ) -> None:
-    """Tell those who look at a score, and still may."""
+    """Tell those who look at a score, and still may; and others, wherever they look."""
     # An event is a hint. What it is about has happened, whether or not somebody hears of it.
     with suppress(Unavailable):
         everybody = await scores.ephemeral.run(HashAll(SCORE_HERE(score_id=found.score_id)))
         present = _present(scores, found, everybody)
         heard = [each.user_id for each in present if may_hear(Viewer(each.user_id, each.email))]
-        if commands := tell(heard, event):
+        if commands := tell({*heard, *also}, event):
             await scores.ephemeral.together(*commands)
 
 
