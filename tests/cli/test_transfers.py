@@ -23,6 +23,7 @@ class Pair:
 
     ann: Person
     bob: Person
+    anns_address: str
     bobs_address: str
 
 
@@ -32,7 +33,7 @@ def pair(ann: Person, bob: Person, server: ServerProcess) -> Pair:
     for person, name in ((ann, "Ann"), (bob, "Bob")):
         signup = ("signup", "--server", server.url, "--email", f"{name}{number}@example.org", "--name", name)
         assert person.run(*signup, SATCHEL_PASSWORD=PASSWORD).code == 0
-    return Pair(ann, bob, f"bob{number}@example.org")
+    return Pair(ann, bob, f"ann{number}@example.org", f"bob{number}@example.org")
 
 
 def sent(pair: Pair, *arguments: str) -> Any:
@@ -113,14 +114,14 @@ def test_what_was_handed_over_can_be_handed_over_again(pair: Pair) -> None:
     assert explains(pair.ann.run("transfers", "withdraw", second), 1)
 
 
-def test_an_address_that_nobody_has_costs_nothing_but_a_second_try(pair: Pair) -> None:
+def test_an_address_that_nobody_has_is_refused_before_anything_is_sent(pair: Pair) -> None:
     fill(pair.ann.home / "notes.txt", 10)
-    ran = pair.ann.run("put", "notes.txt", "--to", "nobody-has-this@example.org")
-    assert ran.code == 1
-    assert "Error: " in ran.err
-    ran = pair.ann.run("put", "notes.txt", "--to", pair.bobs_address)
-    assert ran.code == 0, ran
-    assert "1 file was sent before." in ran.out
+    for address in ("nobody-has-this@example.org", "no address", pair.anns_address):
+        ran = pair.ann.run("put", "notes.txt", "--to", address)
+        assert (ran.code, ran.out) == (1, ""), ran
+        assert "Error: " in ran.err
+    assert listed(pair.ann) == []
+    assert pair.ann.run("put", "notes.txt", "--to", pair.bobs_address).code == 0
     assert len(listed(pair.ann, "Sent")) == 1
 
 

@@ -80,6 +80,7 @@ ACCESS: dict[tuple[str, str], tuple[set[str], dict[str, Any]]] = {
     ("GET", "/shelf/archive"): (MEMBERS, {"params": {"file": "x"}}),
     ("GET", "/shelf/usage"): (MEMBERS, {}),
     ("POST", "/transfers"): (GUESTS_TOO, {"json": {"to": {"kind": "room", "room_id": "x"}, "files": ["x"]}}),
+    ("POST", "/transfers/receiver"): (MEMBERS, {"json": {"email": "nobody@example.org"}}),
     ("GET", "/transfers"): (GUESTS_TOO, {}),
     ("GET", "/transfers/waiting"): (GUESTS_TOO, {}),
     ("GET", "/transfers/{transfer_id}"): (GUESTS_TOO, {}),

@@ -242,3 +242,23 @@ async def test_whoever_has_to_repeat_a_request_with_its_key_sends_once(
     satchel.clock.advance(1)
     other = await ann("POST", "/transfers", json=body, headers={"idempotency-key": "another"})
     assert (await history(bob))[0] == other.json()["transfer_id"] != answers[0].json()["transfer_id"]
+    changed = await ann("POST", "/transfers", json=body | {"note": "other"}, headers={"idempotency-key": "k"})
+    assert (changed.status_code, slug(changed)) == (422, "transfer-key-reused")
+    sent_again = f"/transfers/{other.json()['transfer_id']}/resend"
+    resent = [await ann("POST", sent_again, headers={"idempotency-key": "r"}) for _ in range(2)]
+    assert len({answer.json()["transfer_id"] for answer in resent}) == 1
+    assert len(await history(bob)) == 3
+
+
+async def test_an_address_can_be_tried_before_anything_is_uploaded(satchel: Satchel, ann: Caller, bob: Caller) -> None:
+    async def tried(email: str) -> int:
+        return (await ann("POST", "/transfers/receiver", json={"email": email})).status_code
+
+    assert await tried("bob@example.org") == 204
+    assert await tried("ann@example.org") == 409
+    assert await tried("no address") == 422
+    assert (await waiting(bob), await history(ann)) == ([], [])
+    # Trying is no cheaper a way to find out who has an account than sending is.
+    tries = [await tried(f"nobody{number}@example.org") for number in range(70)]
+    assert set(tries) == {404, 429}
+    assert await tried("bob@example.org") == 429

@@ -84,6 +84,29 @@ async def test_what_is_withdrawn_or_declined_goes_from_the_shelf_though_the_powe
     await left_clean(satchel, ann, bob)
 
 
+async def test_a_key_leads_to_its_transfer_whenever_the_power_went_out_and_however_late_it_is_repeated(
+    pair: Pair, before: Before
+) -> None:
+    satchel, ann, bob = pair
+    number, done = 0, False
+    while not done:
+        number += 1
+        file = await uploaded(satchel, ann, f"{number}.txt", b"%d" % number)
+        body = {"to": {"kind": "email", "email": "bob@example.org"}, "files": [file.file_id]}
+        key = {"idempotency-key": f"key-{number}"}
+        done = await survived(
+            before, number, lambda body=body, key=key: ann("POST", "/transfers", json=body, headers=key)
+        )
+        satchel.clock.advance(600)
+        await ann.refresh()
+        await bob.refresh()
+        again = await ann("POST", "/transfers", json=body, headers=key)
+        assert again.status_code == 201, again.text
+        assert len(await history(bob)) == number
+    assert number > 5
+    await left_clean(satchel, ann, bob)
+
+
 async def left_clean(satchel: Satchel, *people: Caller) -> None:
     """A day later nothing is stored that no file shows."""
     satchel.clock.advance(24 * 3600 + 1)

@@ -70,8 +70,9 @@ class FilePut:
             raise CommandFailed("Some files were not sent. Run the same command again to retry them.")
         if self.target.receiver is None or not found.sources:
             return None
-        key = journal.key_for(*self.target.receiver.values(), words)
-        transfer = hand_over(self.client, self.target.receiver, self._ids(sent, folder), words, key)
+        ids = self._ids(sent, folder)
+        key = journal.key_for(*self.target.receiver.values(), words, *ids)
+        transfer = hand_over(self.client, self.target.receiver, ids, words, key)
         self._tell_handed(transfer)
         return transfer
 

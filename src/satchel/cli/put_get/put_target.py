@@ -48,6 +48,8 @@ def put_target(
     user_id = client.call("GET", "/accounts/me", PersonView).user_id
     if not email:
         return PutTarget(folder, [user_id, folder.strip("/")])
+    # Before the first byte: a wrong address would otherwise show only when everything is uploaded.
+    client.call("POST", "/transfers/receiver", object, {"email": email})
     # Not whom it is for: with an address corrected, what is on the shelf already is not sent again.
     folder = folder or SENT
     return PutTarget(folder, [user_id, "to", folder.strip("/")], SHELF, {"kind": "email", "email": email}, email)

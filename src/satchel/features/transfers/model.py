@@ -28,6 +28,7 @@ ENDED: tuple[State, ...] = ("declined", "withdrawn")
 MAX_FILES = 1000
 MAX_NOTE_CHARACTERS = 500
 MAX_ID_CHARACTERS = 64
+MAX_EMAIL_CHARACTERS = 1000
 # The folder of a shelf for received files.
 RECEIVED_FOLDER = "Received"
 
@@ -90,6 +91,13 @@ class NoAnswersWanted(Conflict):
     title = "This transfer does not ask for answers"
 
 
+class KeyReused(Invalid):
+    """The idempotency key came with another transfer before. Use a new key for each transfer."""
+
+    slug = "transfer-key-reused"
+    title = "This key was used for another transfer"
+
+
 @dataclass(frozen=True, slots=True)
 class Party:
     """A sender or receiver."""
@@ -120,7 +128,7 @@ class _To(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", forbid_un
 class ToEmail(_To, frozen=True, kw_only=True, tag="email"):
     """The account with this address. Files come from the sender's shelf and go to the receiver's."""
 
-    email: Annotated[str, msgspec.Meta(max_length=1000)]
+    email: Annotated[str, msgspec.Meta(max_length=MAX_EMAIL_CHARACTERS)]
 
 
 class ToPerson(_To, frozen=True, kw_only=True, tag="person"):

@@ -135,6 +135,15 @@ class PostingRow(Record, frozen=True, kw_only=True):
     due: str = attribute("AbsoluteExpiryTime")
 
 
+class KeyRow(Record, frozen=True, kw_only=True):
+    """An idempotency key of a sender, and the transfer that it became. `order` is the digest of what was asked for."""
+
+    sender_id: PersonId = attribute("senderId")
+    key: str = attribute("idempotencyKey")
+    transfer_id: TransferId = attribute("transferId")
+    order: str = attribute("orderDigest")
+
+
 TRANSFER = Shape(
     TransferRow,
     USER_TRANSFERS,
@@ -191,22 +200,21 @@ POSTING = Shape(
     owner=OWNER,
     about="Journal: a transfer that is being made or ended; interrupted ones through RefreshTokenExpiration",
 )
-SHAPES = (TRANSFER, FILES, RECEIPT, POINTER, SENT, RECEIVED, WAITING, POSTING)
-# A client may repeat its request when the server has started anew.
-BEGUN = EphemeralKey(
-    "transfer-begun:{sender_id}:{key}",
-    "value",
+KEY = Shape(
+    KeyRow,
+    USER_TRANSFERS,
+    {"PK": "User#{sender_id}", "SK": "Key#{key}"},
     owner=OWNER,
-    about="Idempotency key of a sender → transfer id",
-    durable=True,
+    about="Idempotency key of a sender → transfer; written together with the transfer's own row",
 )
+SHAPES = (TRANSFER, FILES, RECEIPT, POINTER, SENT, RECEIVED, WAITING, POSTING, KEY)
 CHALLENGE = EphemeralKey(
     "transfer-challenge:{transfer_id}:{person_id}:{place}",
     "value",
     owner=OWNER,
     about="The challenge by which a receiver proves that they have a file",
 )
-EPHEMERAL_KEYS = (BEGUN, CHALLENGE)
+EPHEMERAL_KEYS = (CHALLENGE,)
 
 
 def as_person(person_id: str) -> str:

@@ -1,6 +1,7 @@
 // The API calls for transfers, and their types.
 import type { components } from '$lib/api/schema';
 import { ask, http } from './client';
+import { RepeatKeys } from './repeatKeys';
 
 export type Transfer = components['schemas']['TransferView'];
 export type TransferFile = Transfer['files'][number];
@@ -22,12 +23,14 @@ export type HandOverOptions = {
 };
 
 const PAGE = 30;
+const repeated = new RepeatKeys();
 
-/** Files and folders of the shelf by e-mail; in a room, files of that room. */
+/** Files and folders of the shelf by e-mail; in a room, files of that room. With the same key it is done once. */
 export function handOver(
   to: Receiver,
   files: readonly string[],
   options: HandOverOptions = {},
+  key?: string,
 ): Promise<Transfer> {
   const { note, wantsAnswers, answers } = options;
   const body = {
@@ -37,7 +40,14 @@ export function handOver(
     ...(wantsAnswers && { wants_answers: true }),
     ...(answers && { answers }),
   };
-  return ask(http.POST('/api/v1/transfers', { body }));
+  const send = (key: string): Promise<Transfer> =>
+    ask(http.POST('/api/v1/transfers', { params: { header: { 'Idempotency-Key': key } }, body }));
+  return key ? send(key) : repeated.once(body, send);
+}
+
+/** Refused if nothing can be sent to this address. Nothing is sent. */
+export function checkReceiver(email: string): Promise<unknown> {
+  return ask(http.POST('/api/v1/transfers/receiver', { body: { email } }));
 }
 
 export function readTransfers(
@@ -76,7 +86,14 @@ export function withdraw(transferId: string): Promise<Transfer> {
 
 /** Sends the same again, as a new transfer. */
 export function resend(transferId: string): Promise<Transfer> {
-  return ask(http.POST('/api/v1/transfers/{transfer_id}/resend', which(transferId)));
+  const path = { transfer_id: transferId };
+  return repeated.once(['resend', transferId], (key) =>
+    ask(
+      http.POST('/api/v1/transfers/{transfer_id}/resend', {
+        params: { path, header: { 'Idempotency-Key': key } },
+      }),
+    ),
+  );
 }
 
 /** A challenge that only somebody with every byte of the file can answer. */

@@ -8,7 +8,7 @@ import { toasts } from '$lib/ui/toasts.svelte';
 import { whenArrived } from '$lib/uploads/arrival.svelte';
 import { browserStorage, queue } from '$lib/uploads/queue.svelte';
 import type { Whereto } from '$lib/uploads/resumeStore';
-import { randomKey } from '$lib/uploads/upload.svelte';
+import { randomKey } from '$lib/api/repeatKeys';
 import { filesOf, HandOvers, type HandOver, type Target } from './pendingHandOvers.svelte';
 import { bring, type RoomFile } from './rooms';
 
@@ -39,14 +39,14 @@ export async function send(
   const uploads = queue.add(folder ? picked.map((each) => within(folder, each)) : picked, wheretoOf(target));
   if (!uploads.length) return;
   const handOver = { key: randomKey(), owner: session.personId ?? '', target: plain(target), options: rest };
-  await handOvers.carry(handOver, async () => offer(target, await whenArrived(uploads), rest));
+  await handOvers.carry(handOver, async () => offer(target, await whenArrived(uploads), rest, handOver.key));
 }
 
 /** Hand over what a closed page has left behind in the room. */
 export async function sendLeftBehind(handOver: HandOver, files: readonly RoomFile[]): Promise<void> {
   const { target, options } = handOver;
   const ids = filesOf(handOver, files).map(({ file_id }) => file_id);
-  await handOvers.carry(handOver, () => offer(target, ids, options));
+  await handOvers.carry(handOver, () => offer(target, ids, options, handOver.key));
 }
 
 /** Copy from the shelf of whoever sends. */
@@ -70,14 +70,21 @@ export function wheretoOf({ roomId, person }: Target): Whereto {
 }
 
 /** Whether nothing is left to be told. */
-async function offer(target: Target, fileIds: readonly string[], options: HandOverOptions): Promise<boolean> {
+async function offer(
+  target: Target,
+  fileIds: readonly string[],
+  options: HandOverOptions,
+  key?: string,
+): Promise<boolean> {
   const { roomId: room_id, person } = target;
   const to: Receiver = person
     ? { kind: 'person', room_id, person_id: person.person_id }
     : { kind: 'room', room_id };
   for (let at = 0; at < fileIds.length; at += MOST_FILES) {
     const offered = await act(async () => {
-      await handOver(to, fileIds.slice(at, at + MOST_FILES), options);
+      const some = fileIds.slice(at, at + MOST_FILES);
+      // Also when a page that was closed meanwhile had sent them: the same files are the same transfer.
+      await handOver(to, some, options, key && `${key}-${first(some)}`);
     });
     if (!offered) return false;
   }
@@ -87,6 +94,10 @@ async function offer(target: Target, fileIds: readonly string[], options: HandOv
     person ? t('rooms.sent.toPerson', { count, name: person.name }) : t('rooms.sent.toAll', { count }),
   );
   return true;
+}
+
+function first(ids: readonly string[]): string {
+  return ids.reduce((one, other) => (other < one ? other : one));
 }
 
 /** No more of a person than is needed to name them. */

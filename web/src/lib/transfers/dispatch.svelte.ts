@@ -1,7 +1,7 @@
 // Hands over files from this device: they are uploaded to the shelf first, into a folder of their own, and are
 // handed over once all have arrived, whichever page is open by then.
 import { Problem } from '$lib/api/client';
-import { handOver, type Transfer } from '$lib/api/transfers';
+import { checkReceiver, handOver, type Transfer } from '$lib/api/transfers';
 import { ROOT } from '$lib/files/addresses';
 import { foldersIn, makeFolder, readFolder, type Cursor } from '$lib/files/entries';
 import type { Picked } from '$lib/files/pickedFiles';
@@ -63,6 +63,8 @@ class Dispatches {
     note: string,
     onsent: (transfer: Transfer) => void,
   ): Promise<void> {
+    // Before the first byte: a wrong address would show only when everything is uploaded.
+    await checkReceiver(email);
     const folder = await makeFolder(nameNow(), await sentFolder());
     const uploads = queue.add(picked, { destination: 'shelf', folder: folder.id });
     const dispatch = new Dispatch(email, note, folder.id, uploads);

@@ -1,4 +1,5 @@
 // One upload: its state, progress, speed and problem.
+import { randomKey } from '$lib/api/repeatKeys';
 import type { Picked } from '$lib/files/pickedFiles';
 import { after, type Happening, type State } from './lifecycle';
 import type { Whereto } from './resumeStore';
@@ -7,13 +8,6 @@ import { secondsLeft, Speed } from './speed';
 // More often than this nobody sees, and every redraw takes time from the sending.
 const SHOWN_EVERY_SECONDS = 0.2;
 let last = 0;
-
-/** `crypto.randomUUID` is not there over plain http. */
-export function randomKey(): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
-    byte.toString(16).padStart(2, '0'),
-  ).join('');
-}
 
 export class Upload {
   readonly id = ++last;

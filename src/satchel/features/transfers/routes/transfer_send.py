@@ -11,12 +11,15 @@ from satchel.edge.api.idempotency_key import idempotency_key_of
 from satchel.edge.files.downloads import attached_as
 from satchel.edge.http.callers import Guest, Member
 from satchel.features.transfers.model import (
+    MAX_EMAIL_CHARACTERS,
     MAX_FILES,
     MAX_NOTE_CHARACTERS,
     AlreadyTaken,
     FilesGone,
     Id,
+    KeyReused,
     NoAnswersWanted,
+    PersonId,
     ReceiverUnknown,
     To,
     ToYourself,
@@ -29,6 +32,8 @@ from satchel.features.transfers.service import history, transfer_send
 from satchel.features.transfers.service.context import Transfers
 from satchel.features.transfers.service.history import Which
 from satchel.kernel.errors import Forbidden, NotFound, TooLarge, TooMany
+
+SENDS = {"Idempotency-Key": "letters, digits, - and _: a retry with the same key is the same transfer"}
 
 
 class NewTransfer(Body, frozen=True, kw_only=True):
@@ -45,6 +50,12 @@ class NewTransfer(Body, frozen=True, kw_only=True):
     answers: Id | None = None
 
 
+class ReceiverCheck(Body, frozen=True, kw_only=True):
+    """The address that files are to be sent to."""
+
+    email: Annotated[str, msgspec.Meta(max_length=MAX_EMAIL_CHARACTERS)]
+
+
 class HistoryQuery(Query, frozen=True, kw_only=True):
     """Which transfers, and which page. `cursor` comes from the previous answer."""
 
@@ -59,8 +70,8 @@ def routes(transfers: Transfers) -> Router:
     @router.post(
         "/transfers",
         status=201,
-        raises=(NotFound, ReceiverUnknown, ToYourself, NoAnswersWanted, TooLarge, TooMany),
-        sends={"Idempotency-Key": "letters, digits, - and _: a retry with the same key is the same transfer"},
+        raises=(NotFound, ReceiverUnknown, ToYourself, NoAnswersWanted, TooLarge, TooMany, KeyReused),
+        sends=SENDS,
     )
     async def send_files(caller: Member | Guest, body: NewTransfer, request: Request) -> TransferView:
         """Send files to an account, to one person in a room, or to everybody in it.
@@ -80,6 +91,11 @@ def routes(transfers: Transfers) -> Router:
         )
         transfer_id = await transfer_send.send(transfers, person_id, order, is_member=isinstance(caller, Member))
         return await show(transfers, person_id, transfer_id)
+
+    @router.post("/transfers/receiver", status=204, raises=(ReceiverUnknown, ToYourself, TooMany))
+    async def check_receiver(caller: Member, body: ReceiverCheck) -> None:
+        """Ask whether you can send files to this e-mail address, before you upload them. Nothing is sent."""
+        await transfer_send.check_receiver(transfers, PersonId(caller.user_id), body.email)
 
     @router.get("/transfers")
     async def list_transfers(caller: Member | Guest, query: HistoryQuery) -> TransferList:
@@ -120,12 +136,16 @@ def routes(transfers: Transfers) -> Router:
         return await show(transfers, person_id, transfer_id)
 
     @router.post(
-        "/transfers/{transfer_id}/resend", status=201, raises=(NotFound, FilesGone, ReceiverUnknown, Forbidden)
+        "/transfers/{transfer_id}/resend",
+        status=201,
+        raises=(NotFound, FilesGone, ReceiverUnknown, Forbidden, KeyReused),
+        sends=SENDS,
     )
-    async def resend_transfer(caller: Member | Guest, transfer_id: str) -> TransferView:
+    async def resend_transfer(caller: Member | Guest, transfer_id: str, request: Request) -> TransferView:
         """Send the same files to the same people again."""
         person_id = person_of(caller)
-        new_id = await transfer_send.resend(transfers, person_id, TransferId(transfer_id))
+        key = idempotency_key_of(request)
+        new_id = await transfer_send.resend(transfers, person_id, TransferId(transfer_id), key)
         return await show(transfers, person_id, new_id)
 
     return router

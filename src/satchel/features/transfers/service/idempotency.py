@@ -1,40 +1,38 @@
-"""Send once, though the sender has to repeat the request because its answer was lost."""
+"""Send once, though the sender has to repeat the request because its answer was lost.
 
+The key is written in the transaction that makes the transfer visible. So it leads to a transfer if and only if there is
+one, whenever the server died and however late the request is repeated.
+"""
+
+import hashlib
 from dataclasses import dataclass
-from datetime import timedelta
 
-from satchel.features.transfers.model import PersonId, TransferId
-from satchel.features.transfers.records import BEGUN, TRANSFER
-from satchel.features.transfers.service.context import Transfers
-from satchel.kernel.errors import Unavailable
-from satchel.stores.patterns.idempotency_key import IdempotencyKey
+import msgspec
 
-# Much longer than writing a transfer takes. If the server dies meanwhile, the key is free again after this.
-BEGUN_WITHIN = timedelta(seconds=30)
+from satchel.features.transfers.model import KeyReused, PersonId, TransferId
+from satchel.features.transfers.records import KEY, KeyRow
+from satchel.stores.ports.table import Tables
 
 
 @dataclass(frozen=True, slots=True)
 class SenderKey:
-    """A sender's idempotency key, and the transfer that it stands for."""
+    """A sender's idempotency key, and the digest of what it was sent with."""
 
-    transfers: Transfers
-    key: IdempotencyKey
+    tables: Tables
+    sender_id: PersonId
+    key: str
+    order: str
 
     async def find(self) -> TransferId | None:
-        """The transfer that was sent with this key before."""
-        found = await self.key.find()
-        transfer = None if found is None else await TRANSFER.get(self.transfers.tables, transfer_id=found)
-        return None if transfer is None else transfer.transfer_id
+        """The transfer that the key became. Raises `KeyReused` if it came with another order."""
+        found = await KEY.get(self.tables, sender_id=self.sender_id, key=self.key)
+        if found is not None and found.order != self.order:
+            raise KeyReused("This idempotency key was used for another transfer. Use a new key.")
+        return None if found is None else found.transfer_id
 
-    async def claim(self, transfer_id: TransferId) -> None:
-        if await self.key.claim(transfer_id, BEGUN_WITHIN) is not None:
-            raise Unavailable("This transfer is being sent. Try again in a moment.")
-
-    async def settle(self, transfer_id: TransferId) -> None:
-        """Record that the transfer exists."""
-        await self.key.settle(transfer_id)
+    def row(self, transfer_id: TransferId) -> KeyRow:
+        return KeyRow(sender_id=self.sender_id, key=self.key, transfer_id=transfer_id, order=self.order)
 
 
-def sender_key(transfers: Transfers, sender_id: PersonId, idempotency_key: str) -> SenderKey:
-    place = BEGUN(sender_id=sender_id, key=idempotency_key)
-    return SenderKey(transfers, IdempotencyKey(transfers.ephemeral, place))
+def sender_key(tables: Tables, sender_id: PersonId, key: str, *order: object) -> SenderKey:
+    return SenderKey(tables, sender_id, key, hashlib.sha256(msgspec.json.encode(order)).hexdigest())

@@ -5,28 +5,13 @@ delivers it to its receivers. Otherwise it deletes all of its rows. An entry exi
 declined, too, so that its files are surely removed from the shelf.
 """
 
-from satchel.features.transfers.model import ENDED, MAX_FILES
-from satchel.features.transfers.records import (
-    FILES,
-    FILES_PER_ROW,
-    FILES_SHOWN,
-    POINTER,
-    POSTING,
-    POSTING_INDEX,
-    POSTING_SORT,
-    RECEIPT,
-    RECEIVED,
-    SENT,
-    TRANSFER,
-    WAITING,
-    PostingRow,
-    chunk_of,
-)
+from satchel.features.transfers.model import ENDED
+from satchel.features.transfers.records import POSTING, POSTING_INDEX, POSTING_SORT, TRANSFER, PostingRow
 from satchel.features.transfers.service import history
 from satchel.features.transfers.service.context import Transfers
 from satchel.features.transfers.service.transfer_end import take_from_shelf, withdraw_from_all
-from satchel.features.transfers.service.transfer_write import bring
-from satchel.stores.ports.table import Key, Range
+from satchel.features.transfers.service.transfer_write import bring, take_away
+from satchel.stores.ports.table import Range
 
 
 async def sweep_unfinished(transfers: Transfers) -> int:
@@ -41,7 +26,7 @@ async def sweep_unfinished(transfers: Transfers) -> int:
 async def _finish(transfers: Transfers, posting: PostingRow) -> None:
     transfer = await TRANSFER.get(transfers.tables, transfer_id=posting.transfer_id)
     if transfer is None:
-        await _take_away(transfers, posting)
+        await take_away(transfers, posting)
     elif transfer.withdrawn_at:
         await withdraw_from_all(transfers, transfer)
     else:
@@ -52,16 +37,3 @@ async def _finish(transfers: Transfers, posting: PostingRow) -> None:
         unsaved = [each for each in receipts if not each.saved_at and each.state not in ENDED]
         await bring(transfers, transfer, unsaved, await history.files_of(transfers, transfer))
     await transfers.tables.delete(POSTING.table, POSTING.key(transfer_id=posting.transfer_id))
-
-
-async def _take_away(transfers: Transfers, posting: PostingRow) -> None:
-    transfer_id, sender_id = posting.transfer_id, posting.sender_id
-    keys: list[Key] = [
-        FILES.key(transfer_id=transfer_id, chunk=chunk_of(place))
-        for place in range(FILES_SHOWN, MAX_FILES, FILES_PER_ROW)
-    ]
-    keys += [shape.key(person_id=sender_id, transfer_id=transfer_id) for shape in (POINTER, SENT)]
-    for person_id in posting.receiver_ids:
-        keys.append(RECEIPT.key(person_id=person_id, transfer_id=transfer_id))
-        keys += [shape.key(person_id=person_id, transfer_id=transfer_id) for shape in (POINTER, RECEIVED, WAITING)]
-    await transfers.tables.write_many(TRANSFER.table, delete=keys)

@@ -25,13 +25,12 @@ from satchel.features.transfers.records import TRANSFER, TransferRow, as_person,
 from satchel.features.transfers.service import history, receipts, transfer_contents
 from satchel.features.transfers.service.context import Transfers
 from satchel.features.transfers.service.history import Involved
-from satchel.features.transfers.service.idempotency import sender_key
+from satchel.features.transfers.service.idempotency import SenderKey, sender_key
 from satchel.features.transfers.service.transfer_end import noted, withdraw_from_all
 from satchel.features.transfers.service.transfer_notify import tell_changed
 from satchel.features.transfers.service.transfer_write import Parcel, deliver, write_down
-from satchel.kernel.errors import Forbidden, Invalid, Unauthenticated
+from satchel.kernel.errors import Forbidden, Invalid, Unauthenticated, Unavailable
 from satchel.kernel.handed_file import HandedFile
-from satchel.kernel.ids import new_id
 from satchel.stores.ports.expressions import assign, attr
 
 
@@ -51,7 +50,7 @@ class Order:
 
 
 async def send(transfers: Transfers, sender_id: PersonId, order: Order, *, is_member: bool) -> TransferId:
-    key = None if order.idempotency_key is None else sender_key(transfers, sender_id, order.idempotency_key)
+    key = _key(transfers, sender_id, order)
     if key is not None and (earlier := await key.find()) is not None:
         return earlier
     asked = None if order.answers is None else await _asked(transfers, sender_id, order.answers)
@@ -69,18 +68,37 @@ async def send(transfers: Transfers, sender_id: PersonId, order: Order, *, is_me
         raise Invalid("An answer goes to the person who asked for it. Leave `to` out.", field="to")
     if order.wants_answers and not parcel.is_to_room:
         raise Invalid("Only a transfer to everybody in a room can ask for answers.", field="wants_answers")
-    transfer_id = TransferId(new_id(transfers.clock))
-    if key is not None:
-        await key.claim(transfer_id)
-    posted = await write_down(transfers, transfer_id, parcel)
-    if key is not None:
-        await key.settle(transfer_id)
-    await deliver(transfers, posted)
-    return transfer_id
+    return await _write_once(transfers, parcel, key)
 
 
-async def resend(transfers: Transfers, person_id: PersonId, transfer_id: TransferId) -> TransferId:
+def _key(transfers: Transfers, sender_id: PersonId, order: Order) -> SenderKey | None:
+    if order.idempotency_key is None:
+        return None
+    asked = (order.to, sorted(order.files), order.note, order.wants_answers, order.answers)
+    return sender_key(transfers.tables, sender_id, order.idempotency_key, *asked)
+
+
+async def _write_once(transfers: Transfers, parcel: Parcel, key: SenderKey | None) -> TransferId:
+    """Write and deliver it, unless the key became a transfer while this one was prepared."""
+    posted = await write_down(transfers, parcel, key)
+    if posted is not None:
+        await deliver(transfers, posted)
+        return posted.transfer.transfer_id
+    earlier = None if key is None else await key.find()
+    if earlier is None:
+        raise Unavailable("This transfer is being sent. Try again in a moment.")
+    return earlier
+
+
+async def resend(
+    transfers: Transfers, person_id: PersonId, transfer_id: TransferId, idempotency_key: str | None = None
+) -> TransferId:
     """Send the same files to the same people, or to those in the room now. All files have to exist."""
+    key = None
+    if idempotency_key is not None:
+        key = sender_key(transfers.tables, person_id, idempotency_key, "resend", transfer_id)
+        if (earlier := await key.find()) is not None:
+            return earlier
     involved = await _sent(transfers, person_id, transfer_id)
     old = involved.transfer
     files = await history.files_of(transfers, old)
@@ -102,9 +120,7 @@ async def resend(transfers: Transfers, person_id: PersonId, transfer_id: Transfe
         wants_answers=old.wants_answers,
         answers=old.answers,
     )
-    new = TransferId(new_id(transfers.clock))
-    await deliver(transfers, await write_down(transfers, new, parcel))
-    return new
+    return await _write_once(transfers, parcel, key)
 
 
 async def withdraw(transfers: Transfers, person_id: PersonId, transfer_id: TransferId) -> None:
@@ -130,7 +146,8 @@ async def withdraw(transfers: Transfers, person_id: PersonId, transfer_id: Trans
     await tell_changed(transfers, [person_id], transfer_id)
 
 
-async def _from_shelf(transfers: Transfers, sender_id: PersonId, order: Order, email: str) -> Parcel:
+async def check_receiver(transfers: Transfers, sender_id: PersonId, email: str) -> tuple[Known, Known]:
+    """Sender and receiver of what is sent to this address. Raises what sending to it would raise."""
     sender = await transfers.people.by_id(sender_id)
     receiver = await transfers.people.by_email(email)
     if receiver is None or sender is None:
@@ -139,6 +156,11 @@ async def _from_shelf(transfers: Transfers, sender_id: PersonId, order: Order, e
     # Only now: of many addresses tried at once, the right ones must not stand out above the limit.
     await transfers.unknown_receivers.check(sender_id)
     _check_other(sender_id, receiver.person_id)
+    return sender, receiver
+
+
+async def _from_shelf(transfers: Transfers, sender_id: PersonId, order: Order, email: str) -> Parcel:
+    sender, receiver = await check_receiver(transfers, sender_id, email)
     files = await transfers.shelf.gather(sender_id, order.files, MAX_FILES)
     return Parcel(
         sender=_party(sender),

@@ -9,10 +9,12 @@ from dataclasses import dataclass
 
 import msgspec
 
-from satchel.features.transfers.model import NOWHERE, NotOffered, Party, RoomId, TransferFile, TransferId
+from satchel.features.transfers.model import MAX_FILES, NOWHERE, NotOffered, Party, RoomId, TransferFile, TransferId
 from satchel.features.transfers.records import (
     FILES,
+    FILES_PER_ROW,
     FILES_SHOWN,
+    KEY,
     NAMES_SHOWN,
     POINTER,
     POSTING,
@@ -27,17 +29,20 @@ from satchel.features.transfers.records import (
     TransferRow,
     as_person,
     as_room,
+    chunk_of,
     rows_of_files,
 )
 from satchel.features.transfers.service import history
 from satchel.features.transfers.service.context import FINISHED_WITHIN, Transfers
+from satchel.features.transfers.service.idempotency import SenderKey
 from satchel.features.transfers.service.receipts import answered, change, first_receipt, pointer_to
 from satchel.features.transfers.service.transfer_notify import tell_changed, tell_offered
 from satchel.features.transfers.service.transfer_receive import land
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import NotFound
+from satchel.kernel.ids import new_id
 from satchel.stores.patterns.optimistic_update import NEW
-from satchel.stores.ports.table import Item
+from satchel.stores.ports.table import Item, Key, TransactionCancelled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,18 +73,40 @@ class Posted:
     files: Sequence[TransferFile]
 
 
-async def write_down(transfers: Transfers, transfer_id: TransferId, parcel: Parcel) -> Posted:
-    """Write the transfer. After this it exists, whatever happens."""
+async def write_down(transfers: Transfers, parcel: Parcel, key: SenderKey | None) -> Posted | None:
+    """Write the transfer. After this it exists, whatever happens. None if the key became another one meanwhile."""
+    transfer_id = TransferId(new_id(transfers.clock))
     transfer = _transfer(transfers, transfer_id, parcel)
     receipts = [
         msgspec.structs.replace(first_receipt(transfer, receiver, transfer.timestamp), version=1)
         for receiver in parcel.receivers
     ]
-    await transfers.tables.put(POSTING.table, POSTING.item(_posting(transfers, transfer, parcel)))
+    posting = _posting(transfers, transfer, parcel)
+    await transfers.tables.put(POSTING.table, POSTING.item(posting))
     await transfers.tables.write_many(TRANSFER.table, put=_around(transfer, parcel, receipts))
     # Last, because it alone makes the transfer visible.
-    await transfers.tables.put(TRANSFER.table, TRANSFER.item(transfer), when=NEW)
+    own = TRANSFER.put(transfer, when=NEW)
+    try:
+        await transfers.tables.transact([own] if key is None else [own, KEY.put(key.row(transfer_id), when=NEW)])
+    except TransactionCancelled:
+        await take_away(transfers, posting)
+        return None
     return Posted(transfer, receipts, parcel.files)
+
+
+async def take_away(transfers: Transfers, posting: PostingRow) -> None:
+    """Delete all rows of a transfer that never became visible."""
+    transfer_id, sender_id = posting.transfer_id, posting.sender_id
+    keys: list[Key] = [
+        FILES.key(transfer_id=transfer_id, chunk=chunk_of(place))
+        for place in range(FILES_SHOWN, MAX_FILES, FILES_PER_ROW)
+    ]
+    keys += [shape.key(person_id=sender_id, transfer_id=transfer_id) for shape in (POINTER, SENT)]
+    for person_id in posting.receiver_ids:
+        keys.append(RECEIPT.key(person_id=person_id, transfer_id=transfer_id))
+        keys += [shape.key(person_id=person_id, transfer_id=transfer_id) for shape in (POINTER, RECEIVED, WAITING)]
+    await transfers.tables.write_many(TRANSFER.table, delete=keys)
+    await transfers.tables.delete(POSTING.table, POSTING.key(transfer_id=transfer_id))
 
 
 async def deliver(transfers: Transfers, posted: Posted) -> None:
