@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+from base64 import urlsafe_b64decode
 from datetime import timedelta
 from pathlib import Path
 
@@ -249,7 +250,7 @@ async def test_a_browser_gets_cookies_that_scripts_cannot_read_and_no_tokens(sat
     assert (await browser("POST", "/sessions/refresh", json={})).status_code == 200
     assert (await browser("GET", "/accounts/me")).status_code == 200
     await browser("DELETE", "/sessions/current")
-    assert not browser.http.cookies
+    assert set(browser.http.cookies) == {"satchel_device"}
 
 
 async def test_guessing_passwords_of_one_account_is_slowed_down(satchel: Satchel, ann: Caller) -> None:
@@ -270,12 +271,67 @@ async def test_a_guesser_elsewhere_does_not_lock_the_owner_out(satchel: Satchel,
     assert (await satchel.caller("10.0.0.2").sign_in("ann@example.org")).status_code == 201
 
 
-async def test_guessing_one_account_from_many_addresses_is_slowed_down_too(satchel: Satchel, ann: Caller) -> None:
+async def test_guessing_one_account_from_many_networks_is_slowed_down_and_its_owner_is_not(
+    satchel: Satchel, ann: Caller
+) -> None:
+    for number in range(10):
+        for _ in range(10):
+            guesser = satchel.caller(f"10.0.{number}.1")
+            assert (await guesser.sign_in("ann@example.org", "a guess")).status_code == 401
+    # From here on each network has three attempts.
+    late = [(await satchel.caller("10.1.0.1").sign_in("ann@example.org", "a guess")).status_code for _ in range(5)]
+    assert late == [401] * 3 + [429] * 2
+    # Whoever knows the password gets in from a network that has not guessed.
+    assert (await satchel.caller("10.2.0.1").sign_in("ann@example.org")).status_code == 201
+    body = {"current": PASSWORD, "new": "another long password"}
+    there = satchel.caller("10.1.0.1")
+    there.tokens = ann.tokens
+    assert (await there("PUT", "/accounts/me/password", json=body)).status_code == 204
+
+
+async def test_many_networks_of_one_home_line_have_few_guesses_together(satchel: Satchel, ann: Caller) -> None:
     answers = [
-        (await satchel.caller(f"10.0.{n}.1").sign_in("ann@example.org", "a guess")).status_code for n in range(101)
+        (await satchel.caller(f"2001:db8:0:{number:x}::1").sign_in("ann@example.org", "a guess")).status_code
+        for number in range(41)
     ]
-    # The sign-up itself needed no guess.
-    assert answers == [401] * 100 + [429]
+    assert answers == [401] * 40 + [429]
+    assert (await satchel.caller("2001:db8:1::1").sign_in("ann@example.org")).status_code == 201
+
+
+async def test_a_known_device_is_not_kept_out_by_what_others_guess(satchel: Satchel, ann: Caller, bob: Caller) -> None:
+    browser = satchel.caller("10.0.0.1")
+    body = {"email": "ann@example.org", "password": PASSWORD, "keep": "cookie"}
+    assert (await browser("POST", "/sessions", json=body)).status_code == 201
+    await browser("DELETE", "/sessions/current")
+    # It shows nobody's address, although it stays.
+    proof = browser.http.cookies["satchel_device"]
+    assert b"ann" not in urlsafe_b64decode(proof + "==")
+    for number in range(80):
+        guessed = f"p{number}@example.org" if number > 12 else "ann@example.org"
+        await satchel.caller("10.0.0.1").sign_in(guessed, "a guess")
+    assert (await satchel.caller("10.0.0.1").sign_in("ann@example.org")).status_code == 429
+    assert (await browser("POST", "/sessions", json=body)).status_code == 201
+    # It is known for that account alone, and has few attempts itself.
+    other = {**body, "email": "bob@example.org"}
+    assert (await browser("POST", "/sessions", json=other)).status_code == 429
+    forged = satchel.caller("10.0.0.1")
+    forged.http.cookies.set("satchel_device", proof[:-2] + "AA", path="/api/v1/sessions")
+    assert (await forged("POST", "/sessions", json=body)).status_code == 429
+    wrong = {**body, "password": "a guess"}
+    answers = [(await browser("POST", "/sessions", json=wrong)).status_code for _ in range(11)]
+    assert answers == [401] * 10 + [429]
+
+
+async def test_an_office_signs_in_behind_one_address(satchel: Satchel, ann: Caller) -> None:
+    for _ in range(70):
+        assert (await satchel.caller("10.0.0.1").sign_in("ann@example.org")).status_code == 201
+
+
+async def test_changing_the_password_has_attempts_of_its_own(satchel: Satchel, ann: Caller) -> None:
+    body = {"current": "a guess", "new": "another long password"}
+    answers = [(await ann("PUT", "/accounts/me/password", json=body)).status_code for _ in range(11)]
+    assert answers == [401] * 10 + [429]
+    assert (await satchel.caller().sign_in("ann@example.org")).status_code == 201
 
 
 async def test_a_browser_whose_session_was_ended_can_become_a_guest(satchel: Satchel, ann: Caller) -> None:

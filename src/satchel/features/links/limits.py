@@ -1,11 +1,12 @@
 """How often visitors may try link tokens and link passwords."""
 
-from satchel.stores.patterns.throttle import GUESSING_WINDOW, Limit, network_of, pair
+from satchel.stores.patterns.throttle import GUESSING_WINDOW, GuessThrottle, Limit, NetworkThrottle
 from satchel.stores.ports.ephemeral import Ephemeral
 
 # Nobody guesses a token of 128 bits. Whoever tries is stopped all the same; a mistyped address is not.
 UNKNOWN_LINKS_PER_NETWORK = Limit("link", 30, GUESSING_WINDOW, per="network", about="links that do not exist")
-# One network can neither guess the password of a link nor lock everybody else out.
+# One network can neither guess the password of a link nor lock everybody else out. Above the limit of a link, each
+# network has three attempts instead of ten.
 WRONG_PASSWORDS_PER_PAIR = Limit("link-pair", 10, GUESSING_WINDOW, per="link and network", about="wrong passwords")
 WRONG_PASSWORDS_PER_LINK = Limit("link-password", 100, GUESSING_WINDOW, per="link", about="wrong passwords")
 LIMITS = (UNKNOWN_LINKS_PER_NETWORK, WRONG_PASSWORDS_PER_PAIR, WRONG_PASSWORDS_PER_LINK)
@@ -15,18 +16,15 @@ class LinkLimits:
     """Tokens that no link has, from one network; wrong passwords of a link, from one network and from all."""
 
     def __init__(self, ephemeral: Ephemeral) -> None:
-        self._tokens = UNKNOWN_LINKS_PER_NETWORK.on(ephemeral)
-        self._per_pair = WRONG_PASSWORDS_PER_PAIR.on(ephemeral)
-        self._per_link = WRONG_PASSWORDS_PER_LINK.on(ephemeral)
+        self._tokens = NetworkThrottle(ephemeral, UNKNOWN_LINKS_PER_NETWORK)
+        self._passwords = GuessThrottle(ephemeral, WRONG_PASSWORDS_PER_PAIR, WRONG_PASSWORDS_PER_LINK)
 
     async def count_token(self, address: str) -> None:
-        await self._tokens.count(network_of(address))
+        await self._tokens.count(address)
 
     async def check_password(self, token: str, address: str) -> None:
         """Before a password is compared, and again before a right one is honoured: many may be tried at once."""
-        await self._per_pair.check(pair(token, address))
-        await self._per_link.check(token)
+        await self._passwords.check(token, address)
 
     async def count_password(self, token: str, address: str) -> None:
-        await self._per_pair.count(pair(token, address))
-        await self._per_link.count(token)
+        await self._passwords.count(token, address)

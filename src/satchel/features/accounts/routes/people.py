@@ -17,7 +17,7 @@ from satchel.features.accounts.model import (
     WrongCredentials,
 )
 from satchel.features.accounts.routes.session_cookies import Keep, SignedInView, Text, signed_in_reply
-from satchel.features.accounts.service import people
+from satchel.features.accounts.service import known_devices, people
 from satchel.features.accounts.service import sign_up as signing_up
 from satchel.features.accounts.service.context import Accounts
 from satchel.kernel.errors import TooMany
@@ -86,7 +86,8 @@ def people_routes(accounts: Accounts) -> Router:
             device=body.device or client.user_agent,
             address=client.address,
         )
-        return signed_in_reply(signed_in, body.keep, client)
+        known_device = known_devices.give(accounts, signed_in.session.email)
+        return signed_in_reply(signed_in, body.keep, client, known_device)
 
     @router.get("/accounts/me")
     async def read_me(member: Member) -> PersonView:

@@ -7,11 +7,13 @@ import msgspec
 from satchel.edge.api.endpoints import Cookie, Reply
 from satchel.edge.api.identity import ACCESS_COOKIE
 from satchel.edge.http.request_context import Client
+from satchel.features.accounts.service import known_devices
 from satchel.features.accounts.service.context import SESSION_LIFETIME
 from satchel.features.accounts.service.sessions import SignedIn
 from satchel.kernel.clock import iso
 
 REFRESH_COOKIE = "satchel_refresh"
+DEVICE_COOKIE = "satchel_device"
 # The refresh token is sent only to the path that uses it.
 _REFRESH_PATH = "/api/v1/sessions"
 
@@ -38,7 +40,7 @@ class SignedInView(msgspec.Struct, frozen=True, kw_only=True):
     tokens: Tokens | None
 
 
-def signed_in_reply(signed_in: SignedIn, keep: Keep, client: Client) -> Reply[SignedInView]:
+def signed_in_reply(signed_in: SignedIn, keep: Keep, client: Client, known_device: str) -> Reply[SignedInView]:
     session, access = signed_in.session, signed_in.access
     tokens = Tokens(
         access_token=access.value,
@@ -61,6 +63,15 @@ def signed_in_reply(signed_in: SignedIn, keep: Keep, client: Client) -> Reply[Si
             name=REFRESH_COOKIE,
             value=signed_in.refresh_token,
             max_age=lifetime,
+            secure=client.https,
+            path=_REFRESH_PATH,
+            same_site="strict",
+        ),
+        # It stays after signing out: what others guess meanwhile does not keep this browser out.
+        Cookie(
+            name=DEVICE_COOKIE,
+            value=known_device,
+            max_age=int(known_devices.LIFETIME.total_seconds()),
             secure=client.https,
             path=_REFRESH_PATH,
             same_site="strict",

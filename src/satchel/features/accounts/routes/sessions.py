@@ -12,6 +12,7 @@ from satchel.edge.http.request_context import Client
 from satchel.features.accounts.model import AccountSuspended, Email, SessionEnded, SessionId, WrongCredentials
 from satchel.features.accounts.records import SessionRow
 from satchel.features.accounts.routes.session_cookies import (
+    DEVICE_COOKIE,
     REFRESH_COOKIE,
     Keep,
     SignedInView,
@@ -19,8 +20,9 @@ from satchel.features.accounts.routes.session_cookies import (
     forget_cookies,
     signed_in_reply,
 )
-from satchel.features.accounts.service import sessions
+from satchel.features.accounts.service import known_devices, sessions
 from satchel.features.accounts.service.context import Accounts
+from satchel.features.accounts.service.sessions import SignedIn
 from satchel.kernel.errors import NotFound, TooMany
 
 
@@ -66,8 +68,14 @@ class SessionList(msgspec.Struct, frozen=True):
 def session_routes(accounts: Accounts) -> Router:
     router = Router("sessions")
 
+    def reply(signed_in: SignedIn, keep: Keep, request: Request, client: Client) -> Reply[SignedInView]:
+        shown, email = request.cookies.get(DEVICE_COOKIE), signed_in.session.email
+        is_known = known_devices.read(accounts, shown, email) is not None
+        known = shown if shown and is_known else known_devices.give(accounts, email)
+        return signed_in_reply(signed_in, keep, client, known)
+
     @router.post("/sessions", status=201, raises=(WrongCredentials, AccountSuspended, TooMany))
-    async def sign_in(body: SignIn, client: Client) -> Reply[SignedInView]:
+    async def sign_in(body: SignIn, request: Request, client: Client) -> Reply[SignedInView]:
         """Sign in.
 
         An unknown address and a wrong password get the same answer.
@@ -78,9 +86,10 @@ def session_routes(accounts: Accounts) -> Router:
             body.password,
             purpose="web" if body.keep == "cookie" else "cli",
             device=body.device or client.user_agent,
+            known=request.cookies.get(DEVICE_COOKIE),
             address=client.address,
         )
-        return signed_in_reply(signed_in, body.keep, client)
+        return reply(signed_in, body.keep, request, client)
 
     @router.post("/sessions/refresh", raises=(SessionEnded,))
     async def refresh(body: Refresh, request: Request, client: Client) -> Reply[SignedInView]:
@@ -94,7 +103,7 @@ def session_routes(accounts: Accounts) -> Router:
         if not token:
             raise SessionEnded("Send the refresh token, or sign in again.")
         signed_in = await sessions.refresh(accounts, token)
-        return signed_in_reply(signed_in, "token" if body.refresh_token else "cookie", client)
+        return reply(signed_in, "token" if body.refresh_token else "cookie", request, client)
 
     @router.get("/sessions")
     async def list_sessions(member: Member) -> SessionList:

@@ -49,14 +49,14 @@ async def reset_password(accounts: Accounts, token: str, password: str, *, addre
     # A changed password voids every reset of the one before it, whoever changed it.
     if row.replaces != token_hash(user.password):
         raise invalid
-    hashed = await accounts.passwords.hash(check_password(password, user.email))
+    hashed = await accounts.passwords.hash(check_password(password, user.email), address)
     change = USER.update([assign("password", hashed)], when=attr("password") == user.password, user_id=user.user_id)
     try:
         await accounts.tables.transact([RESET.delete(when=attr("PK").exists(), token_hash=row.token_hash), change])
     except TransactionCancelled as cancelled:
         raise invalid from cancelled
     await end_all_sessions(accounts, user.email)
-    await accounts.limits.sign_ins.forgive(user.email, address)
+    await accounts.limits.sign_ins.forget(user.email, address)
 
 
 async def sweep_expired_resets(accounts: Accounts) -> int:

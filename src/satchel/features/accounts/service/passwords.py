@@ -1,23 +1,19 @@
 """Passwords as argon2id hashes, computed off the event loop with bounded concurrency."""
 
-import asyncio
 import os
 import secrets
 from base64 import b64encode
-from collections.abc import Callable
-from typing import ClassVar, ParamSpec, TypeVar
+from typing import ClassVar
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
-from satchel.kernel.errors import Unavailable
+from satchel.features.accounts.service.hash_queue import HashQueue
+from satchel.stores.patterns.throttle import networks_of
 
 # OWASP's recommendation: 19 MiB, 2 passes. About 40 ms, and little enough memory for the smallest server.
 STANDARD = PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
 _MOST_WAITING = 64
-
-P = ParamSpec("P")
-T = TypeVar("T")
 
 
 class Passwords:
@@ -27,30 +23,25 @@ class Passwords:
     hasher: ClassVar[PasswordHasher] = STANDARD
 
     def __init__(self) -> None:
-        self._running = asyncio.Semaphore(max(1, (os.cpu_count() or 2) // 2))
-        self._waiting = 0
+        self._queue = HashQueue(max(1, (os.cpu_count() or 2) // 2), _MOST_WAITING)
         # Verified when there is no account, so that the answer takes as long as a wrong password.
         self._nobody = _hash_of_no_password(self.hasher)
 
-    async def hash(self, password: str) -> str:
-        return await self._alone(self.hasher.hash, password)
+    async def hash(self, password: str, address: str) -> str:
+        """`address` is that of whoever asks: networks take turns."""
+        return await self._queue.run(_share(address), self.hasher.hash, password)
 
-    async def matches(self, stored: str | None, password: str) -> bool:
-        right = await self._alone(_verify, self.hasher, stored or self._nobody, password)
+    async def matches(self, stored: str | None, password: str, address: str) -> bool:
+        right = await self._queue.run(_share(address), _verify, self.hasher, stored or self._nobody, password)
         return right and stored is not None
 
     def is_outdated(self, stored: str) -> bool:
         return self.hasher.check_needs_rehash(stored)
 
-    async def _alone(self, work: Callable[P, T], *arguments: P.args, **options: P.kwargs) -> T:
-        if self._waiting >= _MOST_WAITING:
-            raise Unavailable("Too many people are signing in at once. Try again in a few seconds.")
-        self._waiting += 1
-        try:
-            async with self._running:
-                return await asyncio.to_thread(work, *arguments, **options)
-        finally:
-            self._waiting -= 1
+
+def _share(address: str) -> str:
+    """Who has many networks of IPv6 has one line."""
+    return networks_of(address)[-1][0]
 
 
 def _hash_of_no_password(hasher: PasswordHasher) -> str:

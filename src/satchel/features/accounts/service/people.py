@@ -47,11 +47,12 @@ async def change_password(
 ) -> None:
     """Change the password. It ends all other sessions, which may use a stolen password."""
     user = await find_user(accounts, user_id)
-    await accounts.limits.sign_ins.count(user.email, address)
-    if not await accounts.passwords.matches(user.password, current):
+    # By session: what strangers guess elsewhere keeps nobody from changing their password.
+    await accounts.limits.password_changes.count(keep)
+    if not await accounts.passwords.matches(user.password, current, address):
         raise WrongCredentials("The current password is wrong. Try again.", field="current")
-    await accounts.limits.sign_ins.forgive(user.email, address)
-    hashed = await accounts.passwords.hash(check_password(new, user.email))
+    await accounts.limits.password_changes.forgive(keep)
+    hashed = await accounts.passwords.hash(check_password(new, user.email), address)
     # The old hash is the condition: of two concurrent changes, only one can succeed.
     update = USER.update([assign("password", hashed)], when=attr("password") == user.password, user_id=user_id)
     await accounts.tables.update(update.table, update.key, update.actions, when=update.when)

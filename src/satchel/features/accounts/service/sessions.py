@@ -32,6 +32,7 @@ from satchel.features.accounts.records import (
     SessionRow,
     UserRow,
 )
+from satchel.features.accounts.service import known_devices
 from satchel.features.accounts.service.context import SESSION_LIFETIME, Accounts, token_hash
 from satchel.features.accounts.service.scopes import is_administrator
 from satchel.kernel.clock import from_iso, iso
@@ -64,19 +65,23 @@ class SignedIn:
 
 
 async def sign_in(
-    accounts: Accounts, email: str, password: str, *, purpose: Purpose, device: str, address: str
+    accounts: Accounts, email: str, password: str, *, purpose: Purpose, device: str, known: str | None, address: str
 ) -> SignedIn:
-    """Sign in. An unknown address and a wrong password get the same answer, after the same time."""
-    known = normalise_email(email)
-    await accounts.limits.sign_ins.count(known, address)
-    user = await _user_by_email(accounts, known)
-    if not await accounts.passwords.matches(user.password if user else None, password) or user is None:
+    """Sign in. An unknown address and a wrong password get the same answer, after the same time.
+
+    `known` is the proof of a device that has signed in to this account before.
+    """
+    wanted = normalise_email(email)
+    device_id = known_devices.read(accounts, known, wanted)
+    await accounts.limits.sign_ins.count(wanted, address, device_id)
+    user = await _user_by_email(accounts, wanted)
+    if not await accounts.passwords.matches(user.password if user else None, password, address) or user is None:
         raise WrongCredentials("E-mail address or password is wrong. Check both and try again.")
-    await accounts.limits.sign_ins.forgive(known, address)
+    await accounts.limits.sign_ins.forgive(wanted, address, device_id)
     if user.suspended_at:
         raise AccountSuspended("This account is suspended. Ask your administrator.")
     if accounts.passwords.is_outdated(user.password):
-        user = await _rehash(accounts, user, password)
+        user = await _rehash(accounts, user, password, address)
     return await open_session(accounts, user, purpose=purpose, device=device)
 
 
@@ -215,9 +220,9 @@ async def _end(accounts: Accounts, session: SessionRow) -> None:
     )
 
 
-async def _rehash(accounts: Accounts, user: UserRow, password: str) -> UserRow:
+async def _rehash(accounts: Accounts, user: UserRow, password: str, address: str) -> UserRow:
     """Hash the same password with today's parameters."""
-    renewed = await accounts.passwords.hash(password)
+    renewed = await accounts.passwords.hash(password, address)
     update = USER.update([assign("password", renewed)], when=attr("password") == user.password, user_id=user.user_id)
     return USER.read(await accounts.tables.update(update.table, update.key, update.actions, when=update.when))
 

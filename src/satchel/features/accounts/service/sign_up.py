@@ -59,7 +59,7 @@ async def sign_up(
     user = UserRow(
         user_id=UserId(new_id(accounts.clock)),
         email=checked_email,
-        password=await accounts.passwords.hash(password),
+        password=await accounts.passwords.hash(password, address),
         name=checked_name,
         created_at=iso(accounts.clock()),
     )

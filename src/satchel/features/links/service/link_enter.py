@@ -110,7 +110,7 @@ async def _check_password(links: Links, link: LinkRow, visitor: Visitor, passwor
     if not password:
         raise LinkPasswordNeeded("This link needs a password. Ask its owner for it.")
     await links.limits.check_password(link.token, visitor.address)
-    if not await links.passwords.matches(link.password, password):
+    if not await links.passwords.matches(link.password, password, visitor.address):
         await links.limits.count_password(link.token, visitor.address)
         raise LinkPasswordWrong("This password is wrong. Try again.")
     # Of many passwords tried at once, a right one does not count after too many wrong ones.

@@ -100,4 +100,4 @@ def check_may_add(kind: ThingKind, *, may_add: bool) -> bool:
 
 
 async def hash_of(links: Links, password: str) -> str:
-    return await links.passwords.hash(check_password(password)) if password else ""
+    return await links.passwords.hash(check_password(password), "") if password else ""
