@@ -107,7 +107,7 @@ def test_japanese_spaces_are_spaces(capsys: pytest.CaptureFixture[str]) -> None:
     assert "楽譜 です" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("typed", ["qkzpa", " QKZ PA ", "qkz-pa", "https://satchel.example.org/join/QKZPA"])
+@pytest.mark.parametrize("typed", ["qkzpa", " QKZ PA ", "qkz-pa", "https://satchel.example.org/join/QKZPA#k-Ey"])
 def test_a_code_is_read_however_it_was_typed(typed: str) -> None:
     assert letters_of(typed) == "QKZPA"
 

@@ -204,6 +204,7 @@ ACCESS: dict[tuple[str, str], tuple[set[str], dict[str, Any]]] = {
     ("GET", "/rooms/{room_id}"): (GUESTS_TOO, {}),
     ("GET", "/rooms/{room_id}/qr"): (GUESTS_TOO, {}),
     ("PATCH", "/rooms/{room_id}"): (MEMBERS, {"json": {"locked": True}}),
+    ("POST", "/rooms/{room_id}/code"): (MEMBERS, {}),
     ("DELETE", "/rooms/{room_id}"): (MEMBERS, {}),
     ("POST", "/rooms/{room_id}/leave"): (GUESTS_TOO, {}),
     ("POST", "/rooms/{room_id}/knocks/{person_id}/admit"): (MEMBERS, {}),

@@ -14,6 +14,7 @@ from satchel.edge.files.previews import preview_of
 from satchel.features.rooms.limits import RoomLimits
 from satchel.features.rooms.records import CODE, EPHEMERAL_KEYS, OBJECTS_PREFIX, ROOM, room_fields
 from satchel.features.rooms.service.context import Rooms
+from satchel.kernel.signature import Signer
 from satchel.media.pictures import Pictures
 from satchel.stores.connect import Stores
 from satchel.stores.ports.ephemeral import Ephemeral, Exists, HashPut, Put
@@ -41,8 +42,8 @@ async def opened(caller: Caller, **wishes: Any) -> dict[str, Any]:
     return answer.json()
 
 
-async def join(caller: Caller, code: str) -> httpx.Response:
-    return await caller("POST", "/rooms/join", json={"code": code})
+async def join(caller: Caller, code: str, key: str = "") -> httpx.Response:
+    return await caller("POST", "/rooms/join", json={"code": code, "key": key})
 
 
 async def joined(caller: Caller, room: dict[str, Any]) -> dict[str, Any]:
@@ -223,6 +224,7 @@ def rooms_of(satchel: Satchel) -> Rooms:
         ephemeral=stores.ephemeral,
         objects=stores.objects,
         clock=satchel.clock,
+        signer=Signer(b"of no running server, 32 bytes...."),
         pictures=Pictures(stores.tables, stores.objects, stores.ephemeral, satchel.clock),
         quota_bytes=None,
         limits=RoomLimits(stores.ephemeral),

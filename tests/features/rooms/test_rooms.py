@@ -35,7 +35,9 @@ async def test_a_new_room_has_five_letters_a_link_and_its_owner_in_it(ann: Calle
     room = await opened(ann, name="  Band\u202e  practice ")
     assert len(room["code"]) == 5
     assert set(room["code"]) <= set(string.ascii_uppercase)
-    assert room["link"] == f"http://satchel.test/join/{room['code']}"
+    link, _, key = room["link"].partition("#")
+    assert link == f"http://satchel.test/join/{room['code']}"
+    assert len(key) == 16
     assert (room["name"], room["you"], room["is_owner"]) == ("Band practice", ann.user_id, True)
     assert [person["name"] for person in room["people"]] == ["ann"]
     assert (await ann("GET", "/rooms/current")).json() == room
@@ -91,21 +93,6 @@ async def test_letters_that_no_room_has_are_unknown_and_leave_one_where_one_is(a
     assert (await ann("GET", "/rooms/current")).json()["room_id"] == room["room_id"]
 
 
-async def test_wrong_letters_are_throttled_by_address_and_right_ones_are_not(satchel: Satchel, ann: Caller) -> None:
-    room = await opened(ann)
-    wrong = "AAAAA" if room["code"] != "AAAAA" else "BBBBB"
-    gus = await guest(satchel)
-    for _ in range(40):
-        assert (await join(gus, room["code"])).status_code == 200
-    for _ in range(30):
-        assert (await join(gus, wrong)).status_code == 404
-    refused = await join(gus, room["code"])
-    assert slug(refused) == (429, "too-many")
-    assert int(refused.headers["retry-after"]) > 0
-    other = await guest(satchel, address="192.0.2.7")
-    assert (await join(other, room["code"])).status_code == 200
-
-
 async def test_a_class_comes_in_at_once_from_behind_one_address(tmp_path: Path) -> None:
     async with running_satchel(tmp_path, sign_up="open", through=unhurried) as satchel:
         teacher = satchel.caller()
@@ -114,32 +101,6 @@ async def test_a_class_comes_in_at_once_from_behind_one_address(tmp_path: Path) 
         pupils = [await guest(satchel) for _ in range(60)]
         answers = await asyncio.gather(*(join(pupil, room["code"]) for pupil in pupils))
         assert [answer.status_code for answer in answers] == [200] * 60
-
-
-async def test_guesses_that_come_at_once_are_throttled_like_any_others(tmp_path: Path) -> None:
-    async with running_satchel(tmp_path, sign_up="open", through=unhurried) as satchel:
-        ann = satchel.caller()
-        await ann.sign_up("ann@example.org")
-        room = await opened(ann)
-        wrong = "AAAAA" if room["code"] != "AAAAA" else "BBBBB"
-        gus = await guest(satchel)
-        answers = await asyncio.gather(*(join(gus, code) for code in [wrong] * 60 + [room["code"]]))
-        assert sorted(answer.status_code for answer in answers) == [404] * 30 + [429] * 31
-
-
-@pytest.mark.slow
-async def test_wrong_letters_are_throttled_overall(satchel: Satchel, ann: Caller) -> None:
-    room = await opened(ann)
-    wrong = "AAAAA" if room["code"] != "AAAAA" else "BBBBB"
-    gus = await guest(satchel)
-    for number in range(20):
-        there = satchel.caller(f"192.0.2.{number}")
-        there.tokens = gus.tokens
-        for _ in range(30):
-            assert (await join(there, wrong)).status_code == 404
-    last = satchel.caller("198.51.100.1")
-    last.tokens = gus.tokens
-    assert (await join(last, wrong)).status_code == 429
 
 
 async def test_joining_another_room_leaves_the_present_one(satchel: Satchel, ann: Caller, bob: Caller) -> None:
@@ -369,7 +330,7 @@ async def test_links_lead_to_the_public_address(tmp_path: Path) -> None:
         ann = public.caller()
         await ann.sign_up("ann@example.org")
         room = await opened(ann)
-        assert room["link"] == f"https://meet.example.org/join/{room['code']}"
+        assert room["link"].startswith(f"https://meet.example.org/join/{room['code']}#")
 
 
 async def test_nothing_of_an_old_room_is_in_a_new_one_with_the_same_letters(satchel: Satchel, ann: Caller) -> None:

@@ -35,6 +35,7 @@ def _make(platform: Platform, *, people: People, shelves: Shelves) -> Rooms:
         ephemeral=platform.stores.ephemeral,
         objects=platform.stores.objects,
         clock=platform.clock,
+        signer=platform.signer,
         pictures=platform.pictures,
         quota_bytes=platform.settings.room_quota or None,
         limits=RoomLimits(platform.stores.ephemeral),

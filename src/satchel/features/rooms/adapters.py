@@ -21,6 +21,7 @@ from satchel.features.rooms.records import (
     encode,
 )
 from satchel.features.rooms.service.context import Rooms, find_owned, find_room, open_room, state_of
+from satchel.features.rooms.service.room_code import link_key
 from satchel.features.rooms.service.room_files import complete, find_file, remove_file, tell_of_file
 from satchel.kernel.errors import Forbidden, NotFound
 from satchel.kernel.handed_file import HandedFile
@@ -43,7 +44,9 @@ class LinkedRooms:
         room = await self._find(owner_id, thing_id)
         if room is None:
             return None
-        return LinkedThing(name="" if room.name == room.code else room.name, goto=f"/join/{room.code}")
+        return LinkedThing(
+            name="" if room.name == room.code else room.name, goto=f"/join/{room.code}#{link_key(self.rooms, room)}"
+        )
 
     async def names(self, owner_id: str, thing_ids: Sequence[str]) -> dict[str, str]:
         found = [await self._find(owner_id, thing_id) for thing_id in thing_ids]

@@ -19,9 +19,10 @@ export class RoomJoin {
     return () => heard.forEach((stop) => stop());
   }
 
-  async join(code: string): Promise<void> {
+  /** `key` is what follows the `#` of a link: whoever has it is not taken for somebody who guesses. */
+  async join(code: string, key = ''): Promise<void> {
     this.turnedAway = false;
-    const room = await join(code);
+    const room = await join(code, key);
     if (room) await goto(roomAddress(room.room_id));
     else this.knockingAt = code;
   }

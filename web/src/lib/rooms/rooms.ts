@@ -18,8 +18,8 @@ export function openRoom(body: components['schemas']['NewRoom']): Promise<RoomVi
 }
 
 /** Undefined while the owner has not let us in. */
-export async function join(code: string): Promise<RoomView | undefined> {
-  const { room } = await ask(http.POST('/api/v1/rooms/join', { body: { code } }));
+export async function join(code: string, key = ''): Promise<RoomView | undefined> {
+  const { room } = await ask(http.POST('/api/v1/rooms/join', { body: { code, key } }));
   return room ?? undefined;
 }
 
@@ -79,6 +79,11 @@ export async function turnAway(roomId: string, personId: string): Promise<void> 
 
 export async function putOut(roomId: string, personId: string): Promise<void> {
   await ask(http.DELETE('/api/v1/rooms/{room_id}/people/{person_id}', whom(roomId, personId)));
+}
+
+/** Old letters and links lead nowhere; who is in the room stays. */
+export async function changeCode(roomId: string): Promise<void> {
+  await ask(http.POST('/api/v1/rooms/{room_id}/code', at(roomId)));
 }
 
 /** Copies of what stands on the shelf of whoever asks; everybody sees them, or one person. */

@@ -46,11 +46,11 @@ def _be_somebody(client: Client, name: str | None) -> None:
 
 def letters_of(code: str) -> str:
     """The five letters, however they were typed; also from the end of a link."""
-    return "".join(code.rpartition("/")[2].split()).replace("-", "").upper()
+    return "".join(code.partition("#")[0].rpartition("/")[2].split()).replace("-", "").upper()
 
 
 def _join(client: Client, code: str) -> JoinView:
-    return client.call("POST", "/rooms/join", JoinView, {"code": letters_of(code)})
+    return client.call("POST", "/rooms/join", JoinView, {"code": letters_of(code), "key": code.partition("#")[2]})
 
 
 def _wait_at_the_door(client: Client, code: str) -> RoomView:

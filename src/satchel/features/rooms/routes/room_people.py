@@ -17,9 +17,10 @@ from satchel.kernel.errors import Conflict, Forbidden, TooMany
 
 
 class Letters(Body, frozen=True, kw_only=True):
-    """The code of a room, in upper or lower case."""
+    """The code of a room, in upper or lower case; and, from a link, what follows its `#`."""
 
     code: Annotated[str, msgspec.Meta(max_length=64)]
+    key: Annotated[str, msgspec.Meta(max_length=64)] = ""
 
 
 class JoinView(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,14 +37,15 @@ def routes(rooms: Rooms, addresses: Addresses) -> Router:
     async def join_room(caller: Member | Guest, body: Letters, client: Client, request: Request) -> Reply[JoinView]:
         """Join a room by its code. You leave the room you are in.
 
-        If the owner has to admit you first, the answer has the status 202 and no room yet.
+        If the owner has to admit you first, the answer has the status 202 and no room yet. So it is for a guest
+        without the key of a link, too, after many wrong codes from their network, or from everywhere.
         """
         person = await person_of(rooms, caller)
-        joined = await room_join.join(rooms, person, body.code, address=client.address)
+        joined = await room_join.join(rooms, person, body.code, key=body.key, address=client.address)
         if joined.is_knocking:
             return Reply(JoinView(room=None, knocking=True), status=202)
         shown = await room_show.show_room(rooms, joined.room_id, person.person_id)
-        link = link_to(shown.room.code, addresses, request)
+        link = link_to(rooms, shown.room, addresses, request)
         return Reply(JoinView(room=room_view(rooms, shown, person.person_id, link), knocking=False))
 
     @router.post("/rooms/{room_id}/leave", status=204)
@@ -65,7 +67,7 @@ def routes(rooms: Rooms, addresses: Addresses) -> Router:
     async def remove_from_room(member: Member, room_id: str, person_id: str) -> None:
         """Remove a person from your room. They cannot join again.
 
-        A guest can still join as another guest. To keep strangers out, lock the room or let people knock.
+        A guest can still join as another guest. To keep them out, give the room a new code.
         """
         await room_join.remove(rooms, RoomId(room_id), person_id_of(member), PersonId(person_id))
 

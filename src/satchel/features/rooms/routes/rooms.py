@@ -14,7 +14,7 @@ from satchel.edge.api.endpoints import Body, Router
 from satchel.edge.http.callers import Guest, Member
 from satchel.features.rooms.model import DEFAULT_LIFE, LONGEST_LIFE, Admits, NotInARoom, RoomId, TooManyRooms
 from satchel.features.rooms.routes.views import RoomView, link_to, person_id_of, person_of, room_view
-from satchel.features.rooms.service import room_close, room_join, room_open, room_show
+from satchel.features.rooms.service import room_close, room_code, room_join, room_open, room_show
 from satchel.features.rooms.service.context import Rooms
 from satchel.kernel.errors import Forbidden, Invalid
 
@@ -67,14 +67,14 @@ def routes(rooms: Rooms, addresses: Addresses) -> Router:
         life = timedelta(hours=body.hours)
         room_id = await room_open.open_new_room(rooms, owner, name=body.name, life=life, admits=body.admits)
         shown = await room_show.show_room(rooms, room_id, owner.person_id)
-        return room_view(rooms, shown, owner.person_id, link_to(shown.room.code, addresses, request))
+        return room_view(rooms, shown, owner.person_id, link_to(rooms, shown.room, addresses, request))
 
     @router.get("/rooms/current", raises=(NotInARoom,))
     async def read_current_room(caller: Member | Guest, request: Request) -> RoomView:
         """Read the room that you are in."""
         you = person_id_of(caller)
         shown = await room_show.show_room(rooms, await room_join.find_current(rooms, you), you)
-        return room_view(rooms, shown, you, link_to(shown.room.code, addresses, request))
+        return room_view(rooms, shown, you, link_to(rooms, shown.room, addresses, request))
 
     @router.get("/rooms/mine")
     async def list_my_rooms(member: Member) -> OwnedRooms:
@@ -97,14 +97,14 @@ def routes(rooms: Rooms, addresses: Addresses) -> Router:
         """Read a room that you are in: its settings, its people and their presence."""
         you = person_id_of(caller)
         shown = await room_show.show_room(rooms, RoomId(room_id), you)
-        return room_view(rooms, shown, you, link_to(shown.room.code, addresses, request))
+        return room_view(rooms, shown, you, link_to(rooms, shown.room, addresses, request))
 
     @router.get("/rooms/{room_id}/qr", produces="image/svg+xml")
     async def draw_room_link(caller: Member | Guest, room_id: str, request: Request) -> Response:
         """Draw the link to a room that you are in as a QR code."""
         shown = await room_show.show_room(rooms, RoomId(room_id), person_id_of(caller))
         drawn = io.BytesIO()
-        segno.make(link_to(shown.room.code, addresses, request), error="m", micro=False).save(
+        segno.make(link_to(rooms, shown.room, addresses, request), error="m", micro=False).save(
             drawn, kind="svg", scale=8, border=4, dark="#000", light="#fff", xmldecl=False
         )
         return Response(drawn.getvalue(), media_type="image/svg+xml", headers=_QR_HEADERS)
@@ -121,7 +121,18 @@ def routes(rooms: Rooms, addresses: Addresses) -> Router:
         )
         await room_open.change_room(rooms, RoomId(room_id), you, change)
         shown = await room_show.show_owned(rooms, RoomId(room_id), you)
-        return room_view(rooms, shown, you, link_to(shown.room.code, addresses, request))
+        return room_view(rooms, shown, you, link_to(rooms, shown.room, addresses, request))
+
+    @router.post("/rooms/{room_id}/code", raises=(Forbidden,))
+    async def change_room_code(member: Member, room_id: str, request: Request) -> RoomView:
+        """Give your room a new code.
+
+        The old code and links with it lead nowhere. Who is in the room stays in it.
+        """
+        you = person_id_of(member)
+        await room_code.change_code(rooms, RoomId(room_id), you)
+        shown = await room_show.show_owned(rooms, RoomId(room_id), you)
+        return room_view(rooms, shown, you, link_to(rooms, shown.room, addresses, request))
 
     @router.delete("/rooms/{room_id}", raises=(Forbidden,))
     async def close_room(member: Member, room_id: str) -> None:

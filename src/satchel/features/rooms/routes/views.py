@@ -6,7 +6,9 @@ from starlette.requests import Request
 from satchel.edge.api.addresses import Addresses
 from satchel.edge.http.callers import Guest, Member
 from satchel.features.rooms.model import Admits, Kind, Person, PersonId
+from satchel.features.rooms.records import RoomRow
 from satchel.features.rooms.service.context import Rooms
+from satchel.features.rooms.service.room_code import link_key
 from satchel.features.rooms.service.room_show import Shown
 from satchel.kernel.errors import Unauthenticated
 
@@ -52,9 +54,9 @@ class RoomView(msgspec.Struct, frozen=True, kw_only=True):
     knocks: list[KnockView]
 
 
-def link_to(code: str, addresses: Addresses, request: Request) -> str:
-    """Where a room can be joined."""
-    return addresses.of(f"/join/{code}", request)
+def link_to(rooms: Rooms, room: RoomRow, addresses: Addresses, request: Request) -> str:
+    """Where a room can be joined. Browsers do not send what follows the `#`, so no log has it."""
+    return addresses.of(f"/join/{room.code}#{link_key(rooms, room)}", request)
 
 
 def person_id_of(caller: Member | Guest) -> PersonId:

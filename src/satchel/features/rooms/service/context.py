@@ -10,6 +10,7 @@ from satchel.features.rooms.records import MEMBERS, ROOM, ROOMS, RoomRow, read_r
 from satchel.kernel.clock import Clock, iso
 from satchel.kernel.errors import Forbidden, NotFound
 from satchel.kernel.events import Events
+from satchel.kernel.signature import Signer
 from satchel.media.pictures import Pictures
 from satchel.stores.ports.ephemeral import Command, Ephemeral, HashAll, HashGet, SetHas
 from satchel.stores.ports.objects import Objects
@@ -17,11 +18,12 @@ from satchel.stores.ports.objects import Objects
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rooms:
-    """The stores, the clock, the pictures, the quota of a room (None: no limit), other slices, and the events."""
+    """Stores, clock, signatures, pictures, the quota of a room (None: no limit), other slices, and the events."""
 
     ephemeral: Ephemeral
     objects: Objects
     clock: Clock
+    signer: Signer
     pictures: Pictures
     quota_bytes: int | None
     limits: RoomLimits

@@ -33,12 +33,11 @@ from satchel.features.rooms.records import (
 )
 from satchel.features.rooms.service.context import Rooms, find_owned, state_of
 from satchel.features.rooms.service.membership import TOGETHER, clear_current, tell_people
+from satchel.features.rooms.service.room_code import LETTERS_REST
 from satchel.kernel.clock import from_iso, iso
 from satchel.media.records import source_of
 from satchel.stores.ports.ephemeral import Delete, Get, HashAll, HashDelete, HashPut, Put, SetAll, SetRemove
 
-# For this long, an old link or note with the code of an ended room cannot lead into somebody else's new one.
-LETTERS_REST = timedelta(hours=24)
 LOOK_AGAIN_AFTER = timedelta(hours=1)
 
 

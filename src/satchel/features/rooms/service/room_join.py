@@ -10,12 +10,9 @@ from satchel.features.rooms.model import (
     PersonId,
     RoomFull,
     RoomId,
-    RoomUnknown,
     is_id,
-    read_code,
 )
 from satchel.features.rooms.records import (
-    CODE,
     KNOCKS,
     PEOPLE,
     REMOVED,
@@ -35,6 +32,7 @@ from satchel.features.rooms.service.membership import (
     tell_people,
     why_not,
 )
+from satchel.features.rooms.service.room_code import find_by_code, must_knock
 from satchel.kernel.errors import Conflict, NotFound
 from satchel.stores.ports.ephemeral import Get, HashAll, HashDelete, HashGet, HashPut, SetAdd, SetHas
 
@@ -47,8 +45,9 @@ class Joined:
     is_knocking: bool
 
 
-async def join(rooms: Rooms, person: Person, written: str, *, address: str) -> Joined:
-    room = await _find_by_letters(rooms, written, address)
+async def join(rooms: Rooms, person: Person, written: str, *, key: str = "", address: str) -> Joined:
+    """Join a room by its code. With the `key` of a whole link, what others have guessed does not matter."""
+    room = await find_by_code(rooms, person, written, address)
     present, is_removed, where = await rooms.ephemeral.together(
         HashGet(PEOPLE(room_id=room.room_id), person.person_id),
         SetHas(REMOVED(room_id=room.room_id), person.person_id),
@@ -59,10 +58,11 @@ async def join(rooms: Rooms, person: Person, written: str, *, address: str) -> J
         if where != room.room_id.encode():
             await make_current(rooms, room.room_id, person.person_id, decode_person(present))
         return Joined(room.room_id, is_knocking=False)
+    knocks = await must_knock(rooms, room, person, key, address)
     refusal = why_not(room, person.person_id, is_removed=is_removed)
     if refusal is not None:
         raise refusal
-    if room.admits == "knock" and room.owner_id != person.person_id:
+    if knocks:
         await _knock(rooms, room, person)
         return Joined(room.room_id, is_knocking=True)
     await enter(rooms, room.room_id, person)
@@ -118,23 +118,6 @@ async def turn_away(rooms: Rooms, room_id: RoomId, owner_id: PersonId, person_id
     await rooms.ephemeral.run(HashDelete(KNOCKS(room_id=room_id), person_id))
     await tell_people(rooms, [person_id], RoomTurnedAway(room_id=room_id))
     await tell_people(rooms, [owner_id], RoomChanged(room_id=room_id))
-
-
-async def _find_by_letters(rooms: Rooms, written: str, address: str) -> RoomRow:
-    """Only wrong codes count, so that a whole class can join from one address at once.
-
-    After too many wrong codes, right ones are refused as well, so that further guessing finds nothing.
-    """
-    code = read_code(written)
-    found = await rooms.ephemeral.run(Get(CODE(code=code))) if code else None
-    # The code of a room that has ended has an empty value.
-    room_id = RoomId((found or b"").decode())
-    room = open_room(rooms, room_id, *await rooms.ephemeral.together(*state_of(room_id))) if room_id else None
-    if room is None:
-        await rooms.limits.codes.count(address)
-        raise RoomUnknown("No room has this code. Check the code.")
-    await rooms.limits.codes.check(address)
-    return room
 
 
 async def _knock(rooms: Rooms, room: RoomRow, person: Person) -> None:

@@ -20,6 +20,7 @@ from satchel.features.rooms.model import (
 from satchel.features.rooms.records import CODE, MEMBERS, OWNED, ROOM, ROOMS, RoomRow, room_fields
 from satchel.features.rooms.service.context import Rooms, find_owned, missing, open_room, state_of
 from satchel.features.rooms.service.membership import enter, tell_people
+from satchel.features.rooms.service.room_code import DRAWS
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import Invalid, Unavailable
 from satchel.kernel.ids import new_id
@@ -34,9 +35,6 @@ from satchel.stores.ports.ephemeral import (
     SetRemove,
     SetSize,
 )
-
-# Attempts among nearly twelve million codes: all would fail only if most codes were in use.
-_DRAWS = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +81,7 @@ async def open_new_room(
 
 async def _take_letters(rooms: Rooms, room_id: RoomId, title: str) -> None:
     """Reserve a code. The row names it first, so that closing the room knows which code may be its own."""
-    for _ in range(_DRAWS):
+    for _ in range(DRAWS):
         code = draw_code()
         await rooms.ephemeral.run(HashPut(ROOM(room_id=room_id), room_fields(code=code, name=title or code)))
         if await rooms.ephemeral.run(Put(CODE(code=code), room_id.encode(), only_if_absent=True)):
