@@ -16,6 +16,7 @@ from satchel.features.albums.service.library import read_library
 from satchel.features.albums.service.library_state import Library
 from satchel.features.albums.service.media_moves import Uncovered, move_of, pages_of
 from satchel.features.albums.service.media_rows import count_days, enter_timeline, leave_timeline, same_picture
+from satchel.features.albums.service.photo_timeline import years_of
 from satchel.kernel.clock import from_iso, iso
 from satchel.stores.patterns.backoff import Retries
 from satchel.stores.patterns.optimistic_update import CONTENTION, changed_elsewhere
@@ -69,7 +70,8 @@ async def pages_of_clock(albums: Albums, act: ActRow) -> AsyncIterator[list[Item
         async for items in pages_of(albums, act.owner, Source(act.album_id, fix.first, LocalTime(fix.last + "~"))):
             yield items
         return
-    for year in range(int(fix.first[:4]), int(fix.last[:4]) + 1):
+    first, last = await years_of(albums, act.owner, fix.first, fix.last)
+    for year in range(first, last + 1):
         cursor: str | None = None
         while True:
             page = await albums.tables.query(
