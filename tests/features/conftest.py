@@ -50,13 +50,13 @@ class EmptyObjects:
             if changed_at != self._times[shard]:
                 for file in (lent / shard).iterdir():
                     file.unlink()
+                self._times[shard] = (lent / shard).stat().st_mtime_ns
         for folder in ("drafts", "uploads"):
             shutil.rmtree(lent / folder)
             (lent / folder).mkdir()
         for left in lent.glob("keys.db*"):
             left.unlink()
         (lent / "keys.db").write_bytes(self._keys)
-        self._times = self._shards(lent)
         lent.rename(self._folder)
 
     def _shards(self, folder: Path) -> dict[str, int]:

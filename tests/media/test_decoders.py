@@ -12,6 +12,9 @@ from satchel.media.frames import Made
 from tests.media import samples
 from tests.media.samples import RED, is_flag, pil, vips
 
+# Real pictures are made here, in processes of their own.
+pytestmark = pytest.mark.slow
+
 
 def made(tmp_path: Path, data: bytes, name: str = "file", more: bytes = b"") -> Made:
     """The file may be longer than the source."""

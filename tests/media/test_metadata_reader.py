@@ -19,6 +19,9 @@ from satchel.stores.embedded.objects_folder import FolderObjects
 from satchel.stores.ports.objects import Objects
 from tests.media.made_files import jpeg, movie, tiff
 
+# Real pictures are made here, in processes of their own.
+pytestmark = pytest.mark.slow
+
 PHOTO = jpeg(tiff({0x010F: "Canon"}, {0x9003: "2024:01:31 12:00:00"}))
 NOW = 1_800_000_000.0
 

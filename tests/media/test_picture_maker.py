@@ -23,6 +23,9 @@ from tests.application import Satchel, running_satchel
 from tests.media.given import pictures_of
 from tests.media.samples import bomb, is_flag, jpeg, photo, taken
 
+# Real pictures are made here, in processes of their own.
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 async def satchel(tmp_path: Path) -> AsyncGenerator[Satchel]:

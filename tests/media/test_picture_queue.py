@@ -1,8 +1,13 @@
 """The queue: what somebody waits for comes first, the newest before the others, and no more than there is room for."""
 
+import pytest
+
 from satchel.media.picture_queue import MAX_ASKED, MAX_NEW, PictureJob, PictureQueue
 from satchel.media.records import ASKED, NEW
 from satchel.stores.ports.ephemeral import Ephemeral, ListSize
+
+# Real pictures are made here, in processes of their own.
+pytestmark = pytest.mark.slow
 
 pytest_plugins = ("tests.stores.fixtures_ephemeral",)
 

@@ -17,6 +17,9 @@ from tests.application import Satchel, running_satchel
 from tests.media.made_scores import musicxml, pdf, pdfium
 from tests.media.samples import flag, jpeg, png, turned
 
+# Real pictures are made here, in processes of their own.
+pytestmark = pytest.mark.slow
+
 _LINE = ink.encode([(1000, 1000, 40), (5000, 1200, 200), (9000, 1000, 255)])
 _EVEN = ink.encode([(1000, 5000, 128), (9000, 5000, 128)])
 

@@ -28,6 +28,9 @@ from tests.application import Satchel, running_satchel
 from tests.media.made_scores import ABC, locked_pdf, musicxml, mxl, page_photo, pdf
 from tests.media.samples import jpeg, png, vips
 
+# Real pictures are made here, in processes of their own.
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 async def satchel(tmp_path: Path) -> AsyncGenerator[Satchel]:

@@ -437,7 +437,7 @@ def test_the_store_in_process_answers_as_redis_does(redis_url: str) -> None:
     run_state_machine_as_test(
         InProcessAgainstRedis,
         settings=settings(
-            max_examples=35, stateful_step_count=30, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+            max_examples=20, stateful_step_count=30, deadline=None, suppress_health_check=[HealthCheck.too_slow]
         ),
     )
 
@@ -447,6 +447,6 @@ def test_durable_keys_are_after_each_restart_what_they_were() -> None:
     run_state_machine_as_test(
         DurableAgainstFleeting,
         settings=settings(
-            max_examples=25, stateful_step_count=25, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+            max_examples=15, stateful_step_count=25, deadline=None, suppress_health_check=[HealthCheck.too_slow]
         ),
     )

@@ -13,6 +13,9 @@ from tests.media.given import make_pictures
 from tests.media.samples import taken
 from tests.uploads.given import SENDS, TUS, pairs
 
+# Real pictures are made here, in processes of their own.
+pytestmark = pytest.mark.slow
+
 
 async def linked(ann: Caller, **options: Any) -> tuple[str, str, str]:
     """An album, the token of a link to it, and the link's id."""

@@ -2,10 +2,15 @@
 
 from typing import Any
 
+import pytest
+
 from tests.application import Caller, Satchel
 from tests.features.albums.photos_given import album_names, bundled, check_photos, photo, sent, shown, upload
 from tests.features.rooms.given import guest
 from tests.media.made_files import jpeg, movie, tiff
+
+# Real pictures are made here, in processes of their own.
+pytestmark = pytest.mark.slow
 
 PARIS = {1: "N", 2: [(48, 1), (51, 1), (0, 1)], 3: "E", 4: [(2, 1), (21, 1), (0, 1)]}
 PLACED = jpeg(tiff({}, {0x9003: "2024:01:31 12:00:00"}, PARIS))

@@ -2,8 +2,13 @@
 
 from datetime import timedelta
 
+import pytest
+
 from tests.application import Caller, Satchel
 from tests.features.albums.photos_given import album_names, check_photos, photo, sent, shown
+
+# Real pictures are made here, in processes of their own.
+pytestmark = pytest.mark.slow
 
 
 async def test_a_deleted_photo_leaves_its_album_and_the_timeline(satchel: Satchel, ann: Caller) -> None:

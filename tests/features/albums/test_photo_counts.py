@@ -2,11 +2,16 @@
 
 from typing import Any
 
+import pytest
+
 from tests.application import Caller, Satchel
 from tests.features.albums.photos_given import sent
 from tests.features.albums.test_photo_access import given_album
 from tests.media.given import make_pictures
 from tests.media.samples import taken
+
+# Real pictures are made here, in processes of their own.
+pytestmark = pytest.mark.slow
 
 
 async def figures(owner: Caller, scope: str) -> dict[str, Any]:

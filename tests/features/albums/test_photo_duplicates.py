@@ -2,11 +2,16 @@
 
 from typing import Any
 
+import pytest
+
 from tests.application import Caller, Satchel
 from tests.features.albums.photos_given import check_photos, look_alike, photo, sent, shown
 from tests.features.albums.test_photo_access import given_album
 from tests.media.given import make_pictures
 from tests.media.samples import taken
+
+# Real pictures are made here, in processes of their own.
+pytestmark = pytest.mark.slow
 
 NEAR, FAR, FLAT = "00ff00ff33cc55ad", "00ff00ff33cc5500", "0000000000000000"
 

@@ -10,6 +10,9 @@ from tests.application import Caller, Satchel
 from tests.features.albums.photos_given import album_names, bundled, check_photos, photo, sent, shown, signature
 from tests.media.made_files import movie, tiff
 
+# Real pictures are made here, in processes of their own.
+pytestmark = pytest.mark.slow
+
 STILL = photo()
 RAW = tiff({0x010F: "Canon"}, {0x9003: "2024:01:31 12:00:00", 0x9011: "+01:00"})
 CLIP = movie(datetime(2024, 1, 31, 11, 0, 1, tzinfo=UTC))

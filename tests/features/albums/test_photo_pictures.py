@@ -31,6 +31,9 @@ from tests.media.given import make_pictures, pictures_of
 from tests.media.made_files import movie
 from tests.media.samples import is_flag, located, pdf, taken
 
+# Real pictures are made here, in processes of their own.
+pytestmark = pytest.mark.slow
+
 pil: Any = import_module("PIL.Image")
 WINTER = "2024:01:31 12:00:00"
 

@@ -9,6 +9,9 @@ from tests.application import Caller
 from tests.features.albums.photos_given import bundled, photo, sent
 from tests.features.albums.test_photo_access import PLACED, given_album
 
+# Real pictures are made here, in processes of their own.
+pytestmark = pytest.mark.slow
+
 
 async def found(caller: Caller, **query: object) -> list[str]:
     """The names of what is found, over all pages."""

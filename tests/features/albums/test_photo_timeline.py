@@ -2,9 +2,14 @@
 
 from typing import Any
 
+import pytest
+
 from tests.application import Caller, Satchel
 from tests.features.albums.photos_given import album_names, bundled, check_photos, photo, sent, shown
 from tests.media.made_files import jpeg
+
+# Real pictures are made here, in processes of their own.
+pytestmark = pytest.mark.slow
 
 
 async def pages(caller: Caller, **params: Any) -> list[list[str]]:

@@ -27,6 +27,9 @@ from tests.features.albums.photos_given import (
 from tests.media.given import pictures_of
 from tests.media.made_files import jpeg, movie
 
+# Real pictures are made here, in processes of their own.
+pytestmark = pytest.mark.slow
+
 
 async def test_a_photo_falls_into_the_quarter_of_its_date(satchel: Satchel, ann: Caller) -> None:
     media_id = await sent(ann, photo())

@@ -1,11 +1,16 @@
 """Pictures by a link: for whoever may look, and for nobody once the link is closed to them."""
 
+import pytest
+
 from tests.application import Caller, Satchel
 from tests.features.links.given import changed, given, slug
 from tests.features.links.visiting import visitor
 from tests.features.shelf.given import made, uploaded
 from tests.media.given import make_pictures
 from tests.media.samples import is_flag, jpeg
+
+# Real pictures are made here, in processes of their own.
+pytestmark = pytest.mark.slow
 
 
 async def test_a_visitor_sees_the_pictures_of_a_folder(satchel: Satchel, ann: Caller) -> None:

@@ -1,5 +1,7 @@
 """Pictures of files in rooms: for those who see the file, counted when looked at, and gone with it."""
 
+import pytest
+
 from satchel.media.records import PICTURE
 from satchel.stores.ports.objects import SmallObject
 from tests.application import Caller, Satchel
@@ -7,6 +9,9 @@ from tests.features.rooms.given import files, guest, joined, objects, opened, se
 from tests.features.rooms.test_usage_events import counted
 from tests.media.given import make_pictures
 from tests.media.samples import flag, is_flag, jpeg
+
+# Real pictures are made here, in processes of their own.
+pytestmark = pytest.mark.slow
 
 
 async def test_everybody_in_the_room_sees_a_picture_and_nobody_else(satchel: Satchel, ann: Caller, bob: Caller) -> None:

@@ -3,10 +3,15 @@
 from importlib import import_module
 from typing import Any
 
+import pytest
+
 from satchel.kernel import ink
 from tests.application import Caller
 from tests.features.scores.given import changed, created, read, sent
 from tests.media.samples import jpeg
+
+# Real pictures are made here, in processes of their own.
+pytestmark = pytest.mark.slow
 
 pdfium: Any = import_module("pypdfium2")
 _STROKE = ink.encode([(1000, 5000, 128), (9000, 5000, 128)])

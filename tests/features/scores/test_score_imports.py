@@ -17,6 +17,9 @@ from satchel.kernel.clock import ManualClock
 from tests.media.made_scores import musicxml
 from tests.media.samples import pdf
 
+# Real pictures are made here, in processes of their own.
+pytestmark = pytest.mark.slow
+
 OWNER = OwnerId("owner")
 ANN = Viewer(OWNER, Email("ann@example.org"))
 ABC = b"X:1\nT:Air\nM:4/4\nL:1/4\nK:D\nD E F G|A B c d|d c B A|G F E D|\n"

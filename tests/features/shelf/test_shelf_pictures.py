@@ -2,6 +2,8 @@
 
 import base64
 
+import pytest
+
 from satchel.features.shelf.records import object_key
 from satchel.media.child import Child
 from satchel.media.frames import Made
@@ -12,6 +14,9 @@ from tests.application import Caller, Satchel
 from tests.features.shelf.given import check_shelf, shelf_of, stored_keys, uploaded
 from tests.media.given import make_pictures
 from tests.media.samples import is_flag, jpeg, photo
+
+# Real pictures are made here, in processes of their own.
+pytestmark = pytest.mark.slow
 
 
 async def test_a_photo_has_a_picture_that_browsers_may_keep(satchel: Satchel, ann: Caller) -> None:
