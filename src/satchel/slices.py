@@ -53,7 +53,7 @@ def open_slices(platform: Platform) -> list[OpenSlice[Any]]:
         links=OpenLinks(platform.stores.tables, platform.clock),
     )
     scores = SCORES.open(platform, grants=grants, people=people)
-    things = shelf.things() | rooms.things() | albums.things()
+    things = shelf.things() | rooms.things() | albums.things() | scores.things()
     clicks = CLICKS.open(platform, targets=LinkTargets(platform.stores.tables, things))
     links = LINKS.open(
         platform,

@@ -295,3 +295,37 @@ def stamp_write_and_erase(here: Page, there: Page) -> None:
         press(here, "Redo")
     expect(marks(there, "text")).to_have_count(1)
     expect(marks(there, "stamp")).to_have_count(0)
+
+
+def test_a_player_without_an_account_plays_the_own_part_by_a_link(server: ServerProcess, open_page: OpenPage) -> None:
+    eva = Holder(server, "Eva")
+    score = eva.ask("POST", "/scores", json={"title": "Canon"})["score_id"]
+    for number in (1, 2, 3):
+        eva.put(f"{number}.png", sheet(250 - 20 * number), destination="score", score=score)
+    page = open_page(size=TABLET)
+    sign_in(page, eva.email, at=f"/scores/{score}")
+    parts = page.locator("section").filter(has=page.get_by_role("heading", name="Parts"))
+    parts.get_by_label("Instrument").fill("Viola")
+    parts.get_by_label("First page").select_option(index=1)
+    parts.get_by_role("button", name="Add part").click()
+    parts.get_by_role("button", name="Link and QR code for Viola").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("button", name="Create link").click()
+    expect(dialog.get_by_text("Your link is ready.")).to_be_visible()
+    expect(dialog.get_by_role("img")).to_be_visible()
+    assert complaints_of_axe(page) == []
+    (link,) = eva.ask("GET", "/links")["links"]
+
+    player = open_page(size=NARROW)
+    player.goto(f"/l/{link['token']}")
+    expect(player.get_by_role("heading", level=1)).to_have_text("Canon – Viola")
+    expect(player.get_by_text("2 pages")).to_be_visible()
+    assert_everybody_can_use(player)
+    press(player, "Open the music")
+    expect(player.get_by_role("img", name="Page 1 of 2")).to_be_visible()
+    assert complaints_of_axe(player) == []
+    player.keyboard.press("ArrowRight")
+    expect(player.get_by_role("img", name="Page 2 of 2")).to_be_visible()
+    expect(player.get_by_role("button", name="Mark")).to_have_count(0)
+    press(player, "Leave the stand")
+    expect(player.get_by_role("button", name="Open the music")).to_be_visible()

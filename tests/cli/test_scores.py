@@ -52,6 +52,10 @@ def test_files_become_scores_and_a_repeated_command_adds_nothing(someone: Person
     assert ran.out == "Ave verum: bob@example.org can read and mark it. They have no account yet.\n"
     assert explains(someone.run("score", "share", "Ave verum", "bob@example.org", "--role", "king"), 2, "A role is")
     assert someone.run("score", "snapshot", "Ave verum", "May", "--json").json["name"] == "May"
+    linked = someone.run("score", "link", "Ave verum", "--snapshot", "may", "--json").json
+    assert linked["thing"]["name"] == "Ave verum (May)"
+    assert "Anybody with this link can play from Ave verum:\nhttp" in someone.run("score", "link", "Ave verum").out
+    assert explains(someone.run("score", "link", "Ave verum", "--part", "Alto"), 1, "has no part Alto")
 
     ran = someone.run("score", "export", "Ave verum", "--json")
     assert ran.json["saved_as"] == "Ave verum.pdf"

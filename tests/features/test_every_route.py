@@ -176,6 +176,7 @@ ACCESS: dict[tuple[str, str], tuple[set[str], dict[str, Any]]] = {
     ("POST", "/open/{token}/enter"): (EVERYBODY, {"json": {}}),
     ("GET", "/open/{token}/files"): (EVERYBODY, {}),
     ("GET", "/open/{token}/content"): (EVERYBODY, {}),
+    ("GET", "/open/{token}/outline"): (EVERYBODY, {}),
     ("GET", "/open/{token}/preview"): (EVERYBODY, {}),
     ("GET", "/open/{token}/archive"): (EVERYBODY, {}),
     ("GET", "/open/{token}/files/{file_id}/content"): (EVERYBODY, {}),

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from satchel.kernel.handed_file import HandedFile
 
-ThingKind = Literal["file", "folder", "room", "request", "album"]
+ThingKind = Literal["file", "folder", "room", "request", "album", "score"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +47,8 @@ class LinkedFile(HandedFile):
 
     at: str
     photo: LinkedPhoto | None = None
+    # A page that this server made, or whose first bytes it has seen: it is shown as what it says it is.
+    is_sheet: bool = False
 
     @property
     def path(self) -> str:
@@ -59,6 +61,15 @@ class LinkedFiles:
 
     files: list[LinkedFile]
     cursor: str | None
+
+
+@runtime_checkable
+class OutlinedThings(Protocol):
+    """Link targets that have a viewer of their own, which needs to know more than files."""
+
+    async def outline(self, owner_id: str, thing_id: str) -> object | None:
+        """What the viewer shows, to be sent as JSON. None if the thing does not exist."""
+        ...
 
 
 class Things(Protocol):

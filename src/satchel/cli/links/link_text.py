@@ -13,7 +13,7 @@ from satchel.cli.engine.terminal.sizes import shown_bytes, shown_moment
 # Ids begin with the time, so that those of one day differ only towards the end.
 _SHORT_ID = 8
 _STYLES = {"active": "good", "revoked": "quiet", "expired": "bad", "used-up": "bad", "gone": "bad"}
-_KINDS = {"file": "file", "folder": "folder", "room": "room", "request": "asks", "album": "album"}
+_KINDS = {"file": "file", "folder": "folder", "room": "room", "request": "asks", "album": "album", "score": "score"}
 _HEADINGS = ("opened", "people", "taken")
 _TAKEN = 6 + 8 + sum(map(len, _HEADINGS)) + _SHORT_ID + 6 * 2
 _LEAST_NAME = 8
@@ -24,6 +24,7 @@ _CAN = {
     "folder": "can download everything in {name}",
     "room": "can go to the room {name}",
     "request": "can put files into your folder {name}",
+    "score": "can play from {name}",
     "album": "can see and download everything in the album {name}",
 }
 

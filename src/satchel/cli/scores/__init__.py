@@ -119,6 +119,34 @@ def snapshot(
 
 
 @score.command(cls=Verb)
+def link(
+    name: Score,
+    part: Annotated[str | None, typer.Option("--part", metavar="NAME", help="Only this part, for its player.")] = None,
+    frozen: Annotated[
+        str | None, typer.Option("--snapshot", metavar="NAME", help="As this snapshot keeps it; it never changes.")
+    ] = None,
+    json: Json = False,
+    server: Server = None,
+) -> None:
+    """Give a link to a score of yours, for anybody who has it. Without options it shows the score as it is then."""
+    from satchel.cli.engine.api_types.link_types import LinkView
+    from satchel.cli.engine.http.client import open_client
+    from satchel.cli.scores.score_find import find_score, part_of, snapshot_of
+
+    if part is not None and frozen is not None:
+        raise Misused("Give either --part or --snapshot.")
+    with open_client(server) as client:
+        found = find_score(client, name)
+        thing = found.link_thing
+        if part is not None:
+            thing = part_of(found, part).link_thing
+        elif frozen is not None:
+            thing = snapshot_of(found, frozen).link_thing
+        made = client.call("POST", "/links", LinkView, {"thing": {"kind": "score", "id": thing}})
+    answer(made, [printable(f"Anybody with this link can play from {made.thing.name}:"), made.address], as_json=json)
+
+
+@score.command(cls=Verb)
 def share(
     name: Score,
     email: Annotated[str, typer.Argument(metavar="E-MAIL", help="The address of the person.")],

@@ -2,7 +2,7 @@
 
 from urllib.parse import urlencode
 
-from satchel.cli.engine.api_types.score_types import ScoreCard, ScoreList, ScoreView
+from satchel.cli.engine.api_types.score_types import ScoreCard, ScoreList, ScorePartView, ScoreView, SnapshotView
 from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.terminal.output import CommandFailed
 
@@ -25,6 +25,24 @@ def find_score(client: Client, typed: str) -> ScoreView:
     if not found:
         raise CommandFailed(f"There is no score {typed}. `satchel score list` lists them.")
     return client.call("GET", f"/scores/{found[0].score_id}", ScoreView)
+
+
+def part_of(score: ScoreView, typed: str) -> ScorePartView:
+    """Raises `CommandFailed` if it has no such part."""
+    for part in score.parts:
+        if part.name.casefold() == typed.casefold():
+            return part
+    names = ", ".join(part.name for part in score.parts) or "none"
+    raise CommandFailed(f"{score.title} has no part {typed}. Its parts: {names}.")
+
+
+def snapshot_of(score: ScoreView, typed: str) -> SnapshotView:
+    """The newest of that name. Raises `CommandFailed` if there is none."""
+    for kept in reversed(score.snapshots):
+        if kept.name.casefold() == typed.casefold():
+            return kept
+    names = ", ".join(kept.name for kept in score.snapshots) or "none"
+    raise CommandFailed(f"{score.title} has no snapshot {typed}. Its snapshots: {names}.")
 
 
 def short_id(score: ScoreCard) -> str:

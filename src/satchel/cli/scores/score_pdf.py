@@ -7,7 +7,7 @@ from pathlib import Path
 from satchel.cli.engine.api_types.score_types import ScoreView
 from satchel.cli.engine.files.download import local_name, numbered
 from satchel.cli.engine.http.client import Client
-from satchel.cli.engine.terminal.output import CommandFailed
+from satchel.cli.scores.score_find import part_of
 
 _READ_BYTES = 256 * 1024
 
@@ -18,7 +18,7 @@ def export_score(
     """Where it is, and how many bytes it has. A file that was named is replaced; else nothing is."""
     query = f"?marks={'true' if with_marks else 'false'}"
     if part is not None:
-        query += f"&part={_part_id(score, part)}"
+        query += f"&part={part_of(score, part).part_id}"
     target = Path(file) if file else _free(Path(local_name(f"{score.title}.pdf")))
     if target.is_dir():
         target = _free(target / local_name(f"{score.title}.pdf"))
@@ -43,11 +43,3 @@ def _free(target: Path) -> Path:
         number += 1
         tried = numbered(target, number)
     return tried
-
-
-def _part_id(score: ScoreView, typed: str) -> int:
-    for part in score.parts:
-        if part.name.casefold() == typed.casefold():
-            return part.part_id
-    names = ", ".join(part.name for part in score.parts) or "none"
-    raise CommandFailed(f"{score.title} has no part {typed}. Its parts: {names}.")

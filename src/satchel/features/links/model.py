@@ -29,6 +29,8 @@ MOST_RECEIVED_FILES = 10_000
 LONGEST_LIFE = timedelta(days=366 * 100)
 # The kinds with files to download.
 DOWNLOADABLE: tuple[ThingKind, ...] = ("file", "folder", "album")
+# The kinds with files to look at.
+WITH_FILES: tuple[ThingKind, ...] = (*DOWNLOADABLE, "score")
 # Those of them with many files, which are also taken all at once.
 WITH_MANY_FILES: tuple[ThingKind, ...] = ("folder", "album")
 
@@ -62,6 +64,13 @@ class LinkUsedUp(Gone):
 
     slug = "link-used-up"
     title = "Download limit reached"
+
+
+class NoOutline(NotFound):
+    """The link leads to something that has no viewer of its own."""
+
+    slug = "link-no-outline"
+    title = "There is no outline"
 
 
 class PlaceUnknown(NotFound):

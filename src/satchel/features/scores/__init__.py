@@ -17,6 +17,7 @@ from contextlib import asynccontextmanager
 
 from satchel.declaration import Platform, Repeated, RouteNeeds, Slice
 from satchel.edge.api.endpoints import Router
+from satchel.features.scores.adapters import LinkedScores
 from satchel.features.scores.events import LIVE_EVENTS
 from satchel.features.scores.limits import LIMITS, SHARES_PER_PERSON
 from satchel.features.scores.needs import Grants, People
@@ -55,6 +56,10 @@ async def _running(scores: Scores) -> AsyncGenerator[None]:
         await scores.pages.close()
 
 
+def _linked(scores: Scores) -> LinkedScores:
+    return LinkedScores(scores)
+
+
 def _routes(scores: Scores, _: RouteNeeds) -> list[Router]:
     return routes(scores)
 
@@ -68,6 +73,7 @@ SCORES = Slice(
     limits=LIMITS,
     live_events=LIVE_EVENTS,
     uploads={"score": ScoresDestination},
+    things={"score": _linked},
     repeated=[Repeated("pages of scores", IMPORTS_EVERY, run_imports)],
     running=_running,
     chores={"orphaned pages of scores": sweep_scores},

@@ -4,7 +4,7 @@ import base64
 import re
 import unicodedata
 import uuid
-from typing import ClassVar, Literal, NewType
+from typing import ClassVar, Literal, NamedTuple, NewType
 
 from satchel.kernel.errors import Conflict, Invalid, NotFound, OutOfSpace, SatchelError
 
@@ -84,6 +84,10 @@ PAGE_EDGE = 10_000
 _ID_CHARACTERS = 22
 _STORED_ID = re.compile(r"[A-Za-z0-9+/]{22}")
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_TO_ADDRESS, _FROM_ADDRESS = str.maketrans("+/", "-_"), str.maketrans("-_", "+/")
+_LINK_TARGET = re.compile(
+    r"(?P<score>[A-Za-z0-9_-]{22})(?:\.s(?P<snapshot>[A-Za-z0-9_-]{22})|\.p(?P<part>0|[1-9][0-9]{0,8}))?"
+)
 _UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 _JOINERS = "\u200c\u200d"
 
@@ -241,6 +245,35 @@ def read_id(public: str) -> str | None:
 
 def is_stored_id(text: str) -> bool:
     return bool(_STORED_ID.fullmatch(text))
+
+
+class LinkTarget(NamedTuple):
+    """What a link to a score leads to: the score, a part of it, or a snapshot."""
+
+    score_id: ScoreId
+    snapshot_id: SnapshotId | None = None
+    part_id: int | None = None
+
+
+def link_target_of(target: LinkTarget) -> str:
+    """As links name it: `<score>`, `<score>.s<snapshot>` or `<score>.p<part>`, in letters that addresses can have."""
+    end = ""
+    if target.snapshot_id is not None:
+        end = f".s{target.snapshot_id}"
+    elif target.part_id is not None:
+        end = f".p{target.part_id}"
+    return f"{target.score_id}{end}".translate(_TO_ADDRESS)
+
+
+def read_link_target(written: str) -> LinkTarget | None:
+    """None if no link has it."""
+    found = _LINK_TARGET.fullmatch(written)
+    if found is None:
+        return None
+    score_id = ScoreId(found["score"].translate(_FROM_ADDRESS))
+    if found["snapshot"] is not None:
+        return LinkTarget(score_id, snapshot_id=SnapshotId(found["snapshot"].translate(_FROM_ADDRESS)))
+    return LinkTarget(score_id, part_id=None if found["part"] is None else int(found["part"]))
 
 
 def check_title(written: str) -> str:

@@ -1,5 +1,5 @@
 // How each state of a link is shown to its owner.
-import { DoorOpen, FileText, Folder, Images, Inbox } from '@lucide/svelte';
+import { DoorOpen, FileMusic, FileText, Folder, Images, Inbox } from '@lucide/svelte';
 import type { LinkState, LinkView, ThingKind } from '$lib/api/links';
 
 export const KIND_ICONS = {
@@ -8,6 +8,7 @@ export const KIND_ICONS = {
   room: DoorOpen,
   request: Inbox,
   album: Images,
+  score: FileMusic,
 } as const satisfies Record<ThingKind, unknown>;
 
 export const STATE_LOOKS: Record<LinkState, 'good' | 'accent' | 'bad'> = {

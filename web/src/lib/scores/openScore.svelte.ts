@@ -30,7 +30,16 @@ export class OpenScore {
   #reading: Promise<void> | undefined;
   #isStale = false;
 
-  constructor(scoreId: string, me: string | undefined, snapshotId?: string) {
+  readonly #readFrom: (() => Promise<Score>) | undefined;
+
+  constructor(
+    scoreId: string,
+    me: string | undefined,
+    snapshotId?: string,
+    /** Where else it is read from: by a link. */
+    readFrom?: () => Promise<Score>,
+  ) {
+    this.#readFrom = readFrom;
     this.scoreId = scoreId;
     // What was cannot be changed, so nothing in it is one's own.
     this.me = snapshotId === undefined ? me : undefined;
@@ -67,7 +76,9 @@ export class OpenScore {
   async #readOnce(): Promise<void> {
     try {
       const { scoreId, snapshotId } = this;
-      this.show(await (snapshotId === undefined ? readScore(scoreId) : readSnapshot(scoreId, snapshotId)));
+      if (this.#readFrom) this.show(await this.#readFrom());
+      else if (snapshotId === undefined) this.show(await readScore(scoreId));
+      else this.show(await readSnapshot(scoreId, snapshotId));
       this.problem = undefined;
     } catch (failure) {
       if (!(failure instanceof Problem)) throw failure;

@@ -36,6 +36,13 @@ export function readScore(scoreId: string): Promise<Score> {
   return scoreFrom(http.GET('/api/v1/scores/{score_id}', { params }));
 }
 
+/** As visitors of a link see it. */
+export function readLinkedScore(token: string, pass: string): Promise<Score> {
+  const params = { path: { token }, query: pass ? { pass } : {} };
+  const answer = http.GET('/api/v1/open/{token}/outline', { params, parseAs: 'json' });
+  return scoreFrom(answer as unknown as Parameters<typeof scoreFrom>[0]);
+}
+
 export function createScore(body: Partial<ScoreDraft> & { title: string }, key: string): Promise<Score> {
   return scoreFrom(http.POST('/api/v1/scores', { params: { header: { 'Idempotency-Key': key } }, body }));
 }

@@ -34,19 +34,21 @@ class MovementView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ScorePartView(msgspec.Struct, frozen=True, kw_only=True):
-    """What one instrument plays. Without pages, it plays from all."""
+    """What one instrument plays. Without pages, it plays from all. `link_thing` is what a link to it names."""
 
     part_id: int
     name: str
     page_ids: list[int]
+    link_thing: str
 
 
 class SnapshotView(msgspec.Struct, frozen=True, kw_only=True):
-    """A state of a score that was kept."""
+    """A state of a score that was kept. `link_thing` is what a link to it names, which then never changes."""
 
     snapshot_id: str
     name: str
     created_at: str
+    link_thing: str
 
 
 class ImportView(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,7 +65,9 @@ class ImportView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ScoreView(msgspec.Struct, frozen=True, kw_only=True):
-    """A score, and what you are in it. `etag` is the state that a change has to name."""
+    """A score, and what you are in it. `etag` is the state that a change has to name, `link_thing` what a link
+    names.
+    """
 
     score_id: str
     owner_id: str
@@ -82,6 +86,7 @@ class ScoreView(msgspec.Struct, frozen=True, kw_only=True):
     parts: list[ScorePartView]
     snapshots: list[SnapshotView]
     imports: list[ImportView]
+    link_thing: str
 
 
 class ScoreCard(msgspec.Struct, frozen=True, kw_only=True):

@@ -105,6 +105,8 @@ def _otherwise(client: Client, token: str, landing: LandingView) -> str:
     if landing.kind == "room":
         code = (_enter(client, token, landing).goto or "").rpartition("/")[2]
         return f"This link leads to a room. Join it with `satchel room join {code} --server {client.server}`."
+    if landing.kind == "score":
+        return f"This link leads to sheet music. Open it in a browser: {address}"
     return f"This link offers files. Get them with `satchel get {address}`."
 
 

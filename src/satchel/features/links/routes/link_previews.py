@@ -1,11 +1,14 @@
 """Previews and pictures by a link. A preview is not a download, and counts as a view."""
 
+import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
 from satchel.edge.api.endpoints import Router
+from satchel.edge.files.downloads import Download
 from satchel.edge.files.pictures import BYTES, RAISES, is_view, picture_answer
-from satchel.edge.files.previews import NoPreview, preview
+from satchel.edge.files.previews import PREVIEW_POLICY, NoPreview, preview
+from satchel.features.links.model import NoOutline
 from satchel.features.links.routes.link_open import CLOSED, STATES
 from satchel.features.links.routes.link_visitor import Anybody, PassQuery, visitor_of
 from satchel.features.links.service import link_contents, link_enter
@@ -17,6 +20,16 @@ from satchel.media.pictures import NoPicture
 
 def routes(links: Links) -> Router:
     router = Router("open links")
+
+    @router.get("/open/{token}/outline", produces="application/json", raises=(*STATES, *CLOSED, NoOutline))
+    async def linked_outline(caller: Anybody, token: str, query: PassQuery, request: Request) -> Response:
+        """Read the score that a link leads to, as `ScoreView`. Its pages are previews of files, by their item ids."""
+        visit = await link_enter.let_in(links, token, visitor_of(caller, request), query.shown)
+        return Response(
+            msgspec.json.encode(await link_contents.outline_of(links, visit)),
+            media_type="application/json",
+            headers={"cache-control": "private, no-cache"},
+        )
 
     @router.get("/open/{token}/preview", produces=BYTES, raises=(*STATES, *CLOSED, NoPreview))
     async def preview_linked(caller: Anybody, token: str, query: PassQuery, request: Request) -> Response:
@@ -54,7 +67,11 @@ def routes(links: Links) -> Router:
 async def _show(links: Links, visit: Visit, file: LinkedFile, request: Request) -> Response:
     if not link_contents.can_look(visit.link):
         raise NoPreview("Downloads of this link are limited, so it has no preview. Download the file instead.")
-    shown = await preview(links.objects, file.key, file.name, file.content_type)
+    if file.is_sheet:
+        policy, kind = PREVIEW_POLICY, file.content_type
+        shown = Download(links.objects, file.key, disposition="inline", content_type=kind, policy=policy)
+    else:
+        shown = await preview(links.objects, file.key, file.name, file.content_type)
     if request.method == "GET":
         await link_contents.count_view(links, visit, file)
     return shown

@@ -1,13 +1,13 @@
 """Finds what a visitor downloads or views, and counts each view once."""
 
-from satchel.features.links.model import MAX_ID_CHARACTERS
+from satchel.features.links.model import MAX_ID_CHARACTERS, NoOutline
 from satchel.features.links.records import SEEN, LinkRow
 from satchel.features.links.service.context import Links
 from satchel.features.links.service.link_enter import Visit, has_files, list_files
 from satchel.features.links.service.passes import LIFETIME
 from satchel.features.links.service.visit_count import count
 from satchel.kernel.errors import NotFound
-from satchel.kernel.linked import LinkedFile
+from satchel.kernel.linked import LinkedFile, OutlinedThings
 from satchel.stores.ports.ephemeral import Put
 
 
@@ -24,6 +24,17 @@ async def find_only_file(links: Links, visit: Visit) -> LinkedFile:
     if visit.thing.file_id is None:
         raise NotFound("This link leads to a folder. Download its files one by one, or all as an archive.")
     return await find_file(links, visit, visit.thing.file_id)
+
+
+async def outline_of(links: Links, visit: Visit) -> object:
+    """What the viewer of the thing shows."""
+    things = links.things[visit.link.kind]
+    found = None
+    if isinstance(things, OutlinedThings):
+        found = await things.outline(visit.link.owner_id, visit.link.thing_id)
+    if found is None:
+        raise NoOutline("This link leads to files. List them instead.")
+    return found
 
 
 async def size_of_all(links: Links, visit: Visit) -> int | None:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from satchel.features.links.model import DOWNLOADABLE, LinkPasswordNeeded, LinkPasswordWrong, LinkUnknown
+from satchel.features.links.model import WITH_FILES, LinkPasswordNeeded, LinkPasswordWrong, LinkUnknown
 from satchel.features.links.records import LinkRow
 from satchel.features.links.service import passes
 from satchel.features.links.service.context import Links
@@ -93,8 +93,8 @@ async def list_files(links: Links, link: LinkRow, cursor: str | None) -> LinkedF
 
 
 def has_files(link: LinkRow) -> bool:
-    """Whether there are files to download. A request link only receives them."""
-    return link.kind in DOWNLOADABLE
+    """Whether there are files to look at. A request link only receives them."""
+    return link.kind in WITH_FILES
 
 
 async def identify(links: Links, visitor: Visitor) -> str:

@@ -46,7 +46,7 @@ async def give(links: Links, owner_id: OwnerId, wish: Wish) -> LinkRow:
     known = 0 < len(wish.thing_id) <= MAX_ID_CHARACTERS
     thing = await links.things[wish.kind].describe(owner_id, wish.thing_id) if known else None
     if thing is None:
-        raise NotFound("You have no such file, folder, album or room to link to.", field="thing")
+        raise NotFound("You have no such file, folder, album, score or room to link to.", field="thing")
     link = LinkRow(
         token=new_token(),
         link_id=LinkId(new_id(links.clock)),

@@ -11,11 +11,13 @@ from satchel.features.scores.mark import MarkView, mark_view
 from satchel.features.scores.model import (
     EtagMissing,
     ScoreChanged,
+    ScoreId,
     ScoreLocked,
     ScoreUnknown,
     SnapshotUnknown,
     TooManySnapshots,
     public_id,
+    read_id,
 )
 from satchel.features.scores.routes.score_etag import ANSWERS, SENDS, etag_of
 from satchel.features.scores.routes.scores import Anybody, Words, score_reply, viewer_of
@@ -96,7 +98,8 @@ def routes(scores: Scores) -> Router:
     )
     async def create_snapshot(member: Member, score_id: str, body: SnapshotBody) -> SnapshotView:
         """Keep the score as it is now, under a name."""
-        return snapshot_view(await snapshot_change.create_snapshot(scores, viewer_of(member), score_id, body.name))
+        kept = await snapshot_change.create_snapshot(scores, viewer_of(member), score_id, body.name)
+        return snapshot_view(ScoreId(read_id(score_id) or ""), kept)
 
     @router.get("/scores/{score_id}/snapshots/{snapshot_id}", raises=(ScoreUnknown, SnapshotUnknown))
     async def read_snapshot(caller: Anybody, score_id: str, snapshot_id: str) -> ScoreView:

@@ -5,7 +5,19 @@ from collections.abc import Mapping
 import msgspec
 
 from satchel.features.scores.mark import MarkView, mark_view
-from satchel.features.scores.model import KINDS, PICTURED, Access, ImportState, ItemKind, Role, StoredAccess, public_id
+from satchel.features.scores.model import (
+    KINDS,
+    PICTURED,
+    Access,
+    ImportState,
+    ItemKind,
+    LinkTarget,
+    Role,
+    ScoreId,
+    StoredAccess,
+    link_target_of,
+    public_id,
+)
 from satchel.features.scores.records import (
     ImportRow,
     ItemEntry,
@@ -54,11 +66,12 @@ class MovementView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ScorePartView(msgspec.Struct, frozen=True, kw_only=True):
-    """What one instrument plays. Without pages, it plays from all."""
+    """What one instrument plays. Without pages, it plays from all. `link_thing` is what a link to it names."""
 
     part_id: int
     name: str
     page_ids: list[int]
+    link_thing: str
 
 
 class JumpView(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,11 +99,12 @@ class LayerView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SnapshotView(msgspec.Struct, frozen=True, kw_only=True):
-    """A state of a score that was kept."""
+    """A state of a score that was kept. `link_thing` is what a link to it names, which then never changes."""
 
     snapshot_id: str
     name: str
     created_at: str
+    link_thing: str
 
 
 class ImportView(msgspec.Struct, frozen=True, kw_only=True):
@@ -107,7 +121,10 @@ class ImportView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ScoreView(msgspec.Struct, frozen=True, kw_only=True):
-    """A score, and what you are in it. `etag` is the state that a change has to name."""
+    """A score, and what you are in it. `etag` is the state that a change has to name, `link_thing` what a link names.
+
+    To visitors of a link, the ids of people are empty, and there are neither snapshots nor imports.
+    """
 
     score_id: str
     owner_id: str
@@ -129,6 +146,7 @@ class ScoreView(msgspec.Struct, frozen=True, kw_only=True):
     snapshots: list[SnapshotView]
     imports: list[ImportView]
     marks: list[MarkView] | None
+    link_thing: str
 
 
 class ScoreCoverView(msgspec.Struct, frozen=True, kw_only=True):
@@ -187,17 +205,23 @@ class ScoreMarks(msgspec.Struct, frozen=True):
 
 
 async def score_view(
-    scores: Scores, found: Found, items: ItemsRow, layers: list[LayerRow], marks: list[Marked] | None = None
+    scores: Scores,
+    found: Found,
+    items: ItemsRow,
+    layers: list[LayerRow],
+    marks: list[Marked] | None = None,
+    *,
+    for_stranger: bool = False,
 ) -> ScoreView:
     row, data, extra = found.row, found.row.data, found.extra
     shown = {page.item_id for page in data.pages}
     views = await item_views(scores, items, [each for each in items.items if each.item_id in shown])
     return ScoreView(
         score_id=public_id(row.score_id),
-        owner_id=row.owner,
+        owner_id="" if for_stranger else row.owner,
         owner_name=await name_of(scores, row.owner),
         role=found.role,
-        etag=row.etag,
+        etag="" if for_stranger else row.etag,
         title=data.title,
         composer=extra.composer,
         description=data.description,
@@ -210,22 +234,23 @@ async def score_view(
             for page in data.pages
         ],
         movements=[_movement(each) for each in extra.movements],
-        parts=[_part(each) for each in extra.parts],
+        parts=[_part(row.score_id, each) for each in extra.parts],
         jumps=[_jump(each) for each in extra.jumps],
-        layers=await layer_views(scores, layers),
-        snapshots=[snapshot_view(each) for each in row.snapshots],
-        imports=[_import(each) for each in await list_imports(scores, found)],
+        layers=await layer_views(scores, layers, for_stranger=for_stranger),
+        snapshots=[snapshot_view(row.score_id, each) for each in row.snapshots],
+        imports=[] if for_stranger else [_import(each) for each in await list_imports(scores, found)],
         marks=None if marks is None else mark_views(marks),
+        link_thing=link_target_of(LinkTarget(row.score_id)),
     )
 
 
-async def layer_views(scores: Scores, layers: list[LayerRow]) -> list[LayerView]:
+async def layer_views(scores: Scores, layers: list[LayerRow], *, for_stranger: bool = False) -> list[LayerView]:
     names = {author: await name_of(scores, author) for author in {layer.author for layer in layers}}
     return [
         LayerView(
             layer_id=layer.layer_id,
             name=layer.name,
-            author_id=layer.author,
+            author_id="" if for_stranger else layer.author,
             author_name=names[layer.author],
             part_id=layer.part_id,
             published=layer.is_published,
@@ -236,8 +261,13 @@ async def layer_views(scores: Scores, layers: list[LayerRow]) -> list[LayerView]
     ]
 
 
-def snapshot_view(entry: SnapshotEntry) -> SnapshotView:
-    return SnapshotView(snapshot_id=public_id(entry.snapshot_id), name=entry.name, created_at=time_of(entry.created_at))
+def snapshot_view(score_id: ScoreId, entry: SnapshotEntry) -> SnapshotView:
+    return SnapshotView(
+        snapshot_id=public_id(entry.snapshot_id),
+        name=entry.name,
+        created_at=time_of(entry.created_at),
+        link_thing=link_target_of(LinkTarget(score_id, snapshot_id=entry.snapshot_id)),
+    )
 
 
 def mark_views(marks: list[Marked]) -> list[MarkView]:
@@ -338,8 +368,9 @@ def _movement(each: Movement) -> MovementView:
     return MovementView(name=each.name, page_id=each.page_id)
 
 
-def _part(each: Part) -> ScorePartView:
-    return ScorePartView(part_id=each.part_id, name=each.name, page_ids=[*each.page_ids])
+def _part(score_id: ScoreId, each: Part) -> ScorePartView:
+    thing = link_target_of(LinkTarget(score_id, part_id=each.part_id))
+    return ScorePartView(part_id=each.part_id, name=each.name, page_ids=[*each.page_ids], link_thing=thing)
 
 
 def _jump(each: Jump) -> JumpView:

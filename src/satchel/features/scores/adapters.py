@@ -1,0 +1,190 @@
+"""What scores offer to other slices: scores that links lead to, whole or one part, as they are or as they were kept.
+
+A visitor of a link sees published layers only.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from satchel.features.scores.model import (
+    CONTENT_TYPES,
+    Email,
+    ItemId,
+    LinkTarget,
+    OwnerId,
+    ScoreUnknown,
+    SnapshotUnknown,
+    public_id,
+    read_id,
+    read_link_target,
+)
+from satchel.features.scores.records import (
+    SCORE,
+    SCORE_CARD,
+    SCORE_EXTRA,
+    ItemEntry,
+    ItemsRow,
+    LayerRow,
+    Part,
+    SnapshotEntry,
+    item_key,
+)
+from satchel.features.scores.routes.views import ScoreView, score_view, time_of
+from satchel.features.scores.service.context import Scores
+from satchel.features.scores.service.mark_read import Marked, visible_layers, visible_marks
+from satchel.features.scores.service.page_set import read_items
+from satchel.features.scores.service.score_find import NOBODY, Found, Viewer, find_of, read_whole_of
+from satchel.features.scores.service.snapshot_content import as_found, get_content, kept_marks, layer_rows
+from satchel.features.scores.service.visitor_view import for_visitor
+from satchel.kernel.linked import LinkedFile, LinkedFiles, LinkedThing
+from satchel.stores.schema import Record, Shape
+
+R = TypeVar("R", bound=Record)
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedScores:
+    """Scores as link targets. Their files are the pages."""
+
+    scores: Scores
+
+    async def describe(self, owner_id: str, thing_id: str, *, counted: bool = False) -> LinkedThing | None:
+        del counted
+        target = read_link_target(thing_id)
+        found = await self._find(owner_id, target)
+        if target is None or found is None:
+            return None
+        return LinkedThing(name=_name(found, target), files=len(found.row.data.pages))
+
+    async def names(self, owner_id: str, thing_ids: Sequence[str]) -> dict[str, str]:
+        targets = {each: target for each in thing_ids if (target := read_link_target(each)) is not None}
+        cards = await self._rows(SCORE_CARD, owner_id, targets.values())
+        extras = await self._rows(SCORE_EXTRA, owner_id, filter(_is_part, targets.values()))
+        mains = await self._rows(SCORE, owner_id, filter(_is_kept, targets.values()))
+        names: dict[str, str] = {}
+        for thing, target in targets.items():
+            card, name = cards.get(target.score_id), None
+            if card is not None and _is_part(target):
+                extra = extras.get(target.score_id)
+                name = None if extra is None else _part_name(card.title, extra.parts, target)
+            elif card is not None and _is_kept(target):
+                main = mains.get(target.score_id)
+                name = None if main is None else _kept_name(card.title, main.snapshots, target)
+            elif card is not None:
+                name = card.title
+            if name is not None:
+                names[thing] = name
+        return names
+
+    async def files(self, owner_id: str, thing_id: str, cursor: str | None) -> LinkedFiles:
+        """All at once: a score has a few hundred pages at most."""
+        del cursor
+        found = await self._find(owner_id, read_link_target(thing_id))
+        return LinkedFiles([] if found is None else await self._pages(found), None)
+
+    async def file(self, owner_id: str, thing_id: str, file_id: str) -> LinkedFile | None:
+        found = await self._find(owner_id, read_link_target(thing_id)) if read_id(file_id) else None
+        pages = [] if found is None else await self._pages(found)
+        return next((page for page in pages if page.file_id == file_id), None)
+
+    async def outline(self, owner_id: str, thing_id: str) -> ScoreView | None:
+        """The score as its viewer shows it, with the marks that everybody sees."""
+        target = read_link_target(thing_id)
+        if target is None:
+            return None
+        try:
+            found, layers, marks = await self._whole(OwnerId(owner_id), target)
+        except (ScoreUnknown, SnapshotUnknown):
+            return None
+        if target.part_id is not None and _part_of(found, target) is None:
+            return None
+        shown = for_visitor(found, layers, marks, target.part_id)
+        items = await read_items(self.scores, found)
+        return await score_view(self.scores, shown.found, items, shown.layers, shown.marks, for_stranger=True)
+
+    async def _whole(self, owner: OwnerId, target: LinkTarget) -> tuple[Found, list[LayerRow], list[Marked]]:
+        whole = await read_whole_of(self.scores, _owner(owner), owner, target.score_id)
+        if target.snapshot_id is None:
+            return whole.found, visible_layers(whole.layers, NOBODY), visible_marks(whole, NOBODY)
+        content = await get_content(self.scores, owner, target.score_id, target.snapshot_id)
+        layers = visible_layers(layer_rows(whole.found, content), NOBODY)
+        return as_found(whole.found, content), layers, kept_marks(whole.found, content, NOBODY)
+
+    async def _find(self, owner_id: str, target: LinkTarget | None) -> Found | None:
+        """Without marks, which only the outline shows."""
+        if target is None:
+            return None
+        owner = OwnerId(owner_id)
+        try:
+            found = await find_of(self.scores, _owner(owner), owner, target.score_id)
+            if target.snapshot_id is not None:
+                kept = {each.snapshot_id for each in found.row.snapshots}
+                if target.snapshot_id not in kept:
+                    return None
+                content = await get_content(self.scores, owner, target.score_id, target.snapshot_id)
+                return as_found(found, content)
+        except (ScoreUnknown, SnapshotUnknown):
+            return None
+        if target.part_id is None:
+            return found
+        return None if _part_of(found, target) is None else for_visitor(found, [], [], target.part_id).found
+
+    async def _rows(self, shape: Shape[R], owner_id: str, targets: Iterable[LinkTarget]) -> dict[str, R]:
+        """By the ids of their scores."""
+        ids = list(dict.fromkeys(target.score_id for target in targets))
+        keys = [shape.key(owner=owner_id, score_id=each) for each in ids]
+        items = await self.scores.tables.get_many(shape.table, keys) if keys else []
+        return {each: shape.read(item) for each, item in zip(ids, items, strict=True) if item is not None}
+
+    async def _pages(self, found: Found) -> list[LinkedFile]:
+        items = await read_items(self.scores, found)
+        known = {item.item_id: item for item in items.items}
+        pages = dict.fromkeys(page.item_id for page in found.row.data.pages if page.item_id in known)
+        return [_linked(items, known[item_id], number) for number, item_id in enumerate(pages, 1)]
+
+
+def _owner(owner: OwnerId) -> Viewer:
+    return Viewer(owner, Email(""))
+
+
+def _part_of(found: Found, target: LinkTarget) -> Part | None:
+    return next((part for part in found.extra.parts if part.part_id == target.part_id), None)
+
+
+def _name(found: Found, target: LinkTarget) -> str:
+    title = found.row.data.title
+    if _is_part(target):
+        return _part_name(title, found.extra.parts, target) or title
+    return _kept_name(title, found.row.snapshots, target) or title
+
+
+def _part_name(title: str, parts: Sequence[Part], target: LinkTarget) -> str | None:
+    return next((f"{title} – {part.name}" for part in parts if part.part_id == target.part_id), None)
+
+
+def _kept_name(title: str, kept: Sequence[SnapshotEntry], target: LinkTarget) -> str | None:
+    return next((f"{title} ({each.name})" for each in kept if each.snapshot_id == target.snapshot_id), None)
+
+
+def _is_part(target: LinkTarget) -> bool:
+    return target.part_id is not None
+
+
+def _is_kept(target: LinkTarget) -> bool:
+    return target.snapshot_id is not None
+
+
+def _linked(items: ItemsRow, item: ItemEntry, number: int) -> LinkedFile:
+    ending = {"p": "png", "j": "jpg", "s": "svg"}.get(item.kind, "bin")
+    return LinkedFile(
+        file_id=public_id(ItemId(item.item_id)),
+        name=f"{number:03d}.{ending}",
+        folder="",
+        key=item_key(items.owner, items.score_id, item.item_id, item.kind),
+        size_bytes=item.size_bytes,
+        sha256=item.sha256,
+        content_type=CONTENT_TYPES[item.kind],
+        at=time_of(items.changed_at),
+        is_sheet=True,
+    )
