@@ -44,7 +44,6 @@ def open_slices(platform: Platform) -> list[OpenSlice[Any]]:
     accounts = ACCOUNTS.open(platform, usages=ShelfUsage(shelf.context))
     people, shelf_files = PeopleFinder(accounts.context), ShelfFiles(shelf.context)
     rooms = ROOMS.open(platform, people=people, shelves=shelf_files)
-    transfers = TRANSFERS.open(platform, people=people, shelf=shelf_files, rooms=RoomFiles(rooms.context))
     grants = ScopeGrants(platform.stores.tables, platform.clock)
     albums = ALBUMS.open(
         platform,
@@ -55,6 +54,10 @@ def open_slices(platform: Platform) -> list[OpenSlice[Any]]:
     scores = SCORES.open(platform, grants=grants, people=people)
     things = shelf.things() | rooms.things() | albums.things() | scores.things()
     clicks = CLICKS.open(platform, targets=LinkTargets(platform.stores.tables, things))
+    counter = Counter(clicks.context)
+    transfers = TRANSFERS.open(
+        platform, people=people, shelf=shelf_files, rooms=RoomFiles(rooms.context), counter=counter
+    )
     links = LINKS.open(
         platform,
         things=things,
@@ -63,7 +66,7 @@ def open_slices(platform: Platform) -> list[OpenSlice[Any]]:
         # Not those of accounts: whoever tries passwords of links keeps nobody from signing in.
         passwords=Passwords(),
         figures=LinkCounts(clicks.context),
-        counter=Counter(clicks.context),
+        counter=counter,
         visitors=Visitors(platform.stores.tables, platform.clock),
     )
     return [accounts, shelf, rooms, transfers, links, clicks, DROP.open(platform), albums, scores]

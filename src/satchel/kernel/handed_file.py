@@ -29,3 +29,11 @@ class HandedFileOpened(Event):
 
     user_id: str
     transfer_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShelfFolderUsed(Event):
+    """Somebody renamed, moved, restored or linked a folder of their shelf, with what has come to them in there."""
+
+    user_id: str
+    folder_id: str

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
 
+from satchel.kernel.events import Event
 from satchel.kernel.handed_file import HandedFile
 
 ThingKind = Literal["file", "folder", "room", "request", "album", "score"]
@@ -90,3 +91,12 @@ class Things(Protocol):
     async def file(self, owner_id: str, thing_id: str, file_id: str) -> LinkedFile | None:
         """One of the files in it."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class ThingLinked(Event):
+    """Somebody has given a link to one of their things."""
+
+    owner_id: str
+    kind: ThingKind
+    thing_id: str

@@ -214,11 +214,11 @@ async def test_whoever_passes_on_what_they_were_given_has_opened_it(satchel: Sat
     sent = {"to": {"kind": "email", "email": "bob@example.org"}, "files": [file.file_id]}
     transfer = (await ann("POST", "/transfers", json=sent)).json()
     (received,) = (await bob("GET", "/shelf/search", params={"q": "song"})).json()["entries"]
-    link = await given(bob, "file", received["id"])
     assert (await ann("GET", f"/transfers/{transfer['transfer_id']}")).json()["state"] == "shelved"
+    link = await given(bob, "file", received["id"])
+    assert (await ann("GET", f"/transfers/{transfer['transfer_id']}")).json()["state"] == "opened"
     answer = await satchel.caller("192.0.2.1")("GET", f"/open/{link['token']}/content")
     assert answer.content == b"la la"
-    assert (await ann("GET", f"/transfers/{transfer['transfer_id']}")).json()["state"] == "opened"
 
 
 async def test_a_folder_that_files_are_asked_into_shows_nothing(satchel: Satchel, ann: Caller) -> None:

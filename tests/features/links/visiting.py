@@ -18,6 +18,7 @@ from satchel.features.links.limits import LinkLimits
 from satchel.features.links.records import LINK, LinkRow
 from satchel.features.links.service.context import Links
 from satchel.features.shelf.adapters import AskingFolders, LinkedFolders, LinkedShelfFiles
+from satchel.kernel.events import Events
 from satchel.kernel.signature import Signer
 from tests.application import Caller, Satchel
 from tests.features.links.given import read
@@ -141,6 +142,7 @@ async def links_on(satchel: Satchel) -> AsyncGenerator[Links]:
         figures=LinkCounts(clicks),
         counter=Counter(clicks),
         visitors=Visitors(stores.tables, clock),
+        events=Events(),
         limits=LinkLimits(stores.ephemeral),
     )
     try:

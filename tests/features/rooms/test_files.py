@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
+from satchel.features.rooms.model import MAX_FILES
 from satchel.features.rooms.records import NAMES
 from satchel.stores.ports.ephemeral import SetAdd
 from tests.application import Caller, Satchel, running_satchel
@@ -274,10 +275,10 @@ async def test_what_does_not_fit_is_refused_and_nothing_of_it_stays(tmp_path: Pa
         assert (await ann("GET", "/rooms/current")).json()["used_bytes"] == 6
 
 
-async def test_a_room_has_at_most_two_thousand_files(satchel: Satchel, ann: Caller) -> None:
+async def test_a_room_has_a_most_of_files(satchel: Satchel, ann: Caller) -> None:
     room = await opened(ann)
     names = NAMES(room_id=room["room_id"])
-    await satchel.stores.ephemeral.together(*(SetAdd(names, str(number)) for number in range(1999)))
+    await satchel.stores.ephemeral.together(*(SetAdd(names, str(number)) for number in range(MAX_FILES - 1)))
     begun = await begin(ann, room, 1, filename="late")
     await sent(ann, room, "last", b"x")
     assert slug(await send(ann, room, "more", b"y")) == (507, "room-full-of-files")

@@ -223,7 +223,7 @@ async def test_many_files_are_all_there_though_lists_show_the_first_ten(
 async def test_more_files_than_a_transfer_can_hold_are_refused_and_nothing_is_sent(
     satchel: Satchel, ann: Caller, bob: Caller
 ) -> None:
-    body = {"to": {"kind": "email", "email": "bob@example.org"}, "files": ["x"] * 1001}
+    body = {"to": {"kind": "email", "email": "bob@example.org"}, "files": ["x"] * 5001}
     assert (await ann("POST", "/transfers", json=body)).status_code == 422
     assert await history(bob) == []
 
@@ -262,3 +262,41 @@ async def test_an_address_can_be_tried_before_anything_is_uploaded(satchel: Satc
     tries = [await tried(f"nobody{number}@example.org") for number in range(70)]
     assert set(tries) == {404, 429}
     assert await tried("bob@example.org") == 429
+
+
+async def test_what_the_receiver_has_made_their_own_is_not_withdrawn(
+    satchel: Satchel, ann: Caller, bob: Caller
+) -> None:
+    async def link(kind: str, thing_id: str) -> None:
+        answer = await bob("POST", "/links", json={"thing": {"kind": kind, "id": thing_id}})
+        assert answer.status_code == 201, answer.text
+
+    async def link_file(_: str, file_id: str) -> None:
+        await link("file", file_id)
+
+    async def link_folder(folder_id: str, _: str) -> None:
+        await link("folder", folder_id)
+
+    async def rename_folder(folder_id: str, _: str) -> None:
+        assert (await bob("PATCH", f"/shelf/folders/{folder_id}", json={"name": "Mine"})).status_code == 200
+
+    async def restore_file(_: str, file_id: str) -> None:
+        await bob("DELETE", f"/shelf/files/{file_id}")
+        assert (await bob("POST", f"/shelf/bin/{file_id}/restore")).status_code == 200
+
+    async def restore_folder(folder_id: str, _: str) -> None:
+        await bob("DELETE", f"/shelf/folders/{folder_id}")
+        assert (await bob("POST", f"/shelf/bin/{folder_id}/restore")).status_code == 200
+
+    for number, make_own in enumerate((link_file, link_folder, rename_folder, restore_file, restore_folder)):
+        folder = await made(ann, f"Trip {number}")
+        await uploaded(satchel, ann, "map.txt", b"%d" % number, folder_id=folder)
+        transfer_id = (await by_email(ann, folder))["transfer_id"]
+        untouched = (await a_file_sent(satchel, ann, f"{number}.txt"))["transfer_id"]
+        (kept,) = [each for each in await check_shelf(satchel, bob) if each.came_by == transfer_id]
+        await make_own(str(kept.folder_id), str(kept.file_id))
+        answer = await ann("POST", f"/transfers/{transfer_id}/withdraw")
+        assert (answer.status_code, slug(answer)) == (409, "already-taken"), make_own.__name__
+        assert (await seen(ann, transfer_id))["state"] == "opened"
+        assert (await ann("POST", f"/transfers/{untouched}/withdraw")).status_code == 200
+        assert kept.file_id in {each.file_id for each in await check_shelf(satchel, bob)}

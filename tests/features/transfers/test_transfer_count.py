@@ -1,12 +1,17 @@
 """What of a transfer is counted: that a receiver has opened it, and that they have it, each once."""
 
 import asyncio
+from pathlib import Path
+
+import pytest
 
 from satchel.kernel.clock import iso
 from satchel.stores.ports.table import StartsWith
 from satchel.tables import CLICKS
-from tests.application import Caller, Satchel
-from tests.features.transfers.given import Room, a_file_sent, fetched
+from tests.application import Caller, Satchel, running_satchel
+from tests.features.shelf.given import Killed
+from tests.features.transfers.given import Room, a_file_sent, fetched, seen
+from tests.features.transfers.meddling import Before, lose_power
 
 Click = tuple[str, str, str, str]
 
@@ -61,3 +66,22 @@ async def test_a_transfer_that_is_declined_or_only_listed_counts_nothing(
     await ann("GET", f"/transfers/{transfer_id}")
     assert (await bob("POST", f"/transfers/{transfer_id}/decline")).status_code == 200
     assert await counted(satchel) == []
+
+
+async def test_a_use_is_counted_though_the_server_dies_right_after_the_receipt(tmp_path: Path, before: Before) -> None:
+    async with running_satchel(tmp_path, sign_up="open", through=before.through) as satchel:
+        ann, bob = satchel.caller(), satchel.caller()
+        await ann.sign_up("ann@example.org")
+        await bob.sign_up("bob@example.org")
+        transfer_id = (await a_file_sent(satchel, ann))["transfer_id"]
+        # The first write is the receipt.
+        before.the_write(2, lose_power, for_good=True)
+        with pytest.raises(Killed):
+            await bob("POST", f"/transfers/{transfer_id}/opened")
+        before.no_write()
+        assert (await seen(ann, transfer_id))["state"] == "opened"
+        assert await counted(satchel) == []
+        satchel.clock.advance(120)
+        for _ in range(2):
+            await satchel.housekeep()
+        assert await counted(satchel) == [(bob.user_id, "open", f"transfer:{transfer_id}", ann.user_id)]

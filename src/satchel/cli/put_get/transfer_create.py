@@ -8,7 +8,7 @@ from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.http.live_events import Live
 from satchel.cli.engine.terminal.output import CommandFailed, Misused, note
 
-MAX_FILES = 1000
+MAX_FILES = 5000
 # Nothing more happens to a receipt in one of these states.
 FINAL_STATES = ("verified", "declined", "withdrawn")
 

@@ -21,7 +21,7 @@ from satchel.features.links.service.context import Links
 from satchel.features.links.service.download_endings import settle_endings
 from satchel.features.links.service.link_change import forget_revoked
 from satchel.kernel.errors import Unavailable
-from satchel.kernel.linked import ThingKind, Things
+from satchel.kernel.linked import ThingKind, ThingLinked, Things
 
 
 def _make(
@@ -50,6 +50,7 @@ def _make(
         counter=counter,
         visitors=visitors,
         limits=LinkLimits(platform.stores.ephemeral),
+        events=platform.events,
         alone_since=platform.clock() if platform.settings.has_one_writer else 0,
     )
 
@@ -73,6 +74,7 @@ LINKS = Slice(
     records=SHAPES,
     ephemeral_keys=EPHEMERAL_KEYS,
     limits=LIMITS,
+    states=(ThingLinked,),
     uploads={"link": LinkDestination},
     chores={"revoked links": forget_revoked, "interrupted downloads": settle_endings},
     running=_running,

@@ -11,12 +11,15 @@ as a bundle, to `service/bundle_add.py`.
 from satchel.declaration import Platform, RouteNeeds, Slice
 from satchel.edge.api.endpoints import Router
 from satchel.features.shelf.adapters import AskingFolders, LinkedFolders, LinkedShelfFiles
+from satchel.features.shelf.model import FileId, UserId
 from satchel.features.shelf.records import EPHEMERAL_KEYS, SHAPES
 from satchel.features.shelf.routes import ShelfDestination, routes
 from satchel.features.shelf.service.context import Shelf
+from satchel.features.shelf.service.files import find_file, note_opening
 from satchel.features.shelf.service.purge import sweep_due
 from satchel.features.shelf.service.shelf_garbage import sweep_shelves
-from satchel.kernel.handed_file import HandedFileOpened
+from satchel.kernel.handed_file import HandedFileOpened, ShelfFolderUsed
+from satchel.kernel.linked import ThingLinked
 
 
 def _make(platform: Platform) -> Shelf:
@@ -35,13 +38,23 @@ def _routes(shelf: Shelf, _: RouteNeeds) -> list[Router]:
     return routes(shelf)
 
 
+async def _note_link(shelf: Shelf, linked: ThingLinked) -> None:
+    """What somebody gives a link to is theirs, though it was handed to them."""
+    user_id = UserId(linked.owner_id)
+    if linked.kind == "file":
+        await note_opening(shelf, await find_file(shelf, user_id, FileId(linked.thing_id)))
+    elif linked.kind == "folder":
+        await shelf.events.publish(ShelfFolderUsed(user_id, linked.thing_id))
+
+
 SHELF = Slice(
     name="shelf",
     make=_make,
     routes=_routes,
     records=SHAPES,
     ephemeral_keys=EPHEMERAL_KEYS,
-    states=(HandedFileOpened,),
+    states=(HandedFileOpened, ShelfFolderUsed),
+    hears={ThingLinked: _note_link},
     uploads={"shelf": ShelfDestination},
     things={"file": LinkedShelfFiles, "folder": LinkedFolders, "request": AskingFolders},
     chores={"binned and expired files": sweep_due, "orphaned shelf bytes": sweep_shelves},

@@ -283,6 +283,9 @@ class ShelfFiles:
     async def locate(self, user_id: str, file_ids: Sequence[str]) -> dict[str, str]:
         return await shelf_copies.locate(self.shelf, UserId(user_id), file_ids)
 
+    async def is_any_in(self, user_id: str, folder_id: str, file_ids: Sequence[str]) -> bool:
+        return await shelf_copies.is_any_in(self.shelf, UserId(user_id), FolderId(folder_id), file_ids)
+
     async def admit(self, user_id: str, folder_id: str | None, size_bytes: int) -> None:
         await shelf_copies.admit(self.shelf, UserId(user_id), FolderId(folder_id or ROOT), size_bytes)
 

@@ -13,17 +13,16 @@ from satchel.edge.api.endpoints import Router
 from satchel.features.transfers import events
 from satchel.features.transfers.limits import LIMITS, UNKNOWN_RECEIVERS_PER_SENDER
 from satchel.features.transfers.model import PersonId, TransferId
-from satchel.features.transfers.needs import People, Rooms, Shelf
+from satchel.features.transfers.needs import Counter, People, Rooms, Shelf
 from satchel.features.transfers.records import EPHEMERAL_KEYS, SHAPES
 from satchel.features.transfers.routes import routes
 from satchel.features.transfers.service.context import Transfers
-from satchel.features.transfers.service.transfer_receive import note_opening
+from satchel.features.transfers.service.transfer_receive import note_folder, note_opening
 from satchel.features.transfers.service.transfer_recovery import sweep_unfinished
-from satchel.kernel.counted import Counted
-from satchel.kernel.handed_file import HandedFileOpened
+from satchel.kernel.handed_file import HandedFileOpened, ShelfFolderUsed
 
 
-def _make(platform: Platform, *, people: People, shelf: Shelf, rooms: Rooms) -> Transfers:
+def _make(platform: Platform, *, people: People, shelf: Shelf, rooms: Rooms, counter: Counter) -> Transfers:
     return Transfers(
         tables=platform.stores.tables,
         objects=platform.stores.objects,
@@ -33,8 +32,8 @@ def _make(platform: Platform, *, people: People, shelf: Shelf, rooms: Rooms) -> 
         people=people,
         shelf=shelf,
         rooms=rooms,
+        counter=counter,
         unknown_receivers=UNKNOWN_RECEIVERS_PER_SENDER.on(platform.stores.ephemeral),
-        events=platform.events,
     )
 
 
@@ -46,6 +45,10 @@ async def _note_opening(transfers: Transfers, opened: HandedFileOpened) -> None:
     await note_opening(transfers, PersonId(opened.user_id), TransferId(opened.transfer_id))
 
 
+async def _note_folder(transfers: Transfers, used: ShelfFolderUsed) -> None:
+    await note_folder(transfers, PersonId(used.user_id), used.folder_id)
+
+
 TRANSFERS = Slice(
     name="transfers",
     make=_make,
@@ -54,7 +57,6 @@ TRANSFERS = Slice(
     ephemeral_keys=EPHEMERAL_KEYS,
     limits=LIMITS,
     live_events=events.LIVE_EVENTS,
-    states=(Counted,),
-    hears={HandedFileOpened: _note_opening},
+    hears={HandedFileOpened: _note_opening, ShelfFolderUsed: _note_folder},
     chores={"interrupted transfers": sweep_unfinished},
 )

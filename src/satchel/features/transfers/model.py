@@ -25,7 +25,7 @@ STEPS: tuple[State, ...] = ("offered", "shelved", "opened", "downloaded", "verif
 TAKEN: tuple[State, ...] = ("downloaded", "verified")
 ENDED: tuple[State, ...] = ("declined", "withdrawn")
 
-MAX_FILES = 1000
+MAX_FILES = 5000
 MAX_NOTE_CHARACTERS = 500
 MAX_ID_CHARACTERS = 64
 MAX_EMAIL_CHARACTERS = 1000

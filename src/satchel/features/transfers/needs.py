@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from satchel.features.transfers.model import PersonKind
+from satchel.kernel.counted import Counted
 from satchel.kernel.handed_file import HandedFile
 
 
@@ -41,6 +42,10 @@ class Shelf(Protocol):
         """Keys of the objects of those files that are on the shelf, by file id."""
         ...
 
+    async def is_any_in(self, user_id: str, folder_id: str, file_ids: Sequence[str]) -> bool:
+        """Whether one of these files is in the folder, or in a folder below it."""
+        ...
+
     async def admit(self, user_id: str, folder_id: str | None, size_bytes: int) -> None:
         """Raises `NotFound` if the folder is missing, `OutOfSpace` if it exceeds the quota."""
         ...
@@ -61,6 +66,14 @@ class Shelf(Protocol):
 
     async def discard(self, user_id: str, file_ids: Sequence[str]) -> None:
         """Delete copies for good. Missing ones are no error."""
+        ...
+
+
+class Counter(Protocol):
+    """Counts the use of shared things."""
+
+    async def count(self, counted: Counted) -> None:
+        """Counted again with the same key, it counts once."""
         ...
 
 

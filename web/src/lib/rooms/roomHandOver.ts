@@ -27,7 +27,7 @@ export type HandOverDraft = {
 };
 
 // One transfer has at most this many files; more are split.
-const MOST_FILES = 1000;
+const MOST_FILES = 5000;
 
 /** Send what was picked; `folder` is where in the room's shelf it goes. */
 export async function send(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from satchel.features.links.limits import LinkLimits
 from satchel.features.links.needs import Counter, Figures, Inbox, Passwords, People, Visitors
 from satchel.kernel.clock import Clock, iso
+from satchel.kernel.events import Events
 from satchel.kernel.linked import ThingKind, Things
 from satchel.kernel.signature import Signer
 from satchel.media.pictures import Pictures
@@ -38,6 +39,7 @@ class Links:
     counter: Counter
     visitors: Visitors
     limits: LinkLimits
+    events: Events
     alone_since: float = 0
 
     def now(self) -> str:

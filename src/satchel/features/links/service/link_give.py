@@ -19,7 +19,7 @@ from satchel.features.links.service.context import Links
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import Invalid, NotFound
 from satchel.kernel.ids import new_id
-from satchel.kernel.linked import ThingKind
+from satchel.kernel.linked import ThingKind, ThingLinked
 from satchel.stores.patterns.optimistic_update import NEW
 
 # The expiry of a link that never expires.
@@ -66,6 +66,7 @@ async def give(links: Links, owner_id: OwnerId, wish: Wish) -> LinkRow:
     )
     pointer = pointer_to(link)
     await links.tables.transact([LINK.put(link, when=NEW), POINTER.put(pointer), POINTER_BY_THING.put(pointer)])
+    await links.events.publish(ThingLinked(owner_id, wish.kind, wish.thing_id))
     return link
 
 

@@ -24,6 +24,7 @@ from satchel.features.shelf.service.context import MAX_ID_CHARACTERS, Shelf
 from satchel.features.shelf.service.placement import LIVE, changing, entering, find_name, is_name_taken, open_folder
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import NotFound, Unavailable
+from satchel.kernel.handed_file import ShelfFolderUsed
 from satchel.kernel.ids import new_id
 from satchel.kernel.names import FileName, clean_name, kept_name, kept_numbered
 from satchel.stores.patterns.optimistic_update import optimistic_update
@@ -94,11 +95,21 @@ async def have_folders(shelf: Shelf, user_id: UserId, folder_id: FolderId, names
     return folder_id
 
 
-@optimistic_update()
 async def change_folder(
     shelf: Shelf, user_id: UserId, folder_id: FolderId, *, written: str | None, parent_id: FolderId | None
 ) -> FolderRow:
     """Rename a folder, move it, or both in one step."""
+    old, new = await _change_row(shelf, user_id, folder_id, written=written, parent_id=parent_id)
+    if new != old:
+        await shelf.events.publish(ShelfFolderUsed(user_id, folder_id))
+    return new
+
+
+@optimistic_update()
+async def _change_row(
+    shelf: Shelf, user_id: UserId, folder_id: FolderId, *, written: str | None, parent_id: FolderId | None
+) -> tuple[FolderRow, FolderRow]:
+    """The folder before and after."""
     name = None if written is None else usable_name(written)
     old = await find_folder(shelf, user_id, folder_id)
     target = old.parent_id if parent_id is None else parent_id
@@ -109,11 +120,11 @@ async def change_folder(
         check_depth(way, 1)
     new = msgspec.structs.replace(old, name=name or old.name, parent_id=target)
     if new == old:
-        return old
+        return old, old
     checks = unchanged_way(way) if target != old.parent_id else []
     with refusing_taken_names():
         await shelf.tables.transact([*checks, FOLDER.put(new, when=as_read(old)), *changing(old, new)])
-    return new
+    return old, new
 
 
 @optimistic_update()

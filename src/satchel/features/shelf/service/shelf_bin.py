@@ -29,6 +29,7 @@ from satchel.features.shelf.service.folders import Ways, find_folder, unchanged_
 from satchel.features.shelf.service.placement import Entry, entering, free_name, leaving, open_folder
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import NotFound
+from satchel.kernel.handed_file import ShelfFolderUsed
 from satchel.stores.patterns.optimistic_update import optimistic_update
 from satchel.stores.ports.expressions import attr
 from satchel.stores.ports.table import Put, Write
@@ -90,8 +91,18 @@ async def find_in_bin(shelf: Shelf, user_id: UserId, entry_id: EntryId) -> Binne
     raise NotFound("Your bin has no such item.")
 
 
-@optimistic_update()
 async def restore(shelf: Shelf, user_id: UserId, entry_id: EntryId) -> Entry:
+    """Restore what somebody wants to keep. If it was handed to them, it is theirs from now on."""
+    restored = await leave_bin(shelf, user_id, entry_id)
+    if isinstance(restored, FileRow):
+        await files.note_opening(shelf, restored)
+    else:
+        await shelf.events.publish(ShelfFolderUsed(user_id, entry_id))
+    return restored
+
+
+@optimistic_update()
+async def leave_bin(shelf: Shelf, user_id: UserId, entry_id: EntryId) -> Entry:
     """Restore to its folder, or to the top if that is gone, with a numbered name if its own is taken."""
     binned = await find_in_bin(shelf, user_id, entry_id)
     old = binned.entry

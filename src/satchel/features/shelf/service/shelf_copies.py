@@ -74,6 +74,17 @@ async def locate(shelf: Shelf, user_id: UserId, file_ids: Sequence[str]) -> dict
     }
 
 
+async def is_any_in(shelf: Shelf, user_id: UserId, folder_id: FolderId, file_ids: Sequence[str]) -> bool:
+    """Whether one of these files is in the folder, or in a folder below it."""
+    keys = [entry_key(user_id, "file", EntryId(file_id)) for file_id in file_ids]
+    ways = Ways(shelf, user_id)
+    for entry in await read_entries(shelf, keys):
+        way = await ways.to(entry.folder_id) or []
+        if any(folder.folder_id == folder_id for folder in way):
+            return True
+    return False
+
+
 async def admit(shelf: Shelf, user_id: UserId, folder_id: FolderId, size_bytes: int) -> None:
     """Refuse copies that exceed the quota, or a missing folder, before the first copy."""
     check_depth(await find_way(shelf, user_id, folder_id), 1)
@@ -84,7 +95,7 @@ async def keep(shelf: Shelf, user_id: UserId, copy: Copy) -> FileRow:
     """Make a file of a copy. Idempotent: a repeat returns the same file, restored if it was in the bin."""
     kept = await FILE.get(shelf.tables, user_id=user_id, file_id=copy.file_id)
     if kept is not None and kept.deleted_at:
-        await shelf_bin.restore(shelf, user_id, EntryId(copy.file_id))
+        await shelf_bin.leave_bin(shelf, user_id, EntryId(copy.file_id))
     elif kept is not None and await Ways(shelf, user_id).to(kept.folder_id) is None:
         # It went to the bin with its folder, which stays there.
         await purge.delete_at_once(shelf, user_id, copy.file_id)

@@ -1,11 +1,10 @@
 """What every use case of transfers needs, assembled once by the wiring."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
 
-from satchel.features.transfers.needs import People, Rooms, Shelf
+from satchel.features.transfers.needs import Counter, People, Rooms, Shelf
 from satchel.kernel.clock import Clock, iso
-from satchel.kernel.events import Events
 from satchel.media.pictures import Pictures
 from satchel.stores.patterns.throttle import Throttle
 from satchel.stores.ports.ephemeral import Ephemeral
@@ -18,7 +17,7 @@ FINISHED_WITHIN = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transfers:
-    """Stores, clock, pictures, other slices, the rate limit on e-mail addresses, and the events."""
+    """Stores, clock, pictures, other slices, and the rate limit on e-mail addresses."""
 
     tables: Tables
     objects: Objects
@@ -28,8 +27,8 @@ class Transfers:
     people: People
     shelf: Shelf
     rooms: Rooms
+    counter: Counter
     unknown_receivers: Throttle
-    events: Events = field(default_factory=Events)
 
     def now(self) -> str:
         return iso(self.clock())

@@ -84,9 +84,11 @@ async def list_history(
     return Listed(await _read(transfers, page.records), page.cursor)
 
 
-async def list_waiting(transfers: Transfers, person_id: PersonId) -> Listed:
+async def list_waiting(transfers: Transfers, person_id: PersonId, cursor: str | None = None) -> Listed:
     """What a person has received and not opened, the newest first."""
-    page = await WAITING.list(transfers.tables, person_id=person_id, descending=True, limit=WAITING_SHOWN)
+    page = await WAITING.list(
+        transfers.tables, person_id=person_id, descending=True, limit=WAITING_SHOWN, cursor=cursor
+    )
     return Listed(await _read(transfers, page.records), page.cursor)
 
 

@@ -52,6 +52,21 @@ async def note_opening(transfers: Transfers, person_id: PersonId, transfer_id: T
         await open_transfer(transfers, person_id, transfer_id)
 
 
+async def note_folder(transfers: Transfers, person_id: PersonId, folder_id: str) -> None:
+    """The receiver has used a folder of their shelf: what of it came by transfers counts as opened."""
+    cursor: str | None = None
+    while True:
+        page = await history.list_waiting(transfers, person_id, cursor)
+        for waiting in page.transfers:
+            if waiting.transfer.room_id or waiting.receipt is None or not waiting.receipt.saved_at:
+                continue
+            saved = _saved_ids(waiting.transfer.transfer_id, await history.files_of(transfers, waiting.transfer))
+            if await transfers.shelf.is_any_in(person_id, folder_id, saved):
+                await note_opening(transfers, person_id, waiting.transfer.transfer_id)
+        if (cursor := page.cursor) is None:
+            return
+
+
 async def find_content(
     transfers: Transfers, person_id: PersonId, transfer_id: TransferId, place: int
 ) -> tuple[Involved, TransferFile, str]:

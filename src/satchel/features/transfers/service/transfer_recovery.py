@@ -6,8 +6,8 @@ declined, too, so that its files are surely removed from the shelf.
 """
 
 from satchel.features.transfers.model import ENDED
-from satchel.features.transfers.records import POSTING, POSTING_INDEX, POSTING_SORT, TRANSFER, PostingRow
-from satchel.features.transfers.service import history
+from satchel.features.transfers.records import POSTING, POSTING_INDEX, POSTING_SORT, TRANSFER, USE, USE_SORT, PostingRow
+from satchel.features.transfers.service import history, receipts
 from satchel.features.transfers.service.context import Transfers
 from satchel.features.transfers.service.transfer_end import take_from_shelf, withdraw_from_all
 from satchel.features.transfers.service.transfer_write import bring, take_away
@@ -15,7 +15,19 @@ from satchel.stores.ports.table import Range
 
 
 async def sweep_unfinished(transfers: Transfers) -> int:
-    """Finish the operations that are overdue. Returns how many."""
+    """Finish the operations that are overdue, and count uses that were not counted. Returns how many."""
+    return await _finish_postings(transfers) + await _count_uses(transfers)
+
+
+async def _count_uses(transfers: Transfers) -> int:
+    page = await transfers.tables.query(USE.table, USE_SORT, Range(high=transfers.now()), index=POSTING_INDEX)
+    for item in await transfers.tables.get_many(USE.table, [USE.table.key_of(item) for item in page.items]):
+        if item is not None:
+            await receipts.count_use(transfers, USE.read(item))
+    return len(page.items)
+
+
+async def _finish_postings(transfers: Transfers) -> int:
     page = await transfers.tables.query(POSTING.table, POSTING_SORT, Range(high=transfers.now()), index=POSTING_INDEX)
     for item in await transfers.tables.get_many(POSTING.table, [POSTING.table.key_of(item) for item in page.items]):
         if item is not None:
@@ -30,10 +42,10 @@ async def _finish(transfers: Transfers, posting: PostingRow) -> None:
     elif transfer.withdrawn_at:
         await withdraw_from_all(transfers, transfer)
     else:
-        receipts = await history.receipts_of(transfers, transfer)
-        for receipt in receipts:
+        stored = await history.receipts_of(transfers, transfer)
+        for receipt in stored:
             if receipt.state in ENDED:
                 await take_from_shelf(transfers, transfer, receipt.person_id)
-        unsaved = [each for each in receipts if not each.saved_at and each.state not in ENDED]
+        unsaved = [each for each in stored if not each.saved_at and each.state not in ENDED]
         await bring(transfers, transfer, unsaved, await history.files_of(transfers, transfer))
     await transfers.tables.delete(POSTING.table, POSTING.key(transfer_id=posting.transfer_id))
