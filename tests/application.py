@@ -16,6 +16,7 @@ from satchel.chores import Sweep
 from satchel.config import Settings
 from satchel.features.accounts.service.passwords import Passwords
 from satchel.kernel.clock import ManualClock
+from satchel.secret import open_signer
 from satchel.stores.connect import Stores
 from tests.declared_keys import DeclaredKeys
 
@@ -97,3 +98,8 @@ async def running_satchel(
 
     async with application(settings, clock, through=checked) as running:
         yield Satchel(running.app, running.stores, clock, settings, running.housekeep)
+
+
+def set_up_code(satchel: Satchel) -> str:
+    """The code that the server prints when it starts, for the first account from elsewhere."""
+    return open_signer(satchel.settings).derive("set-up").hex()[:32]

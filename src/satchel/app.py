@@ -63,6 +63,8 @@ class Running:
     prepare_to_stop: Callable[[], None]
     # Makes pictures until cancelled. Where all stores are shared, `satchel worker` does.
     make_pictures: Callable[[], Coroutine[None, None, None]]
+    # What slices have to say on the terminal of a server that is reached at this address.
+    greetings: Callable[[str], Awaitable[list[str]]]
 
 
 @asynccontextmanager
@@ -115,7 +117,13 @@ async def application(
                 partial(housekeeper.keep_house, chores),
                 prepare_to_stop,
                 PictureMaker(pictures, PICTURED).run,
+                partial(_greetings, slices),
             )
+
+
+async def _greetings(slices: Sequence[OpenSlice[Any]], address: str) -> list[str]:
+    said = [await each.declared.greets(each.context, address) for each in slices if each.declared.greets]
+    return [line for line in said if line]
 
 
 def serve(settings: Settings) -> int:
@@ -134,6 +142,9 @@ def serve(settings: Settings) -> int:
             async with _background(work):
                 yield running.app
 
+    async def greetings(address: str) -> list[str]:
+        return [line for running in opened_here for line in await running.greetings(address)]
+
     def stopping() -> None:
         for running in opened_here:
             running.prepare_to_stop()
@@ -143,6 +154,7 @@ def serve(settings: Settings) -> int:
         host=settings.host,
         port=settings.port,
         address=settings.public_url or None,
+        greetings=greetings,
         on_stopping=stopping,
     )
 
@@ -157,6 +169,7 @@ def _app(
         exposure=Exposure(
             trusted_proxies=settings.trusted_proxies,
             addresses=(settings.public_url,),
+            allowed_hosts=(settings.host, *settings.allowed_hosts),
             metrics_from=settings.metrics_from,
         ),
         journal=journal,

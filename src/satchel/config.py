@@ -34,6 +34,10 @@ class Settings:
     host: str = setting("127.0.0.1", "The address to listen on; 0.0.0.0 or :: for every network of this machine.")
     port: int = setting(8400, "The port to listen on; 0 takes a free one.")
     public_url: str = setting("", "The address people use, such as https://satchel.example.org; else host and port.")
+    allowed_hosts: tuple[str, ...] = setting(
+        (),
+        "Names of this server besides its public address, IP addresses and local names, split by commas; `*` for any.",
+    )
     table: str = setting(
         "", "Tables: `sqlite:///path` or `dynamodb://region[?endpoint=…]`; else SQLite in the data folder."
     )
@@ -138,6 +142,8 @@ def _parse(name: str, value: Any, where: str) -> Any:
             return _whole_number(value, where, most=_MOST.get(name))
         case "trusted_proxies" | "metrics_from":
             return _networks(value, where)
+        case "allowed_hosts":
+            return _names(value)
         case "sign_up" | "log_format":
             choices = get_args(SignUpMode if name == "sign_up" else LogFormat)
             return _one_of(str(value).lower(), choices, where)
@@ -204,6 +210,13 @@ def _store_url(value: str, schemes: tuple[str, ...], where: str) -> str:
     if parts.scheme not in schemes:
         raise BadSetting(f"{where} has to begin with one of {', '.join(s + ':' for s in schemes)}, not be {value!r}.")
     return value
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    given: Sequence[object] = (
+        cast("Sequence[object]", value) if isinstance(value, list | tuple) else str(value).split(",")
+    )
+    return tuple(str(each).strip() for each in given if str(each).strip())
 
 
 def _networks(value: Any, where: str) -> tuple[Network, ...]:

@@ -98,6 +98,8 @@ class Slice(Generic[P, Context]):
     # What it does by itself. A chore answers how many things it took away.
     chores: Mapping[str, Callable[[Context], Awaitable[int]]] = field(default_factory=dict[str, Any])
     repeated: Sequence[Repeated[Context]] = ()
+    # What it has to say on the terminal when a server starts that is reached at this address.
+    greets: Callable[[Context, str], Awaitable[str | None]] | None = None
     running: Callable[[Context], AbstractAsyncContextManager[None]] | None = None
     stop: Callable[[Context], None] | None = None
     metrics: Callable[[Context], "Collector"] | None = None

@@ -26,8 +26,10 @@ SOCKET = "/api/v1/drop/sessions/.*/socket"
 class Between:
     """An nginx that stands between two people and a server."""
 
-    def __init__(self, url: str, proxy: Nginx) -> None:
+    def __init__(self, url: str, proxy: Nginx, said: str = "") -> None:
         self.url = url
+        # What the server has said when it started.
+        self.said = said
         self.passed = proxy.passed
         self.passes = proxy.passes
 
@@ -79,7 +81,7 @@ def shipped(tmp_path: Path, certificate: Sequence[Path]) -> Iterator[Between]:
     ):
         moved = httpx.get(f"http://127.0.0.1:{port_without_tls}/drop")
         assert moved.headers["location"] == "https://127.0.0.1/drop"
-        yield Between(url, proxy)
+        yield Between(url, proxy, server.said)
 
 
 def test_as_we_ship_it_everything_passes_in_large_requests(ann: Person, bob: Person, shipped: Between) -> None:
@@ -96,8 +98,12 @@ def test_as_we_ship_it_everything_passes_in_large_requests(ann: Person, bob: Per
 
 def test_as_we_ship_it_what_is_kept_on_the_shelf_passes_too(ann: Person, shipped: Between) -> None:
     film = fill(ann.home / "film", 40 * MEGABYTE + 3)
+    code = shipped.said.partition("/sign-up#invitation=")[2].split()[0]
     signup = ("signup", "--server", shipped.url, "--email", "ann@example.org", "--name", "Ann")
-    for command in (signup, ("put", "film"), ("get", "film", "--into", "here")):
+    strange = ann.run(*signup, SATCHEL_PASSWORD=PASSWORD)
+    assert strange.code != 0
+    assert "no account yet" in strange.err
+    for command in ((*signup, "--invitation", code), ("put", "film"), ("get", "film", "--into", "here")):
         ran = ann.run(*command, SATCHEL_PASSWORD=PASSWORD)
         assert ran.code == 0, ran
     assert (ann.home / "here/film").read_bytes() == film.read_bytes()

@@ -9,7 +9,7 @@ import pytest
 
 from satchel.features.accounts.model import normalise_email
 from satchel.tables import CATALOG, USER_TRANSFERS
-from tests.application import PASSWORD, Caller, Satchel, running_satchel
+from tests.application import PASSWORD, Caller, Satchel, running_satchel, set_up_code
 
 
 async def test_the_first_person_administers_the_server_and_the_second_does_not(ann: Caller, bob: Caller) -> None:
@@ -81,7 +81,7 @@ async def test_what_cannot_be_accepted_is_named_and_changes_nothing(satchel: Sat
     answer = await satchel.caller()("POST", "/accounts", json=body)
     assert answer.status_code == 422
     assert answer.json()["field"] == field
-    assert (await satchel.caller()("GET", "/sign-up")).json() == {"mode": "open", "empty": True}
+    assert (await satchel.caller()("GET", "/sign-up")).json() == {"mode": "open", "empty": True, "needs_code": False}
 
 
 async def test_an_address_with_a_separator_in_it_cannot_reach_into_another_record(
@@ -118,7 +118,7 @@ async def test_a_server_that_is_not_open_refuses_strangers(tmp_path: Path, mode:
 
 async def test_the_administrator_decides_who_may_sign_up(satchel: Satchel, ann: Caller) -> None:
     assert (await ann("PUT", "/sign-up", json={"mode": "closed"})).status_code == 200
-    assert (await satchel.caller()("GET", "/sign-up")).json() == {"mode": "closed", "empty": False}
+    assert (await satchel.caller()("GET", "/sign-up")).json() == {"mode": "closed", "empty": False, "needs_code": False}
     assert (await satchel.caller().sign_up("bob@example.org")).status_code == 403
 
 
@@ -171,3 +171,30 @@ async def test_an_invitation_ends_after_two_weeks(satchel: Satchel, ann: Caller)
     token = (await invitation(ann))["token"]
     satchel.clock.advance(timedelta(days=14))
     assert (await satchel.caller().sign_up("bob@example.org", invitation=token)).status_code == 404
+
+
+async def test_a_stranger_elsewhere_does_not_take_an_empty_server(tmp_path: Path) -> None:
+    async with running_satchel(tmp_path) as satchel:
+        stranger = satchel.caller("203.0.113.5")
+        told = await stranger.sign_up("mal@example.org")
+        assert (told.status_code, told.json()["type"]) == (403, "/problems#set-up-needed")
+        rules = (await stranger("GET", "/sign-up")).json()
+        assert rules == {"mode": "open", "empty": True, "needs_code": True}
+        for guessed in ("0" * 32, "x", "é"):
+            assert (await stranger.sign_up("mal@example.org", invitation=guessed)).status_code == 403
+        # Somebody whom a proxy of this machine has passed on is not here.
+        near = {"email": "mal@example.org", "name": "Mal", "password": PASSWORD}
+        passed_on = await satchel.caller()("POST", "/accounts", json=near, headers={"x-forwarded-for": "203.0.113.5"})
+        assert passed_on.status_code == 403
+        owner = satchel.caller("203.0.113.6")
+        assert (await owner.sign_up("ann@example.org", invitation=set_up_code(satchel))).status_code == 201
+        assert (await owner("GET", "/accounts/me")).json()["administrator"]
+        # It works once.
+        again = await stranger.sign_up("mal@example.org", invitation=set_up_code(satchel))
+        assert again.json()["type"] == "/problems#invitation-invalid"
+
+
+async def test_behind_a_public_address_nobody_is_taken_for_somebody_at_the_machine(tmp_path: Path) -> None:
+    async with running_satchel(tmp_path, public_url="https://satchel.example.org") as satchel:
+        assert (await satchel.caller().sign_up("mal@example.org")).status_code == 403
+        assert (await satchel.caller().sign_up("a@example.org", invitation=set_up_code(satchel))).status_code == 201

@@ -12,7 +12,7 @@ from satchel.features.rooms.records import CHAT, MEMBERS, encode
 from satchel.kernel.clock import ManualClock, iso
 from satchel.kernel.ids import new_id
 from satchel.stores.ports.ephemeral import ListPush, SetAdd
-from tests.application import Caller, Satchel, running_satchel
+from tests.application import Caller, Satchel, running_satchel, set_up_code
 from tests.features.rooms.given import (
     guest,
     hearing,
@@ -328,7 +328,7 @@ async def test_the_link_of_a_room_is_drawn_for_those_in_it(satchel: Satchel, ann
 async def test_links_lead_to_the_public_address(tmp_path: Path) -> None:
     async with running_satchel(tmp_path, sign_up="open", public_url="https://meet.example.org") as public:
         ann = public.caller()
-        await ann.sign_up("ann@example.org")
+        await ann.sign_up("ann@example.org", invitation=set_up_code(public))
         room = await opened(ann)
         assert room["link"].startswith(f"https://meet.example.org/join/{room['code']}#")
 

@@ -67,7 +67,10 @@ class PageQuery(Query, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cookie:
-    """A cookie that scripts cannot read. `max_age` 0 makes browsers forget it; `secure` is `Client.https`."""
+    """A cookie that scripts cannot read. `max_age` 0 makes browsers forget it; `secure` is `Client.https`.
+
+    Over https its name has a prefix, with which browsers accept it from this host alone, and over https alone.
+    """
 
     name: str
     value: str
@@ -78,10 +81,21 @@ class Cookie:
 
     def encoded(self) -> bytes:
         secure = "; Secure" if self.secure else ""
+        name = cookie_name(self.name, self.path) if self.secure else self.name
         return (
-            f"{self.name}={self.value}; Max-Age={self.max_age}; Path={self.path}; "
+            f"{name}={self.value}; Max-Age={self.max_age}; Path={self.path}; "
             f"HttpOnly; SameSite={self.same_site.capitalize()}{secure}"
         ).encode("ascii")
+
+
+def cookie_name(name: str, path: str = "/") -> str:
+    """The name of a cookie over https."""
+    return f"__Host-{name}" if path == "/" else f"__Secure-{name}"
+
+
+def read_cookie(request: Request, name: str, path: str = "/") -> str | None:
+    """The value of a cookie. One without the prefix is from before this server was reached over https, or older."""
+    return request.cookies.get(cookie_name(name, path)) or request.cookies.get(name)
 
 
 @dataclass(frozen=True, slots=True)

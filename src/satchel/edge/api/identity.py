@@ -193,7 +193,7 @@ def _not_good() -> Unauthenticated:
 
 def _tokens_in(scope: "Scope") -> tuple[str | None, str | None, str | None]:
     """The bearer token, and the values of the two cookies."""
-    access = guest = None
+    found: dict[str, str] = {}
     for key, value in scope["headers"]:
         if key == b"authorization":
             scheme, _, token = value.decode("latin-1").partition(" ")
@@ -203,9 +203,8 @@ def _tokens_in(scope: "Scope") -> tuple[str | None, str | None, str | None]:
         if key == b"cookie":
             for part in value.decode("latin-1").split(";"):
                 name, _, content = part.strip().partition("=")
-                if name == ACCESS_COOKIE:
-                    access = content
-                elif name == GUEST_COOKIE:
-                    guest = content
-    # An empty cookie is one that the browser was told to delete.
+                found[name] = content
+    # An empty cookie is one that the browser was told to delete. Names without the prefix are from before this server
+    # was reached over https, or older.
+    access, guest = (found.get(f"__Host-{name}") or found.get(name) for name in (ACCESS_COOKIE, GUEST_COOKIE))
     return None, access or None, guest or None

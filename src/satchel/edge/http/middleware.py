@@ -15,6 +15,7 @@ from starlette.requests import ClientDisconnect
 
 from satchel.edge.http.callers import Admin, Guest, Member
 from satchel.edge.http.extensions import SPLICE, WHOLE, ZERO_COPY
+from satchel.edge.http.hosts import Hosts
 from satchel.edge.http.logs import Journal, RequestLine, Timestamps
 from satchel.edge.http.metrics import RequestMetrics
 from satchel.edge.http.origins import Origins
@@ -49,10 +50,11 @@ _QUIET_ROUTES = frozenset({"/healthz", "/readyz", "/metrics"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exposure:
-    """How this server is exposed: the proxies it trusts, its public addresses, the networks that may read metrics."""
+    """How this server is exposed: proxies it trusts, its public addresses and names, networks that may read metrics."""
 
     trusted_proxies: Sequence[Network] = ()
     addresses: Sequence[str] = ()
+    allowed_hosts: Sequence[str] = ()
     metrics_from: Sequence[Network] = LOOPBACK
 
 
@@ -63,6 +65,7 @@ class Middleware:
         self._app = app
         self._proxies = Networks(exposure.trusted_proxies)
         self._origins = Origins(exposure.addresses)
+        self._hosts = Hosts(exposure.addresses, exposure.allowed_hosts)
         self._journal = journal
         self._metrics = metrics
         self._timestamps = Timestamps()
@@ -76,6 +79,7 @@ class Middleware:
         is_request = scope["type"] == "http"
         self._metrics.in_flight += is_request
         try:
+            self._hosts.check(scope)
             self._origins.check(scope)
             await self._app(scope, receive, answer)
         except ClientDisconnect:

@@ -91,6 +91,14 @@ class CrossOrigin(Forbidden):
     title = "Other sites may not do this"
 
 
+class UnknownHost(SatchelError):
+    """The request names a host that this server does not answer for. Its settings name the hosts."""
+
+    status = 421
+    slug = "unknown-host"
+    title = "This server has another name"
+
+
 class Busy(Unavailable):
     """The server has reached its limit of connections. Try again in a moment."""
 
@@ -167,6 +175,7 @@ def _extra_headers(error: SatchelError) -> Iterator[tuple[bytes, bytes]]:
         yield b"content-range", b"bytes */%d" % error.facts["size_bytes"]
     if dead := getattr(error, "forgets_cookie", None):
         yield b"set-cookie", f"{dead}=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax".encode("ascii")
+        yield b"set-cookie", f"__Host-{dead}=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax; Secure".encode("ascii")
     if error.status == 401:
         reason = b', error="invalid_token"' if error.slug == "token-expired" else b""
         yield b"www-authenticate", b'Bearer realm="satchel"' + reason

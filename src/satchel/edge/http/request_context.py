@@ -9,20 +9,23 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from satchel.edge.http.callers import Caller
+from satchel.edge.http.proxies import LOOPBACK, Networks, came_by_unknown_proxy
 
 if TYPE_CHECKING:
     from starlette.types import Scope
 
+THIS_MACHINE = Networks(LOOPBACK)
 _KEY = "satchel.request_context"
 _SANE_ID = re.compile(rb"[A-Za-z0-9._-]{8,64}")
 
 
 class Client(msgspec.Struct, frozen=True):
-    """Where a request comes from."""
+    """Where a request comes from. `is_here` if it is from this very machine, and no proxy has passed it on."""
 
     address: str
     user_agent: str
     https: bool
+    is_here: bool = False
 
 
 class RequestContext:
@@ -82,4 +85,5 @@ def client_of(scope: "Scope") -> Client:
         # Long enough to tell devices apart, short enough to store with a session.
         user_agent=user_agent[:400].decode("latin-1"),
         https=scope["scheme"] in ("https", "wss"),
+        is_here=peer is not None and THIS_MACHINE.hold(peer[0]) and not came_by_unknown_proxy(scope),
     )

@@ -9,7 +9,7 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import AbstractAsyncContextManager
 from functools import partial
 from typing import TYPE_CHECKING
@@ -44,19 +44,19 @@ def run(
     port: int,
     address: str | None = None,
     limits: Limits | None = None,
+    greetings: Callable[[str], Awaitable[list[str]]] | None = None,
     on_stopping: Callable[[], None] = lambda: None,
 ) -> int:
     """Serve until SIGINT or SIGTERM. Returns the exit code; what prevents the start is a sentence on standard error.
 
-    `address` is what people use, if it is not simply host and port. `on_stopping` is called as soon as the server is
-    told to stop, while requests are still being answered.
+    `address` is what people use, if it is not simply host and port. `greetings` makes further lines for the terminal
+    from it. `on_stopping` is called as soon as the server is told to stop, while requests are still being answered.
     """
     try:
         with listen(host, port) as listener:
             shown = address or f"http://{_shown(host)}:{listener.getsockname()[1]}"
-            greeting = f"Satchel is running at {shown}"
             with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-                greet = partial(print, greeting, flush=True)
+                greet = partial(_greet, shown, greetings)
                 runner.run(_serve(open_application, listener, limits or Limits(), greet, on_stopping))
     except (CannotListen, SatchelError) as error:
         sys.stderr.write(f"{error}\n")
@@ -107,13 +107,18 @@ async def _serve(
     open_application: OpenApplication,
     listener: socket.socket,
     limits: Limits,
-    greet: Callable[[], None],
+    greet: Callable[[], Awaitable[list[str]]],
     on_stopping: Callable[[], None],
 ) -> None:
     _allow_many_files()
     async with open_application() as application:
         collect_seldom()
-        await Server(application, limits, greet, on_stopping).serve(listener)
+        lines = await greet()
+        await Server(application, limits, partial(print, *lines, sep="\n", flush=True), on_stopping).serve(listener)
+
+
+async def _greet(address: str, more: Callable[[str], Awaitable[list[str]]] | None) -> list[str]:
+    return [f"Satchel is running at {address}", *(await more(address) if more else ())]
 
 
 class Server:

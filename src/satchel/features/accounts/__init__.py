@@ -20,6 +20,7 @@ from satchel.features.accounts.service.invitations import sweep_expired_invitati
 from satchel.features.accounts.service.password_resets import sweep_expired_resets
 from satchel.features.accounts.service.passwords import Passwords
 from satchel.features.accounts.service.sessions import sweep_expired_sessions
+from satchel.features.accounts.service.sign_up import first_account_line
 from satchel.features.accounts.storage import Storage
 
 
@@ -48,6 +49,7 @@ def _make(platform: Platform, *, usages: Usages) -> Accounts:
         storage=Storage(platform.settings, usages),
         housekeeping=platform.housekeeper,
         default_sign_up=platform.settings.sign_up,
+        is_public=bool(platform.settings.public_url),
     )
 
 
@@ -61,6 +63,7 @@ ACCOUNTS = Slice(
     routes=_routes,
     records=SHAPES,
     limits=LIMITS,
+    greets=first_account_line,
     chores={
         "expired sessions": sweep_expired_sessions,
         "expired invitations": sweep_expired_invitations,

@@ -53,6 +53,13 @@ class SessionEnded(Unauthenticated):
     title = "This session has ended"
 
 
+class SetUpNeeded(Forbidden):
+    """Nobody has an account here yet. The server prints a link for the first one when it starts."""
+
+    slug = "set-up-needed"
+    title = "This server is not set up yet"
+
+
 class SignUpClosed(Forbidden):
     """This server accepts no new accounts, or only with an invitation."""
 

@@ -4,6 +4,7 @@ import msgspec
 
 from satchel.edge.api.endpoints import Body, PageQuery, Router
 from satchel.edge.api.identity import Admin
+from satchel.edge.http.request_context import Client
 from satchel.features.accounts.model import SignUpMode, UserId
 from satchel.features.accounts.needs import Sweep
 from satchel.features.accounts.records import InvitationRow
@@ -48,10 +49,14 @@ class InvitationList(msgspec.Struct, frozen=True):
 
 
 class SignUpView(msgspec.Struct, frozen=True):
-    """Who may sign up. On an `empty` server the first person may, and administers it."""
+    """Who may sign up. On an `empty` server the first person may, and administers it.
+
+    With `needs_code`, their invitation is the code in the link that the server printed when it started.
+    """
 
     mode: SignUpMode
     empty: bool
+    needs_code: bool = False
 
 
 class StoresView(msgspec.Struct, frozen=True, kw_only=True):
@@ -100,10 +105,10 @@ def administration_routes(accounts: Accounts) -> Router:
     router = Router("administration")
 
     @router.get("/sign-up")
-    async def read_sign_up() -> SignUpView:
+    async def read_sign_up(client: Client) -> SignUpView:
         """Read who may sign up."""
-        rules = await signing_up.sign_up_rules(accounts)
-        return SignUpView(rules.mode, rules.empty)
+        rules = await signing_up.sign_up_rules(accounts, is_here=client.is_here)
+        return SignUpView(rules.mode, rules.empty, rules.needs_code)
 
     @router.put("/sign-up")
     async def choose_sign_up(_admin: Admin, body: SignUpChoice) -> SignUpView:

@@ -12,6 +12,7 @@ from satchel.features.accounts.model import (
     InvitationInvalid,
     Person,
     SessionId,
+    SetUpNeeded,
     SignUpClosed,
     UserId,
     WrongCredentials,
@@ -70,11 +71,12 @@ class CallerView(msgspec.Struct, frozen=True, kw_only=True):
 def people_routes(accounts: Accounts) -> Router:
     router = Router("accounts")
 
-    @router.post("/accounts", status=201, raises=(EmailTaken, SignUpClosed, InvitationInvalid, TooMany))
+    @router.post("/accounts", status=201, raises=(EmailTaken, SignUpClosed, SetUpNeeded, InvitationInvalid, TooMany))
     async def sign_up(body: SignUp, client: Client) -> Reply[SignedInView]:
         """Create an account and sign in.
 
-        The first account on an empty server administers it. After that, who may sign up is the administrator's choice.
+        The first account on an empty server administers it. From another machine its `invitation` is the code in the
+        link that the server prints when it starts. After that, who may sign up is the administrator's choice.
         """
         signed_in = await signing_up.sign_up(
             accounts,
@@ -85,6 +87,7 @@ def people_routes(accounts: Accounts) -> Router:
             purpose="web" if body.keep == "cookie" else "cli",
             device=body.device or client.user_agent,
             address=client.address,
+            is_here=client.is_here,
         )
         known_device = known_devices.give(accounts, signed_in.session.email)
         return signed_in_reply(signed_in, body.keep, client, known_device)

@@ -14,8 +14,8 @@ from satchel.kernel.clock import iso
 
 REFRESH_COOKIE = "satchel_refresh"
 DEVICE_COOKIE = "satchel_device"
-# The refresh token is sent only to the path that uses it.
-_REFRESH_PATH = "/api/v1/sessions"
+# The refresh token and the proof of a known device are sent only to the path that uses them.
+SESSIONS_PATH = "/api/v1/sessions"
 
 Keep = Literal["token", "cookie"]
 Text = Annotated[str, msgspec.Meta(max_length=1000)]
@@ -64,7 +64,7 @@ def signed_in_reply(signed_in: SignedIn, keep: Keep, client: Client, known_devic
             value=signed_in.refresh_token,
             max_age=lifetime,
             secure=client.https,
-            path=_REFRESH_PATH,
+            path=SESSIONS_PATH,
             same_site="strict",
         ),
         # It stays after signing out: what others guess meanwhile does not keep this browser out.
@@ -73,7 +73,7 @@ def signed_in_reply(signed_in: SignedIn, keep: Keep, client: Client, known_devic
             value=known_device,
             max_age=int(known_devices.LIFETIME.total_seconds()),
             secure=client.https,
-            path=_REFRESH_PATH,
+            path=SESSIONS_PATH,
             same_site="strict",
         ),
     )
@@ -88,7 +88,7 @@ def forget_cookies(client: Client) -> tuple[Cookie, ...]:
             value="",
             max_age=0,
             secure=client.https,
-            path=_REFRESH_PATH,
+            path=SESSIONS_PATH,
             same_site="strict",
         ),
     )

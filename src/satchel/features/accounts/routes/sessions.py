@@ -6,7 +6,7 @@ from typing import Annotated
 import msgspec
 from starlette.requests import Request
 
-from satchel.edge.api.endpoints import Body, Query, Reply, Router
+from satchel.edge.api.endpoints import Body, Query, Reply, Router, read_cookie
 from satchel.edge.api.identity import Member
 from satchel.edge.http.request_context import Client
 from satchel.features.accounts.model import AccountSuspended, Email, SessionEnded, SessionId, WrongCredentials
@@ -14,6 +14,7 @@ from satchel.features.accounts.records import SessionRow
 from satchel.features.accounts.routes.session_cookies import (
     DEVICE_COOKIE,
     REFRESH_COOKIE,
+    SESSIONS_PATH,
     Keep,
     SignedInView,
     Text,
@@ -69,7 +70,7 @@ def session_routes(accounts: Accounts) -> Router:
     router = Router("sessions")
 
     def reply(signed_in: SignedIn, keep: Keep, request: Request, client: Client) -> Reply[SignedInView]:
-        shown, email = request.cookies.get(DEVICE_COOKIE), signed_in.session.email
+        shown, email = read_cookie(request, DEVICE_COOKIE, SESSIONS_PATH), signed_in.session.email
         is_known = known_devices.read(accounts, shown, email) is not None
         known = shown if shown and is_known else known_devices.give(accounts, email)
         return signed_in_reply(signed_in, keep, client, known)
@@ -86,7 +87,7 @@ def session_routes(accounts: Accounts) -> Router:
             body.password,
             purpose="web" if body.keep == "cookie" else "cli",
             device=body.device or client.user_agent,
-            known=request.cookies.get(DEVICE_COOKIE),
+            known=read_cookie(request, DEVICE_COOKIE, SESSIONS_PATH),
             address=client.address,
         )
         return reply(signed_in, body.keep, request, client)
@@ -98,7 +99,7 @@ def session_routes(accounts: Accounts) -> Router:
         Each refresh token works once. Using an old one again ends the session, except within half a minute: then the
         request is taken for a retry after a lost answer.
         """
-        cookie = request.cookies.get(REFRESH_COOKIE)
+        cookie = read_cookie(request, REFRESH_COOKIE, SESSIONS_PATH)
         token = body.refresh_token or cookie
         if not token:
             raise SessionEnded("Send the refresh token, or sign in again.")

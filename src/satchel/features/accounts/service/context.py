@@ -32,6 +32,8 @@ class Accounts:
     storage: Storage
     housekeeping: Housekeeping
     default_sign_up: SignUpMode
+    # Whether people reach this server at a public address, through a proxy.
+    is_public: bool = False
 
 
 async def sweep_expired(accounts: Accounts, sort: str) -> int:

@@ -32,6 +32,12 @@ from satchel.features.accounts.records import (
 from satchel.features.accounts.service.context import Accounts, token_hash
 from satchel.features.accounts.service.scopes import administrator_scope, still_administers
 from satchel.features.accounts.service.sessions import SignedIn, open_session
+from satchel.features.accounts.service.set_up_code import (
+    check_set_up_code,
+    is_set_up_code,
+    needs_set_up_code,
+    set_up_code,
+)
 from satchel.kernel.clock import from_iso, iso
 from satchel.kernel.errors import Conflict
 from satchel.kernel.ids import new_id
@@ -49,13 +55,18 @@ async def sign_up(
     purpose: Purpose,
     device: str,
     address: str,
+    is_here: bool = False,
 ) -> SignedIn:
+    """`is_here` is whether the caller sits at the machine of this server."""
     await accounts.limits.sign_ups.count(address)
     checked_email = normalise_email(email)
     checked_name = check_name(name)
     check_password(password, checked_email)
     server = await SERVER.get(accounts.tables)
-    invited = await _admit(accounts, server, checked_email, invitation)
+    if server is None and needs_set_up_code(accounts, is_here=is_here):
+        check_set_up_code(accounts, invitation)
+    used = None if server is None and is_set_up_code(accounts, invitation) else invitation
+    invited = await _admit(accounts, server, checked_email, used)
     user = UserRow(
         user_id=UserId(new_id(accounts.clock)),
         email=checked_email,
@@ -69,15 +80,24 @@ async def sign_up(
 
 @dataclass(frozen=True, slots=True)
 class SignUpRules:
-    """Who may sign up now. An empty server accepts its first person whatever the setting."""
+    """Who may sign up now. An empty server accepts its first person whatever the setting, by its code or from here."""
 
     mode: SignUpMode
     empty: bool
+    needs_code: bool
 
 
-async def sign_up_rules(accounts: Accounts) -> SignUpRules:
+async def sign_up_rules(accounts: Accounts, *, is_here: bool) -> SignUpRules:
     server = await SERVER.get(accounts.tables)
-    return SignUpRules(_mode(accounts, server), empty=server is None)
+    needs_code = server is None and needs_set_up_code(accounts, is_here=is_here)
+    return SignUpRules(_mode(accounts, server), empty=server is None, needs_code=needs_code)
+
+
+async def first_account_line(accounts: Accounts, address: str) -> str | None:
+    """What an empty server prints when it starts. The link works until somebody has an account."""
+    if await SERVER.get(accounts.tables) is not None:
+        return None
+    return f"Create the first account at {address}/sign-up#invitation={set_up_code(accounts)}"
 
 
 def _mode(accounts: Accounts, server: ServerRow | None) -> SignUpMode:
