@@ -1,4 +1,4 @@
-// Keeps the app itself at hand, so that it opens without a connection; what people keep in it is never touched here.
+// Keeps the visited parts of the app, so that they open without a connection; what people keep in it is never touched.
 /// <reference types="@sveltejs/kit" />
 /// <reference lib="webworker" />
 import { build, files, version } from '$service-worker';
@@ -7,7 +7,7 @@ import { answerDownload, heardOffer, isDownload } from '$lib/drop/transfer/servi
 const worker = globalThis as unknown as ServiceWorkerGlobalScope;
 const CACHE = `satchel-${version}`;
 const SHELL = '/';
-const KEPT = new Set([SHELL, ...build, ...files]);
+const PARTS = new Set([...build, ...files]);
 // The server's own pages and everything that programs and downloads ask for.
 const NOT_OURS = /^\/(api|objects|assets|problems|healthz|readyz|metrics)(\/|$)/;
 // What browsers send at once at most.
@@ -17,7 +17,7 @@ worker.addEventListener('install', (event) => {
   event.waitUntil(
     caches
       .open(CACHE)
-      .then((cache) => cache.addAll([...KEPT]))
+      .then((cache) => cache.add(SHELL))
       .then(() => worker.skipWaiting()),
   );
 });
@@ -45,7 +45,7 @@ worker.addEventListener('fetch', (event) => {
   if (request.method !== 'GET' || url.origin !== worker.location.origin || NOT_OURS.test(url.pathname))
     return;
   if (request.mode === 'navigate') event.respondWith(freshOrKept(request));
-  else if (KEPT.has(url.pathname)) event.respondWith(kept(request));
+  else if (PARTS.has(url.pathname)) event.respondWith(keptOrFetched(event));
 });
 
 /** The page as the server has it now, or the one that we have when there is no way to the server. */
@@ -59,8 +59,14 @@ async function freshOrKept(request: Request): Promise<Response> {
   }
 }
 
-async function kept(request: Request): Promise<Response> {
-  return (await caches.match(request)) ?? fetch(request);
+/** A part is kept when a page first asks for it: nobody loads what they never visit. */
+async function keptOrFetched(event: FetchEvent): Promise<Response> {
+  const cache = await caches.open(CACHE);
+  const kept = await cache.match(event.request);
+  if (kept) return kept;
+  const fetched = await fetch(event.request);
+  if (fetched.ok) event.waitUntil(cache.put(event.request, fetched.clone()));
+  return fetched;
 }
 
 /**
