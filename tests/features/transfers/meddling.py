@@ -5,13 +5,11 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from satchel.stores.connect import Stores
-from satchel.stores.ports.bulk import BulkWrites
 from satchel.stores.ports.objects import Objects
 from satchel.stores.ports.table import Tables
 from tests.features.shelf.given import Killed
 
 TABLE_WRITES = {"put", "update", "delete", "write_many", "transact"}
-BULK_WRITES = {"in_one_step"}
 OBJECT_WRITES = {"put", "copy", "delete"}
 
 
@@ -46,13 +44,12 @@ class Before:
         return replace(
             stores,
             tables=cast("Tables", _Watched(stores.tables, TABLE_WRITES, self)),
-            bulk=cast("BulkWrites", _Watched(stores.bulk, BULK_WRITES, self)),
             objects=cast("Objects", _Watched(stores.objects, OBJECT_WRITES, self)),
         )
 
 
 class _Watched:
-    def __init__(self, store: Tables | Objects | BulkWrites | None, writes: set[str], before: Before) -> None:
+    def __init__(self, store: Tables | Objects, writes: set[str], before: Before) -> None:
         self._store = store
         self._writes = writes
         self._before = before
