@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack
 
 import pytest
 from starlette.requests import Request
@@ -300,13 +301,47 @@ async def test_a_client_that_leaves_before_its_answer_is_noted_and_nothing_else(
     assert caplog.records == []
 
 
-async def test_more_connections_than_allowed_are_told_to_come_back(talking: Edge) -> None:
-    async with serving(talking.app(), Limits(connections=3)) as port, wire(port), wire(port), wire(port) as last:
-        await last.send(GET)
-        answer = await last.answer()
-        assert (answer.status, slug(answer.problem())) == (503, "busy")
-        assert answer.headers["retry-after"] == "2"
-        assert await last.ended()
+async def test_more_connections_than_allowed_are_told_to_come_back(edge: Edge) -> None:
+    router = edge.router()
+    free = asyncio.Event()
+
+    @router.get("/held")
+    async def held() -> None:
+        await free.wait()
+
+    held_request = GET.replace(b"hello", b"held")
+    async with serving(edge.app(), Limits(connections=3)) as port, wire(port) as one, wire(port) as two:
+        # Both are being answered, so neither can be ended for a newcomer.
+        for each in (one, two):
+            await each.send(held_request)
+        while edge.metrics.requests.in_flight < 2:
+            await asyncio.sleep(0.01)
+        async with wire(port) as last:
+            await last.send(held_request)
+            answer = await last.answer()
+            assert (answer.status, slug(answer.problem())) == (503, "busy")
+            assert answer.headers["retry-after"] == "2"
+            assert await last.ended()
+        free.set()
+        assert (await one.answer()).status == 204
+
+
+async def test_half_requests_of_one_network_take_no_places_of_others(talking: Edge) -> None:
+    async with AsyncExitStack() as stack:
+        port = await stack.enter_async_context(serving(talking.app(), Limits(connections=20)))
+        person = await stack.enter_async_context(wire(port))
+        await person.send(GET)
+        assert (await person.answer()).status == 200
+        for _ in range(60):
+            _, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=("127.0.0.2", 0))
+            stack.callback(writer.close)
+            writer.write(GET[:-5])
+        newcomer = await stack.enter_async_context(wire(port))
+        await newcomer.send(GET)
+        assert (await newcomer.answer()).status == 200
+        # Whoever was connected before stays so.
+        await person.send(GET)
+        assert (await person.answer()).status == 200
 
 
 async def test_a_request_under_way_is_finished_when_the_server_stops(talking: Edge) -> None:

@@ -21,6 +21,7 @@ from satchel.edge.http.request_context import new_request_id
 from satchel.edge.http.response import STATUS_LINES, RequestCycle
 from satchel.edge.http.server_state import ServerState, address_of
 from satchel.kernel.errors import SatchelError
+from satchel.stores.patterns.throttle import networks_of
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
@@ -99,6 +100,7 @@ class HttpProtocol(asyncio.Protocol):
         self._server = address_of(transport.get_extra_info("sockname"))
         self._client = address_of(transport.get_extra_info("peername"))
         self.state.connections.add(self)
+        self.state.make_room(self)
         self._watch_head()
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 -- why makes no difference
@@ -274,6 +276,12 @@ class HttpProtocol(asyncio.Protocol):
             self.transport.close()
         else:
             self._running.keep_alive = False
+
+    def waits_until(self) -> float | None:
+        return None if self._running is not None else self._deadline or 0
+
+    def network(self) -> str:
+        return networks_of(self._client[0] if self._client else "")[-1][0]
 
     # Within.
 

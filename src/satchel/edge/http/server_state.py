@@ -19,6 +19,18 @@ class Connection(Protocol):
         ...
 
 
+class WaitingConnection(Connection, Protocol):
+    """What the server asks of a connection when all places are taken."""
+
+    def waits_until(self) -> float | None:
+        """When it would be ended, if no request is being answered on it: nothing, or half a head, has come."""
+        ...
+
+    def network(self) -> str:
+        """Where it comes from: an IPv4 address, or the widest network of an IPv6 one."""
+        ...
+
+
 class ServerState:
     """Made by the server, read by every connection."""
 
@@ -28,7 +40,7 @@ class ServerState:
         self.application = application
         self.limits = limits
         self.loop = loop
-        self.connections: set[Connection] = set()
+        self.connections: set[WaitingConnection] = set()
         # Apart from the others, because whoever only listens leaves the others their share of connections.
         self.websockets: set[Connection] = set()
         self.tasks: set[asyncio.Task[None]] = set()
@@ -40,6 +52,23 @@ class ServerState:
         """Whether another request would be one too many; a task can outlive its connection, so both count."""
         limit = self.limits.connections
         return len(self.connections) >= limit or len(self.tasks) - len(self.websockets) >= limit
+
+    def make_room(self, newcomer: WaitingConnection) -> None:
+        """When the last place is taken, end connections that wait, of the network that has the most of them.
+
+        Whoever opens thousands and sends half a request on each takes only their own places.
+        """
+        if len(self.connections) < self.limits.connections:
+            return
+        waiting: dict[str, list[tuple[float, int, WaitingConnection]]] = {}
+        for number, each in enumerate(self.connections):
+            if each is not newcomer and (until := each.waits_until()) is not None:
+                waiting.setdefault(each.network(), []).append((until, number, each))
+        if waiting:
+            most = sorted(max(waiting.values(), key=len))
+            # Several at once, so that not every further connection has to look at all of them.
+            for _, _, each in most[: -(-len(most) // 16)]:
+                each.shutdown()
 
     @property
     def is_in_use(self) -> bool:

@@ -21,6 +21,7 @@ from satchel.kernel.clock import Clock, iso
 from satchel.kernel.errors import NotFound, TooMany, Unauthenticated, Unavailable
 from satchel.kernel.ids import new_id
 from satchel.live import LiveEvent, encode, person_channel
+from satchel.stores.patterns.throttle import networks_of
 from satchel.stores.ports.ephemeral import Ephemeral, SubscriptionLost
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ class Bounds:
     """Limits of live connections."""
 
     sockets: int = 10_000
+    # When three quarters of them are taken, a network that has so many gets no more. A school may have them all before.
+    sockets_per_network: int = 2_500
     sockets_per_person: int = 20
     # A client that does not take a frame within this time is cut off.
     send_timeout: timedelta = timedelta(seconds=20)
@@ -66,6 +69,7 @@ class LiveSockets:
         self._bounds = bounds or Bounds()
         self._open = 0
         self._open_of: Counter[str] = Counter()
+        self._open_from: Counter[str] = Counter()
         self._stopping = False
         self.presence = presence
 
@@ -93,7 +97,7 @@ class LiveSockets:
         admit = partial(listeners.admit, scope)
         listener = await admit()
         connection = Connection(new_id(self._clock), listener.person_id, device_of(client_of(scope).user_agent))
-        with self._place_for(connection.person_id):
+        with self._place_for(connection.person_id, networks_of(client_of(scope).address)[-1][0]):
             try:
                 code = await self._until_over(socket, self._speak(socket, listener, connection, admit))
             finally:
@@ -102,7 +106,7 @@ class LiveSockets:
                 await socket.close(code)
 
     @contextmanager
-    def _place_for(self, person_id: str) -> Generator[None]:
+    def _place_for(self, person_id: str, network: str) -> Generator[None]:
         bounds = self._bounds
         if self._stopping:
             raise ShuttingDown("The server is being stopped. Try again in a moment.")
@@ -110,17 +114,20 @@ class LiveSockets:
             raise TooMany(
                 f"You have {bounds.sockets_per_person} live connections open already. Close some tabs.", retry_after=60
             )
-        if self._open >= bounds.sockets:
+        is_greedy = self._open_from[network] >= bounds.sockets_per_network and self._open >= bounds.sockets * 3 // 4
+        if is_greedy or self._open >= bounds.sockets:
             raise Busy("This server has reached its limit of live connections. Try again in a moment.")
         self._open += 1
         self._open_of[person_id] += 1
+        self._open_from[network] += 1
         try:
             yield
         finally:
             self._open -= 1
-            self._open_of[person_id] -= 1
-            if not self._open_of[person_id]:
-                del self._open_of[person_id]
+            for counts, subject in ((self._open_of, person_id), (self._open_from, network)):
+                counts[subject] -= 1
+                if not counts[subject]:
+                    del counts[subject]
 
     async def _until_over(self, socket: Socket, speech: Coroutine[Any, Any, Closing]) -> Closing | None:
         """The code to close the socket with; None when the client has gone."""
