@@ -38,8 +38,8 @@ def refused(answer: httpx.Response, status: int, slug: str) -> None:
     assert answer.json()["type"].endswith(slug), answer.text
 
 
-async def guest_of(satchel: Satchel) -> Caller:
-    guest = satchel.caller()
+async def guest_of(satchel: Satchel, address: str = "127.0.0.1") -> Caller:
+    guest = satchel.caller(address)
     guest.tokens = {"access_token": (await guest("POST", "/guests", json={"name": "Gus"})).json()["token"]}
     return guest
 
@@ -300,3 +300,20 @@ async def test_what_another_program_has_written_wrongly_hides_no_click(
     await satchel.stores.tables.put(CLICKS, broken)
     for caller, path in ((bob, "/clicks"), (ann, f"/clicks/days/{day}")):
         assert [each["createDateTime"] for each in await all_pages(caller, path)] == [click["createDateTime"]]
+
+
+async def test_guests_neither_inflate_the_figures_nor_fill_the_disk(satchel: Satchel, ann: Caller) -> None:
+    gus = await guest_of(satchel, "203.0.113.7")
+    refused_bodies: list[Any] = [{"clickCount": 1_000_000}, [{"clickCount": 2}], [{}] * 51]
+    for body in refused_bodies:
+        assert (await gus("POST", "/clicks", json=body)).status_code in (400, 422)
+    for _ in range(10):
+        assert (await gus("POST", "/clicks", json=[{}] * 50)).status_code == 201
+    # A new guest of the same network starts with what is left of its day.
+    again = await guest_of(satchel, "203.0.113.7")
+    refused = await again("POST", "/clicks", json={})
+    assert (refused.status_code, refused.json()["limit"]) == (429, "guest-clicks")
+    assert (await again("POST", "/quitItToday", json={"socialMediaType": "x"})).status_code == 429
+    assert (await (await guest_of(satchel, "203.0.113.8"))("POST", "/clicks", json={})).status_code == 201
+    assert (await ann("GET", "/clicks/stats/total")).json()["totalClicks"] == 501
+    assert (await ann("POST", "/clicks", json={"clickCount": 1000})).status_code == 201

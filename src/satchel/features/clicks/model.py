@@ -14,6 +14,7 @@ from satchel.kernel.errors import Conflict, Invalid
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
 MAX_CLICKS_AT_ONCE = 1000
+MAX_GUEST_CLICKS_AT_ONCE = 50
 MAX_COUNT = 1_000_000
 MAX_ID_CHARACTERS = 200
 MAX_KEY_CHARACTERS = 200

@@ -11,6 +11,10 @@ class Limit(Protocol):
         """Count one call; raise `TooMany` if there were too many."""
         ...
 
+    async def count_guest(self, address: str, number: int) -> None:
+        """Count clicks of a guest; raises `TooMany` when there are too many from their network today."""
+        ...
+
 
 class Titled(Protocol):
     """A link by the name that its owner knows, and what it leads to."""

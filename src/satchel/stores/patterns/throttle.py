@@ -70,12 +70,12 @@ class Throttle:
         )
         return attempts
 
-    async def count_shares(self, shares: Sequence[Share], limit: int | None = None) -> None:
-        """Count an attempt for each subject. Each may have the limit as many times as its share says."""
+    async def count_shares(self, shares: Sequence[Share], limit: int | None = None, number: int = 1) -> None:
+        """Count an attempt, or several, for each subject. Each may have the limit as many times as its share says."""
         steps: list[Command[Any]] = []
         for subject, _ in shares:
             key = self._key(subject)
-            steps += [Increment(key), Expire(key, self._window, only_if_unset=True), TimeToLive(key)]
+            steps += [Increment(key, number), Expire(key, self._window, only_if_unset=True), TimeToLive(key)]
         answers = await self._ephemeral.together(*steps)
         for (_, share), attempts, left in zip(shares, answers[::3], answers[2::3], strict=True):
             if attempts > (limit or self._limit) * share:
@@ -103,9 +103,9 @@ class NetworkThrottle:
     def __init__(self, ephemeral: Ephemeral, limit: Limit) -> None:
         self._throttle = limit.on(ephemeral)
 
-    async def count(self, address: str) -> None:
-        """Count an attempt; raises `TooMany` when it is one too many."""
-        await self._throttle.count_shares(networks_of(address))
+    async def count(self, address: str, number: int = 1) -> None:
+        """Count an attempt, or several; raises `TooMany` when that is too many."""
+        await self._throttle.count_shares(networks_of(address), number=number)
 
     async def check(self, address: str) -> None:
         """Raises `TooMany` when one more attempt would be too many, and counts none."""

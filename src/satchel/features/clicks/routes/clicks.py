@@ -9,6 +9,7 @@ from starlette.requests import Request
 
 from satchel.edge.api.endpoints import Body, PageQuery, Router
 from satchel.edge.http.callers import Admin, Guest, Member
+from satchel.edge.http.request_context import Client
 from satchel.features.clicks.model import (
     MAX_CLICKS_AT_ONCE,
     MAX_KEY_CHARACTERS,
@@ -103,23 +104,25 @@ def routes(clicks: Clicks) -> Router:
         sends={IDEMPOTENCY_KEY: "The idempotency key of all clicks in this request that have none of their own."},
     )
     async def send_clicks(
-        caller: Member | Guest, request: Request, body: ClickBody | list[ClickBody]
+        caller: Member | Guest, request: Request, client: Client, body: ClickBody | list[ClickBody]
     ) -> RecordedClicksView:
         """Record a click, or a list of up to 1,000: all of them, or none.
 
         With a key for each, or one in the header, a request that may have failed can be sent again until it
         succeeds: nothing counts twice within seven days. A time may lie 48 hours back and 5 minutes ahead. What
         happens to a link is counted by the server itself, so a click with a `target` is a press.
+
+        A guest's click counts once. A list of a guest has up to 50, and guests of one network send up to 500 a day.
         """
         sent = body if isinstance(body, list) else [body]
-        poster = _poster(caller)
+        poster = _poster(caller, client)
         asked = _asked(poster, sent, _key_of(request))
         return RecordedClicksView(clicks=[recorded_view(each) for each in await post(clicks, poster, asked)])
 
     @router.post("/quitItToday", raises=_REFUSALS)
-    async def quit_it_today(caller: Member | Guest, body: PressBody) -> PressView:
+    async def quit_it_today(caller: Member | Guest, client: Client, body: PressBody) -> PressView:
         """Say that you stay off something today: a press, with what it is as its label."""
-        poster = _poster(caller)
+        poster = _poster(caller, client)
         press = NewClick(user_id=_named(body.user_id, poster), label=body.social_media_type)
         (recorded,) = await post(clicks, poster, [press])
         data = PressedView(user_id=recorded.user_id, create_date_time=recorded.created)
@@ -174,9 +177,10 @@ def routes(clicks: Clicks) -> Router:
     return router
 
 
-def _poster(caller: Member | Guest) -> Poster:
+def _poster(caller: Member | Guest, client: Client | None = None) -> Poster:
+    """`client` is given by those who count."""
     if isinstance(caller, Guest):
-        return Poster(f"guest:{caller.id}", is_admin=False)
+        return Poster(f"guest:{caller.id}", is_admin=False, address=client.address if client else None)
     return Poster(caller.user_id, is_admin=caller.admin)
 
 

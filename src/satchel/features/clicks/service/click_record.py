@@ -10,6 +10,7 @@ from satchel.features.clicks.events import OwnerNotifier
 from satchel.features.clicks.model import (
     MAX_CLICKS_AT_ONCE,
     MAX_COUNT,
+    MAX_GUEST_CLICKS_AT_ONCE,
     MAX_KEY_CHARACTERS,
     MAX_LABEL_CHARACTERS,
     NewClick,
@@ -34,10 +35,11 @@ from satchel.stores.ports.table import ConditionFailed, Tables
 
 @dataclass(frozen=True, slots=True)
 class Poster:
-    """Who sends clicks."""
+    """Who sends clicks. A guest has an `address` instead of an account."""
 
     user_id: str
     is_admin: bool
+    address: str | None = None
 
 
 def recorder_for(
@@ -55,6 +57,8 @@ async def post(clicks: Clicks, poster: Poster, asked: Sequence[NewClick]) -> lis
     # An administrator's program may send the clicks of a whole site, each as it comes.
     if not poster.is_admin:
         await clicks.calls.count(poster.user_id)
+    if poster.address is not None:
+        await _check_guest(clicks, poster.address, asked)
     if all(click.target is None for click in asked):
         return await record(clicks, asked)
     # Who administers the server may bring clicks from elsewhere; the downloads of a link are not counted from them.
@@ -98,6 +102,15 @@ def check_about(poster: Poster, *user_ids: str) -> None:
     """Refuse clicks of others, unless the poster is an administrator."""
     if not poster.is_admin and any(user_id != poster.user_id for user_id in user_ids):
         raise Forbidden("Clicks of somebody else are for administrators alone. Leave userId out, or give your own.")
+
+
+async def _check_guest(clicks: Clicks, address: str, asked: Sequence[NewClick]) -> None:
+    """Anybody can be any number of guests, so each click of one counts once, and each network has so many a day."""
+    if any(click.count != 1 for click in asked):
+        raise Invalid("A click of a guest counts once. Leave clickCount out, or sign in.", field="clickCount")
+    if len(asked) > MAX_GUEST_CLICKS_AT_ONCE:
+        raise Invalid(f"Guests can send {MAX_GUEST_CLICKS_AT_ONCE} clicks at once. Send several lists, or sign in.")
+    await clicks.calls.count_guest(address, len(asked))
 
 
 async def _thing_of(clicks: Clicks, poster: Poster, target: str) -> str:
