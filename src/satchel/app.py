@@ -109,7 +109,7 @@ async def application(
             for each in slices:
                 if each.declared.running:
                     await running.enter_async_context(each.declared.running(each.context))
-            await running.enter_async_context(_background(_repeated(slices)))
+            await running.enter_async_context(_background(_repeated(settings, slices)))
             yield Running(
                 app,
                 stores,
@@ -196,12 +196,13 @@ def _site() -> Site:
     return Site(Path(__file__).with_name("site"))
 
 
-def _repeated(slices: Sequence[OpenSlice[Any]]) -> dict[str, Coroutine[None, None, None]]:
+def _repeated(settings: Settings, slices: Sequence[OpenSlice[Any]]) -> dict[str, Coroutine[None, None, None]]:
     """What slices do more often than the chores."""
     return {
         repeated.name: repeat(partial(repeated.do, each.context), repeated.every)
         for each in slices
         for repeated in each.declared.repeated
+        if not (repeated.by_worker and settings.shares_all_stores)
     }
 
 
@@ -265,4 +266,4 @@ async def _have_tables(settings: Settings, stores: Stores) -> None:
     else:
         _log.info("clicks are stored here, and counted by `satchel worker`: run one beside the servers")
         if settings.shares_all_stores:
-            _log.info("pictures are made by `satchel worker`, too: give it the same stores")
+            _log.info("pictures and pages of scores are made by `satchel worker`, too: give it the same stores")

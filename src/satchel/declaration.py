@@ -60,11 +60,15 @@ class RouteNeeds:
 
 @dataclass(frozen=True, slots=True)
 class Repeated(Generic[Context]):
-    """Something that a server does again and again, more often than chores."""
+    """Something that a server does again and again, more often than chores.
+
+    With `by_worker`, `satchel worker` does it instead, where it shares all stores with the servers.
+    """
 
     name: str
     every: timedelta
     do: Callable[[Context], Awaitable[object]]
+    by_worker: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""`satchel worker`: folds clicks where servers share tables, and makes pictures where they share all stores.
+"""`satchel worker`: folds clicks where servers share tables; makes pictures and pages where they share all stores.
 
 Any number of workers can run.
 """
@@ -14,17 +14,23 @@ from datetime import timedelta
 
 from satchel.config import Settings
 from satchel.edge.http.logs import start_journal
+from satchel.features.accounts.adapters import PeopleFinder, ScopeGrants
 from satchel.features.clicks.events import NOTIFIED_EVERY_SECONDS, OwnerNotifier
 from satchel.features.clicks.service.click_record import create_total
 from satchel.features.clicks.service.streamed.publication import notify_owners, publish, publisher_lease
 from satchel.features.clicks.service.streamed.rebuild import SETTLING, count_doubtful_days, doubt_lost_days
 from satchel.features.clicks.service.streamed.stream_fold import CONSUMER, MOST_CHANGES, Fold, check_positions
+from satchel.features.scores.limits import SHARES_PER_PERSON
+from satchel.features.scores.service.context import Scores
+from satchel.features.scores.service.page_import import IMPORTS_EVERY, run_imports
 from satchel.kernel.clock import Clock, system_clock
 from satchel.kernel.errors import SatchelError, Unavailable
+from satchel.kernel.events import Events
 from satchel.kernel.ids import new_id
 from satchel.kernel.signature import MIN_SECRET_BYTES, Signer
 from satchel.media.picture_maker import PictureMaker
 from satchel.media.pictures import Pictures
+from satchel.media.score_pages import ScorePages
 from satchel.slices import PICTURED
 from satchel.stores.connect import open_ephemeral, open_objects, open_tables
 from satchel.stores.consumer import POSITIONS, Consumer
@@ -147,7 +153,7 @@ async def _again(do: Callable[[], Awaitable[object]], every: timedelta, stopping
             await do()
         except SatchelError as error:
             # The store is unreachable or overloaded. Nothing is lost: the next read begins at the position.
-            _log.warning("folding clicks was put off: %s", error.detail)
+            _log.warning("work was put off: %s", error.detail)
             pause = _AFTER_ERROR
         with suppress(TimeoutError):
             await asyncio.wait_for(stopping.wait(), pause.total_seconds())
@@ -173,19 +179,53 @@ async def opened(settings: Settings, clock: Clock = system_clock) -> AsyncGenera
         yield WorkerPlatform(tables, ephemeral, clock, kept_for)
 
 
+@dataclass(frozen=True, slots=True)
+class MediaWork:
+    """What makes pictures, and scores whose files become pages."""
+
+    maker: PictureMaker
+    scores: Scores
+
+    async def make_all(self) -> None:
+        """Everything that waits. Pages have pictures, too."""
+        imports = 0
+        while done := await run_imports(self.scores):
+            imports += done
+        _log.info("media made", extra={"imports": imports, "pictures": await self.maker.make_all()})
+
+    async def work(self, stopping: asyncio.Event) -> None:
+        await asyncio.gather(self.maker.run(), _again(lambda: run_imports(self.scores), IMPORTS_EVERY, stopping))
+
+
 @asynccontextmanager
-async def picture_maker(settings: Settings, platform: WorkerPlatform) -> AsyncGenerator[PictureMaker | None]:
-    """What makes pictures; None where a store belongs to the server alone, which then makes them itself."""
+async def media_work(settings: Settings, platform: WorkerPlatform) -> AsyncGenerator[MediaWork | None]:
+    """None where a store belongs to the server alone, which then makes pictures and pages itself."""
     if not settings.shares_all_stores:
         _log.info("pictures are made by the servers, since this worker cannot reach all of their stores")
         yield None
         return
     # S3 signs its links itself.
     objects = await open_objects(settings, platform.clock, Signer(secrets.token_bytes(MIN_SECRET_BYTES)))
-    maker = PictureMaker(Pictures(platform.tables, objects, platform.ephemeral, platform.clock), PICTURED)
+    pictures = Pictures(platform.tables, objects, platform.ephemeral, platform.clock)
+    maker, pages = PictureMaker(pictures, PICTURED), ScorePages(objects)
+    scores = Scores(
+        tables=platform.tables,
+        objects=objects,
+        ephemeral=platform.ephemeral,
+        clock=platform.clock,
+        grants=ScopeGrants(platform.tables, platform.clock),
+        people=PeopleFinder(platform),
+        pictures=pictures,
+        events=Events(),
+        shares=SHARES_PER_PERSON.on(platform.ephemeral),
+        pages=pages,
+        most_scores=settings.score_limit,
+        most_bytes=settings.score_quota,
+    )
     try:
-        yield maker
+        yield MediaWork(maker, scores)
     finally:
+        await pages.close()
         await maker.stop()
         await objects.close()
 
@@ -193,20 +233,20 @@ async def picture_maker(settings: Settings, platform: WorkerPlatform) -> AsyncGe
 async def run(settings: Settings, *, once: bool, most_writes: int = MAX_TRANSACTION_ITEMS) -> None:
     """Work until SIGTERM or SIGINT; or, `once`, until there is nothing left to do."""
     start_journal(settings.log_format, settings.log_level)
-    async with opened(settings) as platform, picture_maker(settings, platform) as maker:
+    async with opened(settings) as platform, media_work(settings, platform) as media:
         worker = Worker(platform, most_writes=most_writes)
         if once:
             _log.info("clicks folded", extra={"changes": await worker.catch_up()})
-            if maker is not None:
-                _log.info("pictures made", extra={"pictures": await maker.make_all()})
+            if media is not None:
+                await media.make_all()
             return
         stopping = asyncio.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, stopping.set)
-        _log.info("folding clicks" if maker is None else "folding clicks and making pictures")
-        pictures = None if maker is None else asyncio.create_task(maker.run(), name="pictures")
+        _log.info("folding clicks" if media is None else "folding clicks, making pictures and pages of scores")
+        making = None if media is None else asyncio.create_task(media.work(stopping), name="media")
         await worker.work(stopping)
-        if pictures is not None:
-            pictures.cancel()
-            await asyncio.gather(pictures, return_exceptions=True)
+        if making is not None:
+            making.cancel()
+            await asyncio.gather(making, return_exceptions=True)
         _log.info("stopped")

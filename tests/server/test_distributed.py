@@ -13,6 +13,7 @@ from websockets.sync.client import ClientConnection
 
 from tests.application import PASSWORD
 from tests.fork_server import SATCHEL
+from tests.media.made_scores import ABC
 from tests.media.samples import is_flag, jpeg, photo, video
 from tests.server.process import ServerProcess, serving
 from tests.server.test_live import bearer, listen
@@ -77,7 +78,9 @@ def heard(connection: ClientConnection, kind: str) -> Any:
 
 
 # It comes first: a worker counts clicks too, and DynamoDB Local has no room for what a click on a link writes at once.
-def test_a_worker_makes_the_pictures_of_all_servers(pair: tuple[Person, Person], shared: dict[str, str]) -> None:
+def test_a_worker_makes_the_pictures_and_pages_of_all_servers(
+    pair: tuple[Person, Person], shared: dict[str, str]
+) -> None:
     ann, bob = pair
     made = {"flag.jpg": jpeg(), "photo.jpg": photo(), "film.mp4": video()}
     ids = [ann.upload(content, destination="shelf", filename=name) for name, content in made.items()]
@@ -85,6 +88,12 @@ def test_a_worker_makes_the_pictures_of_all_servers(pair: tuple[Person, Person],
     assert states == ["pending"] * 3
     # Nobody makes it here; who asks is told to come again.
     assert ann.ask("GET", f"/shelf/files/{ids[0]}/picture/grid/1").status_code == 202
+    # DynamoDB Local takes no empty texts.
+    described = {"title": "plough", "description": "For Friday"}
+    score_id = ann.ask("POST", "/scores", json=described).json()["score_id"]
+    ann.upload(ABC, destination="score", filename="plough.abc", score=score_id)
+    score = f"/scores/{score_id}"
+    assert [each["state"] for each in ann.ask("GET", score).json()["imports"]] == ["waiting"]
     environment = python_environment(**shared)
     command = [str(SATCHEL), "worker", "--once", "--most-writes", "10"]
     done = subprocess.run(command, env=environment, cwd="/", timeout=120, capture_output=True, text=True)
@@ -94,6 +103,9 @@ def test_a_worker_makes_the_pictures_of_all_servers(pair: tuple[Person, Person],
             address = f"/api/v1/shelf/files/{ids[0]}/picture/{size}/1"
             assert is_flag(server.client.get(address, headers=ann.headers).content)
     assert ann.ask("GET", f"/shelf/files/{ids[1]}").json()["picture"]["width"] == 4000
+    made_score = ann.ask("GET", score).json()
+    assert ([each["state"] for each in made_score["imports"]], len(made_score["pages"])) == (["ready"], 1)
+    assert made_score["title"] == "Speed the Plough"
     assert ann.ask("GET", f"/shelf/files/{ids[2]}").json()["picture"]["duration_ms"] == 1200
     for each in ids:
         ann.ask("DELETE", f"/shelf/files/{each}")

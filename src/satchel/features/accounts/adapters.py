@@ -5,11 +5,10 @@ A suspended person is not found, as if they had no account.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 from satchel.features.accounts.model import Email, UserId, check_grantable, normalise_email
 from satchel.features.accounts.records import IDENTITY, SCOPE, USER, ScopeRow
-from satchel.features.accounts.service.context import Accounts
 from satchel.features.accounts.service.people import MAX_USER_ID_CHARACTERS
 from satchel.kernel.clock import Clock, iso
 from satchel.stores.ports.table import StartsWith, Tables, Write
@@ -26,11 +25,18 @@ class FoundPerson:
     kind: Literal["member", "guest"] = "member"
 
 
+class HasTables(Protocol):
+    """Whatever stands on tables."""
+
+    @property
+    def tables(self) -> Tables: ...
+
+
 @dataclass(frozen=True, slots=True)
 class PeopleFinder:
-    """Finds people by e-mail address and by id."""
+    """Finds people by e-mail address and by id. It needs nothing of accounts but their tables."""
 
-    accounts: Accounts
+    accounts: HasTables
 
     async def by_email(self, email: str) -> FoundPerson | None:
         identity = await IDENTITY.get(self.accounts.tables, email=normalise_email(email))

@@ -24,6 +24,7 @@ from satchel.features.scores.needs import Grants, People
 from satchel.features.scores.records import EPHEMERAL_KEYS, SHAPES
 from satchel.features.scores.routes import routes
 from satchel.features.scores.routes.score_uploads import ScoresDestination
+from satchel.features.scores.routes.views import visitor_score_view
 from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.page_import import IMPORTS_EVERY, run_imports
 from satchel.features.scores.service.score_garbage import sweep_scores
@@ -57,7 +58,7 @@ async def _running(scores: Scores) -> AsyncGenerator[None]:
 
 
 def _linked(scores: Scores) -> LinkedScores:
-    return LinkedScores(scores)
+    return LinkedScores(scores, visitor_score_view)
 
 
 def _routes(scores: Scores, _: RouteNeeds) -> list[Router]:
@@ -74,7 +75,7 @@ SCORES = Slice(
     live_events=LIVE_EVENTS,
     uploads={"score": ScoresDestination},
     things={"score": _linked},
-    repeated=[Repeated("pages of scores", IMPORTS_EVERY, run_imports)],
+    repeated=[Repeated("pages of scores", IMPORTS_EVERY, run_imports, by_worker=True)],
     running=_running,
     chores={"orphaned pages of scores": sweep_scores},
 )

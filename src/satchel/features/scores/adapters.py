@@ -3,7 +3,7 @@
 A visitor of a link sees published layers only.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -30,17 +30,21 @@ from satchel.features.scores.records import (
     SnapshotEntry,
     item_key,
 )
-from satchel.features.scores.routes.views import ScoreView, score_view, time_of
 from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.mark_read import Marked, visible_layers, visible_marks
 from satchel.features.scores.service.page_set import read_items
 from satchel.features.scores.service.score_find import NOBODY, Found, Viewer, find_of, read_whole_of
 from satchel.features.scores.service.snapshot_content import as_found, get_content, kept_marks, layer_rows
-from satchel.features.scores.service.visitor_view import for_visitor
+from satchel.features.scores.service.visitor_view import VisitorView, for_visitor
+from satchel.kernel.clock import iso
 from satchel.kernel.linked import LinkedFile, LinkedFiles, LinkedThing
 from satchel.stores.schema import Record, Shape
 
 R = TypeVar("R", bound=Record)
+
+
+# What a visitor is sent of a score.
+Outline = Callable[[Scores, VisitorView, ItemsRow], Awaitable[object]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,7 @@ class LinkedScores:
     """Scores as link targets. Their files are the pages."""
 
     scores: Scores
+    view: Outline
 
     async def describe(self, owner_id: str, thing_id: str, *, counted: bool = False) -> LinkedThing | None:
         del counted
@@ -88,7 +93,7 @@ class LinkedScores:
         pages = [] if found is None else await self._pages(found)
         return next((page for page in pages if page.file_id == file_id), None)
 
-    async def outline(self, owner_id: str, thing_id: str) -> ScoreView | None:
+    async def outline(self, owner_id: str, thing_id: str) -> object | None:
         """The score as its viewer shows it, with the marks that everybody sees."""
         target = read_link_target(thing_id)
         if target is None:
@@ -100,8 +105,7 @@ class LinkedScores:
         if target.part_id is not None and _part_of(found, target) is None:
             return None
         shown = for_visitor(found, layers, marks, target.part_id)
-        items = await read_items(self.scores, found)
-        return await score_view(self.scores, shown.found, items, shown.layers, shown.marks, for_stranger=True)
+        return await self.view(self.scores, shown, await read_items(self.scores, found))
 
     async def _whole(self, owner: OwnerId, target: LinkTarget) -> tuple[Found, list[LayerRow], list[Marked]]:
         whole = await read_whole_of(self.scores, _owner(owner), owner, target.score_id)
@@ -185,6 +189,6 @@ def _linked(items: ItemsRow, item: ItemEntry, number: int) -> LinkedFile:
         size_bytes=item.size_bytes,
         sha256=item.sha256,
         content_type=CONTENT_TYPES[item.kind],
-        at=time_of(items.changed_at),
+        at=iso(items.changed_at / 1000),
         is_sheet=True,
     )

@@ -35,6 +35,7 @@ from satchel.features.scores.service.mark_read import Marked
 from satchel.features.scores.service.page_import import list_imports
 from satchel.features.scores.service.score_find import Found
 from satchel.features.scores.service.score_list import ListedScore, Usage
+from satchel.features.scores.service.visitor_view import VisitorView
 from satchel.kernel.clock import iso
 from satchel.media.pictures import Pictured, PictureView
 
@@ -242,6 +243,11 @@ async def score_view(
         marks=None if marks is None else mark_views(marks),
         link_thing=link_target_of(LinkTarget(row.score_id)),
     )
+
+
+async def visitor_score_view(scores: Scores, shown: VisitorView, items: ItemsRow) -> ScoreView:
+    """For whoever has only a link."""
+    return await score_view(scores, shown.found, items, shown.layers, shown.marks, for_stranger=True)
 
 
 async def layer_views(scores: Scores, layers: list[LayerRow], *, for_stranger: bool = False) -> list[LayerView]:
