@@ -1,6 +1,8 @@
 """A person's own files over HTTP: what they see, get back, rename and delete."""
 
 import asyncio
+import hashlib
+import random
 from dataclasses import replace
 from datetime import timedelta
 from urllib.parse import unquote
@@ -10,6 +12,7 @@ import pytest
 from satchel.features.shelf.service.shelf_file_add import keep_upload
 from tests.application import Caller, Satchel
 from tests.features.shelf.given import check_shelf, made, names, room, shelf_of, staged, stored_keys, uploaded, usage
+from tests.uploads.given import SENDS, TUS, pairs
 
 TOP: dict[str, object] = {"folder_id": "root", "name": "", "path": []}
 
@@ -246,3 +249,40 @@ async def test_a_session_that_ended_reads_nothing_more(satchel: Satchel, ann: Ca
     assert (await former("GET", path)).status_code == 401
     satchel.clock.advance(timedelta(minutes=16))
     assert (await ann("GET", path)).status_code == 401
+
+
+async def test_who_says_what_they_have_seen_changes_nothing_else(satchel: Satchel, ann: Caller) -> None:
+    file = await uploaded(satchel, ann, "a.txt", b"one")
+    folder = await made(ann, "F")
+    for path in (f"/shelf/files/{file.file_id}", f"/shelf/folders/{folder}"):
+        seen = (await ann("PATCH", path, json={"name": "first"})).headers["etag"]
+        other = await ann("PATCH", path, json={"name": f"second {path[7]}"}, headers={"if-match": seen})
+        assert other.status_code == 200
+        for method, body in (("PATCH", {"name": "third"}), ("DELETE", None)):
+            late = await ann(method, path, json=body, headers={"if-match": seen})
+            assert (late.status_code, late.json()["type"].rpartition("#")[2]) == (412, "entry-changed")
+        now = other.headers["etag"]
+        assert (await ann("DELETE", path, headers={"if-match": now})).status_code == 204
+    assert await names(ann) == []
+
+
+async def test_the_etag_of_a_content_is_its_digest_however_it_was_uploaded(satchel: Satchel, ann: Caller) -> None:
+    # More than one part of a multipart upload.
+    content = random.Random(7).randbytes(1024**2) * 9
+    half = len(content) // 2
+    metadata = pairs(destination="shelf", filename="a.bin")
+    begun = await ann(
+        "POST", "/uploads", headers={**TUS, "upload-length": str(len(content)), "upload-metadata": metadata}
+    )
+    path = begun.headers["location"].removeprefix("/api/v1")
+    for at in (0, half):
+        piece = content[at : at + half]
+        sent = await ann("PATCH", path, content=piece, headers={**SENDS, "upload-offset": str(at)})
+        assert sent.status_code == 204, sent.text
+    (entry,) = (await ann("GET", "/shelf/entries")).json()["entries"]
+    tag = f'"{hashlib.sha256(content).hexdigest()}"'
+    address = f"/shelf/files/{entry['id']}/content"
+    assert (await ann("GET", address)).headers["etag"] == tag
+    assert (await ann("GET", address, headers={"if-none-match": tag})).status_code == 304
+    part = await ann("GET", address, headers={"range": f"bytes={half}-", "if-range": tag})
+    assert (part.status_code, part.content, part.headers["etag"]) == (206, content[half:], tag)

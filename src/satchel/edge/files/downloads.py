@@ -3,6 +3,7 @@
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from starlette.responses import Response
@@ -75,7 +76,7 @@ class Download(Response):
     takes the place of the stored one, which bytes that several files share have from the first of them. `policy` is the
     Content-Security-Policy. `metered` sees how many bytes of a GET go out. `finished` is awaited once the last byte of
     the object, in a whole answer or in the part that ends it, has gone to the connection and the client was there to
-    the end.
+    the end. `sha256` of the bytes is their ETag; what the store calls them depends on how they were uploaded.
     """
 
     def __init__(
@@ -89,9 +90,11 @@ class Download(Response):
         policy: str = USER_CONTENT_POLICY,
         metered: Meter = unmetered,
         finished: Callable[[], Awaitable[None]] | None = None,
+        sha256: str = "",
     ) -> None:
         super().__init__()
         self._finished = finished
+        self._sha256 = sha256
         self._metered = metered
         self._objects = objects
         self._key = key
@@ -109,7 +112,7 @@ class Download(Response):
         if not is_head and not asks_first(scope):
             await self._send_whole(scope, send)
             return
-        info = await self._objects.head(self._key)
+        info = self._tagged(await self._objects.head(self._key))
         if is_unchanged(scope, info):
             await self._start(send, 304, info)
             await send({"type": "http.response.body", "body": b""})
@@ -123,7 +126,7 @@ class Download(Response):
 
     async def _send_whole(self, scope: "Scope", send: "Send") -> None:
         async with self._objects.read(self._key) as reading, self._metered(0, reading.length) as sent:
-            await self._start(send, 200, reading.info, reading.length)
+            await self._start(send, 200, self._tagged(reading.info), reading.length)
             await _send_bytes(scope, send, reading, sent)
         await self._finish()
 
@@ -131,17 +134,20 @@ class Download(Response):
         if length == 0:
             raise RangeUnsatisfiable(f"The file has only {info.size_bytes} bytes.", size_bytes=info.size_bytes)
         async with self._objects.read(self._key, start=start, length=length) as reading:
-            if reading.info.etag == info.etag:
+            if self._tagged(reading.info).etag == info.etag:
                 last = reading.start + reading.length - 1
                 shown = (b"content-range", b"bytes %d-%d/%d" % (reading.start, last, info.size_bytes))
                 async with self._metered(reading.start, reading.length) as sent:
-                    await self._start(send, 206, reading.info, reading.length, shown)
+                    await self._start(send, 206, info, reading.length, shown)
                     await _send_bytes(scope, send, reading, sent)
                 if last == info.size_bytes - 1:
                     await self._finish()
                 return
         # The object was replaced meanwhile: the client would join a part of the new one to the old one.
         await self._send_whole(scope, send)
+
+    def _tagged(self, info: ObjectInfo) -> ObjectInfo:
+        return replace(info, etag=self._sha256) if self._sha256 else info
 
     async def _finish(self) -> None:
         if self._finished is not None:

@@ -1,8 +1,8 @@
 """The ids of what is on a shelf, and the errors of this slice."""
 
-from typing import Literal, NewType
+from typing import ClassVar, Literal, NewType
 
-from satchel.kernel.errors import Conflict, Gone, Invalid, OutOfSpace
+from satchel.kernel.errors import Conflict, Gone, Invalid, OutOfSpace, SatchelError
 
 UserId = NewType("UserId", str)
 FileId = NewType("FileId", str)
@@ -10,6 +10,8 @@ FolderId = NewType("FolderId", str)
 # Of a file or of a folder: both come from one source, so no two have the same id.
 EntryId = NewType("EntryId", str)
 VersionId = NewType("VersionId", str)
+# Names one state of a file or folder.
+Etag = NewType("Etag", str)
 Kind = Literal["file", "folder"]
 # What can be due for deletion.
 DueKind = Literal["file", "folder", "version"]
@@ -26,6 +28,14 @@ class NameTaken(Conflict):
 
     slug = "name-taken"
     title = "This name is already in use"
+
+
+class EntryChanged(SatchelError):
+    """The file or folder has changed since it was read. Read it again, then decide."""
+
+    status: ClassVar[int] = 412
+    slug = "entry-changed"
+    title = "This has changed in the meantime"
 
 
 class NameUnusable(Invalid):

@@ -46,6 +46,7 @@ def routes(links: Links) -> Router:
             disposition=attached_as(file.name),
             content_type=file.content_type,
             metered=_file_meter(links, taking),
+            sha256=file.sha256,
         )
 
     @router.get("/open/{token}/content", produces=BYTES, raises=(*STATES, *CLOSED, Conflict))

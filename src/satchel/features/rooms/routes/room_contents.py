@@ -46,6 +46,7 @@ def routes(rooms: Rooms) -> Router:
             file.key,
             disposition=attached_as(file.name),
             content_type=file.row.content_type,
+            sha256=file.sha256,
             finished=lambda: usage_events.note_downloads(rooms, [file], person_id_of(caller), kind_of(caller)),
         )
 

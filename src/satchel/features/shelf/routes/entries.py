@@ -5,11 +5,13 @@ from typing import Annotated
 
 import msgspec
 from msgspec import UNSET, UnsetType
+from starlette.requests import Request
 
-from satchel.edge.api.endpoints import Body, PageQuery, Router
+from satchel.edge.api.endpoints import Body, PageQuery, Reply, Router
 from satchel.edge.http.callers import Member
 from satchel.features.shelf.model import (
     ROOT,
+    EntryChanged,
     FileId,
     FolderId,
     FolderInsideItself,
@@ -18,6 +20,7 @@ from satchel.features.shelf.model import (
     TooDeep,
     UserId,
 )
+from satchel.features.shelf.routes.entry_etag import ANSWERS, SENDS, headers_of, wanted_etag
 from satchel.features.shelf.routes.views import (
     EntryList,
     EntryView,
@@ -31,10 +34,12 @@ from satchel.features.shelf.routes.views import (
 )
 from satchel.features.shelf.service import files, folders, search, shelf_bin
 from satchel.features.shelf.service.context import Shelf
+from satchel.features.shelf.service.placement import Entry
 from satchel.kernel.errors import NotFound
 from satchel.kernel.file_time import checked_time
 
 Name = Annotated[str, msgspec.Meta(max_length=1000)]
+CHANGES = (NameTaken, NameUnusable, EntryChanged)
 PlaceId = Annotated[str, msgspec.Meta(max_length=64)]
 
 
@@ -81,6 +86,9 @@ class FileChange(Body, frozen=True, kw_only=True):
 def routes(shelf: Shelf) -> Router:
     router = Router("shelf")
 
+    async def shown(entry: Entry) -> Reply[EntryView]:
+        return Reply(await entry_view(shelf, entry), headers=headers_of(entry))
+
     @router.get("/shelf/entries", raises=(NotFound,))
     async def list_entries(member: Member, query: EntriesQuery) -> EntryList:
         """List what is in a folder."""
@@ -102,8 +110,10 @@ def routes(shelf: Shelf) -> Router:
         person, parent_id = UserId(member.user_id), FolderId(body.folder_id)
         return await entry_view(shelf, await folders.make_folder(shelf, person, parent_id, body.name))
 
-    @router.patch("/shelf/folders/{folder_id}", raises=(NameTaken, NameUnusable, TooDeep, FolderInsideItself))
-    async def change_folder(member: Member, folder_id: str, body: FolderChange) -> EntryView:
+    @router.patch(
+        "/shelf/folders/{folder_id}", raises=(*CHANGES, TooDeep, FolderInsideItself), sends=SENDS, answers=ANSWERS
+    )
+    async def change_folder(member: Member, folder_id: str, body: FolderChange, request: Request) -> Reply[EntryView]:
         """Rename or move a folder."""
         changed = await folders.change_folder(
             shelf,
@@ -111,21 +121,23 @@ def routes(shelf: Shelf) -> Router:
             FolderId(folder_id),
             written=_given(body.name),
             parent_id=None if body.folder_id is UNSET else FolderId(body.folder_id),
+            seen=wanted_etag(request),
         )
-        return await entry_view(shelf, changed)
+        return await shown(changed)
 
-    @router.delete("/shelf/folders/{folder_id}")
-    async def delete_folder(member: Member, folder_id: str) -> None:
+    @router.delete("/shelf/folders/{folder_id}", raises=(EntryChanged,), sends=SENDS)
+    async def delete_folder(member: Member, folder_id: str, request: Request) -> None:
         """Move a folder into the bin, with everything in it."""
-        await shelf_bin.delete_folder(shelf, UserId(member.user_id), FolderId(folder_id))
+        person = UserId(member.user_id)
+        await shelf_bin.delete_folder(shelf, person, FolderId(folder_id), seen=wanted_etag(request))
 
-    @router.get("/shelf/files/{file_id}")
-    async def read_file(member: Member, file_id: str) -> EntryView:
+    @router.get("/shelf/files/{file_id}", answers=ANSWERS)
+    async def read_file(member: Member, file_id: str) -> Reply[EntryView]:
         """Read a file's metadata."""
-        return await entry_view(shelf, await files.find_file(shelf, UserId(member.user_id), FileId(file_id)))
+        return await shown(await files.find_file(shelf, UserId(member.user_id), FileId(file_id)))
 
-    @router.patch("/shelf/files/{file_id}", raises=(NameTaken, NameUnusable))
-    async def change_file(member: Member, file_id: str, body: FileChange) -> EntryView:
+    @router.patch("/shelf/files/{file_id}", raises=CHANGES, sends=SENDS, answers=ANSWERS)
+    async def change_file(member: Member, file_id: str, body: FileChange, request: Request) -> Reply[EntryView]:
         """Rename or move a file, or set when it expires."""
         change = files.FileChange(
             written=_given(body.name),
@@ -134,12 +146,13 @@ def routes(shelf: Shelf) -> Router:
             modified_at=None if body.modified_at is UNSET else checked_time(body.modified_at or ""),
             executable=None if body.executable is UNSET else body.executable,
         )
-        return await entry_view(shelf, await files.change_file(shelf, UserId(member.user_id), FileId(file_id), change))
+        person, seen = UserId(member.user_id), wanted_etag(request)
+        return await shown(await files.change_file(shelf, person, FileId(file_id), change, seen=seen))
 
-    @router.delete("/shelf/files/{file_id}")
-    async def delete_file(member: Member, file_id: str) -> None:
+    @router.delete("/shelf/files/{file_id}", raises=(EntryChanged,), sends=SENDS)
+    async def delete_file(member: Member, file_id: str, request: Request) -> None:
         """Move a file into the bin."""
-        await shelf_bin.delete_file(shelf, UserId(member.user_id), FileId(file_id))
+        await shelf_bin.delete_file(shelf, UserId(member.user_id), FileId(file_id), seen=wanted_etag(request))
 
     @router.get("/shelf/usage")
     async def read_usage(member: Member) -> UsageView:

@@ -52,6 +52,7 @@ def routes(shelf: Shelf) -> Router:
             object_key(version),
             disposition=attached_as(file.name),
             content_type=version.content_type,
+            sha256=version.sha256,
         )
 
     @router.post("/shelf/files/{file_id}/versions/{version_id}/restore", status=200)

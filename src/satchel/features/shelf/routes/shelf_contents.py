@@ -58,6 +58,7 @@ def routes(shelf: Shelf) -> Router:
             object_key(file),
             disposition=attached_as(file.name),
             content_type=file.content_type,
+            sha256=file.sha256,
         )
 
     @router.get("/shelf/files/{file_id}/preview", produces="application/octet-stream", raises=(NoPreview,))

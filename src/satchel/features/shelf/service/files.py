@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import msgspec
 
-from satchel.features.shelf.model import EntryId, FileId, FolderId, UserId
+from satchel.features.shelf.model import EntryId, Etag, FileId, FolderId, UserId
 from satchel.features.shelf.records import (
     DUE,
     FILE,
@@ -23,6 +23,7 @@ from satchel.features.shelf.records import (
     kind_of,
 )
 from satchel.features.shelf.service.context import MAX_ID_CHARACTERS, Shelf
+from satchel.features.shelf.service.entry_state import check_state
 from satchel.features.shelf.service.folders import Ways, find_way, refusing_taken_names, usable_name
 from satchel.features.shelf.service.placement import Entry, changing, open_folder
 from satchel.kernel.clock import iso
@@ -106,18 +107,23 @@ async def note_opening(shelf: Shelf, file: FileRow) -> None:
         await shelf.events.publish(HandedFileOpened(file.user_id, file.came_by))
 
 
-async def change_file(shelf: Shelf, user_id: UserId, file_id: FileId, change: FileChange) -> FileRow:
-    """Rename a file, move it, set its expiry: all in one step."""
-    old, new = await _change_row(shelf, user_id, file_id, change)
+async def change_file(
+    shelf: Shelf, user_id: UserId, file_id: FileId, change: FileChange, *, seen: Etag | None = None
+) -> FileRow:
+    """Rename a file, move it, set its expiry: all in one step, if it is in the state that was seen."""
+    old, new = await _change_row(shelf, user_id, file_id, change, seen)
     if new != old:
         await note_opening(shelf, new)
     return new
 
 
 @optimistic_update()
-async def _change_row(shelf: Shelf, user_id: UserId, file_id: FileId, change: FileChange) -> tuple[FileRow, FileRow]:
+async def _change_row(
+    shelf: Shelf, user_id: UserId, file_id: FileId, change: FileChange, seen: Etag | None
+) -> tuple[FileRow, FileRow]:
     """The file before and after."""
     old = await find_file(shelf, user_id, file_id)
+    check_state(old, seen)
     new = msgspec.structs.replace(
         old,
         name=old.name if change.written is None else usable_name(change.written),

@@ -12,6 +12,7 @@ import msgspec
 from satchel.features.shelf.model import (
     MAX_DEPTH,
     ROOT,
+    Etag,
     FolderId,
     FolderInsideItself,
     NameTaken,
@@ -21,6 +22,7 @@ from satchel.features.shelf.model import (
 )
 from satchel.features.shelf.records import FOLDER, RANKS, FolderRow
 from satchel.features.shelf.service.context import MAX_ID_CHARACTERS, Shelf
+from satchel.features.shelf.service.entry_state import check_state
 from satchel.features.shelf.service.placement import LIVE, changing, entering, find_name, is_name_taken, open_folder
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import NotFound, Unavailable
@@ -96,10 +98,16 @@ async def have_folders(shelf: Shelf, user_id: UserId, folder_id: FolderId, names
 
 
 async def change_folder(
-    shelf: Shelf, user_id: UserId, folder_id: FolderId, *, written: str | None, parent_id: FolderId | None
+    shelf: Shelf,
+    user_id: UserId,
+    folder_id: FolderId,
+    *,
+    written: str | None,
+    parent_id: FolderId | None,
+    seen: Etag | None = None,
 ) -> FolderRow:
-    """Rename a folder, move it, or both in one step."""
-    old, new = await _change_row(shelf, user_id, folder_id, written=written, parent_id=parent_id)
+    """Rename a folder, move it, or both in one step, if it is in the state that was seen."""
+    old, new = await _change_row(shelf, user_id, folder_id, written, parent_id, seen)
     if new != old:
         await shelf.events.publish(ShelfFolderUsed(user_id, folder_id))
     return new
@@ -107,11 +115,17 @@ async def change_folder(
 
 @optimistic_update()
 async def _change_row(
-    shelf: Shelf, user_id: UserId, folder_id: FolderId, *, written: str | None, parent_id: FolderId | None
+    shelf: Shelf,
+    user_id: UserId,
+    folder_id: FolderId,
+    written: str | None,
+    parent_id: FolderId | None,
+    seen: Etag | None,
 ) -> tuple[FolderRow, FolderRow]:
     """The folder before and after."""
     name = None if written is None else usable_name(written)
     old = await find_folder(shelf, user_id, folder_id)
+    check_state(old, seen)
     target = old.parent_id if parent_id is None else parent_id
     way = await find_way(shelf, user_id, target)
     if any(above.folder_id == folder_id for above in way):

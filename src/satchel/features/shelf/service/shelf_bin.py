@@ -9,7 +9,7 @@ from datetime import timedelta
 
 import msgspec
 
-from satchel.features.shelf.model import MAX_DEPTH, ROOT, EntryId, FileId, FolderId, UserId
+from satchel.features.shelf.model import MAX_DEPTH, ROOT, EntryId, Etag, FileId, FolderId, UserId
 from satchel.features.shelf.records import (
     BIN,
     FILE,
@@ -23,6 +23,7 @@ from satchel.features.shelf.records import (
 )
 from satchel.features.shelf.service import files, folders
 from satchel.features.shelf.service.context import MAX_ID_CHARACTERS, Shelf
+from satchel.features.shelf.service.entry_state import check_state
 from satchel.features.shelf.service.files import count_usage, due_at, entry_key, find_file
 from satchel.features.shelf.service.folder_walk import count_bytes
 from satchel.features.shelf.service.folders import Ways, find_folder, unchanged_way
@@ -54,15 +55,18 @@ class BinPage:
 
 
 @optimistic_update()
-async def delete_file(shelf: Shelf, user_id: UserId, file_id: FileId) -> None:
+async def delete_file(shelf: Shelf, user_id: UserId, file_id: FileId, *, seen: Etag | None = None) -> None:
+    """Delete a file, if it is in the state that was seen."""
     file = await find_file(shelf, user_id, file_id)
+    check_state(file, seen)
     await _move_to_bin(shelf, file, file.size_bytes)
 
 
 @optimistic_update()
-async def delete_folder(shelf: Shelf, user_id: UserId, folder_id: FolderId) -> None:
-    """Delete a folder with everything in it."""
+async def delete_folder(shelf: Shelf, user_id: UserId, folder_id: FolderId, *, seen: Etag | None = None) -> None:
+    """Delete a folder with everything in it, if it is in the state that was seen."""
     folder = await find_folder(shelf, user_id, folder_id)
+    check_state(folder, seen)
     await _move_to_bin(shelf, folder, await count_bytes(shelf, user_id, folder_id))
 
 

@@ -97,6 +97,7 @@ def routes(transfers: Transfers) -> Router:
             disposition=attached_as(file.name),
             content_type=file.content_type,
             metered=_meter(transfers, involved, file),
+            sha256=file.sha256,
         )
 
     @router.get(
