@@ -12,7 +12,8 @@ import msgspec
 from satchel.edge.http.problems import Malformed
 from satchel.kernel.errors import Invalid, SatchelError
 
-MAX_QUERY_FIELDS = 100
+# The longest address has room for about so many ids.
+MAX_QUERY_FIELDS = 500
 
 _PLACE = re.compile(r" - at `\$?\.?(.*)`$")
 _FIELD = re.compile(r"^Object (missing required|contains unknown) field `(.*)`$")
