@@ -151,3 +151,29 @@ async def test_only_the_owner_changes_the_code(satchel: Satchel, ann: Caller, bo
     assert (await bob("POST", path)).status_code == 403
     assert (await (await guest(satchel))("POST", path)).status_code == 401
     assert (await ann("GET", f"/rooms/{room['room_id']}")).json()["code"] == room["code"]
+
+
+async def test_a_guest_cannot_call_themselves_like_somebody_in_the_room(satchel: Satchel, ann: Caller) -> None:
+    room = await opened(ann)
+    for name in ("ann", "Ann", "аnn", "a n n", "ａｎｎ", "Bea"):
+        await joined(await guest(satchel, name), room)
+    seen = ["ann", "ann (2)", "Ann (3)", "аnn (4)", "a n n (5)", "ａｎｎ (6)", "Bea"]
+    assert sorted(await people(ann, room)) == sorted(seen)
+    kinds = {each["name"]: each["kind"] for each in (await ann("GET", f"/rooms/{room['room_id']}")).json()["people"]}
+    assert kinds["ann"] == "member"
+    assert kinds["ann (2)"] == "guest"
+
+
+async def test_the_room_of_a_suspended_person_is_locked(satchel: Satchel, ann: Caller, bob: Caller) -> None:
+    room = await opened(bob)
+    await joined(gus := await guest(satchel), room)
+    assert (await ann("PATCH", f"/people/{bob.user_id}", json={"suspended": True})).is_success
+    assert slug(await join(await guest(satchel, "Late"), room["code"])) == (409, "room-locked")
+    assert (await gus("GET", f"/rooms/{room['room_id']}")).json()["locked"]
+
+
+async def test_an_archive_of_many_chosen_files_is_asked_for_in_one_address(satchel: Satchel, ann: Caller) -> None:
+    room = await opened(ann)
+    ids = "&".join(["file=" + "0" * 26] * 450)
+    # None of them is there, but the address itself is right.
+    assert (await ann("GET", f"/rooms/{room['room_id']}/archive?{ids}")).status_code == 404

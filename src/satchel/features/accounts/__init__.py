@@ -22,6 +22,7 @@ from satchel.features.accounts.service.passwords import Passwords
 from satchel.features.accounts.service.sessions import sweep_expired_sessions
 from satchel.features.accounts.service.sign_up import first_account_line
 from satchel.features.accounts.storage import Storage
+from satchel.kernel.suspended import PersonSuspended
 
 
 class _Tokens:
@@ -49,6 +50,7 @@ def _make(platform: Platform, *, usages: Usages) -> Accounts:
         storage=Storage(platform.settings, usages),
         housekeeping=platform.housekeeper,
         default_sign_up=platform.settings.sign_up,
+        events=platform.events,
         is_public=bool(platform.settings.public_url),
     )
 
@@ -64,6 +66,7 @@ ACCOUNTS = Slice(
     records=SHAPES,
     limits=LIMITS,
     greets=first_account_line,
+    states=(PersonSuspended,),
     chores={
         "expired sessions": sweep_expired_sessions,
         "expired invitations": sweep_expired_invitations,

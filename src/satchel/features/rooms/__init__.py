@@ -22,9 +22,11 @@ from satchel.features.rooms.routes import RoomDestination, routes
 from satchel.features.rooms.service.context import Rooms
 from satchel.features.rooms.service.room_close import keep_rooms
 from satchel.features.rooms.service.room_garbage import sweep_room_bytes
+from satchel.features.rooms.service.room_open import lock_rooms_of
 from satchel.features.rooms.service.room_presence import RoomAttendance
 from satchel.features.rooms.service.room_repair import repair_rooms
 from satchel.kernel.counted import Counted
+from satchel.kernel.suspended import PersonSuspended
 
 # How late a room ends at most, after its time is over for everybody in it.
 ENDED_EVERY = timedelta(seconds=5)
@@ -59,6 +61,7 @@ ROOMS = Slice(
     limits=LIMITS,
     live_events=events.LIVE_EVENTS,
     states=(Counted,),
+    hears={PersonSuspended: lock_rooms_of},
     uploads={"room": RoomDestination},
     things={"room": LinkedRooms},
     attendance=RoomAttendance,

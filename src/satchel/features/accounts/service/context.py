@@ -9,6 +9,7 @@ from satchel.features.accounts.model import SignUpMode
 from satchel.features.accounts.needs import AccessTokens, Housekeeping, Storage
 from satchel.features.accounts.service.passwords import Passwords
 from satchel.kernel.clock import Clock, iso
+from satchel.kernel.events import Events
 from satchel.kernel.signature import Signer
 from satchel.stores.ports.table import Range, Tables
 from satchel.tables import CATALOG
@@ -32,6 +33,7 @@ class Accounts:
     storage: Storage
     housekeeping: Housekeeping
     default_sign_up: SignUpMode
+    events: Events
     # Whether people reach this server at a public address, through a proxy.
     is_public: bool = False
 

@@ -10,6 +10,7 @@ from satchel.features.accounts.service.scopes import administrator_key, administ
 from satchel.features.accounts.service.sessions import end_all_sessions
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import Conflict
+from satchel.kernel.suspended import PersonSuspended
 from satchel.stores.patterns.optimistic_update import optimistic_update
 from satchel.stores.ports.expressions import Condition, add, assign, attr, discard, remove
 from satchel.stores.ports.table import Check, Delete, TransactionCancelled, Write
@@ -37,6 +38,8 @@ async def change_standing(
     # Also when nothing changed: an earlier call may have crashed before this step.
     if will.suspended or (was.administrator and not will.administrator):
         await end_all_sessions(accounts, user.email)
+    if will.suspended:
+        await accounts.events.publish(PersonSuspended(user_id=user_id))
     return await find_user(accounts, user_id)
 
 

@@ -27,15 +27,18 @@ from satchel.features.rooms.records import (
     WHEREABOUTS,
     PersonRow,
     RoomRow,
+    decode_person,
     encode,
 )
 from satchel.features.rooms.service.context import Rooms, open_room, state_of
 from satchel.kernel.errors import SatchelError
+from satchel.kernel.look_alikes import skeleton
 from satchel.live import LiveEvent, tell
 from satchel.stores.ports.ephemeral import (
     Command,
     Delete,
     Get,
+    HashAll,
     HashDelete,
     HashPut,
     Put,
@@ -57,7 +60,8 @@ async def enter(rooms: Rooms, room_id: RoomId, person: Person, *, is_admitted: b
     decisive state.
     """
     members, person_id = MEMBERS(room_id=room_id), person.person_id
-    row = PersonRow(name=person.name, kind=person.kind, joined_at=rooms.now())
+    name = await _own_name(rooms, room_id, person) if person.kind == "guest" else person.name
+    row = PersonRow(name=name, kind=person.kind, joined_at=rooms.now())
     fields, due, is_removed, is_new, _, size = await rooms.ephemeral.together(
         *state_of(room_id),
         SetHas(REMOVED(room_id=room_id), person_id),
@@ -74,6 +78,17 @@ async def enter(rooms: Rooms, room_id: RoomId, person: Person, *, is_admitted: b
             await rooms.ephemeral.together(*member_removal(room_id, person_id))
         raise refusal
     await make_current(rooms, room_id, person_id, row)
+
+
+async def _own_name(rooms: Rooms, room_id: RoomId, guest: Person) -> str:
+    """The name of a guest, with a number if it looks like that of somebody in the room."""
+    people = await rooms.ephemeral.run(HashAll(PEOPLE(room_id=room_id)))
+    taken = {skeleton(decode_person(row).name) for each, row in people.items() if each != guest.person_id}
+    name, number = guest.name, 1
+    while skeleton(name) in taken:
+        number += 1
+        name = f"{guest.name} ({number})"
+    return name
 
 
 def why_not(

@@ -24,6 +24,7 @@ from satchel.features.rooms.service.room_code import DRAWS
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import Invalid, Unavailable
 from satchel.kernel.ids import new_id
+from satchel.kernel.suspended import PersonSuspended
 from satchel.stores.ports.ephemeral import (
     Command,
     Delete,
@@ -121,6 +122,12 @@ async def change_room(rooms: Rooms, room_id: RoomId, person_id: PersonId, change
         await rooms.ephemeral.run(HashPut(ROOMS(), {room_id: due or rooms.now().encode()}))
         raise missing()
     await tell_people(rooms, people | {person_id}, RoomChanged(room_id=room_id))
+
+
+async def lock_rooms_of(rooms: Rooms, suspended: PersonSuspended) -> None:
+    """Lock the rooms of somebody who was suspended. Who is in one stays, and can save what is there."""
+    for owned in await list_owned(rooms, PersonId(suspended.user_id)):
+        await change_room(rooms, owned.room.room_id, owned.room.owner_id, RoomChange(locked=True))
 
 
 def _end(rooms: Rooms, moment: float) -> str:
