@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import FilePayload, Locator, Page, ViewportSize, expect
 
+from satchel.kernel import ink
 from tests.browser.conftest import NARROW, OpenPage, sign_in
 from tests.browser.test_pages import complaints_of_axe
 from tests.browser.test_transfers import Holder
@@ -266,6 +267,25 @@ def test_two_people_mark_one_page_and_see_each_others_strokes(server: ServerProc
     here.get_by_role("link", name="Compare Before rehearsal with now").click()
     expect(here.get_by_text("Cem: 2 marks")).to_be_visible()
     assert complaints_of_axe(here) == []
+    see_what_is_new(there, cem, dora, score)
+
+
+def see_what_is_new(page: Page, cem: Holder, dora: Holder, score: str) -> None:
+    """What Cem marks after Dora has looked is new to her, until she says that she has seen it."""
+    page.goto(f"/scores/{score}")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Canon")
+    seen = dora.client.put(f"/api/v1/scores/{score}/news", headers=dora.headers)
+    assert seen.status_code == 204, seen.text
+    (layer,) = (each for each in cem.ask("GET", f"/scores/{score}/marks")["layers"] if each["author_name"] == "Cem")
+    stroke = ink.encode([(100, 100, 128), (200, 150, 130)])
+    mark = {"page_id": 0, "kind": "pen", "stroke": stroke}
+    cem.ask("POST", f"/scores/{score}/layers/{layer['layer_id']}/marks", json={"add": [mark]})
+    page.reload()
+    news = page.get_by_role("region", name="What is new")
+    expect(news).to_contain_text("Page 1: one mark by Cem")
+    assert_everybody_can_use(page)
+    press(page, "I have seen it")
+    expect(news).to_be_hidden()
 
 
 def stamp_write_and_erase(here: Page, there: Page) -> None:

@@ -1,6 +1,7 @@
 """Pages of PDFs and of engraved music: made one by one, gone on with after a crash, and refused with a reason."""
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import pytest
 
@@ -13,8 +14,10 @@ from satchel.features.scores.service.item_delete import delete_item
 from satchel.features.scores.service.score_change import ScorePatch, change_score
 from satchel.features.scores.service.score_create import NewScore, create_score
 from satchel.features.scores.service.score_find import Viewer, find_score
+from satchel.features.scores.service.score_list import usage_of
 from satchel.kernel.clock import ManualClock
 from tests.media.made_scores import musicxml
+from tests.media.made_scores import pdf as made_pdf
 from tests.media.samples import pdf
 
 # Real pictures are made here, in processes of their own.
@@ -126,4 +129,16 @@ async def test_what_cannot_be_rendered_says_why(score: Given) -> None:
         row = await score.row(item_id)
         assert (row.state, row.done, row.problem) == ("failed", 0, "score-broken")
         assert row.reason
+    assert (await score.pages(), await score.jobs()) == ([], 0)
+
+
+async def test_an_import_that_fills_the_quota_stops_and_says_so(score: Given) -> None:
+    document = await score.add("long.pdf", made_pdf(3))
+    usage = await usage_of(score.scores, OWNER)
+    # Room for the file, and for no page of it.
+    full = replace(score.scores, most_bytes=usage.size_bytes)
+    assert await page_import.run_imports(full) == 1
+    row = await score.row(document)
+    assert (row.state, row.problem, row.done, row.total) == ("failed", "scores-full", 0, 3)
+    assert (await usage_of(score.scores, OWNER)).size_bytes == usage.size_bytes
     assert (await score.pages(), await score.jobs()) == ([], 0)

@@ -20,6 +20,7 @@ export type Access = Score['access'];
 export type ScoreShare = components['schemas']['ScoreShareView'];
 export type GivenRole = ScoreShare['role'];
 export type Comparison = components['schemas']['ComparisonView'];
+export type News = components['schemas']['ScoreNewsView'];
 export type Person = { person_id: string; name: string; page_id: number | null };
 export type ScoreDraft = { title: string; composer: string; description: string; tags: string[] };
 export type ScoreChange = components['schemas']['ScorePatchBody'];
@@ -128,6 +129,11 @@ export function restoreSnapshot({ score_id, etag }: Score, snapshotId: string): 
 export function compare(scoreId: string, from: string, to: string): Promise<Comparison> {
   const params = { path: { score_id: scoreId }, query: { from, to } };
   return ask(http.GET('/api/v1/scores/{score_id}/compare', { params }));
+}
+
+/** What others have done since one looked last. */
+export function readNews(scoreId: string): Promise<News> {
+  return ask(http.GET('/api/v1/scores/{score_id}/news', which(scoreId)));
 }
 
 export async function markAsSeen(scoreId: string): Promise<void> {
