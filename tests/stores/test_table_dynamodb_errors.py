@@ -48,3 +48,12 @@ def _check_sentence(error: Exception) -> None:
     assert sentence.endswith(".")
     assert "secret" not in sentence
     assert "Exception" not in sentence
+
+
+def test_a_refusal_that_our_rules_did_not_foresee_is_in_the_log_in_the_services_words(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    words = "The document path provided in the update expression is invalid for update"
+    refused = ClientError({"Error": {"Code": "ValidationException", "Message": words}}, "UpdateItem")
+    assert isinstance(translated(refused), Invalid)
+    assert words in caplog.text

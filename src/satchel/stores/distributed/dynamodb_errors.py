@@ -4,6 +4,7 @@ Also says which failures are transient, and which of those certainly changed not
 without the risk that it happens twice.
 """
 
+import logging
 from collections.abc import Callable
 from typing import Any, TypeAlias, cast
 
@@ -42,6 +43,7 @@ from satchel.stores.ports.table import (
     TransactionCancelled,
 )
 
+_log = logging.getLogger("satchel.stores")
 VendorError: TypeAlias = BotoCoreError | ClientError
 
 _REFUSED_FOR_NOW = frozenset(
@@ -121,6 +123,8 @@ def _not_accepted(message: str) -> SatchelError:
         return _missing(message)
     if "exceeded the maximum allowed size" in message:
         return ItemTooLarge("An item can have at most 400 KB. Store large content as an object instead.")
+    # What our own rules had let pass: whoever runs the server needs to know what DynamoDB says.
+    _log.warning("DynamoDB refused what the rules of the table let pass: %s", message)
     return Invalid("The update does not fit the stored item: a place in it is missing, or has another type or size.")
 
 
