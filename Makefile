@@ -58,6 +58,7 @@ check-program: .venv/ready
 	@$(BIN)/python -m tools.documents --check
 	@$(BIN)/python -m tools.messages
 	@$(BIN)/python -m tools.names
+	@$(BIN)/python -m tools.licences
 
 check-site: .venv/ready
 	@$(BIN)/python tools/site.py --check
