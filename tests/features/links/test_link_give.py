@@ -135,7 +135,7 @@ async def test_only_what_can_be_downloaded_has_a_number_of_downloads(ann: Caller
 
 async def test_a_link_needs_a_thing(ann: Caller) -> None:
     ids = ("", "x" * 65)
-    things: list[Any] = [{"kind": "score", "id": "x"}, *({"kind": "file", "id": each} for each in ids), "file:x"]
+    things: list[Any] = [{"kind": "poem", "id": "x"}, *({"kind": "file", "id": each} for each in ids), "file:x"]
     bodies: list[Any] = [{}, [], *({"thing": thing} for thing in things)]
     for body in bodies:
         assert (await ann("POST", "/links", json=body)).status_code == 422, body
