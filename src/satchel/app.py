@@ -22,6 +22,7 @@ from satchel.edge.api.health import PROBE
 from satchel.edge.api.identity import Identity
 from satchel.edge.files import object_links
 from satchel.edge.files.object_links import LinkedObjects
+from satchel.edge.files.page_summary import SummarizedSite
 from satchel.edge.files.site import Site
 from satchel.edge.http import server
 from satchel.edge.http.logs import Journal, start_journal
@@ -95,7 +96,10 @@ async def application(
         needs = RouteNeeds(settings.public_url, live)
         routes = [router for each in slices for router in each.routes(needs)]
         routes += [upload_routes(uploads), *_link_routes(settings, stores)]
-        app = _app(platform, routes, journal or Journal(settings.log_format, settings.log_level), metrics, live)
+        summaries = {folder: summarize for each in slices for folder, summarize in each.summaries().items()}
+        site = SummarizedSite(_site(), summaries, settings.public_url)
+        journal = journal or Journal(settings.log_format, settings.log_level)
+        app = _app(platform, routes, journal, metrics, site=site, live=live)
         chores = [*_chores(stores, uploads), *(chore for each in slices for chore in each.chores())]
 
         def prepare_to_stop() -> None:
@@ -160,7 +164,13 @@ def serve(settings: Settings) -> int:
 
 
 def _app(
-    platform: Platform, routes: Sequence[Router], journal: Journal, metrics: Metrics, live: LiveSockets
+    platform: Platform,
+    routes: Sequence[Router],
+    journal: Journal,
+    metrics: Metrics,
+    *,
+    site: ASGIApp,
+    live: LiveSockets,
 ) -> ASGIApp:
     settings, stores = platform.settings, platform.stores
     return edge.application(
@@ -175,7 +185,7 @@ def _app(
         journal=journal,
         metrics=metrics,
         version=_version(),
-        site=_site(),
+        site=site,
         live=live.open_to(SignedIn(platform.identity)),
         checks={
             "table": lambda: stores.tables.get(SELF_TEST, {"probe": "ready"}),

@@ -11,6 +11,7 @@ from satchel.chores import Chore, Housekeeper
 from satchel.config import Settings
 from satchel.edge.api.endpoints import Router
 from satchel.edge.api.identity import Identity
+from satchel.edge.files.page_summary import Summarize
 from satchel.edge.live.live_sockets import LiveSockets
 from satchel.edge.live.presence import Attendance
 from satchel.edge.uploads.destinations import Destination
@@ -95,6 +96,8 @@ class Slice(Generic[P, Context]):
     # Where uploads of one kind go, and what links of one kind lead to.
     uploads: Mapping[str, Callable[[Context], Destination]] = field(default_factory=dict[str, Any])
     things: Mapping[ThingKind, Callable[[Context], Things]] = field(default_factory=dict[ThingKind, Any])
+    # What pages of the app say of themselves to programs that do not run them, by the first folder of their path.
+    summaries: Mapping[str, Callable[[Context], Summarize]] = field(default_factory=dict[str, Any])
     # Who is told of new pictures, by the prefix of the keys of their sources.
     pictured: Mapping[str, Note] = field(default_factory=dict[str, Note])
     attendance: Callable[[Context], Attendance] | None = None
@@ -130,6 +133,9 @@ class OpenSlice(Generic[Context]):
 
     def uploads(self) -> dict[str, Destination]:
         return {name: of(self.context) for name, of in self.declared.uploads.items()}
+
+    def summaries(self) -> dict[str, Summarize]:
+        return {folder: of(self.context) for folder, of in self.declared.summaries.items()}
 
     def chores(self) -> list[Chore]:
         return [Chore(name, partial(do, self.context)) for name, do in self.declared.chores.items()]

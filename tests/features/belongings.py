@@ -170,6 +170,7 @@ async def _links(found: Belongings, owner: Caller) -> None:
         ("/badges", "badge_id"): badge,
         ("/open", "token"): withdrawn["address"].rpartition("/")[2],
         ("/open", "file_id"): inside,
+        ("/open", "version"): VERSION,
     }
 
 

@@ -178,6 +178,7 @@ ACCESS: dict[tuple[str, str], tuple[set[str], dict[str, Any]]] = {
     ("GET", "/open/{token}/content"): (EVERYBODY, {}),
     ("GET", "/open/{token}/outline"): (EVERYBODY, {}),
     ("GET", "/open/{token}/preview"): (EVERYBODY, {}),
+    ("GET", "/open/{token}/cover/{version}"): (EVERYBODY, {}),
     ("GET", "/open/{token}/archive"): (EVERYBODY, {}),
     ("GET", "/open/{token}/files/{file_id}/content"): (EVERYBODY, {}),
     ("GET", "/open/{token}/files/{file_id}/preview"): (EVERYBODY, {}),

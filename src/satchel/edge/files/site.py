@@ -31,6 +31,7 @@ _TYPES = {
     ".webmanifest": "application/manifest+json",
     ".woff2": "font/woff2",
 }
+_TITLE = b"<title>Satchel</title>"
 _INLINE_SCRIPT = re.compile(rb"<script>(.*?)</script>", re.DOTALL)
 # SvelteKit sets this style on the hidden line that announces pages to screen readers. No other may stand inline.
 _ANNOUNCER_STYLE = "'sha256-S8qMpvofolR8Mpjy4kQvEm7m1q8clzU4dfDH0AmvZjo='"
@@ -79,6 +80,13 @@ class Site:
         headers.append((b"content-length", b"%d" % len(body)))
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
+
+    def shell_with(self, tags: bytes) -> tuple[bytes, list[tuple[bytes, bytes]]]:
+        """The one page with other tags in place of its title, and its headers."""
+        shell = self._files[_SHELL]
+        body = shell.bodies[b""].replace(_TITLE, tags, 1)
+        kept = [each for each in shell.headers if each[0] not in (b"cache-control", b"vary")]
+        return body, [*kept, (b"cache-control", b"no-store"), (b"content-length", b"%d" % len(body))]
 
     def _find(self, path: str) -> _File:
         if (file := self._files.get(path)) is not None:

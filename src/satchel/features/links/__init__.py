@@ -17,6 +17,7 @@ from satchel.features.links.limits import LIMITS, LinkLimits
 from satchel.features.links.needs import Counter, Figures, Inbox, Passwords, People, Visitors
 from satchel.features.links.records import EPHEMERAL_KEYS, SHAPES
 from satchel.features.links.routes import LinkDestination, routes
+from satchel.features.links.routes.link_summary import summary_of_link
 from satchel.features.links.service.context import Links
 from satchel.features.links.service.download_endings import settle_endings
 from satchel.features.links.service.link_change import forget_revoked
@@ -76,6 +77,7 @@ LINKS = Slice(
     limits=LIMITS,
     states=(ThingLinked,),
     uploads={"link": LinkDestination},
+    summaries={"l": summary_of_link},
     chores={"revoked links": forget_revoked, "interrupted downloads": settle_endings},
     running=_running,
 )

@@ -12,6 +12,7 @@ from datetime import timedelta
 
 from satchel.declaration import Platform, Repeated, RouteNeeds, Slice
 from satchel.edge.api.endpoints import Router
+from satchel.edge.files.page_summary import PageSummary
 from satchel.edge.files.previews import preview_of
 from satchel.features.rooms import events
 from satchel.features.rooms.adapters import LinkedRooms
@@ -53,6 +54,13 @@ def _routes(rooms: Rooms, needs: RouteNeeds) -> list[Router]:
     return routes(rooms, needs.public_url)
 
 
+async def _summarize(_code: str, _scope: object) -> PageSummary:
+    """Nobody learns by it whether there is such a room."""
+    return PageSummary(
+        title="Join a room", description="Somebody invites you to a room: files and messages for those who are in it."
+    )
+
+
 ROOMS = Slice(
     name="rooms",
     make=_make,
@@ -64,6 +72,7 @@ ROOMS = Slice(
     hears={PersonSuspended: lock_rooms_of},
     uploads={"room": RoomDestination},
     things={"room": LinkedRooms},
+    summaries={"join": lambda _: _summarize},
     attendance=RoomAttendance,
     chores={
         "ended rooms": keep_rooms,

@@ -11,7 +11,7 @@ from satchel.edge.files.previews import PREVIEW_POLICY, NoPreview, preview
 from satchel.features.links.model import NoOutline
 from satchel.features.links.routes.link_open import CLOSED, STATES
 from satchel.features.links.routes.link_visitor import Anybody, PassQuery, visitor_of
-from satchel.features.links.service import link_contents, link_enter
+from satchel.features.links.service import link_contents, link_cover, link_enter, link_open
 from satchel.features.links.service.context import Links
 from satchel.features.links.service.link_enter import Visit
 from satchel.kernel.linked import LinkedFile
@@ -30,6 +30,15 @@ def routes(links: Links) -> Router:
             media_type="application/json",
             headers={"cache-control": "private, no-cache"},
         )
+
+    @router.get("/open/{token}/cover/{version}", produces=BYTES, raises=(*STATES, *RAISES))
+    async def linked_cover(caller: Anybody, token: str, version: str, request: Request) -> Response:
+        """Read the picture that chats show of a link. It counts as nothing, and robots may see it."""
+        found = await link_open.find_landing(links, token, visitor_of(caller, request))
+        cover = await link_cover.find_cover(links, found)
+        if cover is None:
+            raise NoPicture("This link has no picture to show before somebody enters it.")
+        return await picture_answer(links.pictures, cover.file, "preview", version)
 
     @router.get("/open/{token}/preview", produces=BYTES, raises=(*STATES, *CLOSED, NoPreview))
     async def preview_linked(caller: Anybody, token: str, query: PassQuery, request: Request) -> Response:

@@ -27,10 +27,16 @@ class Landing:
 
 
 async def look(links: Links, token: str, visitor: Visitor, shown: str) -> Landing:
+    """A robot that looks is counted."""
+    found = await find_landing(links, token, visitor, shown)
+    if visitor.is_robot:
+        await count_robot(links, found.link)
+    return found
+
+
+async def find_landing(links: Links, token: str, visitor: Visitor, shown: str = "") -> Landing:
     found = await find_usable(links, token, visitor)
     link = found.link
-    if visitor.is_robot:
-        await count_robot(links, link)
     entered = _is_good(links, link, shown)
     thing = found.thing if entered or not link.password else None
     if thing is not None and link.kind in WITH_MANY_FILES:
