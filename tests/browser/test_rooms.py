@@ -137,9 +137,14 @@ def test_the_owner_locks_admits_turns_away_and_removes(ann: Page, ben: Page, ope
     ann.get_by_role("dialog").get_by_role("button", name="Remove from room").click()
     expect(ben.get_by_role("heading", name="You were removed from this room")).to_be_visible()
     expect(tile(ann, "Ben")).to_have_count(0)
+    # A guest could come back under another name, so the room has a new code.
+    shown = ann.get_by_role("img", name="The code is")
+    expect(shown).not_to_have_attribute("aria-label", re.compile(" ?".join(code)))
     ben.goto(f"/join/{code}")
     expect(ben.get_by_role("alert")).to_be_visible()
     dora.get_by_role("button", name="Join").click()
+    expect(dora.get_by_role("alert")).to_contain_text("code")
+    dora.goto(f"/join/{shown_code(ann)}")
     in_room(dora, "Council")
 
 
@@ -393,6 +398,10 @@ def open_room(page: Page, name: str, *, knock: bool = False) -> str:
         page.get_by_label(re.compile("Knock first")).check()
     page.get_by_role("button", name="Open room").click()
     in_room(page, name)
+    return shown_code(page)
+
+
+def shown_code(page: Page) -> str:
     told = page.get_by_role("img", name="The code is").get_attribute("aria-label") or ""
     return told.removeprefix("The code is").replace(" ", "")
 
