@@ -48,6 +48,24 @@ def assert_everybody_can_use(page: Page) -> None:
         assert complaints_of_axe(page) == [], (page.url, size)
 
 
+def assert_one_timeline(bob: Holder, open_page: OpenPage) -> None:
+    """What others share stands among one's own photos, with a sign, until one wants to be alone."""
+    page = open_page(may_fail=True)
+    sign_in(page, bob.email, at="/photos")
+    page.locator("input[type=file]").first.set_input_files([taken("mine.jpg", "2025:07:15 10:00:00")])
+    expect(tiles(page)).to_have_count(2)
+    given = tiles(page).and_(page.get_by_role("button", name=re.compile("shared with you$")))
+    expect(given).to_have_count(1)
+    assert_everybody_can_use(page)
+    together = page.get_by_role("checkbox", name="With albums that others share with me")
+    together.uncheck()
+    expect(tiles(page)).to_have_count(1)
+    expect(given).to_have_count(0)
+    page.reload()
+    expect(together).not_to_be_checked()
+    expect(tiles(page)).to_have_count(1)
+
+
 def test_photos_come_into_albums_by_date_and_move_with_them(server: ServerProcess, open_page: OpenPage) -> None:
     ann, bob = Holder(server, "Ann"), Holder(server, "Bob")
     page = open_page(may_fail=True)
@@ -81,9 +99,14 @@ def test_photos_come_into_albums_by_date_and_move_with_them(server: ServerProces
     page.get_by_label("E-mail address").fill(bob.email)
     press(page, "Share album")
     expect(page.get_by_role("list", name="Who sees this album")).to_contain_text("Bob")
+    places = page.get_by_role("checkbox", name="Others also get the place")
+    expect(places).not_to_be_checked()
+    places.check()
+    expect(places).to_be_checked()
     assert complaints_of_axe(page) == []
     page.keyboard.press("Escape")
-    assert [each["name"] for each in bob.ask("GET", "/albums")["albums"]] == ["Sea"]
+    assert [(each["name"], each["with_location"]) for each in bob.ask("GET", "/albums")["albums"]] == [("Sea", True)]
+    assert_one_timeline(bob, open_page)
 
     # Longer, it wins the other photo, too; and it is said who will see that one.
     press(page, "Dates")

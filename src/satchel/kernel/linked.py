@@ -1,11 +1,12 @@
 """What a link leads to: the types that the slices with things and the links slice share."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
 
 from satchel.kernel.events import Event
 from satchel.kernel.handed_file import HandedFile
+from satchel.kernel.patches import Patch
 
 ThingKind = Literal["file", "folder", "room", "request", "album", "score"]
 
@@ -44,12 +45,16 @@ class LinkedPhoto:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkedFile(HandedFile):
-    """One of the files that a link leads to. Its `folder` is relative to the thing that the link is for."""
+    """One of the files that a link leads to. Its `folder` is relative to the thing that the link is for.
+
+    Visitors get its bytes with what `patches` answers. It is asked when they are wanted, and may refuse.
+    """
 
     at: str
     photo: LinkedPhoto | None = None
     # A page that this server made, or whose first bytes it has seen: it is shown as what it says it is.
     is_sheet: bool = False
+    patches: Callable[[], Awaitable[Sequence[Patch]]] | None = None
 
     @property
     def path(self) -> str:

@@ -14,6 +14,7 @@ import msgspec
 from satchel.media.frames import HEAD_BYTES, READY, Answer, Job, Made, decode_answer, encode, length_of
 from satchel.media.metadata.media_facts import MediaFacts
 from satchel.media.metadata_job import MetadataJob
+from satchel.media.redaction.redaction import Redaction
 from satchel.media.score_jobs import DoneAnswer, Refused, ScoreAnswer, ScoreJob
 
 Result = TypeVar("Result")
@@ -77,6 +78,12 @@ class Child:
         facts = (await self.work(descriptor, job)).facts
         assert facts is not None
         return facts
+
+    async def redact(self, descriptor: int, size_bytes: int, name: str) -> Redaction:
+        """What others get of an open file."""
+        found = (await self.work(descriptor, Job(name=name, size_bytes=size_bytes, redaction=True))).redaction
+        assert found is not None
+        return found
 
     async def make_scores(self, descriptor: int, size_bytes: int, job: ScoreJob) -> AsyncGenerator[ScoreAnswer]:
         """What the process answers, one after the other, up to and with the answer that ends the job.

@@ -7,6 +7,7 @@ import msgspec
 
 from satchel.media.metadata.media_facts import MediaFacts
 from satchel.media.metadata_job import MetadataJob
+from satchel.media.redaction.redaction import Redaction
 from satchel.media.score_jobs import ScoreAnswer, ScoreJob
 
 State = Literal["ready", "failed", "unsupported"]
@@ -15,7 +16,7 @@ _LENGTH = struct.Struct(">I")
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What to make of a file: its picture, its metadata, or both; or pages of sheet music.
+    """What to make of a file: its picture, its metadata, what others get of it; or pages of sheet music.
 
     The open file comes with the message; it may be longer than the source.
     """
@@ -24,6 +25,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     size_bytes: int
     picture: bool = False
     metadata: MetadataJob | None = None
+    redaction: bool = False
     score: ScoreJob | None = None
 
 
@@ -47,6 +49,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     made: Made | None = None
     facts: MediaFacts | None = None
+    redaction: Redaction | None = None
     score: ScoreAnswer | None = None
 
 

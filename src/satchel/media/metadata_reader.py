@@ -1,4 +1,4 @@
-"""Reads the metadata of stored files in a process, which is killed when it takes too long.
+"""Reads the metadata of stored files in a process, which is killed when it takes too long, and finds what others get.
 
 A file whose process died or was killed is described by its name alone, so that it can be stored all the same.
 """
@@ -12,6 +12,8 @@ from datetime import timedelta
 from satchel.media.child import Child, ChildDied, ChildTooSlow
 from satchel.media.metadata.media_facts import MediaFacts
 from satchel.media.metadata_job import MetadataJob
+from satchel.media.redaction.redaction import Redaction
+from satchel.media.source_file import opened
 from satchel.stores.ports.objects import Objects, Reading
 
 # The process has a limit of its own for the time that it computes. This one is for a machine that does not stand still.
@@ -54,14 +56,46 @@ class MetadataReader:
         finally:
             os.close(descriptor)
 
+    async def redact_object(self, name: str, key: str, *, only_at_hand: bool = False) -> Redaction | None:
+        """What others get of an object. None if the process died or was killed, or if it is not at hand and has to be.
+
+        At hand is what is a file on this machine. Anything else is copied first.
+        """
+        async with self._objects.read(key) as reading:
+            if only_at_hand and reading.file is None:
+                return None
+            async with opened(reading) as file:
+                return await self._redact(name, reading.info.size_bytes, file.fileno())
+
+    async def redact_bytes(self, name: str, data: bytes) -> Redaction | None:
+        descriptor = os.memfd_create("photo")
+        try:
+            os.pwrite(descriptor, data, 0)
+            return await self._redact(name, len(data), descriptor)
+        finally:
+            os.close(descriptor)
+
     async def _read(self, job: MetadataJob, descriptor: int) -> MediaFacts:
-        async with self._lock:
-            if self._idle is not None:
-                self._idle.cancel()
+        async with self._used():
             try:
                 return await self._child.read(descriptor, job)
             except (ChildDied, ChildTooSlow):
                 return described_by_name(job)
+
+    async def _redact(self, name: str, size_bytes: int, descriptor: int) -> Redaction | None:
+        async with self._used():
+            try:
+                return await self._child.redact(descriptor, size_bytes, name)
+            except (ChildDied, ChildTooSlow):
+                return None
+
+    @asynccontextmanager
+    async def _used(self) -> AsyncGenerator[None]:
+        async with self._lock:
+            if self._idle is not None:
+                self._idle.cancel()
+            try:
+                yield
             finally:
                 loop = asyncio.get_running_loop()
                 self._idle = loop.call_later(self._idle_limit.total_seconds(), self._end)

@@ -16,6 +16,7 @@ from satchel.media.decoders import Undecodable, Unsupported, make_picture
 from satchel.media.decoders.scores import make_scores
 from satchel.media.facts_read import read_facts
 from satchel.media.frames import MAX_JOB_BYTES, READY, Answer, Job, Made, decode_job, write_frame
+from satchel.media.redaction.original_redact import redact
 from satchel.media.score_jobs import ScoreAnswer, ScoreJob
 
 MAX_MEMORY_BYTES = 2 * 1024**3
@@ -63,6 +64,7 @@ def _answer(job: Job, file: BinaryIO) -> Answer:
     return Answer(
         facts=None if job.metadata is None else read_facts(job.metadata, file),
         made=_made(job, file) if job.picture else None,
+        redaction=redact(file, job.size_bytes, job.name) if job.redaction else None,
     )
 
 

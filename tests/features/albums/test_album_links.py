@@ -8,6 +8,7 @@ from satchel.features.albums.records import MEDIA
 from tests.application import Caller, Satchel
 from tests.features.albums.given import Given, days, library_of
 from tests.features.links.given import given
+from tests.media.made_files import jpeg
 
 
 @pytest.fixture
@@ -44,7 +45,7 @@ async def test_a_visitor_of_a_link_sees_what_is_in_the_album_now(satchel: Satche
     assert missing.status_code == 404
     row = await MEDIA.get(satchel.stores.tables, owner=ann.user_id, media_id=files[0]["file_id"])
     assert row is not None
-    await satchel.stores.objects.put(row.key, _bytes(b"x" * 1000), content_type="image/jpeg")
+    await satchel.stores.objects.put(row.key, _bytes(jpeg().ljust(1000, b"\0")), content_type="image/jpeg")
     there = await visitor("GET", f"{link}/files/{files[0]['file_id']}/content", params=params)
     assert (there.status_code, len(there.content)) == (200, 1000)
     # It has moved away since.

@@ -158,13 +158,20 @@ def share(
     name: Album,
     email: Email,
     contributor: Annotated[bool, typer.Option("--contributor", help="They may add photos, too.")] = False,
+    with_location: Annotated[
+        bool | None,
+        typer.Option(
+            "--with-location/--without-location",
+            help="Whether all who see the album get originals that say where they were taken. By default they do not.",
+        ),
+    ] = None,
     json: Json = False,
     server: Server = None,
 ) -> None:
     """Share an album with a person, who may get an account later."""
     from urllib.parse import quote
 
-    from satchel.cli.engine.api_types.album_types import AlbumShareView
+    from satchel.cli.engine.api_types.album_types import ActedView, AlbumShareView
     from satchel.cli.engine.http.client import open_client
     from satchel.cli.engine.resources.album_find import find_album
 
@@ -173,6 +180,8 @@ def share(
         path = f"/albums/{found.album_id}/shares/{quote(email, safe='')}"
         role = "contributor" if contributor else "visitor"
         shared = client.call("PUT", path, AlbumShareView, {"role": role})
+        if with_location is not None:
+            client.call("PATCH", f"/albums/{found.album_id}", ActedView, {"with_location": with_location})
     can = "sees it and may add photos" if shared.role == "contributor" else "sees it"
     unknown = "" if shared.name else " They have no account yet."
     answer(shared, [printable(f"{found.name}: {shared.email} {can}.{unknown}")], as_json=json)

@@ -39,6 +39,7 @@ def details(album: AlbumView, days: Mapping[str, int]) -> Iterator[str]:
     elif album.people:
         yield f"  Shared with {shown_people(len(album.people))}:"
         yield from (printable(f"    {reader.email}, {reader.role}") for reader in album.people)
+        yield f"  They get originals {'with' if album.with_location else 'without'} the place."
     else:
         yield "  Only you see it."
     if days:

@@ -10,9 +10,9 @@ from typing import Literal
 
 from starlette.responses import Response
 
-from satchel.edge.files.downloads import Download
+from satchel.edge.files.downloads import Download, Readable
 from satchel.kernel.errors import Invalid
-from satchel.stores.ports.objects import DEFAULT_TYPE, Objects
+from satchel.stores.ports.objects import DEFAULT_TYPE
 
 Preview = Literal["image", "audio", "video", "pdf", "text"]
 
@@ -70,7 +70,7 @@ class NoPreview(Invalid):
     title = "This file cannot be shown here"
 
 
-async def preview(objects: Objects, key: str, name: str, content_type: str) -> Response:
+async def preview(objects: Readable, key: str, name: str, content_type: str) -> Response:
     """A download that the browser shows. Whatever the object is, it cannot run anything."""
     wanted = preview_of(name, content_type)
     if wanted is None:

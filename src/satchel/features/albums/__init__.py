@@ -58,7 +58,7 @@ def _routes(photos: Photos, _: RouteNeeds) -> list[Router]:
 
 
 def _linked(photos: Photos) -> LinkedAlbums:
-    return LinkedAlbums(photos.albums)
+    return LinkedAlbums(photos)
 
 
 async def _sweep_acts(photos: Photos) -> int:

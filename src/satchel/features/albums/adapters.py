@@ -13,6 +13,7 @@ from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.library import find_own, read_library
 from satchel.features.albums.service.media_add import Upload, keep_upload
 from satchel.features.albums.service.photo_archive import download_name
+from satchel.features.albums.service.photo_redact import hashes_for, patches_for
 from satchel.features.albums.service.photos_context import Photos
 from satchel.features.albums.service.picture_note import version_of
 from satchel.features.albums.service.upload_details import modified_of, sidecars_of, zone_of
@@ -31,7 +32,11 @@ _MOST_ADDED_UP = 2000
 class LinkedAlbums:
     """Albums as link targets."""
 
-    albums: Albums
+    photos: Photos
+
+    @property
+    def albums(self) -> Albums:
+        return self.photos.albums
 
     async def describe(self, owner_id: str, thing_id: str, *, counted: bool = False) -> LinkedThing | None:
         album = await self._find(owner_id, thing_id)
@@ -51,12 +56,17 @@ class LinkedAlbums:
         if album is None:
             return LinkedFiles([], None)
         page = await list_medias(self.albums, album, _PAGE, cursor)
-        return LinkedFiles([_linked(MEDIA.read(item)) for item in page.items], page.cursor)
+        medias = [MEDIA.read(item) for item in page.items]
+        hashes = await hashes_for(self.photos, medias, None)
+        found = [self._linked(media, sha256) for media, sha256 in zip(medias, hashes, strict=True)]
+        return LinkedFiles(found, page.cursor)
 
     async def file(self, owner_id: str, thing_id: str, file_id: str) -> LinkedFile | None:
         album = await self._find(owner_id, thing_id) if is_media_id(file_id) else None
         media = None if album is None else await MEDIA.get(self.albums.tables, owner=owner_id, media_id=file_id)
-        return None if album is None or media is None or media.album_id != album.album_id else _linked(media)
+        if album is None or media is None or media.album_id != album.album_id:
+            return None
+        return self._linked(media, (await hashes_for(self.photos, [media], None))[0])
 
     async def _find(self, owner_id: str, album_id: str) -> AlbumRow | None:
         known = is_album_id(album_id)
@@ -87,28 +97,28 @@ class LinkedAlbums:
             if (cursor := page.cursor) is None:
                 return size_bytes
 
-
-def _linked(media: MediaRow) -> LinkedFile:
-    return LinkedFile(
-        file_id=MediaId(media.media_id),
-        name=download_name(media),
-        folder="",
-        key=media.key,
-        size_bytes=media.size_bytes,
-        sha256=media.sha256,
-        content_type=media.content_type,
-        at=media.local_time or media.added_at,
-        photo=LinkedPhoto(
-            local_time=media.local_time,
-            type=media.type,
-            ratio=media.ratio,
-            width=media.details.width,
-            height=media.details.height,
-            duration_ms=media.details.duration_ms,
-            version=version_of(media.picture, media.no_picture),
-            thumbhash=media.thumbhash,
-        ),
-    )
+    def _linked(self, media: MediaRow, sha256: str) -> LinkedFile:
+        return LinkedFile(
+            file_id=MediaId(media.media_id),
+            name=download_name(media),
+            folder="",
+            key=media.key,
+            size_bytes=media.size_bytes,
+            sha256=sha256,
+            content_type=media.content_type,
+            at=media.local_time or media.added_at,
+            patches=lambda: patches_for(self.photos, media, None),
+            photo=LinkedPhoto(
+                local_time=media.local_time,
+                type=media.type,
+                ratio=media.ratio,
+                width=media.details.width,
+                height=media.details.height,
+                duration_ms=media.details.duration_ms,
+                version=version_of(media.picture, media.no_picture),
+                thumbhash=media.thumbhash,
+            ),
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,6 +106,13 @@ class PhotoBytesGone(Gone):
     title = "The uploaded photo is no longer stored"
 
 
+class OriginalWithheld(Conflict):
+    """The place cannot be removed from this original, and its owner does not share places. Take the preview."""
+
+    slug = "original-withheld"
+    title = "This original is not handed out"
+
+
 class MediaUnknown(NotFound):
     """There is no such media, or the caller may not see it."""
 

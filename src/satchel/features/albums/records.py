@@ -74,6 +74,8 @@ class AlbumRow(Record, frozen=True, kw_only=True):
     created_at: str = attribute("CreatedAt")
     cover: MediaId = attribute("Cover", default="")
     people: dict[Email, Role] = attribute("People", default={})
+    # Whether others get originals as they are, and see where they were taken.
+    with_location: bool = attribute("WithLocation", default=False)
     leaving: bool = attribute("Leaving", default=False)
 
 
@@ -191,6 +193,19 @@ class LocationRow(Record, frozen=True, kw_only=True):
     part_of: MediaId = attribute("PartOf", default="")
 
 
+class RedactionRow(Record, frozen=True, kw_only=True):
+    """What others get of a stored file: which bytes are blanked, and the hash of the rest. No hash: they get nothing.
+
+    `rules` is the version of the rules by which it was found.
+    """
+
+    owner: OwnerId = attribute("MediaOwner")
+    media_id: MediaId = attribute("MediaId")
+    sha256: str = attribute("RedactedHash", default="")
+    patches: bytes = attribute("Patches", default=b"")
+    rules: int = attribute("Rules")
+
+
 class TimelineRow(Record, frozen=True, kw_only=True):
     """What a grid of everything needs of a media, in the order of time. It does not say in which album it is."""
 
@@ -276,6 +291,7 @@ class AlbumState(msgspec.Struct, frozen=True, kw_only=True, rename="pascal", omi
     end: LocalTime
     cover: MediaId = MediaId("")
     created_at: str = ""
+    with_location: bool = False
 
 
 class Source(msgspec.Struct, frozen=True, array_like=True):
@@ -399,6 +415,13 @@ LOCATION = Shape(
     owner=OWNER,
     about="Where the bytes of a media are stored",
 )
+REDACTION = Shape(
+    RedactionRow,
+    CATALOG,
+    {"PK": _MEDIA, "SK": "REDACTION#"},
+    owner=OWNER,
+    about="What others than the owner get of the bytes of a media",
+)
 TIMELINE = Shape(
     TimelineRow,
     CATALOG,
@@ -463,7 +486,7 @@ ACT_DUE = Shape(
     about="When an act is looked at again, through RefreshTokenExpiration",
 )
 SHAPES = (
-    *(LIBRARY, ALBUM, ALBUM_OWNER, FOLDER, MEDIA, LOCATION, TIMELINE, DAY),
+    *(LIBRARY, ALBUM, ALBUM_OWNER, FOLDER, MEDIA, LOCATION, REDACTION, TIMELINE, DAY),
     *(BINNED, PAIR, LOOK, TWIN, COUNT, ACT, ACT_DUE),
 )
 # A client may repeat its request when the server has started anew.

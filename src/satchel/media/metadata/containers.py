@@ -49,6 +49,7 @@ IMAGE_ENDINGS = frozenset(
 VIDEO_ENDINGS = frozenset(
     ["3g2", "3gp", "avi", "m2ts", "m4v", "mkv", "mov", "mp4", "mpeg", "mpg", "mts", "webm", "wmv"]
 )
+KNOWN_ENDINGS = RAW_ENDINGS | IMAGE_ENDINGS | VIDEO_ENDINGS
 
 _HEIF_BRANDS = frozenset([b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1", b"avif", b"avis"])
 _AVIF_BRANDS = frozenset([b"avif", b"avis"])
@@ -77,7 +78,7 @@ class Content:
 
 def read_content(window: ByteWindow, name: str) -> Content:
     ending = name.rpartition(".")[2].lower()
-    found = _recognised(window)
+    found = recognise(window)
     if found in _IMAGES:
         return Content("image", found, image=_IMAGES[found](window))
     if found in ("mp4", "mov"):
@@ -92,7 +93,8 @@ def read_content(window: ByteWindow, name: str) -> Content:
     return Content(_kind_by_name(ending), ending if _kind_by_name(ending) != "other" else "")
 
 
-def _recognised(window: ByteWindow) -> str:
+def recognise(window: ByteWindow) -> str:
+    """The format that the first bytes prove; empty if none."""
     head = window.at(0, 16)
     for mark, name in (
         (b"\xff\xd8\xff", "jpeg"),

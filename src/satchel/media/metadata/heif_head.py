@@ -25,8 +25,8 @@ def read_heif(window: ByteWindow) -> ImageHead:
         return head
     parts = {box.kind: box for box in inside(window, meta, skipped=4)}
     _read_properties(window, parts.get(b"iprp"), head)
-    places = dict(_places(window, parts.get(b"iloc"), parts.get(b"idat")))
-    for item, kind, content_type in _items(window, parts.get(b"iinf")):
+    places = dict(item_places(window, parts.get(b"iloc"), parts.get(b"idat")))
+    for item, kind, content_type in items(window, parts.get(b"iinf")):
         start, length = places.get(item, (0, 0))
         if kind == b"Exif" and start:
             # The block begins with the distance from there to the TIFF structure.
@@ -86,7 +86,7 @@ def _read_properties(window: ByteWindow, box: Box | None, head: ImageHead) -> No
     head.orientation = head.orientation or 1
 
 
-def _items(window: ByteWindow, box: Box | None) -> Iterator[tuple[int, bytes, bytes]]:
+def items(window: ByteWindow, box: Box | None) -> Iterator[tuple[int, bytes, bytes]]:
     """The number, the type and the content type of each item."""
     if box is None:
         return
@@ -100,7 +100,7 @@ def _items(window: ByteWindow, box: Box | None) -> Iterator[tuple[int, bytes, by
             yield int.from_bytes(data[4:after], "big"), data[after + 2 : after + 6], content_type.split(b"\0")[0]
 
 
-def _places(window: ByteWindow, box: Box | None, inline: Box | None) -> Iterator[tuple[int, tuple[int, int]]]:
+def item_places(window: ByteWindow, box: Box | None, inline: Box | None) -> Iterator[tuple[int, tuple[int, int]]]:
     """Where each item is, if it is in one piece."""
     if box is None:
         return

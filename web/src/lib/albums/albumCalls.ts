@@ -45,7 +45,7 @@ export function createAlbum(draft: AlbumDraft, key: string): Promise<Acted> {
 
 export function changeAlbum(
   albumId: string,
-  body: Partial<AlbumDraft> & { cover?: string },
+  body: Partial<AlbumDraft> & { cover?: string; with_location?: boolean },
   quarters = false,
 ): Promise<Acted> {
   const params = { path: { album_id: albumId }, query: { quarters } };

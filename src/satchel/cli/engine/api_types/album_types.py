@@ -36,6 +36,7 @@ class AlbumView(msgspec.Struct, frozen=True, kw_only=True):
     medias: int
     cover: CoverView | None = None
     people: list[ReaderView]
+    with_location: bool
 
 
 class AlbumList(msgspec.Struct, frozen=True, kw_only=True):

@@ -85,13 +85,17 @@ class AlbumBody(Body, frozen=True, kw_only=True):
 
 
 class AlbumChange(Body, frozen=True, kw_only=True):
-    """What to change. An empty folder is made of the month and the name anew; an empty cover is none."""
+    """What to change. An empty folder is made of the month and the name anew; an empty cover is none.
+
+    With `with_location`, others get originals as they are, and see where they were taken.
+    """
 
     name: Name | None = None
     start: Time | None = None
     end: Time | None = None
     folder: FolderName | None = None
     cover: Id | None = None
+    with_location: bool | None = None
 
 
 class UndoBody(Body, frozen=True, kw_only=True):
@@ -216,7 +220,14 @@ def routes(albums: Albums) -> Router:
     @router.patch("/albums/{album_id}", raises=(AlbumUnknown, FolderTaken, OrphanedMedias, TooManyMedias, MediaUnknown))
     async def change_album(member: Member, album_id: str, body: AlbumChange, query: OrphansQuery) -> ActedView:
         """Rename an album of yours, change its dates, its folder or its cover. Medias move as the dates say."""
-        patch = AlbumPatch(name=body.name, folder=body.folder, start=body.start, end=body.end, cover=body.cover)
+        patch = AlbumPatch(
+            name=body.name,
+            folder=body.folder,
+            start=body.start,
+            end=body.end,
+            cover=body.cover,
+            with_location=body.with_location,
+        )
         acted = await album_change.change_album(
             albums, owner_of(member), AlbumId(album_id), patch, quarters=query.quarters
         )

@@ -11,12 +11,13 @@ from starlette.responses import Response
 from satchel.edge.api.endpoints import Query, Router
 from satchel.edge.files.archives import Archive, ArchiveEntry
 from satchel.edge.files.downloads import Download, Sent, attached_as
+from satchel.edge.files.patched_objects import with_patches
 from satchel.edge.files.pictures import BYTES, PENDING, RAISES, is_view, picture_answer
 from satchel.edge.files.previews import NoPreview, preview
 from satchel.edge.http.callers import Member
-from satchel.features.albums.model import AlbumUnknown, Email, MediaUnknown, OwnerId
+from satchel.features.albums.model import AlbumUnknown, Email, MediaUnknown, OriginalWithheld, OwnerId
 from satchel.features.albums.records import pictured
-from satchel.features.albums.service import photo_archive, photo_counts
+from satchel.features.albums.service import photo_archive, photo_counts, photo_redact
 from satchel.features.albums.service.album_list import Person, find_album
 from satchel.features.albums.service.album_warm import warm_album
 from satchel.features.albums.service.media_access import find_visible
@@ -46,26 +47,36 @@ class PhotosArchiveQuery(Query, frozen=True, kw_only=True):
 def routes(photos: Photos) -> Router:
     router = Router("photos")
 
-    @router.get("/photos/{owner}/{media_id}/content", produces="application/octet-stream", raises=(MediaUnknown,))
+    @router.get(
+        "/photos/{owner}/{media_id}/content",
+        produces="application/octet-stream",
+        raises=(MediaUnknown, OriginalWithheld),
+    )
     async def download_photo(member: Member, owner: str, media_id: str) -> Response:
         """Download the original.
 
-        Range and conditional requests are supported. The bytes come as an attachment, under the camera's name.
+        Range and conditional requests are supported. The bytes come as an attachment, under the camera's name. The
+        owner gets them as they are. Others get them without place, makers' notes and serial numbers, unless the album
+        is shared with its places.
         """
         media = await find_visible(photos.albums, _person(member), OwnerId(owner), media_id)
+        patches = await photo_redact.patches_for(photos, media, member.user_id)
         return Download(
-            photos.objects,
+            with_patches(photos.objects, patches),
             media.key,
             disposition=attached_as(media.name),
             content_type=media.content_type,
             finished=lambda: photo_counts.note_download(photos.albums, media, OwnerId(member.user_id)),
         )
 
-    @router.get("/photos/{owner}/{media_id}/preview", produces="application/octet-stream", raises=(NoPreview,))
+    @router.get(
+        "/photos/{owner}/{media_id}/preview", produces="application/octet-stream", raises=(NoPreview, OriginalWithheld)
+    )
     async def show_photo(member: Member, owner: str, media_id: str, request: Request) -> Response:
         """Show the original in the browser, if it can. Videos play with ranges."""
         media = await find_visible(photos.albums, _person(member), OwnerId(owner), media_id)
-        shown = await preview(photos.objects, media.key, media.name, media.content_type)
+        patches = await photo_redact.patches_for(photos, media, member.user_id)
+        shown = await preview(with_patches(photos.objects, patches), media.key, media.name, media.content_type)
         if request.method == "GET":
             await photo_counts.note_view(photos.albums, media, OwnerId(member.user_id))
         return shown
@@ -90,7 +101,7 @@ def routes(photos: Photos) -> Router:
     @router.get(
         "/photos/{owner}/{media_id}/parts/{part_id}/content",
         produces="application/octet-stream",
-        raises=(MediaUnknown,),
+        raises=(MediaUnknown, OriginalWithheld),
     )
     async def download_part(member: Member, owner: str, media_id: str, part_id: str) -> Response:
         """Download another file of a photo: the video of a live photo, or its RAW."""
@@ -98,7 +109,9 @@ def routes(photos: Photos) -> Router:
         part = next((part for part in media.parts if part.media_id == part_id), None)
         if part is None:
             raise MediaUnknown("This photo has no such file.")
-        return Download(photos.objects, part.key, disposition=attached_as(part.name), content_type=part.content_type)
+        patches = await photo_redact.patches_of_part(photos, media, part, member.user_id)
+        objects = with_patches(photos.objects, patches)
+        return Download(objects, part.key, disposition=attached_as(part.name), content_type=part.content_type)
 
     @router.get("/albums/{album_id}/archive", produces="application/zip", raises=(AlbumUnknown, MediaUnknown))
     async def download_album(member: Member, album_id: str, query: MediasArchiveQuery) -> Response:
@@ -108,10 +121,10 @@ def routes(photos: Photos) -> Router:
         """
         you = _person(member)
         album, _ = await find_album(photos.albums, you, album_id)
-        found = photo_archive.walk_album(photos.albums, you, album)
+        found = photo_archive.walk_album(photos, you, album)
         if query.media:
             chosen = await photo_archive.choose(photos.albums, you, album.owner, query.media, album.album_id)
-            found = photo_archive.walk_chosen(photos.albums, you, chosen)
+            found = photo_archive.walk_chosen(photos, you, chosen)
 
         @asynccontextmanager
         async def metered(_start: int, _length: int | None) -> AsyncGenerator[Sent]:
@@ -125,7 +138,7 @@ def routes(photos: Photos) -> Router:
         """Download photos of yours as one zip file of originals, which is streamed."""
         you = _person(member)
         chosen = await photo_archive.choose(photos.albums, you, you.user_id, query.media)
-        return Archive(photos.objects, "Photos", _entries(photo_archive.walk_chosen(photos.albums, you, chosen)))
+        return Archive(photos.objects, "Photos", _entries(photo_archive.walk_chosen(photos, you, chosen)))
 
     return router
 
@@ -133,7 +146,7 @@ def routes(photos: Photos) -> Router:
 async def _entries(found: AsyncGenerator[ArchivedFile]) -> AsyncGenerator[ArchiveEntry]:
     async with aclosing(found) as files:
         async for file in files:
-            yield ArchiveEntry(file.path, file.modified, file.key)
+            yield ArchiveEntry(file.path, file.modified, file.key, patches=file.patches, withheld=file.withheld)
 
 
 def _person(member: Member) -> Person:

@@ -88,7 +88,8 @@ class PositionView(msgspec.Struct, frozen=True):
 class PhotoView(msgspec.Struct, frozen=True, kw_only=True):
     """A photo or video. `local_time` is what a clock on the wall showed; null if nothing says when it was taken.
 
-    `version` is that of its picture; null if there is none.
+    `version` is that of its picture; null if there is none. `sha256` is that of the bytes that the caller gets. It is
+    empty while others get them without their place, and nobody has asked for them yet.
     """
 
     owner: str
@@ -175,8 +176,11 @@ def photo_columns(items: Sequence[Item], viewer: str, cursor: str | None) -> Pho
     )
 
 
-def photo_view(media: MediaRow, viewer: str) -> PhotoView:
-    """What is the owner's own business, others do not see: favourites, and where the photo was taken."""
+def photo_view(media: MediaRow, viewer: str, sha256: str | None = None, *, with_place: bool = True) -> PhotoView:
+    """What is the owner's own business, others do not see: favourites and, by default, where the photo was taken.
+
+    `sha256` is that of what others get.
+    """
     details, is_own = media.details, media.owner == viewer
     return PhotoView(
         owner=media.owner,
@@ -186,7 +190,7 @@ def photo_view(media: MediaRow, viewer: str) -> PhotoView:
         name=media.name,
         content_type=media.content_type,
         size_bytes=media.size_bytes,
-        sha256=media.sha256,
+        sha256=media.sha256 if sha256 is None else sha256,
         local_time=media.local_time or None,
         utc_time=media.utc_time or None,
         time_source=media.time_source,
@@ -205,7 +209,7 @@ def photo_view(media: MediaRow, viewer: str) -> PhotoView:
         aperture=_number(details.aperture),
         iso=details.iso or None,
         focal_mm=_number(details.focal_length),
-        position=_position(details) if is_own else None,
+        position=_position(details) if with_place else None,
         description=details.description or None,
         pinned=bool(media.pinned),
         favourite=media.favourite and is_own,

@@ -31,7 +31,14 @@ from satchel.features.albums.routes.photo_views import (
     photo_columns,
     photo_view,
 )
-from satchel.features.albums.service import media_bin, media_change, media_pin, media_verify, photo_timeline
+from satchel.features.albums.service import (
+    media_bin,
+    media_change,
+    media_pin,
+    media_verify,
+    photo_redact,
+    photo_timeline,
+)
 from satchel.features.albums.service.album_list import Person
 from satchel.features.albums.service.media_access import find_visible
 from satchel.features.albums.service.media_verify import Signature
@@ -208,9 +215,11 @@ def _photo_routes(photos: Photos) -> Router:
 
     @router.get("/photos/{owner}/{media_id}", raises=(MediaUnknown,))
     async def read_photo(member: Member, owner: str, media_id: str) -> PhotoView:
-        """Read what is known of a photo. Where it was taken, only its owner sees."""
+        """Read what is known of a photo. Others see where it was taken if the album is shared with its places."""
         media = await find_visible(albums, _person(member), OwnerId(owner), media_id)
-        return photo_view(media, member.user_id)
+        with_place = await photo_redact.gets_all(photos, media, member.user_id)
+        (sha256,) = await photo_redact.hashes_for(photos, [media], member.user_id)
+        return photo_view(media, member.user_id, sha256, with_place=with_place)
 
     @router.patch("/photos/{owner}/{media_id}", raises=(MediaUnknown,))
     async def change_photo(member: Member, owner: str, media_id: str, body: PhotoChange) -> PhotoView:

@@ -39,7 +39,8 @@ class ReaderView(msgspec.Struct, frozen=True, kw_only=True):
 class AlbumView(msgspec.Struct, frozen=True, kw_only=True):
     """An album. `start` and `end` are local times, the end is excluded. Only the owner sees `people`.
 
-    `role` is the caller's. `medias` is how many photos and videos are in it.
+    `role` is the caller's. `medias` is how many photos and videos are in it. Unless it is shared `with_location`,
+    others get originals without place, makers' notes and serial numbers.
     """
 
     album_id: str
@@ -54,6 +55,7 @@ class AlbumView(msgspec.Struct, frozen=True, kw_only=True):
     medias: int
     cover: CoverView | None
     people: list[ReaderView]
+    with_location: bool
 
 
 class AlbumList(msgspec.Struct, frozen=True):
@@ -204,6 +206,7 @@ def album_view(seen: SeenAlbum) -> AlbumView:
         medias=seen.medias,
         cover=None if seen.cover is None else _cover(seen.cover),
         people=[ReaderView(email=email, role=role) for email, role in album.people.items()] if mine else [],
+        with_location=album.with_location,
     )
 
 

@@ -216,6 +216,7 @@ def state_of(album: AlbumRow) -> AlbumState:
         end=album.end,
         cover=album.cover,
         created_at=album.created_at,
+        with_location=album.with_location,
     )
 
 

@@ -62,6 +62,7 @@ class AlbumPatch:
     start: str | None = None
     end: str | None = None
     cover: str | None = None
+    with_location: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +101,8 @@ async def change_album(
     """Rename or date an album. `OrphanedMedias` if medias would be in no album, unless `quarters` are made for them."""
     if patch.cover is not None:
         await _set_cover(albums, owner, album_id, patch.cover)
+    if patch.with_location is not None:
+        await _set_with_location(albums, owner, album_id, wanted=patch.with_location)
     act = await _begin_change(albums, owner, album_id, patch, quarters=quarters)
     if act is None:
         # What the caller asks for may be what an interrupted request has begun.
@@ -213,4 +216,15 @@ async def _set_cover(albums: Albums, owner: Owner, album_id: AlbumId, cover: str
         raise Invalid("Choose a photo of this album.", field="cover")
     shown = assign("Cover", MediaId(cover)) if cover else remove("Cover")
     update = ALBUM.update([shown], when=attr("PK").exists(), owner=owner.owner, album_id=album_id)
+    await albums.tables.transact([library.changed(), update])
+
+
+@optimistic_update()
+async def _set_with_location(albums: Albums, owner: Owner, album_id: AlbumId, *, wanted: bool) -> None:
+    """Whether others get originals as they are, and see where they were taken."""
+    library = await open_library(albums, owner.owner, owner.email)
+    if wanted == library.album(album_id).with_location:
+        return
+    said = assign("WithLocation", value=True) if wanted else remove("WithLocation")
+    update = ALBUM.update([said], when=attr("PK").exists(), owner=owner.owner, album_id=album_id)
     await albums.tables.transact([library.changed(), update])

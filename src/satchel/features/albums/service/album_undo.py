@@ -91,6 +91,7 @@ def _restored(act: ActRow) -> AlbumRow:
         end=act.before.end,
         created_at=act.before.created_at,
         cover=act.before.cover,
+        with_location=act.before.with_location,
         people={each.email: each.role for each in act.shares},
     )
 

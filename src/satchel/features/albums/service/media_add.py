@@ -16,6 +16,7 @@ from satchel.features.albums.records import (
     NEVER,
     OBJECTS_PREFIX,
     PAIR,
+    REDACTION,
     LocationRow,
     MediaRow,
     PairRow,
@@ -35,6 +36,7 @@ from satchel.features.albums.service.media_describe import (
 )
 from satchel.features.albums.service.media_home import library_covering
 from satchel.features.albums.service.media_rows import count_days, days_of, enter_timeline, locate
+from satchel.features.albums.service.photo_redact import redact_upload, redaction_row
 from satchel.features.albums.service.photos_context import Photos
 from satchel.kernel.errors import SatchelError
 from satchel.kernel.names import FileName
@@ -42,13 +44,14 @@ from satchel.media.metadata.media_facts import MediaFacts
 from satchel.media.metadata_job import MetadataJob
 from satchel.media.picture_kinds import may_have_picture
 from satchel.media.pictures import Pictured
+from satchel.media.redaction.redaction import Redaction
 from satchel.stores.object_rules import known_content_type
 from satchel.stores.patterns.optimistic_update import NEW, StaleRead, optimistic_update
 from satchel.stores.ports.expressions import attr
 from satchel.stores.ports.objects import Corrupted, ObjectMissing, SmallObject
 from satchel.stores.ports.table import Write
 
-# Each makes four writes. Days and counts come besides; if these are many, a group is split.
+# Each makes five writes. Days and counts come besides; if these are many, a group is split.
 _GROUP = 16
 _ORIGINAL_NAME = "original-name"
 _ORDER = {"image": 0, "raw": 1, "video": 2, "other": 3}
@@ -102,6 +105,7 @@ class Ready:
     facts: MediaFacts
     key: str
     pair: str = field(default="")
+    redaction: Redaction | None = None
 
 
 async def keep_upload(photos: Photos, upload: Upload) -> MediaId:
@@ -172,9 +176,10 @@ async def _read(photos: Photos, upload: Upload) -> Ready:
         )
     except ObjectMissing as error:
         raise _bytes_gone() from error
+    redaction = await redact_upload(photos, upload.name, upload.key, upload.data)
     year = local_time_of(facts.time)[:4] or "undated"
     key = f"{OBJECTS_PREFIX}{upload.owner}/{year}/{upload.sha256}.{upload.upload_id}"
-    return Ready(upload, facts, key, pair_of(facts))
+    return Ready(upload, facts, key, pair_of(facts), redaction)
 
 
 async def _store(photos: Photos, ready: Sequence[Ready]) -> None:
@@ -278,6 +283,8 @@ def _rows(ready: Ready, media: MediaRow, known: dict[str, PairRow]) -> Iterator[
     yield MEDIA.put(media, when=NEW)
     yield locate(media.media_id, media.owner, media.key, media.size_bytes, media.added_at)
     yield from enter_timeline(media)
+    if ready.redaction is not None:
+        yield REDACTION.put(redaction_row(media.owner, media.media_id, ready.redaction))
     earlier = known.get(ready.pair)
     as_read = NEW if earlier is None else attr("MediaId") == earlier.media_id
     yield PAIR.put(media_pair.pair_row(media, ready.facts, ready.pair), when=as_read)

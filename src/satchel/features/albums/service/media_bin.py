@@ -12,6 +12,7 @@ from satchel.features.albums.records import (
     LOCATION,
     MEDIA,
     PAIR,
+    REDACTION,
     BinRow,
     MediaRow,
 )
@@ -145,6 +146,9 @@ async def _forget(albums: Albums, owner: OwnerId, media_id: MediaId) -> MediaRow
         *forget_look(media),
         *library.counted({BIN: -1}),
     ]
+    # What others get can be found again, if the media stays after all.
+    for each in (media_id, *(part.media_id for part in media.parts)):
+        await albums.tables.delete(REDACTION.table, REDACTION.key(owner=owner, media_id=each))
     pair = await PAIR.get(albums.tables, owner=owner, pair=media.pair) if media.pair else None
     if pair is not None and pair.media_id == media_id:
         writes.append(PAIR.delete(when=attr("MediaId") == media_id, owner=owner, pair=media.pair))

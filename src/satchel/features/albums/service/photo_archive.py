@@ -1,16 +1,19 @@
 """Which originals go into an archive of an album or of chosen photos, and under which names."""
 
-from collections.abc import AsyncGenerator, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Awaitable, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
 
-from satchel.features.albums.model import AlbumId, MediaUnknown, OwnerId
+from satchel.features.albums.model import AlbumId, MediaUnknown, OriginalWithheld, OwnerId
 from satchel.features.albums.records import MEDIA, AlbumRow, MediaRow
 from satchel.features.albums.service.album_list import Person, find_album, list_medias
 from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.media_access import find_visible
+from satchel.features.albums.service.photo_redact import patches_for, patches_of_part
+from satchel.features.albums.service.photos_context import Photos
 from satchel.kernel.clock import from_iso
+from satchel.kernel.patches import Patch
 
 _PAGE = 100
 
@@ -22,6 +25,9 @@ class ArchivedFile:
     path: str
     modified: float
     key: str
+    patches: Sequence[Patch] = ()
+    # Why it is left out.
+    withheld: str = ""
 
 
 async def choose(
@@ -34,16 +40,17 @@ async def choose(
     return found
 
 
-async def walk_chosen(albums: Albums, person: Person, medias: Sequence[MediaRow]) -> AsyncGenerator[ArchivedFile]:
+async def walk_chosen(photos: Photos, person: Person, medias: Sequence[MediaRow]) -> AsyncGenerator[ArchivedFile]:
     """Each is looked at again before it is sent: whoever loses access gets no more of them."""
     for media in medias:
-        now = await find_visible(albums, person, media.owner, media.media_id)
-        for file in _files(now):
+        now = await find_visible(photos.albums, person, media.owner, media.media_id)
+        async for file in _files(photos, person, now):
             yield file
 
 
-async def walk_album(albums: Albums, person: Person, album: AlbumRow) -> AsyncGenerator[ArchivedFile]:
+async def walk_album(photos: Photos, person: Person, album: AlbumRow) -> AsyncGenerator[ArchivedFile]:
     """Everything in the album. Before each photo, access is checked, and whether it is still there."""
+    albums = photos.albums
     cursor: str | None = None
     while True:
         page = await list_medias(albums, album, _PAGE, cursor)
@@ -51,19 +58,28 @@ async def walk_album(albums: Albums, person: Person, album: AlbumRow) -> AsyncGe
             await find_album(albums, person, album.album_id)
             media = await MEDIA.get(albums.tables, owner=album.owner, media_id=item["Id"])
             if media is not None and media.album_id == album.album_id:
-                for file in _files(media):
+                async for file in _files(photos, person, media):
                     yield file
         if (cursor := page.cursor) is None:
             return
 
 
-def _files(media: MediaRow) -> Iterator[ArchivedFile]:
+async def _files(photos: Photos, person: Person, media: MediaRow) -> AsyncGenerator[ArchivedFile]:
     """A photo and the files that belong to it, side by side. Zip files have local times, as photos do."""
     at = media.local_time
     modified = datetime.fromisoformat(at).replace(tzinfo=UTC).timestamp() if at else from_iso(media.added_at)
-    yield ArchivedFile(download_name(media), modified, media.key)
+    main = ArchivedFile(download_name(media), modified, media.key)
+    yield await _patched(main, patches_for(photos, media, person.user_id))
     for part in media.parts:
-        yield ArchivedFile(_dated(media.local_time, part.name, part.sha256), modified, part.key)
+        file = ArchivedFile(_dated(media.local_time, part.name, part.sha256), modified, part.key)
+        yield await _patched(file, patches_of_part(photos, media, part, person.user_id))
+
+
+async def _patched(file: ArchivedFile, patches: Awaitable[Sequence[Patch]]) -> ArchivedFile:
+    try:
+        return replace(file, patches=await patches)
+    except OriginalWithheld as withheld:
+        return replace(file, withheld=withheld.detail)
 
 
 def download_name(media: MediaRow) -> str:

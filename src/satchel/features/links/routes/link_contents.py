@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -9,6 +10,7 @@ from starlette.responses import Response
 from satchel.edge.api.endpoints import Router
 from satchel.edge.files.archives import Archive, ArchiveEntry, modified_of
 from satchel.edge.files.downloads import Download, Meter, Sent, attached_as
+from satchel.edge.files.patched_objects import with_patches
 from satchel.features.links.model import WITH_MANY_FILES
 from satchel.features.links.routes.link_open import CLOSED, STATES
 from satchel.features.links.routes.link_visitor import Anybody, PassQuery, visitor_of
@@ -41,7 +43,7 @@ def routes(links: Links) -> Router:
     async def download(visit: Visit, file: LinkedFile, taking: Taking) -> Response:
         await download_grants.check_place(links, visit, taking.file_id)
         return Download(
-            links.objects,
+            with_patches(links.objects, await link_contents.patches_of(file)),
             file.key,
             disposition=attached_as(file.name),
             content_type=file.content_type,
@@ -137,11 +139,19 @@ async def _entries(links: Links, visit: Visit) -> AsyncGenerator[ArchiveEntry]:
     while True:
         page = await link_enter.list_files(links, visit.link, cursor)
         for file in page.files:
-            yield ArchiveEntry(
-                f"{visit.thing.name}/{file.path}",
-                modified_of(file.modified_at, file.at),
-                file.key,
-                executable=file.executable,
-            )
+            yield await _entry(visit, file)
         if (cursor := page.cursor) is None:
             return
+
+
+async def _entry(visit: Visit, file: LinkedFile) -> ArchiveEntry:
+    entry = ArchiveEntry(
+        f"{visit.thing.name}/{file.path}",
+        modified_of(file.modified_at, file.at),
+        file.key,
+        executable=file.executable,
+    )
+    try:
+        return replace(entry, patches=await link_contents.patches_of(file))
+    except Conflict as withheld:
+        return replace(entry, withheld=withheld.detail)

@@ -69,7 +69,8 @@ class LinkedPhotoView(msgspec.Struct, frozen=True, kw_only=True):
 class LinkedFileView(msgspec.Struct, frozen=True, kw_only=True):
     """A file to download. `preview` is the kind of preview, and `picture` its picture, if there is one.
 
-    The files of an album are photos.
+    The files of an album are photos. Visitors get originals without their place, and `sha256` is that of what they get.
+    It may be empty until somebody has asked for them.
     """
 
     file_id: str

@@ -6,6 +6,7 @@ from starlette.responses import Response
 
 from satchel.edge.api.endpoints import Router
 from satchel.edge.files.downloads import Download
+from satchel.edge.files.patched_objects import with_patches
 from satchel.edge.files.pictures import BYTES, RAISES, is_view, picture_answer
 from satchel.edge.files.previews import PREVIEW_POLICY, NoPreview, preview
 from satchel.features.links.model import NoOutline
@@ -76,11 +77,12 @@ def routes(links: Links) -> Router:
 async def _show(links: Links, visit: Visit, file: LinkedFile, request: Request) -> Response:
     if not link_contents.can_look(visit.link):
         raise NoPreview("Downloads of this link are limited, so it has no preview. Download the file instead.")
+    objects = with_patches(links.objects, await link_contents.patches_of(file))
     if file.is_sheet:
         policy, kind = PREVIEW_POLICY, file.content_type
-        shown = Download(links.objects, file.key, disposition="inline", content_type=kind, policy=policy)
+        shown = Download(objects, file.key, disposition="inline", content_type=kind, policy=policy)
     else:
-        shown = await preview(links.objects, file.key, file.name, file.content_type)
+        shown = await preview(objects, file.key, file.name, file.content_type)
     if request.method == "GET":
         await link_contents.count_view(links, visit, file)
     return shown

@@ -1,5 +1,7 @@
 """Finds what a visitor downloads or views, and counts each view once."""
 
+from collections.abc import Sequence
+
 from satchel.features.links.model import MAX_ID_CHARACTERS, NoOutline
 from satchel.features.links.records import SEEN, LinkRow
 from satchel.features.links.service.context import Links
@@ -8,6 +10,7 @@ from satchel.features.links.service.passes import LIFETIME
 from satchel.features.links.service.visit_count import count
 from satchel.kernel.errors import NotFound
 from satchel.kernel.linked import LinkedFile, OutlinedThings
+from satchel.kernel.patches import Patch
 from satchel.stores.ports.ephemeral import Put
 
 
@@ -35,6 +38,11 @@ async def outline_of(links: Links, visit: Visit) -> object:
     if found is None:
         raise NoOutline("This link leads to files. List them instead.")
     return found
+
+
+async def patches_of(file: LinkedFile) -> Sequence[Patch]:
+    """What changes in its bytes before a visitor gets them. It may be refused."""
+    return () if file.patches is None else await file.patches()
 
 
 async def size_of_all(links: Links, visit: Visit) -> int | None:
