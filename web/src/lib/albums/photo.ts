@@ -21,6 +21,8 @@ export type Photo = {
   durationMs: number;
   favourite: boolean;
   pinned: boolean;
+  /** Somebody else's, among one's own. */
+  foreign?: boolean;
   /** Where its bytes are for whoever came by a link, and what has to be said there. */
   at?: string;
   query?: string;

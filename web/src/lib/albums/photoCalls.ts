@@ -13,8 +13,10 @@ export type PhotoPage = { photos: Photo[]; cursor: string | null };
 
 const PAGE = 1000;
 
-export async function readDays(): Promise<DayCount[]> {
-  return (await ask(http.GET('/api/v1/photos/days'))).days;
+/** With `shared`, also what others share with the caller. */
+export async function readDays(shared: boolean): Promise<DayCount[]> {
+  const params = { query: { shared } };
+  return (await ask(http.GET('/api/v1/photos/days', { params }))).days;
 }
 
 /** Whether the library has these files, in their order. */
@@ -24,12 +26,11 @@ export async function askKnown(files: Signature[]): Promise<Known[]> {
 }
 
 /** The photos of these days, both included, the newest first. */
-export async function readPhotos(from: string, to: string): Promise<Photo[]> {
+export async function readPhotos(from: string, to: string, shared: boolean): Promise<Photo[]> {
   const photos: Photo[] = [];
   let cursor: string | null = null;
   do {
-    const query: { from: string; to: string; limit: number; cursor?: string } = { from, to, limit: PAGE };
-    if (cursor !== null) query.cursor = cursor;
+    const query = { from, to, shared, limit: PAGE, ...(cursor !== null && { cursor }) };
     const page: components['schemas']['PhotoColumns'] = await ask(
       http.GET('/api/v1/photos', { params: { query } }),
     );

@@ -1,6 +1,7 @@
 // The timeline of everything: the days are known at once, their photos are loaded where somebody looks.
 import { SvelteMap, SvelteSet } from 'svelte/reactivity';
 import { Problem } from '$lib/api/problems';
+import { session } from '$lib/shell/session.svelte';
 import { dayOf, type Photo } from './photo';
 import { readDays, readPhotos } from './photoCalls';
 import type { PhotoSource } from './photoSource';
@@ -18,13 +19,17 @@ export class PhotoTimeline implements PhotoSource {
   readonly #photos = new SvelteMap<string, readonly Photo[]>();
   readonly #loading = new SvelteSet<string>();
 
-  constructor() {
+  readonly #shared: boolean;
+
+  /** With `shared`, together with what others share with whoever looks. */
+  constructor({ shared }: { shared: boolean }) {
+    this.#shared = shared;
     void this.refresh();
   }
 
   async refresh(): Promise<void> {
     try {
-      const sections = sectionsOf(await readDays());
+      const sections = sectionsOf(await readDays(this.#shared));
       // One whose days and count are the same has the same photos, unless some were dropped from it meanwhile.
       const counts = Object.fromEntries(sections.map(({ key, count }) => [key, count]));
       for (const [key, photos] of [...this.#photos])
@@ -99,7 +104,8 @@ export class PhotoTimeline implements PhotoSource {
     if (!newest || !oldest) return;
     for (const { key } of bucket) this.#loading.add(key);
     try {
-      const photos = await readPhotos(oldest.from, newest.to);
+      const found = await readPhotos(oldest.from, newest.to, this.#shared);
+      const photos = found.map((photo) => ({ ...photo, foreign: photo.owner !== session.personId }));
       for (const { key, from, to } of bucket) {
         this.#photos.set(
           key,
