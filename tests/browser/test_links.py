@@ -174,7 +174,7 @@ def test_files_are_asked_for_and_come_from_somebody_without_an_account(
     assert_everybody_can_use(stranger)
     owner.goto("/shelf")
     for folder in ("Homework", "Fay"):
-        owner.get_by_role("link", name=folder).dblclick()
+        owner.get_by_role("link", name=folder).press("Enter")
         expect(owner.get_by_role("heading", level=1)).to_have_text(folder)
     expect(owner.get_by_role("link", name="page 700000.txt")).to_be_visible()
     assert stranger.context.cookies() == []
