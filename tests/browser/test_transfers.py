@@ -305,8 +305,10 @@ def test_files_of_the_device_go_onto_the_shelf_and_from_there_to_somebody(
     chooser.value.set_files(files)
     page.get_by_role("dialog").get_by_label("E-mail address").fill("nobody@example.org")
     page.get_by_role("dialog").get_by_role("button", name="Send", exact=True).click()
-    expect(page.get_by_role("alert")).to_contain_text("Nobody here has this e-mail address.")
-    page.get_by_label("E-mail address").fill(nils.email)
+    # Said before anything is uploaded, at the field itself.
+    address = page.get_by_label("E-mail address")
+    expect(address).to_have_accessible_description(re.compile("Nobody here has this e-mail address"))
+    address.fill(nils.email)
     page.get_by_role("button", name="Send", exact=True).click()
     expect(page.get_by_role("list", name="Transfers").get_by_role("listitem")).to_contain_text("one.txt, two.txt")
     expect(page.get_by_role("heading", name="For")).to_have_count(0)

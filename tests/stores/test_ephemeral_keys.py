@@ -23,9 +23,7 @@ def test_the_declared_keys_of_the_whole_program_never_meet() -> None:
 
 
 def test_what_a_restart_must_not_forget_is_durable() -> None:
-    assert {"revoked:", "upload-begun:", "transfer-begun:", "housekeeping:last", "room:", "session:"} <= set(
-        DURABLE_KEYS
-    )
+    assert {"revoked:", "upload-begun:", "housekeeping:last", "room:", "session:"} <= set(DURABLE_KEYS)
     assert not "throttle:a:b".startswith(DURABLE_KEYS)
 
 
