@@ -85,6 +85,7 @@ async def test_a_link_to_a_room_leads_to_its_door_until_the_room_ends(satchel: S
     link = await given(ann, "room", room["room_id"])
     thing = await rooms.describe(ann.user_id, room["room_id"])
     assert thing is not None
+    assert thing.goto is not None
     assert thing.name == "Choir"
     assert thing.goto.startswith(f"/join/{room['code']}#")
     assert (await rooms.files(ann.user_id, room["room_id"], None)).files == []
