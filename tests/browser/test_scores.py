@@ -55,7 +55,7 @@ def press(page: Page, name: str) -> None:
 
 
 def pages(page: Page) -> Locator:
-    return page.get_by_role("list", name="Pages").get_by_role("listitem")
+    return page.get_by_role("list", name="Pages", exact=True).get_by_role("listitem")
 
 
 def tap(page: Page, x: float, y: float) -> None:
