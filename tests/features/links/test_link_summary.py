@@ -62,6 +62,7 @@ async def test_with_a_limit_of_downloads_there_is_no_picture(satchel: Satchel, a
     link = await given(ann, "file", file.file_id, downloads=3)
     said: dict[str, Any] = await summary(satchel, f"/l/{link['token']}")
     assert (said["title"], "og:image" in said) == ("flag.jpg", False)
+    assert re.fullmatch(r"ann shares a file with you\. \d+(\.\d)? kB", said["og:description"])
 
 
 async def test_a_browser_gets_the_page_that_every_address_has(satchel: Satchel, ann: Caller) -> None:

@@ -52,7 +52,8 @@ def _description(found: Landing) -> str:
     thing = found.thing
     if thing is None:
         return f"{said} It needs a password."
-    counted = [] if thing.files is None else [f"{thing.files:,} files" if thing.files != 1 else "1 file"]
+    has_number = thing.files is not None and found.link.kind != "file"
+    counted = [f"{thing.files:,} files" if thing.files != 1 else "1 file"] if has_number else []
     if thing.size_bytes:
         counted.append(_size(thing.size_bytes))
     return f"{said} {', '.join(counted)}" if counted else said
