@@ -5,6 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from satchel.cli.engine.http.client import Client
+from satchel.cli.engine.http.credentials import CredentialsFile
+from satchel.cli.engine.resources.shelf_paths import Places, changed
+from satchel.cli.put_get.put_mirror import Surplus, move_to_bin
 from tests.cli.terminal import Person, explains
 from tests.cli.test_put_get import listed, sign_up
 from tests.server.process import ServerProcess
@@ -70,6 +74,21 @@ def test_a_mirror_of_nothing_or_of_what_cannot_be_read_stops(ann: Person, tree: 
         file.unlink()
     assert explains(ann.run("put", "tree", "--mirror"), 1, "no file")
     assert listed(ann, "tree") == ["sub", "a.txt", "b.txt"]
+
+
+def test_what_was_changed_on_the_shelf_meanwhile_stays(
+    ann: Person, tree: Path, server: ServerProcess, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Client(server.url, CredentialsFile(ann.credentials)) as client:
+        seen = [
+            Surplus(entry, f"tree/{entry.name}") for entry in Places(client).entries(Places(client).wanted("tree").id)
+        ]
+        _, a, b = seen
+        client.call("PATCH", f"/shelf/files/{a.entry.id}", object, {"name": "renamed.txt"})
+        assert not changed(client, a.entry, "PATCH", {"executable": True})
+        assert move_to_bin(client, [a, b]) == 1
+    assert "tree/a.txt was changed on the shelf meanwhile. It stays there." in capsys.readouterr().err
+    assert listed(ann, "tree") == ["sub", "renamed.txt"]
 
 
 def test_two_sources_of_one_place_are_refused_before_a_byte(ann: Person, tree: Path) -> None:

@@ -51,6 +51,7 @@ async def test_a_folder_is_an_entry_and_knows_the_way_to_the_top(ann: Caller) ->
             "expires_at": None,
             "previewable": None,
             "picture": None,
+            "etag": answer.json()["etag"],
         }
     )
     path = [{"folder_id": outer, "name": "scores."}, {"folder_id": inner, "name": "Bach"}]

@@ -9,13 +9,12 @@ from dataclasses import dataclass, replace
 from msgspec import to_builtins
 
 from satchel.cli.engine.api_types.room_types import FileList
-from satchel.cli.engine.api_types.shelf_types import EntryView
 from satchel.cli.engine.api_types.transfer_types import ReceiptView, TransferView
 from satchel.cli.engine.files.batch import Sent, send_all
 from satchel.cli.engine.files.local_files import Gathered, gather, near
 from satchel.cli.engine.files.upload_journal import Journal
 from satchel.cli.engine.http.client import Client
-from satchel.cli.engine.resources.shelf_paths import TOP, Places
+from satchel.cli.engine.resources.shelf_paths import TOP, Places, changed
 from satchel.cli.engine.resources.transfer_text import moment_of, short_id, state_word
 from satchel.cli.engine.terminal.output import CommandFailed, note, printable
 from satchel.cli.engine.terminal.sizes import shown_moment
@@ -99,12 +98,12 @@ class FilePut:
         )
         for source, entry in made.outdated:
             body = {"modified_at": file_time(source.modified_ns) or None, "executable": source.executable}
-            self.client.call("PATCH", f"/shelf/files/{entry.id}", EntryView, body)
+            if not changed(self.client, entry, "PATCH", body):
+                note(f"{near(source.path)} was changed on the shelf meanwhile. Its time there stays as it is.")
         if not sent.is_whole:
             raise CommandFailed("Some files were not sent. Run the same command again to retry them.")
         left = surplus(Places(self.client), found, tops, {*sent.became.values()}) if self.mirror else []
-        move_to_bin(self.client, left)
-        self._tell_counts(made, sent, left)
+        self._tell_counts(made, sent, move_to_bin(self.client, left))
 
     def _tell_plan(self, made: PutPlan, left: Sequence[Surplus]) -> None:
         lines = [("send", source.place) for source in made.new]
@@ -118,19 +117,19 @@ class FilePut:
         if not self.as_json:
             print(f"{len(made.same):,} unchanged. Nothing was done.")
 
-    def _tell_counts(self, made: PutPlan, sent: Sent, left: Sequence[Surplus]) -> None:
+    def _tell_counts(self, made: PutPlan, sent: Sent, binned: int) -> None:
         beside = [source for source, entry in made.replaced.items() if sent.became.get(source, entry.id) != entry.id]
         counts = {
             "new": len(made.new) + len(beside),
             "replaced": len(made.replaced) - len(beside),
             "unchanged": len(made.same),
-            "binned": len(left),
+            "binned": binned,
         }
         for source in beside:
             note(f"{near(source.path)} was changed on the shelf meanwhile. Both are kept.")
         if not self.quiet and not self.as_json:
-            binned = f", {counts['binned']:,} moved to the bin" if left else ""
-            print(f"{counts['new']:,} new, {counts['replaced']:,} replaced, {counts['unchanged']:,} unchanged{binned}.")
+            last = f", {binned:,} moved to the bin" if binned else ""
+            print(f"{counts['new']:,} new, {counts['replaced']:,} replaced, {counts['unchanged']:,} unchanged{last}.")
 
     def _ids(self, sent: Sent, folder: str) -> list[str]:
         """What the server calls that which is to be handed over."""

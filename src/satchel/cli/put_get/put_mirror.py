@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from satchel.cli.engine.api_types.shelf_types import EntryView
 from satchel.cli.engine.files.local_files import Gathered
 from satchel.cli.engine.http.client import Client
-from satchel.cli.engine.resources.shelf_paths import Places
-from satchel.cli.engine.terminal.output import CommandFailed
+from satchel.cli.engine.resources.shelf_paths import Places, changed
+from satchel.cli.engine.terminal.output import CommandFailed, note
 from satchel.cli.put_get.put_plan import entry_at
 
 
@@ -50,6 +50,12 @@ def surplus(places: Places, found: Gathered, tops: Sequence[str], sent: Collecti
     return left
 
 
-def move_to_bin(client: Client, left: Sequence[Surplus]) -> None:
+def move_to_bin(client: Client, left: Sequence[Surplus]) -> int:
+    """How many went to the bin. What somebody has changed meanwhile stays."""
+    binned = 0
     for each in left:
-        client.call("DELETE", f"/shelf/{each.entry.kind}s/{each.entry.id}", type(None))
+        if changed(client, each.entry, "DELETE"):
+            binned += 1
+        else:
+            note(f"{each.place} was changed on the shelf meanwhile. It stays there.")
+    return binned

@@ -44,7 +44,7 @@ def rm(
 ) -> None:
     """Move files and folders of your shelf to its bin."""
     from satchel.cli.engine.http.client import open_client
-    from satchel.cli.engine.resources.shelf_paths import Places
+    from satchel.cli.engine.resources.shelf_paths import Places, changed
 
     with open_client(server) as client:
         places = Places(client)
@@ -55,7 +55,8 @@ def rm(
                 raise CommandFailed(f"There is nothing at {path} on your shelf. Nothing was removed.")
             entries.append(entry)
         for entry in {entry.id: entry for entry in entries}.values():
-            client.call("DELETE", f"/shelf/{entry.kind}s/{entry.id}", type(None))
+            if not changed(client, entry, "DELETE"):
+                raise CommandFailed(f"{entry.name} was changed on the shelf meanwhile. See `satchel ls`, then decide.")
             print(printable(f"{entry.name} was moved to the bin."))
 
 

@@ -20,6 +20,7 @@ class EntryView(msgspec.Struct, frozen=True, kw_only=True):
     modified_at: str | None = None
     executable: bool
     received: bool
+    etag: str
 
 
 class HitView(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,6 +35,7 @@ class HitView(msgspec.Struct, frozen=True, kw_only=True):
     modified_at: str | None = None
     executable: bool
     received: bool
+    etag: str
     path: list[str]
 
 

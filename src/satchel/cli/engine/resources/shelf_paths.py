@@ -1,12 +1,13 @@
 """Find files and folders on a shelf by the paths that people type."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 from urllib.parse import quote
 
 from satchel.cli.engine.api_types.shelf_types import EntryList, EntryView, HitList, HitView
 from satchel.cli.engine.http.client import Client
+from satchel.cli.engine.http.failures import Refused
 from satchel.cli.engine.terminal.output import CommandFailed
 
 TOP = "root"
@@ -89,6 +90,17 @@ class Places:
             if page.cursor is None:
                 return
             cursor = f"&cursor={quote(page.cursor, safe='')}"
+
+
+def changed(client: Client, entry: Entry, method: str, body: Mapping[str, object] | None = None) -> bool:
+    """Change or delete an entry as we have seen it. False if it has changed on the shelf since, and stays as it is."""
+    try:
+        client.call(method, f"/shelf/{entry.kind}s/{entry.id}", object, body, headers={"If-Match": entry.etag})
+    except Refused as refused:
+        if refused.slug != "entry-changed":
+            raise
+        return False
+    return True
 
 
 def _parts(path: str) -> list[str]:

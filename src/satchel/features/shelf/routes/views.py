@@ -9,6 +9,7 @@ from satchel.edge.files.previews import Preview, preview_of
 from satchel.features.shelf.model import ROOT, Kind
 from satchel.features.shelf.records import FileRow, FolderRow, object_key, pictured
 from satchel.features.shelf.service.context import Shelf
+from satchel.features.shelf.service.entry_state import etag_of
 from satchel.features.shelf.service.placement import Entry
 from satchel.features.shelf.service.search import Hit
 from satchel.features.shelf.service.shelf_bin import Binned
@@ -21,7 +22,7 @@ class EntryView(msgspec.Struct, frozen=True, kw_only=True):
     """A file or a folder on the caller's shelf. `folder_id` is its parent, `root` at the top.
 
     `modified_at` is when it was changed where it came from, if that is known. `received` says that somebody else gave
-    the file its name.
+    the file its name. `etag` is its state, for `If-Match`.
     """
 
     kind: Kind
@@ -38,6 +39,7 @@ class EntryView(msgspec.Struct, frozen=True, kw_only=True):
     expires_at: str | None
     previewable: Preview | None
     picture: PictureView | None
+    etag: str
 
 
 class StepView(msgspec.Struct, frozen=True):
@@ -136,6 +138,7 @@ def _entry_view(entry: Entry, picture: PictureView | None) -> EntryView:
         expires_at=(entry.expires_at or None) if isinstance(entry, FileRow) else None,
         previewable=preview_of(entry.name, entry.content_type) if isinstance(entry, FileRow) else None,
         picture=picture,
+        etag=f'"{etag_of(entry)}"',
     )
 
 
