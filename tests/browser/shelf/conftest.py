@@ -1,6 +1,8 @@
 """A shelf that is filled over the API, and its owner in a browser."""
 
 import base64
+import hashlib
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page
@@ -24,8 +26,19 @@ class Shelf:
         assert made.status_code == 201, made.text
         return made.json()["id"]
 
-    def put(self, name: str, content: bytes, folder: str, content_type: str = "") -> str:
+    def put(
+        self,
+        name: str,
+        content: bytes,
+        folder: str,
+        content_type: str = "",
+        *,
+        replaces: tuple[str, bytes] = ("", b""),
+    ) -> str:
+        """Its id; `replaces` has the id of a file, and what it contains."""
         said = {"destination": "shelf", "folder": folder, "filename": name, "filetype": content_type}
+        if replaces[0]:
+            said |= {"replaces": replaces[0], "replacedSha256": hashlib.sha256(replaces[1]).hexdigest()}
         metadata = ",".join(
             f"{key} {base64.b64encode(value.encode()).decode()}" for key, value in said.items() if value
         )
@@ -39,6 +52,9 @@ class Shelf:
         made = self.client.post("/api/v1/uploads", headers=headers, content=content)
         assert made.status_code == 201, made.text
         return made.headers["location"].rpartition("/")[2]
+
+    def versions(self, file_id: str) -> list[dict[str, Any]]:
+        return self.client.get(f"/api/v1/shelf/files/{file_id}/versions", headers=self.headers).json()["versions"]
 
     def names(self, folder: str) -> list[str]:
         query = {"folder": folder, "limit": 1000}

@@ -7,7 +7,13 @@ type Contents = Answer<'/api/v1/shelf/entries'>;
  * `at` is where its bytes are, for what is shown in the same way but stands elsewhere, such as in a room, and `picturesAt`
  * where its pictures are, if that is another place; `query` is what has to be said there, such as a pass.
  */
-export type Entry = Contents['entries'][number] & { at?: string; picturesAt?: string; query?: string };
+export type Entry = Omit<Contents['entries'][number], 'etag'> & {
+  /** The state that was seen, of what stands on the shelf. */
+  etag?: string;
+  at?: string;
+  picturesAt?: string;
+  query?: string;
+};
 /** What is needed to show the thumbnail of an entry. */
 export type Pictured = Pick<
   Entry,
@@ -23,8 +29,9 @@ export type Slice<Item> = { entries: Item[]; cursor: Cursor };
 
 const PAGE = 100;
 
-export function readFolder(folder: string, sort: Sort, cursor: Cursor): Promise<Contents> {
-  return ask(http.GET('/api/v1/shelf/entries', { params: { query: { folder, sort, ...paging(cursor) } } }));
+export function readFolder(folder: string, sort: Sort, cursor: Cursor, limit = PAGE): Promise<Contents> {
+  const query = { folder, sort, ...paging(cursor), limit };
+  return ask(http.GET('/api/v1/shelf/entries', { params: { query } }));
 }
 
 export function readEntry(fileId: string): Promise<Entry> {

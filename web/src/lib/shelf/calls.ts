@@ -15,29 +15,42 @@ export function readUsage(): Promise<Usage> {
   return ask(http.GET('/api/v1/shelf/usage'));
 }
 
-/** Give it another name, or put it into another folder. */
-export function change({ kind, id }: Entry, body: { name?: string; folder_id?: string }): Promise<Entry> {
+/** Give it another name, or put it into another folder, if it is still as it was seen. */
+export function change(entry: Entry, body: { name?: string; folder_id?: string }): Promise<Entry> {
+  const { kind, id } = entry;
+  const header = asSeen(entry);
   return kind === 'folder'
-    ? ask(http.PATCH('/api/v1/shelf/folders/{folder_id}', { params: { path: { folder_id: id } }, body }))
-    : ask(http.PATCH('/api/v1/shelf/files/{file_id}', { params: { path: { file_id: id } }, body }));
+    ? ask(
+        http.PATCH('/api/v1/shelf/folders/{folder_id}', {
+          params: { path: { folder_id: id }, header },
+          body,
+        }),
+      )
+    : ask(http.PATCH('/api/v1/shelf/files/{file_id}', { params: { path: { file_id: id }, header }, body }));
+}
+
+function asSeen({ etag }: Entry): { 'If-Match'?: string } {
+  return etag ? { 'If-Match': etag } : {};
 }
 
 /** Sets when a file expires; null keeps it for good. */
 export function keepUntil(file: Entry, expires_at: string | null): Promise<Entry> {
   return ask(
     http.PATCH('/api/v1/shelf/files/{file_id}', {
-      params: { path: { file_id: file.id } },
+      params: { path: { file_id: file.id }, header: asSeen(file) },
       body: { expires_at },
     }),
   );
 }
 
 /** Into the bin. */
-export async function remove({ kind, id }: Entry): Promise<void> {
+export async function remove(entry: Entry): Promise<void> {
+  const { kind, id } = entry;
+  const header = asSeen(entry);
   await unlessGone(
     kind === 'folder'
-      ? ask(http.DELETE('/api/v1/shelf/folders/{folder_id}', { params: { path: { folder_id: id } } }))
-      : ask(http.DELETE('/api/v1/shelf/files/{file_id}', { params: { path: { file_id: id } } })),
+      ? ask(http.DELETE('/api/v1/shelf/folders/{folder_id}', { params: { path: { folder_id: id }, header } }))
+      : ask(http.DELETE('/api/v1/shelf/files/{file_id}', { params: { path: { file_id: id }, header } })),
   );
 }
 

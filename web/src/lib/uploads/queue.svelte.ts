@@ -206,7 +206,9 @@ class Queue {
   #arrived(upload: Upload, became: string | undefined): void {
     this.memory.forget(upload.fingerprint);
     upload.became = became;
-    upload.move('arrive');
+    // Somebody changed what it was to replace: the server keeps both.
+    const beside = became !== undefined && upload.replaces !== undefined && became !== upload.replaces;
+    upload.move('arrive', beside ? t('uploads.keptBoth', { name: upload.name }) : '');
     for (const { destination, callback } of this.#arrivals) {
       if (became && destination === upload.whereto.destination) callback(became);
     }

@@ -53,6 +53,11 @@ export class Upload {
     this.size = file.size;
   }
 
+  /** The file whose contents it is to replace. */
+  get replaces(): string | undefined {
+    return this.details.replaces;
+  }
+
   /** Everything is sent, and the server puts it together. */
   get finishing(): boolean {
     return this.state === 'sending' && this.size > 0 && this.sent >= this.size;
