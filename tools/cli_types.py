@@ -107,11 +107,12 @@ GROUPS = {
     "score_types": Group(
         "Scores, their pages, movements and parts.",
         "ScoreItemView ScorePageView MovementView ScorePartView SnapshotView ImportView ScoreView ScoreCard ScoreUsage "
-        "ScoreList ScoreShareView",
+        "ScoreList ScoreShareView ScoreLayoutView",
         unread={
             "ScoreItemView": "picture",
             "ScoreView": "jumps layers marks",
             "ScoreCard": "cover",
+            "ScoreLayoutView": "bars layers marks pages",
         },
     ),
     # Ids become parts of paths and of what is computed, so nothing else is accepted in their place.

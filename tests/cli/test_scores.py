@@ -73,6 +73,10 @@ def test_music_is_added_when_its_pages_are_made(someone: Person) -> None:
     assert ran.code == 0, ran.err
     assert ran.out.startswith("Air: 1 page, id ")
     assert titles(someone) == {"Air": ("Ann Bach", 1)}
+    ran = someone.run("score", "export", "Air", "viola.pdf", "--transpose", "-2", "--instrument", "viola")
+    assert ran.code == 0, ran.err
+    assert (someone.home / "viola.pdf").read_bytes().startswith(b"%PDF-1.7")
+    assert explains(someone.run("score", "export", "Air", "--instrument", "Tuba"), 1, "It has: Flute, Viola.")
     ran = someone.run("score", "add", "half.pdf", "bwv1068.musicxml", "--title", "Both")
     assert ran.code == 1
     assert "Not added: half.pdf: " in ran.err

@@ -146,6 +146,7 @@ ACCESS: dict[tuple[str, str], tuple[set[str], dict[str, Any]]] = {
     ("DELETE", "/scores/{score_id}/items/{item_id}"): (MEMBERS, {}),
     ("GET", "/scores/{score_id}/items/{item_id}/content"): (EVERYBODY, {}),
     ("GET", "/scores/{score_id}/items/{item_id}/picture/{size}/{version}"): (EVERYBODY, {}),
+    ("GET", "/scores/{score_id}/layout"): (EVERYBODY, {}),
     ("GET", "/scores/{score_id}/marks"): (EVERYBODY, {}),
     ("POST", "/scores/{score_id}/layers"): (MEMBERS, {"json": {"name": "Mine"}}),
     ("PATCH", "/scores/{score_id}/layers/{layer_id}"): (MEMBERS, {"json": {"name": "New"}}),

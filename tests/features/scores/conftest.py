@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from satchel.features.accounts.adapters import ScopeGrants
-from satchel.features.scores.limits import SHARES_PER_PERSON
+from satchel.features.scores.limits import LAYOUTS_PER_PERSON, SHARES_PER_PERSON
 from satchel.features.scores.service.context import Scores
 from satchel.kernel.events import Events
 from satchel.kernel.signature import Signer
@@ -46,6 +46,7 @@ async def scores(make: Make, request: pytest.FixtureRequest, tmp_path: Path) -> 
             events=Events(),
             pages=pages,
             shares=SHARES_PER_PERSON.on(ephemeral),
+            layouts_made=LAYOUTS_PER_PERSON.on(ephemeral),
             most_scores=10,
             most_bytes=500 * 1024 * 1024,
         )

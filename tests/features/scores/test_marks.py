@@ -37,7 +37,7 @@ async def look(caller: Caller, score: dict[str, Any]) -> list[str]:
 async def test_marks_of_every_kind_come_back(satchel: Satchel, ann: Caller) -> None:
     score = await with_pages(ann, 2)
     layer = await layered(ann, score)
-    anchor = {"part": 1, "bar": 12, "beat": 2500, "dx": -20, "dy": 35}
+    anchor = {"part": 1, "bar": 12, "beat": 2500, "dx": -20, "dy": 35, "staff": 1}
     wanted: list[dict[str, Any]] = [
         pen(score),
         pen(score, 1, kind="highlighter", width=300),

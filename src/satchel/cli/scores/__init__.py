@@ -83,6 +83,15 @@ def export(
         str | None, typer.Argument(metavar="[FILE]", help="Where to. Default: its title.pdf, here.")
     ] = None,
     part: Annotated[str | None, typer.Option("--part", metavar="NAME", help="Only the pages of this part.")] = None,
+    transpose: Annotated[
+        int, typer.Option("--transpose", metavar="SEMITONES", min=-12, max=12, help="Engraved music, so much higher.")
+    ] = 0,
+    instrument: Annotated[
+        str | None, typer.Option("--instrument", metavar="NAME", help="Engraved music, of this instrument alone.")
+    ] = None,
+    size: Annotated[
+        str, typer.Option("--size", metavar="SIZE", help="Engraved music: small, normal or large.")
+    ] = "normal",
     plain: Annotated[bool, typer.Option("--without-marks", help="Leave out all marks.")] = False,
     json: Json = False,
     server: Server = None,
@@ -91,11 +100,14 @@ def export(
     from satchel.cli.engine.http.client import open_client
     from satchel.cli.engine.terminal.sizes import shown_bytes
     from satchel.cli.scores.score_find import find_score
-    from satchel.cli.scores.score_pdf import export_score
+    from satchel.cli.scores.score_pdf import Wanted, export_score
 
+    if size not in ("small", "normal", "large"):
+        raise Misused("A size is small, normal or large.")
+    wanted = Wanted(part=part, transpose=transpose, instrument=instrument, size=size, with_marks=not plain)
     with open_client(server) as client:
         found = find_score(client, name)
-        path, size_bytes = export_score(client, found, file, part=part, with_marks=not plain)
+        path, size_bytes = export_score(client, found, file, wanted)
     value = {"score_id": found.score_id, "saved_as": str(path), "size_bytes": size_bytes}
     answer(value, [printable(f"{found.title}: {path}, {shown_bytes(size_bytes)}")], as_json=json)
 

@@ -19,7 +19,7 @@ from satchel.declaration import Platform, Repeated, RouteNeeds, Slice
 from satchel.edge.api.endpoints import Router
 from satchel.features.scores.adapters import LinkedScores
 from satchel.features.scores.events import LIVE_EVENTS
-from satchel.features.scores.limits import LIMITS, SHARES_PER_PERSON
+from satchel.features.scores.limits import LAYOUTS_PER_PERSON, LIMITS, SHARES_PER_PERSON
 from satchel.features.scores.needs import Grants, People
 from satchel.features.scores.records import EPHEMERAL_KEYS, SHAPES
 from satchel.features.scores.routes import routes
@@ -43,6 +43,7 @@ def _make(platform: Platform, *, grants: Grants, people: People) -> Scores:
         pictures=platform.pictures,
         events=platform.events,
         shares=SHARES_PER_PERSON.on(stores.ephemeral),
+        layouts_made=LAYOUTS_PER_PERSON.on(stores.ephemeral),
         pages=ScorePages(stores.objects),
         most_scores=platform.settings.score_limit,
         most_bytes=platform.settings.score_quota,

@@ -1,4 +1,4 @@
-"""How often people may share scores."""
+"""How often people may share scores, and lay music out anew."""
 
 from datetime import timedelta
 
@@ -8,4 +8,6 @@ from satchel.stores.patterns.throttle import Limit
 SHARES_PER_PERSON = Limit(
     "score-share", 200, timedelta(hours=1), per="person", about="people that scores are shared with"
 )
-LIMITS = (SHARES_PER_PERSON,)
+# Each takes a core for seconds.
+LAYOUTS_PER_PERSON = Limit("score-layout", 300, timedelta(hours=1), per="person", about="scores laid out or transposed")
+LIMITS = (SHARES_PER_PERSON, LAYOUTS_PER_PERSON)

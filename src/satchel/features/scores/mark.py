@@ -21,6 +21,7 @@ _STAMP = re.compile(r"[a-z0-9-]{1,32}")
 _Place = Annotated[int, msgspec.Meta(ge=-_MARGIN, le=PAGE_EDGE + _MARGIN)]
 _Size = Annotated[int, msgspec.Meta(ge=0, le=PAGE_EDGE)]
 _Bar = Annotated[int, msgspec.Meta(ge=0, le=100_000)]
+_Offset = Annotated[int, msgspec.Meta(ge=-2 * PAGE_EDGE, le=2 * PAGE_EDGE)]
 
 
 class MarkTooLong(Invalid):
@@ -31,13 +32,18 @@ class MarkTooLong(Invalid):
 
 
 class Anchor(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The place in engraved music that a mark keeps when it is laid out anew. The beat is in thousandths."""
+    """The place in engraved music that a mark keeps when it is laid out anew, and how far from there it is.
+
+    Parts, the staves of a part, and bars count from 0. The beat is in thousandths of a quarter. `dx` and `dy` are
+    ten-thousandths of the page, from the beat and the upper line of the staff.
+    """
 
     part: _Bar
     bar: _Bar
     beat: Annotated[int, msgspec.Meta(ge=0, le=10_000_000)] = 0
-    dx: _Place = 0
-    dy: _Place = 0
+    dx: _Offset = 0
+    dy: _Offset = 0
+    staff: _Bar = 0
 
 
 class NewMark(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -71,7 +77,7 @@ class StoredMark(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     text: str = msgspec.field(name="t", default="")
     stamp: str = msgspec.field(name="m", default="")
     size: int = msgspec.field(name="z", default=0)
-    # Part, bar, beat, and how far from there.
+    # Part, bar, beat, how far from there, and the staff of the part.
     anchor: list[int] = msgspec.field(name="n", default_factory=list[int])
 
 
@@ -117,7 +123,7 @@ def write_mark(new: NewMark, layer_id: int, seq: int) -> str:
         text=new.text,
         stamp=new.stamp,
         size=new.size,
-        anchor=[] if anchor is None else [anchor.part, anchor.bar, anchor.beat, anchor.dx, anchor.dy],
+        anchor=[] if anchor is None else anchor_numbers(anchor),
     )
     text = encode_mark(stored)
     if len(text) > MAX_CHARACTERS or len(cut(text)) > MAX_PIECES:
@@ -134,10 +140,6 @@ def read_mark(text: str) -> StoredMark:
 
 
 def mark_view(mark_id: int, mark: StoredMark) -> MarkView:
-    anchor = None
-    if mark.anchor:
-        part, bar, beat, dx, dy = mark.anchor
-        anchor = Anchor(part=part, bar=bar, beat=beat, dx=dx, dy=dy)
     return MarkView(
         mark_id=mark_id,
         layer_id=mark.layer_id,
@@ -152,8 +154,19 @@ def mark_view(mark_id: int, mark: StoredMark) -> MarkView:
         text=mark.text,
         stamp=mark.stamp,
         size=mark.size,
-        anchor=anchor,
+        anchor=anchor_of(mark),
     )
+
+
+def anchor_numbers(anchor: Anchor) -> list[int]:
+    return [anchor.part, anchor.bar, anchor.beat, anchor.dx, anchor.dy, anchor.staff]
+
+
+def anchor_of(mark: StoredMark) -> Anchor | None:
+    if not mark.anchor:
+        return None
+    part, bar, beat, dx, dy, *staff = mark.anchor
+    return Anchor(part=part, bar=bar, beat=beat, dx=dx, dy=dy, staff=staff[0] if staff else 0)
 
 
 def _check(new: NewMark) -> None:

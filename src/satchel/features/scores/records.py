@@ -481,5 +481,14 @@ def item_key(owner: OwnerId, score_id: ScoreId, item_id: ItemId, kind: StoredKin
     return f"{score_prefix(owner, score_id)}item/{public_id(item_id)}/{FILE_NAMES[kind]}"
 
 
+def layouts_prefix(owner: OwnerId, score_id: ScoreId, source: ItemId) -> str:
+    """What the keys of all that was made of engraved music begin with, besides the pages of its import."""
+    return f"{score_prefix(owner, score_id)}item/{public_id(source)}/layout/"
+
+
+def layout_key(owner: OwnerId, score_id: ScoreId, source: ItemId, name: str) -> str:
+    return f"{layouts_prefix(owner, score_id, source)}{name}"
+
+
 def snapshot_key(owner: OwnerId, score_id: ScoreId, snapshot_id: SnapshotId) -> str:
     return f"{score_prefix(owner, score_id)}snapshot/{public_id(snapshot_id)}.json"

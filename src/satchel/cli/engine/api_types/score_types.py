@@ -129,3 +129,12 @@ class ScoreShareView(msgspec.Struct, frozen=True, kw_only=True):
     role: Literal["editor", "marker", "reader"]
     name: str | None = None
     granted_at: str
+
+
+class ScoreLayoutView(msgspec.Struct, frozen=True, kw_only=True):
+    """A score laid out as you want it: pages, where its bars are, and the marks that you see, moved with the music."""
+
+    transpose: int
+    instrument: int
+    size: Literal["large", "normal", "small"]
+    instruments: list[str]

@@ -4,6 +4,7 @@ from satchel.edge.api.endpoints import Router
 from satchel.features.scores.routes import (
     score_contents,
     score_export,
+    score_layouts,
     score_marks,
     score_shares,
     score_snapshots,
@@ -17,6 +18,7 @@ def routes(context: Scores) -> list[Router]:
         scores.routes(context),
         score_contents.routes(context),
         score_export.routes(context),
+        score_layouts.routes(context),
         score_marks.routes(context),
         score_shares.routes(context),
         score_snapshots.routes(context),

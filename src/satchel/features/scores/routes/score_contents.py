@@ -6,6 +6,7 @@ from satchel.edge.api.endpoints import Router
 from satchel.edge.files.downloads import Download, attached_as
 from satchel.edge.files.pictures import BYTES, RAISES, picture_answer
 from satchel.edge.http.callers import Member
+from satchel.features.scores.layout import LayoutPage, read_layout_page
 from satchel.features.scores.model import (
     CONTENT_TYPES,
     PAGES,
@@ -15,16 +16,18 @@ from satchel.features.scores.model import (
     ScoreUnknown,
     read_id,
 )
-from satchel.features.scores.records import ItemEntry, item_key, pictured
+from satchel.features.scores.records import ItemEntry, item_key, layout_key, pictured
 from satchel.features.scores.routes.scores import Anybody, viewer_of
 from satchel.features.scores.routes.views import ScoreItemList, item_views
 from satchel.features.scores.service import item_delete
 from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.item_delete import is_pinned
 from satchel.features.scores.service.page_set import read_items
+from satchel.features.scores.service.page_source import source_pages
 from satchel.features.scores.service.score_find import Found, find_score
 from satchel.kernel.errors import Forbidden
 from satchel.media.pictures import NoPicture
+from satchel.stores.ports.objects import ObjectMissing
 
 # An item never changes. It is for this browser only.
 _FOR_EVER = "private, max-age=31536000, immutable"
@@ -49,6 +52,8 @@ def routes(scores: Scores) -> Router:
     async def show_item(caller: Anybody, score_id: str, item_id: str) -> Response:
         """Show a page as it was uploaded. What is at this address never changes, so keep it."""
         found = await find_score(scores, viewer_of(caller), score_id)
+        if (laid := read_layout_page(item_id)) is not None:
+            return await _show_layout(scores, found, laid)
         entry = await _find_item(scores, found, item_id)
         key = item_key(found.owner, found.score_id, entry.item_id, entry.kind)
         disposition = "inline" if entry.kind in PAGES else attached_as(entry.name)
@@ -70,6 +75,20 @@ def routes(scores: Scores) -> Router:
         return await picture_answer(scores.pictures, source, size, version)
 
     return router
+
+
+async def _show_layout(scores: Scores, found: Found, page: LayoutPage) -> Response:
+    """Only of music of which a page is shown; a layout shows all of it."""
+    items = await read_items(scores, found)
+    made_of = source_pages(items, found.row.data.pages).values()
+    key = layout_key(found.owner, found.score_id, page.source, f"{page.choice.name}/{page.number}.svg")
+    if all(made.source.item_id != page.source for made in made_of):
+        raise ItemUnknown("This score has no such item.")
+    try:
+        await scores.objects.head(key)
+    except ObjectMissing:
+        raise ItemUnknown("This layout is no longer kept. Read the layout again.") from None
+    return Download(scores.objects, key, disposition="inline", cache=_FOR_EVER, content_type=CONTENT_TYPES["s"])
 
 
 async def _find_item(scores: Scores, found: Found, item_id: str) -> ItemEntry:

@@ -6,22 +6,23 @@ from contextlib import aclosing
 
 from starlette.responses import Response
 
-from satchel.edge.api.endpoints import Query, Router
+from satchel.edge.api.endpoints import Router
 from satchel.edge.files.pictures import BYTES
 from satchel.edge.files.streamed_file import StreamedFile
+from satchel.features.scores.layout import IMPORTED, LayoutChoice
 from satchel.features.scores.model import ScoreUnknown
+from satchel.features.scores.routes.score_layouts import LAYOUT_REFUSALS, LayoutOptions, count_layout
 from satchel.features.scores.routes.scores import Anybody, viewer_of
 from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.score_export import NoPages, PartUnknown, export_score
 from satchel.media.export_file import ExportTooLarge
-from satchel.media.score_pages import PagesRefused
 
 # Each has a process of its own. Others wait.
 _AT_ONCE = 2
 
 
-class ExportQuery(Query, frozen=True, kw_only=True):
-    """Only the pages of one part; with or without marks."""
+class ExportQuery(LayoutOptions, frozen=True, kw_only=True):
+    """Only the pages of one part, or engraved music laid out anew for one instrument; with or without marks."""
 
     part: int | None = None
     marks: bool = True
@@ -39,11 +40,16 @@ def routes(scores: Scores) -> Router:
     @router.get(
         "/scores/{score_id}/export",
         produces=BYTES,
-        raises=(ScoreUnknown, PartUnknown, NoPages, ExportTooLarge, PagesRefused),
+        raises=(ScoreUnknown, PartUnknown, NoPages, ExportTooLarge, *LAYOUT_REFUSALS),
     )
     async def export(caller: Anybody, score_id: str, query: ExportQuery) -> Response:
         """Export a score as a PDF: its pages, or those of one part, with the marks that you see on them."""
-        made = await export_score(scores, viewer_of(caller), score_id, part_id=query.part, with_marks=query.marks)
+        choice = LayoutChoice(transpose=query.transpose, part=query.instrument, size=query.size)
+        if choice != IMPORTED:
+            await count_layout(scores, caller)
+        made = await export_score(
+            scores, viewer_of(caller), score_id, part_id=query.part, with_marks=query.marks, choice=choice
+        )
         pieces = in_place(made.pieces)
         first = await anext(pieces)
         return StreamedFile(f"{made.name}.pdf", "application/pdf", first, pieces)

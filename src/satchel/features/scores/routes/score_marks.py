@@ -10,6 +10,7 @@ from satchel.edge.api.endpoints import Body, Query, Router
 from satchel.edge.api.idempotency_key import idempotency_key_of
 from satchel.edge.http.callers import Member
 from satchel.features.scores.events import ScoreLayersEvent, ScoreMarksEvent, ScoreTurnedEvent
+from satchel.features.scores.layout import IMPORTED, MAX_TRANSPOSE, LayoutChoice, LayoutSize
 from satchel.features.scores.mark import MarkTooLong, NewMark, mark_view
 from satchel.features.scores.model import (
     LayerUnknown,
@@ -24,10 +25,12 @@ from satchel.features.scores.routes.scores import Anybody, Number, Words, viewer
 from satchel.features.scores.routes.views import LayerView, ScoreMarks, layer_views, mark_views, name_of
 from satchel.features.scores.service import layer_change, mark_change, score_presence
 from satchel.features.scores.service.context import Scores
+from satchel.features.scores.service.layout_view import NotEngraved
 from satchel.features.scores.service.mark_change import MarkChange, MarksChanged
 from satchel.features.scores.service.mark_read import may_see, visible_layers, visible_marks
 from satchel.features.scores.service.score_find import Found, find_score, read_whole
 from satchel.kernel.errors import Forbidden
+from satchel.media.score_pages import PagesRefused
 
 MAX_AT_ONCE = 200
 Some = Annotated[list[Number], msgspec.Meta(max_length=MAX_AT_ONCE)]
@@ -61,6 +64,14 @@ class ChangedMark(NewMark, frozen=True, kw_only=True):
     mark_id: Number
 
 
+class LayoutBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The layout on whose pages marks stand, as it was read."""
+
+    transpose: Annotated[int, msgspec.Meta(ge=-MAX_TRANSPOSE, le=MAX_TRANSPOSE)] = 0
+    instrument: Annotated[int, msgspec.Meta(ge=0, le=999)] = 0
+    size: LayoutSize = "normal"
+
+
 class MarksBody(Body, frozen=True, kw_only=True):
     """What to do with the marks of a layer, in one step."""
 
@@ -69,6 +80,7 @@ class MarksBody(Body, frozen=True, kw_only=True):
         default_factory=list[ChangedMark]
     )
     remove: Some = msgspec.field(default_factory=list[int])
+    layout: LayoutBody | None = None
 
 
 class MarksWritten(msgspec.Struct, frozen=True):
@@ -148,7 +160,7 @@ def routes(scores: Scores) -> Router:
 
     @router.post(
         "/scores/{score_id}/layers/{layer_id}/marks",
-        raises=(*REFUSALS, MarkUnknown, PageGone, TooManyMarks, MarkTooLong),
+        raises=(*REFUSALS, MarkUnknown, PageGone, TooManyMarks, MarkTooLong, NotEngraved, PagesRefused),
         sends={"Idempotency-Key": "letters, digits, - and _: a retry with the same key marks once"},
     )
     async def change_marks(
@@ -159,6 +171,7 @@ def routes(scores: Scores) -> Router:
             new=body.add,
             changed={each.mark_id: each for each in body.change},
             removed=body.remove,
+            choice=_choice(body.layout),
         )
         key = idempotency_key_of(request)
         done = await mark_change.change_marks(
@@ -196,6 +209,12 @@ def routes(scores: Scores) -> Router:
         await score_presence.tell_onlookers(scores, found, event)
 
     return router
+
+
+def _choice(layout: LayoutBody | None) -> LayoutChoice:
+    if layout is None:
+        return IMPORTED
+    return LayoutChoice(transpose=layout.transpose, part=layout.instrument, size=layout.size)
 
 
 async def _layer(scores: Scores, layer: LayerRow) -> LayerView:

@@ -1,7 +1,8 @@
 """What every use case of scores needs, assembled once by the wiring."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from satchel.features.scores.layout import LayoutCache
 from satchel.features.scores.needs import Grants, People
 from satchel.kernel.clock import Clock
 from satchel.kernel.events import Events
@@ -26,9 +27,11 @@ class Scores:
     pictures: Pictures
     events: Events
     shares: Throttle
+    layouts_made: Throttle
     pages: ScorePages
     most_scores: int
     most_bytes: int
+    layouts: LayoutCache = field(default_factory=LayoutCache)
     # How many writes fit into a transaction.
     most_writes: int = MAX_TRANSACTION_ITEMS
 

@@ -8,6 +8,8 @@ from satchel.features.scores.model import MAX_SNAPSHOTS, PAGES, ItemId, ItemInUs
 from satchel.features.scores.records import IMPORT, ITEM_SUMMARY, SCORE, SNAPSHOT, ItemEntry, ItemsRow, item_key
 from satchel.features.scores.service import item_lock
 from satchel.features.scores.service.context import Scores
+from satchel.features.scores.service.layout_make import forget_layouts
+from satchel.features.scores.service.page_set import read_items
 from satchel.features.scores.service.score_find import Found, Viewer, find_score
 from satchel.kernel.errors import SatchelError
 from satchel.stores.patterns.optimistic_update import optimistic_update
@@ -25,6 +27,8 @@ async def delete_item(scores: Scores, viewer: Viewer, public: str, item: str) ->
     try:
         await scores.pictures.delete([key])
         await scores.objects.delete(key)
+        if entry.kind not in PAGES:
+            await forget_layouts(scores, await read_items(scores, found), entry.item_id)
     except SatchelError as error:
         # The garbage collection finds it.
         _log.warning("the bytes of a deleted item are still there: %s", error.detail)

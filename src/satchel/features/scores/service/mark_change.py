@@ -1,16 +1,18 @@
 """Adds, changes and removes marks of one layer in one step, which gets the next sequence number of the layer."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import msgspec
 
+from satchel.features.scores.layout import IMPORTED, LayoutChoice
 from satchel.features.scores.mark import NewMark, StoredMark, read_mark, write_mark
 from satchel.features.scores.model import MarkUnknown, PageGone
 from satchel.features.scores.records import LAYER, DoneMarks, LayerRow
 from satchel.features.scores.service import annotations
 from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.layer_change import find_own_layer
+from satchel.features.scores.service.layout_view import with_anchors
 from satchel.features.scores.service.mark_read import Marked
 from satchel.features.scores.service.score_find import Found, Viewer
 from satchel.stores.patterns.optimistic_update import StaleRead, optimistic_update
@@ -27,6 +29,8 @@ class MarkChange:
     new: Sequence[NewMark] = ()
     changed: Mapping[int, NewMark] = field(default_factory=dict[int, NewMark])
     removed: Sequence[int] = ()
+    # The layout on whose pages the marks stand.
+    choice: LayoutChoice = IMPORTED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +57,7 @@ async def change_marks(
         return MarksChanged(found=found, layer=layer, seq=done.seq, new_ids=new_ids)
     if found.row.locked_until > scores.now():
         raise StaleRead
+    change = await _placed(scores, found, change)
     _check_pages(found, change)
     removed = await _own_marks(scores, found, layer, change)
     seq = layer.seq + 1
@@ -79,6 +84,15 @@ async def change_marks(
         written=[Marked(mark_id, read_mark(text)) for mark_id, text in texts.items()],
         removed=sorted(removed),
     )
+
+
+async def _placed(scores: Scores, found: Found, change: MarkChange) -> MarkChange:
+    """Marks on engraved pages, anchored in the music."""
+    if not change.new and not change.changed:
+        return change
+    placed = await with_anchors(scores, found, [*change.new, *change.changed.values()], change.choice)
+    new, changed = placed[: len(change.new)], placed[len(change.new) :]
+    return replace(change, new=new, changed=dict(zip(change.changed, changed, strict=True)))
 
 
 def _check_pages(found: Found, change: MarkChange) -> None:

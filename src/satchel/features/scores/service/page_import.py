@@ -7,7 +7,6 @@ file and the number of the page, so a page that is made twice is entered once.
 
 import hashlib
 import logging
-import uuid
 from contextlib import aclosing
 from datetime import timedelta
 
@@ -18,16 +17,13 @@ from satchel.features.scores.model import (
     LETTERS,
     Email,
     ImportState,
-    ItemId,
     OwnerId,
     ScoreId,
     ScoresFull,
     ScoreUnknown,
-    StoredKind,
     TooManyItems,
     TooManyPages,
     public_id,
-    stored_id,
 )
 from satchel.features.scores.records import (
     IMPORT,
@@ -41,10 +37,13 @@ from satchel.features.scores.records import (
 from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.import_facts import name_movements, name_score
 from satchel.features.scores.service.item_add import append_page, enter_item
+from satchel.features.scores.service.layout_make import keep_imported
+from satchel.features.scores.service.page_set import read_items
+from satchel.features.scores.service.page_source import ENGRAVED, SOURCES, page_item
 from satchel.features.scores.service.score_find import Found, Viewer, find_of
 from satchel.features.scores.service.score_presence import tell_onlookers
 from satchel.kernel.errors import SatchelError
-from satchel.media.score_pages import MadePage, PageSource, PagesRefused, SourceFacts, SourceKind
+from satchel.media.score_pages import MadePage, PageSource, PagesRefused, SourceFacts
 from satchel.stores.ports.expressions import assign, attr
 from satchel.stores.ports.objects import ObjectMissing, SmallObject
 from satchel.stores.ports.table import ConditionFailed
@@ -55,7 +54,6 @@ _HELD_FOR = 90_000
 _AT_ONCE = 20
 _MOST_IMPORTS = 500
 _QUEUE = "sj:all"
-_SOURCES: dict[StoredKind, SourceKind] = {"d": "pdf", "x": "musicxml", "m": "mxl", "e": "mei", "a": "abc"}
 _log = logging.getLogger("satchel.scores")
 replace = msgspec.structs.replace
 
@@ -126,13 +124,14 @@ async def _made(scores: Scores, job: ImportJobRow, row: ImportRow) -> ImportRow:
 
 
 async def _make_pages(scores: Scores, job: ImportJobRow, row: ImportRow) -> ImportRow:
-    source = PageSource(item_key(row.owner, row.score_id, row.item_id, row.kind), row.name, _SOURCES[row.kind])
+    source = PageSource(item_key(row.owner, row.score_id, row.item_id, row.kind), row.name, SOURCES[row.kind])
     row = replace(row, state="running")
-    facts = SourceFacts(pages=0)
+    facts, maps, first = SourceFacts(pages=0), list[bytes](), row.done
     async with aclosing(scores.pages.make(source, first=row.done)) as made:
         async for each in made:
             if isinstance(each, MadePage):
                 await _enter(scores, row, each)
+                maps.append(each.map)
                 row = replace(row, done=each.number + 1)
             else:
                 facts = each
@@ -142,6 +141,10 @@ async def _make_pages(scores: Scores, job: ImportJobRow, row: ImportRow) -> Impo
             await scores.tables.update(
                 IMPORT_JOB.table, _key(job), [assign("xt", scores.now() + _HELD_FOR)], when=attr("o").exists()
             )
+    if row.kind in ENGRAVED and first == 0:
+        # If somebody else has begun it, the map is made when it is needed.
+        found = await find_of(scores, Viewer(row.owner, Email("")), row.owner, row.score_id)
+        await keep_imported(scores, await read_items(scores, found), row.item_id, facts, maps)
     await name_movements(scores, row, facts, [page_item(row.item_id, number) for number in range(facts.pages)])
     return replace(row, state="ready")
 
@@ -162,12 +165,6 @@ async def _enter(scores: Scores, row: ImportRow, made: MadePage) -> None:
     if kind != "s":
         await scores.pictures.make([pictured(row.owner, row.score_id, item.item_id, kind)])
     await append_page(scores, row.owner, row.score_id, item)
-
-
-def page_item(source: ItemId, number: int) -> ItemId:
-    """The id of a page of a file, which has the same one whenever it is made."""
-    digest = hashlib.blake2b(f"{source}/{number}".encode(), digest_size=16).digest()
-    return ItemId(stored_id(uuid.UUID(bytes=digest, version=4)))
 
 
 async def _note(scores: Scores, row: ImportRow) -> None:

@@ -4,10 +4,13 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
+from satchel.features.scores.layout import IMPORTED, LayoutChoice
 from satchel.features.scores.mark import KINDS_OF_MARKS, StoredMark
+from satchel.features.scores.model import PageId, StoredKind
 from satchel.features.scores.records import PageEntry, item_key
 from satchel.features.scores.service.context import Scores
-from satchel.features.scores.service.mark_read import visible_marks
+from satchel.features.scores.service.layout_view import lay_out
+from satchel.features.scores.service.mark_read import Marked, visible_marks
 from satchel.features.scores.service.score_find import Found, Viewer, read_whole
 from satchel.kernel.errors import Invalid, NotFound
 from satchel.media.score_jobs import PageKind
@@ -38,20 +41,51 @@ class Exported:
     pieces: AsyncGenerator[bytes]
 
 
+@dataclass(frozen=True, slots=True)
+class _Sheet:
+    """A page to be exported, and where its image is."""
+
+    page_id: PageId
+    key: str
+    kind: StoredKind
+    rotation: int
+
+
 async def export_score(
-    scores: Scores, viewer: Viewer, public: str, *, part_id: int | None, with_marks: bool
+    scores: Scores,
+    viewer: Viewer,
+    public: str,
+    *,
+    part_id: int | None,
+    with_marks: bool,
+    choice: LayoutChoice = IMPORTED,
 ) -> Exported:
+    """As its pages are, or laid out as somebody wants: then a part is a choice of pages no more."""
     whole = await read_whole(scores, viewer, public)
     found = whole.found
+    seen = visible_marks(whole, viewer) if with_marks else []
+    if choice == IMPORTED:
+        pages = [_Sheet(page.page_id, _key(found, page), page.kind, page.rotation) for page in _pages(found, part_id)]
+    elif part_id is not None:
+        raise Invalid("Choose the pages of a part, or a layout, but not both.", field="part")
+    else:
+        laid = await lay_out(scores, found, choice)
+        pages = [_Sheet(page.page_id, page.key, page.kind, page.rotation) for page in laid.pages()]
+        seen = laid.marks(seen)
+    if not pages:
+        raise NoPages("This score has no pages yet. Add some, then export it.")
+    name = found.row.data.title
+    return Exported(name, _pieces(scores, name, found.extra.composer, _planned(found, pages, seen)))
+
+
+def _planned(found: Found, pages: Sequence["_Sheet"], seen: Sequence[Marked]) -> list[ExportPage]:
     marks: dict[int, list[Ink]] = {}
-    if with_marks:
-        for each in visible_marks(whole, viewer):
-            marks.setdefault(each.mark.page_id, []).append(_ink(each.mark))
-    pages, name = _pages(found, part_id), found.row.data.title
+    for each in seen:
+        marks.setdefault(each.mark.page_id, []).append(_ink(each.mark))
     movements = {movement.page_id: movement.name for movement in found.extra.movements}
-    planned = [
+    return [
         ExportPage(
-            key=item_key(found.owner, found.score_id, page.item_id, page.kind),
+            key=page.key,
             kind=_KINDS[page.kind],
             rotation=page.rotation,
             marks=marks.get(page.page_id, []),
@@ -59,9 +93,10 @@ async def export_score(
         )
         for page in pages
     ]
-    if not planned:
-        raise NoPages("This score has no pages yet. Add some, then export it.")
-    return Exported(name, _pieces(scores, name, found.extra.composer, planned))
+
+
+def _key(found: Found, page: PageEntry) -> str:
+    return item_key(found.owner, found.score_id, page.item_id, page.kind)
 
 
 async def _pieces(scores: Scores, title: str, composer: str, pages: Sequence[ExportPage]) -> AsyncGenerator[bytes]:

@@ -1,0 +1,142 @@
+"""Engraved scores laid out as a reader wants them."""
+
+from typing import Annotated
+
+import msgspec
+
+from satchel.edge.api.endpoints import Query, Router
+from satchel.edge.http.callers import Member
+from satchel.features.scores.layout import IMPORTED, MAX_TRANSPOSE, LayoutChoice, LayoutSize
+from satchel.features.scores.mark import MarkView
+from satchel.features.scores.model import KINDS, ScoreUnknown
+from satchel.features.scores.records import ItemsRow
+from satchel.features.scores.routes.scores import Anybody, viewer_of
+from satchel.features.scores.routes.views import (
+    LayerView,
+    ScoreItemView,
+    ScorePageView,
+    item_views,
+    layer_views,
+    mark_views,
+)
+from satchel.features.scores.service.context import Scores
+from satchel.features.scores.service.layout_view import LaidBar, LaidPage, NotEngraved, lay_out
+from satchel.features.scores.service.mark_read import visible_layers, visible_marks
+from satchel.features.scores.service.score_find import read_whole
+from satchel.kernel.errors import TooMany, Unauthenticated
+from satchel.media.score_pages import PagesRefused
+
+Semitones = Annotated[int, msgspec.Meta(ge=-MAX_TRANSPOSE, le=MAX_TRANSPOSE)]
+LAYOUT_REFUSALS = (NotEngraved, PagesRefused, Unauthenticated, TooMany)
+PartNumber = Annotated[int, msgspec.Meta(ge=0, le=999)]
+
+
+class LayoutOptions(Query, frozen=True, kw_only=True):
+    """By how many semitones to transpose, which instrument to show (from 1; 0 is all), and how large."""
+
+    transpose: Semitones = 0
+    instrument: PartNumber = 0
+    size: LayoutSize = "normal"
+
+
+class BarView(msgspec.Struct, frozen=True, kw_only=True):
+    """A bar on a page, in ten-thousandths of it. Bars count from 0; `number` is what is printed.
+
+    `beats` are thousandths of a quarter after the bar's beginning, and `beat_xs` where these are.
+    """
+
+    page_id: int
+    bar: int
+    number: str
+    x: int
+    y: int
+    width: int
+    height: int
+    beats: list[int]
+    beat_xs: list[int]
+
+
+class ScoreLayoutView(msgspec.Struct, frozen=True, kw_only=True):
+    """A score laid out as you want it: pages, where its bars are, and the marks that you see, moved with the music.
+
+    `instruments` are the names of all parts of the music. A page of a layout is read as an item, and only while the
+    layout is kept: if it is gone, read the layout again.
+    """
+
+    transpose: int
+    instrument: int
+    size: LayoutSize
+    instruments: list[str]
+    pages: list[ScorePageView]
+    bars: list[BarView]
+    layers: list[LayerView]
+    marks: list[MarkView]
+
+
+def routes(scores: Scores) -> Router:
+    router = Router("scores")
+
+    @router.get("/scores/{score_id}/layout", raises=(ScoreUnknown, NotEngraved, PagesRefused, Unauthenticated, TooMany))
+    async def read_layout(caller: Anybody, score_id: str, query: LayoutOptions) -> ScoreLayoutView:
+        """Lay out an engraved score anew for yourself: transposed, one part alone, larger or smaller.
+
+        Nothing of the score changes. Without an account, you see it as it was added.
+        """
+        viewer = viewer_of(caller)
+        choice = LayoutChoice(transpose=query.transpose, part=query.instrument, size=query.size)
+        whole = await read_whole(scores, viewer, score_id)
+        if choice != IMPORTED:
+            await count_layout(scores, caller)
+        laid = await lay_out(scores, whole.found, choice)
+        return ScoreLayoutView(
+            transpose=choice.transpose,
+            instrument=choice.part,
+            size=choice.size,
+            instruments=laid.parts,
+            pages=await _pages(scores, laid.pages(), laid.items),
+            bars=[_bar(each) for each in laid.bars()],
+            layers=await layer_views(scores, visible_layers(whole.layers, viewer)),
+            marks=mark_views(laid.marks(visible_marks(whole, viewer))),
+        )
+
+    return router
+
+
+async def count_layout(scores: Scores, caller: Anybody) -> None:
+    """A member may have some in an hour, since each takes a core for seconds."""
+    if not isinstance(caller, Member):
+        raise Unauthenticated("Sign in to transpose a score or to lay it out anew.")
+    await scores.layouts_made.count(caller.user_id)
+
+
+async def _pages(scores: Scores, pages: list[LaidPage], items: ItemsRow) -> list[ScorePageView]:
+    stored = {page.item_id for page in pages if not page.address}
+    views = await item_views(scores, items, [each for each in items.items if each.item_id in stored])
+    return [
+        ScorePageView(
+            page_id=page.page_id,
+            name=page.name,
+            rotation=page.rotation,
+            item=_item(page) if page.address else views.get(page.item_id),
+        )
+        for page in pages
+    ]
+
+
+def _item(page: LaidPage) -> ScoreItemView:
+    return ScoreItemView(item_id=page.address, kind=KINDS[page.kind], name=page.name, size_bytes=0, picture=None)
+
+
+def _bar(laid: LaidBar) -> BarView:
+    left, top, width, height = laid.place.box
+    return BarView(
+        page_id=laid.page_id,
+        bar=laid.bar,
+        number=laid.place.number,
+        x=left,
+        y=top,
+        width=width,
+        height=height,
+        beats=[round(beat * 1000) for beat, _ in laid.place.beats],
+        beat_xs=[x for _, x in laid.place.beats],
+    )

@@ -1,0 +1,132 @@
+"""Engraved scores laid out anew: marks stay at their part, bar and beat, whatever the reader chooses."""
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from satchel.features.scores.service.context import Scores
+from satchel.features.scores.service.page_import import run_imports
+from satchel.kernel import ink
+from satchel.media.score_pages import ScorePages
+from tests.application import Caller, Satchel
+from tests.features.scores.given import changed, layered, mark, marked, marks, read, sent, slug, with_pages
+from tests.media.made_scores import musicxml
+
+# Music is engraved here, in a process of its own.
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+async def score(satchel: Satchel, ann: Caller, scores: Scores) -> dict[str, Any]:
+    """A score of two parts and sixty bars, as it was imported."""
+    score_id = await sent(ann, musicxml(bars=60), "air.musicxml")
+    pages = ScorePages(satchel.stores.objects, children=1)
+    here = replace(scores, tables=satchel.stores.tables, objects=satchel.stores.objects, pages=pages)
+    assert await run_imports(here) == 1
+    await pages.close()
+    return await read(ann, score_id)
+
+
+async def laid(caller: Caller, score: dict[str, Any], **choice: Any) -> dict[str, Any]:
+    answer = await caller("GET", f"/scores/{score['score_id']}/layout", params=choice)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def bar_of(layout: dict[str, Any], number: int) -> dict[str, Any]:
+    return next(each for each in layout["bars"] if each["bar"] == number)
+
+
+def stamp_at(bar: dict[str, Any], beat: int) -> dict[str, Any]:
+    """On a beat, at the upper line of the upper staff."""
+    x = bar["beat_xs"][bar["beats"].index(beat)]
+    return {"page_id": bar["page_id"], "kind": "stamp", "stamp": "up-bow", "x": x, "y": bar["y"], "size": 200}
+
+
+async def test_marks_follow_the_music_into_every_layout(ann: Caller, score: dict[str, Any]) -> None:
+    layer = await layered(ann, score)
+    plain = await laid(ann, score)
+    assert (plain["instruments"], len(plain["bars"])) == (["Flute", "Viola"], 60)
+    assert [page["page_id"] for page in plain["pages"]] == [page["page_id"] for page in score["pages"]]
+    bar = bar_of(plain, 40)
+    viola = stamp_at(bar, 2000) | {"y": bar["y"] + bar["height"]}
+    line = [(bar["x"] + 50, bar["y"] - 100, 128), (bar["x"] + bar["width"] + 200, bar["y"] - 90, 128)]
+    stroke = {"page_id": bar["page_id"], "kind": "pen", "stroke": ink.encode(line)}
+    await marked(ann, score, layer, add=[stamp_at(bar, 2000), viola, stroke])
+    stored = await marks(ann, score)
+    assert stored[0]["anchor"] == {"part": 0, "staff": 0, "bar": 40, "beat": 2000, "dx": 0, "dy": 0}
+    assert (stored[1]["anchor"]["part"], stored[1]["anchor"]["bar"], stored[2]["anchor"]["bar"]) == (1, 40, 40)
+    for choice in ({"transpose": 3}, {"size": "large"}, {"transpose": -2, "instrument": 1, "size": "small"}):
+        layout = await laid(ann, score, **choice)
+        place = bar_of(layout, 40)
+        seen = {each["mark_id"]: each for each in layout["marks"]}
+        x = place["beat_xs"][place["beats"].index(2000)]
+        assert (seen[0]["page_id"], seen[0]["x"], seen[0]["y"]) == (place["page_id"], x, place["y"])
+        # Who plays the flute is not bothered with what the viola has to do.
+        assert (1 in seen) == ("instrument" not in choice)
+        assert ink.decode(seen[2]["stroke"])[0][0] >= place["x"]
+    # Nothing of the score has changed.
+    assert (await read(ann, score))["etag"] == score["etag"] and await marks(ann, score) == stored
+
+
+async def test_a_mark_on_a_layout_marks_the_music(ann: Caller, score: dict[str, Any]) -> None:
+    layer = await layered(ann, score)
+    choice = {"transpose": 5, "instrument": 2, "size": "large"}
+    layout = await laid(ann, score, **choice)
+    assert len(layout["pages"]) > 1
+    new = stamp_at(bar_of(layout, 33), 1000)
+    await marked(ann, score, layer, add=[new], layout=choice)
+    (stored,) = (await marks(ann, score)).values()
+    plain = await laid(ann, score)
+    bar = bar_of(plain, 33)
+    assert (stored["page_id"], stored["x"]) == (bar["page_id"], bar["beat_xs"][1])
+    assert {"part": 1, "bar": 33, "beat": 1000}.items() <= stored["anchor"].items()
+    (again,) = (await laid(ann, score, **choice))["marks"]
+    assert abs(again["x"] - new["x"]) <= 2 and abs(again["y"] - new["y"]) <= 2 and abs(again["size"] - 200) <= 3
+    # Its page is of that layout only.
+    assert slug(await mark(ann, score, layer, add=[new])) == "page-gone"
+
+
+async def test_pages_of_a_layout_are_shown_to_those_who_see_the_score(
+    satchel: Satchel, ann: Caller, bob: Caller, score: dict[str, Any]
+) -> None:
+    layout = await laid(ann, score, transpose=2)
+    address = f"/scores/{score['score_id']}/items/{layout['pages'][0]['item']['item_id']}/content"
+    shown = await ann("GET", address)
+    assert (shown.status_code, shown.headers["content-type"]) == (200, "image/svg+xml")
+    path, stranger = f"/scores/{score['score_id']}/layout", satchel.caller("192.0.2.1")
+    for caller in (bob, stranger):
+        assert (await caller("GET", address)).status_code == 404
+        assert (await caller("GET", path)).status_code == 404
+    assert (await ann("GET", re.sub(r"\.t2\.", ".t3.", address))).status_code == 404
+    await changed(ann, score, access="public")
+    assert (await stranger("GET", address)).status_code == 200
+    assert (await stranger("GET", path)).status_code == 200
+    assert (await stranger("GET", path, params={"transpose": 1})).status_code == 401
+    assert slug(await ann("GET", path, params={"instrument": 3})) == "invalid"
+    assert (await ann("GET", path, params={"transpose": 13})).status_code == 422
+    document = await ann("GET", f"/scores/{score['score_id']}/export", params={"transpose": 2, "instrument": 1})
+    assert document.content.startswith(b"%PDF")
+    other = await with_pages(ann, 1)
+    assert slug(await ann("GET", f"/scores/{other['score_id']}/layout")) == "score-not-engraved"
+
+
+async def test_a_few_layouts_are_kept_and_go_with_their_source(
+    satchel: Satchel, ann: Caller, score: dict[str, Any]
+) -> None:
+    for by in range(1, 11):
+        await laid(ann, score, transpose=by)
+    objects = satchel.stores.objects
+    keys = [info.key for info in (await objects.list("score/")).objects if "/layout/" in info.key]
+    assert len({key.split("/")[-2] for key in keys}) == 9
+    assert sum("/layout/t10." in key for key in keys) == len(score["pages"]) + 1
+    source = score["imports"][0]["item_id"]
+    assert (await ann("DELETE", f"/scores/{score['score_id']}/items/{source}")).is_success
+    assert not [info.key for info in (await objects.list("score/")).objects if "/layout/" in info.key]
+    path = f"/scores/{score['score_id']}/layout"
+    assert slug(await ann("GET", path)) == "score-not-engraved"
+    # The pages stay, and can be marked.
+    layer = await layered(ann, score)
+    await marked(ann, score, layer, add=[{"page_id": score["pages"][0]["page_id"], "kind": "text", "text": "p"}])
