@@ -104,6 +104,10 @@ GROUPS = {
             "FoundPhotos": "looked_at",
         },
     ),
+    "set_list_types": Group(
+        "Set lists.",
+        "SetListCard SetListCards SetListEntryView SetListView",
+    ),
     "score_types": Group(
         "Scores, their pages, movements and parts.",
         "ScoreItemView ScorePageView MovementView ScorePartView SnapshotView ImportView ScoreView ScoreCard ScoreUsage "

@@ -99,3 +99,29 @@ def test_what_cannot_be_done_is_said(someone: Person) -> None:
     someone.run("score", "add", "03 - Gavotte.png")
     someone.run("score", "add", "03 - Gavotte.png", "--title", "gavotte")
     assert explains(someone.run("score", "show", "Gavotte"), 1, "2 scores are called Gavotte.")
+
+
+@pytest.mark.slow
+def test_a_set_list_is_made_put_in_order_and_exported(someone: Person) -> None:
+    someone.run("score", "add", "Bach, Johann Sebastian - Air.jpg", "03 - Gavotte.png", "--quiet")
+    someone.run("score", "add", "scans", "--title", "Suite", "--quiet")
+    made = someone.run("setlist", "create", "Concert", "air", "Gavotte", "--json").json
+    assert [entry["title"] for entry in made["entries"]] == ["Air", "Gavotte"]
+    added = someone.run("setlist", "add", "concert", "Suite", "--at", "1", "--pages", "3-2,4", "--notes", "No repeats")
+    assert "  1. Suite, 3 of 4 pages\n     No repeats\n  2. Air, Johann Sebastian Bach\n  3. Gavotte\n" in added.out
+    moved = someone.run("setlist", "move", "Concert", "3", "1", "--json").json
+    assert [entry["title"] for entry in moved["entries"]] == ["Gavotte", "Suite", "Air"]
+    assert explains(someone.run("setlist", "move", "Concert", "9", "1"), 2, "from 1 to 3")
+    assert explains(someone.run("setlist", "add", "Concert", "Suite", "--pages", "5"), 2, "pages 1 to 4")
+    assert explains(someone.run("setlist", "show", "Recital"), 1, "There is no set list Recital.")
+    removed = someone.run("setlist", "remove", "Concert", "1", "--json").json
+    assert [entry["title"] for entry in removed["entries"]] == ["Suite", "Air"]
+    assert someone.run("setlist", "rename", "Concert", "Evening", "--json").json["name"] == "Evening"
+    assert (
+        someone.run("setlist", "share", "Evening", "bob@example.org").out == "Evening: bob@example.org can read it.\n"
+    )
+    exported = someone.run("setlist", "export", "Evening", "--json").json
+    assert (someone.home / exported["saved_as"]).read_bytes().startswith(b"%PDF")
+    assert "Evening" in someone.run("setlist", "list").out
+    assert someone.run("setlist", "delete", "Evening").out == "Evening is deleted.\n"
+    assert someone.run("setlist", "list", "--json").json == {"set_lists": []}

@@ -66,6 +66,8 @@ class Belongings:
         ]
         paths += [self.filled(f"/albums/{{album_id}}{part}") for part in ("", "/medias", "/shares")]
         paths += [
+            "/set-lists",
+            *(self.filled(f"/set-lists/{{list_id}}{part}") for part in ("", "/shares")),
             "/scores",
             *(self.filled(f"/scores/{{score_id}}{part}") for part in ("", "/items", "/marks", "/shares")),
         ]
@@ -78,7 +80,6 @@ class Belongings:
             for way in ("content", "picture/{size}/{version}")
         ]
         files += [f"/photos/{{owner}}/{{media_id}}/{way}" for way in ("content", "picture/{size}/{version}")]
-        files.append("/scores/{score_id}/export")
         files += [f"/scores/{{score_id}}/items/{{item_id}}/{way}" for way in ("content", "picture/{size}/{version}")]
         files.append("/scores/{score_id}/export")
         contents = {path: (await mine("GET", self.filled(path))).content for path in files}
@@ -222,7 +223,14 @@ async def _scores(found: Belongings, owner: Caller) -> None:
         assert shared.is_success, shared.text
     assert (await owner("DELETE", f"/scores/{score['score_id']}/shares/dora@example.org")).is_success
     snapshot = await owner("POST", f"/scores/{score['score_id']}/snapshots", json={"name": "Concert"})
+    entries = [{"score_id": score["score_id"], "notes": "slowly"}]
+    set_list = (await owner("POST", "/set-lists", json={"name": "Concert", "entries": entries})).json()
+    for email in ("dora@example.org", "friend@example.org"):
+        assert (await owner("PUT", f"/set-lists/{set_list['list_id']}/shares/{email}")).is_success
+    assert (await owner("DELETE", f"/set-lists/{set_list['list_id']}/shares/dora@example.org")).is_success
     found.ids |= {
+        ("/set-lists", "list_id"): set_list["list_id"],
+        ("/set-lists", "email"): "friend@example.org",
         ("/scores", "snapshot_id"): snapshot.json()["snapshot_id"],
         ("/scores", "email"): "friend@example.org",
         ("/scores", "score_id"): score["score_id"],

@@ -86,6 +86,11 @@ INSIDE: list[tuple[str, str, Request]] = [
         "/uploads",
         lambda found: upload_to(destination="photos", album=found.ids["/albums", "album_id"]),
     ),
+    (
+        "POST",
+        "/set-lists",
+        lambda found: {"json": {"name": "x", "entries": [{"score_id": found.ids["/scores", "score_id"]}]}},
+    ),
     ("POST", "/uploads", lambda found: upload_to(destination="score", score=found.ids["/scores", "score_id"])),
     ("POST", "/uploads", lambda found: upload_to(destination="room", room=found.ids["/rooms", "room_id"])),
 ]

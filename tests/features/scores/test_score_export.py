@@ -57,3 +57,31 @@ async def test_a_score_is_exported_with_the_marks_that_somebody_sees(ann: Caller
     assert (await ann("GET", f"{path}/export?part={alto + 1}")).status_code == 404
     assert (await changed(ann, await read(ann, score), access="private")).status_code == 200
     assert (await bob("GET", f"{path}/export")).status_code == 404
+
+
+async def test_a_set_list_is_one_document_with_a_bookmark_for_each_entry(ann: Caller, bob: Caller) -> None:
+    first, second = await created(ann, "Ave", access="public"), await created(ann, "Kyrie", access="public")
+    for score, count in ((first, 2), (second, 1)):
+        for number in range(count):
+            await sent(ann, jpeg() + bytes([number]), score=score["score_id"])
+    pages = (await read(ann, first))["pages"]
+    path = f"/scores/{first['score_id']}"
+    layer = (await ann("POST", f"{path}/layers", json={"name": "Mine"})).json()
+    mark = {"kind": "pen", "colour": "#ff00ff", "width": 400, "stroke": _STROKE, "page_id": pages[1]["page_id"]}
+    assert (await ann("POST", f"{path}/layers/{layer['layer_id']}/marks", json={"add": [mark]})).is_success
+    entries = [
+        {"score_id": second["score_id"], "notes": "slowly " * 60},
+        {"score_id": first["score_id"], "page_ids": [pages[1]["page_id"], pages[0]["page_id"], pages[1]["page_id"]]},
+    ]
+    made = (await ann("POST", "/set-lists", json={"name": "Concert", "entries": entries})).json()
+    answer = await ann("GET", f"/set-lists/{made['list_id']}/export")
+    assert "Concert.pdf" in answer.headers["content-disposition"]
+    document = pdfium.PdfDocument(answer.content)
+    assert [bookmark.get_title() for bookmark in document.get_toc()] == ["1. Kyrie", "2. Ave"]
+    assert [is_marked(answer.content, page) for page in range(len(document))] == [False, True, False, True]
+    # Of a score that the reader may not read any more, nothing is in it; of marks, those that they see.
+    assert (await ann("PUT", f"/set-lists/{made['list_id']}/shares/bob@example.org")).is_success
+    assert (await changed(ann, await read(ann, second), access="private")).status_code == 200
+    theirs = (await bob("GET", f"/set-lists/{made['list_id']}/export")).content
+    assert [is_marked(theirs, page) for page in range(3)] == [False] * 3
+    assert [each.get_title() for each in pdfium.PdfDocument(theirs).get_toc()] == ["2. Ave"]

@@ -1,17 +1,13 @@
-"""Save a score as a PDF. A file appears when all of it is here."""
+"""Save a score as a PDF."""
 
-import os
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 from satchel.cli.engine.api_types.score_types import ScoreLayoutView, ScoreView
-from satchel.cli.engine.files.download import local_name, numbered
+from satchel.cli.engine.files.export_save import save_export
 from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.terminal.output import CommandFailed
 from satchel.cli.scores.score_find import part_of
-
-_READ_BYTES = 256 * 1024
 
 
 @dataclass(frozen=True)
@@ -33,21 +29,7 @@ def export_score(client: Client, score: ScoreView, file: str | None, wanted: Wan
     query += f"&transpose={wanted.transpose}&size={wanted.size}"
     if wanted.instrument is not None:
         query += f"&instrument={_instrument(client, score, wanted.instrument)}"
-    target = Path(file) if file else _free(Path(local_name(f"{score.title}.pdf")))
-    if target.is_dir():
-        target = _free(target / local_name(f"{score.title}.pdf"))
-    with client.receive_bytes(f"/scores/{score.score_id}/export{query}", {}) as answer:
-        descriptor, name = tempfile.mkstemp(prefix=f".{target.name[:64]}.", dir=target.parent)
-        try:
-            with os.fdopen(descriptor, "wb") as saved:
-                for piece in answer.chunks(_READ_BYTES):
-                    saved.write(piece)
-            Path(name).chmod(0o644)
-            Path(name).replace(target)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
-    return target, target.stat().st_size
+    return save_export(client, f"/scores/{score.score_id}/export{query}", file, f"{score.title}.pdf")
 
 
 def _instrument(client: Client, score: ScoreView, wanted: str) -> int:
@@ -57,12 +39,3 @@ def _instrument(client: Client, score: ScoreView, wanted: str) -> int:
         if name.casefold() == wanted.casefold():
             return number
     raise CommandFailed(f"{score.title} has no instrument called {wanted}. It has: {', '.join(names)}.")
-
-
-def _free(target: Path) -> Path:
-    number = 1
-    tried = target
-    while tried.exists():
-        number += 1
-        tried = numbered(target, number)
-    return tried

@@ -25,7 +25,9 @@ SERVER_OWNER = "satchel"
 ADMINISTRATOR_SCOPE = ("api", "admin")
 OWNER_SCOPE = "owner:main"
 # What people may grant to each other: a kind of thing, and a role with it.
-_GRANTABLE = re.compile(r"(album|media|score|room|shelf):(visitor|contributor)|score:(reader|marker|editor)")
+_GRANTABLE = re.compile(
+    r"(album|media|score|room|shelf):(visitor|contributor)|score:(reader|marker|editor)|set-list:reader"
+)
 _UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn"}
 _JOINERS = "\u200c\u200d"
 _LOCAL_PART = re.compile(r"[^\s@\"(),:;<>\[\]\\\x00-\x1f\x7f]{1,64}")

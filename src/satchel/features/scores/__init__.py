@@ -1,6 +1,7 @@
 """A person keeps sheet music: scores with pages, which they order, name, tag, and share with those who play them.
 
 People mark pages in layers, which only their author sees until they are published, and keep states as snapshots.
+Set lists put scores in the order in which they are played.
 
 One request, `PUT /scores/{score_id}/pages`: `routes/scores.py` reads which state the client changes (its ETag) and
 hands all pages in their new order to `service/page_set.py`. There pages keep their ids, and new ones get ids that were
@@ -28,6 +29,7 @@ from satchel.features.scores.routes.views import visitor_score_view
 from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.page_import import IMPORTS_EVERY, run_imports
 from satchel.features.scores.service.score_garbage import sweep_scores
+from satchel.features.scores.set_list_records import SET_LIST, SET_LIST_CREATED
 from satchel.media.score_pages import ScorePages
 
 
@@ -70,8 +72,8 @@ SCORES = Slice(
     name="scores",
     make=_make,
     routes=_routes,
-    records=SHAPES,
-    ephemeral_keys=EPHEMERAL_KEYS,
+    records=(*SHAPES, SET_LIST),
+    ephemeral_keys=(*EPHEMERAL_KEYS, SET_LIST_CREATED),
     limits=LIMITS,
     live_events=LIVE_EVENTS,
     uploads={"score": ScoresDestination},

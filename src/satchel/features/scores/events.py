@@ -57,6 +57,12 @@ class ScoreTurnedEvent(LiveEvent, tag="score.turned", frozen=True):
     bar: int | None
 
 
+class SetListChangedEvent(LiveEvent, tag="set-list.changed", frozen=True):
+    """A set list was changed, shared or deleted. Read it again."""
+
+    list_id: str
+
+
 LIVE_EVENTS = (
     ScoreChangedEvent,
     ScoreMarksEvent,
@@ -64,4 +70,5 @@ LIVE_EVENTS = (
     ScoreImportEvent,
     ScoreDeletedEvent,
     ScoreTurnedEvent,
+    SetListChangedEvent,
 )

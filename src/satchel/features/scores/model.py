@@ -14,6 +14,7 @@ OwnerId = NewType("OwnerId", str)
 ScoreId = NewType("ScoreId", str)
 ItemId = NewType("ItemId", str)
 SnapshotId = NewType("SnapshotId", str)
+SetListId = NewType("SetListId", str)
 Etag = NewType("Etag", str)
 PageId = NewType("PageId", int)
 # An address in the form in which accounts store it.
@@ -21,6 +22,7 @@ Email = NewType("Email", str)
 
 Role = Literal["owner", "editor", "marker", "reader"]
 SharedRole = Literal["editor", "marker", "reader"]
+SetListRole = Literal["owner", "reader"]
 Access = Literal["private", "public"]
 StoredAccess = Literal["pr", "pu"]
 Rotation = Literal[0, 90, 180, 270]
@@ -78,6 +80,7 @@ MAX_MOVEMENTS, MAX_PARTS, MAX_JUMPS = 100, 50, 100
 MAX_MARKS = 10_000
 MAX_LAYERS = 100
 MAX_SNAPSHOTS = 100
+MAX_SET_LISTS, MAX_ENTRIES, MAX_ENTRY_NOTES = 100, 100, 500
 # In ten-thousandths of the width or height of a page.
 PAGE_EDGE = 10_000
 
@@ -218,6 +221,28 @@ class TooManySnapshots(Conflict):
 
     slug = "too-many-snapshots"
     title = "This score has too many snapshots"
+
+
+class SetListUnknown(NotFound):
+    """There is no such set list, or it is not shared with the caller."""
+
+    slug = "set-list-unknown"
+    title = "Set list not found"
+
+
+class SetListChanged(SatchelError):
+    """The set list has changed since it was read. Read it again, then decide."""
+
+    status: ClassVar[int] = 412
+    slug = "set-list-changed"
+    title = "The set list has changed in the meantime"
+
+
+class TooManySetLists(Conflict):
+    """The owner has as many set lists as they can have."""
+
+    slug = "too-many-set-lists"
+    title = "You have too many set lists"
 
 
 class NoPageFile(Invalid):

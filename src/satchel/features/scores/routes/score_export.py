@@ -18,7 +18,7 @@ from satchel.features.scores.service.score_export import NoPages, PartUnknown, e
 from satchel.media.export_file import ExportTooLarge
 
 # Each has a process of its own. Others wait.
-_AT_ONCE = 2
+AT_ONCE = 2
 
 
 class ExportQuery(LayoutOptions, frozen=True, kw_only=True):
@@ -28,14 +28,8 @@ class ExportQuery(LayoutOptions, frozen=True, kw_only=True):
     marks: bool = True
 
 
-def routes(scores: Scores) -> Router:
+def routes(scores: Scores, places: asyncio.Semaphore) -> Router:
     router = Router("scores")
-    places = asyncio.Semaphore(_AT_ONCE)
-
-    async def in_place(pieces: AsyncGenerator[bytes]) -> AsyncGenerator[bytes]:
-        async with places, aclosing(pieces):
-            async for piece in pieces:
-                yield piece
 
     @router.get(
         "/scores/{score_id}/export",
@@ -50,8 +44,15 @@ def routes(scores: Scores) -> Router:
         made = await export_score(
             scores, viewer_of(caller), score_id, part_id=query.part, with_marks=query.marks, choice=choice
         )
-        pieces = in_place(made.pieces)
+        pieces = in_place(places, made.pieces)
         first = await anext(pieces)
         return StreamedFile(f"{made.name}.pdf", "application/pdf", first, pieces)
 
     return router
+
+
+async def in_place(places: asyncio.Semaphore, pieces: AsyncGenerator[bytes]) -> AsyncGenerator[bytes]:
+    """The pieces of a document, when there is a place for it."""
+    async with places, aclosing(pieces):
+        async for piece in pieces:
+            yield piece

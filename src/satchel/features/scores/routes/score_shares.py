@@ -40,12 +40,12 @@ def routes(scores: Scores) -> Router:
     async def list_score_shares(member: Member, score_id: str) -> ScoreShareList:
         """List with whom you share a score of yours."""
         shares = await score_share.list_shares(scores, viewer_of(member), score_id)
-        return ScoreShareList([_view(each) for each in shares])
+        return ScoreShareList([share_view(each) for each in shares])
 
     @router.put("/scores/{score_id}/shares/{email}", raises=(ScoreUnknown, Forbidden, TooManySharers, TooMany))
     async def share_score(member: Member, score_id: str, email: str, body: ScoreShareBody) -> ScoreShareView:
         """Share a score of yours with an e-mail address, with or without an account; or change the role."""
-        return _view(await score_share.share_score(scores, viewer_of(member), score_id, email, body.role))
+        return share_view(await score_share.share_score(scores, viewer_of(member), score_id, email, body.role))
 
     @router.delete("/scores/{score_id}/shares/{email}", raises=(ScoreUnknown, Forbidden))
     async def stop_sharing_score(member: Member, score_id: str, email: str) -> None:
@@ -60,5 +60,5 @@ def routes(scores: Scores) -> Router:
     return router
 
 
-def _view(share: ScoreShare) -> ScoreShareView:
+def share_view(share: ScoreShare) -> ScoreShareView:
     return ScoreShareView(email=share.email, role=share.role, name=share.name, granted_at=share.granted_at)

@@ -42,7 +42,7 @@ class Exported:
 
 
 @dataclass(frozen=True, slots=True)
-class _Sheet:
+class Sheet:
     """A page to be exported, and where its image is."""
 
     page_id: PageId
@@ -65,20 +65,21 @@ async def export_score(
     found = whole.found
     seen = visible_marks(whole, viewer) if with_marks else []
     if choice == IMPORTED:
-        pages = [_Sheet(page.page_id, _key(found, page), page.kind, page.rotation) for page in _pages(found, part_id)]
+        pages = [sheet_of(found, page) for page in _pages(found, part_id)]
     elif part_id is not None:
         raise Invalid("Choose the pages of a part, or a layout, but not both.", field="part")
     else:
         laid = await lay_out(scores, found, choice)
-        pages = [_Sheet(page.page_id, page.key, page.kind, page.rotation) for page in laid.pages()]
+        pages = [Sheet(page.page_id, page.key, page.kind, page.rotation) for page in laid.pages()]
         seen = laid.marks(seen)
     if not pages:
         raise NoPages("This score has no pages yet. Add some, then export it.")
     name = found.row.data.title
-    return Exported(name, _pieces(scores, name, found.extra.composer, _planned(found, pages, seen)))
+    return Exported(name, stream_pages(scores, name, found.extra.composer, plan_pages(found, pages, seen)))
 
 
-def _planned(found: Found, pages: Sequence["_Sheet"], seen: Sequence[Marked]) -> list[ExportPage]:
+def plan_pages(found: Found, pages: Sequence[Sheet], seen: Sequence[Marked]) -> list[ExportPage]:
+    """In this order. A movement has a bookmark."""
     marks: dict[int, list[Ink]] = {}
     for each in seen:
         marks.setdefault(each.mark.page_id, []).append(_ink(each.mark))
@@ -95,11 +96,12 @@ def _planned(found: Found, pages: Sequence["_Sheet"], seen: Sequence[Marked]) ->
     ]
 
 
-def _key(found: Found, page: PageEntry) -> str:
-    return item_key(found.owner, found.score_id, page.item_id, page.kind)
+def sheet_of(found: Found, page: PageEntry) -> Sheet:
+    key = item_key(found.owner, found.score_id, page.item_id, page.kind)
+    return Sheet(page.page_id, key, page.kind, page.rotation)
 
 
-async def _pieces(scores: Scores, title: str, composer: str, pages: Sequence[ExportPage]) -> AsyncGenerator[bytes]:
+async def stream_pages(scores: Scores, title: str, composer: str, pages: Sequence[ExportPage]) -> AsyncGenerator[bytes]:
     """By a process of its own, which ends with the document."""
     maker = ScorePages(scores.objects, children=1)
     try:

@@ -20,6 +20,7 @@ from satchel.features.scores.records import (
     SCORE_OWNER,
     SCORE_PEOPLE,
     LayerRow,
+    ScoreCardRow,
     ScoreExtraRow,
     ScorePeopleRow,
     ScoreRow,
@@ -130,7 +131,7 @@ def _found(
     )
 
 
-def role_of(viewer: Viewer, row: ScoreRow, people: Mapping[Email, SharedRole]) -> Role | None:
+def role_of(viewer: Viewer, row: ScoreRow | ScoreCardRow, people: Mapping[Email, SharedRole]) -> Role | None:
     """None if they may not know of it."""
     if viewer.user_id and viewer.user_id == row.owner:
         return "owner"

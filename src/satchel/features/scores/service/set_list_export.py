@@ -1,0 +1,76 @@
+"""A whole set list as one PDF: the pages of its entries in order, with the marks and notes that somebody sees on them.
+
+Each entry has a bookmark. What the reader may not read is left out.
+"""
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from satchel.features.scores.model import ScoreUnknown
+from satchel.features.scores.service.context import Scores
+from satchel.features.scores.service.mark_read import visible_marks
+from satchel.features.scores.service.score_export import Exported, NoPages, plan_pages, sheet_of, stream_pages
+from satchel.features.scores.service.score_find import Viewer, WholeScore, read_whole_of
+from satchel.features.scores.service.set_list_find import find_set_list
+from satchel.features.scores.set_list_records import SetListEntry
+from satchel.media.export_file import ExportTooLarge
+from satchel.media.export_plan import MAX_EXPORT_PAGES, ExportPage, Ink
+
+# Letters of all marks together, which are in memory until the document is done.
+_MOST_INK = 32 * 1024 * 1024
+# The notes stand at the upper edge of the first page, in ten-thousandths of its width.
+_NOTES = Ink(kind="text", colour="#1d4ed8", x=300, y=150, size=200)
+_LINE = 100
+
+
+@dataclass(slots=True)
+class _Room:
+    """How much more fits into one document."""
+
+    pages: int = MAX_EXPORT_PAGES
+    ink: int = _MOST_INK
+
+
+async def export_set_list(scores: Scores, viewer: Viewer, public: str, *, with_marks: bool) -> Exported:
+    row = (await find_set_list(scores, viewer, public)).row
+    pages: list[ExportPage] = []
+    room = _Room()
+    for number, entry in enumerate(row.entries, 1):
+        try:
+            whole = await read_whole_of(scores, viewer, entry.owner, entry.score_id)
+        except ScoreUnknown:
+            continue
+        pages += _entry_pages(whole, viewer, entry, number, room, with_marks=with_marks)
+    if not pages:
+        raise NoPages("There are no pages to export. Add scores to the set list first.")
+    return Exported(row.name, stream_pages(scores, row.name, "", pages))
+
+
+def _entry_pages(
+    whole: WholeScore, viewer: Viewer, entry: SetListEntry, number: int, room: _Room, *, with_marks: bool
+) -> list[ExportPage]:
+    data = whole.found.row.data
+    by_id = {page.page_id: page for page in data.pages}
+    chosen = [by_id[each] for each in entry.page_ids if each in by_id] if entry.page_ids else data.pages
+    shown = {page.page_id for page in chosen}
+    marks = [each for each in visible_marks(whole, viewer) if each.mark.page_id in shown] if with_marks else []
+    room.ink -= sum(len(each.mark.stroke) + len(each.mark.text) for each in marks)
+    room.pages -= len(chosen)
+    if room.pages < 0 or room.ink < 0:
+        raise ExportTooLarge("This set list has too many pages or marks for one PDF. Export its scores one by one.")
+    pages = plan_pages(whole.found, [sheet_of(whole.found, page) for page in chosen], marks)
+    if pages:
+        # On a page that is turned, they would be turned with it.
+        notes = _notes("" if pages[0].rotation else entry.notes)
+        name, inked = f"{number}. {data.title}", [*pages[0].marks, *notes]
+        pages[0] = msgspec.structs.replace(pages[0], bookmark=name, marks=inked)
+    return pages
+
+
+def _notes(text: str) -> Sequence[Ink]:
+    """In lines as wide as a page: letters of East Asia are twice as wide as others."""
+    lines = textwrap.wrap(text, _LINE if text.isascii() else _LINE // 2)
+    return [msgspec.structs.replace(_NOTES, text="\n".join(lines))] if lines else []
