@@ -5,7 +5,6 @@ from datetime import datetime, timedelta
 from typing import Annotated
 
 import msgspec
-import segno
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -102,6 +101,8 @@ def routes(rooms: Rooms, addresses: Addresses) -> Router:
     @router.get("/rooms/{room_id}/qr", produces="image/svg+xml")
     async def draw_room_link(caller: Member | Guest, room_id: str, request: Request) -> Response:
         """Draw the link to a room that you are in as a QR code."""
+        import segno  # brings XML and more: 20 ms of every start, for what few ask
+
         shown = await room_show.show_room(rooms, RoomId(room_id), person_id_of(caller))
         drawn = io.BytesIO()
         segno.make(link_to(rooms, shown.room, addresses, request), error="m", micro=False).save(
