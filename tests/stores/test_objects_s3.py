@@ -14,7 +14,7 @@ import obstore.exceptions
 import pytest
 from botocore.exceptions import ClientError
 
-from satchel.kernel.errors import Invalid, OutOfSpace, SatchelError, TooLarge, Unavailable
+from satchel.kernel.errors import Invalid, OutOfSpace, SatchelError, StoreRefused, TooLarge, Unavailable
 from satchel.stores.distributed.objects_s3 import S3Objects
 from satchel.stores.distributed.s3_errors import VENDOR_ERRORS, translate
 from satchel.stores.ports.objects import MAX_KEY_BYTES, ObjectMissing, RangeUnsatisfiable
@@ -168,7 +168,7 @@ REFUSALS: list[tuple[str, str, type[SatchelError]]] = [
     ("404 Not Found", "NoSuchKey", ObjectMissing),
     ("404 Not Found", "NoSuchBucket", Unavailable),
     ("403 Forbidden", "AccessDenied", Unavailable),
-    ("400 Bad Request", "InvalidArgument", Invalid),
+    ("400 Bad Request", "InvalidArgument", StoreRefused),
     ("400 Bad Request", "EntityTooLarge", TooLarge),
     ("416 Range Not Satisfiable", "InvalidRange", RangeUnsatisfiable),
     ("507 Insufficient Storage", "XMinioStorageFull", OutOfSpace),

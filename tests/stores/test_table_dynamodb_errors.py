@@ -8,6 +8,7 @@ import botocore.session
 import pytest
 from botocore.exceptions import BotoCoreError, ClientError
 
+from satchel.edge.http.problems import problem_from
 from satchel.kernel.errors import Conflict, Invalid, NotFound, TooLarge, Unavailable
 from satchel.stores.distributed.dynamodb_errors import is_known, translated
 
@@ -55,5 +56,11 @@ def test_a_refusal_that_our_rules_did_not_foresee_is_in_the_log_in_the_services_
 ) -> None:
     words = "The document path provided in the update expression is invalid for update"
     refused = ClientError({"Error": {"Code": "ValidationException", "Message": words}}, "UpdateItem")
-    assert isinstance(translated(refused), Invalid)
+    error = translated(refused)
+    assert isinstance(error, Invalid)
     assert words in caplog.text
+    error.__cause__ = refused
+    told = problem_from(error, "1")
+    assert (told.status, dict(told.headers)[b"retry-after"]) == (503, b"2")
+    assert b"Dynamo" not in told.body
+    assert words.encode() not in told.body

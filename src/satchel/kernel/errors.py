@@ -109,6 +109,13 @@ class Unavailable(SatchelError):
     retry_after: ClassVar[int] = 2
 
 
+class StoreRefused(Unavailable, Invalid):
+    """A store refused what Satchel's own rules had let pass. That is a mistake of Satchel's, not of the caller.
+
+    Whoever handles `Invalid` handles it alike; visitors are told that it does not work right now.
+    """
+
+
 class OutOfSpace(SatchelError):
     """There is no space left to store this."""
 

@@ -33,7 +33,7 @@ from botocore.exceptions import (
 )
 from botocore.exceptions import ConnectionError as NotConnected
 
-from satchel.kernel.errors import Conflict, Invalid, SatchelError, Unavailable
+from satchel.kernel.errors import Conflict, Invalid, SatchelError, StoreRefused, Unavailable
 from satchel.stores.ports.table import (
     ConditionFailed,
     ItemTooLarge,
@@ -125,7 +125,7 @@ def _not_accepted(message: str) -> SatchelError:
         return ItemTooLarge("An item can have at most 400 KB. Store large content as an object instead.")
     # What our own rules had let pass: whoever runs the server needs to know what DynamoDB says.
     _log.warning("DynamoDB refused what the rules of the table let pass: %s", message)
-    return Invalid("The update does not fit the stored item: a place in it is missing, or has another type or size.")
+    return StoreRefused("The table store refused a write. The server's log has the details.")
 
 
 _OVERLOADED = _unavailable("The table store is overloaded. Try again in a moment.")

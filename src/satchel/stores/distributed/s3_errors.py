@@ -1,5 +1,6 @@
 """What S3 and the two clients of it can say, in the contract's words."""
 
+import logging
 import re
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
@@ -9,23 +10,18 @@ import aiohttp
 import obstore.exceptions
 from botocore.exceptions import BotoCoreError, ClientError
 
-from satchel.kernel.errors import Invalid, OutOfSpace, SatchelError, TooLarge, Unavailable
+from satchel.kernel.errors import Invalid, OutOfSpace, SatchelError, StoreRefused, TooLarge, Unavailable
 from satchel.stores.ports.objects import ObjectMissing, RangeUnsatisfiable
 
+_log = logging.getLogger("satchel.stores")
 # FileNotFoundError is obstore's word for a missing object.
 VENDOR_ERRORS = (BotoCoreError, ClientError, aiohttp.ClientError, obstore.exceptions.BaseError, FileNotFoundError)
 
 _NOT_THERE = {"NoSuchKey", "NoSuchUpload", "NotFound", "404"}
 _OUT_OF_RANGE = {"InvalidRange", "416"}
-_REFUSED = {
-    "EntityTooSmall",
-    "InvalidArgument",
-    "InvalidPart",
-    "InvalidPartOrder",
-    "KeyTooLongError",
-    "MalformedXML",
-    "MetadataTooLarge",
-}
+_WRONG_PARTS = {"EntityTooSmall", "InvalidPart", "InvalidPartOrder"}
+# What the rules of objects keep from being sent.
+_REFUSED = {"InvalidArgument", "KeyTooLongError", "MalformedXML", "MetadataTooLarge"}
 _NOT_ALLOWED = {
     "401",
     "403",
@@ -76,8 +72,11 @@ def translate(error: Exception, bucket: str) -> SatchelError:
         )
     if codes & _CHANGED:
         return Unavailable("The object was replaced at the same time. Try again.")
+    if codes & _WRONG_PARTS:
+        return Invalid(f"S3 refuses this: {', '.join(sorted(codes & _WRONG_PARTS))}.")
     if codes & _REFUSED:
-        return Invalid(f"S3 refuses this: {', '.join(sorted(codes & _REFUSED))}.")
+        _log.warning("S3 refused what the rules of objects let pass: %s", error)
+        return StoreRefused("The object store refused a request. The server's log has the details.")
     if "EntityTooLarge" in codes:
         return TooLarge("This is larger than S3 stores in one piece.")
     return Unavailable(f"The bucket {bucket} cannot be reached ({_name(error)}). Check the endpoint and try again.")
