@@ -9,6 +9,7 @@ from dataclasses import replace
 import uvloop
 
 from bench import (
+    browser_uploads,
     clicks,
     drop,
     ephemeral,
@@ -38,6 +39,7 @@ GROUPS: dict[str, tuple[str, Measurement]] = {
     ),
     "files": ("one large file through a signed link against nginx and copyparty, with curl", transfers.measure),
     "shelf": ("many small files with `satchel put` against copyparty's u2c, each to its own server", shelf.measure),
+    "browser": ("many tiny files from Chromium in bundles against one upload each", browser_uploads.measure),
     "rooms": ("a thousand people in a hundred rooms, 50 messages a second, on embedded stores", rooms.measure),
     "history": ("the first page of a long history against that of a short one", history.measure),
     "clicks": (

@@ -9,6 +9,7 @@ import { toasts } from '$lib/ui/toasts.svelte';
 import { change, keepUntil, remove, restore, search } from './calls';
 
 const LOOK_AGAIN_MS = 1000;
+const MOST_READ_ALONE = 8;
 
 export class FolderView {
   readonly listing: Listing<Entry & { path?: string[] }>;
@@ -17,6 +18,7 @@ export class FolderView {
   /** Which folder that is, once it is known. */
   place = $state.raw<Place>();
   #onchange: () => void;
+  #arrivals: string[] = [];
   #looking: ReturnType<typeof setTimeout> | undefined;
 
   /** `onchange` is called when the usage of the shelf has changed. */
@@ -34,12 +36,21 @@ export class FolderView {
   }
 
   /** Something was uploaded, into this folder or, with folders of its own, below it. */
-  async arrived(fileId: string): Promise<void> {
+  arrived(fileId: string): void {
+    if (!this.#arrivals.length) queueMicrotask(() => void this.#showArrivals(this.#arrivals.splice(0)));
+    this.#arrivals.push(fileId);
+  }
+
+  /** A few are read one by one; a bundle of them is read with the folder. */
+  async #showArrivals(fileIds: readonly string[]): Promise<void> {
     this.#onchange();
+    if (fileIds.length > MOST_READ_ALONE) return this.#lookAgainSoon();
     await act(async () => {
-      const file = await readEntry(fileId);
-      if (file.folder_id === this.folder && !this.searching) this.listing.put(file);
-      else this.#lookAgainSoon();
+      for (const fileId of fileIds) {
+        const file = await readEntry(fileId);
+        if (file.folder_id === this.folder && !this.searching) this.listing.put(file);
+        else this.#lookAgainSoon();
+      }
     });
   }
 

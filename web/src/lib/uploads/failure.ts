@@ -35,6 +35,13 @@ export function refused(method: string, answer: XMLHttpRequest): UploadFailure {
   );
 }
 
+/** What the server says of one file of a bundle. */
+export function refusedFile(problem: { type: string; status: number; detail: string } | null): UploadFailure {
+  const status = problem?.status ?? 500;
+  const { slug, sentence } = problemFrom(status, 'application/problem+json', problem ?? {});
+  return new UploadFailure({ kind: 'answer', method: 'POST', status, slug }, sentence);
+}
+
 /** Whatever was thrown, as a failure; `undefined` for what is a mistake of the app itself. */
 export function failureFrom(thrown: unknown): UploadFailure | undefined {
   if (thrown instanceof UploadFailure) return thrown;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { after, isUnderWay, toBegin, type Happening, type State } from './lifecycle';
+import { firstLot, fitsBundle } from './bundleUpload';
+import { after, freePlaces, isUnderWay, toBegin, type Happening, type State } from './lifecycle';
 
 function through(...happenings: Happening[]): State {
   return happenings.reduce<State>(after, 'waiting');
@@ -63,21 +64,52 @@ describe('an upload', () => {
 });
 
 describe('the queue', () => {
+  const begin = <Item extends { state: State; lot?: object }>(items: Item[], limit: number): Item[] =>
+    toBegin(items, freePlaces(items, limit), ([first]) => (first ? [first] : [])).flat();
+
   it('begins as many as may be under way, in order', () => {
     const items = queue('done', 'waiting', 'paused', 'waiting', 'waiting');
-    expect(toBegin(items, 2)).toEqual([items[1], items[3]]);
+    expect(begin(items, 2)).toEqual([items[1], items[3]]);
   });
 
   it('holds back while others are being sent or tried again', () => {
-    expect(toBegin(queue('sending', 'retrying', 'sending', 'waiting'), 3)).toEqual([]);
+    expect(begin(queue('sending', 'retrying', 'sending', 'waiting'), 3)).toEqual([]);
   });
 
   it('is not held up by what is paused, failed or sent elsewhere', () => {
-    expect(toBegin(queue('paused', 'failed', 'elsewhere', 'signedOut', 'waiting'), 1)).toHaveLength(1);
+    expect(begin(queue('paused', 'failed', 'elsewhere', 'signedOut', 'waiting'), 1)).toHaveLength(1);
   });
 
   it('never begins a negative number', () => {
-    expect(toBegin(queue('sending', 'sending', 'waiting'), 1)).toEqual([]);
+    expect(begin(queue('sending', 'sending', 'waiting'), 1)).toEqual([]);
+  });
+
+  it('counts a bundle as one', () => {
+    const lot = {};
+    const sent = queue('sending', 'sending', 'sending').map((each) => ({ ...each, lot }));
+    expect(freePlaces([...sent, ...queue('sending')], 3)).toBe(1);
+  });
+});
+
+describe('a bundle', () => {
+  const item = (name: string, bytes: number, destination = 'shelf') => ({
+    file: new File(['x'.repeat(bytes)], name),
+    whereto: { destination },
+  });
+
+  it('has what goes to the same place, within its limits', () => {
+    const [one, other, two] = [item('a', 10), item('b', 10, 'photos'), item('c', 10)];
+    expect(firstLot([one, other, two])).toEqual([one, two]);
+    expect(firstLot(Array.from({ length: 300 }, (_, at) => item(`${at}`, 1)))).toHaveLength(256);
+    expect(firstLot(Array.from({ length: 12 }, (_, at) => item(`${at}`, 200_000)))).toHaveLength(10);
+  });
+
+  it('has neither large files nor those for places that take none', () => {
+    expect([item('a', 10), item('b', 300_000), item('c', 10, 'room')].map(fitsBundle)).toEqual([
+      true,
+      false,
+      false,
+    ]);
   });
 });
 

@@ -43,8 +43,29 @@ export function isUnderWay(state: State): boolean {
   return state === 'waiting' || PLACED.includes(state);
 }
 
-/** Which uploads to begin now, in order, so that at most `limit` are active. */
-export function toBegin<Item extends { state: State }>(items: readonly Item[], limit: number): Item[] {
-  const free = limit - items.filter(({ state }) => PLACED.includes(state)).length;
-  return items.filter(({ state }) => state === 'waiting').slice(0, Math.max(0, free));
+/** How many more can begin so that at most `limit` are active; those of one lot go as one. */
+export function freePlaces(
+  items: readonly { state: State; lot?: object | undefined }[],
+  limit: number,
+): number {
+  const placed = items.filter(({ state }) => PLACED.includes(state));
+  const lots = new Set(placed.flatMap(({ lot }) => lot ?? []));
+  return Math.max(0, limit - placed.filter(({ lot }) => !lot).length - lots.size);
+}
+
+/** What begins now, in order, at most `places` lots; `together` has those that go with the first. */
+export function toBegin<Item extends { state: State }>(
+  items: readonly Item[],
+  places: number,
+  together: (waiting: readonly Item[]) => Item[],
+): Item[][] {
+  const lots: Item[][] = [];
+  let waiting = items.filter(({ state }) => state === 'waiting');
+  while (waiting.length && lots.length < places) {
+    const lot = together(waiting);
+    const begun = new Set(lot);
+    lots.push(lot);
+    waiting = waiting.filter((item) => !begun.has(item));
+  }
+  return lots;
 }

@@ -1,10 +1,11 @@
 // The queue of all uploads: it continues while people move between pages, and retries by itself.
 import type { Picked } from '$lib/files/pickedFiles';
 import { t } from '$lib/i18n/index.svelte';
+import { firstLot, fitsBundle, sendBundle } from './bundleUpload';
 import { failureFrom } from './failure';
-import { isOver, isUnderWay, toBegin, type Happening } from './lifecycle';
+import { freePlaces, isOver, isUnderWay, toBegin, type Happening } from './lifecycle';
 import { fingerprintOf, placeOf, ResumeStore, type BrowserStorage, type Whereto } from './resumeStore';
-import { CHUNK_BYTES, delay, judge } from './retryPolicy';
+import { CHUNK_BYTES, delay, judge, mayPass } from './retryPolicy';
 import { secondsLeft } from './speed';
 import { unlessElsewhere, untilFree } from './tabLock';
 import { giveUp, send, standingOf } from './tusUpload';
@@ -145,7 +146,71 @@ class Queue {
   }
 
   #pump(): void {
-    for (const upload of toBegin(this.uploads, AT_ONCE)) void this.#attempt(upload);
+    const together = (waiting: readonly Upload[]): Upload[] => this.#lotOf(waiting);
+    for (const lot of toBegin(this.uploads, freePlaces(this.uploads, AT_ONCE), together)) {
+      const [first] = lot;
+      if (lot.length > 1) void this.#attemptTogether(lot);
+      else if (first) void this.#attempt(first);
+    }
+  }
+
+  /** The first alone, or with the small ones that wait behind it. */
+  #lotOf(waiting: readonly Upload[]): Upload[] {
+    const isSmall = (upload: Upload): boolean =>
+      !upload.alone && !upload.uploadId && fitsBundle(upload) && !this.memory.find(upload.fingerprint);
+    const [first] = waiting;
+    if (!first) return [];
+    return isSmall(first) ? firstLot(waiting.filter(isSmall)) : [first];
+  }
+
+  async #attemptTogether(lot: readonly Upload[]): Promise<void> {
+    const [stop, over] = [new AbortController(), new AbortController()];
+    for (const upload of lot) {
+      upload.lot = lot;
+      const signal = upload.begin();
+      // One that is stopped stops the bundle; the others begin again, with their keys, so that none is kept twice.
+      const stopped = (): void => {
+        stop.abort();
+        over.abort();
+        queueMicrotask(() => this.#disband(lot));
+      };
+      signal.addEventListener('abort', stopped, { signal: over.signal });
+    }
+    try {
+      const outcomes = await sendBundle(lot, (bytes) => spread(lot, bytes), stop.signal);
+      over.abort();
+      lot.forEach((upload, index) => this.#settle(upload, outcomes[index]));
+    } catch (thrown) {
+      over.abort();
+      if (stop.signal.aborted) return;
+      const { trouble } = failureFrom(thrown) ?? {};
+      for (const upload of lot) {
+        if (trouble && mayPass(trouble)) this.#settle(upload, thrown);
+        else this.#goAlone(upload);
+      }
+    }
+  }
+
+  #settle(upload: Upload, outcome: unknown): void {
+    upload.lot = undefined;
+    if (typeof outcome === 'string') return this.#arrived(upload, outcome);
+    upload.alone = upload.fruitless > 0;
+    this.#brokeOff(upload, { ...this.#way }, outcome, new AbortController().signal);
+  }
+
+  /** Something refuses bundles, or one of the files spoils it: what is wrong shows when each goes by itself. */
+  #goAlone(upload: Upload): void {
+    upload.lot = undefined;
+    upload.alone = true;
+    this.#move(upload, 'again');
+  }
+
+  #disband(lot: readonly Upload[]): void {
+    for (const upload of lot) {
+      upload.lot = undefined;
+      if (upload.state === 'sending') upload.move('again');
+    }
+    this.#pump();
   }
 
   async #attempt(upload: Upload): Promise<void> {
@@ -279,6 +344,16 @@ class Queue {
 /** Move it on by somebody's will, and stop what it was doing until then. */
 function interrupt(upload: Upload, happening: 'pause' | 'resume' | 'signOut', sentence = ''): void {
   if (upload.move(happening, sentence)) upload.halt();
+}
+
+/** Says how far each of a bundle is, whose bytes go one after the other. */
+function spread(lot: readonly Upload[], bytes: number): void {
+  let left = Math.max(0, bytes);
+  for (const upload of lot) {
+    const sent = Math.min(left, upload.size);
+    if (sent) upload.progress(sent);
+    left -= sent;
+  }
 }
 
 function shareOf(uploads: readonly Upload[]): number {

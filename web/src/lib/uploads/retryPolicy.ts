@@ -35,6 +35,12 @@ export function judge(trouble: Trouble, now: Circumstances): Verdict {
   }
 }
 
+/** Whether the same request can succeed later. */
+export function mayPass(trouble: Trouble): boolean {
+  if (trouble.kind !== 'answer') return trouble.kind === 'silence';
+  return trouble.status === 401 || trouble.status >= 500 || PASSING.has(trouble.status);
+}
+
 /** Backoff in seconds; a longer `Retry-After` of the server wins. */
 export function delay(trouble: Trouble, fruitless: number): number {
   const wanted = trouble.kind === 'answer' ? (trouble.retryAfter ?? 0) : 0;

@@ -92,7 +92,13 @@ function readable(name: string): string {
   return name.replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '');
 }
 
-function metadataOf({ file, path, whereto, details }: Parcel): Record<string, string> {
+/** What an upload says of its file. */
+export function metadataOf({
+  file,
+  path,
+  whereto,
+  details,
+}: Pick<Parcel, 'file' | 'path' | 'whereto' | 'details'>): Record<string, string> {
   const metadata = {
     ...details,
     ...whereto,

@@ -36,6 +36,10 @@ export class Upload {
   became: string | undefined;
   /** How many attempts in a row have not brought it further. */
   fruitless = 0;
+  /** The bundle in which it goes, if it does. */
+  lot: object | undefined;
+  /** It goes by itself, after a bundle with it was refused. */
+  alone = false;
 
   #speed = new Speed();
   #stored = 0;
