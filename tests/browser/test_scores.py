@@ -349,3 +349,47 @@ def test_a_player_without_an_account_plays_the_own_part_by_a_link(server: Server
     expect(player.get_by_role("button", name="Mark")).to_have_count(0)
     press(player, "Leave the stand")
     expect(player.get_by_role("button", name="Open the music")).to_be_visible()
+
+
+def test_a_set_list_is_put_in_order_with_notes_and_pages_and_played(server: ServerProcess, open_page: OpenPage) -> None:
+    lia = Holder(server, "Lia")
+    for title, count in (("Air", 2), ("Gavotte", 1)):
+        score = lia.ask("POST", "/scores", json={"title": title})["score_id"]
+        for number in range(count):
+            lia.put(f"{number}.png", sheet(250 - 20 * number), destination="score", score=score)
+    page = open_page(size=TABLET)
+    sign_in(page, lia.email, at="/scores")
+    page.get_by_role("link", name="Set lists").click()
+    page.get_by_label("Name of the set list").fill("Concert")
+    press(page, "New set list")
+    expect(page.get_by_role("heading", name="Concert")).to_be_visible()
+    entries = page.get_by_role("list", name="Scores in order").get_by_role("listitem")
+    for place, title in enumerate(("Air", "Gavotte"), 1):
+        page.get_by_label("Add a score").select_option(label=title)
+        expect(entries).to_have_count(place)
+
+    press(page, "Pages of Air")
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("button", name="Page 2").click()
+    expect(dialog.get_by_label("Pages that are played")).to_have_value("2")
+    dialog.get_by_role("button", name="Save").click()
+    expect(entries.first).to_contain_text("One of 2 pages")
+    page.get_by_label("Notes on Gavotte").fill("Without repeats")
+    with page.expect_response(lambda answer: answer.request.method == "PUT" and "/set-lists/" in answer.url):
+        page.get_by_label("Notes on Gavotte").press("Tab")
+    page.get_by_role("button", name="Move Gavotte").press("ArrowUp")
+    expect(entries.first).to_contain_text("Gavotte")
+    expect(entries.nth(1)).to_contain_text("Air")
+    page.reload()
+    expect(entries.first).to_contain_text("Gavotte")
+    expect(page.get_by_label("Notes on Gavotte")).to_have_value("Without repeats")
+    assert_everybody_can_use(page)
+    with page.expect_download() as saved:
+        page.get_by_role("link", name="PDF").click()
+    assert saved.value.suggested_filename == "Concert.pdf"
+
+    page.get_by_role("link", name="Play").click()
+    expect(page.get_by_text("1 / 2")).to_be_visible()
+    expect(page.get_by_text("Without repeats")).to_be_visible()
+    page.get_by_label("Movements").select_option(label="2. Air")
+    expect(page.get_by_text("2 / 2")).to_be_visible()

@@ -28,6 +28,7 @@ const KINDS: Record<Kind | 'hello', true> = {
   'score.deleted': true,
   'score.import': true,
   'score.turned': true,
+  'set-list.changed': true,
   'stats.changed': true,
   'stats.site-changed': true,
 };

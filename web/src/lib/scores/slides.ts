@@ -42,3 +42,9 @@ export function chapterAt(chapters: readonly Chapter[], at: number): Chapter | u
     undefined,
   );
 }
+
+/** The pages that a set list plays of a score, in its order; all if it names none. Those that are gone are left out. */
+export function chosenPages(pages: readonly Page[], pageIds: readonly number[]): readonly Page[] {
+  if (!pageIds.length) return pages;
+  return pageIds.flatMap((id) => pages.find(({ page_id }) => page_id === id) ?? []);
+}
