@@ -26,6 +26,7 @@ from satchel.features.albums.service.album_change import (
 from satchel.features.albums.service.album_folders import album_in
 from satchel.features.albums.service.album_share import list_shares, share
 from satchel.features.albums.service.album_undo import list_acts, undo
+from satchel.features.albums.service.library import read_library
 from satchel.features.albums.service.media_home import unpin
 from satchel.features.albums.service.media_pin import pin
 from satchel.kernel.errors import Invalid
@@ -265,4 +266,36 @@ async def test_a_retry_with_the_same_key_finds_the_same_album(library: Given) ->
     new = NewAlbum(name="Sea", start="2025-07-05", end="2025-07-15")
     first = album_of(await create_album(library.albums, ANN, new, idempotency_key="k"))
     assert album_of(await create_album(library.albums, ANN, new, idempotency_key="k")).album_id == first.album_id
+    await library.check()
+
+
+async def test_a_quarter_that_stood_in_goes_when_its_act_is_undone(library: Given) -> None:
+    await library.add(*days("2024-05", range(1, 4)))
+    (quarter,) = (await read_library(library.albums, ANN.owner)).albums.values()
+    deleted = await delete_album(library.albums, ANN, quarter.album_id, quarters=True)
+    (stand_in,) = (await read_library(library.albums, ANN.owner)).albums.values()
+    assert (stand_in.name, stand_in.album_id == quarter.album_id) == ("Q2 2024", False)
+
+    assert deleted.act is not None
+    await undo(library.albums, ANN, deleted.act.act_id, quarters=True)
+
+    (kept,) = (await read_library(library.albums, ANN.owner)).albums.values()
+    assert (kept.name, kept.album_id) == ("Q2 2024", quarter.album_id)
+    await library.check()
+
+
+async def test_a_quarter_that_somebody_made_their_own_stays_when_an_act_is_undone(library: Given) -> None:
+    sea = await library.create("Sea", "2024-05-01", "2024-05-04")
+    await library.add(*days("2024-05", range(1, 4)))
+    deleted = await delete_album(library.albums, ANN, sea.album_id, quarters=True)
+    (stand_in,) = (await read_library(library.albums, ANN.owner)).albums.values()
+    await library.share_with(stand_in.album_id, ["bob@example.org"])
+
+    assert deleted.act is not None
+    await undo(library.albums, ANN, deleted.act.act_id, quarters=True)
+
+    assert sorted(row.name for row in (await read_library(library.albums, ANN.owner)).albums.values()) == [
+        "Q2 2024",
+        "Sea",
+    ]
     await library.check()

@@ -1,17 +1,19 @@
 """Undo an act: an act of its own that makes an album what it was before."""
 
+from contextlib import suppress
+
 import msgspec
 
-from satchel.features.albums.model import ActId, ActSuperseded, OwnerId, scope_of
-from satchel.features.albums.records import ACT, ActRow, AlbumRow, AlbumState
+from satchel.features.albums.model import ActId, ActSuperseded, AlbumId, OrphanedMedias, OwnerId, quarter_of, scope_of
+from satchel.features.albums.records import ACT, COUNT, ActRow, AlbumRow, AlbumState
 from satchel.features.albums.service.album_act import begin, carry_out, read_act, state_of
-from satchel.features.albums.service.album_change import Acted, Owner, kind_of
+from satchel.features.albums.service.album_change import Acted, Owner, delete_album, kind_of
 from satchel.features.albums.service.album_folders import find_free_folder
 from satchel.features.albums.service.album_plan import Change, Plan, check_change, preview
 from satchel.features.albums.service.camera_clock import ClockPlan, plan_undo_correction, undo_correction
 from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.library import open_library
-from satchel.kernel.errors import NotFound
+from satchel.kernel.errors import Conflict, NotFound
 from satchel.stores.patterns.optimistic_update import optimistic_update
 from satchel.stores.schema import RecordPage
 
@@ -30,8 +32,37 @@ async def undo(albums: Albums, owner: Owner, act_id: str, *, quarters: bool = Fa
         return await undo_correction(albums, owner, act)
     undoing = await _begin(albums, owner, act.act_id, quarters=quarters)
     done = await carry_out(albums, undoing)
+    await _drop_stand_ins(albums, owner, act)
     library = await open_library(albums, owner.owner, owner.email)
     return Acted(library.album(act.album_id) if library.has(act.album_id) else None, done)
+
+
+async def _drop_stand_ins(albums: Albums, owner: Owner, act: ActRow) -> None:
+    """Delete quarter albums that took what the act left without an album. After the undoing they stand for nothing."""
+    library = await open_library(albums, owner.owner, owner.email)
+    if act.before is None or not library.has(act.album_id):
+        return
+    for row in list(library.albums.values()):
+        made_since = row.created_at >= act.at and row.album_id != act.album_id and not row.leaving
+        if made_since and not row.people and not row.cover and _is_quarter(row):
+            same_time = (row.start, row.end) == (act.before.start, act.before.end)
+            links = await albums.links.count_open(owner.owner, [f"album:{row.album_id}"])
+            if (same_time or await _is_empty(albums, owner, row.album_id)) and not any(links.values()):
+                # Somebody may have added something meanwhile that only this album covers.
+                with suppress(Conflict, OrphanedMedias):
+                    await delete_album(albums, owner, row.album_id)
+
+
+def _is_quarter(row: AlbumRow) -> bool:
+    """Whether it is as it was made, by no person."""
+    quarter = quarter_of(row.start)
+    return (row.name, row.start, row.end) == (quarter.name, quarter.start, quarter.end)
+
+
+async def _is_empty(albums: Albums, owner: Owner, album_id: AlbumId) -> bool:
+    key = COUNT.key(email=owner.email, availability="OWNED", owner=owner.owner, album_id=album_id)
+    count = await albums.tables.get(COUNT.table, key)
+    return count is None or not count.get("Count", 0)
 
 
 async def plan_undo(albums: Albums, owner: Owner, act_id: str) -> Plan | ClockPlan:
