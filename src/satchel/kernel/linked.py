@@ -11,6 +11,10 @@ from satchel.kernel.patches import Patch
 ThingKind = Literal["file", "folder", "room", "request", "album", "score"]
 
 
+# How many files come at once, if nobody says.
+FILES_PAGE = 500
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkedThing:
     """What a visitor of a link may know of a thing. `file_id` is set for one file, `goto` for a page of the app.
@@ -89,8 +93,11 @@ class Things(Protocol):
         """The names of the things that exist."""
         ...
 
-    async def files(self, owner_id: str, thing_id: str, cursor: str | None) -> LinkedFiles:
-        """A page of its files; empty if it does not exist. `Conflict` if the cursor is no longer valid."""
+    async def files(self, owner_id: str, thing_id: str, cursor: str | None, limit: int = FILES_PAGE) -> LinkedFiles:
+        """A page of its files; empty if it does not exist. `Conflict` if the cursor is no longer valid.
+
+        It has at most `limit` files, but a thing that is read as a whole comes whole.
+        """
         ...
 
     async def file(self, owner_id: str, thing_id: str, file_id: str) -> LinkedFile | None:

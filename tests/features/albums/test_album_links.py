@@ -38,6 +38,13 @@ async def test_a_visitor_of_a_link_sees_what_is_in_the_album_now(satchel: Satche
     entered = (await visitor("POST", f"{link}/enter", json={})).json()
     files = entered["listing"]["files"]
     assert [file["name"][:29] for file in files] == [f"2025-07-0{day}_12-00-00_IMG_0001_" for day in (3, 4, 5)]
+    pages = {"pass": entered["pass"], "limit": 2}
+    first = (await visitor("GET", f"{link}/files", params=pages)).json()
+    rest = (await visitor("GET", f"{link}/files", params={**pages, "cursor": first["cursor"]})).json()
+    assert [*first["files"], *rest["files"]] == files
+    assert (len(first["files"]), rest["cursor"]) == (2, None)
+    for limit in (0, 1001, "many"):
+        assert (await visitor("GET", f"{link}/files", params={**pages, "limit": limit})).status_code == 422
     # Somebody else's are not in it.
     others = [media_id for media_id in anns.medias if media_id not in {file["file_id"] for file in files}]
     params = {"pass": entered["pass"]}

@@ -18,7 +18,7 @@ from satchel.features.albums.service.photos_context import Photos
 from satchel.features.albums.service.picture_note import version_of
 from satchel.features.albums.service.upload_details import modified_of, sidecars_of, zone_of
 from satchel.kernel.handed_file import HandedFile
-from satchel.kernel.linked import LinkedFile, LinkedFiles, LinkedPhoto, LinkedThing
+from satchel.kernel.linked import FILES_PAGE, LinkedFile, LinkedFiles, LinkedPhoto, LinkedThing
 from satchel.kernel.names import FileName, clean_name
 
 _PAGE = 500
@@ -51,11 +51,11 @@ class LinkedAlbums:
         rows = [ALBUM.read(item) for item in items if item is not None]
         return {row.album_id: row.name for row in rows if not row.leaving}
 
-    async def files(self, owner_id: str, thing_id: str, cursor: str | None) -> LinkedFiles:
+    async def files(self, owner_id: str, thing_id: str, cursor: str | None, limit: int = FILES_PAGE) -> LinkedFiles:
         album = await self._find(owner_id, thing_id)
         if album is None:
             return LinkedFiles([], None)
-        page = await list_medias(self.albums, album, _PAGE, cursor)
+        page = await list_medias(self.albums, album, limit, cursor)
         medias = [MEDIA.read(item) for item in page.items]
         hashes = await hashes_for(self.photos, medias, None)
         found = [self._linked(media, sha256) for media, sha256 in zip(medias, hashes, strict=True)]

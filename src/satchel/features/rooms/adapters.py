@@ -25,7 +25,7 @@ from satchel.features.rooms.service.room_code import link_key
 from satchel.features.rooms.service.room_files import complete, find_file, remove_file, tell_of_file
 from satchel.kernel.errors import Forbidden, NotFound
 from satchel.kernel.handed_file import HandedFile
-from satchel.kernel.linked import LinkedFile, LinkedFiles, LinkedThing
+from satchel.kernel.linked import FILES_PAGE, LinkedFile, LinkedFiles, LinkedThing
 from satchel.stores.ports.ephemeral import Get, HashAll, HashDelete, HashGet, HashPut
 
 
@@ -52,8 +52,8 @@ class LinkedRooms:
         found = [await self._find(owner_id, thing_id) for thing_id in thing_ids]
         return {room.room_id: room.name for room in found if room is not None}
 
-    async def files(self, owner_id: str, thing_id: str, cursor: str | None) -> LinkedFiles:
-        del owner_id, thing_id, cursor
+    async def files(self, owner_id: str, thing_id: str, cursor: str | None, limit: int = FILES_PAGE) -> LinkedFiles:
+        del owner_id, thing_id, cursor, limit
         return LinkedFiles([], None)
 
     async def file(self, owner_id: str, thing_id: str, file_id: str) -> LinkedFile | None:

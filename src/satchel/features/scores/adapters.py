@@ -37,7 +37,7 @@ from satchel.features.scores.service.score_find import NOBODY, Found, Viewer, fi
 from satchel.features.scores.service.snapshot_content import as_found, get_content, kept_marks, layer_rows
 from satchel.features.scores.service.visitor_view import VisitorView, for_visitor
 from satchel.kernel.clock import iso
-from satchel.kernel.linked import LinkedFile, LinkedFiles, LinkedThing
+from satchel.kernel.linked import FILES_PAGE, LinkedFile, LinkedFiles, LinkedThing
 from satchel.stores.schema import Record, Shape
 
 R = TypeVar("R", bound=Record)
@@ -82,9 +82,9 @@ class LinkedScores:
                 names[thing] = name
         return names
 
-    async def files(self, owner_id: str, thing_id: str, cursor: str | None) -> LinkedFiles:
+    async def files(self, owner_id: str, thing_id: str, cursor: str | None, limit: int = FILES_PAGE) -> LinkedFiles:
         """All at once: a score has a few hundred pages at most."""
-        del cursor
+        del cursor, limit
         found = await self._find(owner_id, read_link_target(thing_id))
         return LinkedFiles([] if found is None else await self._pages(found), None)
 

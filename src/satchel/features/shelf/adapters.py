@@ -19,7 +19,7 @@ from satchel.features.shelf.service.folder_walk import COUNTED_ENTRIES, walk
 from satchel.features.shelf.service.folders import Ways, find_folder
 from satchel.kernel.errors import Conflict, Invalid, NotFound
 from satchel.kernel.handed_file import HandedFile
-from satchel.kernel.linked import LinkedFile, LinkedFiles, LinkedThing
+from satchel.kernel.linked import FILES_PAGE, LinkedFile, LinkedFiles, LinkedThing
 from satchel.kernel.names import kept_path, name_key
 from satchel.stores.ports.table import Range
 
@@ -60,8 +60,8 @@ class LinkedShelfFiles:
     async def names(self, owner_id: str, thing_ids: Sequence[str]) -> dict[str, str]:
         return await _names(self.shelf, owner_id, "file", thing_ids)
 
-    async def files(self, owner_id: str, thing_id: str, cursor: str | None) -> LinkedFiles:
-        del cursor
+    async def files(self, owner_id: str, thing_id: str, cursor: str | None, limit: int = FILES_PAGE) -> LinkedFiles:
+        del cursor, limit
         file = await self.file(owner_id, thing_id, thing_id)
         return LinkedFiles([] if file is None else [file], None)
 
@@ -93,12 +93,13 @@ class LinkedFolders:
     async def names(self, owner_id: str, thing_ids: Sequence[str]) -> dict[str, str]:
         return await _names(self.shelf, owner_id, "folder", thing_ids)
 
-    async def files(self, owner_id: str, thing_id: str, cursor: str | None) -> LinkedFiles:
+    async def files(self, owner_id: str, thing_id: str, cursor: str | None, limit: int = FILES_PAGE) -> LinkedFiles:
         """All files below the folder: of each folder first its folders, then its files, both by name."""
         listing = _Listing(self.shelf, UserId(owner_id), FolderId(thing_id))
         if cursor is None and await self.describe(owner_id, thing_id) is None:
             return LinkedFiles([], None)
-        return await listing.go_on(_Position(FolderId(thing_id)) if cursor is None else _position(cursor))
+        position = _Position(FolderId(thing_id)) if cursor is None else _position(cursor)
+        return await listing.go_on(position, min(limit, PAGE))
 
     async def file(self, owner_id: str, thing_id: str, file_id: str) -> LinkedFile | None:
         try:
@@ -125,8 +126,8 @@ class AskingFolders:
     async def names(self, owner_id: str, thing_ids: Sequence[str]) -> dict[str, str]:
         return await _names(self.shelf, owner_id, "folder", thing_ids)
 
-    async def files(self, owner_id: str, thing_id: str, cursor: str | None) -> LinkedFiles:
-        del owner_id, thing_id, cursor
+    async def files(self, owner_id: str, thing_id: str, cursor: str | None, limit: int = FILES_PAGE) -> LinkedFiles:
+        del owner_id, thing_id, cursor, limit
         return LinkedFiles([], None)
 
     async def file(self, owner_id: str, thing_id: str, file_id: str) -> LinkedFile | None:
@@ -165,23 +166,23 @@ class _Listing:
         self._top = top
         self._ways = Ways(shelf, user_id)
 
-    async def go_on(self, position: _Position) -> LinkedFiles:
+    async def go_on(self, position: _Position, limit: int) -> LinkedFiles:
         found: list[LinkedFile] = []
         for _ in range(_MOST_STEPS):
             path = await _path_below(self._ways, self._top, position.folder_id)
             if path is None:
                 # A client that archives the listing must not take it for complete.
                 raise Conflict("This folder has changed. Read its list from the beginning.")
-            following, files = await self._step(position)
+            following, files = await self._step(position, limit - len(found))
             found += [_linked(file, path) for file in files]
             if following is None:
                 return LinkedFiles(found, None)
             position = following
-            if len(found) >= PAGE:
+            if len(found) >= limit:
                 break
         return LinkedFiles(found, msgspec.json.encode(position).decode())
 
-    async def _step(self, position: _Position) -> tuple[_Position | None, list[FileRow]]:
+    async def _step(self, position: _Position, limit: int) -> tuple[_Position | None, list[FileRow]]:
         """Go into the next folder, over the next files, or up after the last. None at the end."""
         beginning = self._beginning(position.folder_id)
         page = await self._shelf.tables.query(
@@ -189,7 +190,7 @@ class _Listing:
             NAME.keys["PK"].render({"user_id": self._user_id}),
             # A zero character makes the smallest text after another.
             Range(low=beginning + (position.after and position.after + "\0"), high=beginning + _LAST_RANK),
-            limit=PAGE,
+            limit=limit,
         )
         rows = [NAME.read(item) for item in page.items]
         if rows and rows[0].rank == RANKS["folder"]:

@@ -26,7 +26,7 @@ from satchel.features.links.service.context import Links
 from satchel.features.links.service.link_contents import can_look
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import Conflict, Forbidden, NotFound, TooMany
-from satchel.kernel.linked import LinkedFile, LinkedFiles, LinkedPhoto, ThingKind
+from satchel.kernel.linked import FILES_PAGE, LinkedFile, LinkedFiles, LinkedPhoto, ThingKind
 from satchel.media.pictures import PictureView
 
 STATES = (LinkUnknown, LinkPaused, LinkExpired, LinkUsedUp, LinkRevoked, LinkTargetGone, TooMany)
@@ -109,9 +109,13 @@ class EnteredView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FilesQuery(PassQuery, frozen=True, kw_only=True):
-    """The pass, and which page. `cursor` comes from the previous answer."""
+    """The pass, and which page. `cursor` comes from the previous answer.
+
+    A page has at most `limit` files; one of a folder has fewer. A score comes whole.
+    """
 
     cursor: Annotated[str, msgspec.Meta(max_length=4096)] | None = None
+    limit: Annotated[int, msgspec.Meta(ge=1, le=1000)] = FILES_PAGE
 
 
 def routes(links: Links) -> Router:
@@ -158,7 +162,7 @@ def routes(links: Links) -> Router:
         visit = await link_enter.let_in(links, token, visitor_of(caller, request), query.shown)
         if not link_enter.has_files(visit.link):
             raise NotFound("This link has no files to download.")
-        return await _list(links, visit.link, await link_enter.list_files(links, visit.link, query.cursor))
+        return await _list(links, visit.link, await link_enter.list_files(links, visit.link, query.cursor, query.limit))
 
     return router
 

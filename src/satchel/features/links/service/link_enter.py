@@ -10,7 +10,7 @@ from satchel.features.links.service.link_find import Usable, usable
 from satchel.features.links.service.passes import Pass
 from satchel.features.links.service.visit_count import count
 from satchel.kernel.errors import Forbidden
-from satchel.kernel.linked import LinkedFiles, LinkedThing
+from satchel.kernel.linked import FILES_PAGE, LinkedFiles, LinkedThing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,8 +88,8 @@ async def let_in(links: Links, token: str, visitor: Visitor, shown: str, *, even
     return Visit(link=found.link, thing=found.thing, visitor_id=await identify(links, visitor))
 
 
-async def list_files(links: Links, link: LinkRow, cursor: str | None) -> LinkedFiles:
-    return await links.things[link.kind].files(link.owner_id, link.thing_id, cursor)
+async def list_files(links: Links, link: LinkRow, cursor: str | None, limit: int = FILES_PAGE) -> LinkedFiles:
+    return await links.things[link.kind].files(link.owner_id, link.thing_id, cursor, limit)
 
 
 def has_files(link: LinkRow) -> bool:
