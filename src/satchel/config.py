@@ -55,6 +55,7 @@ class Settings:
     )
     upload_limit: int = setting(64 * 1024**3, "The largest single upload, in bytes.")
     quota: int = setting(0, "How many bytes each person may keep on their shelf; 0 for no limit.")
+    photo_quota: int = setting(0, "How many bytes each person's photos may take, the bin included; 0 for no limit.")
     room_quota: int = setting(10 * 1024**3, "How many bytes the files of a room may take; 0 for no limit.")
     score_limit: int = setting(1000, "How many scores each person may have; 0 for no limit.")
     score_quota: int = setting(10 * 1024**3, "How many bytes the pages of a person's scores may take; 0 for no limit.")

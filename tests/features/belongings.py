@@ -59,6 +59,7 @@ class Belongings:
         paths += [
             "/photos",
             "/photos/days",
+            "/photos/usage",
             "/photos/duplicates",
             "/photos/bin",
             "/photos/undated",

@@ -115,6 +115,7 @@ ACCESS: dict[tuple[str, str], tuple[set[str], dict[str, Any]]] = {
     ("POST", "/photos/known"): (MEMBERS, {"json": {"files": []}}),
     ("POST", "/photos/verify"): (MEMBERS, {"json": {"files": []}}),
     ("GET", "/photos/days"): (MEMBERS, {}),
+    ("GET", "/photos/usage"): (MEMBERS, {}),
     ("GET", "/photos"): (MEMBERS, {}),
     ("GET", "/photos/undated"): (MEMBERS, {}),
     ("GET", "/photos/cameras"): (MEMBERS, {"params": {"album": "x"}}),

@@ -32,6 +32,7 @@ from satchel.features.albums.service.count_check import check_library
 from satchel.features.albums.service.library import read_library
 from satchel.features.albums.service.library_state import count_key, plain
 from satchel.features.albums.service.media_home import library_covering
+from satchel.features.albums.service.photo_quota import count_usage
 from satchel.features.links.adapters import OpenLinks
 from satchel.kernel.events import Events
 from satchel.kernel.names import FileName
@@ -159,7 +160,8 @@ async def store(albums: Albums, owner: Owner, rows: Sequence[MediaRow]) -> None:
     assert None not in homes
     puts = [msgspec.structs.replace(row, album_id=cast("AlbumId", home)) for row, home in zip(rows, homes, strict=True)]
     counted = library.counted(Counter(cast("list[AlbumId]", homes)))
-    await albums.tables.transact([library.unchanged(), *map(MEDIA.put, puts), *counted])
+    usage = count_usage(albums, owner.owner, files=len(rows), size_bytes=sum(row.size_bytes for row in rows))
+    await albums.tables.transact([library.unchanged(), usage, *map(MEDIA.put, puts), *counted])
 
 
 def album_of(acted: Acted) -> AlbumRow:

@@ -13,6 +13,7 @@ from satchel.features.albums.records import (
     LIBRARY,
     LOCATION,
     MEDIA,
+    PHOTO_USAGE,
     TIMELINE,
     MediaRow,
     TimelineRow,
@@ -121,6 +122,9 @@ async def check_photos(satchel: Satchel, caller: Caller, *, leftovers: bool = Fa
     counts = (await COUNT.list(tables, email=library.email, availability="OWNED", limit=1000)).records
     counted = {row.album_id: row.count for row in counts if row.count}
     assert counted == Counter(media.album_id for media in medias)
+    usage = await PHOTO_USAGE.get(tables, owner=owner)
+    assert usage is not None
+    assert (usage.files, usage.used_bytes) == (len(locations), sum(each.size_bytes for each in locations))
     return alive
 
 

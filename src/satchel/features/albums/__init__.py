@@ -48,6 +48,7 @@ def _make(platform: Platform, *, grants: Grants, people: People, links: Links) -
         links=links,
         limits=AlbumLimits(stores.ephemeral),
         events=platform.events,
+        quota_bytes=platform.settings.photo_quota or None,
     )
     reader = MetadataReader(stores.objects)
     return Photos(albums=albums, objects=stores.objects, reader=reader, pictures=platform.pictures)

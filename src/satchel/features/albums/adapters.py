@@ -13,6 +13,7 @@ from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.library import find_own, read_library
 from satchel.features.albums.service.media_add import Upload, keep_upload
 from satchel.features.albums.service.photo_archive import download_name
+from satchel.features.albums.service.photo_quota import check_room
 from satchel.features.albums.service.photo_redact import hashes_for, patches_for
 from satchel.features.albums.service.photos_context import Photos
 from satchel.features.albums.service.picture_note import version_of
@@ -128,8 +129,8 @@ class AlbumInbox:
     photos: Photos
 
     async def admit(self, owner_id: str, thing_id: str, size_bytes: int) -> None:
-        del size_bytes
         await find_own(self.photos.albums, OwnerId(owner_id), thing_id)
+        await check_room(self.photos.albums, OwnerId(owner_id), size_bytes)
 
     async def keep(self, owner_id: str, thing_id: str, file: HandedFile, details: Mapping[str, str]) -> str:
         albums, owner = self.photos.albums, OwnerId(owner_id)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal, NewType
 
-from satchel.kernel.errors import Conflict, Gone, Invalid, NotFound
+from satchel.kernel.errors import Conflict, Gone, Invalid, NotFound, OutOfSpace
 
 # The user id of the account that a library belongs to.
 OwnerId = NewType("OwnerId", str)
@@ -55,6 +55,13 @@ class OrphanedMedias(Invalid):
 
     slug = "orphaned-medias"
     title = "Some photos would be in no album"
+
+
+class PhotoQuotaReached(OutOfSpace):
+    """The owner's photos would exceed the quota. Nothing was stored. Photos in the bin count."""
+
+    slug = "photo-quota-reached"
+    title = "There is no room for more photos"
 
 
 class FolderTaken(Conflict):

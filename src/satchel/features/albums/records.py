@@ -59,6 +59,14 @@ class LibraryRow(Record, frozen=True, kw_only=True):
     albums: int = attribute("Albums", default=0)
 
 
+class PhotoUsageRow(Record, frozen=True, kw_only=True):
+    """How much the photos of an owner take: every stored file once, those in the bin, too. Pictures do not count."""
+
+    owner: OwnerId = attribute("AlbumOwner")
+    files: int = attribute("Files", default=0)
+    used_bytes: int = attribute("UsedBytes", default=0)
+
+
 class AlbumRow(Record, frozen=True, kw_only=True):
     """An album, and with whom it is shared. The end is excluded.
 
@@ -370,6 +378,13 @@ LIBRARY = Shape(
     owner=OWNER,
     about="An owner's albums as a whole; its version changes with every album",
 )
+PHOTO_USAGE = Shape(
+    PhotoUsageRow,
+    CATALOG,
+    {"PK": _LIBRARY, "SK": "#USAGE"},
+    owner=OWNER,
+    about="How many files and bytes the photos of an owner are",
+)
 ALBUM = Shape(
     AlbumRow,
     CATALOG,
@@ -486,7 +501,7 @@ ACT_DUE = Shape(
     about="When an act is looked at again, through RefreshTokenExpiration",
 )
 SHAPES = (
-    *(LIBRARY, ALBUM, ALBUM_OWNER, FOLDER, MEDIA, LOCATION, REDACTION, TIMELINE, DAY),
+    *(LIBRARY, PHOTO_USAGE, ALBUM, ALBUM_OWNER, FOLDER, MEDIA, LOCATION, REDACTION, TIMELINE, DAY),
     *(BINNED, PAIR, LOOK, TWIN, COUNT, ACT, ACT_DUE),
 )
 # A client may repeat its request when the server has started anew.

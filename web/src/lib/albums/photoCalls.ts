@@ -5,6 +5,7 @@ import { fromColumns, type Photo } from './photo';
 import type { DayCount } from './sections';
 
 type Signature = components['schemas']['FileSignature'];
+type Usage = components['schemas']['PhotoUsage'];
 type Known = components['schemas']['KnownView'];
 export type PhotoDetails = components['schemas']['PhotoView'];
 export type PhotoSearch = NonNullable<operations['search_photos']['parameters']['query']>;
@@ -17,6 +18,10 @@ const PAGE = 1000;
 export async function readDays(shared: boolean): Promise<DayCount[]> {
   const params = { query: { shared } };
   return (await ask(http.GET('/api/v1/photos/days', { params }))).days;
+}
+
+export function readPhotoUsage(): Promise<Usage> {
+  return ask(http.GET('/api/v1/photos/usage'));
 }
 
 /** Whether the library has these files, in their order. */

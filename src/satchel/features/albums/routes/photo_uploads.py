@@ -9,6 +9,7 @@ from satchel.features.albums.model import AlbumId, AlbumUnknown, Email, OwnerId
 from satchel.features.albums.service.album_list import Person, find_album
 from satchel.features.albums.service.library import read_library
 from satchel.features.albums.service.media_add import Upload, keep_upload, keep_uploads
+from satchel.features.albums.service.photo_quota import check_room
 from satchel.features.albums.service.photos_context import Photos
 from satchel.features.albums.service.upload_details import modified_of, sidecars_of, zone_of
 from satchel.kernel.errors import Invalid, SatchelError, Unauthenticated
@@ -32,7 +33,8 @@ class PhotosDestination:
     async def admit(self, announced: Announced) -> None:
         callers.admit(announced.owner, (Member,))
         _modified(announced.details)
-        await self._place(announced)
+        owner, _, _ = await self._place(announced)
+        await check_room(self._photos.albums, owner, announced.size_bytes + announced.reserved_bytes)
 
     async def receive(self, arrived: Arrived) -> str:
         return await keep_upload(self._photos, await self._upload(arrived))

@@ -25,6 +25,14 @@ class PhotoDayView(msgspec.Struct, frozen=True):
     count: int
 
 
+class PhotoUsage(msgspec.Struct, frozen=True, kw_only=True):
+    """How much your photos take, those in the bin included. `quota_bytes` is the limit, null if there is none."""
+
+    files: int
+    used_bytes: int
+    quota_bytes: int | None
+
+
 class PhotoDays(msgspec.Struct, frozen=True):
     """All days with photos, the newest first."""
 

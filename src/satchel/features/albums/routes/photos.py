@@ -25,6 +25,7 @@ from satchel.features.albums.routes.photo_views import (
     PhotoColumns,
     PhotoDays,
     PhotoDayView,
+    PhotoUsage,
     PhotoView,
     VerifiedList,
     VerifiedView,
@@ -36,6 +37,7 @@ from satchel.features.albums.service import (
     media_change,
     media_pin,
     media_verify,
+    photo_quota,
     photo_redact,
     photo_timeline,
 )
@@ -153,6 +155,12 @@ def _library_routes(photos: Photos) -> Router:
         return VerifiedList(
             [VerifiedView(state=each.state, id=each.media_id, verified_at=each.verified_at or None) for each in found]
         )
+
+    @router.get("/photos/usage")
+    async def read_photo_usage(member: Member) -> PhotoUsage:
+        """Read how much space your photos take."""
+        usage = await photo_quota.read_usage(albums, _owner(member))
+        return PhotoUsage(files=usage.files, used_bytes=usage.used_bytes, quota_bytes=albums.quota_bytes)
 
     @router.get("/photos/days")
     async def list_days(member: Member, query: DaysQuery) -> PhotoDays:

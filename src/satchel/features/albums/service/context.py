@@ -15,7 +15,7 @@ from satchel.stores.ports.table import MAX_TRANSACTION_ITEMS, Tables
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Albums:
-    """Stores, clock, other slices, rate limits, events, and the libraries that were read last."""
+    """Stores, clock, other slices, rate limits, events, the quota, and the libraries that were read last."""
 
     tables: Tables
     bulk: BulkWrites | None
@@ -26,6 +26,8 @@ class Albums:
     links: Links
     limits: AlbumLimits
     events: Events
+    # How many bytes the photos of a person may take. None: no limit.
+    quota_bytes: int | None = None
     # How many writes fit into a transaction.
     most_writes: int = MAX_TRANSACTION_ITEMS
     libraries: dict[OwnerId, Library] = field(default_factory=dict[OwnerId, Library])

@@ -18,16 +18,17 @@ from satchel.features.albums.model import (
     OwnerId,
     scope_of,
 )
-from satchel.features.albums.records import COUNT, CountRow, Source
+from satchel.features.albums.records import COUNT, PHOTO_USAGE, CountRow, PhotoUsageRow, Source
 from satchel.features.albums.service.album_share import remove_person
 from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.library import read_library
 from satchel.features.albums.service.library_state import Library, count_key
 from satchel.features.albums.service.media_moves import pages_of
+from satchel.features.albums.service.photo_quota import read_usage
 from satchel.stores.ports.expressions import attr
 from satchel.stores.ports.table import Delete, Put, TransactionCancelled, Write
 
-DriftKind = Literal["missing", "wrong", "unexpected", "grant-missing", "grant-unexpected"]
+DriftKind = Literal["missing", "wrong", "unexpected", "grant-missing", "grant-unexpected", "bytes"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,9 +69,12 @@ async def _drifts(albums: Albums, library: Library) -> AsyncIterator[tuple[Drift
     grants = await albums.grants.of_owner(library.owner, "album:")
     emails |= {Email(each.granted_to) for each in grants}
     stored = {_place(row): row for email in sorted(emails) for row in await _stored(albums, library, email)}
+    files = size_bytes = 0
     for album_id in (*library.albums, *TRAYS):
         expected = library.counts_of(album_id)
-        number = await _number(albums, library.owner, album_id)
+        sizes = await _sizes(albums, library.owner, album_id)
+        number = len(sizes)
+        files, size_bytes = files + sum(map(len, sizes)), size_bytes + sum(map(sum, sizes))
         for row in expected:
             known = stored.pop(_place(row), None)
             right = CountRow(
@@ -83,6 +87,12 @@ async def _drifts(albums: Albums, library: Library) -> AsyncIterator[tuple[Drift
                 kept = attr("Count") == known.count if known.count else (attr("Count").absent() | (attr("Count") == 0))
                 drift = Drift(kind="wrong", album_id=album_id, email=row.email, stored=known.count, counted=number)
                 yield drift, Put(COUNT.table, COUNT.item(right), kept)
+    usage = await read_usage(albums, library.owner)
+    if (usage.files, usage.used_bytes) != (files, size_bytes):
+        drift = Drift(
+            kind="bytes", album_id=AlbumId(""), email=library.row.email, stored=usage.used_bytes, counted=size_bytes
+        )
+        yield drift, _right_usage(usage, files, size_bytes)
     for row in stored.values():
         drift = Drift(kind="unexpected", album_id=row.album_id, email=row.email, stored=row.count)
         yield drift, Delete(COUNT.table, count_key(row))
@@ -114,11 +124,19 @@ async def _stored(albums: Albums, library: Library, email: Email) -> list[CountR
             return found
 
 
-async def _number(albums: Albums, owner: OwnerId, album_id: AlbumId) -> int:
-    number = 0
+async def _sizes(albums: Albums, owner: OwnerId, album_id: AlbumId) -> list[list[int]]:
+    """The sizes of the files of each media."""
+    sizes: list[list[int]] = []
     async for items in pages_of(albums, owner, Source(album_id, BEGINNING, END)):
-        number += len(items)
-    return number
+        sizes += [[item["SignatureSize"], *(part["SizeBytes"] for part in item.get("Parts", ()))] for item in items]
+    return sizes
+
+
+def _right_usage(usage: PhotoUsageRow, files: int, size_bytes: int) -> Write:
+    unchanged = attr("UsedBytes") == usage.used_bytes
+    if not usage.used_bytes:
+        unchanged = attr("UsedBytes").absent() | unchanged
+    return PHOTO_USAGE.put(PhotoUsageRow(owner=usage.owner, files=files, used_bytes=size_bytes), when=unchanged)
 
 
 def _place(row: CountRow) -> tuple[str, str, str]:

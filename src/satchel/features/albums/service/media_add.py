@@ -36,6 +36,7 @@ from satchel.features.albums.service.media_describe import (
 )
 from satchel.features.albums.service.media_home import library_covering
 from satchel.features.albums.service.media_rows import count_days, days_of, enter_timeline, locate
+from satchel.features.albums.service.photo_quota import count_usage, is_full, quota_reached, room_left
 from satchel.features.albums.service.photo_redact import redact_upload, redaction_row
 from satchel.features.albums.service.photos_context import Photos
 from satchel.kernel.errors import SatchelError
@@ -49,7 +50,7 @@ from satchel.stores.object_rules import known_content_type
 from satchel.stores.patterns.optimistic_update import NEW, StaleRead, optimistic_update
 from satchel.stores.ports.expressions import attr
 from satchel.stores.ports.objects import Corrupted, ObjectMissing, SmallObject
-from satchel.stores.ports.table import Write
+from satchel.stores.ports.table import TransactionCancelled, Write
 
 # Each makes five writes. Days and counts come besides; if these are many, a group is split.
 _GROUP = 16
@@ -121,12 +122,16 @@ async def keep_uploads(photos: Photos, uploads: Sequence[Upload]) -> list[Outcom
     distinct = {upload.media_id: upload for upload in uploads}
     located = await _located(photos, list(distinct.values()))
     ready: list[Ready] = []
+    room = await room_left(photos.albums, uploads[0].owner)
     for media_id, upload in distinct.items():
         try:
             if media_id in located:
                 outcomes[media_id] = await _seen_again(photos, upload, located[media_id])
+            elif room is not None and upload.size_bytes > room:
+                raise quota_reached(photos.albums)
             else:
                 ready.append(await _read(photos, upload))
+                room = None if room is None else room - upload.size_bytes
         except SatchelError as error:
             outcomes[media_id] = error
     await _store(photos, ready)
@@ -264,14 +269,21 @@ async def _enter_alone(photos: Photos, group: Sequence[Ready], known: dict[str, 
     times = [local_time_of(each.facts.time) for each in group if not each.upload.pinned]
     library = await library_covering(photos.albums, upload.owner, upload.email, times)
     medias = [media_row(photos, library, each) for each in group]
+    size_bytes = sum(media.size_bytes for media in medias)
     writes: list[Write] = [
+        count_usage(photos.albums, upload.owner, files=len(medias), size_bytes=size_bytes),
         library.unchanged(),
         *(write for each, media in zip(group, medias, strict=True) for write in _rows(each, media, known)),
         *count_days(upload.owner, days_of(medias)),
         *library.counted(Counter(media.album_id for media in medias)),
     ]
     if len(writes) <= photos.albums.most_writes or len(group) == 1:
-        await photos.albums.tables.transact(writes)
+        try:
+            await photos.albums.tables.transact(writes)
+        except TransactionCancelled as cancelled:
+            if is_full(photos.albums, cancelled, 0):
+                raise quota_reached(photos.albums) from cancelled
+            raise
         return
     # Many people see these albums, and each has a count.
     middle = len(group) // 2

@@ -29,6 +29,7 @@ from satchel.features.albums.service.media_rows import (
     leave_timeline,
     same_picture,
 )
+from satchel.features.albums.service.photo_quota import count_usage, size_of
 from satchel.features.albums.service.photos_context import Photos
 from satchel.kernel.clock import iso
 from satchel.stores.patterns.optimistic_update import optimistic_update
@@ -145,6 +146,7 @@ async def _forget(albums: Albums, owner: OwnerId, media_id: MediaId) -> MediaRow
         *(LOCATION.delete(owner=owner, media_id=each) for each in (media_id, *(part.media_id for part in media.parts))),
         *forget_look(media),
         *library.counted({BIN: -1}),
+        count_usage(albums, owner, files=-1 - len(media.parts), size_bytes=-size_of(media)),
     ]
     # What others get can be found again, if the media stays after all.
     for each in (media_id, *(part.media_id for part in media.parts)):

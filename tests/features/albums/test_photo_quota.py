@@ -1,0 +1,66 @@
+"""How much photos take: counted exactly, shown, and bounded by a setting."""
+
+from pathlib import Path
+from typing import Any
+
+from satchel.features.albums.records import PHOTO_USAGE
+from tests.application import Caller, Satchel, running_satchel
+from tests.features.albums.photos_given import bundled, check_photos, photo, sent, upload
+
+
+async def _usage(caller: Caller) -> dict[str, Any]:
+    answer = await caller("GET", "/photos/usage")
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+async def test_a_full_library_takes_no_more_until_the_bin_is_empty(tmp_path: Path) -> None:
+    size = len(photo())
+    async with running_satchel(tmp_path, sign_up="open", photo_quota=2 * size) as satchel:
+        ann = satchel.caller()
+        await ann.sign_up("ann@example.org")
+        assert await _usage(ann) == {"files": 0, "used_bytes": 0, "quota_bytes": 2 * size}
+        first = await sent(ann, photo(mark="1"))
+        # Of three in a bundle, one fits.
+        fates = await bundled(ann, *((f"IMG_{mark}.JPG", photo(mark=mark)) for mark in "234"))
+        assert [bool(fate.get("became")) for fate in fates] == [True, False, False]
+        assert {fate["problem"]["type"].rpartition("#")[2] for fate in fates[1:]} == {"photo-quota-reached"}
+
+        refused = await upload(ann, photo(mark="5"), "IMG_5.JPG")
+        assert refused.status_code == 507
+        assert refused.json()["quota_bytes"] == 2 * size
+        # What is stored already takes no more.
+        (again,) = await bundled(ann, ("IMG_1.JPG", photo(mark="1")))
+        assert again["became"] == first
+
+        await ann("DELETE", f"/photos/{ann.user_id}/{first}")
+        assert (await _usage(ann))["used_bytes"] == 2 * size
+        assert (await upload(ann, photo(mark="5"), "IMG_5.JPG")).status_code == 507
+        await ann("DELETE", "/photos/bin")
+        assert await _usage(ann) == {"files": 1, "used_bytes": size, "quota_bytes": 2 * size}
+        await sent(ann, photo(mark="5"))
+        await check_photos(satchel, ann)
+
+
+async def test_a_contributor_fills_the_library_of_the_owner(tmp_path: Path) -> None:
+    async with running_satchel(tmp_path, sign_up="open", photo_quota=len(photo())) as satchel:
+        ann, bob = satchel.caller(), satchel.caller()
+        await ann.sign_up("ann@example.org")
+        await bob.sign_up("bob@example.org")
+        body = {"name": "Sea", "start": "2024-01-01", "end": "2024-03-01"}
+        album_id = (await ann("POST", "/albums", json=body)).json()["album"]["album_id"]
+        await ann("PUT", f"/albums/{album_id}/shares/bob@example.org", json={"role": "contributor"})
+        await sent(bob, photo(mark="1"), album=album_id)
+        assert ((await _usage(ann))["files"], (await _usage(bob))["files"]) == (1, 0)
+        refused = await upload(bob, photo(mark="2"), "IMG_2.JPG", album=album_id)
+        assert (refused.status_code, refused.json()["type"].rpartition("#")[2]) == (507, "photo-quota-reached")
+        await sent(bob, photo(mark="2"))
+
+
+async def test_a_check_finds_a_library_that_was_never_counted(satchel: Satchel, ann: Caller) -> None:
+    await sent(ann, photo())
+    key = PHOTO_USAGE.key(owner=ann.user_id)
+    await satchel.stores.tables.delete(PHOTO_USAGE.table, key)
+    found = (await ann("POST", "/albums/check", json={"repair": True})).json()
+    assert [(drift["kind"], drift["counted"]) for drift in found["drifts"]] == [("bytes", len(photo()))]
+    assert await _usage(ann) == {"files": 1, "used_bytes": len(photo()), "quota_bytes": None}
