@@ -15,6 +15,7 @@ from bench import (
     ephemeral,
     history,
     objects,
+    photos,
     requests,
     rooms,
     scores,
@@ -47,6 +48,10 @@ GROUPS: dict[str, tuple[str, Measurement]] = {
         clicks.measure,
     ),
     "drop": ("files from command line to command line against magic-wormhole through its relay", drop.measure),
+    "photos": (
+        "photos from upload to pictures against bare pyvips and sigal, and large libraries against small ones",
+        photos.measure,
+    ),
     "scores": ("pages of PDFs against bare pypdfium2 with Pillow, by processor time", scores.measure),
     "start": ("`satchel serve` on an empty folder, until it answers", startup.measure),
     "ephemeral": ("short-lived state in memory against Redis, both through the port", ephemeral.measure),

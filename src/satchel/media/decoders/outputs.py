@@ -7,6 +7,8 @@ from satchel.media.decoders.thumbhash import thumbhash
 from satchel.media.frames import Made
 
 QUALITY = 80
+# A half of the time of the default, for pictures that are 3 % larger.
+_GRID_EFFORT = 2
 _PLACEHOLDER_EDGE = 32
 _DHASH_ROWS = 8
 
@@ -24,7 +26,7 @@ def render(decoded: Decoded) -> Made:
         duration_ms=decoded.duration_ms,
         thumbhash=_placeholder(grid),
         dhash=_dhash(grid),
-        grid=grid.webpsave_buffer(Q=QUALITY, keep="none"),
+        grid=grid.webpsave_buffer(Q=QUALITY, effort=_GRID_EFFORT, keep="none"),
         preview=opaque.jpegsave_buffer(Q=QUALITY, keep="none"),
     )
 
