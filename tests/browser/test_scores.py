@@ -121,6 +121,20 @@ def music_becomes_pages(page: Page) -> None:
     assert_everybody_can_use(page)
     press(page, "Remove torn.pdf")
     expect(making).to_be_hidden()
+    page.get_by_role("link", name="Play", exact=True).click()
+    hear_and_transpose(page)
+
+
+def hear_and_transpose(page: Page) -> None:
+    """Engraved pages have a cursor, and are laid out for one instrument."""
+    press(page, "Play the music")
+    expect(page.get_by_role("list", name="Volume of each instrument").get_by_role("listitem")).to_have_count(2)
+    expect(page.locator(".cursor")).to_be_visible()
+    press(page, "Transpose and lay out")
+    page.get_by_label("Instrument").select_option("Viola")
+    shown = page.get_by_role("img", name="Page 1 of 3")
+    expect(shown).to_have_attribute("src", re.compile(r"\.t0\.p2\.normal\.0/content"))
+    assert complaints_of_axe(page) == []
 
 
 def put_in_order(page: Page) -> None:

@@ -81,6 +81,10 @@ class OutlinedThings(Protocol):
         """What the viewer shows, to be sent as JSON. None if the thing does not exist."""
         ...
 
+    async def playback(self, owner_id: str, thing_id: str) -> object | None:
+        """What the viewer plays, to be sent as JSON. None if the thing does not exist, or cannot be played."""
+        ...
+
 
 class Things(Protocol):
     """Link targets of one kind. Deleted, binned and ended things do not exist."""

@@ -136,10 +136,14 @@ async def test_engraved_pages_are_shown_and_files_have_no_outline(
     shown = await visitor("GET", f"{path}/files/{page['item']['item_id']}/preview", params=params)
     assert (shown.status_code, shown.headers["content-type"]) == (200, "image/svg+xml")
     assert "sandbox" in shown.headers["content-security-policy"]
+    played = (await visitor("GET", f"{path}/playback", params=params)).json()
+    assert (len(played["notes"]), {bar["page_id"] for bar in played["bars"]}) == (16, {page["page_id"]})
+    assert (await ann("GET", f"/scores/{score['score_id']}/playback")).json() == played
     folder = (await ann("POST", "/shelf/folders", json={"name": "Folder"})).json()
     given_folder = await given(ann, "folder", folder["id"])
     path, params = await opened(visitor, given_folder)
     assert (await visitor("GET", f"{path}/outline", params=params)).status_code == 404
+    assert (await visitor("GET", f"{path}/playback", params=params)).status_code == 404
 
 
 def test_what_links_name_is_read_as_it_was_written() -> None:

@@ -24,6 +24,7 @@ from satchel.features.scores.limits import LAYOUTS_PER_PERSON, LIMITS, SHARES_PE
 from satchel.features.scores.needs import Grants, People
 from satchel.features.scores.records import EPHEMERAL_KEYS, SHAPES
 from satchel.features.scores.routes import routes
+from satchel.features.scores.routes.score_layouts import playback_view
 from satchel.features.scores.routes.score_uploads import ScoresDestination
 from satchel.features.scores.routes.views import visitor_score_view
 from satchel.features.scores.service.context import Scores
@@ -61,7 +62,7 @@ async def _running(scores: Scores) -> AsyncGenerator[None]:
 
 
 def _linked(scores: Scores) -> LinkedScores:
-    return LinkedScores(scores, visitor_score_view)
+    return LinkedScores(scores, visitor_score_view, playback_view)
 
 
 def _routes(scores: Scores, _: RouteNeeds) -> list[Router]:

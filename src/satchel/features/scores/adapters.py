@@ -31,9 +31,11 @@ from satchel.features.scores.records import (
     item_key,
 )
 from satchel.features.scores.service.context import Scores
+from satchel.features.scores.service.layout_view import NotEngraved
 from satchel.features.scores.service.mark_read import Marked, visible_layers, visible_marks
 from satchel.features.scores.service.page_set import read_items
 from satchel.features.scores.service.score_find import NOBODY, Found, Viewer, find_of, read_whole_of
+from satchel.features.scores.service.score_play import PlayedScore, play_score
 from satchel.features.scores.service.snapshot_content import as_found, get_content, kept_marks, layer_rows
 from satchel.features.scores.service.visitor_view import VisitorView, for_visitor
 from satchel.kernel.clock import iso
@@ -43,8 +45,9 @@ from satchel.stores.schema import Record, Shape
 R = TypeVar("R", bound=Record)
 
 
-# What a visitor is sent of a score.
+# What a visitor is sent of a score, and what their player gets.
 Outline = Callable[[Scores, VisitorView, ItemsRow], Awaitable[object]]
+Playback = Callable[[PlayedScore], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,7 @@ class LinkedScores:
 
     scores: Scores
     view: Outline
+    play: Playback
 
     async def describe(self, owner_id: str, thing_id: str, *, counted: bool = False) -> LinkedThing | None:
         del counted
@@ -106,6 +110,14 @@ class LinkedScores:
             return None
         shown = for_visitor(found, layers, marks, target.part_id)
         return await self.view(self.scores, shown, await read_items(self.scores, found))
+
+    async def playback(self, owner_id: str, thing_id: str) -> object | None:
+        """Only of music all of whose pages the link shows."""
+        found = await self._find(owner_id, read_link_target(thing_id))
+        try:
+            return None if found is None else self.play(await play_score(self.scores, found, for_visitor=True))
+        except NotEngraved:
+            return None
 
     async def _whole(self, owner: OwnerId, target: LinkTarget) -> tuple[Found, list[LayerRow], list[Marked]]:
         whole = await read_whole_of(self.scores, _owner(owner), owner, target.score_id)

@@ -1,20 +1,31 @@
 // A score that somebody looks at: its pages, its marks, and who else looks at it, kept up to date while they do.
 import { Problem } from '$lib/api/client';
 import { live } from '$lib/live/live.svelte';
+import { Player } from './player.svelte';
 import {
   attend,
+  isPlain,
   leaveStand,
+  PLAIN,
+  readLayout,
+  readPlayback,
   readScore,
   readSnapshot,
   type Import,
   type Item,
+  type Layout,
+  type LayoutChoice,
   type Page,
+  type Playback,
   type Person,
   type Score,
 } from './scoreCalls';
 import { ScoreMarks } from './scoreMarks.svelte';
 
 const ATTEND_EVERY_MS = 30_000;
+
+/** Where else a score is read from: by a link. */
+type Elsewhere = { score: () => Promise<Score>; playback: () => Promise<Playback> };
 
 export class OpenScore {
   score = $state.raw<Score>();
@@ -23,6 +34,7 @@ export class OpenScore {
   /** Somebody has deleted it, or does not share it any more. */
   isGone = $state(false);
   readonly marks: ScoreMarks;
+  readonly player = new Player(this);
   readonly scoreId: string;
   readonly me: string | undefined;
   /** It is shown as it was then. */
@@ -30,16 +42,17 @@ export class OpenScore {
   #reading: Promise<void> | undefined;
   #isStale = false;
 
-  readonly #readFrom: (() => Promise<Score>) | undefined;
+  /** As this reader wants the music laid out; undefined for the score as it is. */
+  laid = $state.raw<Layout>();
+  layout = $state.raw<LayoutChoice>(PLAIN);
+  layoutProblem = $state.raw<Problem>();
+  isLayingOut = $state(false);
+  instruments = $state.raw<string[]>([]);
 
-  constructor(
-    scoreId: string,
-    me: string | undefined,
-    snapshotId?: string,
-    /** Where else it is read from: by a link. */
-    readFrom?: () => Promise<Score>,
-  ) {
-    this.#readFrom = readFrom;
+  readonly #from: Elsewhere | undefined;
+
+  constructor(scoreId: string, me: string | undefined, snapshotId?: string, from?: Elsewhere) {
+    this.#from = from;
     this.scoreId = scoreId;
     // What was cannot be changed, so nothing in it is one's own.
     this.me = snapshotId === undefined ? me : undefined;
@@ -54,6 +67,49 @@ export class OpenScore {
 
   get canEdit(): boolean {
     return this.score?.role === 'owner' || this.score?.role === 'editor';
+  }
+
+  /** Music that can be played. */
+  get isEngraved(): boolean {
+    const pages = this.score?.pages ?? [];
+    return this.snapshotId === undefined && pages.some(({ item }) => item.kind === 'svg');
+  }
+
+  /** Whether this reader can have it laid out as they like. */
+  get canLayOut(): boolean {
+    return this.isEngraved && this.me !== undefined && !this.#from;
+  }
+
+  readPlayback(): Promise<Playback> {
+    return this.#from ? this.#from.playback() : readPlayback(this.scoreId);
+  }
+
+  async loadInstruments(): Promise<void> {
+    if (!this.instruments.length) await this.choose(this.layout);
+  }
+
+  /** Have the music laid out so, with the marks where the music is. */
+  async choose(choice: LayoutChoice): Promise<void> {
+    this.layout = choice;
+    this.isLayingOut = true;
+    try {
+      const layout = await readLayout(this.scoreId, choice);
+      // Meanwhile, something else may have been chosen.
+      if (this.layout !== choice) return;
+      this.instruments = layout.instruments;
+      const wasLaid = this.laid;
+      this.laid = isPlain(choice) ? undefined : layout;
+      if (wasLaid || this.laid) {
+        this.marks.moveTo(this.laid && choice);
+        this.marks.show(layout.layers, layout.marks);
+      }
+      this.layoutProblem = undefined;
+    } catch (failure) {
+      if (!(failure instanceof Problem)) throw failure;
+      this.layoutProblem = failure;
+    } finally {
+      if (this.layout === choice) this.isLayingOut = false;
+    }
   }
 
   /** While it is read, more changes may come: they are read together, once more. */
@@ -76,9 +132,10 @@ export class OpenScore {
   async #readOnce(): Promise<void> {
     try {
       const { scoreId, snapshotId } = this;
-      if (this.#readFrom) this.show(await this.#readFrom());
+      if (this.#from) this.show(await this.#from.score());
       else if (snapshotId === undefined) this.show(await readScore(scoreId));
       else this.show(await readSnapshot(scoreId, snapshotId));
+      if (this.laid) await this.choose(this.layout);
       this.problem = undefined;
     } catch (failure) {
       if (!(failure instanceof Problem)) throw failure;
@@ -89,8 +146,8 @@ export class OpenScore {
 
   show(score: Score): void {
     this.score = score;
-    // A change of the structure is answered without marks.
-    if (score.marks) this.marks.show(score.layers, score.marks);
+    // A change of the structure is answered without marks. In another layout they stand elsewhere.
+    if (score.marks && !this.laid) this.marks.show(score.layers, score.marks);
   }
 
   /** Returns a function that ends it. */

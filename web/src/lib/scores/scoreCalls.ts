@@ -21,6 +21,10 @@ export type ScoreShare = components['schemas']['ScoreShareView'];
 export type GivenRole = ScoreShare['role'];
 export type Comparison = components['schemas']['ComparisonView'];
 export type News = components['schemas']['ScoreNewsView'];
+export type Playback = components['schemas']['ScorePlaybackView'];
+export type LayoutChoice = Required<components['schemas']['LayoutBody']>;
+/** A score as one reader wants it laid out. */
+export type Layout = Omit<components['schemas']['ScoreLayoutView'], 'pages'> & { pages: Page[] };
 export type Person = { person_id: string; name: string; page_id: number | null };
 export type ScoreDraft = { title: string; composer: string; description: string; tags: string[] };
 export type ScoreChange = components['schemas']['ScorePatchBody'];
@@ -42,6 +46,30 @@ export function readLinkedScore(token: string, pass: string): Promise<Score> {
   const params = { path: { token }, query: pass ? { pass } : {} };
   const answer = http.GET('/api/v1/open/{token}/outline', { params, parseAs: 'json' });
   return scoreFrom(answer as unknown as Parameters<typeof scoreFrom>[0]);
+}
+
+/** As it was added. */
+export const PLAIN: LayoutChoice = { transpose: 0, instrument: 0, size: 'normal' };
+
+export function isPlain({ transpose, instrument, size }: LayoutChoice): boolean {
+  return transpose === 0 && instrument === 0 && size === 'normal';
+}
+
+export async function readLayout(scoreId: string, choice: LayoutChoice): Promise<Layout> {
+  const params = { path: { score_id: scoreId }, query: choice };
+  const layout = await ask(http.GET('/api/v1/scores/{score_id}/layout', { params }));
+  return { ...layout, pages: layout.pages.filter((page): page is Page => page.item !== null) };
+}
+
+export function readPlayback(scoreId: string): Promise<Playback> {
+  return ask(http.GET('/api/v1/scores/{score_id}/playback', which(scoreId)));
+}
+
+/** As visitors of a link hear it. */
+export function readLinkedPlayback(token: string, pass: string): Promise<Playback> {
+  const params = { path: { token }, query: pass ? { pass } : {} };
+  const answer = http.GET('/api/v1/open/{token}/playback', { params, parseAs: 'json' });
+  return ask(answer as unknown as Parameters<typeof ask<Playback>>[0]);
 }
 
 export function createScore(body: Partial<ScoreDraft> & { title: string }, key: string): Promise<Score> {
@@ -97,7 +125,7 @@ export function readMarks(scoreId: string): Promise<{ marks: Mark[]; layers: Lay
 export function writeMarks(
   scoreId: string,
   layerId: number,
-  body: { add: NewMark[]; remove: number[] },
+  body: { add: NewMark[]; remove: number[]; layout?: LayoutChoice },
   key: string,
 ): Promise<{ seq: number; added: number[] }> {
   const params = { path: { score_id: scoreId, layer_id: layerId }, header: { 'Idempotency-Key': key } };

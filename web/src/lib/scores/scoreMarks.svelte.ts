@@ -6,11 +6,11 @@ import { t } from '$lib/i18n/index.svelte';
 import { toasts } from '$lib/ui/toasts.svelte';
 import { emptyHistory, recorded, redo, undo, type History, type Step } from './history';
 import { newMark, type Layer, type Mark, type NewMark } from './marks';
-import { createLayer, readMarks, writeMarks } from './scoreCalls';
+import { createLayer, readLayout, readMarks, writeMarks, type LayoutChoice } from './scoreCalls';
 
 /** A mark as it is drawn here. Its id is known once the server has it; if it is taken back and drawn again, it gets another. */
 export type Drawn = { key: string; mark: NewMark; layerId: number | undefined; id: number | undefined };
-type Change = Step<Drawn> & { keys: Map<number, string> };
+type Change = Step<Drawn> & { keys: Map<number, string>; layout: LayoutChoice | undefined };
 type News = { layer_id: number; seq: number; added: Mark[]; removed: number[] };
 
 const RETRY_MS = 2000;
@@ -29,6 +29,8 @@ export class ScoreMarks {
 
   #scoreId: string;
   #me: string | undefined;
+  // On whose pages the marks are; undefined for those of the score itself.
+  #layout: LayoutChoice | undefined;
   #stored = $state.raw<ReadonlyMap<number, Drawn>>(new Map());
   #drafts = $state.raw<readonly Drawn[]>([]);
   #gone = $state.raw<ReadonlySet<number>>(new Set());
@@ -74,9 +76,16 @@ export class ScoreMarks {
     this.#gone = new Set([...this.#gone].filter((id) => this.#stored.has(id)));
   }
 
+  /** What was done on the pages of another layout cannot be taken back here. */
+  moveTo(layout: LayoutChoice | undefined): void {
+    this.#layout = layout;
+    this.#history = emptyHistory();
+  }
+
   reload = async (): Promise<void> => {
-    const { layers, marks } = await readMarks(this.#scoreId);
-    this.show(layers, marks);
+    const layout = this.#layout;
+    const { layers, marks } = await (layout ? readLayout(this.#scoreId, layout) : readMarks(this.#scoreId));
+    if (layout === this.#layout) this.show(layers, marks);
   };
 
   /** Somebody has changed a layer, perhaps on this page. */
@@ -84,6 +93,8 @@ export class ScoreMarks {
     const layer = this.layers.find((each) => each.layer_id === layer_id);
     // Something was missed, or a layer that was private is so no more.
     if (!layer || seq > layer.seq + 1) return void this.reload();
+    // Only the server knows where marks are in another layout.
+    if (this.#layout) return void (seq > layer.seq && this.reload());
     this.#apply(layer, seq, added, removed);
   }
 
@@ -117,7 +128,7 @@ export class ScoreMarks {
     const taken = new Set(removed);
     this.#drafts = [...this.#drafts.filter((draft) => !taken.has(draft)), ...added];
     this.#gone = new Set([...this.#gone, ...removed.flatMap((drawn) => this.#idOf(drawn) ?? [])]);
-    this.#changes.push({ added, removed, keys: new Map() });
+    this.#changes.push({ added, removed, keys: new Map(), layout: this.#layout });
     this.waiting = this.#changes.length;
     void this.#send();
   }
@@ -152,7 +163,7 @@ export class ScoreMarks {
     return true;
   }
 
-  async #store({ added, removed, keys }: Change): Promise<void> {
+  async #store({ added, removed, keys, layout }: Change): Promise<void> {
     const home = added.some(({ layerId }) => layerId === undefined) ? await this.#homeLayer() : undefined;
     for (const drawn of added) drawn.layerId ??= home?.layer_id;
     for (const layerId of new Set([...added, ...removed].map((drawn) => drawn.layerId))) {
@@ -164,7 +175,7 @@ export class ScoreMarks {
         .flatMap((drawn) => this.#idOf(drawn) ?? []);
       const key = keys.get(layerId) ?? randomKey();
       keys.set(layerId, key);
-      const body = { add: add.map(({ mark }) => mark), remove };
+      const body = { add: add.map(({ mark }) => mark), remove, ...(layout && { layout }) };
       const answer = await writeMarks(this.#scoreId, layerId, body, key);
       add.forEach((drawn, at) => this.#nameAgain(drawn, answer.added[at]));
       this.#confirm(layerId, answer.seq, add, remove);

@@ -26,11 +26,13 @@ def routes(links: Links) -> Router:
     async def linked_outline(caller: Anybody, token: str, query: PassQuery, request: Request) -> Response:
         """Read the score that a link leads to, as `ScoreView`. Its pages are previews of files, by their item ids."""
         visit = await link_enter.let_in(links, token, visitor_of(caller, request), query.shown)
-        return Response(
-            msgspec.json.encode(await link_contents.outline_of(links, visit)),
-            media_type="application/json",
-            headers={"cache-control": "private, no-cache"},
-        )
+        return _json(await link_contents.outline_of(links, visit))
+
+    @router.get("/open/{token}/playback", produces="application/json", raises=(*STATES, *CLOSED, NoOutline))
+    async def linked_playback(caller: Anybody, token: str, query: PassQuery, request: Request) -> Response:
+        """Read what a player needs of the engraved score that a link leads to, as `ScorePlaybackView`."""
+        visit = await link_enter.let_in(links, token, visitor_of(caller, request), query.shown)
+        return _json(await link_contents.playback_of(links, visit))
 
     @router.get("/open/{token}/cover/{version}", produces=BYTES, raises=(*STATES, *RAISES))
     async def linked_cover(caller: Anybody, token: str, version: str, request: Request) -> Response:
@@ -72,6 +74,11 @@ def routes(links: Links) -> Router:
         return answer
 
     return router
+
+
+def _json(content: object) -> Response:
+    headers = {"cache-control": "private, no-cache"}
+    return Response(msgspec.json.encode(content), media_type="application/json", headers=headers)
 
 
 async def _show(links: Links, visit: Visit, file: LinkedFile, request: Request) -> Response:

@@ -40,6 +40,17 @@ async def outline_of(links: Links, visit: Visit) -> object:
     return found
 
 
+async def playback_of(links: Links, visit: Visit) -> object:
+    """What the viewer of the thing plays."""
+    things = links.things[visit.link.kind]
+    found = None
+    if isinstance(things, OutlinedThings):
+        found = await things.playback(visit.link.owner_id, visit.link.thing_id)
+    if found is None:
+        raise NoOutline("What this link leads to cannot be played.")
+    return found
+
+
 async def patches_of(file: LinkedFile) -> Sequence[Patch]:
     """What changes in its bytes before a visitor gets them. It may be refused."""
     return () if file.patches is None else await file.patches()

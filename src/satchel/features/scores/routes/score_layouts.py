@@ -1,4 +1,4 @@
-"""Engraved scores laid out as a reader wants them."""
+"""Engraved scores laid out as a reader wants them, and played."""
 
 from typing import Annotated
 
@@ -22,7 +22,8 @@ from satchel.features.scores.routes.views import (
 from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.layout_view import LaidBar, LaidPage, NotEngraved, lay_out
 from satchel.features.scores.service.mark_read import visible_layers, visible_marks
-from satchel.features.scores.service.score_find import read_whole
+from satchel.features.scores.service.score_find import find_score, read_whole
+from satchel.features.scores.service.score_play import PlayedScore, play_score
 from satchel.kernel.errors import TooMany, Unauthenticated
 from satchel.media.score_pages import PagesRefused
 
@@ -73,6 +74,20 @@ class ScoreLayoutView(msgspec.Struct, frozen=True, kw_only=True):
     marks: list[MarkView]
 
 
+class ScorePlaybackView(msgspec.Struct, frozen=True, kw_only=True):
+    """What a player needs. `notes` are when, how long (milliseconds), pitch (MIDI) and instrument, from 0.
+
+    `moments` are when, bar and thousandth of a quarter in it, in playing order: what is repeated comes again. `bars`
+    are those of the pages as they were added.
+    """
+
+    instruments: list[str]
+    length_ms: int
+    notes: list[list[int]]
+    moments: list[list[int]]
+    bars: list[BarView]
+
+
 def routes(scores: Scores) -> Router:
     router = Router("scores")
 
@@ -99,7 +114,23 @@ def routes(scores: Scores) -> Router:
             marks=mark_views(laid.marks(visible_marks(whole, viewer))),
         )
 
+    @router.get("/scores/{score_id}/playback", raises=(ScoreUnknown, NotEngraved, PagesRefused))
+    async def read_playback(caller: Anybody, score_id: str) -> ScorePlaybackView:
+        """Read when which note of an engraved score sounds, and at which bar and beat that is."""
+        return playback_view(await play_score(scores, await find_score(scores, viewer_of(caller), score_id)))
+
     return router
+
+
+def playback_view(found: PlayedScore) -> ScorePlaybackView:
+    played = found.played
+    return ScorePlaybackView(
+        instruments=played.parts,
+        length_ms=played.length_ms,
+        notes=[[*each] for each in played.notes],
+        moments=[[*each] for each in played.moments],
+        bars=[_bar(each) for each in found.bars],
+    )
 
 
 async def count_layout(scores: Scores, caller: Anybody) -> None:

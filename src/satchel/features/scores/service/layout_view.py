@@ -87,6 +87,19 @@ class LaidScore:
         """The names of all parts of the first file."""
         return self._sources[0].imported.map.parts
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether all imported pages of the music are shown."""
+        return all(
+            (source.entry.item_id, number) in self._page_ids
+            for source in self._sources
+            for number in range(len(source.imported.map.pages))
+        )
+
+    def sources(self) -> list[tuple[ItemEntry, int]]:
+        """The files, and how many bars each has."""
+        return [(source.entry, sum(len(page.bars) for page in source.imported.map.pages)) for source in self._sources]
+
     def pages(self) -> list[LaidPage]:
         """All pages. Those of a layout stand where the first page of their file stood."""
         pages: list[LaidPage] = []
@@ -104,12 +117,12 @@ class LaidScore:
     def bars(self) -> list[LaidBar]:
         found: list[LaidBar] = []
         before = 0
-        for place, source in enumerate(self._sources):
+        for place, (source, (_, bars)) in enumerate(zip(self._sources, self.sources(), strict=True)):
             for number, page in enumerate(source.wanted.map.pages):
                 page_id = self._page_id(place, number)
                 if page_id is not None:
                     found += [LaidBar(page_id, before + bar.bar, bar) for bar in page.bars]
-            before += sum(len(page.bars) for page in source.imported.map.pages)
+            before += bars
         return found
 
     def marks(self, marks: Sequence[Marked]) -> list[Marked]:

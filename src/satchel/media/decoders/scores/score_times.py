@@ -5,11 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from satchel.media.decoders.scores.svg_clean import CleanPage, element_id
+from satchel.media.decoders.scores.svg_clean import CleanPage
 
 # Music that is repeated has its elements again, under names with this ending.
 _REPEATED = re.compile(r"-rend\d+\Z")
-_UNITS = 10_000
 MAX_NOTES = 200_000
 
 
@@ -32,39 +31,29 @@ def times_of(toolkit: Any) -> Times:
 
 
 def playback_of(toolkit: Any, pages: Sequence[CleanPage], staves: dict[int, int]) -> dict[str, Any]:
-    """`notes`: when, how long, which pitch, which part, which element. `cursor`: when, which page, which bar, where."""
-    seen = {
-        name: (page_number, x / page.width * _UNITS, staff)
-        for page_number, page in enumerate(pages)
-        for name, (x, staff) in page.notes.items()
-    }
+    """`notes`: when, how long, which pitch, which part. `moments`: when, which bar, which thousandth of a quarter."""
+    seen = {name: staff for page in pages for name, (_, staff) in page.notes.items()}
     bars = {bar.bar_id: place for place, bar in enumerate(bar for page in pages for bar in page.bars)}
-    moments = _moments(toolkit)
-    ends = {name: moment["tstamp"] for moment in moments for name in moment.get("off", ())}
-    notes: list[list[int | str]] = []
-    cursor: list[list[int]] = []
+    found = _moments(toolkit)
+    ends = {name: moment["tstamp"] for moment in found for name in moment.get("off", ())}
+    notes: list[list[int]] = []
+    moments: list[list[int]] = []
     pitches: dict[str, int] = {}
-    bar = 0
-    for moment in moments:
+    bar, started = 0, 0.0
+    for moment in found:
         when = round(moment["tstamp"])
         if "measureOn" in moment:
-            bar = bars.get(_written(moment["measureOn"]), bar)
+            bar, started = bars.get(_written(moment["measureOn"]), bar), moment["qstamp"]
         for name in moment.get("on", ())[: MAX_NOTES - len(notes)]:
             written = _written(name)
             if written not in pitches:
                 pitches[written] = toolkit.getMIDIValuesForElement(written).get("pitch", 0)
-            staff = seen[written][2] if written in seen else 0
             length = round(ends.get(name, when)) - when
-            notes.append([when, max(length, 0), pitches[written], staves.get(staff, 0), element_id(written)])
-        places = [
-            seen[_written(name)]
-            for name in (*moment.get("on", ()), *moment.get("restsOn", ()))
-            if _written(name) in seen
-        ]
-        if places:
-            cursor.append([when, places[0][0], bar, round(min(x for _, x, _ in places))])
-    length = round(max((moment["tstamp"] for moment in moments), default=0))
-    return {"notes": notes, "cursor": cursor, "length_ms": length}
+            notes.append([when, max(length, 0), pitches[written], staves.get(seen.get(written, 0), 0)])
+        if moment.get("on") or moment.get("restsOn") or "measureOn" in moment:
+            moments.append([when, bar, max(round((moment["qstamp"] - started) * 1000), 0)])
+    length = round(max((moment["tstamp"] for moment in found), default=0))
+    return {"notes": notes, "moments": moments, "length_ms": length}
 
 
 def _moments(toolkit: Any) -> list[dict[str, Any]]:
