@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -17,6 +17,7 @@ from satchel.chores import Chore, Housekeeper, Sweep, repeat
 from satchel.config import Settings
 from satchel.declaration import OpenSlice, Platform, RouteNeeds
 from satchel.edge import application as edge
+from satchel.edge.api.addresses import Addresses
 from satchel.edge.api.endpoints import Router
 from satchel.edge.api.health import PROBE
 from satchel.edge.api.identity import Identity
@@ -93,7 +94,7 @@ async def application(
         metrics = Metrics()
         live = _live(platform, slices)
         _collect(metrics, slices, live)
-        needs = RouteNeeds(settings.public_url, live)
+        needs = RouteNeeds(Addresses(settings.public_url, settings.listens_on), live)
         routes = [router for each in slices for router in each.routes(needs)]
         routes += [upload_routes(uploads), *_link_routes(settings, stores)]
         summaries = {folder: summarize for each in slices for folder, summarize in each.summaries().items()}
@@ -130,8 +131,11 @@ async def _greetings(slices: Sequence[OpenSlice[Any]], address: str) -> list[str
     return [line for line in said if line]
 
 
-def serve(settings: Settings) -> int:
-    """Run the server until it is told to stop; the exit code of the process."""
+def serve(settings: Settings, reach_lines: Callable[[str], Iterable[str]] = lambda _: ()) -> int:
+    """Run the server until it is told to stop; the exit code of the process.
+
+    `reach_lines` says how others reach a server that runs at an address.
+    """
     journal = start_journal(settings.log_format, settings.log_level)
 
     opened_here: list[Running] = []
@@ -147,7 +151,8 @@ def serve(settings: Settings) -> int:
                 yield running.app
 
     async def greetings(address: str) -> list[str]:
-        return [line for running in opened_here for line in await running.greetings(address)]
+        said = [line for running in opened_here for line in await running.greetings(address)]
+        return [*reach_lines(address), *said]
 
     def stopping() -> None:
         for running in opened_here:
@@ -155,7 +160,7 @@ def serve(settings: Settings) -> int:
 
     return server.run(
         opened,
-        host=settings.host,
+        host=settings.listens_on,
         port=settings.port,
         address=settings.public_url or None,
         greetings=greetings,
@@ -179,7 +184,7 @@ def _app(
         exposure=Exposure(
             trusted_proxies=settings.trusted_proxies,
             addresses=(settings.public_url,),
-            allowed_hosts=(settings.host, *settings.allowed_hosts),
+            allowed_hosts=(settings.listens_on, *settings.allowed_hosts),
             metrics_from=settings.metrics_from,
         ),
         journal=journal,

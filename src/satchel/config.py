@@ -32,6 +32,7 @@ class Settings:
 
     data: Path = setting(Path("data"), "The folder for everything the embedded stores keep, and for the secret.")
     host: str = setting("127.0.0.1", "The address to listen on; 0.0.0.0 or :: for every network of this machine.")
+    lan: bool = setting(default=False, about="Listen on every network of this machine, whatever --host says.")
     port: int = setting(8400, "The port to listen on; 0 takes a free one.")
     public_url: str = setting("", "The address people use, such as https://satchel.example.org; else host and port.")
     allowed_hosts: tuple[str, ...] = setting(
@@ -82,6 +83,10 @@ class Settings:
     @property
     def objects_url(self) -> str:
         return self.objects or f"file://{self.data.absolute() / 'objects'}"
+
+    @property
+    def listens_on(self) -> str:
+        return "0.0.0.0" if self.lan else self.host  # noqa: S104  # asked for by --lan
 
     @property
     def address(self) -> str:
@@ -141,6 +146,8 @@ def _parse(name: str, value: Any, where: str) -> Any:
             return _whole_number(value, where, most=_MOST.get(name))
         case "score_limit" | "score_quota":
             return _whole_number(value, where, most=_MOST.get(name))
+        case "lan":
+            return _yes_or_no(value, where)
         case "trusted_proxies" | "metrics_from":
             return _networks(value, where)
         case "allowed_hosts":
@@ -181,6 +188,13 @@ def _whole_number(value: Any, where: str, *, most: int | None) -> int:
         limit = f" up to {most}" if most is not None else ""
         raise BadSetting(f"{where} has to be a whole number from 0{limit}, not {value!r}.")
     return number
+
+
+def _yes_or_no(value: Any, where: str) -> bool:
+    known = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+    if str(value).lower() not in known:
+        raise BadSetting(f"{where} has to be true or false, not {value!r}.")
+    return known[str(value).lower()]
 
 
 def _one_of(value: str, choices: tuple[str, ...], where: str) -> str:

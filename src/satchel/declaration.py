@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar
 
 from satchel.chores import Chore, Housekeeper
 from satchel.config import Settings
+from satchel.edge.api.addresses import Addresses
 from satchel.edge.api.endpoints import Router
 from satchel.edge.api.identity import Identity
 from satchel.edge.files.page_summary import Summarize
@@ -55,7 +56,7 @@ class Platform:
 class RouteNeeds:
     """What routes need besides their slice: where people reach this server, and its live connections."""
 
-    public_url: str
+    addresses: Addresses
     live: LiveSockets
 
 

@@ -110,12 +110,12 @@ def _refuse_if_others_can_use(path: Path, *, remedy: str) -> None:
 async def examine_port(settings: Settings, report: Report) -> None:
     async def try_to_listen() -> str:
         try:
-            listen(settings.host, settings.port).close()
+            listen(settings.listens_on, settings.port).close()
         except CannotListen as refusal:
             if isinstance(refusal.__cause__, OSError) and refusal.__cause__.errno == errno.EADDRINUSE:
                 return await _ask_who_is_there(settings)
             raise Unfit(str(refusal), "The address comes from --host and --port.") from refusal
-        return f"{settings.host}:{settings.port} is free" if settings.port else "a free port will be chosen"
+        return f"{settings.listens_on}:{settings.port} is free" if settings.port else "a free port will be chosen"
 
     await report.run("port", [Step("listen, or find a Satchel listening", try_to_listen)])
 
@@ -124,7 +124,7 @@ async def _ask_who_is_there(settings: Settings) -> str:
     from satchel.cli.engine.http.http_connection import fetch
 
     loopback = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # asked, not listened on
-    host = loopback.get(settings.host, settings.host)
+    host = loopback.get(settings.listens_on, settings.listens_on)
     address = replace(settings, host=host, public_url="").address
     other = Unfit(
         f"Another program listens on port {settings.port}.",

@@ -3,17 +3,29 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from satchel.edge.http.lan_addresses import is_only_here, lan_addresses
+
 if TYPE_CHECKING:
     from starlette.requests import Request
 
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
-    """Made from the public address of the server; without one, from the address at which a request came."""
+    """Made from the public address of the server; without one, from the address at which a request came.
 
-    public_url: str
+    Somebody at the machine of a server that others reach, too, gets links for the others.
+    """
+
+    public_url: str = ""
+    listens_on: str = ""
 
     def of(self, path: str, request: "Request") -> str:
         """The address of a path that begins with a slash."""
-        base = self.public_url or f"{request.url.scheme}://{request.url.netloc}"
-        return f"{base}{path}"
+        return f"{self.public_url or self._asked_at(request)}{path}"
+
+    def _asked_at(self, request: "Request") -> str:
+        asked = request.url
+        if is_only_here(asked.hostname or "") and (others := lan_addresses(self.listens_on)):
+            port = f":{asked.port}" if asked.port else ""
+            return f"{asked.scheme}://{others[0].host}{port}"
+        return f"{asked.scheme}://{asked.netloc}"

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import uvloop
 
+from satchel.edge.http.lan_addresses import ALL, ALL_IPV4
 from satchel.edge.http.limits import Limits
 from satchel.edge.http.protocol import HttpProtocol
 from satchel.edge.http.server_state import ServerState
@@ -54,7 +55,7 @@ def run(
     """
     try:
         with listen(host, port) as listener:
-            shown = address or f"http://{_shown(host)}:{listener.getsockname()[1]}"
+            shown = address or f"http://{_reached_at(host)}:{listener.getsockname()[1]}"
             with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
                 greet = partial(_greet, shown, greetings)
                 runner.run(_serve(open_application, listener, limits or Limits(), greet, on_stopping))
@@ -99,7 +100,9 @@ def _why_not(error: OSError, host: str, port: int) -> str:
             return f"It is not possible to listen on {host} port {port}: {error.strerror}."
 
 
-def _shown(host: str) -> str:
+def _reached_at(host: str) -> str:
+    """The host at which this machine reaches a server that listens there."""
+    host = {ALL_IPV4: "127.0.0.1", ALL: "::1"}.get(host, host)
     return f"[{host}]" if ":" in host else host
 
 

@@ -44,7 +44,7 @@ def _make(platform: Platform) -> RelayedDrop:
 
 
 def _routes(opened: RelayedDrop, needs: RouteNeeds) -> list[Router]:
-    return routes(opened.drop, opened.relay, needs.live, needs.public_url)
+    return routes(opened.drop, opened.relay, needs.live, needs.addresses)
 
 
 DROP = Slice(

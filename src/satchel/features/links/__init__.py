@@ -57,7 +57,7 @@ def _make(
 
 
 def _routes(links: Links, needs: RouteNeeds) -> list[Router]:
-    return routes(links, needs.public_url)
+    return routes(links, needs.addresses)
 
 
 @asynccontextmanager

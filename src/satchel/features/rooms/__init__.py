@@ -51,7 +51,7 @@ def _make(platform: Platform, *, people: People, shelves: Shelves) -> Rooms:
 
 
 def _routes(rooms: Rooms, needs: RouteNeeds) -> list[Router]:
-    return routes(rooms, needs.public_url)
+    return routes(rooms, needs.addresses)
 
 
 async def _summarize(_code: str, _scope: object) -> PageSummary:

@@ -26,7 +26,7 @@ that overrides the file. The secret that signs tokens is never an option: use SA
 class Chosen:
     """What the command line says; the environment, the file and the defaults add the rest."""
 
-    options: Mapping[str, str | None]
+    options: Mapping[str, str | bool | None]
     file: Path | None
 
     def settings(self) -> Settings:
@@ -50,7 +50,7 @@ def takes_settings(*names: str) -> Callable[[Callable[..., None]], Callable[...,
             for each in inspect.signature(verb).parameters.values()
             if each.name != "chosen"
         ]
-        settings = [_parameter(name, _option(SETTINGS[name])) for name in names]
+        settings = [_parameter(name, _option(SETTINGS[name]), _kind(SETTINGS[name])) for name in names]
         # Typer reads what a verb takes from its signature.
         vars(with_options)["__signature__"] = inspect.Signature([*settings, _CONFIG, *own])
         vars(with_options)["epilog"] = _ELSEWHERE
@@ -60,12 +60,18 @@ def takes_settings(*names: str) -> Callable[[Callable[..., None]], Callable[...,
     return decorate
 
 
-def _parameter(name: str, option: Any) -> inspect.Parameter:
-    kind = inspect.Parameter.KEYWORD_ONLY
-    return inspect.Parameter(name, kind, default=None, annotation=Annotated[str | None, option])
+def _parameter(name: str, option: Any, kind: type = str) -> inspect.Parameter:
+    annotation = Annotated[kind | None, option]
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+
+
+def _kind(setting: Field[Any]) -> type:
+    return bool if setting.type is bool else str
 
 
 def _option(setting: Field[Any]) -> Any:
+    if setting.type is bool:
+        return typer.Option("--" + setting.name.replace("_", "-"), help=setting.metadata["about"])
     default: Any = setting.default
     shown = str(default) if isinstance(default, str | int | Path) else ",".join(map(str, default))
     # Typer must not fill in the default itself: whether an option was given decides if the environment counts.

@@ -10,10 +10,9 @@ from satchel.features.drop.service.context import Drop
 __all__ = ["routes"]
 
 
-def routes(drop: Drop, relay: Relay, sockets: LiveSockets, public_url: str = "") -> list[Router]:
-    """`public_url` is the address of this server in links. Without it, links use the address of the request."""
+def routes(drop: Drop, relay: Relay, sockets: LiveSockets, addresses: Addresses) -> list[Router]:
     return [
-        drop_sessions.routes(drop, Addresses(public_url)),
+        drop_sessions.routes(drop, addresses),
         drop_door.routes(drop),
         drop_files.routes(drop),
         drop_requests.routes(drop),

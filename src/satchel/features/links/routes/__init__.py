@@ -9,10 +9,9 @@ from satchel.features.links.service.context import Links
 __all__ = ["LinkDestination", "routes"]
 
 
-def routes(context: Links, public_url: str = "") -> list[Router]:
-    """`public_url` is the address of this server in links. Without it, links use the address of the request."""
+def routes(context: Links, addresses: Addresses) -> list[Router]:
     return [
-        links.routes(context, Addresses(public_url)),
+        links.routes(context, addresses),
         link_open.routes(context),
         link_contents.routes(context),
         link_previews.routes(context),

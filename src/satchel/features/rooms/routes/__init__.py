@@ -9,9 +9,7 @@ from satchel.features.rooms.service.context import Rooms
 __all__ = ["RoomDestination", "routes"]
 
 
-def routes(context: Rooms, public_url: str = "") -> list[Router]:
-    """`public_url` is the address of this server in links. Without it, links use the address of the request."""
-    addresses = Addresses(public_url)
+def routes(context: Rooms, addresses: Addresses) -> list[Router]:
     return [
         rooms.routes(context, addresses),
         room_people.routes(context, addresses),
