@@ -48,6 +48,8 @@ export class OpenScore {
   layoutProblem = $state.raw<Problem>();
   isLayingOut = $state(false);
   instruments = $state.raw<string[]>([]);
+  /** Whether the pages of a layout are shown here: a set list shows those that it names. */
+  showsLayouts = $state(false);
 
   readonly #from: Elsewhere | undefined;
 
@@ -77,7 +79,7 @@ export class OpenScore {
 
   /** Whether this reader can have it laid out as they like. */
   get canLayOut(): boolean {
-    return this.isEngraved && this.me !== undefined && !this.#from;
+    return this.showsLayouts && this.isEngraved && this.me !== undefined;
   }
 
   readPlayback(): Promise<Playback> {
