@@ -87,13 +87,15 @@ def test_files_are_chosen_and_stand_on_the_shelf_at_once_whatever_their_names(pa
     assert stored(page).items() >= {file.name: digest(file) for file in files}.items()
 
 
-def test_names_that_would_deceive_are_shown_and_kept_without_what_deceives(page: Page) -> None:
+def test_names_that_would_deceive_are_kept_and_shown_with_a_sign_for_what_deceives(page: Page) -> None:
+    name = "holiday\u202egpj.exe"
     page.locator("input[type=file]").first.set_input_files(
-        FilePayload(name="holiday\u202egpj.exe", mimeType="image/jpeg", buffer=b"not a picture")
+        FilePayload(name=name, mimeType="image/jpeg", buffer=b"not a picture")
     )
-    expect(shelf(page).get_by_text("holidaygpj.exe")).to_be_visible()
+    expect(shelf(page).get_by_text("holiday\ufffdgpj.exe")).to_be_visible()
     open_tray(page)
-    expect(tray(page).get_by_title("holidaygpj.exe")).to_be_visible()
+    expect(tray(page).get_by_title("holiday\ufffdgpj.exe")).to_be_visible()
+    assert stored(page)[name] == hashlib.sha256(b"not a picture").hexdigest()
 
 
 def test_files_are_dropped_anywhere_on_the_page(page: Page) -> None:

@@ -87,11 +87,6 @@ async function protocol(): Promise<typeof import('tus-js-client')> {
   }
 }
 
-/** Characters that reverse the reading direction can make `gpj.exe` look like `exe.jpg`. */
-function readable(name: string): string {
-  return name.replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '');
-}
-
 /** What an upload says of its file. */
 export function metadataOf({
   file,
@@ -106,9 +101,9 @@ export function metadataOf({
     ...(['photos', 'link'].includes(whereto.destination) && {
       zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
     }),
-    filename: readable(file.name),
+    filename: file.name,
     filetype: file.type,
-    relativePath: path && readable(path),
+    relativePath: path,
   };
   return Object.fromEntries(Object.entries(metadata).filter(([, value]) => value));
 }

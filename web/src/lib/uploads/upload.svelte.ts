@@ -1,6 +1,7 @@
 // One upload: its state, progress, speed and problem.
 import { randomKey } from '$lib/api/repeatKeys';
 import type { Picked } from '$lib/files/pickedFiles';
+import { shownName } from '$lib/ui/shownName';
 import { after, type Happening, type State } from './lifecycle';
 import type { Whereto } from './resumeStore';
 import { secondsLeft, Speed } from './speed';
@@ -53,7 +54,7 @@ export class Upload {
     this.whereto = whereto;
     this.details = details;
     this.fingerprint = fingerprint;
-    this.name = shown(path || file.name);
+    this.name = shownName(path || file.name);
     this.size = file.size;
   }
 
@@ -125,9 +126,4 @@ export class Upload {
   tick(): void {
     if (this.state === 'sending') this.rate = this.#speed.rate(performance.now() / 1000);
   }
-}
-
-/** Marks that turn the reading direction around let a program look like a picture. */
-function shown(name: string): string {
-  return name.replace(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '');
 }
