@@ -69,6 +69,8 @@ async def _drifts(albums: Albums, library: Library) -> AsyncIterator[tuple[Drift
     grants = await albums.grants.of_owner(library.owner, "album:")
     emails |= {Email(each.granted_to) for each in grants}
     stored = {_place(row): row for email in sorted(emails) for row in await _stored(albums, library, email)}
+    # Before the medias: whoever adds one meanwhile changes it, and the repair finds that.
+    usage = await read_usage(albums, library.owner)
     files = size_bytes = 0
     for album_id in (*library.albums, *TRAYS):
         expected = library.counts_of(album_id)
@@ -87,7 +89,6 @@ async def _drifts(albums: Albums, library: Library) -> AsyncIterator[tuple[Drift
                 kept = attr("Count") == known.count if known.count else (attr("Count").absent() | (attr("Count") == 0))
                 drift = Drift(kind="wrong", album_id=album_id, email=row.email, stored=known.count, counted=number)
                 yield drift, Put(COUNT.table, COUNT.item(right), kept)
-    usage = await read_usage(albums, library.owner)
     if (usage.files, usage.used_bytes) != (files, size_bytes):
         drift = Drift(
             kind="bytes", album_id=AlbumId(""), email=library.row.email, stored=usage.used_bytes, counted=size_bytes
