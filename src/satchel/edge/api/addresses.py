@@ -24,8 +24,9 @@ class Addresses:
         return f"{self.public_url or self._asked_at(request)}{path}"
 
     def _asked_at(self, request: "Request") -> str:
-        asked = request.url
-        if is_only_here(asked.hostname or "") and (others := lan_addresses(self.listens_on)):
-            port = f":{asked.port}" if asked.port else ""
-            return f"{asked.scheme}://{others[0].host}{port}"
+        asked, server = request.url, request.scope.get("server")
+        # At another port, a tunnel or a container's mapping is in between: the network does not know that one.
+        is_direct = server is not None and asked.port is not None and asked.port == server[1]
+        if is_direct and is_only_here(asked.hostname or "") and (others := lan_addresses(self.listens_on)):
+            return f"{asked.scheme}://{others[0].host}:{asked.port}"
         return f"{asked.scheme}://{asked.netloc}"

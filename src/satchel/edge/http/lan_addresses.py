@@ -1,8 +1,10 @@
 """Where others on the local network reach this machine, the likeliest address first."""
 
 import socket
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
 ALL_IPV4, ALL = "0.0.0.0", "::"  # noqa: S104  # compared with, not listened on
@@ -10,6 +12,7 @@ _CARRIER = ip_network("100.64.0.0/10")  # overlay networks such as Tailscale use
 # Networks of containers, virtual machines and tunnels: no phone is in them.
 _VIRTUAL = ("br-", "docker", "podman", "tap", "tun", "utun", "vboxnet", "veth", "virbr", "vmnet", "wg")
 # Never sent anything: asking for a route to it tells which of our addresses would be used.
+_READ_AGAIN_SECONDS = 10
 _ELSEWHERE = ("198.51.100.1", 9)
 
 
@@ -25,6 +28,12 @@ def lan_addresses(listens_on: str) -> list[LanAddress]:
     """Where others reach a server that listens on all networks; empty for one that listens on a single address."""
     if listens_on not in (ALL_IPV4, ALL):
         return []
+    return _read(listens_on, int(time.monotonic() / _READ_AGAIN_SECONDS))
+
+
+@lru_cache(maxsize=2)
+def _read(listens_on: str, _: int) -> list[LanAddress]:
+    """A list of links asks for each of them; to read the network cards takes a millisecond."""
     return likeliest_first(_cards(), _usual_address(), ipv6=listens_on == ALL)
 
 
