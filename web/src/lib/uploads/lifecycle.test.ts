@@ -85,8 +85,8 @@ describe('the queue', () => {
   });
 
   it('counts a bundle as one', () => {
-    const lot = {};
-    const sent = queue('sending', 'sending', 'sending').map((each) => ({ ...each, lot }));
+    const lot = queue('sending', 'sending', 'sending');
+    const sent = lot.map((each) => ({ ...each, lot }));
     expect(freePlaces([...sent, ...queue('sending')], 3)).toBe(1);
   });
 });

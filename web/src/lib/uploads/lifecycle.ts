@@ -49,7 +49,7 @@ export function freePlaces(
   limit: number,
 ): number {
   const placed = items.filter(({ state }) => PLACED.includes(state));
-  const lots = new Set(placed.flatMap(({ lot }) => lot ?? []));
+  const lots = new Set(placed.map(({ lot }) => lot).filter((lot) => lot !== undefined));
   return Math.max(0, limit - placed.filter(({ lot }) => !lot).length - lots.size);
 }
 
