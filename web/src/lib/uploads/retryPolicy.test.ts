@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { delay, judge, type Circumstances, type Trouble } from './retryPolicy';
+import { refusedFile } from './failure';
+import { delay, judge, mayPass, type Circumstances, type Trouble } from './retryPolicy';
 
 const FRESH: Circumstances = { begun: true, smallestChunks: false, overriding: false, fruitless: 0 };
 
@@ -26,8 +27,22 @@ describe('what Satchel answers', () => {
     [500, 'internal', 'retry'],
     [503, 'unavailable', 'retry'],
     [507, 'out-of-space', 'fail'],
+    [507, 'quota-reached', 'fail'],
+    [507, 'photo-quota-reached', 'fail'],
+    [507, 'scores-full', 'fail'],
   ])('%i %s means %s', (status, slug, verdict) => {
     expect(judge(satchel(status, slug), FRESH)).toBe(verdict);
+  });
+
+  it('cannot pass by itself where no space is left', () => {
+    expect([401, 429, 500, 503].every((status) => mayPass(satchel(status)))).toBe(true);
+    expect(mayPass(satchel(507, 'quota-reached'))).toBe(false);
+  });
+
+  it('is shown in the words of the server', () => {
+    const detail = 'Your shelf is full. Delete something.';
+    const { trouble, sentence } = refusedFile({ type: '/problems#quota-reached', status: 507, detail });
+    expect([judge(trouble, FRESH), sentence]).toEqual(['fail', detail]);
   });
 
   it('does not begin anew what could not even begin', () => {

@@ -22,6 +22,8 @@ const DELAYS_SECONDS = [1, 2, 4, 8, 15, 30, 60];
 const PASSING = new Set([408, 423, 425, 429]);
 // Not understood, or a network that wants a signature on its own page first.
 const LASTING = new Set([501, 505, 511]);
+// No space is left, on the server or of somebody's share: waiting does not make any.
+const FULL = 507;
 
 export function judge(trouble: Trouble, now: Circumstances): Verdict {
   switch (trouble.kind) {
@@ -38,7 +40,8 @@ export function judge(trouble: Trouble, now: Circumstances): Verdict {
 /** Whether the same request can succeed later. */
 export function mayPass(trouble: Trouble): boolean {
   if (trouble.kind !== 'answer') return trouble.kind === 'silence';
-  return trouble.status === 401 || trouble.status >= 500 || PASSING.has(trouble.status);
+  const { status } = trouble;
+  return status === 401 || (status >= 500 && status !== FULL) || PASSING.has(status);
 }
 
 /** Backoff in seconds; a longer `Retry-After` of the server wins. */
@@ -54,7 +57,7 @@ function aboutSatchel({ status, slug }: Answer, now: Circumstances): Verdict {
   if (status === 401) return 'signIn';
   if (now.begun && (status === 404 || status === 410)) return 'anew';
   if (slug === 'upload-taken-over') return 'elsewhere';
-  if (slug === 'out-of-space') return 'fail';
+  if (status === FULL) return 'fail';
   return status === 409 || status >= 500 || PASSING.has(status) ? 'retry' : 'fail';
 }
 
