@@ -56,9 +56,7 @@ class Queue {
     const known = new Map(
       before.filter(({ state }) => state !== 'done').map((each) => [each.fingerprint, each]),
     );
-    const wanted = new Map(
-      picked.map((each) => [fingerprintOf(owner, placeOf(whereto), each.path, each.file), each]),
-    );
+    const wanted = new Map(picked.map((each) => [fingerprintOf(owner, placeOf(whereto), each), each]));
     const uploads = [...wanted].map(([fingerprint, each]) => {
       const upload = known.get(fingerprint);
       if (!upload) return new Upload(each, whereto, fingerprint);

@@ -81,20 +81,24 @@ describe('memory', () => {
 
 describe('a fingerprint', () => {
   const file = new File(['x'], 'a.txt', { lastModified: 1 });
+  const picked = { file, path: '' };
 
   it('is the same for the same file', () => {
-    const again = new File(['x'], 'a.txt', { lastModified: 1 });
-    expect(fingerprintOf('ann', 'shelf', '', file)).toBe(fingerprintOf('ann', 'shelf', '', again));
+    const again = { file: new File(['x'], 'a.txt', { lastModified: 1 }), path: '', details: { zone: 'UTC' } };
+    expect(fingerprintOf('ann', 'shelf', picked)).toBe(fingerprintOf('ann', 'shelf', again));
   });
 
-  it('is another for another person, place, folder, size or time', () => {
+  it('is another for another person, place, folder, size or time, or for what it replaces', () => {
     const prints = [
-      fingerprintOf('ann', 'shelf', '', file),
-      fingerprintOf('bob', 'shelf', '', file),
-      fingerprintOf('ann', 'albums', '', file),
-      fingerprintOf('ann', 'shelf', 'trip/a.txt', file),
-      fingerprintOf('ann', 'shelf', '', new File(['xy'], 'a.txt', { lastModified: 1 })),
-      fingerprintOf('ann', 'shelf', '', new File(['x'], 'a.txt', { lastModified: 2 })),
+      fingerprintOf('ann', 'shelf', picked),
+      fingerprintOf('bob', 'shelf', picked),
+      fingerprintOf('ann', 'albums', picked),
+      fingerprintOf('ann', 'shelf', { file, path: 'trip/a.txt' }),
+      fingerprintOf('ann', 'shelf', { file: new File(['xy'], 'a.txt', { lastModified: 1 }), path: '' }),
+      fingerprintOf('ann', 'shelf', { file: new File(['x'], 'a.txt', { lastModified: 2 }), path: '' }),
+      fingerprintOf('ann', 'shelf', { ...picked, details: { replaces: 'f1', replacedSha256: 'ab' } }),
+      fingerprintOf('ann', 'shelf', { ...picked, details: { replaces: 'f1', replacedSha256: 'cd' } }),
+      fingerprintOf('ann', 'shelf', { ...picked, details: { replaces: 'f2', replacedSha256: 'ab' } }),
     ];
     expect(new Set(prints).size).toBe(prints.length);
   });

@@ -1,4 +1,5 @@
 // Stores which uploads are unfinished, so that they can be resumed after the page was closed.
+import type { Picked } from '$lib/files/pickedFiles';
 
 /** What is needed to resume: the upload's id on the server, and which file it was. */
 export type Remembered = {
@@ -42,9 +43,13 @@ export function placeOf({ destination, folder, room, to, link, album, score }: W
   return [destination, folder === TOP ? '' : folder, room, to, link, album, score].filter(Boolean).join('/');
 }
 
-/** The same for the same file, in this place, by this person; another as soon as the file has changed. */
-export function fingerprintOf(owner: string, place: string, path: string, file: File): string {
-  return JSON.stringify([owner, place, path || file.name, file.size, file.lastModified]);
+/**
+ * The same for the same file, in this place, by this person; another as soon as the file has changed, or is to replace
+ * something else: the server was told that when the upload began.
+ */
+export function fingerprintOf(owner: string, place: string, { file, path, details = {} }: Picked): string {
+  const replaced = [details.replaces, details.replacedSha256].filter((each) => each !== undefined);
+  return JSON.stringify([owner, place, path || file.name, file.size, file.lastModified, ...replaced]);
 }
 
 export class ResumeStore {
