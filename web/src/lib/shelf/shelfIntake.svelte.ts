@@ -14,9 +14,15 @@ export class ShelfIntake {
   #onclose: () => void = () => undefined;
   #last: Promise<void> = Promise.resolve();
 
-  /** One gesture after the other, so that one question is asked at a time. */
+  /** One gesture after the other, so that one question is asked at a time; one that fails stops none behind it. */
   take(picked: Picked[], folder: string): void {
-    this.#last = this.#last.then(() => this.#take(picked, folder));
+    this.#last = this.#last
+      .then(() => this.#take(picked, folder))
+      .catch((failure: unknown) => {
+        toasts.bad(t('problem.internal'));
+        // eslint-disable-next-line no-console -- a fault of ours, for whoever looks after it
+        console.error(failure);
+      });
   }
 
   answer(choice: Choice): void {
