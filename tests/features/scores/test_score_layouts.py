@@ -11,7 +11,7 @@ from satchel.features.scores.service.page_import import run_imports
 from satchel.kernel import ink
 from satchel.media.score_pages import ScorePages
 from tests.application import Caller, Satchel
-from tests.features.scores.given import changed, layered, mark, marked, marks, read, sent, slug, with_pages
+from tests.features.scores.given import changed, layered, mark, marked, marks, paged, read, sent, slug, with_pages
 from tests.media.made_scores import musicxml
 
 # Music is engraved here, in a process of its own.
@@ -130,3 +130,25 @@ async def test_a_few_layouts_are_kept_and_go_with_their_source(
     # The pages stay, and can be marked.
     layer = await layered(ann, score)
     await marked(ann, score, layer, add=[{"page_id": score["pages"][0]["page_id"], "kind": "text", "text": "p"}])
+
+
+async def test_music_of_removed_pages_is_for_editors_only(
+    satchel: Satchel, ann: Caller, bob: Caller, score: dict[str, Any]
+) -> None:
+    layout = await laid(ann, score, transpose=2)
+    path = f"/scores/{score['score_id']}"
+    address = f"{path}/items/{layout['pages'][0]['item']['item_id']}/content"
+    await changed(ann, score, access="public")
+    kept = score["pages"][1:]
+    pages = [{"page_id": page["page_id"], "item_id": page["item"]["item_id"]} for page in kept]
+    assert (await paged(ann, score, *pages)).is_success
+    for caller in (bob, satchel.caller("192.0.2.1")):
+        assert slug(await caller("GET", f"{path}/playback")) == "score-not-engraved"
+        assert slug(await caller("GET", address)) == "score-not-engraved"
+        # As it was added, it shows the pages that are left.
+        assert len((await laid(caller, score))["pages"]) == len(kept)
+    for what in ("layout", "export"):
+        assert slug(await bob("GET", f"{path}/{what}", params={"transpose": 2})) == "score-not-engraved"
+    for what in ("playback", "layout?transpose=2"):
+        assert (await ann("GET", f"{path}/{what}")).status_code == 200
+    assert (await ann("GET", address)).status_code == 200

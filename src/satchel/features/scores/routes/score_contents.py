@@ -6,7 +6,7 @@ from satchel.edge.api.endpoints import Router
 from satchel.edge.files.downloads import Download, attached_as
 from satchel.edge.files.pictures import BYTES, RAISES, picture_answer
 from satchel.edge.http.callers import Member
-from satchel.features.scores.layout import LayoutPage, read_layout_page
+from satchel.features.scores.layout import IMPORTED, LayoutPage, read_layout_page
 from satchel.features.scores.model import (
     CONTENT_TYPES,
     PAGES,
@@ -22,11 +22,13 @@ from satchel.features.scores.routes.views import ScoreItemList, item_views
 from satchel.features.scores.service import item_delete
 from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.item_delete import is_pinned
+from satchel.features.scores.service.layout_view import NotEngraved, lay_out
 from satchel.features.scores.service.page_set import read_items
 from satchel.features.scores.service.page_source import source_pages
 from satchel.features.scores.service.score_find import Found, find_score
 from satchel.kernel.errors import Forbidden
 from satchel.media.pictures import NoPicture
+from satchel.media.score_pages import PagesRefused
 from satchel.stores.ports.objects import ObjectMissing
 
 # An item never changes. It is for this browser only.
@@ -48,7 +50,11 @@ def routes(scores: Scores) -> Router:
         """Delete a stored file that no page and no snapshot shows."""
         await item_delete.delete_item(scores, viewer_of(member), score_id, item_id)
 
-    @router.get("/scores/{score_id}/items/{item_id}/content", produces=BYTES, raises=(ScoreUnknown, ItemUnknown))
+    @router.get(
+        "/scores/{score_id}/items/{item_id}/content",
+        produces=BYTES,
+        raises=(ScoreUnknown, ItemUnknown, NotEngraved, PagesRefused),
+    )
     async def show_item(caller: Anybody, score_id: str, item_id: str) -> Response:
         """Show a page as it was uploaded. What is at this address never changes, so keep it."""
         found = await find_score(scores, viewer_of(caller), score_id)
@@ -78,12 +84,13 @@ def routes(scores: Scores) -> Router:
 
 
 async def _show_layout(scores: Scores, found: Found, page: LayoutPage) -> Response:
-    """Only of music of which a page is shown; a layout shows all of it."""
+    """Only of music that is shown; a layout shows all of it."""
     items = await read_items(scores, found)
     made_of = source_pages(items, found.row.data.pages).values()
     key = layout_key(found.owner, found.score_id, page.source, f"{page.choice.name}/{page.number}.svg")
     if all(made.source.item_id != page.source for made in made_of):
         raise ItemUnknown("This score has no such item.")
+    (await lay_out(scores, found, IMPORTED)).check_shown()
     try:
         await scores.objects.head(key)
     except ObjectMissing:

@@ -11,7 +11,7 @@ import msgspec
 from satchel.features.scores.layout import IMPORTED, Layout, LayoutChoice, LayoutPage
 from satchel.features.scores.mark import NewMark
 from satchel.features.scores.mark_carry import anchored, carried_new, carried_stored
-from satchel.features.scores.model import ItemId, PageGone, PageId, StoredKind
+from satchel.features.scores.model import RANKS, ItemId, PageGone, PageId, StoredKind
 from satchel.features.scores.records import ItemEntry, ItemsRow, PageEntry, item_key, layout_key
 from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.layout_make import get_layout
@@ -95,6 +95,12 @@ class LaidScore:
             for source in self._sources
             for number in range(len(source.imported.map.pages))
         )
+
+    def check_shown(self, *, for_visitor: bool = False) -> None:
+        """All of the music is for those who may edit it. Others have it only if all of its pages are shown."""
+        may_edit = RANKS[self._found.role] >= RANKS["editor"] and not for_visitor
+        if not may_edit and not self.is_whole:
+            raise NotEngraved("Not all pages of this music are shown, so that it cannot be laid out or played.")
 
     def sources(self) -> list[tuple[ItemEntry, int]]:
         """The files, and how many bars each has."""
@@ -195,7 +201,7 @@ class LaidScore:
 
 
 async def lay_out(scores: Scores, found: Found, choice: LayoutChoice) -> LaidScore:
-    """Raises `NotEngraved` if there is nothing to lay out."""
+    """Raises `NotEngraved` if there is nothing to lay out, or if a layout would show pages that were removed."""
     items = await read_items(scores, found)
     made_of = source_pages(items, found.row.data.pages)
     entries = {
@@ -205,17 +211,19 @@ async def lay_out(scores: Scores, found: Found, choice: LayoutChoice) -> LaidSco
     }
     if not entries:
         raise NotEngraved("Only music that was added as MusicXML, MEI or ABC can be laid out, transposed and played.")
+    imported = [(entry, await get_layout(scores, items, entry, IMPORTED)) for entry in entries.values()]
+    plain = LaidScore(found, items, IMPORTED, [_Source(entry, layout, layout) for entry, layout in imported])
+    if choice == IMPORTED:
+        return plain
+    plain.check_shown()
+    part = _part_name(imported[0][1], choice.part) if choice.part else ""
     sources: list[_Source] = []
-    part = ""
-    for entry in entries.values():
-        imported = await get_layout(scores, items, entry, IMPORTED)
-        if choice.part and not sources:
-            part = _part_name(imported, choice.part)
+    for entry, layout in imported:
         # Other files may have the same parts in another order, or not at all.
-        names = imported.map.parts
+        names = layout.map.parts
         number = names.index(part) + 1 if choice.part and part in names else 0
         own = LayoutChoice(transpose=choice.transpose, part=number, size=choice.size)
-        sources.append(_Source(entry, imported, await get_layout(scores, items, entry, own)))
+        sources.append(_Source(entry, layout, await get_layout(scores, items, entry, own)))
     return LaidScore(found, items, choice, sources)
 
 

@@ -11,7 +11,7 @@ import msgspec
 from satchel.features.scores.layout import IMPORTED
 from satchel.features.scores.records import ItemEntry, ItemsRow, layout_key
 from satchel.features.scores.service.context import Scores
-from satchel.features.scores.service.layout_view import LaidBar, NotEngraved, lay_out
+from satchel.features.scores.service.layout_view import LaidBar, lay_out
 from satchel.features.scores.service.page_source import source_of_pages
 from satchel.features.scores.service.score_find import Found
 from satchel.stores.ports.objects import ObjectMissing, SmallObject
@@ -40,10 +40,9 @@ _decode = msgspec.json.Decoder(Played).decode
 
 
 async def play_score(scores: Scores, found: Found, *, for_visitor: bool = False) -> PlayedScore:
-    """A visitor hears music only if all of its pages are shown."""
+    """Who may not edit it hears music only if all of its pages are shown; a visitor is nobody who may."""
     laid = await lay_out(scores, found, IMPORTED)
-    if for_visitor and not laid.is_whole:
-        raise NotEngraved("Not all pages of this music are shown, so that it cannot be played.")
+    laid.check_shown(for_visitor=for_visitor)
     each = [(await _get(scores, laid.items, source), bars) for source, bars in laid.sources()]
     return PlayedScore(_joined(each), laid.bars())
 
