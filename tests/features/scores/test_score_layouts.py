@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from satchel.features.scores.limits import LAYOUTS_PER_PERSON
 from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.page_import import run_imports
 from satchel.kernel import ink
@@ -152,3 +153,18 @@ async def test_music_of_removed_pages_is_for_editors_only(
     for what in ("playback", "layout?transpose=2"):
         assert (await ann("GET", f"{path}/{what}")).status_code == 200
     assert (await ann("GET", address)).status_code == 200
+
+
+async def test_only_layouts_that_are_made_count(satchel: Satchel, ann: Caller, score: dict[str, Any]) -> None:
+    layer, made = await layered(ann, score), LAYOUTS_PER_PERSON.on(satchel.stores.ephemeral)
+    first = await laid(ann, score, transpose=1)
+    for _ in range(2):
+        await laid(ann, score, transpose=1)
+    # None but the first one was counted.
+    assert await made.add(ann.user_id, LAYOUTS_PER_PERSON.times - 2) == LAYOUTS_PER_PERSON.times - 1
+    new = stamp_at(bar_of(first, 3), 1000)
+    await marked(ann, score, layer, add=[new], layout={"transpose": 2})
+    # What a mark has engraved counts, too.
+    assert (await mark(ann, score, layer, add=[new], layout={"transpose": 3})).status_code == 429
+    assert (await ann("GET", f"/scores/{score['score_id']}/layout?transpose=3")).status_code == 429
+    assert len((await laid(ann, score, transpose=1))["marks"]) == 1

@@ -14,6 +14,8 @@ type Change = Step<Drawn> & { keys: Map<number, string>; layout: LayoutChoice | 
 type News = { layer_id: number; seq: number; added: Mark[]; removed: number[] };
 
 const RETRY_MS = 2000;
+// All that is heard within this time is read at once.
+const RELOAD_MS = 500;
 let last = 0;
 
 export class ScoreMarks {
@@ -37,6 +39,7 @@ export class ScoreMarks {
   #history = $state.raw<History<Drawn>>(emptyHistory());
   #changes: Change[] = [];
   #isSending = false;
+  #reload: ReturnType<typeof setTimeout> | undefined;
   // A mark that is drawn again has another id, which is found by the one before.
   #laterIds = new Map<number, number>();
 
@@ -92,10 +95,21 @@ export class ScoreMarks {
   heard({ layer_id, seq, added, removed }: News): void {
     const layer = this.layers.find((each) => each.layer_id === layer_id);
     // Something was missed, or a layer that was private is so no more.
-    if (!layer || seq > layer.seq + 1) return void this.reload();
+    if (!layer || seq > layer.seq + 1) return this.#reloadSoon();
     // Only the server knows where marks are in another layout.
-    if (this.#layout) return void (seq > layer.seq && this.reload());
+    if (this.#layout) {
+      if (seq > layer.seq) this.#reloadSoon();
+      return;
+    }
     this.#apply(layer, seq, added, removed);
+  }
+
+  /** If the server refuses, what is heard next asks again. */
+  #reloadSoon(): void {
+    this.#reload ??= setTimeout(() => {
+      this.#reload = undefined;
+      void this.reload().catch(() => undefined);
+    }, RELOAD_MS);
   }
 
   draw(mark: NewMark): void {

@@ -11,7 +11,7 @@ from satchel.edge.files.pictures import BYTES
 from satchel.edge.files.streamed_file import StreamedFile
 from satchel.features.scores.layout import IMPORTED, LayoutChoice
 from satchel.features.scores.model import ScoreUnknown
-from satchel.features.scores.routes.score_layouts import LAYOUT_REFUSALS, LayoutOptions, count_layout
+from satchel.features.scores.routes.score_layouts import LAYOUT_REFUSALS, LayoutOptions, check_may_lay_out
 from satchel.features.scores.routes.scores import Anybody, viewer_of
 from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.score_export import NoPages, PartUnknown, export_score
@@ -40,7 +40,7 @@ def routes(scores: Scores, places: asyncio.Semaphore) -> Router:
         """Export a score as a PDF: its pages, or those of one part, with the marks that you see on them."""
         choice = LayoutChoice(transpose=query.transpose, part=query.instrument, size=query.size)
         if choice != IMPORTED:
-            await count_layout(scores, caller)
+            check_may_lay_out(caller)
         made = await export_score(
             scores, viewer_of(caller), score_id, part_id=query.part, with_marks=query.marks, choice=choice
         )

@@ -101,8 +101,8 @@ def routes(scores: Scores) -> Router:
         choice = LayoutChoice(transpose=query.transpose, part=query.instrument, size=query.size)
         whole = await read_whole(scores, viewer, score_id)
         if choice != IMPORTED:
-            await count_layout(scores, caller)
-        laid = await lay_out(scores, whole.found, choice)
+            check_may_lay_out(caller)
+        laid = await lay_out(scores, whole.found, choice, viewer)
         return ScoreLayoutView(
             transpose=choice.transpose,
             instrument=choice.part,
@@ -133,11 +133,10 @@ def playback_view(found: PlayedScore) -> ScorePlaybackView:
     )
 
 
-async def count_layout(scores: Scores, caller: Anybody) -> None:
-    """A member may have some in an hour, since each takes a core for seconds."""
+def check_may_lay_out(caller: Anybody) -> None:
+    """Only members may, also if a layout is there already."""
     if not isinstance(caller, Member):
         raise Unauthenticated("Sign in to transpose a score or to lay it out anew.")
-    await scores.layouts_made.count(caller.user_id)
 
 
 async def _pages(scores: Scores, pages: list[LaidPage], items: ItemsRow) -> list[ScorePageView]:

@@ -29,7 +29,7 @@ from satchel.features.scores.service.layout_view import NotEngraved
 from satchel.features.scores.service.mark_change import MarkChange, MarksChanged
 from satchel.features.scores.service.mark_read import may_see, visible_layers, visible_marks
 from satchel.features.scores.service.score_find import Found, find_score, read_whole
-from satchel.kernel.errors import Forbidden
+from satchel.kernel.errors import Forbidden, TooMany
 from satchel.media.score_pages import PagesRefused
 
 MAX_AT_ONCE = 200
@@ -160,7 +160,7 @@ def routes(scores: Scores) -> Router:
 
     @router.post(
         "/scores/{score_id}/layers/{layer_id}/marks",
-        raises=(*REFUSALS, MarkUnknown, PageGone, TooManyMarks, MarkTooLong, NotEngraved, PagesRefused),
+        raises=(*REFUSALS, MarkUnknown, PageGone, TooManyMarks, MarkTooLong, NotEngraved, PagesRefused, TooMany),
         sends={"Idempotency-Key": "letters, digits, - and _: a retry with the same key marks once"},
     )
     async def change_marks(

@@ -12,6 +12,8 @@ from satchel.features.scores.model import ItemId
 from satchel.features.scores.records import ItemEntry, ItemsRow, layout_key, layouts_prefix
 from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.page_source import source_of_pages
+from satchel.features.scores.service.score_find import NOBODY, Viewer
+from satchel.kernel.errors import Unauthenticated
 from satchel.media.score_map import LayoutMap, decode_layout, decode_page, encode_layout
 from satchel.media.score_pages import SourceFacts
 from satchel.stores.ports.objects import ObjectInfo, ObjectMissing, SmallObject
@@ -21,8 +23,10 @@ MAX_LAYOUTS = 8
 _MAP = "map.json"
 
 
-async def get_layout(scores: Scores, items: ItemsRow, source: ItemEntry, choice: LayoutChoice) -> Layout:
-    """A layout of a source, made if there is none. Raises `PagesRefused` if it cannot be made."""
+async def get_layout(
+    scores: Scores, items: ItemsRow, source: ItemEntry, choice: LayoutChoice, viewer: Viewer = NOBODY
+) -> Layout:
+    """A layout of a source, made for somebody if there is none. Raises `PagesRefused` if it cannot be made."""
     key = _key(items, source.item_id, choice, _MAP)
     cached = scores.layouts.get(key)
     # Whether the pages of another layout are still there, only its map tells.
@@ -32,6 +36,7 @@ async def get_layout(scores: Scores, items: ItemsRow, source: ItemEntry, choice:
         async with scores.objects.read(key) as reading:
             body = b"".join([piece async for piece in reading])
     except ObjectMissing:
+        await _count(scores, choice, viewer)
         body = await _make(scores, items, source, choice)
     layout = Layout(choice, decode_layout(body))
     scores.layouts.keep(key, layout, len(body))
@@ -51,6 +56,15 @@ async def forget_layouts(scores: Scores, items: ItemsRow, source: ItemId) -> Non
     kept = await _kept(scores, items, source)
     if kept:
         await scores.objects.delete(*(info.key for info in kept))
+
+
+async def _count(scores: Scores, choice: LayoutChoice, viewer: Viewer) -> None:
+    """A member may have some made in an hour, since each takes a core for seconds."""
+    if choice == IMPORTED:
+        return
+    if not viewer.user_id:
+        raise Unauthenticated("Sign in to transpose a score or to lay it out anew.")
+    await scores.layouts_made.count(viewer.user_id)
 
 
 async def _make(scores: Scores, items: ItemsRow, source: ItemEntry, choice: LayoutChoice) -> bytes:

@@ -18,7 +18,7 @@ from satchel.features.scores.service.layout_make import get_layout
 from satchel.features.scores.service.mark_read import Marked
 from satchel.features.scores.service.page_set import read_items
 from satchel.features.scores.service.page_source import ENGRAVED, SourcePage, source_pages
-from satchel.features.scores.service.score_find import Found
+from satchel.features.scores.service.score_find import NOBODY, Found, Viewer
 from satchel.kernel.errors import Invalid
 from satchel.media.score_map import BarPlace
 
@@ -200,7 +200,7 @@ class LaidScore:
         )
 
 
-async def lay_out(scores: Scores, found: Found, choice: LayoutChoice) -> LaidScore:
+async def lay_out(scores: Scores, found: Found, choice: LayoutChoice, viewer: Viewer = NOBODY) -> LaidScore:
     """Raises `NotEngraved` if there is nothing to lay out, or if a layout would show pages that were removed."""
     items = await read_items(scores, found)
     made_of = source_pages(items, found.row.data.pages)
@@ -223,17 +223,19 @@ async def lay_out(scores: Scores, found: Found, choice: LayoutChoice) -> LaidSco
         names = layout.map.parts
         number = names.index(part) + 1 if choice.part and part in names else 0
         own = LayoutChoice(transpose=choice.transpose, part=number, size=choice.size)
-        sources.append(_Source(entry, layout, await get_layout(scores, items, entry, own)))
+        sources.append(_Source(entry, layout, await get_layout(scores, items, entry, own, viewer)))
     return LaidScore(found, items, choice, sources)
 
 
-async def with_anchors(scores: Scores, found: Found, marks: Sequence[NewMark], choice: LayoutChoice) -> list[NewMark]:
+async def with_anchors(
+    scores: Scores, found: Found, marks: Sequence[NewMark], choice: LayoutChoice, viewer: Viewer
+) -> list[NewMark]:
     """Marks as they are stored: each one on an engraved page has its place in the music."""
     kinds = {page.page_id: page.kind for page in found.row.data.pages}
     if choice == IMPORTED and all(kinds.get(PageId(mark.page_id)) != "s" for mark in marks):
         return list(marks)
     try:
-        laid = await lay_out(scores, found, choice)
+        laid = await lay_out(scores, found, choice, viewer)
     except NotEngraved:
         # The file is gone, and the pages stay.
         if choice != IMPORTED:

@@ -57,7 +57,7 @@ async def change_marks(
         return MarksChanged(found=found, layer=layer, seq=done.seq, new_ids=new_ids)
     if found.row.locked_until > scores.now():
         raise StaleRead
-    change = await _placed(scores, found, change)
+    change = await _placed(scores, found, change, viewer)
     _check_pages(found, change)
     removed = await _own_marks(scores, found, layer, change)
     seq = layer.seq + 1
@@ -86,11 +86,11 @@ async def change_marks(
     )
 
 
-async def _placed(scores: Scores, found: Found, change: MarkChange) -> MarkChange:
+async def _placed(scores: Scores, found: Found, change: MarkChange, viewer: Viewer) -> MarkChange:
     """Marks on engraved pages, anchored in the music."""
     if not change.new and not change.changed:
         return change
-    placed = await with_anchors(scores, found, [*change.new, *change.changed.values()], change.choice)
+    placed = await with_anchors(scores, found, [*change.new, *change.changed.values()], change.choice, viewer)
     new, changed = placed[: len(change.new)], placed[len(change.new) :]
     return replace(change, new=new, changed=dict(zip(change.changed, changed, strict=True)))
 

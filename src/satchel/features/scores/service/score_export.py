@@ -69,7 +69,7 @@ async def export_score(
     elif part_id is not None:
         raise Invalid("Choose the pages of a part, or a layout, but not both.", field="part")
     else:
-        laid = await lay_out(scores, found, choice)
+        laid = await lay_out(scores, found, choice, viewer)
         pages = [Sheet(page.page_id, page.key, page.kind, page.rotation) for page in laid.pages()]
         seen = laid.marks(seen)
     if not pages:
