@@ -11,7 +11,7 @@ from uuid import uuid4
 import pytest
 
 from satchel.kernel.clock import ManualClock
-from satchel.kernel.errors import SatchelError
+from satchel.kernel.errors import Invalid, SatchelError, StoreRefused
 from satchel.stores.distributed.table_dynamodb import DynamoTables
 from satchel.stores.embedded.table_sqlite import SqliteTables
 from satchel.stores.ports.table import (
@@ -174,6 +174,8 @@ def exact(answer: Any) -> Any:
     match answer:
         case TransactionCancelled():
             return answer.reasons
+        case StoreRefused():
+            return Invalid  # what SQLite refuses by our rules, DynamoDB may refuse by its own
         case SatchelError():
             return type(answer)
         case Page():
