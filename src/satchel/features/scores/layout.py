@@ -119,6 +119,11 @@ class Layout:
             dy=y - staff.y,
         )
 
+    def reaches(self, bar: int, x: int) -> bool:
+        """Whether a place is left of the end of a bar."""
+        place = self._bars.get(bar)
+        return place is not None and x <= place[1].box[0] + place[1].box[2]
+
     def spot_of(self, anchor: Anchor) -> Spot | None:
         """Where a place in the music is. None if it is not in this layout."""
         page, bar = self._bars.get(anchor.bar, (0, None))

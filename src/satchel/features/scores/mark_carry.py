@@ -1,6 +1,6 @@
 """Carries marks from one layout of engraved music to another: each stands at its beat again, as large as its staff."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -27,34 +27,36 @@ class _Carried:
 
 def anchored(mark: NewMark, layout: Layout, page: int) -> Anchor | None:
     """Where in the music a mark is that stands on a page of a layout. None on a page without music."""
-    return layout.anchor_at(page, *_corner(mark.stroke, mark.x, mark.y))
+    return layout.anchor_at(page, *_corner(_points(mark.stroke), mark.x, mark.y))
 
 
 def carried_new(mark: NewMark, page: int, old: Layout, new: Layout) -> tuple[int, NewMark] | None:
     """A mark that was drawn on one layout as it stands on another; its page there, counted from 0."""
-    anchor = anchored(mark, old, page)
-    found = None if anchor is None else _carried(anchor, mark.stroke, page, old, new)
+    points = _points(mark.stroke)
+    anchor = old.anchor_at(page, *_corner(points, mark.x, mark.y))
+    found = None if anchor is None else _carried(anchor, points, page, old, new)
     if found is None:
         return None
     x, y = (0, 0) if mark.stroke else found.move(mark.x, mark.y)
     width, size = (_sized(each, found.factor) for each in (mark.width, mark.size))
-    stroke = _moved_stroke(mark.stroke, found)
+    stroke = _moved_stroke(points, found)
     return found.page, replace(mark, x=x, y=y, stroke=stroke, width=width, size=size, anchor=found.anchor)
 
 
 def carried_stored(mark: StoredMark, page: int, old: Layout, new: Layout) -> tuple[int, StoredMark] | None:
     """A stored mark as it stands on another layout. None if its place in the music is not there."""
-    anchor = anchor_of(mark) or old.anchor_at(page, *_corner(mark.stroke, mark.x, mark.top))
-    found = None if anchor is None else _carried(anchor, mark.stroke, page, old, new)
+    points = _points(mark.stroke)
+    anchor = anchor_of(mark) or old.anchor_at(page, *_corner(points, mark.x, mark.top))
+    found = None if anchor is None else _carried(anchor, points, page, old, new)
     if found is None:
         return None
     x, y = (0, 0) if mark.stroke else found.move(mark.x, mark.top)
     width, size = (_sized(each, found.factor) for each in (mark.width, mark.size))
-    stroke, anchor = _moved_stroke(mark.stroke, found), anchor_numbers(found.anchor)
+    stroke, anchor = _moved_stroke(points, found), anchor_numbers(found.anchor)
     return found.page, replace(mark, x=x, top=y, stroke=stroke, width=width, size=size, anchor=anchor)
 
 
-def _carried(anchor: Anchor, stroke: str, page: int, old: Layout, new: Layout) -> _Carried | None:
+def _carried(anchor: Anchor, points: Sequence[ink.Point], page: int, old: Layout, new: Layout) -> _Carried | None:
     before, after = old.spot_of(anchor), new.spot_of(anchor)
     if before is None or after is None:
         return None
@@ -62,7 +64,7 @@ def _carried(anchor: Anchor, stroke: str, page: int, old: Layout, new: Layout) -
     factor = after.height / before.height if before.height and after.height else 1.0
     x1, y1 = before.x + anchor.dx, before.y + anchor.dy
     x2, y2 = after.x + anchor.dx * factor, after.y + anchor.dy * factor
-    across = _stretch(stroke, page, old, new, after, x2) or factor
+    across = _stretch(points, anchor, page, old, new, after, x2) or factor
 
     def move(x: int, y: int) -> tuple[int, int]:
         return _on_page(x2 + (x - x1) * across), _on_page(y2 + (y - y1) * factor)
@@ -71,15 +73,16 @@ def _carried(anchor: Anchor, stroke: str, page: int, old: Layout, new: Layout) -
     return _Carried(after.page, there, move, factor)
 
 
-def _stretch(stroke: str, page: int, old: Layout, new: Layout, start: Spot, x: float) -> float | None:
+def _stretch(
+    points: Sequence[ink.Point], begins: Anchor, page: int, old: Layout, new: Layout, start: Spot, x: float
+) -> float | None:
     """What reaches over several bars, such as a slur, ends at the beat where it ended, if that is in the same line."""
-    points = ink.decode(stroke) if stroke else []
     if not points:
         return None
     left, right = min(points), max(points)
-    ends = old.anchor_at(page, right[0], right[1])
-    begins = old.anchor_at(page, left[0], left[1])
-    if ends is None or begins is None or (ends.bar, ends.part) == (begins.bar, begins.part):
+    # To look for its end takes all staves of the page, and few strokes leave their bar.
+    ends = None if old.reaches(begins.bar, right[0]) else old.anchor_at(page, right[0], right[1])
+    if ends is None or (ends.bar, ends.part) == (begins.bar, begins.part):
         return None
     after = new.spot_of(replace(ends, part=begins.part, staff=begins.staff))
     if after is None or (after.page, after.y) != (start.page, start.y) or right[0] <= left[0]:
@@ -88,18 +91,19 @@ def _stretch(stroke: str, page: int, old: Layout, new: Layout, start: Spot, x: f
     return stretched if stretched > 0 else None
 
 
-def _corner(stroke: str, x: int, y: int) -> tuple[int, int]:
+def _points(stroke: str) -> list[ink.Point]:
+    return ink.decode(stroke) if stroke else []
+
+
+def _corner(points: Sequence[ink.Point], x: int, y: int) -> tuple[int, int]:
     """What of a mark is anchored: the left end of a stroke at half its height, or where it stands."""
-    points = ink.decode(stroke) if stroke else []
     if not points:
         return x, y
     return min(point[0] for point in points), (min(p[1] for p in points) + max(p[1] for p in points)) // 2
 
 
-def _moved_stroke(stroke: str, found: _Carried) -> str:
-    if not stroke:
-        return ""
-    return ink.encode((*found.move(x, y), pressure) for x, y, pressure in ink.decode(stroke))
+def _moved_stroke(points: Sequence[ink.Point], found: _Carried) -> str:
+    return ink.encode((*found.move(x, y), pressure) for x, y, pressure in points)
 
 
 def _sized(size: int, factor: float) -> int:

@@ -111,7 +111,7 @@ def routes(scores: Scores) -> Router:
             pages=await _pages(scores, laid.pages(), laid.items),
             bars=[_bar(each) for each in laid.bars()],
             layers=await layer_views(scores, visible_layers(whole.layers, viewer)),
-            marks=mark_views(laid.marks(visible_marks(whole, viewer))),
+            marks=mark_views(await laid.marks(visible_marks(whole, viewer))),
         )
 
     @router.get("/scores/{score_id}/playback", raises=(ScoreUnknown, NotEngraved, PagesRefused))

@@ -3,6 +3,7 @@
 Pages of a layout have ids that no page of a score has. Whoever marks one of them marks the music at that place.
 """
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -131,10 +132,13 @@ class LaidScore:
             before += bars
         return found
 
-    def marks(self, marks: Sequence[Marked]) -> list[Marked]:
-        """Those that have a place here, where they stand here."""
+    async def marks(self, marks: Sequence[Marked]) -> list[Marked]:
+        """Those that have a place here, where they stand here. Ten thousand take a while, so a thread moves them."""
         if self._choice == IMPORTED:
             return list(marks)
+        return await asyncio.to_thread(self._moved_all, marks)
+
+    def _moved_all(self, marks: Sequence[Marked]) -> list[Marked]:
         by_page = {page.page_id: self._made_of.get(page.item_id) for page in self._found.row.data.pages}
         return [found for each in marks if (found := self._moved(each, by_page)) is not None]
 

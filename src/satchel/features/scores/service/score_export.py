@@ -71,7 +71,7 @@ async def export_score(
     else:
         laid = await lay_out(scores, found, choice, viewer)
         pages = [Sheet(page.page_id, page.key, page.kind, page.rotation) for page in laid.pages()]
-        seen = laid.marks(seen)
+        seen = await laid.marks(seen)
     if not pages:
         raise NoPages("This score has no pages yet. Add some, then export it.")
     name = found.row.data.title
