@@ -20,7 +20,7 @@ from satchel.features.scores.service.set_list_share import share_set_list
 from satchel.features.scores.set_list_records import SET_LIST
 from tests.application import Caller, Satchel
 from tests.features.hearing import heard_by
-from tests.features.scores.given import created, slug, with_pages
+from tests.features.scores.given import created, layered, marked, slug, with_pages
 from tests.features.scores.test_score_imports import ANN, OWNER
 from tests.stores.harnesses_table import NEWER_HARNESSES
 
@@ -88,6 +88,17 @@ async def test_a_retry_makes_one_set_list_and_bad_ones_change_nothing(ann: Calle
     full = await ann("POST", "/set-lists", json={"name": "More"}, headers={"idempotency-key": "more"})
     assert slug(full) == "too-many-set-lists"
     assert await made(ann, entry(score), key="k") == once
+
+
+async def test_a_document_has_a_bounded_number_of_marks(ann: Caller) -> None:
+    score = await with_pages(ann, 1)
+    layer, page_id = await layered(ann, score), score["pages"][0]["page_id"]
+    stamp = {"page_id": page_id, "kind": "stamp", "stamp": "up-bow", "size": 200}
+    for count in (200, 60):
+        await marked(ann, score, layer, add=[stamp] * count)
+    concert = await made(ann, entry(score, page_ids=[page_id] * 200))
+    refused = await ann("GET", f"/set-lists/{concert['list_id']}/export")
+    assert (refused.status_code, slug(refused)) == (413, "export-too-large")
 
 
 async def test_a_score_that_cannot_be_read_any_more_keeps_its_place_and_says_nothing(ann: Caller, bob: Caller) -> None:

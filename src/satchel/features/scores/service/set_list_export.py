@@ -4,6 +4,7 @@ Each entry has a bookmark. What the reader may not read is left out.
 """
 
 import textwrap
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -21,6 +22,8 @@ from satchel.media.export_plan import MAX_EXPORT_PAGES, ExportPage, Ink
 
 # Letters of all marks together, which are in memory until the document is done.
 _MOST_INK = 32 * 1024 * 1024
+# A stamp has no letters, and takes memory like other marks.
+_MOST_MARKS = 50_000
 # The notes stand at the upper edge of the first page, in ten-thousandths of its width.
 _NOTES = Ink(kind="text", colour="#1d4ed8", x=300, y=150, size=200)
 _LINE = 100
@@ -32,6 +35,7 @@ class _Room:
 
     pages: int = MAX_EXPORT_PAGES
     ink: int = _MOST_INK
+    marks: int = _MOST_MARKS
 
 
 async def export_set_list(scores: Scores, viewer: Viewer, public: str, *, with_marks: bool) -> Exported:
@@ -58,8 +62,10 @@ def _entry_pages(
     shown = {page.page_id for page in chosen}
     marks = [each for each in visible_marks(whole, viewer) if each.mark.page_id in shown] if with_marks else []
     room.ink -= sum(len(each.mark.stroke) + len(each.mark.text) for each in marks)
+    times = Counter(page.page_id for page in chosen)
+    room.marks -= sum(times[each.mark.page_id] for each in marks)
     room.pages -= len(chosen)
-    if room.pages < 0 or room.ink < 0:
+    if min(room.pages, room.ink, room.marks) < 0:
         raise ExportTooLarge("This set list has too many pages or marks for one PDF. Export its scores one by one.")
     pages = plan_pages(whole.found, [sheet_of(whole.found, page) for page in chosen], marks)
     if pages:
