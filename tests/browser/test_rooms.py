@@ -15,6 +15,7 @@ from tests.browser.conftest import (
     sign_in,
     sign_up,
 )
+from tests.browser.shelf.listing import is_true
 from tests.browser.test_pages import LANGUAGES, complaints_of_axe
 from tests.server.process import ServerProcess
 
@@ -376,7 +377,7 @@ def test_the_pages_of_rooms_fit_and_can_be_used_by_everybody(ann: Page, open_pag
     expect(ann.get_by_role("dialog")).to_have_count(0)
     ann.get_by_role("button", name="Show QR code").click()
     expect(ann.get_by_role("img", name="QR code")).to_be_visible()
-    assert ann.get_by_role("img", name="QR code").evaluate("image => image.naturalWidth") > 0
+    is_true(ann.get_by_role("img", name="QR code"), "image => image.complete && image.naturalWidth > 0")
     assert complaints_of_axe(ann) == []
 
 
