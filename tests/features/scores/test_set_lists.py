@@ -71,6 +71,10 @@ async def test_a_retry_makes_one_set_list_and_bad_ones_change_nothing(ann: Calle
     score, other = await with_pages(ann, 1), await with_pages(bob, 1)
     once, again = await made(ann, entry(score), key="k"), await made(ann, entry(score), key="k")
     assert once == again
+    gone = await made(ann, key="gone")
+    assert (await ann("DELETE", f"/set-lists/{gone['list_id']}")).is_success
+    repeated = await ann("POST", "/set-lists", json={"name": "Concert"}, headers={"idempotency-key": "gone"})
+    assert slug(repeated) == "set-list-unknown"
     wrong: list[tuple[list[dict[str, Any]], dict[str, Any]]] = [
         ([entry(other)], {}),
         ([entry(score, page_ids=[99])], {}),

@@ -128,7 +128,7 @@ def routes(scores: Scores, places: asyncio.Semaphore) -> Router:
     @router.post(
         "/set-lists",
         status=201,
-        raises=(TooManySetLists, ScoreUnknown),
+        raises=(TooManySetLists, ScoreUnknown, SetListUnknown),
         sends={"Idempotency-Key": "letters, digits, - and _: a retry with the same key is the same set list"},
         answers=ANSWERS,
     )
