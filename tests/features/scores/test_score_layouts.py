@@ -22,7 +22,11 @@ pytestmark = pytest.mark.slow
 @pytest.fixture
 async def score(satchel: Satchel, ann: Caller, scores: Scores) -> dict[str, Any]:
     """A score of two parts and sixty bars, as it was imported."""
-    score_id = await sent(ann, musicxml(bars=60), "air.musicxml")
+    return await imported(satchel, ann, scores, musicxml(bars=60))
+
+
+async def imported(satchel: Satchel, ann: Caller, scores: Scores, music: bytes) -> dict[str, Any]:
+    score_id = await sent(ann, music, "air.musicxml")
     pages = ScorePages(satchel.stores.objects, children=1)
     here = replace(scores, tables=satchel.stores.tables, objects=satchel.stores.objects, pages=pages)
     assert await run_imports(here) == 1
@@ -153,6 +157,14 @@ async def test_music_of_removed_pages_is_for_editors_only(
     for what in ("playback", "layout?transpose=2"):
         assert (await ann("GET", f"{path}/{what}")).status_code == 200
     assert (await ann("GET", address)).status_code == 200
+
+
+async def test_each_of_two_parts_with_one_name_can_be_shown(satchel: Satchel, ann: Caller, scores: Scores) -> None:
+    score = await imported(satchel, ann, scores, musicxml(("Clarinet", "Clarinet")))
+    shown = [(await laid(ann, score, instrument=number))["pages"][0]["item"]["item_id"] for number in (1, 2)]
+    assert shown[0] != shown[1], shown
+    refused = await ann("GET", f"/scores/{score['score_id']}/layout", params={"instrument": 3})
+    assert refused.status_code == 422
 
 
 async def test_only_layouts_that_are_made_count(satchel: Satchel, ann: Caller, score: dict[str, Any]) -> None:

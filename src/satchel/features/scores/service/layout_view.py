@@ -220,12 +220,12 @@ async def lay_out(scores: Scores, found: Found, choice: LayoutChoice, viewer: Vi
     if choice == IMPORTED:
         return plain
     plain.check_shown()
-    part = _part_name(imported[0][1], choice.part) if choice.part else ""
+    parts = imported[0][1].map.parts
+    if choice.part > len(parts):
+        raise Invalid(f"This music has {len(parts)} parts. Choose one of them.", field="part")
     sources: list[_Source] = []
     for entry, layout in imported:
-        # Other files may have the same parts in another order, or not at all.
-        names = layout.map.parts
-        number = names.index(part) + 1 if choice.part and part in names else 0
+        number = _part_in(layout.map.parts, parts, choice.part)
         own = LayoutChoice(transpose=choice.transpose, part=number, size=choice.size)
         sources.append(_Source(entry, layout, await get_layout(scores, items, entry, own, viewer)))
     return LaidScore(found, items, choice, sources)
@@ -248,10 +248,17 @@ async def with_anchors(
     return [laid.unlaid(mark) for mark in marks]
 
 
-def _part_name(layout: Layout, number: int) -> str:
-    if number > len(layout.map.parts):
-        raise Invalid(f"This music has {len(layout.map.parts)} parts. Choose one of them.", field="part")
-    return layout.map.parts[number - 1]
+def _part_in(names: Sequence[str], of_first: Sequence[str], number: int) -> int:
+    """A part of the first file in another one, which may have its parts in another order; 0 if it is not there.
+
+    Of several with one name, the second here is the second there.
+    """
+    if not number:
+        return 0
+    name = of_first[number - 1]
+    among = of_first[: number - 1].count(name)
+    same = [place for place, each in enumerate(names, 1) if each == name]
+    return same[among] if among < len(same) else 0
 
 
 def _laid_id(place: int, number: int) -> PageId:
