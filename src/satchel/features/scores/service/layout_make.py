@@ -95,7 +95,10 @@ async def _make_room(scores: Scores, items: ItemsRow, source: ItemId) -> None:
             layouts.setdefault(folder, []).append(info)
     oldest = sorted(layouts.values(), key=lambda objects: max(info.modified for info in objects))
     for objects in oldest[: max(len(oldest) - MAX_LAYOUTS + 1, 0)]:
-        await scores.objects.delete(*(info.key for info in objects))
+        # The map first: a layout with a map is whole.
+        for is_map in (True, False):
+            if keys := [info.key for info in objects if info.key.endswith(f"/{_MAP}") == is_map]:
+                await scores.objects.delete(*keys)
 
 
 async def _kept(scores: Scores, items: ItemsRow, source: ItemId) -> list[ObjectInfo]:
