@@ -5,7 +5,8 @@ Each entry has a bookmark. What the reader may not read is left out.
 
 import textwrap
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 
 import msgspec
@@ -16,7 +17,7 @@ from satchel.features.scores.service.mark_read import visible_marks
 from satchel.features.scores.service.score_export import Exported, NoPages, plan_pages, sheet_of, stream_pages
 from satchel.features.scores.service.score_find import Viewer, WholeScore, read_whole_of
 from satchel.features.scores.service.set_list_find import find_set_list
-from satchel.features.scores.set_list_records import SetListEntry
+from satchel.features.scores.set_list_records import SetListEntry, SetListRow
 from satchel.media.export_file import ExportTooLarge
 from satchel.media.export_plan import MAX_EXPORT_PAGES, ExportPage, Ink
 
@@ -39,7 +40,12 @@ class _Room:
 
 
 async def export_set_list(scores: Scores, viewer: Viewer, public: str, *, with_marks: bool) -> Exported:
+    """What is exported is read only when the first piece is wanted: who waits for a place holds no marks."""
     row = (await find_set_list(scores, viewer, public)).row
+    return Exported(row.name, _pieces(scores, viewer, row, with_marks=with_marks))
+
+
+async def _pieces(scores: Scores, viewer: Viewer, row: SetListRow, *, with_marks: bool) -> AsyncGenerator[bytes]:
     pages: list[ExportPage] = []
     room = _Room()
     for number, entry in enumerate(row.entries, 1):
@@ -50,7 +56,9 @@ async def export_set_list(scores: Scores, viewer: Viewer, public: str, *, with_m
         pages += _entry_pages(whole, viewer, entry, number, room, with_marks=with_marks)
     if not pages:
         raise NoPages("There are no pages to export. Add scores to the set list first.")
-    return Exported(row.name, stream_pages(scores, row.name, "", pages))
+    async with aclosing(stream_pages(scores, row.name, "", pages)) as pieces:
+        async for piece in pieces:
+            yield piece
 
 
 def _entry_pages(
