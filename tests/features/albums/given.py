@@ -30,7 +30,7 @@ from satchel.features.albums.service.album_change import Acted, NewAlbum, Owner,
 from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.count_check import check_library
 from satchel.features.albums.service.library import read_library
-from satchel.features.albums.service.library_state import count_key, plain
+from satchel.features.albums.service.library_state import count_key, place_of, plain
 from satchel.features.albums.service.media_home import library_covering
 from satchel.features.albums.service.photo_quota import count_usage
 from satchel.features.links.adapters import OpenLinks
@@ -159,7 +159,7 @@ async def store(albums: Albums, owner: Owner, rows: Sequence[MediaRow]) -> None:
     homes = [library.home(row.local_time, row.pinned) for row in rows]
     assert None not in homes
     puts = [msgspec.structs.replace(row, album_id=cast("AlbumId", home)) for row, home in zip(rows, homes, strict=True)]
-    counted = library.counted(Counter(cast("list[AlbumId]", homes)))
+    counted = library.counted(Counter(map(place_of, puts)))
     usage = count_usage(albums, owner.owner, files=len(rows), size_bytes=sum(row.size_bytes for row in rows))
     await albums.tables.transact([library.unchanged(), usage, *map(MEDIA.put, puts), *counted])
 

@@ -19,6 +19,7 @@ from satchel.features.albums.service.album_change import (
     create_album,
     delete_album,
 )
+from satchel.features.albums.service.album_days import days_of_album
 from satchel.features.albums.service.album_share import revoke, share
 from satchel.features.albums.service.album_undo import list_acts, undo
 from satchel.features.albums.service.context import Albums
@@ -76,6 +77,8 @@ async def _begin(library: Given) -> None:
     await library.add(*JULY)
     sea = await library.create("Sea", "2025-07-05", "2025-07-15")
     await share(library.albums, ANN, sea.album_id, BOB, "visitor")
+    # Somebody looks, so that its days are kept, too.
+    await days_of_album(library.albums, sea)
     await library.add("2025-01-01T12:00:00.000", pinned=sea.album_id)
 
 

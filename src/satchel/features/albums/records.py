@@ -85,6 +85,8 @@ class AlbumRow(Record, frozen=True, kw_only=True):
     # Whether others get originals as they are, and see where they were taken.
     with_location: bool = attribute("WithLocation", default=False)
     leaving: bool = attribute("Leaving", default=False)
+    # Which `AlbumDayRow`s count its days. None do until somebody whom it is shared with asks for them.
+    days: str = attribute("Days", default="")
 
 
 class AlbumOwnerRow(Record, frozen=True, kw_only=True):
@@ -239,6 +241,16 @@ class DayRow(Record, frozen=True, kw_only=True):
     count: int = attribute("Count", default=0)
 
 
+class AlbumDayRow(Record, frozen=True, kw_only=True):
+    """How many medias of one day an album has. Only the rows that its `AlbumRow` names count (decision 32)."""
+
+    owner: OwnerId = attribute("AlbumOwner")
+    album_id: AlbumId = attribute("AlbumId")
+    days: str = attribute("Days")
+    day: str = attribute("Day")
+    count: int = attribute("Count", default=0)
+
+
 class BinRow(Record, frozen=True, kw_only=True):
     """A media in the bin, and when it is deleted for good."""
 
@@ -281,13 +293,17 @@ class TwinRow(Record, frozen=True, kw_only=True):
 
 
 class CountRow(Record, frozen=True, kw_only=True):
-    """How many medias an album has, for one person who may see it."""
+    """How many medias an album has, for one person who may see it.
+
+    The owner's row also changes `Changes` whenever a media comes, goes, or gets another date.
+    """
 
     email: Email = attribute("UserId")
     availability: Availability = attribute("AvailabilityType")
     owner: OwnerId = attribute("AlbumOwner")
     album_id: AlbumId = attribute("AlbumId")
     count: int = attribute("Count", default=0)
+    changes: int = attribute("Changes", default=0)
 
 
 class AlbumState(msgspec.Struct, frozen=True, kw_only=True, rename="pascal", omit_defaults=True):
@@ -451,6 +467,13 @@ DAY = Shape(
     owner=OWNER,
     about="How many medias an owner has of a day",
 )
+ALBUM_DAY = Shape(
+    AlbumDayRow,
+    CATALOG,
+    {"PK": "{owner}#ALBUMDAYS#{album_id}#{days}", "SK": "DAY#{day}"},
+    owner=OWNER,
+    about="How many medias a shared album has of a day",
+)
 BINNED = Shape(
     BinRow,
     CATALOG,
@@ -502,7 +525,7 @@ ACT_DUE = Shape(
 )
 SHAPES = (
     *(LIBRARY, PHOTO_USAGE, ALBUM, ALBUM_OWNER, FOLDER, MEDIA, LOCATION, REDACTION, TIMELINE, DAY),
-    *(BINNED, PAIR, LOOK, TWIN, COUNT, ACT, ACT_DUE),
+    *(ALBUM_DAY, BINNED, PAIR, LOOK, TWIN, COUNT, ACT, ACT_DUE),
 )
 # A client may repeat its request when the server has started anew.
 CREATED = EphemeralKey(

@@ -31,6 +31,7 @@ from satchel.features.albums.records import (
     AlbumState,
     Source,
 )
+from satchel.features.albums.service.album_days import forget_days
 from satchel.features.albums.service.album_folders import delete_folders, find_free_folder, folder_writes
 from satchel.features.albums.service.album_plan import Change
 from satchel.features.albums.service.clock_moves import pages_of_clock, shift_page
@@ -242,6 +243,7 @@ async def _remove(albums: Albums, act: ActRow) -> None:
     if row is None or not row.leaving:
         return
     await delete_folders(albums, act.owner, act.album_id)
+    await forget_days(albums, row)
     library = await read_library(albums, act.owner)
     counts = library.counts_of(act.album_id)
     await albums.tables.transact(

@@ -9,11 +9,11 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from satchel.features.albums.model import AlbumId, LocalTime, OwnerId
+from satchel.features.albums.model import LocalTime, OwnerId
 from satchel.features.albums.records import ACT, MEDIA, TIMELINE, ActRow, ClockFix, MediaRow, Source
 from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.library import read_library
-from satchel.features.albums.service.library_state import Library
+from satchel.features.albums.service.library_state import Library, Place, place_of
 from satchel.features.albums.service.media_moves import Uncovered, move_of, pages_of
 from satchel.features.albums.service.media_rows import count_days, enter_timeline, leave_timeline, same_picture
 from satchel.features.albums.service.photo_timeline import years_of
@@ -129,17 +129,17 @@ def shift_of(library: Library, act: ActRow, item: Item) -> Shifted:
 
 
 def _writes(library: Library, act: ActRow, changes: Sequence[Shifted]) -> Iterator[Write]:
-    days, homes = Counter[str](), Counter[AlbumId]()
+    days, places = Counter[str](), Counter[Place]()
     yield library.unchanged()
     for each in changes:
         yield _update(library.owner, act, each)
         yield from (*leave_timeline(each.before), *enter_timeline(each.after))
         days[each.before.local_time[:10]] -= 1
         days[each.after.local_time[:10]] += 1
-        homes[each.before.album_id] -= 1
-        homes[each.after.album_id] += 1
+        places[place_of(each.before)] -= 1
+        places[place_of(each.after)] += 1
     yield from count_days(library.owner, days)
-    yield from library.counted(homes)
+    yield from library.counted(places)
     yield ACT.update([add("Moved", len(changes))], when=attr("PK").exists(), owner=act.owner, act_id=act.act_id)
 
 

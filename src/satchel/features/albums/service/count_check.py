@@ -8,9 +8,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Literal
 
+import msgspec
+
 from satchel.features.albums.model import (
-    BEGINNING,
-    END,
     TRAYS,
     AlbumId,
     Availability,
@@ -18,17 +18,18 @@ from satchel.features.albums.model import (
     OwnerId,
     scope_of,
 )
-from satchel.features.albums.records import COUNT, PHOTO_USAGE, CountRow, PhotoUsageRow, Source
+from satchel.features.albums.records import COUNT, CountRow
+from satchel.features.albums.service.album_census import take_census
+from satchel.features.albums.service.album_days import kept_days, recount_days
 from satchel.features.albums.service.album_share import remove_person
 from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.library import read_library
 from satchel.features.albums.service.library_state import Library, count_key
-from satchel.features.albums.service.media_moves import pages_of
-from satchel.features.albums.service.photo_quota import read_usage
+from satchel.features.albums.service.photo_quota import right_usage, stored_usage
 from satchel.stores.ports.expressions import attr
 from satchel.stores.ports.table import Delete, Put, TransactionCancelled, Write
 
-DriftKind = Literal["missing", "wrong", "unexpected", "grant-missing", "grant-unexpected", "bytes"]
+DriftKind = Literal["missing", "wrong", "unexpected", "grant-missing", "grant-unexpected", "bytes", "days"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +53,10 @@ async def check_library(albums: Albums, owner: OwnerId, *, repair: bool) -> list
     found: list[Drift] = []
     async for drift, fix in _drifts(albums, library):
         repaired = False
-        if repair and fix is None:
+        if repair and drift.kind == "days":
+            await recount_days(albums, owner, drift.album_id)
+            repaired = True
+        elif repair and fix is None:
             await remove_person(albums, owner, drift.album_id, drift.email)
             repaired = True
         elif repair and fix is not None:
@@ -70,18 +74,29 @@ async def _drifts(albums: Albums, library: Library) -> AsyncIterator[tuple[Drift
     emails |= {Email(each.granted_to) for each in grants}
     stored = {_place(row): row for email in sorted(emails) for row in await _stored(albums, library, email)}
     # Before the medias: whoever adds one meanwhile changes it, and the repair finds that.
-    usage = await read_usage(albums, library.owner)
+    usage = await stored_usage(albums, library.owner)
     files = size_bytes = 0
+    drifted: list[Drift] = []
     for album_id in (*library.albums, *TRAYS):
         expected = library.counts_of(album_id)
-        sizes = await _sizes(albums, library.owner, album_id)
-        number = len(sizes)
-        files, size_bytes = files + sum(map(len, sizes)), size_bytes + sum(map(sum, sizes))
+        census = await take_census(albums, library.owner, album_id)
+        number = census.medias
+        files, size_bytes = files + census.files, size_bytes + census.size_bytes
+        found = library.albums.get(album_id)
+        if found is not None and found.days and (kept := await kept_days(albums, found)) != census.days:
+            drifted.append(
+                Drift(
+                    kind="days",
+                    album_id=album_id,
+                    email=library.row.email,
+                    stored=sum(kept.values()),
+                    counted=census.days.total(),
+                )
+            )
         for row in expected:
             known = stored.pop(_place(row), None)
-            right = CountRow(
-                email=row.email, availability=row.availability, owner=row.owner, album_id=album_id, count=number
-            )
+            changes = 0 if known is None else known.changes + 1
+            right = msgspec.structs.replace(row, count=number, changes=changes)
             if known is None and (number or album_id not in TRAYS):
                 drift = Drift(kind="missing", album_id=album_id, email=row.email, counted=number)
                 yield drift, COUNT.put(right, when=attr("PK").absent())
@@ -93,7 +108,7 @@ async def _drifts(albums: Albums, library: Library) -> AsyncIterator[tuple[Drift
         drift = Drift(
             kind="bytes", album_id=AlbumId(""), email=library.row.email, stored=usage.used_bytes, counted=size_bytes
         )
-        yield drift, _right_usage(usage, files, size_bytes)
+        yield drift, right_usage(usage, files, size_bytes)
     for row in stored.values():
         drift = Drift(kind="unexpected", album_id=row.album_id, email=row.email, stored=row.count)
         yield drift, Delete(COUNT.table, count_key(row))
@@ -107,6 +122,8 @@ async def _drifts(albums: Albums, library: Library) -> AsyncIterator[tuple[Drift
         drift = Drift(kind="grant-unexpected", album_id=album_id, email=email)
         yield drift, albums.grants.delete(library.owner, email, scope, album_id)
     # These change the version of the library, so they come last.
+    for drift in drifted:
+        yield drift, None
     for email, _, album_id in sorted(wanted - granted):
         yield Drift(kind="grant-missing", album_id=album_id, email=email), None
 
@@ -123,21 +140,6 @@ async def _stored(albums: Albums, library: Library, email: Email) -> list[CountR
         found += page.records
         if (cursor := page.cursor) is None:
             return found
-
-
-async def _sizes(albums: Albums, owner: OwnerId, album_id: AlbumId) -> list[list[int]]:
-    """The sizes of the files of each media."""
-    sizes: list[list[int]] = []
-    async for items in pages_of(albums, owner, Source(album_id, BEGINNING, END)):
-        sizes += [[item["SignatureSize"], *(part["SizeBytes"] for part in item.get("Parts", ()))] for item in items]
-    return sizes
-
-
-def _right_usage(usage: PhotoUsageRow, files: int, size_bytes: int) -> Write:
-    unchanged = attr("UsedBytes") == usage.used_bytes
-    if not usage.used_bytes:
-        unchanged = attr("UsedBytes").absent() | unchanged
-    return PHOTO_USAGE.put(PhotoUsageRow(owner=usage.owner, files=files, used_bytes=size_bytes), when=unchanged)
 
 
 def _place(row: CountRow) -> tuple[str, str, str]:

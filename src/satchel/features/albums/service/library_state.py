@@ -1,5 +1,6 @@
 """The albums of an owner at one version: find the album of a date, and what keeps counts right."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -16,9 +17,21 @@ from satchel.features.albums.model import (
     LocalTime,
     OwnerId,
 )
-from satchel.features.albums.records import COUNT, LIBRARY, AlbumRow, CountRow, LibraryRow
+from satchel.features.albums.records import (
+    ALBUM_DAY,
+    COUNT,
+    LIBRARY,
+    AlbumDayRow,
+    AlbumRow,
+    CountRow,
+    LibraryRow,
+    MediaRow,
+)
 from satchel.stores.ports.expressions import add, assign, attr
 from satchel.stores.ports.table import Check, Item, Update, Write
+
+# An album or a tray, and a day; no day for what is undated.
+Place = tuple[AlbumId, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +77,32 @@ class Library:
         actions = [add("Version", 1), add("Albums", albums)] if albums else [add("Version", 1)]
         return LIBRARY.update(actions, when=attr("Version") == self.row.version, owner=self.owner)
 
-    def counted(self, changes: Mapping[AlbumId, int]) -> list[Write]:
-        """What keeps the counts right when this many medias come into, or leave, these albums and trays."""
-        return [
-            _count(each, amount) for album_id, amount in changes.items() if amount for each in self.counts_of(album_id)
+    def counted(self, changes: Mapping[Place, int]) -> list[Write]:
+        """What keeps the counts right when this many medias come into, or leave, these places."""
+        totals = Counter[AlbumId]()
+        for (album_id, _), amount in changes.items():
+            totals[album_id] += amount
+        touched = {album_id for (album_id, _), amount in changes.items() if amount}
+        counts = [
+            _count(row, totals[album_id])
+            for album_id in sorted(touched)
+            for row in self.counts_of(album_id)
+            if totals[album_id] or row.availability == "OWNED"
         ]
+        days = [
+            _count_day(row, amount)
+            for place, amount in sorted(changes.items())
+            if amount and (row := self.day_row(place)) is not None
+        ]
+        return [*counts, *days]
+
+    def day_row(self, place: Place) -> AlbumDayRow | None:
+        """The row that counts this day of this album, without the number. None if its days are not counted."""
+        album_id, day = place
+        found = self.albums.get(album_id)
+        if found is None or not found.days or not day:
+            return None
+        return AlbumDayRow(owner=self.owner, album_id=album_id, days=found.days, day=day)
 
     def counts_of(self, album_id: AlbumId) -> list[CountRow]:
         """A row for everybody who sees an album, without the number. Nobody but the owner sees a tray."""
@@ -94,8 +128,28 @@ def count_key(row: CountRow) -> dict[str, str]:
     return COUNT.key(email=row.email, availability=row.availability, owner=row.owner, album_id=row.album_id)
 
 
+def place_of(media: MediaRow) -> Place:
+    return media.album_id, media.local_time[:10]
+
+
+def place_in(item: Item) -> Place:
+    """The same of a stored media."""
+    return AlbumId(item["AlbumId"]), item.get("DateTime", "")[:10]
+
+
+def day_key(row: AlbumDayRow) -> dict[str, str]:
+    return ALBUM_DAY.key(owner=row.owner, album_id=row.album_id, days=row.days, day=row.day)
+
+
 def _count(row: CountRow, amount: int) -> Update:
     """The row was written when the person got the album. If it is missing, it is made readable at least."""
     known = {name: value for name, value in COUNT.item(row).items() if name not in COUNT.table.key_names}
     made_readable = [assign(name, value, only_if_absent=True) for name, value in known.items()]
-    return Update(COUNT.table, count_key(row), [add("Count", amount), *made_readable])
+    changed = [add("Changes", 1)] if row.availability == "OWNED" else []
+    return Update(COUNT.table, count_key(row), [add("Count", amount), *changed, *made_readable])
+
+
+def _count_day(row: AlbumDayRow, amount: int) -> Update:
+    known = {name: value for name, value in ALBUM_DAY.item(row).items() if name not in ALBUM_DAY.table.key_names}
+    made_readable = [assign(name, value, only_if_absent=True) for name, value in known.items()]
+    return Update(ALBUM_DAY.table, day_key(row), [add("Count", amount), *made_readable])

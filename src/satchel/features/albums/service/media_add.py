@@ -23,6 +23,7 @@ from satchel.features.albums.records import (
 )
 from satchel.features.albums.service import media_pair
 from satchel.features.albums.service.library import Library
+from satchel.features.albums.service.library_state import place_of
 from satchel.features.albums.service.media_bin import take_out
 from satchel.features.albums.service.media_describe import (
     details_of,
@@ -275,7 +276,7 @@ async def _enter_alone(photos: Photos, group: Sequence[Ready], known: dict[str, 
         library.unchanged(),
         *(write for each, media in zip(group, medias, strict=True) for write in _rows(each, media, known)),
         *count_days(upload.owner, days_of(medias)),
-        *library.counted(Counter(media.album_id for media in medias)),
+        *library.counted(Counter(map(place_of, medias))),
     ]
     if len(writes) <= photos.albums.most_writes or len(group) == 1:
         try:

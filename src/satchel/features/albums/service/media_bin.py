@@ -18,6 +18,7 @@ from satchel.features.albums.records import (
 )
 from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.library import read_library
+from satchel.features.albums.service.library_state import place_of
 from satchel.features.albums.service.look_alikes import forget_look
 from satchel.features.albums.service.media_home import library_covering
 from satchel.features.albums.service.media_moves import move_of, partition
@@ -53,7 +54,7 @@ async def delete_media(albums: Albums, owner: OwnerId, media_id: str) -> None:
             BINNED.put(BinRow(owner=owner, media_id=media.media_id, due=due)),
             *leave_timeline(media),
             *count_days(owner, {day: -count for day, count in days_of([media]).items()}),
-            *library.counted({media.album_id: -1, BIN: 1}),
+            *library.counted({place_of(media): -1, (BIN, ""): 1}),
         ]
     )
 
@@ -83,7 +84,7 @@ async def take_out(albums: Albums, owner: OwnerId, media_id: MediaId) -> bool:
             BINNED.delete(owner=owner, media_id=media_id),
             *enter_timeline(media),
             *count_days(owner, days_of([media])),
-            *library.counted({BIN: -1, target: 1}),
+            *library.counted({(BIN, ""): -1, (target, media.local_time[:10]): 1}),
         ]
     )
     return True
@@ -145,7 +146,7 @@ async def _forget(albums: Albums, owner: OwnerId, media_id: MediaId) -> MediaRow
         BINNED.delete(owner=owner, media_id=media_id),
         *(LOCATION.delete(owner=owner, media_id=each) for each in (media_id, *(part.media_id for part in media.parts))),
         *forget_look(media),
-        *library.counted({BIN: -1}),
+        *library.counted({(BIN, ""): -1}),
         count_usage(albums, owner, files=-1 - len(media.parts), size_bytes=-size_of(media)),
     ]
     # What others get can be found again, if the media stays after all.

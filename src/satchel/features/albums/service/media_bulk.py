@@ -4,12 +4,13 @@ It does what `media_moves` does by transactions, for half of the processor time:
 so they need no conditions.
 """
 
+from collections import Counter
 from dataclasses import dataclass
 
 from satchel.features.albums.limits import MAX_PINS_PER_ACT
 from satchel.features.albums.model import AlbumId, MediaId
-from satchel.features.albums.records import ACT, ALBUM_INDEX, COUNT, LIBRARY, MEDIA, ActRow, Source
-from satchel.features.albums.service.library_state import Library, count_key
+from satchel.features.albums.records import ACT, ALBUM_DAY, ALBUM_INDEX, COUNT, LIBRARY, MEDIA, ActRow, Source
+from satchel.features.albums.service.library_state import Library, Place, count_key, day_key, place_in
 from satchel.features.albums.service.media_moves import Uncovered, partition, range_of
 from satchel.stores.ports.bulk import Step
 from satchel.stores.ports.table import Item
@@ -41,8 +42,9 @@ class BulkMove:
             limit=MEDIAS_PER_STEP,
             cursor=self.cursor,
         )
-        changes: dict[AlbumId, int] = {}
+        changes = Counter[Place]()
         pins: list[MediaId] = []
+        moved = 0
         for item in page.items:
             target = library.home_of(item)
             if target is None:
@@ -51,18 +53,27 @@ class BulkMove:
                 continue
             if item.get("Pinned") == self.source.album_id:
                 pins.append(MediaId(item["Id"]))
-            changes[target] = changes.get(target, 0) + 1
+            changes[place_in(item)] -= 1
+            changes[target, place_in(item)[1]] += 1
+            moved += 1
             step.put(MEDIA.table, _moved(library, item, target))
-        if moved := sum(changes.values()):
-            self._count(step, {**changes, self.source.album_id: -moved})
+        if moved:
+            self._count(step, changes)
             self._note(step, moved, pins)
         return page.cursor
 
-    def _count(self, step: Step, changes: dict[AlbumId, int]) -> None:
-        for album_id, amount in changes.items():
+    def _count(self, step: Step, changes: Counter[Place]) -> None:
+        totals = Counter[AlbumId]()
+        for place, amount in changes.items():
+            totals[place[0]] += amount
+            if (day := self.library.day_row(place)) is not None:
+                counted = step.get(ALBUM_DAY.table, day_key(day)) or ALBUM_DAY.item(day)
+                step.put(ALBUM_DAY.table, {**counted, "Count": counted.get("Count", 0) + amount})
+        for album_id, amount in totals.items():
             for row in self.library.counts_of(album_id):
                 known = step.get(COUNT.table, count_key(row)) or COUNT.item(row)
-                step.put(COUNT.table, {**known, "Count": known.get("Count", 0) + amount})
+                number = {"Count": known.get("Count", 0) + amount, "Changes": known.get("Changes", 0) + 1}
+                step.put(COUNT.table, {**known, **number})
 
     def _note(self, step: Step, moved: int, pins: list[MediaId]) -> None:
         item = step.get(ACT.table, ACT.key(owner=self.act.owner, act_id=self.act.act_id))

@@ -1,9 +1,12 @@
 """Changes what its owner may change of a media: whether it is a favourite, and its date."""
 
-from satchel.features.albums.model import AlbumId, LocalTime, OwnerId
+from collections import Counter
+
+from satchel.features.albums.model import LocalTime, OwnerId
 from satchel.features.albums.records import MEDIA, TIMELINE, MediaRow
 from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.library import read_library
+from satchel.features.albums.service.library_state import place_of
 from satchel.features.albums.service.media_home import library_covering
 from satchel.features.albums.service.media_moves import move_of
 from satchel.features.albums.service.media_pin import find_item, find_media
@@ -45,7 +48,8 @@ async def set_date(albums: Albums, owner: OwnerId, media_id: str, local_time: Lo
     changed = MEDIA.read({**item, "DateTime": local_time, "AlbumId": target})
     days = days_of([changed])
     days.subtract(days_of([media]))
-    homes = {media.album_id: -1, target: 1} if target != media.album_id else dict[AlbumId, int]()
+    places = Counter([place_of(changed)])
+    places.subtract([place_of(media)])
     moved = move_of(owner, item, target, when=same_picture(media))
     actions: list[Action] = [
         *moved.actions,
@@ -70,7 +74,7 @@ async def set_date(albums: Albums, owner: OwnerId, media_id: str, local_time: Lo
             Update(moved.table, moved.key, actions, moved.when),
             *timeline,
             *count_days(owner, days),
-            *library.counted(homes),
+            *library.counted(places),
         ]
     )
     return await find_media(albums, owner, media_id)

@@ -3,8 +3,8 @@
 Whoever stores medias puts all of this into one transaction, and begins again if that is cancelled:
 
     library = await library_covering(albums, owner, times)
-    homes = [library.home(time, pinned) for time in times]
-    await albums.tables.transact([library.unchanged(), *puts, *library.counted(Counter(homes))])
+    places = Counter((library.home(time, pinned), time[:10]) for time in times)
+    await albums.tables.transact([library.unchanged(), *puts, *library.counted(places)])
 
 `library.counted` makes as many writes as there are people who see the albums: at most `1 + MAX_PEOPLE` per album.
 """

@@ -5,7 +5,7 @@ changed. Otherwise it is read again, and where it belongs is decided again. So m
 twice at once.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Iterator, Sequence
 
 from satchel.features.albums.limits import MAX_PINS_PER_ACT
@@ -13,7 +13,7 @@ from satchel.features.albums.model import BIN, AlbumId, LocalTime, MediaId, Owne
 from satchel.features.albums.records import ACT, ALBUM_INDEX, MEDIA, ActRow, Source
 from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.library import read_library
-from satchel.features.albums.service.library_state import Library
+from satchel.features.albums.service.library_state import Library, place_in
 from satchel.stores.patterns.backoff import Retries
 from satchel.stores.patterns.optimistic_update import CONTENTION, changed_elsewhere
 from satchel.stores.ports.expressions import Action, Condition, add, append, assign, attr, remove
@@ -94,11 +94,20 @@ def _by_target(library: Library, source: AlbumId, items: Sequence[Item]) -> dict
 def _batches(
     albums: Albums, library: Library, source: AlbumId, target: AlbumId, items: Sequence[Item]
 ) -> Iterator[Sequence[Item]]:
-    """As many as fit into a transaction with the counts of both albums, the check and the journal."""
-    counts = len(library.counts_of(source)) + len(library.counts_of(target))
-    size = albums.most_writes - counts - 2
-    for start in range(0, len(items), size):
-        yield items[start : start + size]
+    """As many as fit into a transaction with the counts of both albums and their days, the check and the journal."""
+    room = albums.most_writes - len(library.counts_of(source)) - len(library.counts_of(target)) - 2
+    batch, days, left = list[Item](), set[str](), room
+    for item in items:
+        day = place_in(item)[1]
+        with_day = 1 + sum(library.day_row((each, day)) is not None for each in (source, target))
+        if batch and left < (1 if day in days else with_day):
+            yield batch
+            batch, days, left = list[Item](), set[str](), room
+        left -= 1 if day in days else with_day
+        batch.append(item)
+        days.add(day)
+    if batch:
+        yield batch
 
 
 def _writes(library: Library, act: ActRow, source: AlbumId, target: AlbumId, items: Sequence[Item]) -> list[Write]:
@@ -108,10 +117,12 @@ def _writes(library: Library, act: ActRow, source: AlbumId, target: AlbumId, ite
     if unpinned and len(act.pins) + len(unpinned) <= MAX_PINS_PER_ACT:
         journal.append(append("Pins", unpinned))
     moves = [move_of(library.owner, item, target) for item in items]
+    days = Counter(place_in(item)[1] for item in items)
+    places = {(source, day): -count for day, count in days.items()} | {(target, day): n for day, n in days.items()}
     return [
         library.unchanged(),
         *moves,
-        *library.counted({source: -number, target: number}),
+        *library.counted(places),
         ACT.update(journal, when=attr("PK").exists(), owner=act.owner, act_id=act.act_id),
     ]
 

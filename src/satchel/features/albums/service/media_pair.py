@@ -21,6 +21,7 @@ from satchel.features.albums.records import (
 )
 from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.library import Library
+from satchel.features.albums.service.library_state import place_of
 from satchel.features.albums.service.media_describe import parsed_utc
 from satchel.features.albums.service.media_rows import (
     count_days,
@@ -121,9 +122,9 @@ async def lead(
     """Let an image lead a media whose RAW or video came first. That becomes a part of it."""
     parts = [part_of(pair.kind, earlier), *earlier.parts]
     leader = msgspec.structs.replace(leader, parts=parts, favourite=leader.favourite or earlier.favourite)
-    days, homes = days_of([leader]), Counter([leader.album_id])
+    days, places = days_of([leader]), Counter([place_of(leader)])
     days.subtract(days_of([earlier]))
-    homes.subtract([earlier.album_id])
+    places.subtract([place_of(earlier)])
     as_read = (attr("AlbumId") == earlier.album_id) & (attr("DateTime") == earlier.local_time)
     if not earlier.local_time:
         as_read = attr("AlbumId") == earlier.album_id
@@ -140,7 +141,7 @@ async def lead(
             *(_belongs_to(leader, part.media_id) for part in parts),
             PAIR.put(pair_row(leader, facts, pair.pair), when=attr("MediaId") == earlier.media_id),
             *count_days(leader.owner, days),
-            *library.counted(homes),
+            *library.counted(places),
         ],
     )
 

@@ -11,7 +11,7 @@ from satchel.features.albums.model import (
 from satchel.features.albums.records import MEDIA, MediaRow
 from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.library import read_library
-from satchel.features.albums.service.library_state import Library
+from satchel.features.albums.service.library_state import Library, place_in
 from satchel.features.albums.service.media_moves import Uncovered, move_of
 from satchel.stores.patterns.optimistic_update import optimistic_update
 from satchel.stores.ports.expressions import remove
@@ -63,9 +63,9 @@ async def find_item(albums: Albums, owner: OwnerId, media_id: str) -> Item:
 
 
 async def _put(albums: Albums, library: Library, item: Item, target: AlbumId, *, pinned: bool) -> None:
-    source = AlbumId(item["AlbumId"])
+    source, day = place_in(item)
     moved = move_of(library.owner, item, target, pin=pinned)
     if not pinned and source == target:
         moved = Update(moved.table, moved.key, [remove("Pinned")], moved.when)
-    counts = {} if source == target else {source: -1, target: 1}
+    counts = {} if source == target else {(source, day): -1, (target, day): 1}
     await albums.tables.transact([library.unchanged(), moved, *library.counted(counts)])

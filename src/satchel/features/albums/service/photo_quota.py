@@ -8,7 +8,19 @@ from satchel.stores.ports.table import TransactionCancelled, Write
 
 
 async def read_usage(albums: Albums, owner: OwnerId) -> PhotoUsageRow:
+    return await stored_usage(albums, owner)
+
+
+async def stored_usage(albums: Albums, owner: OwnerId) -> PhotoUsageRow:
     return await PHOTO_USAGE.get(albums.tables, owner=owner) or PhotoUsageRow(owner=owner)
+
+
+def right_usage(usage: PhotoUsageRow, files: int, size_bytes: int) -> Write:
+    """What corrects a sum, if it is still what was read."""
+    unchanged = attr("UsedBytes") == usage.used_bytes
+    if not usage.used_bytes:
+        unchanged = attr("UsedBytes").absent() | unchanged
+    return PHOTO_USAGE.put(PhotoUsageRow(owner=usage.owner, files=files, used_bytes=size_bytes), when=unchanged)
 
 
 async def room_left(albums: Albums, owner: OwnerId) -> int | None:

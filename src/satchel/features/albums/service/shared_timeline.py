@@ -9,12 +9,13 @@ import msgspec
 
 from satchel.features.albums.model import LocalTime
 from satchel.features.albums.records import ALBUM_INDEX, MEDIA, TIMELINE, AlbumRow, DayRow
+from satchel.features.albums.service.album_days import days_of_album
 from satchel.features.albums.service.album_list import Person, shared_albums
 from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.media_moves import partition
 from satchel.features.albums.service.photo_timeline import TimelinePage, list_days, years_of
 from satchel.kernel.errors import Invalid
-from satchel.stores.ports.table import Item, Range, StartsWith
+from satchel.stores.ports.table import Item, Range
 
 # Each album is read in pieces of this size, so that one of many costs little.
 _PIECE = 100
@@ -30,11 +31,10 @@ class _Position(msgspec.Struct, frozen=True, array_like=True):
 
 
 async def list_shared_days(albums: Albums, person: Person) -> list[DayRow]:
-    """All days that have photos, the newest first. Those of others are counted anew."""
+    """All days that have photos, the newest first."""
     days = Counter({row.day: row.count for row in await list_days(albums, person.user_id)})
     for album in await shared_albums(albums, person):
-        async with aclosing(_of_album(albums, album, StartsWith(_FIRST), 1000)) as medias:
-            days.update([item["DateTime"][:10] async for item in medias if item.get("DateTime")])
+        days.update(await days_of_album(albums, album))
     return [DayRow(owner=person.user_id, day=day, count=days[day]) for day in sorted(days, reverse=True)]
 
 
@@ -48,7 +48,7 @@ async def list_shared_photos(
     reach = Range(low=_FIRST + (start or "0"), high=high)
     async with AsyncExitStack() as stack:
         sources = [_own(albums, person, start, end, reach)]
-        sources += [_of_album(albums, album, reach, _PIECE) for album in await shared_albums(albums, person)]
+        sources += [_of_album(albums, album, reach) for album in await shared_albums(albums, person)]
         opened = [await stack.enter_async_context(aclosing(source)) for source in sources]
         items = await _merged(opened, last, limit + 1)
     more = len(items) > limit
@@ -106,7 +106,7 @@ async def _own(albums: Albums, person: Person, start: LocalTime, end: LocalTime,
                 break
 
 
-async def _of_album(albums: Albums, album: AlbumRow, reach: Range | StartsWith, piece: int) -> AsyncGenerator[Item]:
+async def _of_album(albums: Albums, album: AlbumRow, reach: Range) -> AsyncGenerator[Item]:
     cursor: str | None = None
     while True:
         page = await albums.tables.query(
@@ -115,7 +115,7 @@ async def _of_album(albums: Albums, album: AlbumRow, reach: Range | StartsWith, 
             reach,
             index=ALBUM_INDEX,
             descending=True,
-            limit=piece,
+            limit=_PIECE,
             cursor=cursor,
         )
         for item in page.items:
