@@ -4,7 +4,9 @@ from pathlib import Path
 from typing import Any
 
 from satchel.features.albums.records import PHOTO_USAGE
+from satchel.features.albums.service.photo_quota import read_usage, stored_usage
 from tests.application import Caller, Satchel, running_satchel
+from tests.features.albums.given import ANN, Given, Meddling, days, on_both_stores
 from tests.features.albums.photos_given import bundled, check_photos, photo, sent, upload
 
 
@@ -64,3 +66,49 @@ async def test_a_check_finds_a_library_that_was_never_counted(satchel: Satchel, 
     found = (await ann("POST", "/albums/check", json={"repair": True})).json()
     assert [(drift["kind"], drift["counted"]) for drift in found["drifts"]] == [("bytes", len(photo()))]
     assert await _usage(ann) == {"files": 1, "used_bytes": len(photo()), "quota_bytes": None}
+
+
+async def test_a_library_from_before_is_counted_once_by_itself(tmp_path: Path) -> None:
+    size = len(photo())
+    async with running_satchel(tmp_path, sign_up="open", photo_quota=2 * size) as satchel:
+        ann, tables, key = satchel.caller(), satchel.stores.tables, PHOTO_USAGE.key
+        await ann.sign_up("ann@example.org")
+        first, _ = await sent(ann, photo(mark="1")), await sent(ann, photo(mark="2"))
+        await tables.delete(PHOTO_USAGE.table, key(owner=ann.user_id))
+        # It is full, although nothing has said so yet.
+        assert (await upload(ann, photo(mark="3"), "IMG_3.JPG")).status_code == 507
+        # Without a sum, what goes would leave less than nothing.
+        await tables.delete(PHOTO_USAGE.table, key(owner=ann.user_id))
+        await ann("DELETE", f"/photos/{ann.user_id}/{first}")
+        await ann("DELETE", "/photos/bin")
+        stored = await PHOTO_USAGE.get(tables, owner=ann.user_id)
+        assert stored is not None
+        assert (stored.used_bytes, stored.complete) == (-size, False)
+        assert await _usage(ann) == {"files": 1, "used_bytes": size, "quota_bytes": 2 * size}
+        stored = await PHOTO_USAGE.get(tables, owner=ann.user_id)
+        assert stored is not None
+        assert stored.complete
+        await sent(ann, photo(mark="3"))
+        await check_photos(satchel, ann)
+
+
+@on_both_stores
+async def test_what_comes_while_a_library_is_counted_is_not_forgotten(library: Given) -> None:
+    await library.add(*days("2025-07", range(1, 9)))
+    tables, key = library.albums.tables, PHOTO_USAGE.key(owner=ANN.owner)
+    for step in range(1, 30):
+        await tables.delete(PHOTO_USAGE.table, key)
+
+        async def meddle(hour: int = step) -> None:
+            await library.add(f"2025-07-20T{hour % 24:02}:{hour:02}:00.000")
+
+        crossing = Meddling(step, meddle)
+        await read_usage(crossing.albums(library.albums), ANN.owner)
+        counted = await read_usage(library.albums, ANN.owner)
+        assert counted.complete
+        assert counted.files == len(library.medias)
+        assert (await stored_usage(library.albums, ANN.owner)) == counted
+        await library.check()
+        if crossing.calls < step:
+            return
+    raise AssertionError("It never ends.")

@@ -60,11 +60,17 @@ class LibraryRow(Record, frozen=True, kw_only=True):
 
 
 class PhotoUsageRow(Record, frozen=True, kw_only=True):
-    """How much the photos of an owner take: every stored file once, those in the bin, too. Pictures do not count."""
+    """How much the photos of an owner take: every stored file once, those in the bin, too. Pictures do not count.
+
+    A library from before has no row, or one that began late. It is not `complete` until all files were counted.
+    """
 
     owner: OwnerId = attribute("AlbumOwner")
     files: int = attribute("Files", default=0)
     used_bytes: int = attribute("UsedBytes", default=0)
+    # It changes with every file that comes or goes.
+    changes: int = attribute("Changes", default=0)
+    complete: bool = attribute("Complete", default=False)
 
 
 class AlbumRow(Record, frozen=True, kw_only=True):

@@ -16,11 +16,11 @@ from satchel.features.albums.model import (
     OwnerId,
     is_album_id,
 )
-from satchel.features.albums.records import ALBUM, LIBRARY, AlbumRow, LibraryRow
+from satchel.features.albums.records import ALBUM, LIBRARY, PHOTO_USAGE, AlbumRow, LibraryRow, PhotoUsageRow
 from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.library_state import Library, plain
 from satchel.stores.patterns.optimistic_update import NEW, StaleRead, optimistic_update
-from satchel.stores.ports.table import ConditionFailed
+from satchel.stores.ports.table import TransactionCancelled
 
 # Each holds all albums of one owner.
 _MOST_CACHED = 64
@@ -31,9 +31,11 @@ async def open_library(albums: Albums, owner: OwnerId, email: Email) -> Library:
     """The library of somebody who may not have one yet."""
     if await LIBRARY.get(albums.tables, owner=owner) is None:
         row = LibraryRow(owner=owner, email=email, version=1)
+        # What is counted from the beginning is complete.
+        usage = PhotoUsageRow(owner=owner, complete=True)
         # Somebody else may be first.
-        with suppress(ConditionFailed):
-            await albums.tables.put(LIBRARY.table, LIBRARY.item(row), when=NEW)
+        with suppress(TransactionCancelled):
+            await albums.tables.transact([LIBRARY.put(row, when=NEW), PHOTO_USAGE.put(usage)])
     return await read_library(albums, owner)
 
 

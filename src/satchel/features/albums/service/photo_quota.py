@@ -1,26 +1,52 @@
 """How much the photos of an owner take, counted in the transactions that store and delete files, and its limit."""
 
-from satchel.features.albums.model import OwnerId, PhotoQuotaReached
-from satchel.features.albums.records import PHOTO_USAGE, MediaRow, PhotoUsageRow
+from contextlib import suppress
+
+from satchel.features.albums.model import TRAYS, OwnerId, PhotoQuotaReached
+from satchel.features.albums.records import COUNT, LIBRARY, PHOTO_USAGE, MediaRow, PhotoUsageRow
+from satchel.features.albums.service.album_census import take_census
 from satchel.features.albums.service.context import Albums
+from satchel.features.albums.service.library import read_library
+from satchel.features.albums.service.library_state import count_key
 from satchel.stores.ports.expressions import Condition, add, assign, attr
-from satchel.stores.ports.table import TransactionCancelled, Write
+from satchel.stores.ports.table import ConditionFailed, Put, TransactionCancelled, Write
 
 
 async def read_usage(albums: Albums, owner: OwnerId) -> PhotoUsageRow:
-    return await stored_usage(albums, owner)
+    """How much is used. A library that was never counted as a whole is counted now, once."""
+    usage = await stored_usage(albums, owner)
+    if usage.complete:
+        return usage
+    library = await LIBRARY.get(albums.tables, owner=owner)
+    return usage if library is None else await _counted(albums, usage)
 
 
 async def stored_usage(albums: Albums, owner: OwnerId) -> PhotoUsageRow:
     return await PHOTO_USAGE.get(albums.tables, owner=owner) or PhotoUsageRow(owner=owner)
 
 
-def right_usage(usage: PhotoUsageRow, files: int, size_bytes: int) -> Write:
-    """What corrects a sum, if it is still what was read."""
-    unchanged = attr("UsedBytes") == usage.used_bytes
-    if not usage.used_bytes:
-        unchanged = attr("UsedBytes").absent() | unchanged
-    return PHOTO_USAGE.put(PhotoUsageRow(owner=usage.owner, files=files, used_bytes=size_bytes), when=unchanged)
+def right_usage(usage: PhotoUsageRow, files: int, size_bytes: int) -> Put:
+    """What corrects a sum, if nothing came or went since it was read."""
+    unchanged = attr("Changes") == usage.changes if usage.changes else attr("Changes").absent()
+    right = PhotoUsageRow(
+        owner=usage.owner, files=files, used_bytes=size_bytes, changes=usage.changes + 1, complete=True
+    )
+    return PHOTO_USAGE.put(right, when=unchanged)
+
+
+async def _counted(albums: Albums, usage: PhotoUsageRow) -> PhotoUsageRow:
+    """Count all files, and keep the sum. If that may be wrong, the next who asks counts again."""
+    library = await read_library(albums, usage.owner)
+    places = (*library.albums, *TRAYS)
+    census = await take_census(albums, usage.owner, *places)
+    rows = [row for album_id in places for row in library.count_rows(album_id, ())]
+    counts = await albums.tables.get_many(COUNT.table, [count_key(row) for row in rows])
+    right = right_usage(usage, census.files, census.size_bytes)
+    # An index may lag behind its table, and a media may move while all are counted.
+    if census.medias == sum(item.get("Count", 0) for item in counts if item is not None):
+        with suppress(ConditionFailed):
+            await albums.tables.put(right.table, right.item, when=right.when)
+    return PHOTO_USAGE.read({**right.item})
 
 
 async def room_left(albums: Albums, owner: OwnerId) -> int | None:
@@ -40,7 +66,7 @@ async def check_room(albums: Albums, owner: OwnerId, size_bytes: int) -> None:
 def count_usage(albums: Albums, owner: OwnerId, *, files: int, size_bytes: int) -> Write:
     """What counts files that come or, with negative numbers, go. More than the quota cancels the transaction."""
     return PHOTO_USAGE.update(
-        [assign("AlbumOwner", owner), add("Files", files), add("UsedBytes", size_bytes)],
+        [assign("AlbumOwner", owner), add("Files", files), add("UsedBytes", size_bytes), add("Changes", 1)],
         when=_fitting(albums.quota_bytes, size_bytes),
         owner=owner,
     )
