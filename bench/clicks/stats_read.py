@@ -2,7 +2,8 @@
 
 import random
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from datetime import UTC, date, datetime, timedelta
 from itertools import islice
 from pathlib import Path
@@ -23,7 +24,7 @@ from satchel.features.clicks.records import (
 )
 from satchel.features.clicks.service.click_list import day_stat
 from satchel.features.clicks.service.context import Clicks
-from satchel.features.clicks.service.counts import Tally, link_scope, read_sums
+from satchel.features.clicks.service.counts import Place, Tally, link_scope, read_sums
 from satchel.stores.connect import bulk_of
 from satchel.stores.ports.table import Item
 from satchel.tables import CLICKS, COUNTS
@@ -93,10 +94,11 @@ async def _fill(clicks: Clicks, number: int) -> None:
         counted.add(some)
         items = [CLICK.item(row) for row in some]
         await bulk.in_one_step(lambda step, items=items: step.insert_new(CLICKS, items))
-    await clicks.tables.write_many(COUNTS, put=list(_counts(counted)))
+    people = counted.people()
+    await clicks.tables.write_many(COUNTS, put=list(_counts(counted, people)))
     site = ((period, growth) for (scope, period), growth in counted.growth.items() if scope == SITE)
     stats = [
-        stat_item(period, growth[TOTAL_CLICKS], len(counted.seen[SITE, period]))
+        stat_item(period, growth[TOTAL_CLICKS], len(people[SITE, period]))
         for period, growth in site
         if not period.startswith(QUARTER)
     ]
@@ -117,7 +119,7 @@ def _rows(number: int) -> Iterator[ClickRow]:
             yield click_row(user_id, created, target=f"link-{link}", thing=f"file:{link}", owner="ann")
 
 
-def _counts(counted: Tally) -> Iterator[Item]:
-    for (scope, period), growth in counted.growth.items():
-        people = counted.seen.get((scope, period))
-        yield {**count_key(scope, period), **growth, **({UNIQUE_USERS: len(people)} if people else {})}
+def _counts(counted: Tally, people: Mapping[Place, AbstractSet[str]]) -> Iterator[Item]:
+    for place, growth in counted.growth.items():
+        seen = people.get(place)
+        yield {**count_key(*place), **growth, **({UNIQUE_USERS: len(seen)} if seen else {})}

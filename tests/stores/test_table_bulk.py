@@ -184,6 +184,26 @@ async def test_numbers_are_added_to_and_begin_at_zero(tables: SqliteTables) -> N
     assert await tables.bulk.in_one_step(step) == card(a=-3, b=1) == await tables.get(COUNTS, key())
 
 
+@pytest.mark.parametrize("table", [CARDS, COUNTS])
+async def test_many_items_are_stored_in_place_of_others(tables: SqliteTables, table: TableSpec) -> None:
+    """With index and stream one by one, and without as rows."""
+    old = [card(f"{n:03}", colour="red", shade="dark", size=n, until=NOW + 9) for n in range(0, ROWS_AT_ONCE, 2)]
+    await tables.write_many(table, put=old)
+    new = [card(f"{n:03}", colour="red", shade="light", size=-n) for n in range(ROWS_AT_ONCE + 3)]
+    odd = card("odd", parts=[1, {"a": b"b"}])
+    await tables.bulk.in_one_step(lambda step: step.put_all(table, [*new, odd]))
+    assert (await tables.query(table, "o")).items == [*new, odd]
+    if table.indexes:
+        assert (await tables.query(table, "red", Eq("light"), index="ByColour")).items == new
+        assert not (await tables.query(table, "red", Eq("dark"), index="ByColour")).items
+
+
+async def test_an_item_that_nobody_may_store_is_refused_among_many(tables: SqliteTables) -> None:
+    with pytest.raises(Invalid):
+        await tables.bulk.in_one_step(lambda step: step.put_all(COUNTS, [card("good"), {"owner": "o"}]))
+    assert not (await tables.query(COUNTS, "o")).items
+
+
 async def test_to_an_expired_item_nothing_is_added(tables: SqliteTables, stores: Stores) -> None:
     await tables.put(COUNTS, card(until=NOW + 1, a=5))
     stores.clock.advance(1)

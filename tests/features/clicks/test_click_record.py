@@ -1,7 +1,7 @@
 """Recording clicks: none is lost or counted twice, and after any sequence every figure equals a recount."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from datetime import date, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,14 +23,25 @@ from satchel.features.clicks.model import (
     milliseconds_of,
     stamp,
 )
-from satchel.features.clicks.records import CLICK, MARKER, click_row, marker_item
+from satchel.features.clicks.records import (
+    ALL,
+    CLICK,
+    MARKER,
+    SITE,
+    click_row,
+    count_key,
+    first_marker_item,
+    marker_item,
+)
 from satchel.features.clicks.service.click_record import create_total, record
 from satchel.features.clicks.service.context import Clicks
+from satchel.features.clicks.service.counts import marker_expiry, periods_of
+from satchel.features.clicks.service.embedded.stored_counts import StoredCounts
 from satchel.kernel.clock import ManualClock, iso
 from satchel.kernel.counted import Counted
-from satchel.kernel.errors import Invalid
+from satchel.kernel.errors import Invalid, Unavailable
 from satchel.stores.embedded.ephemeral_memory import MemoryEphemeral
-from satchel.tables import CLICKS
+from satchel.tables import CLICKS, COUNTS
 from tests.features.clicks.figures_check import check_figures
 from tests.features.clicks.given import counting
 from tests.features.hearing import heard_by
@@ -121,9 +132,9 @@ async def test_any_readable_id_is_stored_as_it_is(clicks: Clicks, user_id: str) 
     assert stored["recordSort"] == f"CLICK#{created}#{user_id}"
     await press(clicks, user_id)
     assert (await check_figures(clicks.tables, DAY, DAY))[0]["userId"] == user_id
-    marker = marker_item(user_id, "ALL", "SITE", None)
-    assert marker == MARKER.key(user_id=user_id, period="ALL", scope="SITE")
-    assert await clicks.tables.get(MARKER.table, marker) == marker
+    marker = first_marker_item(user_id, "SITE", DAY.isoformat())
+    assert MARKER.table.key_of(marker) == MARKER.key(user_id=user_id, period="ALL", scope="SITE")
+    assert await clicks.tables.get(MARKER.table, MARKER.table.key_of(marker)) == marker
 
 
 @pytest.mark.parametrize(
@@ -318,6 +329,53 @@ async def test_somebody_who_comes_on_three_days_is_one_person_of_the_month(click
         await press(clicks, count=2)
         clock.advance(timedelta(days=1))
     await check_figures(clicks.tables, BEFORE, AFTER)
+
+
+async def test_markers_that_name_no_day_are_believed(tmp_path: Path, clock: ManualClock) -> None:
+    """Recorders wrote such markers before, and rebuilds on shared tables still do."""
+    async with counting(tmp_path, clock) as clicks:
+        await press(clicks, "u")
+        day, month, _ = periods_of(DAY.isoformat())
+        named = [marker_item("u", period, SITE, marker_expiry(period)) for period in (day, month, ALL)]
+        await clicks.tables.write_many(COUNTS, put=named)
+    async with counting(tmp_path, clock) as clicks:
+        await press(clicks, "u")
+        await check_figures(clicks.tables, DAY, DAY)
+        clock.advance(timedelta(days=1))
+        await press(clicks, "u")
+        await check_figures(clicks.tables, DAY, AFTER)
+
+
+async def test_somebody_who_comes_again_after_a_restart_is_one_person(tmp_path: Path, clock: ManualClock) -> None:
+    for _ in range(3):
+        for _ in range(2):
+            async with counting(tmp_path, clock) as clicks:
+                await press(clicks, "u")
+                await press(clicks, "v")
+        clock.advance(timedelta(days=1))
+    async with counting(tmp_path, clock) as clicks:
+        await check_figures(clicks.tables, BEFORE, AFTER)
+
+
+async def test_a_step_that_fails_leaves_counts_as_they_are_stored(
+    clicks: Clicks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await press(clicks)
+    with monkeypatch.context() as patched:
+        patched.setattr(StoredCounts, "add", _fails_after(StoredCounts.add))
+        with pytest.raises(Unavailable):
+            await press(clicks, count=5)
+    await press(clicks, "other")
+    assert (await clicks.tables.get(COUNTS, count_key(SITE, ALL)) or {})["totalClicks"] == 2
+    await check_figures(clicks.tables, DAY, DAY)
+
+
+def _fails_after(add: Callable[..., Any]) -> Callable[..., Any]:
+    def fail(*given: Any) -> None:
+        add(*given)
+        raise OSError("disk full")
+
+    return fail
 
 
 async def test_retention_lets_clicks_go_and_keeps_the_figures(tmp_path: Path, clock: ManualClock) -> None:

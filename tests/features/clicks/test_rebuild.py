@@ -18,6 +18,7 @@ from satchel.features.clicks.service.click_erase import erase_old_clicks, erase_
 from satchel.features.clicks.service.context import Clicks
 from satchel.features.clicks.service.counts import link_scope, owner_scope, read_sum, thing_scope
 from satchel.features.clicks.service.embedded.rebuild import rebuild
+from satchel.features.clicks.service.embedded.recorder import EmbeddedRecorder
 from satchel.kernel.clock import ManualClock
 from satchel.kernel.errors import Conflict, Invalid
 from satchel.stores.connect import bulk_of
@@ -150,12 +151,13 @@ async def test_a_click_that_comes_during_a_recount_is_not_lost(tmp_path: Path, c
         bulk = bulk_of(clicks.tables)
         assert bulk is not None
         disturbed: Any = Meanwhile(clicks, clock, 2)
-        await rebuild(replace(clicks, tables=disturbed), bulk, DAY)
+        assert isinstance(clicks.recorder, EmbeddedRecorder)
+        await rebuild(replace(clicks, tables=disturbed), bulk, DAY, clicks.recorder.forget)
         day = await read_sum(clicks.tables, SITE, DAY.name)
         assert (day.clicks, day.people) == (3, 3)
         with pytest.raises(Conflict):
             disturbed.times = 100
-            await rebuild(replace(clicks, tables=disturbed), bulk, DAY)
+            await rebuild(replace(clicks, tables=disturbed), bulk, DAY, clicks.recorder.forget)
         assert (await read_sum(clicks.tables, SITE, DAY.name)).clicks == 3 + 100 - disturbed.times
 
 

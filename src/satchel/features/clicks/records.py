@@ -80,11 +80,15 @@ class CountRow(Record, frozen=True, kw_only=True):
 
 
 class MarkerRow(Record, frozen=True, kw_only=True):
-    """That somebody has been counted in a period of a scope. All three stand in the key alone."""
+    """That somebody has been counted in a period of a scope. All three stand in the key alone.
+
+    A marker of all time can name a day: they were counted on that day and in its month, too.
+    """
 
     user_id: str
     period: str
     scope: str
+    first_day: str | None = attribute("firstDay", default=None)
     expires_at: int | None = attribute("expiresAt", default=None)
 
 
@@ -397,6 +401,11 @@ def marker_item(user_id: str, period: str, scope: str, expires_at: int | None) -
     if expires_at is not None:
         item["expiresAt"] = expires_at
     return item
+
+
+def first_marker_item(user_id: str, scope: str, day: str) -> Item:
+    """The marker of all time of somebody who was counted for the first time; `day` is such as "2025-10-02"."""
+    return {"PK": _marker_partition(user_id), "SK": _marker_sort(ALL, scope), "firstDay": day}
 
 
 @lru_cache(maxsize=4096)

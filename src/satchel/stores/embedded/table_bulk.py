@@ -125,6 +125,16 @@ class _Step:
         asked = Put(table, rules.check_item(table, item))
         table_writes.write(self._connection, self._catalogue, asked, self._now)
 
+    def put_all(self, table: TableSpec, items: Sequence[Mapping[str, Value]]) -> None:
+        layout = self._catalogue.layout(table)
+        if layout.spec.stream or layout.indexes:
+            # Their changes and index rows depend on what was there.
+            for item in items:
+                self.put(table, item)
+            return
+        new = self._rows_of(layout)
+        new.replace(self._connection, [new.make(item) for item in items])
+
     def delete(self, table: TableSpec, key: Key) -> None:
         asked = Delete(table, rules.check_key(table, key))
         table_writes.write(self._connection, self._catalogue, asked, self._now)

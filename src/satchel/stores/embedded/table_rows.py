@@ -1,4 +1,4 @@
-"""Rows for many new items at once: the same rows as single writes make, in fewer steps.
+"""Rows for many items at once: the same rows as single writes make, in fewer steps.
 
 Nearly every item that is written in bulk is flat, of texts and numbers, with keys of text. For these the rules come to
 a few comparisons, and for records, whose types say so, to fewer still; every other goes the long way.
@@ -41,6 +41,11 @@ class NewRows:
         self._layout = layout
         spec = layout.spec
         self._insert = _Statement(f"INSERT OR IGNORE INTO {layout.table}", layout.columns)
+        self._replace = _Statement(
+            f"INSERT INTO {layout.table}",
+            layout.columns,
+            " ON CONFLICT (pk, sk) DO UPDATE SET expires = excluded.expires, doc = excluded.doc",
+        )
         self._record = _Statement(f"INSERT INTO {layout.changes}", ["at", "key", "new"])
         self._newest = f"SELECT max(rowid) FROM {layout.table}"
         self._found = f"SELECT rowid, expires FROM {layout.table} WHERE pk = ? AND sk = ?"
@@ -49,8 +54,9 @@ class NewRows:
         has_plain_keys = spec.sort is not None and all(part.kind is KeyKind.TEXT for part in keys)
         self._keys = [part.name for part in keys] if has_plain_keys else None
         self._forms_of_records: dict[type[Struct], _RecordForm | None] = {}
-        self._expiry = spec.expiry
-        # Names of attributes, in their order, that have been checked.
+        # No attribute has the empty name.
+        self._expiry = spec.expiry or ""
+        # Names of attributes, in their order, that have been checked, if all keys are texts.
         self._forms: set[tuple[str, ...]] = set()
 
     def make(self, item: Mapping[str, Value] | Struct) -> Row:
@@ -85,7 +91,7 @@ class NewRows:
             return None
         if not all(_is_plain(field.type) for field in named.values()):
             return None
-        expires = named.get(self._expiry or "")
+        expires = named.get(self._expiry)
         return _RecordForm(
             keys=attrgetter(*(named[name].name for name in self._keys)),
             expires=(lambda _: None) if expires is None else attrgetter(expires.name),
@@ -93,11 +99,9 @@ class NewRows:
 
     def _plain(self, item: Mapping[str, Any]) -> Row | None:
         """Those of an item that is plain; None for another."""
-        if self._keys is None or tuple(item) not in self._forms:
+        if self._keys is None or tuple(item) not in self._forms or not _PLAIN.issuperset(map(type, item.values())):
             return None
-        if not _PLAIN.issuperset(map(type, item.values())):
-            return None
-        expires = None if self._expiry is None else item.get(self._expiry)
+        expires = item.get(self._expiry)
         try:
             keys = [item[name].encode() for name in self._keys]
             document = _encode(item)
@@ -110,7 +114,7 @@ class NewRows:
 
     def _any(self, item: Mapping[str, Value]) -> Row:
         checked = rules.check_item(self._layout.spec, item)
-        if len(self._forms) < MOST_FORMS:
+        if self._keys is not None and len(self._forms) < MOST_FORMS:
             self._forms.add(tuple(checked))
         return self._layout.row(checked, encode(checked))
 
@@ -126,6 +130,11 @@ class NewRows:
             if done.rowcount:
                 newest = done.lastrowid or newest
         return stored
+
+    def replace(self, connection: sqlite3.Connection, rows: Sequence[Row]) -> None:
+        """Store rows in place of those with their keys, in a table without indexes."""
+        for _ in self._replace.run(connection, rows):
+            pass
 
     def _look(self, connection: sqlite3.Connection, rows: Sequence[Row], newest: int, now: float) -> list[bool | None]:
         """Which of these rows are stored, if one of them is not; what was there before has no number above `newest`."""
@@ -179,11 +188,11 @@ def _is_plain(declared: Any) -> bool:
 class _Statement:
     """An INSERT of one row, and of many."""
 
-    def __init__(self, into: str, columns: Sequence[str]) -> None:
+    def __init__(self, into: str, columns: Sequence[str], otherwise: str = "") -> None:
         row = f"({', '.join('?' * len(columns))})"
         head = f"{into} ({', '.join(columns)}) VALUES "
-        self._one = head + row
-        self._many = head + ", ".join([row] * ROWS_AT_ONCE)
+        self._one = head + row + otherwise
+        self._many = head + ", ".join([row] * ROWS_AT_ONCE) + otherwise
 
     def run(
         self, connection: sqlite3.Connection, rows: Sequence[Row]

@@ -52,6 +52,10 @@ class Step(Protocol):
         """Store the whole item in place of any other with its key."""
         ...
 
+    def put_all(self, table: TableSpec, items: Sequence[Mapping[str, Value]]) -> None:
+        """As `put`, for many items with different keys."""
+        ...
+
     def delete(self, table: TableSpec, key: Key) -> None:
         """Take the item away, if it is there."""
         ...

@@ -19,6 +19,7 @@ from satchel.stores.ports.table import Item, Range, Tables
 # How long after its end somebody may still be counted in a period: clicks may come late, and a worker may be held up.
 MARKED_FOR = timedelta(days=4)
 OWNER_SCOPE = "OWNER:"
+DAY = "DAY:"
 
 # Sorts after every slot.
 _AFTER_SLOTS = "~"
@@ -56,16 +57,17 @@ def thing_scope(owner: str, thing: str) -> str:
 
 def periods_of(created: str) -> tuple[str, str, str]:
     """The day, the month and all time, to which a click of this time belongs."""
-    return f"DAY:{created[:10]}", f"MONTH:{created[:7]}", ALL
+    return f"{DAY}{created[:10]}", f"MONTH:{created[:7]}", ALL
 
 
 @dataclass(slots=True)
-class _Day:
-    """The sums of one scope's day."""
+class _Alike:
+    """The sum of clicks that differ in nothing but person, number and time within a minute."""
 
+    scopes: Sequence[str]
+    created: str
+    kind: Kind
     total: int = 0
-    quarters: dict[str, dict[str, int]] = field(default_factory=dict[str, dict[str, int]])
-    kinds: dict[str, int] = field(default_factory=dict[str, int])
     seen: set[str] = field(default_factory=set[str])
     last: str = ""
 
@@ -74,8 +76,8 @@ class _Day:
 class Tally:
     """The fold of some clicks, by scope and period.
 
-    `growth` is what counts grow by, without people. `seen` has the people; only the markers of a period know how many
-    of them are new to it. `last` is each scope's latest time.
+    `growth` is what counts grow by, without people. `seen` has the people of each day, such as "DAY:2025-10-02"; only
+    markers know how many of them are new to it, to its month and to all time. `last` is each scope's latest time.
     """
 
     growth: dict[Place, dict[str, int]] = field(default_factory=dict[Place, dict[str, int]])
@@ -83,38 +85,45 @@ class Tally:
     last: dict[str, str] = field(default_factory=dict[str, str])
 
     def add(self, clicks: Iterable[ClickRow]) -> None:
-        # Months and all time follow from the days, so each click is looked at once.
-        days: dict[Place, _Day] = {}
-        for click in clicks:
-            created, count, kind = click.created, click.count, click.kind
-            quarter = quarter_period(created[:16])
-            for scope in scopes_of(click):
-                place = scope, created[:10]
-                day = days.get(place)
-                if day is None:
-                    day = days[place] = _Day()
-                day.total += count
-                of_quarter = day.quarters.setdefault(quarter, {})
-                of_quarter[kind] = of_quarter.get(kind, 0) + count
-                day.kinds[kind] = day.kinds.get(kind, 0) + count
-                day.seen.add(click.user_id)
-                day.last = max(day.last, created)
-        for (scope, date), day in days.items():
-            self._add_day(scope, date, day)
+        for alike in _grouped(clicks):
+            periods = *periods_of(alike.created), quarter_period(alike.created[:16])
+            for scope in alike.scopes:
+                for period in periods:
+                    self._grow((scope, period), alike.kind, alike.total)
+                self.seen.setdefault((scope, periods[0]), set()).update(alike.seen)
+                if alike.last > self.last.get(scope, ""):
+                    self.last[scope] = alike.last
 
-    def _add_day(self, scope: str, date: str, day: _Day) -> None:
-        for period in periods_of(date):
-            self._grow((scope, period), day.total, day.kinds)
-            self.seen.setdefault((scope, period), set()).update(day.seen)
-        for quarter, kinds in day.quarters.items():
-            self._grow((scope, quarter), sum(kinds.values()), kinds)
-        self.last[scope] = max(self.last.get(scope, ""), day.last)
+    def people(self) -> dict[Place, set[str]]:
+        """Those who were seen in each day, each month and all time."""
+        people: dict[Place, set[str]] = {}
+        for (scope, day), seen in self.seen.items():
+            for period in periods_of(day.removeprefix(DAY)):
+                people.setdefault((scope, period), set()).update(seen)
+        return people
 
-    def _grow(self, place: Place, total: int, kinds: dict[str, int]) -> None:
-        growth = self.growth.setdefault(place, {TOTAL_CLICKS: 0})
-        growth[TOTAL_CLICKS] += total
-        for name, count in kinds.items():
-            growth[name] = growth.get(name, 0) + count
+    def _grow(self, place: Place, kind: Kind, number: int) -> None:
+        growth = self.growth.get(place)
+        if growth is None:
+            self.growth[place] = {TOTAL_CLICKS: number, kind: number}
+        else:
+            growth[TOTAL_CLICKS] += number
+            growth[kind] = growth.get(kind, 0) + number
+
+
+def _grouped(clicks: Iterable[ClickRow]) -> Iterable[_Alike]:
+    groups: dict[tuple[str | None, ...], _Alike] = {}
+    for click in clicks:
+        created = click.created
+        name = created[:16], click.kind, click.target, click.owner, click.thing
+        group = groups.get(name)
+        if group is None:
+            group = groups[name] = _Alike(scopes_of(click), created, click.kind)
+        group.total += click.count
+        group.seen.add(click.user_id)
+        if created > group.last:
+            group.last = created
+    return groups.values()
 
 
 def tally(clicks: Iterable[ClickRow]) -> Tally:
@@ -141,6 +150,11 @@ def marker_expiry(period: str) -> int | None:
     else:
         end = datetime(year + month // 12, month % 12 + 1, 1, tzinfo=UTC)
     return int((end + MARKED_FOR).timestamp())
+
+
+def is_marked_first(marker: Item | None, period: str) -> bool:
+    """Whether somebody's marker of all time says that they were counted in this day or month, too."""
+    return marker is not None and "firstDay" in marker and period in periods_of(marker["firstDay"])
 
 
 @dataclass(slots=True)

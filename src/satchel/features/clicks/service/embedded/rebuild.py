@@ -5,7 +5,7 @@ good. So clicks that have expired since stay counted. People are those of the re
 no marker yet are added.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from functools import partial
 
@@ -19,13 +19,13 @@ from satchel.features.clicks.records import (
     SITE,
     TOTAL_CLICKS,
     UNIQUE_USERS,
-    marker_item,
     stat_item,
 )
 from satchel.features.clicks.service.click_erase import check_complete, erased_from_period
 from satchel.features.clicks.service.click_list import day_starts, read_clicks
 from satchel.features.clicks.service.context import ClickLog, Rebuilt
-from satchel.features.clicks.service.counts import Place, Sum, Tally, added_up, marker_expiry, read_sum
+from satchel.features.clicks.service.counts import Place, Sum, Tally, added_up, read_sum
+from satchel.features.clicks.service.embedded.people_mark import mark_people
 from satchel.kernel.errors import Conflict
 from satchel.stores.ports.bulk import BulkWrites, Step
 from satchel.stores.ports.table import Range
@@ -35,13 +35,18 @@ ATTEMPTS = 5
 _ONE_DAY = timedelta(days=1)
 
 
-async def rebuild(clicks: ClickLog, bulk: BulkWrites, period: Period) -> Rebuilt:
-    """As `Recorder.rebuild`. It tries again if clicks of the period came in meanwhile."""
+async def rebuild(clicks: ClickLog, bulk: BulkWrites, period: Period, forget: Callable[[], None]) -> Rebuilt:
+    """As `Recorder.rebuild`. It tries again if clicks of the period came in meanwhile.
+
+    `forget` is called in the step that assigns counts, so that the writer reads them again.
+    """
     for _ in range(ATTEMPTS):
         before = await read_sum(clicks.tables, SITE, period.name)
         counted = await _recount(clicks, period)
         # Every click adds to its period, so nothing was added while the sum has stayed the same.
-        assign = partial(_assign_if_unchanged, period=period, counted=counted, before=before, now=clicks.clock())
+        assign = partial(
+            _assign_if_unchanged, period=period, counted=counted, before=before, now=clicks.clock(), forget=forget
+        )
         if await bulk.in_one_step(assign):
             return Rebuilt(before, await read_sum(clicks.tables, SITE, period.name))
     raise Conflict("Clicks come in faster than they can be counted again. Try again once this period is over.")
@@ -57,38 +62,31 @@ async def _recount(clicks: ClickLog, period: Period) -> Tally:
     return counted
 
 
-def _assign_if_unchanged(step: Step, *, period: Period, counted: Tally, before: Sum, now: float) -> bool:
+def _assign_if_unchanged(
+    step: Step, *, period: Period, counted: Tally, before: Sum, now: float, forget: Callable[[], None]
+) -> bool:
     if _sums(step, SITE, period.name, period.name).get(period.name, Sum()) != before:
         return False
     erased = Range(period.first.isoformat(), period.last.isoformat())
     if step.query(COUNTS, ERASED_FROM.keys["PK"].render({}), erased, limit=1).items:
         raise erased_from_period()
-    new_people = _mark(step, counted, now)
-    for scope, short in _short_by_scope(counted).items():
+    forget()
+    new_people = mark_people(step, counted.seen, now)
+    people = {place: len(seen) for place, seen in counted.people().items()}
+    for scope, short in _short_by_scope(counted, people).items():
         _assign_short(step, scope, period, short)
-        _assign_longer(step, scope, period, counted, new_people)
-    note_last(step, counted.last)
+        _assign_longer(step, scope, period, people, new_people)
+    _note_last(step, counted.last)
     return True
 
 
-def _mark(step: Step, counted: Tally, now: float) -> dict[Place, int]:
-    """Mark everybody who was seen, in periods whose markers have not expired; how many were not marked before."""
-    new: dict[Place, int] = {}
-    for (scope, period), people in counted.seen.items():
-        expires_at = marker_expiry(period)
-        if expires_at is None or expires_at > now:
-            markers = [marker_item(user_id, period, scope, expires_at) for user_id in people]
-            new[scope, period] = sum(step.insert_new(COUNTS, markers))
-    return new
-
-
-def _short_by_scope(counted: Tally) -> dict[str, dict[str, Sum]]:
+def _short_by_scope(counted: Tally, people: Mapping[Place, int]) -> dict[str, dict[str, Sum]]:
     """The days and quarters of an hour of each scope. The whole site is always there, even without clicks."""
     found: dict[str, dict[str, Sum]] = {SITE: {}}
     for (scope, period), growth in counted.growth.items():
         if period.startswith(("DAY:", QUARTER)):
             named = {name: number for name, number in growth.items() if name != TOTAL_CLICKS}
-            one = Sum(growth[TOTAL_CLICKS], len(counted.seen.get((scope, period), ())), named)
+            one = Sum(growth[TOTAL_CLICKS], people.get((scope, period), 0), named)
             found.setdefault(scope, {})[period] = one
     return found
 
@@ -100,13 +98,15 @@ def _assign_short(step: Step, scope: str, period: Period, recounted: Mapping[str
         _put(step, scope, each, recounted.get(each, Sum()))
 
 
-def _assign_longer(step: Step, scope: str, period: Period, counted: Tally, new_people: dict[Place, int]) -> None:
+def _assign_longer(
+    step: Step, scope: str, period: Period, people: Mapping[Place, int], new_people: Mapping[Place, int]
+) -> None:
     """Assign the month as the sum of its days, and all time as the sum of its months."""
     month = period.month
     days = _sums(step, scope, *month.days)
     of_month = added_up(days.values())
     if period == month:
-        of_month.people = len(counted.seen.get((scope, month.name), ()))
+        of_month.people = people.get((scope, month.name), 0)
     else:
         known = _sums(step, scope, month.name, month.name).get(month.name, Sum())
         of_month.people = known.people + new_people.get((scope, month.name), 0)
@@ -143,7 +143,7 @@ def _put(step: Step, scope: str, period: str, one: Sum) -> None:
         step.put(CLICKS, stat_item(period, one.clicks, one.people))
 
 
-def note_last(step: Step, latest: Mapping[str, str]) -> None:
+def _note_last(step: Step, latest: Mapping[str, str]) -> None:
     """Note when scopes were last clicked, unless a later time is known."""
     for scope, at in latest.items():
         key = LAST.key(scope=scope)

@@ -9,7 +9,6 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from itertools import islice
 
 from satchel.features.clicks.events import OwnerNotifier, StatsChanged
 from satchel.features.clicks.model import MAX_CLICKS_AT_ONCE, QUARTER, NewClick, Period, Recorded, shifted, stamp
@@ -20,13 +19,14 @@ from satchel.features.clicks.records import (
     TOTAL_CLICKS,
     UNIQUE_USERS,
     count_key,
-    marker_item,
     row_of,
     stat_item,
 )
 from satchel.features.clicks.service.context import Rebuilt
-from satchel.features.clicks.service.counts import OWNER_SCOPE, Place, Tally, marker_expiry, tally
-from satchel.features.clicks.service.embedded.rebuild import note_last, rebuild
+from satchel.features.clicks.service.counts import OWNER_SCOPE, Place, Tally, tally
+from satchel.features.clicks.service.embedded.people_mark import mark_people
+from satchel.features.clicks.service.embedded.rebuild import rebuild
+from satchel.features.clicks.service.embedded.stored_counts import StoredCounts
 from satchel.features.clicks.service.idempotency import Batch, Call, Fresh, sent_item, stored_row
 from satchel.kernel.clock import Clock, iso
 from satchel.kernel.errors import SatchelError, Unavailable
@@ -74,13 +74,14 @@ class _ClickWriter:
         self._clock = clock
         self._kept_for = kept_for
         self._generation = 0
+        self._counts = StoredCounts()
         self._known: dict[Place, set[str]] = {}
         self._known_size = 0
         # By user and millisecond asked for: how many places from there the latest such click is stored.
         self._used: dict[tuple[str, int], int] = {}
 
     def write(self, step: Step, calls: Sequence[Call], durable: _Marked | None) -> _Outcome:
-        """Store the clicks of these calls and fold them; `durable` has the markers of the step before."""
+        """Store the clicks of these calls and fold them; `durable` has the markers of the last step, if it worked."""
         self._learn(durable)
         batch = Batch(step, calls, int(self._clock() * 1000))
         self._store(step, batch.fresh)
@@ -90,12 +91,15 @@ class _ClickWriter:
         return _Outcome(batch.recorded(), figures, marked, has_grown=bool(batch.fresh))
 
     def clear_known(self) -> None:
-        """Call this in the step that deletes markers."""
         self._generation += 1
+        self._counts.clear()
         self._known.clear()
         self._known_size = 0
 
     def _learn(self, durable: _Marked | None) -> None:
+        if durable is None:
+            # The step before has failed, if there was one: its counts are not stored.
+            self._counts.clear()
         if durable is None or durable.generation != self._generation:
             return
         if self._known_size > MOST_KNOWN:
@@ -137,26 +141,18 @@ class _ClickWriter:
         self._used[asked] = places
 
     def _mark(self, step: Step, counted: Tally) -> _Marked:
-        """Mark the people of each period, and add those who are new to it to its growth."""
+        """Mark the people of each day, and add those who are new to a period to its growth."""
         unknown = {place: people - self._known.get(place, set()) for place, people in counted.seen.items()}
-        markers: list[Item] = []
-        for (scope, period), people in unknown.items():
-            expires_at = marker_expiry(period)
-            markers += [marker_item(user_id, period, scope, expires_at) for user_id in people]
-        are_new = iter(step.insert_new(COUNTS, markers))
-        for place, people in unknown.items():
-            if new := sum(islice(are_new, len(people))):
+        for place, new in mark_people(step, unknown, self._clock()).items():
+            if new:
                 counted.growth[place][UNIQUE_USERS] = new
         return _Marked(self._generation, unknown)
 
     def _count(self, step: Step, counted: Tally) -> dict[str, StatsChanged]:
-        grown: dict[Place, Item] = {}
-        for (scope, period), growth in counted.growth.items():
-            count = step.add(COUNTS, count_key(scope, period), growth)
-            grown[scope, period] = count
+        grown = self._counts.add(step, counted)
+        for (scope, period), count in grown.items():
             if scope == SITE and not period.startswith(QUARTER):
                 step.put(CLICKS, stat_item(period, count[TOTAL_CLICKS], count.get(UNIQUE_USERS, 0)))
-        note_last(step, counted.last)
         return self._figures(step, grown)
 
     def _figures(self, step: Step, grown: dict[Place, Item]) -> dict[str, StatsChanged]:
@@ -216,13 +212,17 @@ class EmbeddedRecorder:
         return 0
 
     async def rebuild(self, period: Period) -> Rebuilt:
-        return await rebuild(self, self._bulk, period)
+        return await rebuild(self, self._bulk, period, self.forget)
+
+    def forget(self) -> None:
+        """Call this in a step that deletes markers or assigns counts: the writer reads them again."""
+        self._writer.clear_known()
 
     async def delete_markers(self, keys: Sequence[Key]) -> None:
         def delete(step: Step) -> None:
             for key in keys:
                 step.delete(COUNTS, key)
-            self._writer.clear_known()
+            self.forget()
 
         await self._bulk.in_one_step(delete)
 

@@ -10,6 +10,7 @@ Days of which the stream has lost changes are counted again in the same way.
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -32,7 +33,16 @@ from satchel.features.clicks.records import (
 from satchel.features.clicks.service.click_erase import check_complete
 from satchel.features.clicks.service.click_list import day_starts, read_clicks
 from satchel.features.clicks.service.context import ClickLog, Rebuilt
-from satchel.features.clicks.service.counts import Sum, Tally, added_up, marker_expiry, read_sum, read_sums
+from satchel.features.clicks.service.counts import (
+    Place,
+    Sum,
+    Tally,
+    added_up,
+    is_marked_first,
+    marker_expiry,
+    read_sum,
+    read_sums,
+)
 from satchel.features.clicks.service.streamed.stream_fold import (
     CONSUMER,
     Fold,
@@ -55,6 +65,7 @@ from satchel.stores.ports.table import (
     ConditionFailed,
     Delete,
     Item,
+    Key,
     PositionLost,
     Put,
     StartsWith,
@@ -83,26 +94,35 @@ class _Rebuild:
 
     async def assign(self, counted: Tally) -> None:
         scopes = {SITE, *(scope for scope, _ in counted.growth)}
+        people = counted.people()
         for scope in scopes:
-            await self._mark(scope, counted)
-            await self._assign_period(scope, counted)
+            await self._mark(scope, people)
+            await self._assign_period(scope, counted, people)
             await self._assign_longer(scope)
         await note_last(self.clicks.tables, counted.last)
         await self._write([self._note(self.period.days[0])])
 
-    async def _mark(self, scope: str, counted: Tally) -> None:
+    async def _mark(self, scope: str, seen: Mapping[Place, AbstractSet[str]]) -> None:
         """Mark everybody who was seen. Add new people to the periods that are not recounted."""
-        for (of_scope, period), people in counted.seen.items():
+        for (of_scope, period), people in seen.items():
             expires_at = marker_expiry(period)
             if of_scope != scope or (expires_at is not None and expires_at <= self.clicks.clock()):
                 continue
             markers = [marker_item(user_id, period, scope, expires_at) for user_id in sorted(people)]
-            found = await self.clicks.tables.get_many(COUNTS, [COUNTS.key_of(marker) for marker in markers])
-            unmarked = [marker for marker, known in zip(markers, found, strict=True) if known is None]
+            found = await self._find([COUNTS.key_of(marker) for marker in markers])
+            first = await self._find([marker_item(user_id, ALL, scope, None) for user_id in sorted(people)])
+            unmarked = [
+                marker
+                for marker, known, of_all in zip(markers, found, first, strict=True)
+                if known is None and not is_marked_first(of_all, period)
+            ]
             if self._is_recounted(period):
                 await self.clicks.tables.write_many(COUNTS, put=unmarked)
             else:
                 await self._mark_and_add(scope, period, unmarked)
+
+    async def _find(self, keys: Sequence[Key]) -> Sequence[Item | None]:
+        return await self.clicks.tables.get_many(COUNTS, keys)
 
     async def _mark_and_add(self, scope: str, period: str, unmarked: Sequence[Item]) -> None:
         room = self.most_writes - len(self.held) - 1
@@ -114,12 +134,12 @@ class _Rebuild:
     def _is_recounted(self, period: str) -> bool:
         return period == self.period.name or period.startswith(("DAY:", QUARTER))
 
-    async def _assign_period(self, scope: str, counted: Tally) -> None:
+    async def _assign_period(self, scope: str, counted: Tally, people: Mapping[Place, AbstractSet[str]]) -> None:
         """Assign each day of the period as recounted; delete the counts of days without clicks."""
         stored = await read_sums(self.clicks.tables, scope, *self.period.days)
         stored |= await read_sums(self.clicks.tables, scope, *self.period.quarters)
         recounted = {
-            period: _sum_of(growth, len(counted.seen.get((scope, period), ())))
+            period: _sum_of(growth, len(people.get((scope, period), ())))
             for (of_scope, period), growth in counted.growth.items()
             if of_scope == scope and self._is_recounted(period)
         }

@@ -8,6 +8,7 @@ other. If two shards count the same person at once, the marker refuses one of th
 import asyncio
 import logging
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -18,6 +19,7 @@ import msgspec
 
 from satchel.features.clicks.model import MAX_COUNT, MAX_ID_CHARACTERS, check_id, milliseconds_of, stamp
 from satchel.features.clicks.records import (
+    ALL,
     CLICK,
     CLICK_PREFIX,
     COUNT,
@@ -33,11 +35,13 @@ from satchel.features.clicks.records import (
     DoubtfulRow,
     PoisonRow,
     UnpublishedRow,
+    first_marker_item,
     marker_item,
 )
 from satchel.features.clicks.service.counts import (
     OWNER_SCOPE,
     Place,
+    is_marked_first,
     marker_expiry,
     periods_of,
     quarter_period,
@@ -54,6 +58,7 @@ from satchel.stores.ports.table import (
     Change,
     ConditionFailed,
     Item,
+    Key,
     Put,
     Tables,
     Update,
@@ -83,8 +88,18 @@ class _Mark(NamedTuple):
     period: str
 
     @property
-    def item(self) -> Item:
-        return marker_item(self.user_id, self.period, self.scope, marker_expiry(self.period))
+    def key(self) -> Key:
+        return marker_item(self.user_id, self.period, self.scope, None)
+
+    def marker(self, firsts: Mapping[tuple[str, str], str]) -> Item | None:
+        """What is stored for it, or None if the person's marker of all time says the same.
+
+        `firsts` has the first day of those who are new to a scope.
+        """
+        first = firsts.get((self.user_id, self.scope))
+        if first is None or self.period not in periods_of(first):
+            return marker_item(self.user_id, self.period, self.scope, marker_expiry(self.period))
+        return first_marker_item(self.user_id, self.scope, first) if self.period == ALL else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,11 +157,14 @@ class Fold:
         counted = [self._read(shard, change) for change in changes[:MOST_CHANGES]]
         window = _within_one_read(counted)
         new = await self._unmarked(window)
-        covered = window[: self._fitting(window, new, beside)]
+        firsts = _first_days(window, new)
+        markers = {mark: item for mark in new if (item := mark.marker(firsts)) is not None}
+        covered = window[: self._fitting(window, markers.keys(), beside)]
         marks = new & {mark for each in covered for mark in each.marks}
         # Before the fold: the time only ever grows, so it does no harm if the fold is cancelled and repeated.
         await self._note_last(each.new for each in covered if each.new is not None)
-        writes: list[Write] = [Put(COUNTS, mark.item, when=attr("PK").absent()) for mark in marks]
+        written = marks & markers.keys()
+        writes: list[Write] = [Put(COUNTS, markers[mark], when=attr("PK").absent()) for mark in written]
         writes += _growth(covered, marks, slot_of(shard))
         writes += _notes(covered, slot_of(shard), changes[len(covered) - 1].position)
         writes += [POISON.put(each.poison) for each in covered if each.poison is not None]
@@ -177,8 +195,13 @@ class Fold:
     async def _unmarked(self, window: Sequence[_Counted]) -> set[_Mark]:
         """The people who have not been counted in their period. Once its markers have expired, that is not known."""
         marks = [mark for mark in {mark for each in window for mark in each.marks} if not self._is_over(mark.period)]
-        found = await self._tables.get_many(COUNTS, [COUNTS.key_of(mark.item) for mark in marks])
-        return {mark for mark, item in zip(marks, found, strict=True) if item is None}
+        found = dict(zip(marks, await self._tables.get_many(COUNTS, [mark.key for mark in marks]), strict=True))
+        # Every click has a mark of all time, so each marker that can name a day is among those found.
+        return {
+            mark
+            for mark, item in found.items()
+            if item is None and not is_marked_first(found[mark._replace(period=ALL)], mark.period)
+        }
 
     def _is_over(self, period: str) -> bool:
         expires_at = marker_expiry(period)
@@ -188,11 +211,11 @@ class Fold:
         """The days of clicks that came so late that only a recount can tell how many people there were."""
         return {row.created[:10] for row in _rows(counted) if any(map(self._is_over, periods_of(row.created)))}
 
-    def _fitting(self, window: Sequence[_Counted], new: set[_Mark], beside: int) -> int:
+    def _fitting(self, window: Sequence[_Counted], markers: AbstractSet[_Mark], beside: int) -> int:
         """How many changes, from the first on, fit into a transaction; at least one."""
         rows: set[object] = set()
         for number, each in enumerate(window):
-            rows |= each.places | each.quarters | (each.marks & new) | {row.created[:10] for row in _rows(each)}
+            rows |= each.places | each.quarters | (each.marks & markers) | {row.created[:10] for row in _rows(each)}
             rows |= {each.poison} if each.poison else set()
             rows |= {(DOUBTFUL, day) for day in self._doubtful(each)}
             if number and len(rows) + beside * (number + 1) > self._most_writes:
@@ -282,6 +305,18 @@ def _within_one_read(counted: Sequence[_Counted]) -> Sequence[_Counted]:
         if number and len(marks) > _MOST_MARKERS:
             return counted[:number]
     return counted
+
+
+def _first_days(window: Sequence[_Counted], new: AbstractSet[_Mark]) -> dict[tuple[str, str], str]:
+    """The day of the first click of each person who is new to a scope, unless the markers of that day have expired."""
+    firsts: dict[tuple[str, str], str | None] = {}
+    for click in (each.new for each in window if each.new is not None):
+        day, _, all_time = periods_of(click.created)
+        for scope in scopes_of(click):
+            if _Mark(click.user_id, scope, all_time) in new and (click.user_id, scope) not in firsts:
+                counts = _Mark(click.user_id, scope, day) in new
+                firsts[click.user_id, scope] = click.created[:10] if counts else None
+    return {name: day for name, day in firsts.items() if day is not None}
 
 
 def _growth(covered: Sequence[_Counted], marks: Iterable[_Mark], slot: str) -> list[Update]:
