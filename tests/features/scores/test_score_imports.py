@@ -5,8 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from satchel.features.scores.item_records import IMPORT, IMPORT_JOB, ImportRow
 from satchel.features.scores.model import Email, ItemId, OwnerId, ScoreId, new_stored_id, public_id
-from satchel.features.scores.records import IMPORT, IMPORT_JOB, ImportRow, PageEntry
+from satchel.features.scores.records import PageEntry
 from satchel.features.scores.service import item_add, page_import
 from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.item_add import ItemUpload

@@ -20,6 +20,8 @@ from satchel.declaration import Platform, Repeated, RouteNeeds, Slice
 from satchel.edge.api.endpoints import Router
 from satchel.features.scores.adapters import LinkedScores
 from satchel.features.scores.events import LIVE_EVENTS
+from satchel.features.scores.item_records import ITEM_SHAPES
+from satchel.features.scores.layer_records import LAYER_SHAPES
 from satchel.features.scores.limits import LAYOUTS_PER_PERSON, LIMITS, SHARES_PER_PERSON
 from satchel.features.scores.needs import Grants, People
 from satchel.features.scores.records import EPHEMERAL_KEYS, SHAPES
@@ -73,7 +75,7 @@ SCORES = Slice(
     name="scores",
     make=_make,
     routes=_routes,
-    records=(*SHAPES, SET_LIST),
+    records=(*SHAPES, *ITEM_SHAPES, *LAYER_SHAPES, SET_LIST),
     ephemeral_keys=(*EPHEMERAL_KEYS, SET_LIST_CREATED),
     limits=LIMITS,
     live_events=LIVE_EVENTS,

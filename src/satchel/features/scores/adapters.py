@@ -7,6 +7,8 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from satchel.features.scores.item_records import ItemEntry, ItemsRow, item_key
+from satchel.features.scores.layer_records import LayerRow
 from satchel.features.scores.model import (
     CONTENT_TYPES,
     Email,
@@ -19,17 +21,7 @@ from satchel.features.scores.model import (
     read_id,
     read_link_target,
 )
-from satchel.features.scores.records import (
-    SCORE,
-    SCORE_CARD,
-    SCORE_EXTRA,
-    ItemEntry,
-    ItemsRow,
-    LayerRow,
-    Part,
-    SnapshotEntry,
-    item_key,
-)
+from satchel.features.scores.records import SCORE, SCORE_CARD, SCORE_EXTRA, Part, SnapshotEntry
 from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.layout_view import NotEngraved
 from satchel.features.scores.service.mark_read import Marked, visible_layers, visible_marks

@@ -6,6 +6,7 @@ from satchel.edge.api.endpoints import Router
 from satchel.edge.files.downloads import Download, attached_as
 from satchel.edge.files.pictures import BYTES, RAISES, picture_answer
 from satchel.edge.http.callers import Member
+from satchel.features.scores.item_records import ItemEntry, item_key, layout_key, pictured
 from satchel.features.scores.layout import IMPORTED, LayoutPage, read_layout_page
 from satchel.features.scores.model import (
     CONTENT_TYPES,
@@ -16,7 +17,6 @@ from satchel.features.scores.model import (
     ScoreUnknown,
     read_id,
 )
-from satchel.features.scores.records import ItemEntry, item_key, layout_key, pictured
 from satchel.features.scores.routes.scores import Anybody, viewer_of
 from satchel.features.scores.routes.views import ScoreItemList, item_views
 from satchel.features.scores.service import item_delete

@@ -6,10 +6,10 @@ import msgspec
 
 from satchel.edge.api.endpoints import Query, Router
 from satchel.edge.http.callers import Member
+from satchel.features.scores.item_records import ItemsRow
 from satchel.features.scores.layout import IMPORTED, MAX_TRANSPOSE, LayoutChoice, LayoutSize
 from satchel.features.scores.mark import MarkView
 from satchel.features.scores.model import KINDS, ScoreUnknown
-from satchel.features.scores.records import ItemsRow
 from satchel.features.scores.routes.scores import Anybody, viewer_of
 from satchel.features.scores.routes.views import (
     LayerView,

@@ -10,6 +10,7 @@ from satchel.edge.api.endpoints import Body, Query, Router
 from satchel.edge.api.idempotency_key import idempotency_key_of
 from satchel.edge.http.callers import Member
 from satchel.features.scores.events import ScoreLayersEvent, ScoreMarksEvent, ScoreTurnedEvent
+from satchel.features.scores.layer_records import LayerRow
 from satchel.features.scores.layout import IMPORTED, MAX_TRANSPOSE, LayoutChoice, LayoutSize
 from satchel.features.scores.mark import MarkTooLong, NewMark, mark_view
 from satchel.features.scores.model import (
@@ -20,7 +21,6 @@ from satchel.features.scores.model import (
     TooManyLayers,
     TooManyMarks,
 )
-from satchel.features.scores.records import LayerRow
 from satchel.features.scores.routes.scores import Anybody, Number, Words, viewer_of
 from satchel.features.scores.routes.views import LayerView, ScoreMarks, layer_views, mark_views, name_of
 from satchel.features.scores.service import layer_change, mark_change, score_presence

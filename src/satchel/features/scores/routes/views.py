@@ -4,6 +4,8 @@ from collections.abc import Mapping
 
 import msgspec
 
+from satchel.features.scores.item_records import ImportRow, ItemEntry, ItemsRow, pictured
+from satchel.features.scores.layer_records import LayerRow
 from satchel.features.scores.mark import MarkView, mark_view
 from satchel.features.scores.model import (
     KINDS,
@@ -18,18 +20,7 @@ from satchel.features.scores.model import (
     link_target_of,
     public_id,
 )
-from satchel.features.scores.records import (
-    ImportRow,
-    ItemEntry,
-    ItemsRow,
-    Jump,
-    LayerRow,
-    Movement,
-    Part,
-    ScoreCardRow,
-    SnapshotEntry,
-    pictured,
-)
+from satchel.features.scores.records import Jump, Movement, Part, ScoreCardRow, SnapshotEntry
 from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.mark_read import Marked
 from satchel.features.scores.service.page_import import list_imports

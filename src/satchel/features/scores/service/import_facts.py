@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 import msgspec
 
+from satchel.features.scores.item_records import ImportRow
 from satchel.features.scores.model import MAX_MOVEMENTS, MAX_PAGE_NAME, MAX_TITLE, Email, ItemId, one_line
-from satchel.features.scores.records import ImportRow, Movement
+from satchel.features.scores.records import Movement
 from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.score_change import Changed, check_state, write_changed
 from satchel.features.scores.service.score_find import Found, Viewer, find_of

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import msgspec
 
+from satchel.features.scores.item_records import ITEM_SUMMARY, ITEMS, ItemEntry, ItemsRow, item_key, pictured
 from satchel.features.scores.model import (
     LETTERS,
     MAX_ITEM_NAME,
@@ -21,15 +22,7 @@ from satchel.features.scores.model import (
     TooManyPages,
     one_line,
 )
-from satchel.features.scores.records import (
-    ITEM_SUMMARY,
-    ITEMS,
-    ItemEntry,
-    ItemsRow,
-    PageEntry,
-    item_key,
-    pictured,
-)
+from satchel.features.scores.records import PageEntry
 from satchel.features.scores.service import item_lock
 from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.page_set import still_there

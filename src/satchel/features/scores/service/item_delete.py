@@ -4,8 +4,9 @@ import logging
 
 import msgspec
 
+from satchel.features.scores.item_records import IMPORT, ITEM_SUMMARY, ItemEntry, ItemsRow, item_key
 from satchel.features.scores.model import MAX_SNAPSHOTS, PAGES, ItemId, ItemInUse, ItemUnknown, read_id
-from satchel.features.scores.records import IMPORT, ITEM_SUMMARY, SCORE, SNAPSHOT, ItemEntry, ItemsRow, item_key
+from satchel.features.scores.records import SCORE, SNAPSHOT
 from satchel.features.scores.service import item_lock
 from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.layout_make import forget_layouts

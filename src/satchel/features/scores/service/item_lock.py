@@ -7,8 +7,8 @@ from contextlib import suppress
 
 import msgspec
 
+from satchel.features.scores.item_records import ITEMS, ItemsRow
 from satchel.features.scores.model import OwnerId, ScoreId
-from satchel.features.scores.records import ITEMS, ItemsRow
 from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.score_find import unknown
 from satchel.stores.patterns.optimistic_update import StaleRead

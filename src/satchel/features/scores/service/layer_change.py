@@ -2,6 +2,7 @@
 
 import msgspec
 
+from satchel.features.scores.layer_records import LAYER, LAYER_COUNT, LayerRow
 from satchel.features.scores.model import (
     MAX_LAYERS,
     LayerUnknown,
@@ -10,7 +11,6 @@ from satchel.features.scores.model import (
     TooManyLayers,
     check_part_name,
 )
-from satchel.features.scores.records import LAYER, LAYER_COUNT, LayerRow
 from satchel.features.scores.service import annotations
 from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.mark_read import all_marks, may_see

@@ -7,9 +7,9 @@ a map is whole. Making one twice comes to the same, and one that was forgotten i
 from collections.abc import Sequence
 from contextlib import aclosing
 
+from satchel.features.scores.item_records import ItemEntry, ItemsRow, layout_key, layouts_prefix
 from satchel.features.scores.layout import IMPORTED, Layout, LayoutChoice
 from satchel.features.scores.model import ItemId
-from satchel.features.scores.records import ItemEntry, ItemsRow, layout_key, layouts_prefix
 from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.page_source import source_of_pages
 from satchel.features.scores.service.score_find import NOBODY, Viewer

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 
 import msgspec
 
+from satchel.features.scores.item_records import ItemEntry, ItemsRow, item_key, layout_key
 from satchel.features.scores.layout import IMPORTED, Layout, LayoutChoice, LayoutPage
 from satchel.features.scores.mark import NewMark
 from satchel.features.scores.mark_carry import anchored, carried_new, carried_stored
 from satchel.features.scores.model import RANKS, ItemId, PageGone, PageId, StoredKind
-from satchel.features.scores.records import ItemEntry, ItemsRow, PageEntry, item_key, layout_key
+from satchel.features.scores.records import PageEntry
 from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.layout_make import get_layout
 from satchel.features.scores.service.mark_read import Marked

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field, replace
 
 import msgspec
 
+from satchel.features.scores.layer_records import LAYER, DoneMarks, LayerRow
 from satchel.features.scores.layout import IMPORTED, LayoutChoice
 from satchel.features.scores.mark import NewMark, StoredMark, read_mark, write_mark
 from satchel.features.scores.model import MarkUnknown, PageGone
-from satchel.features.scores.records import LAYER, DoneMarks, LayerRow
 from satchel.features.scores.service import annotations
 from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.layer_change import find_own_layer

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from satchel.features.scores.layer_records import LayerRow
 from satchel.features.scores.mark import StoredMark, read_mark
-from satchel.features.scores.records import LayerRow
 from satchel.features.scores.service.annotations import join
 from satchel.features.scores.service.score_find import Viewer, WholeScore
 

@@ -13,6 +13,15 @@ from datetime import timedelta
 import msgspec
 
 from satchel.features.scores.events import ScoreImportEvent
+from satchel.features.scores.item_records import (
+    IMPORT,
+    IMPORT_JOB,
+    ImportJobRow,
+    ImportRow,
+    ItemEntry,
+    item_key,
+    pictured,
+)
 from satchel.features.scores.model import (
     LETTERS,
     Email,
@@ -24,15 +33,6 @@ from satchel.features.scores.model import (
     TooManyItems,
     TooManyPages,
     public_id,
-)
-from satchel.features.scores.records import (
-    IMPORT,
-    IMPORT_JOB,
-    ImportJobRow,
-    ImportRow,
-    ItemEntry,
-    item_key,
-    pictured,
 )
 from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.import_facts import name_movements, name_score

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import msgspec
 
+from satchel.features.scores.item_records import ITEMS, ItemEntry, ItemsRow
 from satchel.features.scores.model import (
     MAX_PAGES,
     PAGES,
@@ -16,7 +17,7 @@ from satchel.features.scores.model import (
     check_page_name,
     read_id,
 )
-from satchel.features.scores.records import ITEMS, ItemEntry, ItemsRow, PageEntry, ScoreExtraRow
+from satchel.features.scores.records import PageEntry, ScoreExtraRow
 from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.score_change import Changed, check_state, write_changed
 from satchel.features.scores.service.score_find import Found, Viewer, find_score, unknown

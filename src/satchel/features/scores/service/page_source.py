@@ -5,8 +5,9 @@ import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from satchel.features.scores.item_records import ItemEntry, ItemsRow, item_key
 from satchel.features.scores.model import ItemId, StoredKind, stored_id
-from satchel.features.scores.records import ItemEntry, ItemsRow, PageEntry, item_key
+from satchel.features.scores.records import PageEntry
 from satchel.media.score_pages import MAX_PAGES, PageSource, SourceKind
 
 SOURCES: dict[StoredKind, SourceKind] = {"d": "pdf", "x": "musicxml", "m": "mxl", "e": "mei", "a": "abc"}

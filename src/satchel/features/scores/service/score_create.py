@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from satchel.features.scores.item_records import ITEM_SUMMARY, ITEMS, ItemsRow, ItemSummaryRow
 from satchel.features.scores.model import (
     VERSION,
     Access,
@@ -16,16 +17,12 @@ from satchel.features.scores.model import (
     new_stored_id,
 )
 from satchel.features.scores.records import (
-    ITEM_SUMMARY,
-    ITEMS,
     SCORE,
     SCORE_CARD,
     SCORE_CREATED,
     SCORE_EXTRA,
     SCORE_OWNER,
     SCORE_SUMMARY,
-    ItemsRow,
-    ItemSummaryRow,
     ScoreData,
     ScoreExtraRow,
     ScoreOwnerRow,

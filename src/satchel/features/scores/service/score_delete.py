@@ -5,17 +5,9 @@ rest.
 """
 
 from satchel.features.scores.events import ScoreDeletedEvent
+from satchel.features.scores.item_records import ITEM_SUMMARY, ITEMS
 from satchel.features.scores.model import OwnerId, ScoreId, public_id
-from satchel.features.scores.records import (
-    ITEM_SUMMARY,
-    ITEMS,
-    SCORE,
-    SCORE_CARD,
-    SCORE_OWNER,
-    SCORE_PEOPLE,
-    SCORE_SUMMARY,
-    score_prefix,
-)
+from satchel.features.scores.records import SCORE, SCORE_CARD, SCORE_OWNER, SCORE_PEOPLE, SCORE_SUMMARY, score_prefix
 from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.page_set import read_items, still_there
 from satchel.features.scores.service.score_find import Found, Viewer, find_score

@@ -4,10 +4,11 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
+from satchel.features.scores.item_records import item_key
 from satchel.features.scores.layout import IMPORTED, LayoutChoice
 from satchel.features.scores.mark import KINDS_OF_MARKS, StoredMark
 from satchel.features.scores.model import PageId, StoredKind
-from satchel.features.scores.records import PageEntry, item_key
+from satchel.features.scores.records import PageEntry
 from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.layout_view import lay_out
 from satchel.features.scores.service.mark_read import Marked, visible_marks

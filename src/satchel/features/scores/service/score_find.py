@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from satchel.features.scores.layer_records import LAYER, LayerRow
 from satchel.features.scores.model import (
     RANKS,
     Email,
@@ -14,12 +15,10 @@ from satchel.features.scores.model import (
     read_id,
 )
 from satchel.features.scores.records import (
-    LAYER,
     SCORE,
     SCORE_EXTRA,
     SCORE_OWNER,
     SCORE_PEOPLE,
-    LayerRow,
     ScoreCardRow,
     ScoreExtraRow,
     ScorePeopleRow,

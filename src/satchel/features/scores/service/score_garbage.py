@@ -7,8 +7,9 @@ import re
 from collections.abc import Sequence
 from datetime import timedelta
 
+from satchel.features.scores.item_records import ITEMS
 from satchel.features.scores.model import OwnerId, ScoreId, read_id
-from satchel.features.scores.records import ITEMS, OBJECTS_PREFIX, SCORE_SWEEP, SNAPSHOT
+from satchel.features.scores.records import OBJECTS_PREFIX, SCORE_SWEEP, SNAPSHOT
 from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.score_delete import forget_rows
 from satchel.media.records import source_of

@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
+from satchel.features.scores.item_records import ITEM_SUMMARY
 from satchel.features.scores.model import Email, OwnerId, Role, ScoreId, read_id
-from satchel.features.scores.records import ITEM_SUMMARY, SCORE_CARD, SCORE_SUMMARY, ScoreCardRow
+from satchel.features.scores.records import SCORE_CARD, SCORE_SUMMARY, ScoreCardRow
 from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.score_find import Viewer
 from satchel.kernel.names import folded

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from satchel.features.scores.records import SCORE_SEEN, ScoreSeenRow
+from satchel.features.scores.layer_records import SCORE_SEEN, ScoreSeenRow
 from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.mark_read import Marked, visible_layers, visible_marks
 from satchel.features.scores.service.score_find import Viewer, read_whole

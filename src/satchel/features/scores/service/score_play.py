@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import msgspec
 
+from satchel.features.scores.item_records import ItemEntry, ItemsRow, layout_key
 from satchel.features.scores.layout import IMPORTED
-from satchel.features.scores.records import ItemEntry, ItemsRow, layout_key
 from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.layout_view import LaidBar, lay_out
 from satchel.features.scores.service.page_source import source_of_pages

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from satchel.features.scores.events import ScoreChangedEvent, ScoreLayersEvent
+from satchel.features.scores.layer_records import LAYER, LayerRow
 from satchel.features.scores.model import (
     MAX_SNAPSHOTS,
     Etag,
@@ -19,12 +20,10 @@ from satchel.features.scores.model import (
     read_id,
 )
 from satchel.features.scores.records import (
-    LAYER,
     SCORE,
     SCORE_CARD,
     SCORE_EXTRA,
     SNAPSHOT,
-    LayerRow,
     SnapshotEntry,
     SnapshotRow,
     snapshot_key,

@@ -2,18 +2,10 @@
 
 import msgspec
 
+from satchel.features.scores.layer_records import LayerRow
 from satchel.features.scores.mark import read_mark
 from satchel.features.scores.model import Etag, OwnerId, PageId, ScoreId, SnapshotId, SnapshotUnknown
-from satchel.features.scores.records import (
-    Jump,
-    LayerRow,
-    Movement,
-    PageEntry,
-    Part,
-    ScoreExtraRow,
-    ScoreRow,
-    snapshot_key,
-)
+from satchel.features.scores.records import Jump, Movement, PageEntry, Part, ScoreExtraRow, ScoreRow, snapshot_key
 from satchel.features.scores.service.annotations import join
 from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.mark_read import Marked, may_see

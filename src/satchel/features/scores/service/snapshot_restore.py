@@ -2,8 +2,8 @@
 
 import msgspec
 
+from satchel.features.scores.layer_records import LayerRow
 from satchel.features.scores.mark import StoredMark, encode_mark, read_mark
-from satchel.features.scores.records import LayerRow
 from satchel.features.scores.service import annotations
 from satchel.features.scores.service.annotations import AnnotationPlan
 from satchel.features.scores.service.mark_read import all_marks

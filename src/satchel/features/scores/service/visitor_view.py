@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
+from satchel.features.scores.layer_records import LayerRow
 from satchel.features.scores.model import PageId
-from satchel.features.scores.records import LayerRow
 from satchel.features.scores.service.mark_read import Marked
 from satchel.features.scores.service.score_find import Found
 
