@@ -66,7 +66,7 @@ def chromium(program: str) -> Generator[Browser]:
 
 @pytest.fixture
 def open_page(request: pytest.FixtureRequest, chromium: Browser, server: ServerProcess) -> Generator[OpenPage]:
-    """Pages whose console stays silent; `may_fail` lets the server's refusals be, which Chromium logs as well.
+    """Pages whose console stays silent; `may_fail` lets refusals of the server and a lost line be, which Chromium logs.
 
     Requests of `intercepted` pages can be played with: past a service worker, Playwright does not see all of them.
     """
@@ -96,7 +96,9 @@ def open_page(request: pytest.FixtureRequest, chromium: Browser, server: ServerP
         page = context.new_page()
 
         def note(message: ConsoleMessage) -> None:
-            refused = may_fail and message.text.startswith("Failed to load resource")
+            refused = may_fail and (
+                message.text.startswith("Failed to load resource") or "ERR_INTERNET_DISCONNECTED" in message.text
+            )
             meant = blocked and message.text == "Service Worker registration blocked by Playwright"
             if message.type in ("error", "warning") and not (refused or meant):
                 complaints.append(f"{page.url}: {message.text}")

@@ -1,8 +1,9 @@
-// Keeps the visited parts of the app, so that they open without a connection; what people keep in it is never touched.
+// Keeps the visited parts of the app, so that they open without a connection, and answers with what people asked to keep offline.
 /// <reference types="@sveltejs/kit" />
 /// <reference lib="webworker" />
 import { build, files, version } from '$service-worker';
 import { answerDownload, heardOffer, isDownload } from '$lib/drop/transfer/serviceWorker';
+import { freshOrOffline, isOfflineCache, KEEP_APP, mayBeKept } from '$lib/shell/offlineCache';
 
 const worker = globalThis as unknown as ServiceWorkerGlobalScope;
 const CACHE = `satchel-${version}`;
@@ -18,6 +19,7 @@ worker.addEventListener('install', (event) => {
     caches
       .open(CACHE)
       .then((cache) => cache.add(SHELL))
+      .then(keepAppIfNeeded)
       .then(() => worker.skipWaiting()),
   );
 });
@@ -26,13 +28,23 @@ worker.addEventListener('activate', (event) => {
   event.waitUntil(
     caches
       .keys()
-      .then((names) => Promise.all(names.filter((name) => name !== CACHE).map((name) => caches.delete(name))))
+      .then((names) => Promise.all(names.filter(isOutdated).map((name) => caches.delete(name))))
       .then(() => worker.clients.claim()),
   );
 });
 
 // What a page receives sealed can be saved only as something that the browser downloads.
 worker.addEventListener('message', heardOffer);
+worker.addEventListener('message', (event) => {
+  const [port] = event.ports;
+  if ((event.data as { kind?: string }).kind !== KEEP_APP || !port) return;
+  event.waitUntil(
+    keepApp().then(
+      () => port.postMessage(true),
+      () => port.postMessage(false),
+    ),
+  );
+});
 
 worker.addEventListener('fetch', (event) => {
   const { request } = event;
@@ -42,11 +54,28 @@ worker.addEventListener('fetch', (event) => {
     event.respondWith(answerDownload(url));
     return;
   }
-  if (request.method !== 'GET' || url.origin !== worker.location.origin || NOT_OURS.test(url.pathname))
-    return;
+  if (request.method !== 'GET' || url.origin !== worker.location.origin) return;
+  if (request.mode !== 'navigate' && mayBeKept(url)) event.respondWith(freshOrOffline(request));
+  if (NOT_OURS.test(url.pathname)) return;
   if (request.mode === 'navigate') event.respondWith(freshOrKept(request));
   else if (PARTS.has(url.pathname)) event.respondWith(keptOrFetched(event));
 });
+
+function isOutdated(name: string): boolean {
+  return name !== CACHE && !isOfflineCache(name);
+}
+
+/** Whoever plays from what is kept here must find a new version of the app complete. */
+async function keepAppIfNeeded(): Promise<void> {
+  if ((await caches.keys()).some(isOfflineCache)) await keepApp();
+}
+
+/** Every part of the app, visited or not. */
+async function keepApp(): Promise<void> {
+  const cache = await caches.open(CACHE);
+  const kept = new Set((await cache.keys()).map(({ url }) => new URL(url).pathname));
+  await cache.addAll([SHELL, ...PARTS].filter((path) => !kept.has(path)));
+}
 
 /** The page as the server has it now, or the one that we have when there is no way to the server. */
 async function freshOrKept(request: Request): Promise<Response> {

@@ -22,7 +22,7 @@ export async function ask<Data>(call: Promise<Answer<Data>>): Promise<Data> {
 }
 
 /** `fetch`, but an expired access token is renewed and the request is sent again. */
-async function renewing(request: Request): Promise<Response> {
+export async function renewing(request: Request): Promise<Response> {
   const again = request.clone();
   const response = await fetch(request);
   if (response.status !== 401) return response;

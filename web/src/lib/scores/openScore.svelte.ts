@@ -1,6 +1,7 @@
 // A score that somebody looks at: its pages, its marks, and who else looks at it, kept up to date while they do.
 import { Problem } from '$lib/api/client';
 import { live } from '$lib/live/live.svelte';
+import { removePack } from './offlinePacks';
 import { Player } from './player.svelte';
 import {
   attend,
@@ -12,7 +13,6 @@ import {
   readScore,
   readSnapshot,
   type Import,
-  type Item,
   type Layout,
   type LayoutChoice,
   type Page,
@@ -141,9 +141,15 @@ export class OpenScore {
       this.problem = undefined;
     } catch (failure) {
       if (!(failure instanceof Problem)) throw failure;
+      if (failure.status === 404) this.#forget();
       if (failure.status === 404 && this.score) this.isGone = true;
       else this.problem = failure;
     }
+  }
+
+  /** Who may not read it any more keeps nothing of it. */
+  #forget(): void {
+    if (this.me !== undefined) void removePack(this.me, { kind: 'scores', id: this.scoreId });
   }
 
   show(score: Score): void {
@@ -162,7 +168,11 @@ export class OpenScore {
       live.on('score.import', (news) => ours(news.score_id) && this.#madeMore(news)),
       live.on('score.marks', (news) => ours(news.score_id) && this.marks.heard(news)),
       live.on('score.layers', ({ score_id }) => ours(score_id) && void this.marks.reload()),
-      live.on('score.deleted', ({ score_id }) => ours(score_id) && (this.isGone = true)),
+      live.on('score.deleted', ({ score_id }) => {
+        if (!ours(score_id)) return;
+        this.isGone = true;
+        this.#forget();
+      }),
       live.on('resync', () => void this.load()),
     ];
     return () => ends.forEach((end) => end());
@@ -211,14 +221,4 @@ export function pagesOf({ pages, parts }: Score, partId: number | undefined): Pa
   const wanted = parts.find(({ part_id }) => part_id === partId)?.page_ids ?? [];
   if (!wanted.length) return pages;
   return wanted.flatMap((id) => pages.find(({ page_id }) => page_id === id) ?? []);
-}
-
-export function itemPath(scoreId: string, { item_id }: Pick<Item, 'item_id'>): string {
-  return `/api/v1/scores/${scoreId}/items/${item_id}/content`;
-}
-
-/** A small picture of a page; the page itself where there is none, or none yet. */
-export function thumbPath(scoreId: string, item: Pick<Item, 'item_id' | 'picture'>): string {
-  if (item.picture?.state !== 'ready') return itemPath(scoreId, item);
-  return `/api/v1/scores/${scoreId}/items/${item.item_id}/picture/grid/${encodeURIComponent(item.picture.version)}`;
 }

@@ -1,6 +1,7 @@
 // The current visitor: asked of the server once, and updated by whatever changes it, in this tab or another.
 import { ask, http, onSessionEnded, Problem, renew } from '$lib/api/client';
 import type { paths } from '$lib/api/schema';
+import { dropOfflineCachesOfOthers } from './offlineCache';
 
 export type Person = paths['/api/v1/accounts/me']['get']['responses'][200]['content']['application/json'];
 export type Visitor =
@@ -29,6 +30,7 @@ class Session {
   async reload(): Promise<void> {
     this.visitor = await whoAmI();
     this.#known = true;
+    await dropOfflineCachesOfOthers(this.personId);
   }
 
   /** The next `load` asks the server again. */

@@ -1,0 +1,91 @@
+"""Music without a network: what was stored on the device is played from, and is gone with the session."""
+
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import OpenPage, sign_in
+from tests.browser.test_pages import complaints_of_axe
+from tests.browser.test_scores import TABLET, press, sheet
+from tests.browser.test_transfers import Holder
+from tests.server.process import ServerProcess, serving
+
+pytestmark = pytest.mark.services
+NOTE = {"page_id": 0, "kind": "text", "colour": "#cc0000", "x": 2000, "y": 2000, "size": 600, "text": "Breathe here"}
+
+
+@pytest.fixture(scope="module")
+def server(data: Path) -> Generator[ServerProcess]:
+    with serving(data, "--sign-up", "open") as running:
+        yield running
+
+
+def loaded(page: Page, name: str) -> None:
+    """The picture of a page is drawn, not only named."""
+    shown = page.get_by_role("img", name=name)
+    expect(shown).to_be_visible()
+    page.wait_for_function("image => image.complete && image.naturalWidth > 0", arg=shown.element_handle())
+
+
+def offline_caches(page: Page) -> list[str]:
+    return page.evaluate("async () => (await caches.keys()).filter(name => name.startsWith('satchel-offline'))")
+
+
+def test_stored_music_is_played_without_a_network_and_goes_with_the_session(
+    server: ServerProcess, open_page: OpenPage
+) -> None:
+    ann = Holder(server, "Ann")
+    made: dict[str, str] = {}
+    for title, count in (("Air", 2), ("Gavotte", 1)):
+        made[title] = ann.ask("POST", "/scores", json={"title": title})["score_id"]
+        for number in range(count):
+            ann.put(f"{number}.png", sheet(250 - 20 * number), destination="score", score=made[title])
+    layer = ann.ask("POST", f"/scores/{made['Air']}/layers", json={"name": "Mine"})["layer_id"]
+    ann.ask("POST", f"/scores/{made['Air']}/layers/{layer}/marks", json={"add": [NOTE], "change": [], "remove": []})
+    concert = ann.ask("POST", "/set-lists", json={"name": "Concert"})
+    entries = [{"score_id": score_id, "notes": ""} for score_id in made.values()]
+    ann.client.put(
+        f"/api/v1/set-lists/{concert['list_id']}",
+        headers={**ann.headers, "if-match": f'"{concert["etag"]}"'},
+        json={"name": "Concert", "notes": "", "entries": entries},
+    ).raise_for_status()
+
+    page = open_page(size=TABLET, may_fail=True)
+    sign_in(page, ann.email, at=f"/scores/{made['Air']}")
+    press(page, "Store on this device")
+    expect(page.get_by_text("2 pages,")).to_contain_text("stored")
+    page.goto(f"/scores/lists/{concert['list_id']}")
+    press(page, "Store on this device")
+    expect(page.get_by_text("3 pages,")).to_contain_text("stored")
+    assert complaints_of_axe(page) == []
+
+    page.context.set_offline(True)
+    # The stand was never opened before.
+    page.goto("/scores")
+    ready = page.get_by_role("list", name="Ready without a network")
+    expect(ready.get_by_role("listitem")).to_have_count(2)
+    ready.get_by_role("link", name="Air").click()
+    loaded(page, "Page 1 of 2")
+    expect(page.get_by_text("Breathe here")).to_be_attached()
+    page.goto(f"/stage/list/{concert['list_id']}")
+    loaded(page, "Page 1 of 3")
+    page.keyboard.press("PageDown")
+    page.keyboard.press("PageDown")
+    loaded(page, "Page 3 of 3")
+    page.goto(f"/stage/{made['Gavotte']}")
+    loaded(page, "Page 1 of 1")
+
+    page.context.set_offline(False)
+    page.goto("/scores")
+    press(page, "Remove Concert from this device")
+    expect(ready.get_by_role("listitem")).to_have_count(1)
+    # Somebody has marked it since.
+    ann.ask("POST", f"/scores/{made['Air']}/layers/{layer}/marks", json={"add": [NOTE], "change": [], "remove": []})
+    page.goto(f"/scores/{made['Air']}")
+    expect(page.get_by_text("It has changed since.")).to_be_visible()
+    assert len(offline_caches(page)) == 1
+    press(page, "Sign out")
+    page.wait_for_url("**/sign-in")
+    assert offline_caches(page) == []

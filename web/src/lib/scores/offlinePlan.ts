@@ -1,0 +1,53 @@
+// What a score or a set list needs on the stand without a network.
+import { itemPath } from './itemPath';
+import type { PackPlan } from './offlinePacks';
+import type { Page, Score } from './scoreCalls';
+import type { SetList } from './setListCalls';
+import { chosenPages } from './slides';
+
+// Without them nobody is signed in, and the app shows nothing.
+const ALWAYS = ['/api/v1/whoami', '/api/v1/accounts/me'];
+
+export function scoreVersion({ etag, layers }: Pick<Score, 'etag' | 'layers'>): string {
+  return [etag, ...layers.map(({ layer_id, seq }) => `${layer_id}.${seq}`)].join(' ');
+}
+
+export function planOfScore(score: Score): PackPlan {
+  return {
+    kind: 'scores',
+    id: score.score_id,
+    name: score.title,
+    version: scoreVersion(score),
+    pages: score.pages.length,
+    addresses: addressesOf([scoreAddress(score.score_id)], [[score.score_id, score.pages]]),
+  };
+}
+
+/** `scores` are those of its entries that can be read. */
+export function planOfSetList(list: SetList, scores: readonly Score[]): PackPlan {
+  const played = list.entries.flatMap(({ score_id, page_ids }): [string, readonly Page[]][] => {
+    const score = scores.find((each) => each.score_id === score_id);
+    return score ? [[score_id, chosenPages(score.pages, page_ids)]] : [];
+  });
+  return {
+    kind: 'set-lists',
+    id: list.list_id,
+    name: list.name,
+    version: list.etag,
+    pages: played.reduce((count, [, pages]) => count + pages.length, 0),
+    addresses: addressesOf(
+      [`/api/v1/set-lists/${list.list_id}`, ...scores.map(({ score_id }) => scoreAddress(score_id))],
+      played,
+    ),
+  };
+}
+
+function addressesOf(first: string[], played: readonly [string, readonly Page[]][]): string[] {
+  const shown = played.flatMap(([scoreId, pages]) => pages.map(({ item }) => itemPath(scoreId, item)));
+  return [...new Set([...ALWAYS, ...first, ...shown])];
+}
+
+/** The address that the stand reads. */
+function scoreAddress(scoreId: string): string {
+  return `/api/v1/scores/${scoreId}?marks=true`;
+}
