@@ -130,22 +130,38 @@ async def test_two_states_are_compared(ann: Caller, bob: Caller) -> None:
     assert slug(await ann("GET", f"{path}/compare", params={"from": "nothing"})) == "snapshot-unknown"
 
 
+async def news_of(caller: Caller) -> list[bool]:
+    """Whether lists say that a score has something new."""
+    return [each["has_news"] for each in (await caller("GET", "/scores")).json()["scores"]]
+
+
 async def test_what_is_new_since_somebody_looked(ann: Caller, bob: Caller) -> None:
     score = await with_pages(ann, 1)
     path = f"/scores/{score['score_id']}"
     await ann("PUT", f"{path}/shares/{BOB}", json={"role": "marker"})
     shown, hidden = await layered(ann, score, published=True), await layered(ann, score)
     await marked(ann, score, shown, add=[pen(score)])
+    assert (await news_of(ann), await news_of(bob)) == ([False], [True])
     first = (await bob("GET", f"{path}/news")).json()
     assert (first["since"], [each["mark_id"] for each in first["marks"]], first["structure"]) == (None, [0], False)
     assert (await bob("PUT", f"{path}/news")).status_code == 204
     assert (await bob("GET", f"{path}/news")).json()["marks"] == []
     await marked(ann, score, hidden, add=[pen(score)])
+    assert await news_of(bob) == [False]
     await marked(ann, score, shown, add=[pen(score)], change=[pen(score, width=5) | {"mark_id": 0}])
     await marked(bob, score, await layered(bob, score), add=[pen(score)])
     await changed(ann, score, title="New")
     news = (await bob("GET", f"{path}/news")).json()
     assert (sorted(each["mark_id"] for each in news["marks"]), news["structure"]) == ([0, 2], True)
+    assert (await news_of(ann), await news_of(bob)) == ([False], [True])
+    # What nobody else sees any more is no news.
+    for layer, patch in ((shown, {"published": False}), (hidden, {"name": "Still mine"})):
+        await ann("PATCH", f"{path}/layers/{layer['layer_id']}", json=patch)
+        assert await news_of(bob) == [False]
+    await ann("PATCH", f"{path}/layers/{shown['layer_id']}", json={"published": True})
+    assert await news_of(bob) == [True]
+    await ann("DELETE", f"{path}/layers/{shown['layer_id']}")
+    assert await news_of(bob) == [False]
 
 
 async def test_a_score_has_at_most_a_hundred_snapshots(ann: Caller) -> None:

@@ -49,6 +49,13 @@ class ScoreSeenRow(Record, frozen=True, kw_only=True):
     layers: dict[str, int] = attribute("l", default={})
 
 
+class ScoreNewsRow(Record, frozen=True, kw_only=True):
+    """Of each published layer, at an attribute of its own: the sequence number of its last new mark, and its author."""
+
+    owner: OwnerId
+    score_id: ScoreId
+
+
 class LayerCountRow(Record, frozen=True, kw_only=True):
     """The id of the next layer. None is used twice."""
 
@@ -84,4 +91,13 @@ SCORE_SEEN = Shape(
     separator=":",
     repeats_key_fields=False,
 )
-LAYER_SHAPES = (LAYER, LAYER_COUNT, SCORE_SEEN)
+SCORE_NEWS = Shape(
+    ScoreNewsRow,
+    SCORES,
+    {"o": IN_SCORES, "s": "{score_id}:w"},
+    owner=OWNER,
+    about="Each published layer, as `l<layer>`: its last new mark and its author, so that lists say what is new",
+    separator=":",
+    repeats_key_fields=False,
+)
+LAYER_SHAPES = (LAYER, LAYER_COUNT, SCORE_SEEN, SCORE_NEWS)

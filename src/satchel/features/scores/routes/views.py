@@ -150,7 +150,7 @@ class ScoreCoverView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ScoreCard(msgspec.Struct, frozen=True, kw_only=True):
-    """A score in a list. `cover` is its first page."""
+    """A score in a list. `cover` is its first page. `has_news`: others have marked it since you looked last."""
 
     score_id: str
     owner_id: str
@@ -164,6 +164,7 @@ class ScoreCard(msgspec.Struct, frozen=True, kw_only=True):
     created_at: str
     changed_at: str
     cover: ScoreCoverView | None
+    has_news: bool
 
 
 class ScoreUsage(msgspec.Struct, frozen=True, kw_only=True):
@@ -358,6 +359,7 @@ def _card(listed: ListedScore, owner_name: str, pictures: Mapping[str, PictureVi
         created_at=time_of(card.created_at),
         changed_at=time_of(card.changed_at),
         cover=cover,
+        has_news=listed.has_news,
     )
 
 

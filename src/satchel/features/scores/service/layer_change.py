@@ -15,9 +15,11 @@ from satchel.features.scores.service import annotations
 from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.mark_read import all_marks, may_see
 from satchel.features.scores.service.score_find import Found, Viewer, find_score, read_whole
+from satchel.features.scores.service.score_news import news_of
 from satchel.kernel.errors import Forbidden, Invalid
 from satchel.stores.patterns.optimistic_update import optimistic_update
 from satchel.stores.ports.expressions import add, attr
+from satchel.stores.ports.table import Write
 
 replace = msgspec.structs.replace
 
@@ -70,7 +72,9 @@ async def change_layer(
         changed = replace(changed, part_id=part_id)
     if changed != layer:
         as_read = attr("q") == layer.seq if layer.seq else (attr("o").exists() & attr("q").absent())
-        await scores.tables.put(LAYER.table, LAYER.item(changed), when=as_read)
+        news = news_of([changed], gone=[layer] if layer.is_published and not changed.is_published else [])
+        writes: list[Write] = [LAYER.put(changed, when=as_read), *([] if news is None else [news])]
+        await scores.tables.transact(writes)
     return found, changed
 
 
@@ -87,7 +91,10 @@ async def delete_layer(scores: Scores, viewer: Viewer, public: str, layer_id: in
     planned = annotations.plan(whole.found.row, removed=marks)
     as_read = attr("q") == layer.seq if layer.seq else attr("q").absent()
     gone = LAYER.delete(when=as_read, owner=layer.owner, score_id=layer.score_id, layer=layer.layer)
-    await annotations.write_annotations(scores, planned, beside=[gone])
+    beside: list[Write] = [gone]
+    if (news := news_of([], gone=[layer] if layer.is_published else [])) is not None:
+        beside.append(news)
+    await annotations.write_annotations(scores, planned, beside=beside)
     return whole.found, layer
 
 

@@ -15,6 +15,7 @@ from satchel.features.scores.service.layer_change import find_own_layer
 from satchel.features.scores.service.layout_view import with_anchors
 from satchel.features.scores.service.mark_read import Marked
 from satchel.features.scores.service.score_find import Found, Viewer
+from satchel.features.scores.service.score_news import news_of
 from satchel.stores.patterns.optimistic_update import StaleRead, optimistic_update
 from satchel.stores.ports.expressions import attr
 
@@ -73,7 +74,9 @@ async def change_marks(
         done=[*layer.done, *remembered][-_REMEMBERED:],
     )
     as_read = attr("q") == layer.seq if layer.seq else (attr("o").exists() & attr("q").absent())
-    await annotations.write_annotations(scores, planned, beside=[LAYER.put(after, when=as_read)])
+    news = news_of([after]) if new or changed else None
+    beside = [LAYER.put(after, when=as_read), *([] if news is None else [news])]
+    await annotations.write_annotations(scores, planned, beside=beside)
     new_ids = list(range(first_id, first_id + len(new)))
     texts = {**dict(zip(new_ids, new, strict=True)), **changed}
     return MarksChanged(

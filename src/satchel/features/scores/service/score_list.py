@@ -1,12 +1,13 @@
 """Lists the scores of a person and those shared with them, found by title, composer and tag."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from satchel.features.scores.item_records import ITEM_SUMMARY
 from satchel.features.scores.model import Email, OwnerId, Role, ScoreId, read_id
 from satchel.features.scores.records import SCORE_CARD, SCORE_SUMMARY, ScoreCardRow
 from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.score_find import Viewer
+from satchel.features.scores.service.score_news import with_news
 from satchel.kernel.names import folded
 
 _PAGE = 1000
@@ -19,6 +20,7 @@ class ListedScore:
 
     card: ScoreCardRow
     role: Role
+    has_news: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,8 @@ async def list_scores(scores: Scores, viewer: Viewer, wanted: Wanted) -> list[Li
     if not wanted.mine:
         found += await _shared(scores, viewer.email)
     chosen = [each for each in found if _matches(each.card, wanted)]
+    news = await with_news(scores, viewer, [(each.card.owner, each.card.score_id) for each in chosen])
+    chosen = [replace(each, has_news=(each.card.owner, each.card.score_id) in news) for each in chosen]
     return sorted(chosen, key=lambda each: (folded(each.card.title), each.card.score_id))
 
 

@@ -35,6 +35,7 @@ from satchel.features.scores.service.mark_read import may_see
 from satchel.features.scores.service.score_card import card_of
 from satchel.features.scores.service.score_change import check_state
 from satchel.features.scores.service.score_find import Found, Viewer, WholeScore, find_score, read_whole
+from satchel.features.scores.service.score_news import news_of
 from satchel.features.scores.service.score_presence import tell_onlookers
 from satchel.features.scores.service.snapshot_content import SnapshotContent
 from satchel.features.scores.service.snapshot_restore import restored_marks
@@ -167,6 +168,8 @@ async def _restore(scores: Scores, viewer: Viewer, public: str, etag: Etag, cont
         assign(("d", "p"), msgspec.to_builtins(data.pages)),
     ]
     beside = [SCORE_EXTRA.put(extra), SCORE_CARD.put(card_of(row, extra)), *map(_put_layer, layers)]
+    if (news := news_of([after for _, after in layers])) is not None:
+        beside.append(news)
     await annotations.write_annotations(scores, planned, beside=beside, actions=actions)
     return Found(row=row, extra=extra, people=found.people, role=found.role)
 
