@@ -4,7 +4,7 @@ import pytest
 
 from tests.cli.photo_card import sign_up
 from tests.cli.terminal import Person, explains
-from tests.media.made_scores import musicxml
+from tests.media.made_scores import musicxml, page_photo
 from tests.media.samples import flag, jpeg, png
 from tests.server.process import ServerProcess
 
@@ -45,6 +45,9 @@ def test_files_become_scores_and_a_repeated_command_adds_nothing(someone: Person
     assert titles(someone, "--tag", "choir") == {"Ave verum": ("Mozart", 4)}
 
     assert someone.run("score", "add", "03 - Gavotte.png", "--to", "ave verum", "--quiet").out == ""
+    (someone.home / "photo.jpg").write_bytes(page_photo())
+    (askew,) = someone.run("score", "add", "photo.jpg", "--straighten", "--json").json["scores"]
+    assert askew["pages"][0]["item"]["photo_id"] is not None
     shown = someone.run("score", "show", "Ave verum")
     assert "Ave verum, Mozart, 5 pages" in shown.out
     assert "Only those with whom you share it can read it." in shown.out

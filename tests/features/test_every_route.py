@@ -155,6 +155,7 @@ ACCESS: dict[tuple[str, str], tuple[set[str], dict[str, Any]]] = {
     ("GET", "/scores/{score_id}/export"): (EVERYBODY, {}),
     ("GET", "/scores/{score_id}/items"): (MEMBERS, {}),
     ("DELETE", "/scores/{score_id}/items/{item_id}"): (MEMBERS, {}),
+    ("POST", "/scores/{score_id}/items/{item_id}/straighten"): (MEMBERS, {}),
     ("GET", "/scores/{score_id}/items/{item_id}/content"): (EVERYBODY, {}),
     ("GET", "/scores/{score_id}/items/{item_id}/picture/{size}/{version}"): (EVERYBODY, {}),
     ("GET", "/scores/{score_id}/layout"): (EVERYBODY, {}),

@@ -260,10 +260,6 @@ async def test_a_photo_of_a_page_is_cropped_and_straightened(satchel: Satchel, p
     assert min(image.crop(0, 0, image.width, 20).avg(), image.crop(0, 0, 20, image.height).avg()) > 200
     _, rows = (255 - image.crop(100, 80, 600, 200)).project()
     assert rows.max() > 600 * 120
-    # As part of an import, both can be had.
-    _, (same,) = await made_of(pages, source, PageOptions(straighten=True))
-    _, (plain,) = await made_of(pages, source)
-    assert same == page and plain.body == page_photo()
 
 
 async def test_a_picture_without_a_sheet_in_it_stays_as_it_is(satchel: Satchel, pages: ScorePages) -> None:

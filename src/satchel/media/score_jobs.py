@@ -20,7 +20,6 @@ class PageOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     """
 
     width: int = 1654
-    straighten: bool = False
     transpose: str = ""
     parts: tuple[str, ...] = ()
     scale: int = 0
@@ -79,8 +78,6 @@ class PlaybackJob(msgspec.Struct, frozen=True, kw_only=True, tag="playback"):
 
 class StraightenJob(msgspec.Struct, frozen=True, kw_only=True, tag="straighten"):
     """A photo of a page, to be straightened and cropped."""
-
-    width: int = 0
 
 
 class ExportJob(msgspec.Struct, frozen=True, kw_only=True, tag="export"):

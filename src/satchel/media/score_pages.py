@@ -139,10 +139,7 @@ class ScorePages:
     ) -> AsyncGenerator[SourceFacts | MadePage]:
         """What the source says of itself, then its pages in order, from `first` on. Close the generator."""
         wanted = options or PageOptions()
-        if source.kind in ("png", "jpeg"):
-            yield _named(SourceFacts(pages=1), source.name)
-            yield await self.straighten(source.key, wanted.width if wanted.straighten else 0)
-        elif source.kind == "pdf":
+        if source.kind == "pdf":
             async with aclosing(self._render(source, wanted, first)) as pages:
                 async for made in pages:
                     yield made
@@ -161,11 +158,11 @@ class ScorePages:
                     body += answer.body
         return bytes(body)
 
-    async def straighten(self, key: str, width: int = PageOptions().width) -> MadePage:
+    async def straighten(self, key: str) -> MadePage:
         """A photo of a page, upright and cropped. If no page is found in it, it is as it was."""
         async with (
             self._reserved() as child,
-            aclosing(self._answers(child, key, StraightenJob(width=width))) as answers,
+            aclosing(self._answers(child, key, StraightenJob())) as answers,
         ):
             async for answer in answers:
                 if isinstance(answer, PageAnswer):

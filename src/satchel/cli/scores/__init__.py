@@ -23,6 +23,9 @@ def add(
     title: Annotated[str | None, typer.Option("--title", metavar="TITLE", help="Make one new score of all.")] = None,
     composer: Annotated[str | None, typer.Option("--composer", metavar="NAME", help="Who wrote it.")] = None,
     tag: Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="A tag; can be repeated.")] = None,
+    straighten: Annotated[
+        bool, typer.Option("--straighten", help="Crop and level photos of pages. The photos stay stored.")
+    ] = False,
     json: Json = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but failures.")] = False,
     server: Server = None,
@@ -36,7 +39,7 @@ def add(
     if to and (title or composer or tag):
         raise Misused("--to adds pages to a score that exists. Leave out --title, --composer and --tag.")
     with open_client(server) as client:
-        job = NewScores(client, as_json=json, quiet=quiet)
+        job = NewScores(client, as_json=json, quiet=quiet, straighten=straighten)
         job.add(files, to=to, title=title or "", composer=composer or "", tags=tag or [])
     if json:
         print_json({"scores": to_builtins(job.scores)})

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from satchel.cli.engine.api_types.score_types import ImportView, ScoreView
+from satchel.cli.engine.api_types.score_types import ImportView, ScoreItemView, ScoreView
 from satchel.cli.engine.files.batch import send_all
 from satchel.cli.engine.files.local_files import Gathered, Source, gather, near
 from satchel.cli.engine.files.upload_journal import Journal
@@ -29,6 +29,8 @@ class NewScores:
     client: Client
     as_json: bool
     quiet: bool
+    # Photos of pages are cropped and levelled.
+    straighten: bool = False
     scores: list[ScoreView] = field(default_factory=list[ScoreView])
     failures: int = 0
     # Files of which no pages can be made. A retry would not help them.
@@ -86,6 +88,8 @@ class NewScores:
             )
             self.failures += not sent.is_whole
         filled = self._imported(score)
+        if self.straighten:
+            filled = self._straightened(score, filled)
         if (self.failures or self.broken) and not filled.pages and not score.pages:
             # Nobody wants a score without pages, and a retry makes it again.
             self.client.call("DELETE", f"/scores/{score.score_id}", type(None))
@@ -113,6 +117,31 @@ class NewScores:
                 if not each.pages_done:
                     self.client.call("DELETE", f"/scores/{score.score_id}/items/{each.item_id}", type(None))
         return filled
+
+    def _straightened(self, before: ScoreView, filled: ScoreView) -> ScoreView:
+        """The pages that came in now show what their photos became, if there was something to straighten."""
+        known = {page.page_id for page in before.pages}
+        shown: dict[int, str] = {}
+        for page in filled.pages:
+            if page.page_id not in known and page.item is not None and page.item.kind in ("png", "jpeg"):
+                path = f"/scores/{filled.score_id}/items/{page.item.item_id}/straighten"
+                made = self.client.call("POST", path, ScoreItemView)
+                if made.item_id != page.item.item_id:
+                    shown[page.page_id] = made.item_id
+        if not shown:
+            return filled
+        pages = [
+            {
+                "page_id": page.page_id,
+                "item_id": shown.get(page.page_id, page.item.item_id),
+                "name": page.name,
+                "rotation": page.rotation,
+            }
+            for page in filled.pages
+            if page.item is not None
+        ]
+        headers = {"if-match": f'"{filled.etag}"'}
+        return self.client.call("PUT", f"/scores/{filled.score_id}/pages", ScoreView, {"pages": pages}, headers=headers)
 
     def _tell(self, running: ImportView, told: str) -> str:
         """How far a file has come, whenever that changes."""

@@ -33,6 +33,11 @@ export function rotated(pages: readonly Page[], pageId: number): PageDraft[] {
   );
 }
 
+/** Pages show other items than before: the ids of the new ones by those of the old. */
+export function exchanged(pages: readonly PageDraft[], items: ReadonlyMap<string, string>): PageDraft[] {
+  return pages.map((page) => ({ ...page, item_id: items.get(page.item_id) ?? page.item_id }));
+}
+
 /** Another picture on the same page, whose marks stay; the page that was made for the picture goes. */
 export function replaced(pages: readonly Page[], pageId: number, itemId: Item['item_id']): PageDraft[] {
   return drafts(pages)

@@ -97,6 +97,12 @@ export async function deleteItem(scoreId: string, itemId: string): Promise<void>
   await ask(http.DELETE('/api/v1/scores/{score_id}/items/{item_id}', { params }));
 }
 
+/** What a photo of a page becomes when it is cropped and levelled; the photo itself if nothing was to do. */
+export function straightenItem(scoreId: string, itemId: string): Promise<Item> {
+  const params = { path: { score_id: scoreId, item_id: itemId } };
+  return ask(http.POST('/api/v1/scores/{score_id}/items/{item_id}/straighten', { params }));
+}
+
 export async function createLayer(scoreId: string, name: string, partId: number | null): Promise<Layer> {
   const body = { name, ...(partId !== null && { part_id: partId }) };
   return ask(http.POST('/api/v1/scores/{score_id}/layers', { ...which(scoreId), body }));

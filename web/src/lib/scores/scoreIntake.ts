@@ -1,10 +1,19 @@
 // New pages and new scores from files: they are uploaded, and their pages come in the order in which they were chosen.
 import type { Picked } from '$lib/files/pickedFiles';
+import { act } from '$lib/shell/action';
 import { queue } from '$lib/uploads/queue.svelte';
 import type { Upload } from '$lib/uploads/upload.svelte';
 import { sourceOf, type Bundle } from './fileTitle';
-import { arranged } from './pageOrder';
-import { createScore, readScore, setPages, type PageDraft, type Score } from './scoreCalls';
+import { arranged, exchanged } from './pageOrder';
+import {
+  createScore,
+  readScore,
+  setPages,
+  straightenItem,
+  type Item,
+  type PageDraft,
+  type Score,
+} from './scoreCalls';
 
 export const DESTINATION = 'score';
 export const ACCEPT =
@@ -24,21 +33,27 @@ export function isMusic({ file }: Picked): boolean {
 }
 
 /** A score for each bundle, and its files on their way. */
-export async function addBundles(bundles: readonly Bundle<Picked & { name: string }>[]): Promise<Score[]> {
+export async function addBundles(
+  bundles: readonly Bundle<Picked & { name: string }>[],
+  { straighten = false } = {},
+): Promise<Score[]> {
   const scores: Score[] = [];
   for (const { title, composer, items } of bundles) {
     const score = await createScore({ title, ...(composer && { composer }) }, randomKey());
-    addPages(score.score_id, items, arranged);
+    addPages(score.score_id, items, arranged, { straighten });
     scores.push(score);
   }
   return scores;
 }
 
+type Order = (pages: Score['pages'], items: string[]) => PageDraft[];
+
 /** Uploads files as the last pages of a score; once all are there, `order` says how the pages are to be. */
 export function addPages(
   scoreId: string,
   picked: readonly Picked[],
-  order: (pages: Score['pages'], items: string[]) => PageDraft[],
+  order: Order,
+  { straighten = false } = {},
 ): void {
   const uploads = queue.add(picked, { destination: DESTINATION, score: scoreId });
   if (!uploads.length) return;
@@ -46,23 +61,40 @@ export function addPages(
     const items = uploads.flatMap(({ became }) => became ?? []);
     if (items.length < uploads.length) return;
     stop();
-    void arrange(scoreId, uploads, order);
+    void act(() => arrange(scoreId, uploads, order, straighten));
   });
 }
 
 async function arrange(
   scoreId: string,
   uploads: readonly Upload[],
-  order: (pages: Score['pages'], items: string[]) => PageDraft[],
+  order: Order,
+  straighten: boolean,
 ): Promise<void> {
   const items = uploads.flatMap(({ became }) => became ?? []);
+  const straight = straighten
+    ? await straightened(await readScore(scoreId), items)
+    : new Map<string, string>();
   const score = await readScore(scoreId);
-  const pages = order(score.pages, items);
+  const pages = exchanged(order(score.pages, items), straight);
   const before = score.pages.map(({ page_id, item }) => `${page_id} ${item.item_id}`);
   const after = pages.map(({ page_id, item_id }) => `${page_id} ${item_id}`);
   if (before.join() === after.join()) return;
   await setPages(score, pages);
   for (const callback of listeners) callback(scoreId);
+}
+
+/** What the photos among these items became, by their ids. */
+async function straightened(score: Score, items: readonly string[]): Promise<Map<string, string>> {
+  const straight = new Map<string, string>();
+  for (const { item } of score.pages)
+    if (items.includes(item.item_id) && isPhoto(item))
+      straight.set(item.item_id, (await straightenItem(score.score_id, item.item_id)).item_id);
+  return straight;
+}
+
+export function isPhoto({ kind }: Pick<Item, 'kind'>): boolean {
+  return kind === 'png' || kind === 'jpeg';
 }
 
 function randomKey(): string {

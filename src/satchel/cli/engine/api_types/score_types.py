@@ -8,13 +8,14 @@ from typing import Literal
 import msgspec
 
 
-class ScoreItemView(msgspec.Struct, frozen=True, kw_only=True):
-    """A stored file of a score. What is at its address never changes."""
+class ScoreItemView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A stored file of a score. What is at its address never changes. `photo_id`: the photo that it straightens."""
 
     item_id: str
     kind: Literal["abc", "jpeg", "mei", "musicxml", "mxl", "pdf", "png", "svg"]
     name: str
     size_bytes: int
+    photo_id: str | None = None
 
 
 class ScorePageView(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,7 +91,7 @@ class ScoreView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ScoreCard(msgspec.Struct, frozen=True, kw_only=True):
-    """A score in a list. `cover` is its first page."""
+    """A score in a list. `cover` is its first page. `has_news`: others have marked it since you looked last."""
 
     score_id: str
     owner_id: str
@@ -103,6 +104,7 @@ class ScoreCard(msgspec.Struct, frozen=True, kw_only=True):
     access: Literal["private", "public"]
     created_at: str
     changed_at: str
+    has_news: bool
 
 
 class ScoreUsage(msgspec.Struct, frozen=True, kw_only=True):

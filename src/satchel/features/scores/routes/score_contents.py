@@ -1,4 +1,4 @@
-"""The items of scores: list, show, delete, and their pictures."""
+"""The items of scores: list, show, straighten, delete, and their pictures."""
 
 from starlette.responses import Response
 
@@ -14,17 +14,20 @@ from satchel.features.scores.model import (
     PICTURED,
     ItemInUse,
     ItemUnknown,
+    ScoresFull,
     ScoreUnknown,
+    TooManyItems,
     read_id,
 )
 from satchel.features.scores.routes.scores import Anybody, viewer_of
-from satchel.features.scores.routes.views import ScoreItemList, item_views
+from satchel.features.scores.routes.views import ScoreItemList, ScoreItemView, item_views
 from satchel.features.scores.service import item_delete
 from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.item_delete import is_pinned
 from satchel.features.scores.service.layout_view import NotEngraved, lay_out
 from satchel.features.scores.service.page_set import read_items
 from satchel.features.scores.service.page_source import source_pages
+from satchel.features.scores.service.photo_straighten import straighten_photo
 from satchel.features.scores.service.score_find import Found, find_score
 from satchel.kernel.errors import Forbidden
 from satchel.media.pictures import NoPicture
@@ -49,6 +52,18 @@ def routes(scores: Scores) -> Router:
     async def delete_item(member: Member, score_id: str, item_id: str) -> None:
         """Delete a stored file that no page and no snapshot shows."""
         await item_delete.delete_item(scores, viewer_of(member), score_id, item_id)
+
+    @router.post(
+        "/scores/{score_id}/items/{item_id}/straighten",
+        raises=(ScoreUnknown, Forbidden, ItemUnknown, PagesRefused, ScoresFull, TooManyItems),
+    )
+    async def straighten_item(member: Member, score_id: str, item_id: str) -> ScoreItemView:
+        """Crop and level a photo of a page. The answer is a new item for a page to show; the photo stays as it is.
+
+        If there is nothing to straighten, the answer is the photo. No page changes by it.
+        """
+        items, made = await straighten_photo(scores, viewer_of(member), score_id, item_id)
+        return (await item_views(scores, items, [made]))[made.item_id]
 
     @router.get(
         "/scores/{score_id}/items/{item_id}/content",

@@ -12,6 +12,7 @@ from satchel.features.scores.model import (
     PICTURED,
     Access,
     ImportState,
+    ItemId,
     ItemKind,
     LinkTarget,
     Role,
@@ -24,6 +25,7 @@ from satchel.features.scores.records import Jump, Movement, Part, ScoreCardRow, 
 from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.mark_read import Marked
 from satchel.features.scores.service.page_import import list_imports
+from satchel.features.scores.service.photo_straighten import photos_of
 from satchel.features.scores.service.score_find import Found
 from satchel.features.scores.service.score_list import ListedScore, Usage
 from satchel.features.scores.service.visitor_view import VisitorView
@@ -32,13 +34,14 @@ from satchel.media.pictures import Pictured, PictureView
 
 
 class ScoreItemView(msgspec.Struct, frozen=True, kw_only=True):
-    """A stored file of a score. What is at its address never changes."""
+    """A stored file of a score. What is at its address never changes. `photo_id`: the photo that it straightens."""
 
     item_id: str
     kind: ItemKind
     name: str
     size_bytes: int
     picture: PictureView | None
+    photo_id: str | None = None
 
 
 class ScorePageView(msgspec.Struct, frozen=True, kw_only=True):
@@ -278,7 +281,10 @@ async def item_views(scores: Scores, items: ItemsRow, wanted: list[ItemEntry]) -
     sources = {each.item_id: pictured(*place, each.item_id, each.kind) for each in wanted}
     raster = [sources[each.item_id] for each in wanted if each.kind in PICTURED]
     pictures = await scores.pictures.describe(raster)
-    return {each.item_id: _item(each, pictures.get(sources[each.item_id].key)) for each in wanted}
+    photos = photos_of(items)
+    return {
+        each.item_id: _item(each, pictures.get(sources[each.item_id].key), photos.get(each.item_id)) for each in wanted
+    }
 
 
 async def card_views(scores: Scores, listed: list[ListedScore]) -> list[ScoreCard]:
@@ -326,13 +332,14 @@ def _access(stored: StoredAccess) -> Access:
     return "public" if stored == "pu" else "private"
 
 
-def _item(entry: ItemEntry, picture: PictureView | None) -> ScoreItemView:
+def _item(entry: ItemEntry, picture: PictureView | None, photo: ItemId | None) -> ScoreItemView:
     return ScoreItemView(
         item_id=public_id(entry.item_id),
         kind=KINDS[entry.kind],
         name=entry.name,
         size_bytes=entry.size_bytes,
         picture=picture,
+        photo_id=None if photo is None else public_id(photo),
     )
 
 

@@ -26,7 +26,7 @@ _CLEARER = 1.05
 _MAX_EDGE = 3508
 
 
-def work(file: BinaryIO, size_bytes: int, job: StraightenJob, send: Callable[[ScoreAnswer], None]) -> None:
+def work(file: BinaryIO, size_bytes: int, _: StraightenJob, send: Callable[[ScoreAnswer], None]) -> None:
     file.seek(0)
     kind = file_kind(file.read(min(HEAD_BYTES, size_bytes)), "")
     if kind not in ("png", "jpeg"):
@@ -36,7 +36,7 @@ def work(file: BinaryIO, size_bytes: int, job: StraightenJob, send: Callable[[Sc
     check_pixels(header.width, header.height)
     turned = header.get("orientation") if header.get_typeof("orientation") else 1
     upright = header.autorot()
-    straight = _straight(upright.copy_memory()) if job.width else None
+    straight = _straight(upright.copy_memory())
     if straight is None:
         page = MadePage(number=0, kind=kind, body=data, width=upright.width, height=upright.height)
         # A camera's turn is a note in the file that not every program heeds.
