@@ -56,6 +56,7 @@ def test_guests_hand_out_and_hand_in_though_they_came_later_or_closed_the_page(
     in_room(ben, "Class")
     tile(ben, "Everyone").click()
     ben.get_by_label("Collect answers").check()
+    expect(ben.get_by_role("dialog")).to_contain_text("Answers stay in this room, and are deleted when it ends.")
     choose(ben, payload("exercise.txt", b"1 + 1"))
     expect(offer(ann, "Ben")).to_contain_text("exercise.txt")
     ann.reload()

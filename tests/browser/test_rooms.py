@@ -274,6 +274,7 @@ def test_a_hand_out_is_answered_privately(ann: Page, ben: Page, cleo: Page) -> N
     chooser.value.set_files(payload("answer.txt", b"2"))
     expect(row(ann, "answer.txt")).to_contain_text("only for you")
     expect(offer(ann, "Ben")).to_contain_text("answer.txt")
+    expect(offer(ann, "Ben")).to_contain_text("It is already on your shelf")
     expect(row(cleo, "exercise.txt")).to_be_visible()
     expect(row(cleo, "answer.txt")).to_have_count(0)
 

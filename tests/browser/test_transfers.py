@@ -64,7 +64,7 @@ class Holder:
     def ask(self, method: str, path: str, **request: Any) -> Any:
         answer = self.client.request(method, f"/api/v1{path}", headers=self.headers, **request)
         assert answer.is_success, answer.text
-        return answer.json()
+        return answer.json() if answer.content else None
 
 
 def open_transfer(page: Page, transfer_id: str) -> None:
@@ -331,15 +331,24 @@ def test_a_hand_out_names_who_is_missing_and_an_answer_comes_back_to_who_asked(
     sign_in(teacher, olga.email, at=f"/transfers/{transfer_id}")
     missing = teacher.get_by_role("list", name="Still missing")
     expect(missing).to_contain_text("Paul")
+    expect(
+        teacher.get_by_text(re.compile("Answers come to your shelf, into the folder “Received/.* sheet.txt”"))
+    ).to_be_visible()
     sign_in(pupil, paul.email, at=f"/transfers/{transfer_id}")
     pupil.get_by_role("button", name="Hand in").click()
+    expect(pupil.get_by_role("dialog")).to_contain_text("It goes to the shelf of Olga")
     with pupil.expect_file_chooser() as chooser:
         pupil.get_by_role("dialog").get_by_role("button", name=re.compile("files", re.I)).first.click()
     chooser.value.set_files(FilePayload(name="answer.txt", mimeType="text/plain", buffer=b"2"))
+    expect(pupil.get_by_text("Handed in: 1 file is now on the shelf of Olga.")).to_be_visible()
     expect(teacher.get_by_text("Everybody has handed in.")).to_be_visible()
+    olga.ask("DELETE", f"/rooms/{room['room_id']}")
     receipt(teacher).get_by_role("link", name="Answer").click()
     expect(teacher.get_by_role("heading", level=1)).to_have_text("From Paul")
     expect(teacher.get_by_role("list", name="Files")).to_contain_text("answer.txt")
+    expect(teacher.get_by_text(re.compile("on your shelf, in the folder “Received/.*/Paul”"))).to_be_visible()
+    teacher.get_by_role("button", name="Show on my shelf").click()
+    expect(teacher.get_by_role("row").filter(has_text="answer.txt")).to_be_visible()
 
 
 @pytest.mark.parametrize("locale", ["en", "zh-TW", "ja"])

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from satchel.cli.engine.api_types.room_types import KnockView, OccupantView, RoomView
 from satchel.cli.engine.api_types.transfer_types import (
     CountsView,
+    ReceiptView,
     ReceiverView,
     SenderView,
     TransferFileView,
@@ -18,6 +19,7 @@ from satchel.cli.engine.api_types.transfer_types import (
 )
 from satchel.cli.engine.files.download import local_path
 from satchel.cli.engine.resources.room_join import letters_of
+from satchel.cli.engine.resources.transfer_text import where_answers_go, whereabouts
 from satchel.cli.engine.terminal.columns import fitted, shown_width
 from satchel.cli.rooms.narrator import Narrator
 from satchel.cli.rooms.room_changes import changes
@@ -149,6 +151,8 @@ def transfer(number: int, *, names: list[str], direction: str = "sent") -> Trans
         is_available=True,
         wants_answers=False,
         answers=None,
+        shelf_folder=None,
+        answers_folder=None,
         missing=[],
     )
 
@@ -159,3 +163,21 @@ def test_the_history_stands_in_columns_and_ends_with_what_names_a_transfer() -> 
     )
     assert "to Bob    a.pdf, 1.0 kB             verified    00000001" in first
     assert "from Ann  b.pdf and 2 more, 3.0 kB  verified    00000002" in second
+
+
+def test_a_transfer_says_where_its_files_are_and_where_answers_go() -> None:
+    receipt = ReceiptView(
+        person_id="ann", name="Ann", state="offered", offered_at="1", shelved_at=None, opened_at=None, answer=None
+    )
+    handed_in = replace(
+        transfer(1, names=["a.txt"]), answers="x", shelf_folder="Received/Essay/Bob", receipts=[receipt]
+    )
+    assert "no space" in whereabouts(handed_in)
+    landed = replace(handed_in, receipts=[replace(receipt, state="shelved", shelved_at="2")])
+    assert whereabouts(landed) == "On Ann's shelf, in “Received/Essay/Bob”."
+    assert whereabouts(replace(landed, direction="received")) == "On your shelf, in “Received/Essay/Bob”."
+    saved = replace(landed, receipts=[replace(receipt, state="opened", opened_at="2", shelved_at="3")])
+    assert whereabouts(saved) == "On Ann's shelf."
+    asked = replace(transfer(2, names=["task.txt"]), wants_answers=True)
+    assert "deleted when it ends" in where_answers_go(asked)
+    assert "your shelf, into “Received/Essay”" in where_answers_go(replace(asked, answers_folder="Received/Essay"))

@@ -102,6 +102,7 @@ async def test_a_key_leads_to_its_transfer_whenever_the_power_went_out_and_howev
         await bob.refresh()
         again = await ann("POST", "/transfers", json=body, headers=key)
         assert again.status_code == 201, again.text
+        assert again.json()["state"] == "shelved"
         assert len(await history(bob)) == number
     assert number > 5
     await left_clean(satchel, ann, bob)

@@ -7,7 +7,7 @@ from msgspec import to_builtins
 from satchel.cli.engine.api_types.event_types import LiveEvent
 from satchel.cli.engine.api_types.transfer_types import TransferView, WaitingList
 from satchel.cli.engine.http.client import Client
-from satchel.cli.engine.resources.transfer_text import short_id, summary
+from satchel.cli.engine.resources.transfer_text import short_id, summary, whereabouts
 from satchel.cli.rooms.narrator import Narrator
 from satchel.cli.rooms.room_save import Saver
 
@@ -46,7 +46,7 @@ class Offers:
         whom = "the room" if offer.receiver.kind == "room" else "you"
         words = f": “{offer.note}”" if offer.note else ""
         if is_on_shelf:
-            hint = " It is on your shelf."
+            hint = f" {whereabouts(offer)}"
         else:
             hint = "" if self.saver else f" Get it with `satchel get --transfer {short_id(offer)}`."
         sentence = f"{offer.sender.name} offers {whom} {summary(offer)}{words}.{hint}"

@@ -11,6 +11,8 @@ from satchel.cli.engine.resources.transfer_text import (
     short_id,
     shown_count,
     state_word,
+    where_answers_go,
+    whereabouts,
 )
 from satchel.cli.engine.terminal.columns import fitted, room_for, shown_width
 from satchel.cli.engine.terminal.output import paint, printable
@@ -59,8 +61,11 @@ def details(transfer: TransferView) -> Iterator[str]:
             yield f"  {'  '.join(columns)}".rstrip()
     if transfer.missing:
         yield "  No answer yet from " + printable(", ".join(each.name for each in transfer.missing)) + "."
+    for sentence in filter(None, (whereabouts(transfer), where_answers_go(transfer))):
+        yield "  " + printable(sentence)
     if not transfer.is_available:
-        yield "  The files are no longer available."
+        received = transfer.direction == "received"
+        yield f"  The files {'are no longer available' if received else 'can no longer be sent again'}."
 
 
 def _other_side(transfer: TransferView) -> str:

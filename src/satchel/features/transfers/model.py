@@ -1,5 +1,6 @@
 """Plain types of transfers, the states of a receipt, and the errors of this slice."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal, NewType, TypeAlias
@@ -7,6 +8,7 @@ from typing import Annotated, Literal, NewType, TypeAlias
 import msgspec
 
 from satchel.kernel.errors import Conflict, Invalid, NotFound
+from satchel.kernel.names import clean_name
 
 TransferId = NewType("TransferId", str)
 # Of a member or of a guest.
@@ -31,6 +33,8 @@ MAX_ID_CHARACTERS = 64
 MAX_EMAIL_CHARACTERS = 1000
 # The folder of a shelf for received files.
 RECEIVED_FOLDER = "Received"
+# How much of a note becomes the name of the folder of its answers.
+MAX_TITLE_CHARACTERS = 60
 
 Id = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_ID_CHARACTERS)]
 
@@ -145,6 +149,21 @@ class ToRoom(_To, frozen=True, kw_only=True, tag="room"):
 
 
 To: TypeAlias = ToEmail | ToPerson | ToRoom
+
+
+def answers_folder(asked_at: str, note: str, first_file: str) -> str:
+    """The folder on the asker's shelf for answers. The first line of the note is its name, or else the first file's."""
+    title = next((line for line in note.splitlines() if line.strip()), first_file)
+    return f"{RECEIVED_FOLDER}/{_folder_name(f'{asked_at[:10]} {title[:MAX_TITLE_CHARACTERS]}')}"
+
+
+def folder_of_one(answers: str, name: str) -> str:
+    """The folder for the answers of one person, in that one."""
+    return f"{answers}/{_folder_name(name)}"
+
+
+def _folder_name(text: str) -> str:
+    return clean_name(re.sub(r"[/\\]", "-", text)) or "-"
 
 
 def furthest(one: State, other: State) -> State:

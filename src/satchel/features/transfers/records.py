@@ -9,6 +9,7 @@ from typing import Literal
 
 from satchel.features.transfers.model import (
     NOWHERE,
+    RECEIVED_FOLDER,
     Direction,
     Party,
     PersonId,
@@ -17,6 +18,7 @@ from satchel.features.transfers.model import (
     State,
     TransferFile,
     TransferId,
+    answers_folder,
 )
 from satchel.stores.schema import EphemeralKey, Record, Shape, attribute
 from satchel.tables import CATALOG, USER_TRANSFERS
@@ -34,7 +36,10 @@ _PERSON, _ROOM = "User#", "Room#"
 
 
 class TransferRow(Record, frozen=True, kw_only=True):
-    """Who sent what to whom. `roomId` is where the files are. Without it they are on the sender's shelf."""
+    """Who sent what to whom. `roomId` is where the files are. Without it they are on the sender's shelf.
+
+    `answersFolder` is the folder on the receiver's shelf that an answer goes into, if a member asked for it.
+    """
 
     transfer_id: TransferId = attribute("transferId")
     sender: str
@@ -51,6 +56,7 @@ class TransferRow(Record, frozen=True, kw_only=True):
     note: str = ""
     wants_answers: bool = attribute("wantsAnswers", default=False)
     answers: str = ""
+    answers_folder: str = attribute("answersFolder", default="")
     withdrawn_at: str = attribute("withdrawnAt", default="")
     offered: int = attribute("offeredCount", default=0)
     shelved: int = attribute("shelvedCount", default=0)
@@ -71,6 +77,18 @@ class TransferRow(Record, frozen=True, kw_only=True):
     @property
     def receiver_id(self) -> str:
         return self.receiver.partition("#")[2]
+
+    @property
+    def shelf_folder(self) -> str:
+        """The folder on the receiver's shelf that the files go into by themselves. Empty if they stay in the room."""
+        return self.answers_folder or ("" if self.room_id else RECEIVED_FOLDER)
+
+    @property
+    def folder_asked_into(self) -> str:
+        """The folder on the sender's shelf for the answers. Empty if none are wanted, or a guest asks."""
+        if not self.wants_answers or self.sender_kind == "guest":
+            return ""
+        return answers_folder(self.timestamp, self.note, self.file_names[0])
 
     @property
     def counts(self) -> dict[State, int]:

@@ -47,6 +47,13 @@ export function isUnopened({ direction, receipts, state }: Transfer): boolean {
   return direction === 'received' && isStep(state) && receipts[0]?.opened_at === null;
 }
 
+/** Whether it should have come to the receiver's shelf and did not, so that it is lost with the room. */
+export function missesShelf({ answers, shelf_folder, receipts }: Transfer): boolean {
+  const [receipt] = receipts;
+  if (!answers || !shelf_folder || !receipt) return false;
+  return receipt.shelved_at === null && (receipt.state === 'offered' || receipt.state === 'opened');
+}
+
 /** Whether it came to the receiver's shelf by itself, before they have seen it. */
 export function hasLanded({ opened_at, shelved_at }: Receipt): boolean {
   return shelved_at !== null && (opened_at === null || shelved_at < opened_at);

@@ -1,6 +1,7 @@
 // Hands files over in a room: they are uploaded or copied there, and offered as one transfer once all have arrived.
-import { handOver, type HandOverOptions, type Receiver } from '$lib/api/transfers';
+import { handOver, type HandOverOptions, type Receiver, type Transfer } from '$lib/api/transfers';
 import type { Picked } from '$lib/files/pickedFiles';
+import { hasLanded, missesShelf } from '$lib/files/receiptSteps';
 import { t } from '$lib/i18n/index.svelte';
 import { act } from '$lib/shell/action';
 import { session } from '$lib/shell/session.svelte';
@@ -20,11 +21,18 @@ export type HandOverDraft = {
   person?: Target['person'];
   /** The hand-out that this is handed in for. */
   answers?: string;
+  /** Whether it goes to the shelf of whoever asked, or is lost with the room. */
+  isKept?: boolean;
   /** Show one's own shelf at once. */
   fromShelf?: boolean;
   /** Where in the room's shelf it goes. */
   folder?: string;
 };
+
+/** Something to hand in for a hand-out. */
+export function answerTo({ transfer_id, sender, answers_folder }: Transfer): HandOverDraft {
+  return { person: sender, answers: transfer_id, isKept: answers_folder !== null };
+}
 
 // One transfer has at most this many files; more are split.
 const MOST_FILES = 5000;
@@ -80,20 +88,26 @@ async function offer(
   const to: Receiver = person
     ? { kind: 'person', room_id, person_id: person.person_id }
     : { kind: 'room', room_id };
+  let sent: Transfer | undefined;
   for (let at = 0; at < fileIds.length; at += MOST_FILES) {
     const offered = await act(async () => {
       const some = fileIds.slice(at, at + MOST_FILES);
       // Also when a page that was closed meanwhile had sent them: the same files are the same transfer.
-      await handOver(to, some, options, key && `${key}-${first(some)}`);
+      sent = await handOver(to, some, options, key && `${key}-${first(some)}`);
     });
     if (!offered) return false;
   }
   if (!fileIds.length) return true;
   const count = fileIds.length;
-  toasts.good(
-    person ? t('rooms.sent.toPerson', { count, name: person.name }) : t('rooms.sent.toAll', { count }),
-  );
+  toasts.good(person ? sentence(person.name, count, sent) : t('rooms.sent.toAll', { count }));
   return true;
+}
+
+/** What was sent to one person, and where it is. */
+function sentence(name: string, count: number, sent: Transfer | undefined): string {
+  if (sent && missesShelf(sent)) return t('transfers.shelfFullOf', { name });
+  if (sent?.answers && sent.receipts.some(hasLanded)) return t('rooms.sent.toShelf', { count, name });
+  return t('rooms.sent.toPerson', { count, name });
 }
 
 function first(ids: readonly string[]): string {

@@ -88,6 +88,8 @@ class TransferView(msgspec.Struct, frozen=True, kw_only=True):
     is_available: bool
     wants_answers: bool
     answers: str | None = None
+    shelf_folder: str | None = None
+    answers_folder: str | None = None
     missing: list[MissingView]
 
 

@@ -35,6 +35,31 @@ def state_word(state: str) -> str:
     return "on shelf" if state == "shelved" else state
 
 
+def whereabouts(transfer: TransferView) -> str:
+    """Where the files of one receiver are: on a shelf, or still in the room. Empty if there is nothing to say."""
+    if len(transfer.receipts) != 1:
+        return ""
+    receipt, is_received = transfer.receipts[0], transfer.direction == "received"
+    whose = "your" if is_received else f"{receipt.name}'s"
+    if receipt.shelved_at:
+        has_landed = receipt.opened_at is None or receipt.shelved_at < receipt.opened_at
+        # Into which folder somebody saved it themselves is not known here.
+        return f"On {whose} shelf" + (f", in “{transfer.shelf_folder}”." if has_landed else ".")
+    if transfer.answers and transfer.shelf_folder and receipt.state in ("offered", "opened"):
+        how = f" Get it with `satchel get --transfer {short_id(transfer)}`." if is_received else ""
+        return f"Not on {whose} shelf, which had no space. The files stay in the room until it ends.{how}"
+    return ""
+
+
+def where_answers_go(transfer: TransferView) -> str:
+    if not transfer.wants_answers:
+        return ""
+    whose = "your" if transfer.direction == "sent" else f"{transfer.sender.name}'s"
+    if transfer.answers_folder:
+        return f"Answers go to {whose} shelf, into “{transfer.answers_folder}”."
+    return "Answers stay in the room, and are deleted when it ends."
+
+
 def shown_count(files: int) -> str:
     return f"{files:,} {'file' if files == 1 else 'files'}"
 

@@ -40,7 +40,8 @@ class NewTransfer(Body, frozen=True, kw_only=True):
     """What goes to whom: ids of files and folders on the shelf for an e-mail address, else of files in the room.
 
     `wants_answers` asks everybody in a room for an answer. An answer names in `answers` what it answers, and goes to
-    the person who asked even if `to` does not say so; its files have to be in the room for that person only.
+    the person who asked even if `to` does not say so; its files have to be in the room for that person only. If that
+    person has an account, the files go to their shelf at once, and stay there when the room ends.
     """
 
     to: To | None = None

@@ -90,6 +90,9 @@ class TransferView(msgspec.Struct, frozen=True, kw_only=True):
     of its files, and the sender sees all receipts and who has not answered. `state` is the receiver's own; for the
     sender it is that of the least advanced receiver. `is_available` says whether the files still exist; in lists as far
     as is known without a lookup for each.
+
+    `shelf_folder` is the folder on the receiver's shelf that the files go into by themselves. Without one they stay in
+    the room. `answers_folder` is the same for the answers that the sender wants.
     """
 
     transfer_id: str
@@ -107,6 +110,8 @@ class TransferView(msgspec.Struct, frozen=True, kw_only=True):
     is_available: bool
     wants_answers: bool
     answers: str | None
+    shelf_folder: str | None
+    answers_folder: str | None
     missing: list[MissingView]
 
 
@@ -162,6 +167,8 @@ def transfer_view(
         is_available=is_available,
         wants_answers=transfer.wants_answers,
         answers=transfer.answers or None,
+        shelf_folder=transfer.shelf_folder or None,
+        answers_folder=transfer.folder_asked_into or None,
         missing=_missing(involved, receipts),
     )
 

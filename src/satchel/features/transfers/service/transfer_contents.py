@@ -1,7 +1,7 @@
 """Finds the bytes of a transfer for one of its parties, which also decides who may read them.
 
 In a room they are the room's, while it is open and the person is in it. By e-mail they are on the sender's shelf until
-they are on the receiver's. From then on each has a copy.
+they are on the receiver's. From then on each has a copy. So has a receiver in a room to whose shelf they came.
 """
 
 import asyncio
@@ -85,7 +85,10 @@ async def are_available(transfers: Transfers, page: Sequence[Involved]) -> list[
     rooms = {each.transfer.room_id: each.person_id for each in page if each.transfer.room_id}
     entered = await asyncio.gather(*(is_in_room(transfers, *each) for each in rooms.items()))
     open_to_us = {room_id for room_id, is_open in zip(rooms, entered, strict=True) if is_open}
-    return [not _is_over(each) and (not (room := each.transfer.room_id) or room in open_to_us) for each in page]
+    return [
+        not _is_over(each) and (_is_saved(each) or not (room := each.transfer.room_id) or room in open_to_us)
+        for each in page
+    ]
 
 
 async def proof_of(transfers: Transfers, key: str, challenge: bytes) -> str | None:
@@ -110,6 +113,10 @@ async def _keys_in_room(
         return {}
     keys = await transfers.rooms.keys_of(room_id, [file.file_id for file in files])
     return {file.place: keys[file.file_id] for file in files if file.file_id in keys}
+
+
+def _is_saved(involved: Involved) -> bool:
+    return involved.receipt is not None and bool(involved.receipt.saved_at)
 
 
 def _is_over(involved: Involved) -> bool:

@@ -19,8 +19,8 @@ from satchel.stores.ports.table import ConditionFailed
 
 @asynccontextmanager
 async def noted(transfers: Transfers, transfer: TransferRow) -> AsyncGenerator[None]:
-    """Keep a journal entry during the block. Not for a room: there is nothing on a shelf to remove."""
-    if transfer.room_id:
+    """Keep a journal entry during the block. Not for what stays in a room: there is nothing on a shelf to remove."""
+    if not transfer.shelf_folder:
         yield
         return
     note = PostingRow(
@@ -57,7 +57,7 @@ async def withdraw_from_all(transfers: Transfers, transfer: TransferRow) -> list
 
 
 async def take_from_shelf(transfers: Transfers, transfer: TransferRow, person_id: PersonId) -> None:
-    if not transfer.room_id:
+    if transfer.shelf_folder:
         files = await history.files_of(transfers, transfer)
         await transfers.shelf.discard(
             person_id, [transfer_contents.saved_id(transfer.transfer_id, file.place) for file in files]

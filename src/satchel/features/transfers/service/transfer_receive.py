@@ -58,7 +58,7 @@ async def note_folder(transfers: Transfers, person_id: PersonId, folder_id: str)
     while True:
         page = await history.list_waiting(transfers, person_id, cursor)
         for waiting in page.transfers:
-            if waiting.transfer.room_id or waiting.receipt is None or not waiting.receipt.saved_at:
+            if waiting.receipt is None or not waiting.receipt.saved_at:
                 continue
             saved = _saved_ids(waiting.transfer.transfer_id, await history.files_of(transfers, waiting.transfer))
             if await transfers.shelf.is_any_in(person_id, folder_id, saved):
@@ -131,7 +131,7 @@ async def save(transfers: Transfers, person_id: PersonId, transfer_id: TransferI
 
 
 async def land(transfers: Transfers, transfer: TransferRow, receipt: ReceiptRow, files: Sequence[TransferFile]) -> None:
-    """Put files sent by e-mail address on the receiver's shelf at once. If that is full, the offer stands."""
+    """Put files on the receiver's shelf at once: by e-mail, or handed in. If that is full, the offer stands."""
     involved = Involved(transfer=transfer, person_id=receipt.person_id, receipt=receipt)
     try:
         await _take(transfers, involved, receipt, files, None)
@@ -184,7 +184,7 @@ async def _copy(transfers: Transfers, involved: Involved, files: Sequence[Transf
             transfer_contents.handed(file, keys[file.place]),
             file_id=transfer_contents.saved_id(involved.transfer.transfer_id, file.place),
             folder_id=folder_id,
-            top=RECEIVED_FOLDER,
+            top=involved.transfer.shelf_folder or RECEIVED_FOLDER,
             came_by=involved.transfer.transfer_id,
         )
 

@@ -5,7 +5,7 @@ delivers it to its receivers. Otherwise it deletes all of its rows. An entry exi
 declined, too, so that its files are surely removed from the shelf.
 """
 
-from satchel.features.transfers.model import ENDED
+from satchel.features.transfers.model import ENDED, TransferId
 from satchel.features.transfers.records import POSTING, POSTING_INDEX, POSTING_SORT, TRANSFER, USE, USE_SORT, PostingRow
 from satchel.features.transfers.service import history, receipts
 from satchel.features.transfers.service.context import Transfers
@@ -33,6 +33,13 @@ async def _finish_postings(transfers: Transfers) -> int:
         if item is not None:
             await _finish(transfers, POSTING.read(item))
     return len(page.items)
+
+
+async def finish(transfers: Transfers, transfer_id: TransferId) -> None:
+    """Finish a transfer that exists, for a sender who asks again: a crash may have left it half delivered."""
+    posting = await POSTING.get(transfers.tables, transfer_id=transfer_id)
+    if posting is not None:
+        await _finish(transfers, posting)
 
 
 async def _finish(transfers: Transfers, posting: PostingRow) -> None:

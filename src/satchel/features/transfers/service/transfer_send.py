@@ -1,7 +1,7 @@
 """Sends files from a shelf to an account, or from a room to one or all people in it; resends and withdraws."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from satchel.features.transfers.model import (
     MAX_FILES,
@@ -19,6 +19,7 @@ from satchel.features.transfers.model import (
     ToYourself,
     TransferFile,
     TransferId,
+    folder_of_one,
 )
 from satchel.features.transfers.needs import Audience, Known
 from satchel.features.transfers.records import TRANSFER, TransferRow, as_person, as_room
@@ -28,6 +29,7 @@ from satchel.features.transfers.service.history import Involved
 from satchel.features.transfers.service.idempotency import SenderKey, sender_key
 from satchel.features.transfers.service.transfer_end import noted, withdraw_from_all
 from satchel.features.transfers.service.transfer_notify import tell_changed
+from satchel.features.transfers.service.transfer_recovery import finish
 from satchel.features.transfers.service.transfer_write import Parcel, deliver, write_down
 from satchel.kernel.errors import Forbidden, Invalid, Unauthenticated, Unavailable
 from satchel.kernel.handed_file import HandedFile
@@ -52,6 +54,7 @@ class Order:
 async def send(transfers: Transfers, sender_id: PersonId, order: Order, *, is_member: bool) -> TransferId:
     key = _key(transfers, sender_id, order)
     if key is not None and (earlier := await key.find()) is not None:
+        await finish(transfers, earlier)
         return earlier
     asked = None if order.answers is None else await _asked(transfers, sender_id, order.answers)
     to = order.to or (None if asked is None else _back_to(asked.transfer))
@@ -64,8 +67,8 @@ async def send(transfers: Transfers, sender_id: PersonId, order: Order, *, is_me
             parcel = await _from_shelf(transfers, sender_id, order, to.email)
         case ToPerson() | ToRoom():
             parcel = await _from_room(transfers, sender_id, order, to)
-    if asked is not None and parcel.receiver != asked.transfer.sender:
-        raise Invalid("An answer goes to the person who asked for it. Leave `to` out.", field="to")
+    if asked is not None:
+        parcel = _handed_in(parcel, asked.transfer)
     if order.wants_answers and not parcel.is_to_room:
         raise Invalid("Only a transfer to everybody in a room can ask for answers.", field="wants_answers")
     return await _write_once(transfers, parcel, key)
@@ -98,6 +101,7 @@ async def resend(
     if idempotency_key is not None:
         key = sender_key(transfers.tables, person_id, idempotency_key, "resend", transfer_id)
         if (earlier := await key.find()) is not None:
+            await finish(transfers, earlier)
             return earlier
     involved = await _sent(transfers, person_id, transfer_id)
     old = involved.transfer
@@ -119,6 +123,7 @@ async def resend(
         note=old.note,
         wants_answers=old.wants_answers,
         answers=old.answers,
+        answers_folder=old.answers_folder,
     )
     return await _write_once(transfers, parcel, key)
 
@@ -212,6 +217,14 @@ async def _asked(transfers: Transfers, person_id: PersonId, transfer_id: Transfe
     if asked.receipt is None or not asked.transfer.wants_answers:
         raise NoAnswersWanted("This transfer does not ask you for an answer.")
     return asked
+
+
+def _handed_in(parcel: Parcel, asked: TransferRow) -> Parcel:
+    """An answer to a member goes to their shelf. It outlives the room, which an answer to a guest does not."""
+    if parcel.receiver != asked.sender:
+        raise Invalid("An answer goes to the person who asked for it. Leave `to` out.", field="to")
+    folder = asked.folder_asked_into
+    return replace(parcel, answers_folder=folder and folder_of_one(folder, parcel.sender.name))
 
 
 def _back_to(asked: TransferRow) -> ToPerson:

@@ -58,6 +58,7 @@ class Parcel:
     note: str = ""
     wants_answers: bool = False
     answers: str = ""
+    answers_folder: str = ""
 
     @property
     def is_to_room(self) -> bool:
@@ -120,7 +121,7 @@ async def bring(
     """Deliver a written transfer. Idempotent."""
     if transfer.room_id:
         await transfers.rooms.mark_handed(transfer.room_id, [file.file_id for file in files], transfer.transfer_id)
-    else:
+    if transfer.shelf_folder:
         for receipt in receipts:
             await land(transfers, transfer, receipt, files)
     await tell_offered(transfers, [receipt.person_id for receipt in receipts], transfer.transfer_id)
@@ -164,6 +165,7 @@ def _transfer(transfers: Transfers, transfer_id: TransferId, parcel: Parcel) -> 
         note=parcel.note,
         wants_answers=parcel.wants_answers,
         answers=parcel.answers,
+        answers_folder=parcel.answers_folder,
         offered=len(parcel.receivers),
     )
 
