@@ -8,7 +8,7 @@ import pytest
 
 from satchel.features.shelf.model import BytesGone, FileId, FolderId, UserId
 from satchel.features.shelf.records import object_key
-from satchel.features.shelf.service.shelf_copies import Copy, discard, gather, keep, locate
+from satchel.features.shelf.service.shelf_copies import Copy, discard, gather, keep_all, locate
 from satchel.kernel.errors import NotFound, TooLarge
 from satchel.kernel.ids import derived_id, new_id
 from satchel.kernel.names import FileName
@@ -75,17 +75,19 @@ async def test_what_is_not_there_is_in_the_bin_or_is_too_much_is_not_gathered(
 
 async def test_a_copy_is_kept_once_and_the_source_stays(satchel: Satchel, ann: Caller, bob: Caller) -> None:
     copy, shelf, person = await a_copy(satchel, ann), shelf_of(satchel), UserId(bob.user_id)
-    first = await keep(shelf, person, copy)
-    assert await keep(shelf, person, copy) == first
+    await keep_all(shelf, person, [copy])
+    first = await check_shelf(satchel, bob)
+    await keep_all(shelf, person, [copy])
+    assert await check_shelf(satchel, bob) == first
     assert [file.file_id for file in await check_shelf(satchel, bob)] == [copy.file_id]
     assert len(await check_shelf(satchel, ann)) == 1
 
 
 async def test_a_copy_in_the_bin_comes_back(satchel: Satchel, ann: Caller, bob: Caller) -> None:
     copy, shelf, person = await a_copy(satchel, ann), shelf_of(satchel), UserId(bob.user_id)
-    await keep(shelf, person, copy)
+    await keep_all(shelf, person, [copy])
     await bob("DELETE", f"/shelf/files/{copy.file_id}")
-    await keep(shelf, person, copy)
+    await keep_all(shelf, person, [copy])
     assert [file.file_id for file in await check_shelf(satchel, bob)] == [copy.file_id]
 
 
@@ -93,13 +95,13 @@ async def test_a_copy_of_nothing_is_refused(satchel: Satchel, ann: Caller, bob: 
     copy = await a_copy(satchel, ann)
     await satchel.stores.objects.delete(copy.source_key)
     with pytest.raises(BytesGone):
-        await keep(shelf_of(satchel), UserId(bob.user_id), copy)
-    assert await names(bob) == []
+        await keep_all(shelf_of(satchel), UserId(bob.user_id), [copy])
+    assert await check_shelf(satchel, bob, leftovers=True) == []
 
 
 async def test_a_discarded_copy_leaves_nothing(satchel: Satchel, ann: Caller, bob: Caller) -> None:
     copy, shelf, person = await a_copy(satchel, ann), shelf_of(satchel), UserId(bob.user_id)
-    await keep(shelf, person, copy)
+    await keep_all(shelf, person, [copy])
     await discard(shelf, person, [copy.file_id, "unknown"])
     assert await check_shelf(satchel, bob) == []
     assert len(await check_shelf(satchel, ann)) == 1
@@ -124,14 +126,14 @@ async def test_a_crash_at_any_step_of_keeping_a_copy_loses_and_leaks_nothing(
         number += 1
         copy, person = await a_copy(satchel, ann), UserId(bob.user_id)
         try:
-            await keep(Dying(number, kill).shelf(shelf_of(satchel)), person, copy)
+            await keep_all(Dying(number, kill).shelf(shelf_of(satchel)), person, [copy])
             finished = True
         except Killed:
             satchel.clock.advance(24 * 3600 + 1)
             await satchel.housekeep()
             files = await check_shelf(satchel, bob, leftovers=True)
             assert await stored_keys(satchel, f"user/{bob.user_id}/") == [object_key(file) for file in files]
-            await keep(shelf_of(satchel), person, copy)
+            await keep_all(shelf_of(satchel), person, [copy])
         await check_shelf(satchel, bob)
         await discard(shelf_of(satchel), person, [copy.file_id])
     assert number > 5
@@ -144,7 +146,7 @@ async def test_a_sweep_at_any_step_of_keeping_a_copy_does_no_harm(satchel: Satch
         number += 1
         copy = await a_copy(satchel, ann)
         meddling = Meddling(number, satchel.housekeep)
-        await keep(meddling.shelf(shelf_of(satchel)), UserId(bob.user_id), copy)
+        await keep_all(meddling.shelf(shelf_of(satchel)), UserId(bob.user_id), [copy])
         await check_shelf(satchel, bob)
     assert number > 5
 
@@ -160,5 +162,5 @@ async def test_a_folder_that_is_gone_is_replaced_by_the_top(satchel: Satchel, an
         content_type=copy.content_type,
         folder_id=FolderId("gone"),
     )
-    await keep(shelf_of(satchel), UserId(bob.user_id), elsewhere)
+    await keep_all(shelf_of(satchel), UserId(bob.user_id), [elsewhere])
     assert await names(bob) == ["theirs.txt"]

@@ -1,12 +1,14 @@
 """Files from one shelf to another by e-mail address: they land at once, and wait to be seen."""
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
-from tests.application import Caller, Satchel
+from tests.application import Caller, Satchel, running_satchel
 from tests.features.shelf.given import check_shelf, made, names, uploaded
 from tests.features.transfers.given import a_file_sent, by_email, counts, history, seen, slug, waiting
+from tests.features.transfers.meddling import Before, nothing
 
 
 async def test_a_file_lands_on_the_shelf_of_an_absent_person_and_waits_to_be_seen(
@@ -218,6 +220,22 @@ async def test_many_files_are_all_there_though_lists_show_the_first_ten(
         assert content.content == b"%d" % place
     assert (await bob("GET", f"/transfers/{sent['transfer_id']}/files/123/content")).status_code == 404
     assert (await bob("GET", f"/transfers/{sent['transfer_id']}/files/-1/content")).status_code == 404
+
+
+async def test_many_files_are_written_together(tmp_path: Path) -> None:
+    writing = Before()
+    async with running_satchel(tmp_path, sign_up="open", through=writing.through) as satchel:
+        ann, bob = satchel.caller(), satchel.caller()
+        await ann.sign_up("ann@example.org")
+        await bob.sign_up("bob@example.org")
+        folder = await made(ann, "Many")
+        for number in range(200):
+            await uploaded(satchel, ann, f"{number:03}.txt", b"%d" % number, folder_id=folder)
+        writing.the_write(1_000_000, nothing)
+        assert (await by_email(ann, folder))["state"] == "shelved"
+        # Each is copied once, and its rows stand in a transaction with those of others.
+        assert 1_000_000 - writing.countdown < 200 + 30
+        assert len(await check_shelf(satchel, bob)) == 200
 
 
 async def test_more_files_than_a_transfer_can_hold_are_refused_and_nothing_is_sent(

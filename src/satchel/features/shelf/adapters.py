@@ -290,30 +290,26 @@ class ShelfFiles:
     async def admit(self, user_id: str, folder_id: str | None, size_bytes: int) -> None:
         await shelf_copies.admit(self.shelf, UserId(user_id), FolderId(folder_id or ROOT), size_bytes)
 
-    async def keep(
-        self,
-        user_id: str,
-        file: HandedFile,
-        *,
-        file_id: str,
-        folder_id: str | None,
-        top: str,
-        came_by: str,
+    async def keep_all(
+        self, user_id: str, files: Sequence[HandedFile], *, folder_id: str | None, top: str, came_by: str
     ) -> None:
-        copy = shelf_copies.Copy(
-            file_id=FileId(file_id),
-            source_key=file.key,
-            name=file.name,
-            size_bytes=file.size_bytes,
-            sha256=file.sha256,
-            content_type=file.content_type,
-            folder_id=FolderId(folder_id or ROOT),
-            folders=kept_path(file.folder if folder_id else f"{top}/{file.folder}"),
-            came_by=came_by,
-            modified_at=file.modified_at,
-            executable=file.executable,
-        )
-        await shelf_copies.keep(self.shelf, UserId(user_id), copy)
+        copies = [
+            shelf_copies.Copy(
+                file_id=FileId(file.file_id),
+                source_key=file.key,
+                name=file.name,
+                size_bytes=file.size_bytes,
+                sha256=file.sha256,
+                content_type=file.content_type,
+                folder_id=FolderId(folder_id or ROOT),
+                folders=kept_path(file.folder if folder_id else f"{top}/{file.folder}"),
+                came_by=came_by,
+                modified_at=file.modified_at,
+                executable=file.executable,
+            )
+            for file in files
+        ]
+        await shelf_copies.keep_all(self.shelf, UserId(user_id), copies)
 
     async def discard(self, user_id: str, file_ids: Sequence[str]) -> None:
         await shelf_copies.discard(self.shelf, UserId(user_id), file_ids)

@@ -50,18 +50,11 @@ class Shelf(Protocol):
         """Raises `NotFound` if the folder is missing, `OutOfSpace` if it exceeds the quota."""
         ...
 
-    async def keep(
-        self,
-        user_id: str,
-        file: HandedFile,
-        *,
-        file_id: str,
-        folder_id: str | None,
-        top: str,
-        came_by: str,
+    async def keep_all(
+        self, user_id: str, files: Sequence[HandedFile], *, folder_id: str | None, top: str, came_by: str
     ) -> None:
-        """Copy a file onto the shelf under this id, in its own folders, below `top` if no folder
-        is named. Doing it again changes nothing. Raises `OutOfSpace`; `Gone` if there is no such object."""
+        """Copy files onto the shelf under the ids that they have, in their own folders, below `top` if no folder
+        is named. Doing it again changes nothing. Raises `OutOfSpace`; `Gone` if an object is missing."""
         ...
 
     async def discard(self, user_id: str, file_ids: Sequence[str]) -> None:

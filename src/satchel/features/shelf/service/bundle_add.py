@@ -1,4 +1,4 @@
-"""Stores many small files of a bundle at once, for the cost of a few.
+"""Stores many small files of a bundle, or many copies, at once, for the cost of a few.
 
 The order is that of `shelf_file_add`: rows of the bytes, then their objects, then files and all that goes with them.
 Each step is done for all files together. A file that cannot go that way (its name is taken, space is short, another
@@ -23,6 +23,7 @@ from satchel.features.shelf.service.shelf_file_add import (
     have_place,
     keep_upload,
     new_file,
+    put_object,
     referring,
     small_object,
     unreferenced,
@@ -36,6 +37,8 @@ from satchel.stores.ports.table import MAX_TRANSACTION_ITEMS, TransactionCancell
 
 # Of a file, its two places, and the check that no folder has its name.
 _WRITES_PER_FILE = 4
+# Each mostly waits for the disk, or for S3.
+_COPIES_AT_ONCE = 16
 # Files whose transaction only met another one are tried together this often; then each goes alone.
 _FEW_ATTEMPTS = replace(CONTENTION, attempts=5)
 
@@ -137,13 +140,27 @@ async def _stored(shelf: Shelf, placed: Sequence[_Placed]) -> dict[str, BlobRow]
     there = {blob.sha256: blob for blob in found}
     blobs = there | await _announced(shelf, [each.upload for sha256, each in first.items() if sha256 not in there])
     standing = await asyncio.gather(*(_is_standing(shelf, blob) for blob in blobs.values()))
-    missing = [
-        small_object(first[sha256].upload, object_key(blob), first[sha256].name)
-        for (sha256, blob), stands in zip(blobs.items(), standing, strict=True)
-        if not stands
-    ]
-    await shelf.objects.put_many(missing)
-    return blobs
+    missing = [blob for blob, stands in zip(blobs.values(), standing, strict=True) if not stands]
+    lost = await _store_objects(shelf, [(first[blob.sha256], object_key(blob)) for blob in missing])
+    return {sha256: blob for sha256, blob in blobs.items() if sha256 not in lost}
+
+
+async def _store_objects(shelf: Shelf, missing: Sequence[tuple[_Placed, str]]) -> set[str]:
+    """Store the bytes at their keys. Returns the digests of those whose source no longer exists."""
+    held = [small_object(each.upload, key, each.name) for each, key in missing if not each.upload.key]
+    await shelf.objects.put_many(held)
+    places = asyncio.Semaphore(_COPIES_AT_ONCE)
+
+    async def copied(placed: _Placed, key: str) -> str | None:
+        async with places:
+            try:
+                await put_object(shelf, placed.upload, key, placed.name)
+            except ObjectMissing:
+                return placed.upload.sha256
+            return None
+
+    copies = await asyncio.gather(*(copied(each, key) for each, key in missing if each.upload.key))
+    return {sha256 for sha256 in copies if sha256 is not None}
 
 
 async def _announced(shelf: Shelf, uploads: Sequence[Upload]) -> dict[str, BlobRow]:

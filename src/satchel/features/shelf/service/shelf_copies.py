@@ -1,30 +1,27 @@
 """Copies between shelves: the selected files of a sender with their folders, and the copies that a receiver keeps.
 
-A copy goes through the same steps as an upload, which end by deleting the uploaded object. The source has to stay, so
-it is first copied beside the person's own bytes (on a folder store that is a link). No row names that object, so
-garbage collection removes what a crash leaves of it.
+A copy goes through the same steps as an upload, many of them together as a bundle does. The source stays: no row
+names an object that a crash has left half copied, so garbage collection removes it.
 """
 
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 from dataclasses import dataclass
 
-from satchel.features.shelf.model import ROOT, BytesGone, EntryId, FileId, FolderId, UserId
-from satchel.features.shelf.records import FILE, OBJECTS_PREFIX, FileRow, FolderRow, object_key
-from satchel.features.shelf.service import purge, shelf_bin, shelf_file_add
+from satchel.features.shelf.model import ROOT, EntryId, FileId, FolderId, UserId
+from satchel.features.shelf.records import FILE, FileRow, FolderRow, object_key
+from satchel.features.shelf.service import bundle_add, purge, shelf_bin, shelf_file_add
 from satchel.features.shelf.service.context import MAX_ID_CHARACTERS, Shelf
 from satchel.features.shelf.service.files import entry_key, note_opening, read_entries
 from satchel.features.shelf.service.folder_walk import walk
 from satchel.features.shelf.service.folders import Ways, check_depth, find_way
 from satchel.features.shelf.service.placement import Entry
-from satchel.kernel.errors import NotFound, TooLarge
+from satchel.kernel.errors import NotFound, SatchelError, TooLarge
 from satchel.kernel.handed_file import HandedFile
-from satchel.kernel.ids import new_id
 from satchel.kernel.names import FileName
-from satchel.stores.ports.objects import ObjectMissing
 
-# Garbage collection can run between the two copies, but hardly twice.
-_ATTEMPTS = 3
+# So many go together. Each such step can be repeated by itself after a crash.
+TOGETHER = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,21 +88,34 @@ async def admit(shelf: Shelf, user_id: UserId, folder_id: FolderId, size_bytes: 
     await shelf_file_add.check_room(shelf, user_id, size_bytes)
 
 
-async def keep(shelf: Shelf, user_id: UserId, copy: Copy) -> FileRow:
-    """Make a file of a copy. Idempotent: a repeat returns the same file, restored if it was in the bin."""
-    kept = await FILE.get(shelf.tables, user_id=user_id, file_id=copy.file_id)
-    if kept is not None and kept.deleted_at:
-        await shelf_bin.leave_bin(shelf, user_id, EntryId(copy.file_id))
-    elif kept is not None and await Ways(shelf, user_id).to(kept.folder_id) is None:
-        # It went to the bin with its folder, which stays there.
-        await purge.delete_at_once(shelf, user_id, copy.file_id)
-        kept = None
-    if kept is not None:
-        return kept
-    for _ in range(_ATTEMPTS):
-        with suppress(BytesGone):
-            return await _keep_staged(shelf, user_id, copy)
-    raise BytesGone("The content of this file is no longer stored.")
+async def keep_all(shelf: Shelf, user_id: UserId, copies: Sequence[Copy]) -> None:
+    """Make files of copies. Idempotent: a repeat leads to the same files, restored if they were in the bin.
+
+    When it raises, any number of them may be there.
+    """
+    for start in range(0, len(copies), TOGETHER):
+        some = copies[start : start + TOGETHER]
+        there = await _kept(shelf, user_id, [copy.file_id for copy in some])
+        uploads = [_upload(user_id, copy) for copy in some if copy.file_id not in there]
+        for outcome in await bundle_add.keep_uploads(shelf, uploads):
+            if isinstance(outcome, SatchelError):
+                raise outcome
+
+
+async def _kept(shelf: Shelf, user_id: UserId, file_ids: Sequence[FileId]) -> set[FileId]:
+    """Which of these files are on the shelf, after those in the bin were restored."""
+    found = await shelf.tables.get_many(FILE.table, [FILE.key(user_id=user_id, file_id=each) for each in file_ids])
+    kept: set[FileId] = set()
+    ways = Ways(shelf, user_id)
+    for file in (FILE.read(item) for item in found if item is not None):
+        if file.deleted_at:
+            await shelf_bin.leave_bin(shelf, user_id, EntryId(file.file_id))
+        elif await ways.to(file.folder_id) is None:
+            # It went to the bin with its folder, which stays there.
+            await purge.delete_at_once(shelf, user_id, file.file_id)
+            continue
+        kept.add(file.file_id)
+    return kept
 
 
 async def discard(shelf: Shelf, user_id: UserId, file_ids: Sequence[str]) -> None:
@@ -114,16 +124,12 @@ async def discard(shelf: Shelf, user_id: UserId, file_ids: Sequence[str]) -> Non
         await purge.delete_at_once(shelf, user_id, FileId(file_id))
 
 
-async def _keep_staged(shelf: Shelf, user_id: UserId, copy: Copy) -> FileRow:
-    staged = f"{OBJECTS_PREFIX}{user_id}/{copy.sha256}.{new_id(shelf.clock)}"
-    try:
-        await shelf.objects.copy(copy.source_key, staged)
-    except ObjectMissing as error:
-        raise BytesGone("The content of this file is no longer stored.") from error
-    upload = shelf_file_add.Upload(
+def _upload(user_id: UserId, copy: Copy) -> shelf_file_add.Upload:
+    return shelf_file_add.Upload(
         user_id=user_id,
         file_id=copy.file_id,
-        key=staged,
+        key=copy.source_key,
+        is_copy=True,
         name=copy.name,
         content_type=copy.content_type,
         size_bytes=copy.size_bytes,
@@ -135,10 +141,6 @@ async def _keep_staged(shelf: Shelf, user_id: UserId, copy: Copy) -> FileRow:
         modified_at=copy.modified_at,
         executable=copy.executable,
     )
-    try:
-        return await shelf_file_add.keep_upload(shelf, upload)
-    finally:
-        await shelf.objects.delete(staged)
 
 
 async def _find(shelf: Shelf, user_id: UserId, ways: Ways, entry_id: str) -> Entry:

@@ -46,13 +46,15 @@ ORIGINAL_NAME = "original-name"
 class Upload:
     """Uploaded bytes for a person's shelf, the id that the file will have, and its folder.
 
-    The bytes are stored at `key` or, if there is none, are small and held in `data`.
+    The bytes are stored at `key` or, if there is none, are small and held in `data`. Those of a copy (`is_copy`) are
+    somebody's file, and stay where they are.
     """
 
     user_id: UserId
     file_id: FileId
     key: str = ""
     data: bytes = b""
+    is_copy: bool = False
     name: str
     content_type: str
     size_bytes: int
@@ -76,7 +78,7 @@ async def keep_upload(shelf: Shelf, upload: Upload) -> FileRow:
     if replaced is not None:
         await versions.drop_surplus(shelf, replaced)
     kept = replaced or await _keep_new(shelf, upload)
-    if upload.key:
+    if upload.key and not upload.is_copy:
         await shelf.objects.delete(upload.key)
     await shelf.pictures.make([pictured(kept)])
     return kept
@@ -200,7 +202,7 @@ async def _store_bytes(shelf: Shelf, upload: Upload, name: FileName) -> BlobRow:
             await shelf.objects.head(object_key(blob))
             return blob
     try:
-        await _put_object(shelf, upload, object_key(blob), name)
+        await put_object(shelf, upload, object_key(blob), name)
     except ObjectMissing as error:
         # Another call may have finished the same upload at this moment.
         if await FILE.get(shelf.tables, user_id=upload.user_id, file_id=upload.file_id) is None:
@@ -209,7 +211,7 @@ async def _store_bytes(shelf: Shelf, upload: Upload, name: FileName) -> BlobRow:
     return blob
 
 
-async def _put_object(shelf: Shelf, upload: Upload, key: str, name: FileName) -> None:
+async def put_object(shelf: Shelf, upload: Upload, key: str, name: FileName) -> None:
     if upload.key:
         await shelf.objects.copy(upload.key, key, metadata={ORIGINAL_NAME: name})
     else:

@@ -25,9 +25,10 @@ def saved_id(transfer_id: TransferId, place: int) -> str:
     return derived_id(transfer_id, str(place))
 
 
-def handed(file: TransferFile, key: str) -> HandedFile:
+def handed(transfer_id: TransferId, file: TransferFile, key: str) -> HandedFile:
+    """A file as it will be on the receiver's shelf, with its bytes at the key."""
     return HandedFile(
-        file_id=file.file_id,
+        file_id=saved_id(transfer_id, file.place),
         name=file.name,
         folder=file.folder,
         key=key,

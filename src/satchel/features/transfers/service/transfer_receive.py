@@ -19,7 +19,6 @@ from satchel.features.transfers.model import (
 )
 from satchel.features.transfers.records import CHALLENGE, RECEIPT, ReceiptRow, TransferRow
 from satchel.features.transfers.service import history, receipts, transfer_contents
-from satchel.features.transfers.service.concurrency import run_concurrently
 from satchel.features.transfers.service.context import Transfers
 from satchel.features.transfers.service.history import Involved
 from satchel.features.transfers.service.transfer_end import noted, take_from_shelf
@@ -178,18 +177,15 @@ async def _copy(transfers: Transfers, involved: Involved, files: Sequence[Transf
         raise FilesGone(transfer_contents.GONE)
     await transfers.shelf.admit(involved.person_id, folder_id, sum(file.size_bytes for file in files))
 
-    async def keep(file: TransferFile) -> None:
-        await transfers.shelf.keep(
-            involved.person_id,
-            transfer_contents.handed(file, keys[file.place]),
-            file_id=transfer_contents.saved_id(involved.transfer.transfer_id, file.place),
-            folder_id=folder_id,
-            top=involved.transfer.shelf_folder or RECEIVED_FOLDER,
-            came_by=involved.transfer.transfer_id,
-        )
-
+    transfer = involved.transfer
     try:
-        await run_concurrently(files, keep)
+        await transfers.shelf.keep_all(
+            involved.person_id,
+            [transfer_contents.handed(transfer.transfer_id, file, keys[file.place]) for file in files],
+            folder_id=folder_id,
+            top=transfer.shelf_folder or RECEIVED_FOLDER,
+            came_by=transfer.transfer_id,
+        )
     except Gone as error:
         raise FilesGone(transfer_contents.GONE) from error
 
