@@ -153,6 +153,9 @@ def _analyse_version(
                     raise Stopped
                 digest.update(chunk)
                 read_bytes += len(chunk)
+                # One that grows as fast as it is read would never end.
+                if read_bytes > source.size_bytes:
+                    raise _Changed
                 moved(read_bytes)
             sha256 = digest.hexdigest()
         now = os.fstat(file.fileno())
