@@ -91,14 +91,15 @@ GROUPS = {
     "album_types": Group(
         "Albums, who sees them, and what changes of them do.",
         "ReaderView CoverView AlbumView AlbumList ActView ActedView PlannedAlbum AlbumName KnownPerson MoveView "
-        "OrphansView PlanView AlbumShareView PinView",
+        "OrphansView PlanView ClockSample ClockPlanView AlbumShareView PinView",
         unread={
             "CoverView": "placeholder ratio type version",
         },
     ),
     "photo_types": Group(
         "Photos: which are stored, and what is known of each.",
-        "KnownView KnownList VerifiedView VerifiedList PartView PositionView PhotoView PhotoColumns FoundPhotos",
+        "KnownView KnownList VerifiedView VerifiedList PartView PositionView PhotoView PhotoColumns FoundPhotos "
+        "DuplicateGroup DuplicateList Resolved CameraView CameraList",
         unread={
             "PhotoColumns": "durations_ms guessed versions placeholders ratios",
             "FoundPhotos": "looked_at",

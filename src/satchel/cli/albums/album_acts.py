@@ -1,15 +1,16 @@
 """Change an album: show what would move and who would newly see it, ask, do it, and say how to undo it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from msgspec import to_builtins
 
 from satchel.cli.albums.album_days import shown_days
-from satchel.cli.engine.api_types.album_types import ActedView, KnownPerson, MoveView, PlanView
+from satchel.cli.engine.api_types.album_types import ActedView, PlanView
 from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.resources.album_find import short_id
-from satchel.cli.engine.terminal.output import CommandFailed, note, paint, print_json, printable
+from satchel.cli.engine.resources.album_moves import move_lines, shown_photos
+from satchel.cli.engine.terminal.output import CommandFailed, note, print_json, printable
 from satchel.cli.engine.terminal.prompts import confirm
 
 
@@ -27,10 +28,10 @@ class AlbumAct:
     ) -> None:
         planned = self.client.call("POST", "/albums/plan", PlanView, {"change": plan})
         if not self.as_json:
-            for line in _plan_lines(planned):
+            for line in move_lines(planned.moves):
                 note(line)
         if planned.orphans is not None and not self.quarters:
-            count = _photos(planned.orphans.medias)
+            count = shown_photos(planned.orphans.medias)
             days = f"{planned.orphans.first[:10]} to {planned.orphans.last[:10]}"
             raise CommandFailed(
                 f"{count} of {days} would be in no album. Give --quarters to make albums of a quarter year for them."
@@ -46,39 +47,12 @@ class AlbumAct:
         if acted.album is not None:
             album = acted.album
             days = shown_days(album.start, album.end)
-            print(printable(f"  {album.name}, {days}, {_photos(album.medias)}, id {short_id(album)}"))
+            print(printable(f"  {album.name}, {days}, {shown_photos(album.medias)}, id {short_id(album)}"))
         if acted.act is not None:
             print(f"To undo it: satchel album undo {acted.act.act_id}")
-
-
-def _plan_lines(planned: PlanView) -> Iterator[str]:
-    for move in planned.moves:
-        source, target = printable(move.source.name), printable(move.target.name)
-        yield f"{_photos(move.medias)} would move: {source} → {target}"
-        yield from _audience(move)
-    if not planned.moves:
-        yield "No photo would move."
-
-
-def _audience(move: MoveView) -> Iterator[str]:
-    if move.newly:
-        yield paint(f"  newly seen by {_people(move.newly)}", "strong")
-    if move.links:
-        links = "1 public link" if move.links == 1 else f"{move.links:,} public links"
-        yield paint(f"  newly seen by everybody with {links}", "strong")
-    if move.no_longer:
-        yield f"  no longer seen by {_people(move.no_longer)}"
-
-
-def _people(people: list[KnownPerson]) -> str:
-    return ", ".join(printable(f"{each.name} <{each.email}>" if each.name else each.email) for each in people)
 
 
 def _question(planned: PlanView) -> str:
     if planned.album is None:
         return "The album will be deleted, its photos will not."
     return printable(f"{planned.album.name}: {shown_days(planned.album.start, planned.album.end)}.")
-
-
-def _photos(count: int) -> str:
-    return "1 photo" if count == 1 else f"{count:,} photos"

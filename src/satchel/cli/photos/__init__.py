@@ -1,4 +1,4 @@
-"""`satchel photos`: back up photos, ask whether they are stored, propose albums, find and export photos."""
+"""`satchel photos`: back up photos, verify, propose albums, find, correct clocks, sort out duplicates, export."""
 
 import sys
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from satchel.cli.engine.command.common_options import JsonLines, Limit, Server
+from satchel.cli.engine.command.common_options import Json, JsonLines, Limit, Server
 from satchel.cli.engine.command.typer_internals import Verb, verb_group
 from satchel.cli.engine.terminal.output import CommandFailed, Misused, note
 
@@ -140,6 +140,82 @@ def find(
         asked |= {"favourite": "true"} if favourites else {}
         if not find_photos(client, asked, most=int(limit), as_json=json):
             raise CommandFailed("No photo was found.")
+
+
+@photos.command(cls=Verb)
+def clock(
+    camera: Annotated[
+        str | None, typer.Argument(metavar="CAMERA", help="Its name or serial number. Without it, cameras are listed.")
+    ] = None,
+    by: Annotated[
+        str | None, typer.Option("--by", metavar="AMOUNT", help="What to add to the times: +1h, -2d3h30m, +45s.")
+    ] = None,
+    album: Annotated[str | None, typer.Option("--album", metavar="ALBUM", help="Only photos of this album.")] = None,
+    start: Annotated[str | None, typer.Option("--from", metavar="DAY", help="From this day, with --to.")] = None,
+    end: Annotated[str | None, typer.Option("--to", metavar="DAY", help="To this day, included.")] = None,
+    undo: Annotated[str | None, typer.Option("--undo", metavar="ACT", help="Undo a correction, by its id.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would change.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do it without asking.")] = False,
+    json: Json = False,
+    server: Server = None,
+) -> None:
+    """Correct the clock of a camera in an album or some days, after saying what would move; or list cameras."""
+    from satchel.cli.engine.http.client import open_client
+    from satchel.cli.engine.resources.album_find import find_album
+    from satchel.cli.photos.clock_correct import CameraClock, shift_of, undo_correction
+
+    if undo is not None:
+        if camera or by or album or start or end:
+            raise Misused("--undo needs nothing but the id that the correction has printed.")
+        with open_client(server) as client:
+            undo_correction(client, undo, dry_run=dry_run, yes=yes, as_json=json)
+        return
+    if bool(album) == bool(start and end):
+        raise Misused("Say where its clock was wrong: give --album, or --from and --to.")
+    if (camera is None) != (by is None):
+        raise Misused("Give both a camera and --by, or neither to list the cameras.")
+    seconds = 0 if by is None else shift_of(by)
+    with open_client(server) as client:
+        album_id = find_album(client, album).album_id if album else ""
+        work = CameraClock(client, album_id, start or "", end or "", as_json=json)
+        if camera is None:
+            work.list_cameras()
+        else:
+            work.correct(camera, seconds, dry_run=dry_run, yes=yes)
+
+
+@photos.command(cls=Verb)
+def duplicates(
+    group: Annotated[
+        str | None, typer.Argument(metavar="GROUP", help="A group to decide about. Without it, all are listed.")
+    ] = None,
+    keep: Annotated[
+        list[str] | None, typer.Option("--keep", metavar="PHOTO", help="Keep this one; can be given again.")
+    ] = None,
+    keep_best: Annotated[bool, typer.Option("--keep-best", help="Keep the one that is marked as best.")] = False,
+    different: Annotated[bool, typer.Option("--different", help="They are different photos: keep all.")] = False,
+    limit: Limit = "1000",
+    yes: Annotated[bool, typer.Option("--yes", help="Do it without asking.")] = False,
+    json: JsonLines = False,
+    server: Server = None,
+) -> None:
+    """List photos that look alike, in groups; or keep some of a group and move the others into the bin."""
+    from satchel.cli.engine.http.client import open_client
+    from satchel.cli.photos.photo_duplicates import dismiss, keep_some, list_groups
+
+    if not limit.isdigit() or not int(limit):
+        raise Misused("--limit is a number, such as 100.")
+    wishes = sum([bool(keep), keep_best, different])
+    if wishes != (group is not None):
+        raise Misused("Name one group, and give one of --keep, --keep-best and --different; or neither to list groups.")
+    with open_client(server) as client:
+        if group is None:
+            if not list_groups(client, most=int(limit), as_json=json) and not json:
+                print("No photos look alike.")
+        elif different:
+            dismiss(client, group, as_json=json)
+        else:
+            keep_some(client, group, keep or [], best=keep_best, yes=yes, as_json=json)
 
 
 @photos.command(cls=Verb)

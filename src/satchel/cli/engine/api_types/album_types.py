@@ -118,6 +118,26 @@ class PlanView(msgspec.Struct, frozen=True, kw_only=True):
     orphans: OrphansView | None = None
 
 
+class ClockSample(msgspec.Struct, frozen=True, kw_only=True):
+    """A media, its local time now, and the one that it would have."""
+
+    id: str
+    before: str
+    after: str
+
+
+class ClockPlanView(msgspec.Struct, frozen=True, kw_only=True):
+    """What a correction would do: how many medias would have another time, and which would move to other albums."""
+
+    medias: int
+    first: str | None = None
+    last: str | None = None
+    new_first: str | None = None
+    new_last: str | None = None
+    moves: list[MoveView]
+    samples: list[ClockSample]
+
+
 class AlbumShareView(msgspec.Struct, frozen=True, kw_only=True):
     """Somebody who sees an album. Their name is null if they have no account."""
 

@@ -113,3 +113,47 @@ class FoundPhotos(msgspec.Struct, frozen=True, kw_only=True):
     photos: PhotoColumns
     names: list[str]
     cursor: str | None = None
+
+
+class DuplicateGroup(msgspec.Struct, frozen=True, kw_only=True):
+    """Photos that look alike. All lists are columns; `best` is the place of the one that is worth keeping most."""
+
+    group_id: str
+    photos: PhotoColumns
+    names: list[str]
+    sizes: list[int]
+    widths: list[int]
+    heights: list[int]
+    album_ids: list[str]
+    best: int
+
+
+class DuplicateList(msgspec.Struct, frozen=True, kw_only=True):
+    """A page of groups, and the cursor of the next. A page may be empty though there is more."""
+
+    groups: list[DuplicateGroup]
+    cursor: str | None = None
+
+
+class Resolved(msgspec.Struct, frozen=True, kw_only=True):
+    """How many photos are in the bin now."""
+
+    deleted: int
+
+
+class CameraView(msgspec.Struct, frozen=True, kw_only=True):
+    """A camera: its name, how many medias are from it, and the first and last of their local times."""
+
+    camera: str
+    make: str
+    model: str
+    serial: str | None = None
+    medias: int
+    first: str
+    last: str
+
+
+class CameraList(msgspec.Struct, frozen=True, kw_only=True):
+    """Cameras, the one with most medias first."""
+
+    cameras: list[CameraView]
