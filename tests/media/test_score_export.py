@@ -1,5 +1,6 @@
 """Annotated PDFs: images stay as they were, ink and notes stay lines, and text in any script comes out."""
 
+import io
 import re
 import zlib
 from collections.abc import AsyncGenerator, Sequence
@@ -14,7 +15,7 @@ from satchel.media.export_file import ExportTooLarge
 from satchel.media.score_pages import ExportPage, Ink, MadePage, PageOptions, PageSource, PagesRefused, ScorePages
 from satchel.stores.ports.objects import SmallObject
 from tests.application import Satchel, running_satchel
-from tests.media.made_scores import musicxml, pdf, pdfium
+from tests.media.made_scores import locked_pdf, musicxml, pdf, pdfium
 from tests.media.samples import flag, jpeg, png, turned
 
 # Real pictures are made here, in processes of their own.
@@ -63,7 +64,7 @@ def is_near(found: tuple[int, int, int], wanted: tuple[int, int, int]) -> bool:
     return max(abs(a - b) for a, b in zip(found, wanted, strict=True)) < 40
 
 
-async def test_images_come_out_as_they_were_with_ink_above_them(satchel: Satchel, pages: ScorePages) -> None:
+async def test_images_come_out_as_they_were_with_above_them(satchel: Satchel, pages: ScorePages) -> None:
     sources = {"x/jpeg": jpeg(), "x/png": png(), "x/turned": turned(6), "x/clear": png(flag().bandjoin(255))}
     for key, content in sources.items():
         await keep(satchel, key, content)
@@ -143,6 +144,49 @@ async def test_a_page_that_is_no_image_is_refused_and_the_next_export_works(
     with pytest.raises(ExportTooLarge):
         await exported(pages, [ExportPage(key="x/good", kind="png")] * 2_001)
     assert len(pdfium.PdfDocument(await exported(pages, [ExportPage(key="x/good", kind="png")] * 3))) == 3
+
+
+def source_of_turned_pages() -> bytes:
+    """Four pages with a red box at the lower left, cropped at the left and turned by 0, 90, 180 and 270 degrees."""
+    document = pdfium.PdfDocument(pdf(4))
+    for number, page in enumerate(document):
+        page.set_cropbox(20, 0, 420, 595)
+        page.set_rotation(90 * number)
+    out = io.BytesIO()
+    document.save(out)
+    return out.getvalue().replace(b"0 0 0 rg", b"1 0 0 rg")
+
+
+async def test_pages_of_a_pdf_stay_lines_below_the_ink(satchel: Satchel, pages: ScorePages) -> None:
+    content = source_of_turned_pages()
+    await keep(satchel, "x/pdf", content)
+    async with aclosing(pages.make(PageSource("x/pdf", "a.pdf", "pdf"), PageOptions(width=420))) as making:
+        made = [page async for page in making if isinstance(page, MadePage)]
+    for page in made:
+        await keep(satchel, f"x/{page.number}", page.body)
+    above = Ink(kind="pen", colour="#0000ff", width=300, stroke=_EVEN)
+    plan = [
+        ExportPage(key=f"x/{page.number}", kind=page.kind, source_key="x/pdf", source_page=page.number, marks=[above])
+        for page in made
+    ]
+    body = await exported(pages, [*plan, plan[0]])
+    document, source = pdfium.PdfDocument(body), pdfium.PdfDocument(content)
+    # No page is an image, and each looks as in the source where there is no ink.
+    assert b"/Subtype/Image" not in body
+    assert body.count(b"/Subtype/Form") == 4
+    for number in range(4):
+        assert document[number].get_size() == pytest.approx(source[number].get_size(), abs=0.1)
+        for x, y in ((300, 9300), (300, 300), (9700, 300), (9700, 9300), (800, 1500), (5000, 8000)):
+            assert is_near(colour_at(document, number, x, y), colour_at(source, number, x, y)), (number, x, y)
+        assert is_near(colour_at(document, number, 5000, 5000), (0, 0, 255))
+
+
+async def test_a_source_that_cannot_be_read_leaves_the_images(satchel: Satchel, pages: ScorePages) -> None:
+    await keep(satchel, "x/image", png())
+    for name, content in (("torn", pdf(2)[:300]), ("locked", locked_pdf()), ("nothing", b"no PDF")):
+        await keep(satchel, f"x/{name}", content)
+        body = await exported(pages, [ExportPage(key="x/image", kind="png", source_key=f"x/{name}")])
+        assert b"/Subtype/Image" in body and len(pdfium.PdfDocument(body)) == 1
 
 
 async def test_rendered_pages_of_a_pdf_can_be_exported_again(satchel: Satchel, pages: ScorePages) -> None:

@@ -11,6 +11,7 @@ from satchel.kernel.errors import TooLarge
 from satchel.media.export_plan import (
     MAX_EXPORT_BYTES,
     MAX_EXPORT_PAGES,
+    MAX_SOURCE_BYTES,
     ExportPage,
     ExportPlan,
     PlannedPage,
@@ -42,7 +43,13 @@ async def collected(
         total += length
     if total > MAX_EXPORT_BYTES:
         raise ExportTooLarge("These pages have too many bytes for one PDF. Export fewer.")
-    planned = [PlannedPage(*places[page.key], page) for page in pages]
+    for key in dict.fromkeys(page.source_key for page in pages if page.source_key):
+        length = (await objects.head(key)).size_bytes
+        # Where there is no room for a source, the images of its pages are shown.
+        if length <= MAX_SOURCE_BYTES and total + length <= MAX_EXPORT_BYTES:
+            places[key] = (total, length)
+            total += length
+    planned = [PlannedPage(*places[page.key], page, *places.get(page.source_key, (0, 0))) for page in pages]
     plan = encode_plan(ExportPlan(title=title, composer=composer, pages=planned))
     in_memory = total + len(plan) <= MAX_MEMORY_BYTES
     file: BinaryIO = os.fdopen(os.memfd_create("export"), "w+b") if in_memory else tempfile.TemporaryFile()  # noqa: SIM115

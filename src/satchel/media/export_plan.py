@@ -8,6 +8,8 @@ from satchel.media.score_jobs import PageKind
 
 MAX_EXPORT_PAGES = 2_000
 MAX_EXPORT_BYTES = 512 * 1024 * 1024
+# A PDF whose pages are put in as they are is in memory meanwhile.
+MAX_SOURCE_BYTES = 128 * 1024 * 1024
 
 
 class Ink(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -27,21 +29,28 @@ class Ink(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ExportPage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A page by the key of its image. `bookmark` names what begins on it."""
+    """A page by the key of its image. `bookmark` names what begins on it.
+
+    A page that was made of a PDF has its key, and its number in it, counted from 0.
+    """
 
     key: str
     kind: PageKind
     rotation: int = 0
     marks: list[Ink] = []
     bookmark: str = ""
+    source_key: str = ""
+    source_page: int = 0
 
 
 class PlannedPage(msgspec.Struct, frozen=True, array_like=True):
-    """A page, and where in the file that the process gets its image is."""
+    """A page, and where in the file that the process gets its image is, and the PDF that it is of."""
 
     start: int
     length: int
     page: ExportPage
+    source_start: int = 0
+    source_length: int = 0
 
 
 class ExportPlan(msgspec.Struct, frozen=True, kw_only=True):

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from satchel.features.scores.item_records import item_key
 from satchel.features.scores.layout import IMPORTED, LayoutChoice
@@ -12,6 +12,8 @@ from satchel.features.scores.records import PageEntry
 from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.layout_view import lay_out
 from satchel.features.scores.service.mark_read import Marked, visible_marks
+from satchel.features.scores.service.page_set import read_items
+from satchel.features.scores.service.page_source import source_pages
 from satchel.features.scores.service.score_find import Found, Viewer, read_whole
 from satchel.kernel.errors import Invalid, NotFound
 from satchel.media.score_jobs import PageKind
@@ -50,6 +52,9 @@ class Sheet:
     key: str
     kind: StoredKind
     rotation: int
+    # The PDF that it was made of, and its number in it.
+    source_key: str = ""
+    source_page: int = 0
 
 
 async def export_score(
@@ -66,7 +71,7 @@ async def export_score(
     found = whole.found
     seen = visible_marks(whole, viewer) if with_marks else []
     if choice == IMPORTED:
-        pages = [sheet_of(found, page) for page in _pages(found, part_id)]
+        pages = await sheets_of(scores, found, _pages(found, part_id))
     elif part_id is not None:
         raise Invalid("Choose the pages of a part, or a layout, but not both.", field="part")
     else:
@@ -92,14 +97,26 @@ def plan_pages(found: Found, pages: Sequence[Sheet], seen: Sequence[Marked]) -> 
             rotation=page.rotation,
             marks=marks.get(page.page_id, []),
             bookmark=movements.get(page.page_id, ""),
+            source_key=page.source_key,
+            source_page=page.source_page,
         )
         for page in pages
     ]
 
 
-def sheet_of(found: Found, page: PageEntry) -> Sheet:
-    key = item_key(found.owner, found.score_id, page.item_id, page.kind)
-    return Sheet(page.page_id, key, page.kind, page.rotation)
+async def sheets_of(scores: Scores, found: Found, pages: Sequence[PageEntry]) -> list[Sheet]:
+    """Pages as they are. Those that were made of a PDF keep its lines."""
+    items = await read_items(scores, found)
+    place = (found.owner, found.score_id)
+    made_of = source_pages(items, list(pages))
+    sheets: list[Sheet] = []
+    for page in pages:
+        sheet = Sheet(page.page_id, item_key(*place, page.item_id, page.kind), page.kind, page.rotation)
+        if (source := made_of.get(page.item_id)) is not None and source.source.kind == "d":
+            key = item_key(*place, source.source.item_id, source.source.kind)
+            sheet = replace(sheet, source_key=key, source_page=source.number)
+        sheets.append(sheet)
+    return sheets
 
 
 async def stream_pages(scores: Scores, title: str, composer: str, pages: Sequence[ExportPage]) -> AsyncGenerator[bytes]:

@@ -14,7 +14,7 @@ import msgspec
 from satchel.features.scores.model import ScoreUnknown
 from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.mark_read import visible_marks
-from satchel.features.scores.service.score_export import Exported, NoPages, plan_pages, sheet_of, stream_pages
+from satchel.features.scores.service.score_export import Exported, NoPages, plan_pages, sheets_of, stream_pages
 from satchel.features.scores.service.score_find import Viewer, WholeScore, read_whole_of
 from satchel.features.scores.service.set_list_find import find_set_list
 from satchel.features.scores.set_list_records import SetListEntry, SetListRow
@@ -53,7 +53,7 @@ async def _pieces(scores: Scores, viewer: Viewer, row: SetListRow, *, with_marks
             whole = await read_whole_of(scores, viewer, entry.owner, entry.score_id)
         except ScoreUnknown:
             continue
-        pages += _entry_pages(whole, viewer, entry, number, room, with_marks=with_marks)
+        pages += await _entry_pages(scores, whole, viewer, entry, number, room, with_marks=with_marks)
     if not pages:
         raise NoPages("There are no pages to export. Add scores to the set list first.")
     async with aclosing(stream_pages(scores, row.name, "", pages)) as pieces:
@@ -61,8 +61,15 @@ async def _pieces(scores: Scores, viewer: Viewer, row: SetListRow, *, with_marks
             yield piece
 
 
-def _entry_pages(
-    whole: WholeScore, viewer: Viewer, entry: SetListEntry, number: int, room: _Room, *, with_marks: bool
+async def _entry_pages(
+    scores: Scores,
+    whole: WholeScore,
+    viewer: Viewer,
+    entry: SetListEntry,
+    number: int,
+    room: _Room,
+    *,
+    with_marks: bool,
 ) -> list[ExportPage]:
     data = whole.found.row.data
     by_id = {page.page_id: page for page in data.pages}
@@ -75,7 +82,7 @@ def _entry_pages(
     room.pages -= len(chosen)
     if min(room.pages, room.ink, room.marks) < 0:
         raise ExportTooLarge("This set list has too many pages or marks for one PDF. Export its scores one by one.")
-    pages = plan_pages(whole.found, [sheet_of(whole.found, page) for page in chosen], marks)
+    pages = plan_pages(whole.found, await sheets_of(scores, whole.found, chosen), marks)
     if pages:
         # On a page that is turned, they would be turned with it.
         notes = _notes("" if pages[0].rotation else entry.notes)

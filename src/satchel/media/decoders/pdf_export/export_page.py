@@ -1,4 +1,4 @@
-"""One page of the document: its image or its notes, and the ink on it."""
+"""One page of the document: its image, its notes or the page of a PDF, and the ink on it."""
 
 import mmap
 
@@ -8,6 +8,7 @@ from satchel.media.decoders.pdf_export.export_svg import draw_svg, svg_size
 from satchel.media.decoders.pdf_export.pdf_canvas import Canvas
 from satchel.media.decoders.pdf_export.pdf_number import number
 from satchel.media.decoders.pdf_export.pdf_writer import PdfWriter
+from satchel.media.decoders.pdf_export.vector_pages import VectorPage
 from satchel.media.export_plan import PlannedPage
 
 # The number of its object, its width and its height.
@@ -18,12 +19,23 @@ SHORT_EDGE, LONG_EDGE = 595.28, 841.89
 
 
 def write_page(
-    writer: PdfWriter, planned: PlannedPage, data: mmap.mmap, start: int, images: dict[int, PlacedImage]
+    writer: PdfWriter,
+    planned: PlannedPage,
+    data: mmap.mmap,
+    start: int,
+    images: dict[int, PlacedImage],
+    vector: VectorPage | None = None,
 ) -> None:
     page, canvas = planned.page, Canvas(writer)
     place = start + planned.start
     body = data[place : place + planned.length]
-    if page.kind == "svg":
+    if vector is not None:
+        width, height = vector.width, vector.height
+        canvas.add("q")
+        canvas.place(vector.matrix)
+        canvas.show(vector.form)
+        canvas.add("Q")
+    elif page.kind == "svg":
         width, height = _paper(*svg_size(body))
         draw_svg(canvas, body, width, height)
     else:

@@ -44,11 +44,15 @@ class PdfWriter:
     def add(self, body: str, number: int | None = None) -> int:
         return self._object(body.encode(), number)
 
-    def add_stream(self, fields: str, data: bytes, *, packed: bool = False) -> int:
+    def add_bytes(self, body: bytes, number: int) -> None:
+        self._object(body, number)
+
+    def add_stream(self, fields: str | bytes, data: bytes, *, packed: bool = False) -> int:
         """`packed` data is written as it is; its fields say how."""
+        head = fields.encode() if isinstance(fields, str) else fields
         if not packed:
-            data, fields = zlib.compress(data, 6), fields + "/Filter/FlateDecode"
-        return self._object(f"<<{fields}/Length {len(data)}>>stream\n".encode() + data + b"\nendstream", None)
+            data, head = zlib.compress(data, 6), head + b"/Filter/FlateDecode"
+        return self._object(b"<<%b/Length %d>>stream\n" % (head, len(data)) + data + b"\nendstream", None)
 
     def add_page(self, fields: str, content: bytes, bookmark: str) -> None:
         contents = self.add_stream("", content)
