@@ -53,6 +53,7 @@ __all__ = [
     "SourceFacts",
     "SourceKind",
     "guess_title",
+    "refusal_of",
     "source_kind",
 ]
 
@@ -112,6 +113,11 @@ _REFUSALS: dict[Refusal, type[PagesRefused]] = {
     "score-too-large": PagesTooLarge,
     "score-too-slow": PagesTooSlow,
 }
+
+
+def refusal_of(slug: str, reason: str) -> PagesRefused:
+    """A refusal that was told before."""
+    return next((kind for known, kind in _REFUSALS.items() if known == slug), PagesRefused)(reason)
 
 
 class ScorePages:

@@ -1,16 +1,19 @@
 """Links to scores: living, frozen to a snapshot, or to one part; a visitor sees pages and published marks, no more."""
 
+import asyncio
 from dataclasses import replace
 from typing import Any
 
 from satchel.features.scores.model import LinkTarget, ScoreId, link_target_of, new_stored_id, read_link_target
 from satchel.features.scores.service.context import Scores
+from satchel.features.scores.service.engrave_once import engrave_once
 from satchel.features.scores.service.page_import import run_imports
 from satchel.media.score_pages import ScorePages
+from satchel.stores.ports.objects import SmallObject
 from tests.application import Caller, Satchel
 from tests.features.links.given import give, given
 from tests.features.links.given import read as read_link
-from tests.features.scores.given import changed, created, layered, marked, paged, pen, read, sent, with_pages
+from tests.features.scores.given import changed, created, layered, marked, paged, pen, read, sent, slug, with_pages
 
 ABC = b"X:1\nT:Air\nM:4/4\nL:1/4\nK:D\nD E F G|A B c d|d c B A|G F E D|\n"
 
@@ -144,6 +147,50 @@ async def test_engraved_pages_are_shown_and_files_have_no_outline(
     path, params = await opened(visitor, given_folder)
     assert (await visitor("GET", f"{path}/outline", params=params)).status_code == 404
     assert (await visitor("GET", f"{path}/playback", params=params)).status_code == 404
+
+
+async def test_a_broken_file_is_not_engraved_again_for_each_visitor(
+    satchel: Satchel, ann: Caller, scores: Scores
+) -> None:
+    score = await created(ann)
+    await sent(ann, ABC, "air.abc", score=score["score_id"])
+    pages = ScorePages(satchel.stores.objects, children=1)
+    here = replace(scores, tables=satchel.stores.tables, objects=satchel.stores.objects, pages=pages)
+    assert await run_imports(here) == 1
+    await pages.close()
+    visitor = satchel.caller("192.0.2.1")
+    link = await given(ann, "score", score["link_thing"])
+    path, params = await opened(visitor, link)
+    (source,) = [
+        each.key for each in (await satchel.stores.objects.list("score/")).objects if each.key.endswith("source.abc")
+    ]
+    await satchel.stores.objects.put_many([SmallObject(source, b"X:1\nno key")])
+    assert slug(await visitor("GET", f"{path}/playback", params=params)) == "score-broken"
+    # Had it been tried again, it would have been found whole.
+    await satchel.stores.objects.put_many([SmallObject(source, ABC)])
+    assert slug(await visitor("GET", f"{path}/playback", params=params)) == "score-broken"
+    satchel.clock.advance(3600)
+    path, params = await opened(visitor, link)
+    together = [visitor("GET", f"{path}/playback", params=params) for _ in range(3)]
+    assert [answer.status_code for answer in await asyncio.gather(*together)] == [200, 200, 200]
+
+
+async def test_who_asks_meanwhile_waits_for_the_same(scores: Scores) -> None:
+    times: list[str] = []
+    begun, go_on = asyncio.Event(), asyncio.Event()
+
+    async def engrave() -> bytes:
+        times.append("once")
+        begun.set()
+        await go_on.wait()
+        return b"notes"
+
+    asked = [asyncio.ensure_future(engrave_once(scores, "score/a", engrave)) for _ in range(3)]
+    await begun.wait()
+    asked[0].cancel()
+    go_on.set()
+    assert await asyncio.gather(*asked[1:]) == [b"notes", b"notes"]
+    assert (times, scores.engraving) == (["once"], {})
 
 
 def test_what_links_name_is_read_as_it_was_written() -> None:

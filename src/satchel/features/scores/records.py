@@ -281,7 +281,10 @@ SCORE_SWEEP = EphemeralKey(
 SCORE_HERE = EphemeralKey(
     "score-here:{score_id}", "hash", owner=OWNER, about="Person id → who looks at a score, at which page, until when"
 )
-EPHEMERAL_KEYS = (SCORE_CREATED, SCORE_SWEEP, SCORE_HERE)
+SCORE_REFUSED = EphemeralKey(
+    "score-refused:{key}", "value", owner=OWNER, about="Key of what could not be engraved → slug and sentence, an hour"
+)
+EPHEMERAL_KEYS = (SCORE_CREATED, SCORE_SWEEP, SCORE_HERE, SCORE_REFUSED)
 
 
 def score_prefix(owner: OwnerId, score_id: ScoreId) -> str:

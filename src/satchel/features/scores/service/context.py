@@ -1,5 +1,6 @@
 """What every use case of scores needs, assembled once by the wiring."""
 
+import asyncio
 from dataclasses import dataclass, field
 
 from satchel.features.scores.layout import LayoutCache
@@ -32,6 +33,8 @@ class Scores:
     most_scores: int
     most_bytes: int
     layouts: LayoutCache = field(default_factory=LayoutCache)
+    # What is being engraved, by the key of the object that it becomes.
+    engraving: dict[str, "asyncio.Future[bytes]"] = field(default_factory=dict[str, "asyncio.Future[bytes]"])
     # How many writes fit into a transaction.
     most_writes: int = MAX_TRANSACTION_ITEMS
 

@@ -11,6 +11,7 @@ from satchel.features.scores.item_records import ItemEntry, ItemsRow, layout_key
 from satchel.features.scores.layout import IMPORTED, Layout, LayoutChoice
 from satchel.features.scores.model import ItemId
 from satchel.features.scores.service.context import Scores
+from satchel.features.scores.service.engrave_once import engrave_once
 from satchel.features.scores.service.page_source import source_of_pages
 from satchel.features.scores.service.score_find import NOBODY, Viewer
 from satchel.kernel.errors import Unauthenticated
@@ -37,7 +38,7 @@ async def get_layout(
             body = b"".join([piece async for piece in reading])
     except ObjectMissing:
         await _count(scores, choice, viewer)
-        body = await _make(scores, items, source, choice)
+        body = await engrave_once(scores, key, lambda: _make(scores, items, source, choice))
     layout = Layout(choice, decode_layout(body))
     scores.layouts.keep(key, layout, len(body))
     return layout

@@ -11,6 +11,7 @@ import msgspec
 from satchel.features.scores.item_records import ItemEntry, ItemsRow, layout_key
 from satchel.features.scores.layout import IMPORTED
 from satchel.features.scores.service.context import Scores
+from satchel.features.scores.service.engrave_once import engrave_once
 from satchel.features.scores.service.layout_view import LaidBar, lay_out
 from satchel.features.scores.service.page_source import source_of_pages
 from satchel.features.scores.service.score_find import Found
@@ -53,9 +54,14 @@ async def _get(scores: Scores, items: ItemsRow, source: ItemEntry) -> Played:
         async with scores.objects.read(key) as reading:
             body = b"".join([piece async for piece in reading])
     except ObjectMissing:
-        body = await scores.pages.playback(source_of_pages(items, source))
-        await scores.objects.put_many([SmallObject(key, body, "application/json")])
+        body = await engrave_once(scores, key, lambda: _make(scores, items, source, key))
     return _decode(body)
+
+
+async def _make(scores: Scores, items: ItemsRow, source: ItemEntry, key: str) -> bytes:
+    body = await scores.pages.playback(source_of_pages(items, source))
+    await scores.objects.put_many([SmallObject(key, body, "application/json")])
+    return body
 
 
 def _joined(each: Sequence[tuple[Played, int]]) -> Played:
