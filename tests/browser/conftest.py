@@ -4,6 +4,7 @@ import time
 from collections.abc import Generator
 from pathlib import Path
 from typing import Protocol
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, ViewportSize, expect, sync_playwright
@@ -151,10 +152,16 @@ def sign_in(page: Page, email: str, *, at: str = "/shelf") -> None:
     expect(page.locator("h1")).to_be_attached()
 
 
+def at_home(page: Page) -> None:
+    """Wait until home is there, which is where people come in."""
+    page.wait_for_url(lambda url: urlsplit(url).path == "/")
+    expect(page.locator("h1")).to_be_attached()
+
+
 def sign_in_by_hand(page: Page, email: str, password: str = PASSWORD) -> None:
     """Sign in through the page, whatever its language, and wait until the app is there."""
     page.goto("/sign-in")
     page.locator("input[type=email]").fill(email)
     page.locator("input[type=password]").fill(password)
     page.locator("button[type=submit]").click()
-    page.wait_for_url("**/shelf")
+    at_home(page)

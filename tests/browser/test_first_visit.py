@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import PASSWORD, OpenPage
+from tests.browser.conftest import PASSWORD, OpenPage, at_home
 
 pytestmark = pytest.mark.services
 
@@ -19,7 +19,8 @@ def test_the_first_visitor_sets_the_server_up_signs_out_and_signs_in_again(open_
     page.get_by_label("E-mail address").fill("ann@example.org")
     page.get_by_label("Password", exact=True).fill(PASSWORD)
     page.get_by_role("button", name="Create account").click()
-    page.wait_for_url("**/shelf")
+    at_home(page)
+    expect(page.get_by_role("heading", name="Three steps to begin")).to_be_visible()
 
     page.get_by_role("link", name="Account", exact=True).click()
     devices = page.get_by_role("list", name="Signed-in devices")

@@ -11,6 +11,7 @@ from tests.browser.conftest import (
     PASSWORD,
     OpenPage,
     access_cookie,
+    at_home,
     let_the_session_run_out,
     sign_in,
     sign_in_by_hand,
@@ -101,7 +102,7 @@ def test_somebody_is_invited_comes_in_is_suspended_and_let_in_again(open_page: O
     guest.get_by_label("E-mail address").fill("bob@example.org")
     guest.get_by_label("Password", exact=True).fill(PASSWORD)
     guest.get_by_role("button", name="Create account").click()
-    guest.wait_for_url("**/shelf")
+    at_home(guest)
     expect(guest.get_by_role("link", name="Administration")).to_have_count(0)
     guest.goto("/administration")
     expect(guest.get_by_role("heading", name="Page not found")).to_be_visible()

@@ -13,8 +13,17 @@ pytestmark = pytest.mark.services
 
 AXE = Path(__file__).parent.parent.parent / "web" / "node_modules" / "axe-core" / "axe.min.js"
 LANGUAGES = {"en-GB": "en", "zh-TW": "zh-Hant", "ja-JP": "ja"}
-OUTSIDE = ["/sign-in", "/sign-up", "/guest", "/reset", "/reset#token=some", "/no/such/page"]
-INSIDE = ["/shelf", "/shelf/bin", "/shelf/no-such-folder", "/shelf?q=nothing", "/links", "/account", "/administration"]
+OUTSIDE = ["/", "/sign-in", "/sign-up", "/guest", "/reset", "/reset#token=some", "/no/such/page"]
+INSIDE = [
+    "/",
+    "/shelf",
+    "/shelf/bin",
+    "/shelf/no-such-folder",
+    "/shelf?q=nothing",
+    "/links",
+    "/account",
+    "/administration",
+]
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -100,11 +100,11 @@ def test_what_is_handed_over_by_e_mail_lies_on_the_other_shelf_and_both_see_it(
     sign_in(receiver, bob.email)
     notice = receiver.get_by_role("status").filter(has_text="Ann sends you 3 files")
     expect(notice).to_contain_text("plan.txt")
-    expect(receiver.get_by_role("link", name="Transfers 1")).to_be_visible()
+    expect(receiver.get_by_role("link", name="Home 1")).to_be_visible()
     notice.get_by_role("link", name="View").click()
     expect(receiver.get_by_role("heading", level=1)).to_have_text("From Ann")
     expect(receiver.get_by_text("Bring the parts.")).to_be_visible()
-    expect(receiver.get_by_role("link", name="Transfers", exact=True).first).to_be_visible()
+    expect(receiver.get_by_role("link", name="Home", exact=True).first).to_be_visible()
     expect(receipt(sender)).to_contain_text(re.compile("opened .*M"))
     expect(receipt(sender)).to_contain_text("on the shelf")
     expect(receipt(sender)).not_to_contain_text("verified")
@@ -256,7 +256,7 @@ def test_what_is_declined_or_withdrawn_is_so_on_both_sides_at_once_and_can_be_se
     expect(receiver.get_by_role("status").filter(has_text="Ida sends you a file")).to_be_visible()
     receiver.get_by_role("button", name="Later").click()
     expect(receiver.get_by_role("status").filter(has_text="Ida sends you a file")).to_have_count(0)
-    expect(receiver.get_by_role("link", name="Transfers 1")).to_be_visible()
+    expect(receiver.get_by_role("link", name="Home 1")).to_be_visible()
 
 
 def test_history_is_read_in_both_directions_page_by_page(server: ServerProcess, open_page: OpenPage) -> None:

@@ -41,7 +41,9 @@ async def test_a_new_room_has_five_letters_a_link_and_its_owner_in_it(ann: Calle
     assert (room["name"], room["you"], room["is_owner"]) == ("Band practice", ann.user_id, True)
     assert [person["name"] for person in room["people"]] == ["ann"]
     assert (await ann("GET", "/rooms/current")).json() == room
-    (mine,) = (await ann("GET", "/rooms/mine")).json()["rooms"]
+    listed = (await ann("GET", "/rooms/mine")).json()
+    (mine,) = listed["rooms"]
+    assert listed["current"] == mine
     assert mine == {key: room[key] for key in ("room_id", "code", "name", "expires_at")} | {"people": 1}
 
 
@@ -234,7 +236,7 @@ async def test_closing_a_room_takes_everything_away_and_tells_everybody(satchel:
         assert (await caller("GET", f"/rooms/{room['room_id']}/chat")).status_code == 404
         assert (await caller("GET", f"/rooms/{room['room_id']}/files/{file_id}/content")).status_code == 404
         assert slug(await join(caller, room["code"])) == (404, "room-unknown")
-    assert (await ann("GET", "/rooms/mine")).json() == {"rooms": []}
+    assert (await ann("GET", "/rooms/mine")).json() == {"rooms": [], "current": None}
     assert await objects(satchel) == []
     satchel.clock.advance(timedelta(hours=25))
     await satchel.housekeep()

@@ -45,6 +45,12 @@ export async function readPhotos(from: string, to: string, shared: boolean): Pro
   return photos;
 }
 
+/** The newest ones. */
+export async function readLatest(limit: number): Promise<Photo[]> {
+  const query = { shared: false, limit };
+  return fromColumns(await ask(http.GET('/api/v1/photos', { params: { query } })));
+}
+
 export async function readUndated(cursor: string | null, limit = PAGE): Promise<PhotoPage> {
   const query = { limit, ...(cursor !== null && { cursor }) };
   const page = await ask(http.GET('/api/v1/photos/undated', { params: { query } }));

@@ -33,8 +33,13 @@ export async function readCurrent(): Promise<RoomView | undefined> {
   }
 }
 
+/** Also the room that one is in, whosever it is. */
+export function readListed(): Promise<{ rooms: OwnRoom[]; current: OwnRoom | null }> {
+  return ask(http.GET('/api/v1/rooms/mine'));
+}
+
 export async function readMine(): Promise<OwnRoom[]> {
-  return (await ask(http.GET('/api/v1/rooms/mine'))).rooms;
+  return (await readListed()).rooms;
 }
 
 export function readRoom(roomId: string): Promise<RoomView> {

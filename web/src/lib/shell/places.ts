@@ -6,6 +6,7 @@ import {
   CircleUser,
   DoorOpen,
   FileMusic,
+  House,
   Images,
   Link,
   PackageOpen,
@@ -23,19 +24,22 @@ export type Place = {
   also?: string;
   /** Seldom used: on a phone it is above the page, not under the thumb. */
   aside?: boolean;
+  /** Reached from other places, so that only the search names it. */
+  unlisted?: boolean;
 };
 
 export function placesFor(visitor: Visitor): Place[] {
   if (visitor.kind !== 'member') return [];
   const places: Place[] = [
+    { path: '/', label: 'nav.start', icon: House, also: '/transfers' },
+    { path: '/transfers', label: 'nav.transfers', icon: ArrowLeftRight, unlisted: true },
     { path: '/shelf', label: 'nav.shelf', icon: Backpack },
     { path: '/photos', label: 'nav.photos', icon: Images, also: '/albums' },
     { path: '/scores', label: 'nav.scores', icon: FileMusic },
     { path: '/rooms', label: 'nav.rooms', icon: DoorOpen },
-    { path: '/transfers', label: 'nav.transfers', icon: ArrowLeftRight },
     { path: '/drop', label: 'nav.drop', icon: PackageOpen },
     { path: '/links', label: 'nav.links', icon: Link },
-    { path: '/activity', label: 'nav.activity', icon: ChartColumn },
+    { path: '/activity', label: 'nav.activity', icon: ChartColumn, aside: true },
     { path: '/account', label: 'nav.account', icon: CircleUser, aside: true },
   ];
   if (visitor.administrator)

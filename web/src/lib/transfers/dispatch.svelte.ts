@@ -2,12 +2,11 @@
 // handed over once all have arrived, whichever page is open by then.
 import { Problem } from '$lib/api/client';
 import { checkReceiver, handOver, type Transfer } from '$lib/api/transfers';
-import { ROOT } from '$lib/files/addresses';
-import { foldersIn, makeFolder, readFolder, type Cursor } from '$lib/files/entries';
+import { readFolder, type Cursor } from '$lib/files/entries';
 import type { Picked } from '$lib/files/pickedFiles';
-import { t } from '$lib/i18n/index.svelte';
 import { whenArrived } from '$lib/uploads/arrival.svelte';
 import { queue } from '$lib/uploads/queue.svelte';
+import { makeSentFolder } from '$lib/uploads/sentFolder';
 import type { Upload } from '$lib/uploads/upload.svelte';
 
 export class Dispatch {
@@ -65,7 +64,7 @@ class Dispatches {
   ): Promise<void> {
     // Before the first byte: a wrong address would show only when everything is uploaded.
     await checkReceiver(email);
-    const folder = await makeFolder(nameNow(), await sentFolder());
+    const folder = await makeSentFolder();
     const uploads = queue.add(picked, { destination: 'shelf', folder: folder.id });
     const dispatch = new Dispatch(email, note, folder.id, uploads);
     this.open = [dispatch, ...this.open];
@@ -97,12 +96,6 @@ class Dispatches {
   }
 }
 
-async function sentFolder(): Promise<string> {
-  const name = t('transfers.sentFolder');
-  const known = (await foldersIn(ROOT)).find((folder) => folder.name === name);
-  return (known ?? (await makeFolder(name, ROOT))).id;
-}
-
 async function everythingIn(folder: string): Promise<string[]> {
   const ids: string[] = [];
   let cursor: Cursor = null;
@@ -112,12 +105,6 @@ async function everythingIn(folder: string): Promise<string[]> {
     cursor = page.cursor;
   } while (cursor !== null);
   return ids;
-}
-
-function nameNow(): string {
-  const now = new Date();
-  const local = new Date(now.getTime() - now.getTimezoneOffset() * 60_000).toISOString();
-  return local.slice(0, 19).replace('T', ' ').replaceAll(':', '.');
 }
 
 export const dispatches = new Dispatches();

@@ -7,8 +7,7 @@ export const load: LayoutLoad = async ({ parent, url }) => {
   const { visitor, problem } = await parent();
   if (problem) error(503, problem.sentence);
   if (visitor.kind === 'member') return { me: visitor };
-  const next = url.pathname === '/' ? '' : `?next=${encodeURIComponent(url.pathname + url.search)}`;
-  if (visitor.kind === 'guest' && url.pathname === '/') redirect(307, '/guest');
   const { data: rules } = await http.GET('/api/v1/sign-up');
-  redirect(307, rules?.empty ? '/sign-up' : `/sign-in${next}`);
+  const next = encodeURIComponent(url.pathname + url.search);
+  redirect(307, rules?.empty ? '/sign-up' : `/sign-in?next=${next}`);
 };

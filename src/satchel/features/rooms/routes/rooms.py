@@ -11,11 +11,12 @@ from starlette.responses import Response
 from satchel.edge.api.addresses import Addresses
 from satchel.edge.api.endpoints import Body, Router
 from satchel.edge.http.callers import Guest, Member
-from satchel.features.rooms.model import DEFAULT_LIFE, LONGEST_LIFE, Admits, NotInARoom, RoomId, TooManyRooms
+from satchel.features.rooms.model import DEFAULT_LIFE, LONGEST_LIFE, Admits, NotInARoom, PersonId, RoomId, TooManyRooms
+from satchel.features.rooms.records import RoomRow
 from satchel.features.rooms.routes.views import RoomView, link_to, person_id_of, person_of, room_view
 from satchel.features.rooms.service import room_close, room_code, room_join, room_open, room_show
 from satchel.features.rooms.service.context import Rooms
-from satchel.kernel.errors import Forbidden, Invalid
+from satchel.kernel.errors import Forbidden, Invalid, NotFound
 
 Title = Annotated[str, msgspec.Meta(max_length=200)]
 HOUR = timedelta(hours=1)
@@ -41,7 +42,7 @@ class RoomPatch(Body, frozen=True, kw_only=True):
 
 
 class OwnedRoom(msgspec.Struct, frozen=True, kw_only=True):
-    """A room of the caller. `people` is how many are in it."""
+    """A room in a list. `people` is how many are in it."""
 
     room_id: str
     code: str
@@ -51,9 +52,10 @@ class OwnedRoom(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class OwnedRooms(msgspec.Struct, frozen=True):
-    """The open rooms of the caller, the newest first."""
+    """The open rooms of the caller, the newest first, and the room that they are in, whosever it is."""
 
     rooms: list[OwnedRoom]
+    current: OwnedRoom | None
 
 
 def routes(rooms: Rooms, addresses: Addresses) -> Router:
@@ -77,19 +79,10 @@ def routes(rooms: Rooms, addresses: Addresses) -> Router:
 
     @router.get("/rooms/mine")
     async def list_my_rooms(member: Member) -> OwnedRooms:
-        """List your open rooms, whether you are in them or not."""
-        return OwnedRooms(
-            [
-                OwnedRoom(
-                    room_id=owned.room.room_id,
-                    code=owned.room.code,
-                    name=owned.room.name,
-                    expires_at=owned.room.expires_at,
-                    people=owned.people,
-                )
-                for owned in await room_open.list_owned(rooms, person_id_of(member))
-            ]
-        )
+        """List your open rooms, whether you are in them or not, and the room that you are in."""
+        you = person_id_of(member)
+        owned = await room_open.list_owned(rooms, you)
+        return OwnedRooms([_listed(each.room, each.people) for each in owned], await _current(rooms, you))
 
     @router.get("/rooms/{room_id}")
     async def read_room(caller: Member | Guest, room_id: str, request: Request) -> RoomView:
@@ -151,3 +144,15 @@ def _moment(written: str) -> float:
     if moment is None or moment.tzinfo is None:
         raise Invalid("`expires_at` must be a time such as 2030-01-31T12:00:00Z.", field="expires_at")
     return moment.timestamp()
+
+
+async def _current(rooms: Rooms, you: PersonId) -> OwnedRoom | None:
+    try:
+        shown = await room_show.show_room(rooms, await room_join.find_current(rooms, you), you)
+    except NotFound:
+        return None
+    return _listed(shown.room, len(shown.people))
+
+
+def _listed(room: RoomRow, people: int) -> OwnedRoom:
+    return OwnedRoom(room_id=room.room_id, code=room.code, name=room.name, expires_at=room.expires_at, people=people)
