@@ -40,7 +40,8 @@ PICTURED = {prefix: note for each in SLICES for prefix, note in each.pictured.it
 
 def open_slices(platform: Platform) -> list[OpenSlice[Any]]:
     """Put every slice on the stores."""
-    shelf = SHELF.open(platform)
+    open_links = OpenLinks(platform.stores.tables, platform.clock)
+    shelf = SHELF.open(platform, links=open_links)
     accounts = ACCOUNTS.open(platform, usages=ShelfUsage(shelf.context))
     people, shelf_files = PeopleFinder(accounts.context), ShelfFiles(shelf.context)
     rooms = ROOMS.open(platform, people=people, shelves=shelf_files)
@@ -49,7 +50,7 @@ def open_slices(platform: Platform) -> list[OpenSlice[Any]]:
         platform,
         grants=grants,
         people=people,
-        links=OpenLinks(platform.stores.tables, platform.clock),
+        links=open_links,
     )
     scores = SCORES.open(platform, grants=grants, people=people)
     things = shelf.things() | rooms.things() | albums.things() | scores.things()

@@ -126,7 +126,9 @@ async def _shelf(found: Belongings, satchel: Satchel, owner: Caller) -> None:
     headers = {**TUS, "upload-length": "9", "upload-metadata": pairs(destination="shelf", filename="half.txt")}
     begun = await owner("POST", "/uploads", headers=headers)
     assert begun.status_code == 201, begun.text
+    selection = await owner("POST", "/shelf/selections", json={"files": [file.file_id], "folders": [folder_id]})
     found.ids |= {
+        ("/shelf", "selection_id"): selection.json()["selection_id"],
         ("/picture", "size"): "grid",
         ("/picture", "version"): VERSION,
         ("/shelf", "folder_id"): folder_id,

@@ -79,6 +79,7 @@ ACCESS: dict[tuple[str, str], tuple[set[str], dict[str, Any]]] = {
     ("DELETE", "/shelf/bin/{entry_id}"): (MEMBERS, {}),
     ("GET", "/shelf/archive"): (MEMBERS, {"params": {"file": "x"}}),
     ("GET", "/shelf/usage"): (MEMBERS, {}),
+    ("POST", "/shelf/selections"): (MEMBERS, {"json": {"files": ["x"]}}),
     ("POST", "/transfers"): (GUESTS_TOO, {"json": {"to": {"kind": "room", "room_id": "x"}, "files": ["x"]}}),
     ("POST", "/transfers/receiver"): (MEMBERS, {"json": {"email": "nobody@example.org"}}),
     ("GET", "/transfers"): (GUESTS_TOO, {}),

@@ -44,6 +44,8 @@ INSIDE: list[tuple[str, str, Request]] = [
     ("GET", "/shelf/entries", lambda found: {"params": {"folder": shelf_id(found, "folder_id")}}),
     ("GET", "/shelf/archive", lambda found: {"params": {"file": shelf_id(found, "file_id")}}),
     ("GET", "/shelf/archive", lambda found: {"params": {"folder": shelf_id(found, "folder_id")}}),
+    ("POST", "/shelf/selections", lambda found: {"json": {"files": [shelf_id(found, "file_id")]}}),
+    ("POST", "/links", lambda found: {"json": {"thing": {"kind": "selection", "id": shelf_id(found, "selection_id")}}}),
     ("POST", "/shelf/folders", lambda found: {"json": {"name": "New", "folder_id": shelf_id(found, "folder_id")}}),
     ("POST", "/links", lambda found: {"json": {"thing": {"kind": "file", "id": shelf_id(found, "file_id")}}}),
     ("POST", "/links", lambda found: {"json": {"thing": {"kind": "folder", "id": shelf_id(found, "folder_id")}}}),

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, cast
 
+from satchel.features.links.adapters import OpenLinks
 from satchel.features.shelf.model import ROOT, FileId, FolderId, UserId
 from satchel.features.shelf.records import (
     BIN,
@@ -17,6 +18,7 @@ from satchel.features.shelf.records import (
     FOLDER,
     MOMENT,
     NAME,
+    SELECTION,
     USAGE,
     VERSION,
     FileRow,
@@ -69,6 +71,7 @@ class Meddling:
             ephemeral=shelf.ephemeral,
             clock=shelf.clock,
             pictures=shelf.pictures,
+            links=shelf.links,
             quota_bytes=shelf.quota_bytes,
         )
 
@@ -95,6 +98,7 @@ def shelf_of(satchel: Satchel) -> Shelf:
         ephemeral=stores.ephemeral,
         clock=satchel.clock,
         pictures=Pictures(stores.tables, stores.objects, stores.ephemeral, satchel.clock),
+        links=OpenLinks(stores.tables, satchel.clock),
         quota_bytes=satchel.settings.quota or None,
     )
 
@@ -215,7 +219,10 @@ async def _check_places(satchel: Satchel, person: str, entries: Sequence[FileRow
         DUE.read(item) for item in await tables.get_many(DUE.table, [DUE.table.key_of(item) for item in due]) if item
     ]
     versions = {due_id(version) for version in (await VERSION.list(tables, user_id=person, limit=1000)).records}
-    assert {row.entry_id for row in rows if row.user_id == person} == in_bin | temporary | closing | versions
+    selections = {row.selection_id for row in (await SELECTION.list(tables, user_id=person, limit=1000)).records}
+    assert {
+        row.entry_id for row in rows if row.user_id == person
+    } == in_bin | temporary | closing | versions | selections
 
 
 def _is_closing(entry: FileRow | FolderRow) -> bool:

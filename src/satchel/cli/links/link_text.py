@@ -13,7 +13,7 @@ from satchel.cli.engine.terminal.sizes import shown_bytes, shown_moment
 # Ids begin with the time, so that those of one day differ only towards the end.
 _SHORT_ID = 8
 _STYLES = {"active": "good", "revoked": "quiet", "expired": "bad", "used-up": "bad", "gone": "bad"}
-_KINDS = {"file": "file", "folder": "folder", "room": "room", "request": "asks", "album": "album", "score": "score"}
+_KINDS = {"request": "asks", "selection": "files"}
 _HEADINGS = ("opened", "people", "taken")
 _TAKEN = 6 + 8 + sum(map(len, _HEADINGS)) + _SHORT_ID + 6 * 2
 _LEAST_NAME = 8
@@ -22,6 +22,7 @@ _LEFT_OUT = 6 + len("people") + 2 * 2
 _CAN = {
     "file": "can download {name}",
     "folder": "can download everything in {name}",
+    "selection": "can download {name}",
     "room": "can go to the room {name}",
     "request": "can put files into your folder {name}",
     "score": "can play from {name}",
@@ -71,7 +72,7 @@ def columns(links: Sequence[LinkView]) -> Iterator[str]:
         yield paint(line("name", "kind", "state".ljust(8), _HEADINGS, "id"), "quiet")
     for link, name in zip(links, names, strict=True):
         counts = [f"{count:,}" for count in (link.opens, link.people, link.downloads)]
-        yield line(name, _KINDS[link.thing.kind], _shown_state(link, 8), counts, short_id(link))
+        yield line(name, _KINDS.get(link.thing.kind, link.thing.kind), _shown_state(link, 8), counts, short_id(link))
 
 
 def details(link: LinkView) -> Iterator[str]:

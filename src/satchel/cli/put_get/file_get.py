@@ -48,7 +48,7 @@ def from_transfer(client: Client, typed: str, folder: Path, *, as_json: bool, qu
 
 def from_link(client: Client, token: str, folder: Path, *, as_json: bool, quiet: bool) -> bool:
     """Whether everything is here now."""
-    entered = visit(client, token, "file", "folder", "album")
+    entered = visit(client, token, "file", "folder", "selection", "album")
     folder.mkdir(parents=True, exist_ok=True)
     wanted = entered.plan(folder)
     refuse_if_full(folder, wanted)

@@ -74,7 +74,7 @@ class LinkTargets:
 
 @dataclass(frozen=True, slots=True)
 class OpenLinks:
-    """How many links can be opened now, for slices that say who sees what."""
+    """How many links can be opened now, and whether there are any, for slices that say who sees what."""
 
     tables: Tables
     clock: Clock
@@ -82,6 +82,10 @@ class OpenLinks:
     async def count_open(self, owner: str, things: Sequence[str]) -> dict[str, int]:
         now = iso(self.clock())
         return {thing: await self._count(owner, thing, now) for thing in things}
+
+    async def has_any(self, owner: str, thing: str) -> bool:
+        """Whether there is a link in whatever state. Of those revoked long ago nothing is left."""
+        return bool((await POINTER_BY_THING.list(self.tables, owner_id=owner, thing=thing, limit=1)).records)
 
     async def _count(self, owner: str, thing: str, now: str) -> int:
         page = await POINTER_BY_THING.list(self.tables, owner_id=owner, thing=thing, limit=_PAGE)

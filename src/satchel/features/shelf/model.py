@@ -10,11 +10,12 @@ FolderId = NewType("FolderId", str)
 # Of a file or of a folder: both come from one source, so no two have the same id.
 EntryId = NewType("EntryId", str)
 VersionId = NewType("VersionId", str)
+SelectionId = NewType("SelectionId", str)
 # Names one state of a file or folder.
 Etag = NewType("Etag", str)
 Kind = Literal["file", "folder"]
 # What can be due for deletion.
-DueKind = Literal["file", "folder", "version"]
+DueKind = Literal["file", "folder", "version", "selection"]
 
 # The top of a shelf. It has no row, no name, and cannot be moved or deleted.
 ROOT = FolderId("root")

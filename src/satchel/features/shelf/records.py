@@ -7,7 +7,7 @@ deleted bytes come back, so no key is ever used twice. A late deletion of the ol
 An item in the bin, or below a folder in the bin, keeps its rows: only the one deleted row is marked (decision 9).
 """
 
-from satchel.features.shelf.model import DueKind, EntryId, FileId, FolderId, Kind, UserId, VersionId
+from satchel.features.shelf.model import DueKind, EntryId, FileId, FolderId, Kind, SelectionId, UserId, VersionId
 from satchel.kernel.names import FileName
 from satchel.media.pictures import Pictured
 from satchel.stores.schema import EphemeralKey, Record, Shape, attribute
@@ -106,6 +106,15 @@ class VersionRow(Record, frozen=True, kw_only=True):
     gone_at: str = attribute("goneAt")
 
 
+class SelectionRow(Record, frozen=True, kw_only=True):
+    """Files and folders that one link leads to. Its id follows from theirs."""
+
+    user_id: UserId = attribute("userId")
+    selection_id: SelectionId = attribute("selectionId")
+    folders: list[FolderId] = attribute("folderIds", default=[])
+    files: list[FileId] = attribute("fileIds", default=[])
+
+
 class DueRow(Record, frozen=True, kw_only=True):
     """When an item of a shelf is to be deleted for good. Written and deleted together with the reason."""
 
@@ -191,14 +200,21 @@ VERSION = Shape(
     owner=OWNER,
     about="An earlier content of a file, for a while after it was replaced",
 )
+SELECTION = Shape(
+    SelectionRow,
+    USER_TRANSFERS,
+    {"PK": "User#{user_id}", "SK": "Selection#{selection_id}"},
+    owner=OWNER,
+    about="Several things of a shelf that one link leads to",
+)
 DUE = Shape(
     DueRow,
     CATALOG,
     {"PK": "SHELF#{user_id}#{entry_id}", "SK": DUE_SORT},
     owner=OWNER,
-    about="What is due for deletion, through RefreshTokenExpiration: expired files, the bin, versions, closed folders",
+    about="Due for deletion, through RefreshTokenExpiration: expired, binned, versions, closed folders, selections",
 )
-SHAPES = (FILE, FOLDER, NAME, MOMENT, BIN, BLOB, USAGE, VERSION, DUE)
+SHAPES = (FILE, FOLDER, NAME, MOMENT, BIN, BLOB, USAGE, VERSION, SELECTION, DUE)
 SWEEP = EphemeralKey(
     "sweep:shelf", "value", owner=OWNER, about="Cursor of the garbage collection: the object that it looked at last"
 )

@@ -51,7 +51,12 @@ export function conditionsOf(link: LinkView): Conditions {
 
 /** Only files, folders and albums are downloaded. */
 export function hasDownloads(kind: ThingKind): boolean {
-  return kind === 'file' || kind === 'folder' || kind === 'album';
+  return kind === 'file' || hasManyFiles(kind);
+}
+
+/** They are also taken all at once. */
+export function hasManyFiles(kind: ThingKind): boolean {
+  return kind === 'folder' || kind === 'selection' || kind === 'album';
 }
 
 export function newLink(kind: ThingKind, id: string, wanted: Conditions): NewLink {

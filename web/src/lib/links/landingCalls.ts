@@ -78,7 +78,7 @@ export function isViewable(contentType: string | null): boolean {
 
 /** Whether it could be looked at, but only be downloaded: what is shown can be kept without being counted. */
 export function isHeldBack({ kind, downloads_left, content_type }: Landing): boolean {
-  return downloads_left !== null && (kind === 'folder' || isViewable(content_type));
+  return downloads_left !== null && (kind === 'folder' || kind === 'selection' || isViewable(content_type));
 }
 
 export function fileAddress(token: string, fileId: string): string {

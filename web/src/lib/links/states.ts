@@ -1,10 +1,11 @@
 // How each state of a link is shown to its owner.
-import { DoorOpen, FileMusic, FileText, Folder, Images, Inbox } from '@lucide/svelte';
+import { DoorOpen, FileMusic, Files, FileText, Folder, Images, Inbox } from '@lucide/svelte';
 import type { LinkState, LinkView, ThingKind } from '$lib/api/links';
 
 export const KIND_ICONS = {
   file: FileText,
   folder: Folder,
+  selection: Files,
   room: DoorOpen,
   request: Inbox,
   album: Images,

@@ -57,16 +57,17 @@ class JoinView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class OwnedRoom(msgspec.Struct, frozen=True, kw_only=True):
-    """A room of the caller. `people` is how many are in it."""
+    """A room in a list. `people` is how many are in it."""
 
     room_id: str
     code: str
 
 
 class OwnedRooms(msgspec.Struct, frozen=True, kw_only=True):
-    """The open rooms of the caller, the newest first."""
+    """The open rooms of the caller, the newest first, and the room that they are in, whosever it is."""
 
     rooms: list[OwnedRoom]
+    current: OwnedRoom | None = None
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True):

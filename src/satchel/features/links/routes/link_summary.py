@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _SAID = {
     "file": "shares a file with you.",
     "folder": "shares files with you.",
+    "selection": "shares files with you.",
     "album": "shares photos with you.",
     "score": "shares sheet music with you.",
     "room": "invites you to a room.",

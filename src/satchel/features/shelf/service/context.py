@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from satchel.features.shelf.needs import Links
 from satchel.kernel.clock import Clock
 from satchel.kernel.events import Events
 from satchel.media.pictures import Pictures
@@ -14,12 +15,13 @@ MAX_ID_CHARACTERS = 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shelf:
-    """The stores, the clock, the pictures, the quota of each person (None: no limit), and the events."""
+    """The stores, the clock, the pictures, the links, the quota of each person (None: no limit), and the events."""
 
     tables: Tables
     objects: Objects
     ephemeral: Ephemeral
     clock: Clock
     pictures: Pictures
+    links: Links
     quota_bytes: int | None = None
     events: Events = field(default_factory=Events)

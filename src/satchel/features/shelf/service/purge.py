@@ -34,6 +34,7 @@ from satchel.features.shelf.service import files
 from satchel.features.shelf.service.context import Shelf
 from satchel.features.shelf.service.files import count_usage, due_at, entry_key, is_over
 from satchel.features.shelf.service.placement import leaving
+from satchel.features.shelf.service.selections import settle_selection
 from satchel.features.shelf.service.shelf_bin import Binned, find_in_bin, leaving_bin, replacing
 from satchel.features.shelf.service.versions import all_versions, drop_version, unreferring
 from satchel.kernel.clock import iso
@@ -129,6 +130,8 @@ async def _settle_or_postpone(shelf: Shelf, due: DueRow, at_once: int) -> int:
 async def _settle(shelf: Shelf, due: DueRow, at_once: int = AT_ONCE) -> int:
     if due.kind == "version":
         return await _settle_version(shelf, due)
+    if due.kind == "selection":
+        return await settle_selection(shelf, due)
     item = await shelf.tables.get(FILE.table, entry_key(due.user_id, due.kind, due.entry_id))
     if item is None:
         # Ids are never used twice, so nothing will ever be due under this one.

@@ -40,7 +40,7 @@ async def select(
         together = {place_of(entry) for entry in entries}
         way = await find_way(shelf, user_id, together.pop()) if len(together) == 1 else []
         name = way[-1].name if way else NAME_OF_MANY
-    return Selection(_told_apart(entries), name)
+    return Selection(told_apart(entries), name)
 
 
 async def walk_selection(shelf: Shelf, selection: Selection) -> AsyncGenerator[tuple[str, Entry]]:
@@ -53,7 +53,7 @@ async def walk_selection(shelf: Shelf, selection: Selection) -> AsyncGenerator[t
                     yield "/".join((name, *found.names, found.entry.name)), found.entry
 
 
-def _told_apart(entries: Sequence[Entry]) -> list[tuple[FileName, Entry]]:
+def told_apart(entries: Sequence[Entry]) -> list[tuple[FileName, Entry]]:
     """Things from different folders may have the same name; in the archive they are numbered."""
     taken: set[FileName] = set()
     named: list[tuple[FileName, Entry]] = []
