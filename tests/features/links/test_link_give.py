@@ -1,8 +1,10 @@
 """Giving out links: to what one has and nothing else, under conditions that make sense."""
 
+import asyncio
 from datetime import timedelta
 from typing import Any
 
+import httpx
 import pytest
 
 from satchel.features.links.records import LINK
@@ -150,3 +152,21 @@ async def test_only_members_give_links(satchel: Satchel, ann: Caller) -> None:
     file = await uploaded(satchel, ann, "file.txt", b"x")
     assert slug(await give(satchel.caller(), "file", file.file_id))[0] == 401
     assert slug(await give(await guest(satchel), "file", file.file_id))[0] == 401
+
+
+async def test_a_repeated_key_gives_the_same_link_also_at_once(satchel: Satchel, ann: Caller, bob: Caller) -> None:
+    file = await uploaded(satchel, ann, "a.txt", b"one")
+    body = {"thing": {"kind": "file", "id": file.file_id}, "password": "a long password"}
+
+    async def asked(caller: Caller, **changes: Any) -> httpx.Response:
+        return await caller("POST", "/links", json=body | changes, headers={"idempotency-key": "key"})
+
+    answers = await asyncio.gather(*(asked(ann) for _ in range(4)))
+    assert {answer.status_code for answer in answers} == {201}
+    assert len({answer.json()["address"] for answer in [*answers, await asked(ann)]}) == 1
+    assert len(await listed(ann)) == 1
+    assert slug(await asked(ann, name="Another")) == (422, "link-key-reused")
+    # A key is its owner's alone, and one that was refused is free again.
+    assert (await asked(bob)).status_code == 404
+    theirs = await uploaded(satchel, bob, "b.txt", b"two")
+    assert (await asked(bob, thing={"kind": "file", "id": theirs.file_id})).status_code == 201

@@ -7,6 +7,7 @@ import zipfile
 from dataclasses import replace
 from pathlib import Path
 
+import httpx
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
@@ -256,6 +257,29 @@ async def test_files_and_folders_come_from_ones_own_shelf(satchel: Satchel, ann:
     assert bodies == {b"in", b"loose"}
     foreign = await bob("POST", f"/rooms/{room['room_id']}/files", json={"shelf": [folder]})
     assert foreign.status_code == 404
+
+
+async def test_a_repeated_key_makes_no_second_copies_also_at_once(satchel: Satchel, ann: Caller) -> None:
+    room = await opened(ann)
+    folder = await made(ann, "trip")
+    for name in ("a.txt", "b.txt"):
+        await uploaded(satchel, ann, name, name.encode(), folder_id=folder)
+
+    async def share(key: str, *entries: str) -> httpx.Response:
+        headers = {"idempotency-key": key}
+        return await ann("POST", f"/rooms/{room['room_id']}/files", json={"shelf": list(entries)}, headers=headers)
+
+    answers = await asyncio.gather(*(share("once", folder) for _ in range(5)))
+    made_ids = [sorted(file["file_id"] for file in answer.json()["files"]) for answer in answers]
+    assert made_ids == [sorted(file["file_id"] for file in await files(ann, room))] * 5
+    await ann("DELETE", f"/rooms/{room['room_id']}/files/{made_ids[0][0]}")
+    later = await share("once", folder)
+    assert [file["file_id"] for file in later.json()["files"]] == made_ids[0][1:]
+    other = await share("once", "something-else")
+    assert (other.status_code, other.json()["type"].rpartition("#")[2]) == (422, "share-key-reused")
+    refused = await share("refused", folder, "nothing")
+    assert (refused.status_code, len(await files(ann, room))) == (404, 1)
+    assert len((await share("refused", folder)).json()["files"]) == 2
 
 
 async def test_what_does_not_fit_is_refused_and_nothing_of_it_stays(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import AsyncGenerator, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from itertools import count
 from typing import Any
@@ -16,6 +17,8 @@ from satchel.features.rooms.service.room_file_add import Brought, keep_upload
 from satchel.features.rooms.service.room_files import delete_file
 from satchel.features.rooms.service.room_join import join
 from satchel.features.rooms.service.room_open import open_new_room
+from satchel.features.rooms.service.room_share import Sharing, share_from_shelf
+from satchel.features.shelf.adapters import ShelfFiles
 from satchel.kernel.ids import new_id
 from tests.application import Caller, Satchel
 from tests.features.rooms.given import (
@@ -31,6 +34,7 @@ from tests.features.rooms.given import (
     rooms_of,
     sent,
 )
+from tests.features.shelf.given import made, shelf_of, uploaded
 
 MOMENTS = pytest.mark.parametrize("afterwards", [False, True], ids=["before", "after"])
 
@@ -182,3 +186,32 @@ async def test_bytes_that_no_count_knows_are_swept_away(satchel: Satchel, ann: C
     satchel.clock.advance(timedelta(hours=2))
     await satchel.housekeep()
     assert await objects(satchel) == [stored]
+
+
+@MOMENTS
+async def test_copies_from_a_shelf_are_made_once_for_a_key_wherever_the_server_dies(
+    satchel: Satchel, ann: Caller, *, afterwards: bool
+) -> None:
+    rooms = replace(rooms_of(satchel), shelves=ShelfFiles(shelf_of(satchel)))
+    folder = await made(ann, "trip")
+    for name in ("a.txt", "b.txt"):
+        await uploaded(satchel, ann, name, name.encode(), folder_id=folder)
+    used: list[dict[str, Any]] = []
+    for number in count(1):
+        room = await opened(ann)
+        used.append(room)
+        sharing = Sharing(room_id=RoomId(room["room_id"]), person_id=PersonId(ann.user_id), entry_ids=[folder])
+
+        async def share(mortal: Rooms, sharing: Sharing = sharing) -> None:
+            await share_from_shelf(mortal, sharing, "key")
+
+        is_done = await lives_through(rooms, number, share, afterwards=afterwards)
+        satchel.clock.advance(11)  # the lease of a server that died
+        copies = await share_from_shelf(rooms, sharing, "key")
+        assert sorted(copy.name for copy in copies) == ["a.txt", "b.txt"]
+        assert {file["file_id"] for file in await files(ann, room)} == {copy.file_id for copy in copies}
+        assert (await ann("DELETE", f"/rooms/{room['room_id']}")).status_code == 204
+        if is_done:
+            break
+    assert len(used) > 5
+    await nothing_is_left(satchel, used)

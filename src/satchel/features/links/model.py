@@ -87,6 +87,13 @@ class PlaceInUse(Conflict):
     title = "This download is in progress"
 
 
+class LinkKeyReused(Invalid):
+    """The idempotency key came with another link before. Use a new key for each link."""
+
+    slug = "link-key-reused"
+    title = "This key was used for another link"
+
+
 class LinkRevoked(Gone):
     """The owner has revoked the link for good."""
 

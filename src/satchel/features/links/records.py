@@ -230,7 +230,14 @@ LOOKED = EphemeralKey(
     owner=OWNER,
     about="That abandoned downloads were just looked for",
 )
-EPHEMERAL_KEYS = (SEEN, LOOKED)
+GIVEN = EphemeralKey(
+    "link-given:{owner_id}:{key}",
+    "value",
+    owner=OWNER,
+    about="Idempotency key of an owner → link id, and the digest of what was asked for",
+    durable=True,
+)
+EPHEMERAL_KEYS = (SEEN, LOOKED, GIVEN)
 SHAPES = (LINK, POINTER, POINTER_BY_THING, GRANT, GRANT_PART, ENDING, ARRIVAL, BADGE, ENDED)
 
 

@@ -1,6 +1,7 @@
 // The API calls for links, and their types.
 import type { components } from '$lib/api/schema';
 import { ask, http } from './client';
+import { RepeatKeys } from './repeatKeys';
 
 export type LinkView = components['schemas']['LinkView'];
 export type LinkState = LinkView['state'];
@@ -15,6 +16,7 @@ type Page = { links: LinkView[]; cursor: string | null };
 
 const PAGE = 50;
 const MOST_OF_ONE_THING = 100;
+const repeated = new RepeatKeys();
 
 export function readLinks(cursor: string | null): Promise<Page> {
   const query = { limit: PAGE, ...(cursor !== null && { cursor }) };
@@ -33,7 +35,9 @@ export async function readLinksTo(thing: string): Promise<LinkView[]> {
 }
 
 export function giveLink(body: NewLink): Promise<LinkView> {
-  return ask(http.POST('/api/v1/links', { body }));
+  return repeated.once(body, (key) =>
+    ask(http.POST('/api/v1/links', { params: { header: { 'Idempotency-Key': key } }, body })),
+  );
 }
 
 export function changeLink(linkId: string, body: LinkChange): Promise<LinkView> {

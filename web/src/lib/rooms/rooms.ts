@@ -1,5 +1,6 @@
 // The API calls for rooms, and their types.
 import { ask, http, Problem } from '$lib/api/client';
+import { RepeatKeys } from '$lib/api/repeatKeys';
 import type { components, paths } from '$lib/api/schema';
 import type { ChatMessage, RoomFile } from '$lib/live/events';
 
@@ -12,6 +13,7 @@ export type OwnRoom = components['schemas']['OwnedRoom'];
 type Changes = components['schemas']['RoomPatch'];
 
 const MESSAGES_AT_ONCE = 100;
+const repeated = new RepeatKeys();
 
 export function openRoom(body: components['schemas']['NewRoom']): Promise<RoomView> {
   return ask(http.POST('/api/v1/rooms', { body }));
@@ -94,7 +96,11 @@ export async function changeCode(roomId: string): Promise<void> {
 /** Copies of what stands on the shelf of whoever asks; everybody sees them, or one person. */
 export async function bring(roomId: string, shelf: readonly string[], to?: string): Promise<RoomFile[]> {
   const body = { shelf: [...shelf], ...(to !== undefined && { to }) };
-  return (await ask(http.POST('/api/v1/rooms/{room_id}/files', { ...at(roomId), body }))).files;
+  const send = (key: string): Promise<{ files: RoomFile[] }> => {
+    const params = { path: { room_id: roomId }, header: { 'Idempotency-Key': key } };
+    return ask(http.POST('/api/v1/rooms/{room_id}/files', { params, body }));
+  };
+  return (await repeated.once([roomId, body], send)).files;
 }
 
 export async function removeFile(roomId: string, fileId: string): Promise<void> {

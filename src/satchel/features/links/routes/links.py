@@ -9,11 +9,13 @@ from starlette.requests import Request
 
 from satchel.edge.api.addresses import Addresses
 from satchel.edge.api.endpoints import Body, PageQuery, Router
+from satchel.edge.api.idempotency_key import idempotency_key_of
 from satchel.edge.http.callers import Member
 from satchel.features.links.model import (
     MAX_BYTES,
     MAX_DOWNLOADS,
     MAX_ID_CHARACTERS,
+    LinkKeyReused,
     LinkRevoked,
     LinkUnknown,
     OwnerId,
@@ -84,7 +86,12 @@ def routes(links: Links, addresses: Addresses) -> Router:
         given = await link_list.show_link(links, OwnerId(member.user_id), link_id)
         return link_view(given, addresses, request)
 
-    @router.post("/links", status=201, raises=(NotFound,))
+    @router.post(
+        "/links",
+        status=201,
+        raises=(NotFound, LinkKeyReused),
+        sends={"Idempotency-Key": "letters, digits, - and _: a retry with the same key is the same link"},
+    )
     async def give_link(member: Member, body: NewLink, request: Request) -> LinkView:
         """Create a link to a file, a folder or a room, or one that asks for files."""
         wish = link_give.Wish(
@@ -98,8 +105,8 @@ def routes(links: Links, addresses: Addresses) -> Router:
             max_bytes=body.max_bytes or 0,
             may_add=body.may_add,
         )
-        link = await link_give.give(links, OwnerId(member.user_id), wish)
-        return await show(member, link.link_id, request)
+        link_id = await link_give.give(links, OwnerId(member.user_id), wish, idempotency_key_of(request))
+        return await show(member, link_id, request)
 
     @router.get("/links")
     async def list_links(member: Member, query: LinksQuery, request: Request) -> LinkList:

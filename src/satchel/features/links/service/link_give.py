@@ -1,26 +1,30 @@
 """Creates a link to a thing of the caller, with its conditions."""
 
+import hashlib
 import math
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, replace
 
 from satchel.features.links.model import (
     DOWNLOADABLE,
     LONGEST_LIFE,
     MAX_ID_CHARACTERS,
     LinkId,
+    LinkKeyReused,
     OwnerId,
     check_name,
     check_note,
     check_password,
     new_token,
 )
-from satchel.features.links.records import LINK, POINTER, POINTER_BY_THING, LinkRow, pointer_to
+from satchel.features.links.records import GIVEN, LINK, POINTER, POINTER_BY_THING, LinkRow, pointer_to
 from satchel.features.links.service.context import Links
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import Invalid, NotFound
 from satchel.kernel.ids import new_id
 from satchel.kernel.linked import ThingKind, ThingLinked
+from satchel.stores.patterns.idempotency_key import IdempotencyKey
 from satchel.stores.patterns.optimistic_update import NEW
+from satchel.stores.ports.table import TransactionCancelled
 
 # The expiry of a link that never expires.
 NEVER = math.inf
@@ -41,15 +45,34 @@ class Wish:
     may_add: bool = False
 
 
-async def give(links: Links, owner_id: OwnerId, wish: Wish) -> LinkRow:
-    """Create a link in one transaction, so that it is complete or does not exist."""
+async def give(links: Links, owner_id: OwnerId, wish: Wish, idempotency_key: str | None = None) -> LinkId:
+    """Create a link in one transaction, so that it is complete or does not exist. With a key, what the key became."""
+    if idempotency_key is None:
+        return await _give(links, owner_id, wish, LinkId(new_id(links.clock)))
+    key = IdempotencyKey(links.ephemeral, GIVEN(owner_id=owner_id, key=idempotency_key))
+    claimed = f"{new_id(links.clock)} {_order(wish)}"
+    link_id, order = (await key.claim(claimed) or claimed).split()
+    if order != _order(wish):
+        raise LinkKeyReused("This idempotency key was used for another link. Use a new key.")
+    if await POINTER.get(links.tables, owner_id=owner_id, link_id=link_id) is not None:
+        return LinkId(link_id)
+    try:
+        return await _give(links, owner_id, wish, LinkId(link_id))
+    except TransactionCancelled:  # the same request was done beside us
+        return LinkId(link_id)
+    except (Invalid, NotFound):
+        await key.release()
+        raise
+
+
+async def _give(links: Links, owner_id: OwnerId, wish: Wish, link_id: LinkId) -> LinkId:
     known = 0 < len(wish.thing_id) <= MAX_ID_CHARACTERS
     thing = await links.things[wish.kind].describe(owner_id, wish.thing_id) if known else None
     if thing is None:
         raise NotFound("You have no such file, folder, album, score or room to link to.", field="thing")
     link = LinkRow(
         token=new_token(),
-        link_id=LinkId(new_id(links.clock)),
+        link_id=link_id,
         owner_id=owner_id,
         kind=wish.kind,
         thing_id=wish.thing_id,
@@ -65,9 +88,15 @@ async def give(links: Links, owner_id: OwnerId, wish: Wish) -> LinkRow:
         password=await hash_of(links, wish.password),
     )
     pointer = pointer_to(link)
-    await links.tables.transact([LINK.put(link, when=NEW), POINTER.put(pointer), POINTER_BY_THING.put(pointer)])
+    writes = [LINK.put(link, when=NEW), POINTER.put(pointer, when=NEW), POINTER_BY_THING.put(pointer)]
+    await links.tables.transact(writes)
     await links.events.publish(ThingLinked(owner_id, wish.kind, wish.thing_id))
-    return link
+    return link_id
+
+
+def _order(wish: Wish) -> str:
+    """The digest of what is asked for, without the password: a plain digest could be guessed."""
+    return hashlib.sha256(repr(astuple(replace(wish, password=""))).encode()).hexdigest()
 
 
 def check_end(links: Links, moment: float) -> str:

@@ -3,12 +3,22 @@
 from typing import Annotated
 
 import msgspec
+from starlette.requests import Request
 
 from satchel.edge.api.endpoints import Body, Router
+from satchel.edge.api.idempotency_key import idempotency_key_of
 from satchel.edge.http.callers import Guest, Member
-from satchel.features.rooms.model import FileId, FileView, PathTooLong, PersonId, RoomFullOfFiles, RoomId
+from satchel.features.rooms.model import (
+    FileId,
+    FileView,
+    PathTooLong,
+    PersonId,
+    RoomFullOfFiles,
+    RoomId,
+    ShareKeyReused,
+)
 from satchel.features.rooms.routes.views import person_id_of
-from satchel.features.rooms.service import room_file_add, room_files
+from satchel.features.rooms.service import room_files, room_share
 from satchel.features.rooms.service.context import Rooms
 from satchel.kernel.errors import Conflict, Forbidden, TooLarge
 
@@ -37,11 +47,21 @@ def routes(rooms: Rooms) -> Router:
         found = await room_files.list_files(rooms, RoomId(room_id), person_id_of(caller))
         return FileList(await room_files.file_views(rooms, found))
 
-    @router.post("/rooms/{room_id}/files", status=201, raises=(RoomFullOfFiles, PathTooLong, TooLarge, Conflict))
-    async def share_in_room(member: Member, room_id: str, body: Sharing) -> FileList:
+    @router.post(
+        "/rooms/{room_id}/files",
+        status=201,
+        raises=(RoomFullOfFiles, PathTooLong, TooLarge, Conflict, ShareKeyReused),
+        sends={"Idempotency-Key": "letters, digits, - and _: a retry with the same key makes no second copies"},
+    )
+    async def share_in_room(member: Member, room_id: str, body: Sharing, request: Request) -> FileList:
         """Copy files and folders from your shelf into a room: all of them, or none."""
-        to = None if body.to is None else PersonId(body.to)
-        brought = await room_file_add.share_from_shelf(rooms, RoomId(room_id), person_id_of(member), body.shelf, to)
+        sharing = room_share.Sharing(
+            room_id=RoomId(room_id),
+            person_id=person_id_of(member),
+            entry_ids=body.shelf,
+            to=None if body.to is None else PersonId(body.to),
+        )
+        brought = await room_share.share_from_shelf(rooms, sharing, idempotency_key_of(request))
         return FileList(await room_files.file_views(rooms, brought))
 
     @router.delete("/rooms/{room_id}/files/{file_id}", raises=(Forbidden,))

@@ -27,6 +27,7 @@ from satchel.features.rooms.records import (
     REMOVED,
     ROOM,
     ROOMS,
+    SHARES,
     RoomRow,
     read_room,
     room_fields,
@@ -120,7 +121,8 @@ async def _clear_files(rooms: Rooms, room_id: RoomId) -> None:
     ]
     for start in range(0, len(keys), TOGETHER):
         await rooms.ephemeral.together(*map(Delete, keys[start : start + TOGETHER]))
-    await rooms.ephemeral.together(*(Delete(key(room_id=room_id)) for key in (FILES, NAMES, REFS, FILE_JOURNAL)))
+    rest = (FILES, NAMES, REFS, FILE_JOURNAL, SHARES)
+    await rooms.ephemeral.together(*(Delete(key(room_id=room_id)) for key in rest))
 
 
 async def _clear_bytes(rooms: Rooms, room_id: RoomId) -> None:

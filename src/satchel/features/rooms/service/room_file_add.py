@@ -1,4 +1,4 @@
-"""Adds files to a room: uploads, and copies from a person's shelf.
+"""Adds a file to a room: an upload, or a copy from a person's shelf.
 
 The bytes are stored first, then a name is claimed, then one step adds the file and reads whether the room is still open
 and its sender still in it. If not, everything is undone.
@@ -37,8 +37,7 @@ from satchel.features.rooms.service.room_blobs import Content, hold, no_space, r
 from satchel.features.rooms.service.room_files import claim_of, complete, remove_file, tell_of_file
 from satchel.features.rooms.service.room_repair import repair_file
 from satchel.kernel.errors import Conflict, NotFound, SatchelError
-from satchel.kernel.ids import new_id
-from satchel.kernel.names import NAMELESS, FileName, kept_name, kept_numbered, kept_path
+from satchel.kernel.names import NAMELESS, FileName, kept_name, kept_numbered
 from satchel.stores.object_rules import known_content_type
 from satchel.stores.ports.ephemeral import HashGet, HashPut, Put, SetAdd, SetAll, SetHas, SetRemove, SetSize
 
@@ -56,6 +55,8 @@ class Brought:
     content_type: str
     modified_at: str = ""
     executable: bool = False
+    # Of a copy from a shelf: what it has in common with the others of its request.
+    seed: str = ""
 
 
 async def check_file(
@@ -63,8 +64,8 @@ async def check_file(
 ) -> None:
     """Refuse a file before its upload begins. Whether it fits is checked again when it has arrived."""
     room = await find_room(rooms, room_id, by)
-    await _check_receiver(rooms, room_id, by, to)
-    _joined(folders)
+    await check_receiver(rooms, room_id, by, to)
+    joined_path(folders)
     if rooms.quota_bytes is not None and room.used_bytes + size_bytes > rooms.quota_bytes:
         raise no_space(rooms)
     if await rooms.ephemeral.run(SetSize(NAMES(room_id=room_id))) >= MAX_FILES:
@@ -76,51 +77,27 @@ async def keep_upload(rooms: Rooms, brought: Brought) -> RoomFile:
 
     `NotFound`, of the room, its sender in it or the bytes, is final.
     """
-    file = await _find_again(rooms, brought)
-    if file is None:
-        await repair_file(rooms, brought.room_id, brought.file_id)
-        file = await _bring(rooms, brought)
+    file = await bring_once(rooms, brought)
     await rooms.objects.delete(brought.content.key)
     return file
 
 
-async def share_from_shelf(
-    rooms: Rooms, room_id: RoomId, person_id: PersonId, entry_ids: Sequence[str], to: PersonId | None
-) -> list[RoomFile]:
-    """Copy files and folders from the sender's shelf: all or none."""
-    await find_room(rooms, room_id, person_id)
-    await _check_receiver(rooms, room_id, person_id, to)
-    brought: list[RoomFile] = []
-    try:
-        for source in await rooms.shelves.gather(person_id, entry_ids, MAX_FILES):
-            folders = kept_path(source.folder)
-            _joined(folders)
-            file = Brought(
-                room_id=room_id,
-                file_id=FileId(new_id(rooms.clock)),
-                by=person_id,
-                to=to,
-                folders=folders,
-                content=Content(key=source.key, name=source.name, size_bytes=source.size_bytes, sha256=source.sha256),
-                content_type=source.content_type,
-                modified_at=source.modified_at,
-                executable=source.executable,
-            )
-            brought.append(await _bring(rooms, file))
-    except SatchelError:
-        for each in brought:
-            await remove_file(rooms, each)
-        raise
-    return brought
+async def bring_once(rooms: Rooms, brought: Brought) -> RoomFile:
+    """Add a file, unless an earlier attempt has. Only one caller at a time may try."""
+    file = await _find_again(rooms, brought)
+    if file is None:
+        await repair_file(rooms, brought.room_id, brought.file_id)
+        file = await bring(rooms, brought)
+    return file
 
 
-async def _bring(rooms: Rooms, brought: Brought) -> RoomFile:
+async def bring(rooms: Rooms, brought: Brought) -> RoomFile:
     sender = await _find_sender(rooms, brought)
     content = brought.content
     entry = JournalEntry(rooms, brought.room_id, brought.file_id)
     object_id = await hold(rooms, brought.room_id, content, entry)
     row = FileRow(
-        folder=_joined(brought.folders),
+        folder=joined_path(brought.folders),
         size_bytes=content.size_bytes,
         content_type=known_content_type(brought.content_type),
         object_id=object_id,
@@ -130,6 +107,7 @@ async def _bring(rooms: Rooms, brought: Brought) -> RoomFile:
         to=brought.to,
         modified_at=brought.modified_at,
         executable=brought.executable,
+        seed=brought.seed,
     )
     try:
         name = await _claim_name(rooms, brought.room_id, kept_name(content.name) or NAMELESS, row, entry)
@@ -192,7 +170,7 @@ async def _claim_name(rooms: Rooms, room_id: RoomId, wanted: FileName, row: File
         name = next(each for each in free if claim_of(each, row) not in taken)
 
 
-async def _check_receiver(rooms: Rooms, room_id: RoomId, by: PersonId, to: PersonId | None) -> None:
+async def check_receiver(rooms: Rooms, room_id: RoomId, by: PersonId, to: PersonId | None) -> None:
     if to is None:
         return
     if to == by:
@@ -201,7 +179,8 @@ async def _check_receiver(rooms: Rooms, room_id: RoomId, by: PersonId, to: Perso
         raise NotFound("This person is not in the room.")
 
 
-def _joined(folders: Sequence[FileName]) -> str:
+def joined_path(folders: Sequence[FileName]) -> str:
+    """The folders as one text. Raises `PathTooLong`."""
     path = "/".join(folders)
     if len(path.encode()) > MAX_PATH_BYTES:
         raise PathTooLong(f"Folder names can have at most {MAX_PATH_BYTES} bytes together. Shorten them.")
