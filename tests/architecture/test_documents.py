@@ -86,7 +86,8 @@ def test_the_architecture_has_every_store_port() -> None:
 
 
 def test_only_connect_imports_adapters_and_only_adapters_import_vendors() -> None:
-    assert contract("Only connect sees implementations")["allowed_importers"] == ["satchel.stores.connect"]
+    seeing = contract("Only connect and backups see implementations")["allowed_importers"]
+    assert seeing == ["satchel.stores.connect", "satchel.stores.backups"]
     vendors = contract("Vendor libraries live in adapters")
     assert vendors["allowed_importers"] == ["satchel.stores.embedded", "satchel.stores.distributed"]
     assert contract("Slices do not know each other")["modules"] == ["satchel.features.*"]

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from satchel.kernel.clock import ManualClock
 from satchel.stores.embedded.folder_files import Draft
+from satchel.stores.embedded.folder_hold import FolderHold
 from satchel.stores.embedded.folder_shared import SharedBytes
 from satchel.stores.embedded.objects_folder import FolderObjects
 from tests.stores.harnesses_objects import proves, stream
@@ -103,7 +105,8 @@ def test_what_stands_at_the_source_by_now_is_not_what_was_opened(tmp_path: Path)
     draft = Draft(tmp_path / "draft")
     with source.open("rb") as opened:
         newer.rename(source)
-        assert SharedBytes(shared).link(source, opened, 6, tmp_path / "target", draft) is None
+        hold = FolderHold(tmp_path, ManualClock())
+        assert SharedBytes(shared, hold).link(source, opened, 6, tmp_path / "target", draft) is None
     draft.discard()
     assert list(shared.iterdir()) == []
 

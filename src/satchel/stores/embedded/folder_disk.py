@@ -2,6 +2,7 @@
 
     objects/3f/3f9a…     one file per object, named by the SHA-256 of its key (see `folder_files`), so that any legal
                          key is a legal name on any file system, and no folder grows too large
+    held/                files that a running backup still needs (see `folder_hold`)
     keys.db              the keys in order (see `folder_keys`)
     drafts/              files in the making
     shared/              bytes that several objects have in common (see `folder_shared`)
@@ -41,6 +42,7 @@ from satchel.stores.embedded.folder_files import (
     open_sealed,
     read_description,
 )
+from satchel.stores.embedded.folder_hold import FolderHold
 from satchel.stores.embedded.folder_keys import KeyIndex
 from satchel.stores.embedded.folder_shared import WORTH_SHARING_BYTES, SharedBytes
 from satchel.stores.ports.objects import Listed, ObjectInfo, ObjectMissing, SmallObject
@@ -62,7 +64,8 @@ class FolderDisk:
         self.uploads = root / "uploads"
         self._objects = root / "objects"
         self._drafts = root / "drafts"
-        self._shared = SharedBytes(root / "shared")
+        self._hold = FolderHold(root, clock)
+        self._shared = SharedBytes(root / "shared", self._hold)
         with disk_errors(root):
             self._lay_out()
             self._index = KeyIndex(root / "keys.db")
@@ -84,6 +87,7 @@ class FolderDisk:
         with self._shard(path.parent, fcntl.LOCK_SH) as shard:
             self._index.add(key)
             replaced = _shared_by(path)
+            self._hold.keep(path)
             draft.publish(path)
             os.fsync(shard)
             self._shared.free(replaced)
@@ -113,6 +117,7 @@ class FolderDisk:
             self._index.add_many(each.key for each in objects)
             replaced = [_shared_by(path) for path in drafts]
             for path, draft in drafts.items():
+                self._hold.keep(path)
                 draft.publish(path)
             for shard in shards:
                 os.fsync(shard)
@@ -155,6 +160,7 @@ class FolderDisk:
                 for path in group:
                     if path.exists():
                         shared.append(_shared_by(path))
+                        self._hold.keep(path)
                         path.unlink()
                         gone.append(paths[path])
                 if gone:
@@ -186,6 +192,7 @@ class FolderDisk:
         """Delete drafts and uploads begun longer ago, except drafts that are still written, and unused keys."""
         # Names made by new_id sort by the millisecond in which they were made, in their first 10 characters.
         newest = new_id(lambda: self.clock() - older_than.total_seconds())[:10]
+        self._hold.clean()
         swept = 0
         for draft in self._drafts.iterdir():
             if _was_made_before(draft, newest):

@@ -77,6 +77,8 @@ class Description(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     metadata: dict[str, str] = msgspec.field(default_factory=dict[str, str])
     shared: Shared | None = None
     placed: Placed | None = None
+    # Of an object that was put in parts of one size, but for the last, that size: its etag is that of its parts.
+    part_bytes: int | None = None
 
 
 _encode = msgspec.json.Encoder().encode

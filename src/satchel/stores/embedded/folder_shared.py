@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from satchel.stores.embedded.folder_files import Draft, Shared, flush_folder
+from satchel.stores.embedded.folder_hold import FolderHold
 
 # Below this a copy of the bytes costs no more than a link to them, and is read faster.
 WORTH_SHARING_BYTES = 32 * 1024
@@ -22,8 +23,9 @@ WORTH_SHARING_BYTES = 32 * 1024
 class SharedBytes:
     """The links, by name."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, hold: FolderHold) -> None:
         self.folder = folder
+        self._hold = hold
 
     def link(self, origin: Path, file: BinaryIO, size_bytes: int, target: Path, draft: Draft) -> Shared | None:
         """One more name for the opened file, named after the target and the draft that will speak of it.
@@ -53,6 +55,7 @@ class SharedBytes:
     def free(self, shared: Shared | None) -> None:
         """Remove a link that no file refers to. What cannot be removed now is collected later."""
         if shared is not None:
+            self._hold.keep(self.path(shared.file))
             with suppress(OSError):
                 self.path(shared.file).unlink()
 

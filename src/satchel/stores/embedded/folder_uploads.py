@@ -87,6 +87,12 @@ class _WholeBody(Draft):
             self._close()
 
 
+def _common_size(parts: Sequence[Part]) -> int | None:
+    """The size of all parts but the last, which has no more; None if they differ."""
+    first = parts[0].size_bytes
+    return first if all(part.size_bytes == first for part in parts[:-1]) and parts[-1].size_bytes <= first else None
+
+
 class FolderUploads:
     """The blocking steps of a multipart upload."""
 
@@ -149,6 +155,7 @@ class FolderUploads:
                 modified=self._disk.clock(),
                 content_type=about.content_type,
                 metadata=about.metadata,
+                part_bytes=_common_size(ordered),
             )
             draft.seal(description)
             self._disk.publish(draft, key)

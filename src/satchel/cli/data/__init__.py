@@ -1,0 +1,112 @@
+"""`satchel data`: back up what a server keeps while it runs, restore it, and read every byte of it again."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from satchel.cli.engine.command.common_options import Json
+from satchel.cli.engine.command.settings_options import Chosen, takes_settings
+from satchel.cli.engine.command.typer_internals import Verb, verb_group
+from satchel.cli.engine.terminal.output import answer
+
+# The stores are imported inside the verbs, because `satchel --help` reads this file too.
+
+data = verb_group("data", no_args_is_help=True, help="Back up, restore and verify what a server keeps.")
+Folder = Annotated[str, typer.Argument(metavar="FOLDER", help="The folder of the backups.")]
+_WHERE = ("data", "table", "objects", "ephemeral")
+
+
+@takes_settings(*_WHERE)
+def backup(
+    chosen: Chosen,
+    folder: Folder,
+    keep: Annotated[
+        str | None, typer.Option("--keep", metavar="NUMBER", help="Delete all but so many of the newest backups.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Copy everything that a server keeps, as it is at one moment, while it runs.
+
+    A folder holds many backups and every file once, so the next one takes as long and as much space as what is new.
+    Files are read again on the way: exits with 1 if one of them is damaged. Unfinished uploads are left out. A backup
+    has the secret that signs tokens, so keep it as safe as the server. Put the folder on another disk.
+    """
+    from satchel.cli.data.data_text import Progress, taken_lines
+    from satchel.cli.engine.terminal.numbers import whole_number
+    from satchel.kernel.clock import system_clock
+    from satchel.stores import backups
+
+    kept = None if keep is None else whole_number("--keep", keep, least=1)
+    with Progress("copied", quiet=json) as told:
+        taken = backups.backup(chosen.settings(), Path(folder).absolute(), system_clock, told, keep=kept)
+    answer(taken, taken_lines(taken, folder), as_json=json)
+    raise typer.Exit(1 if taken.damages else 0)
+
+
+@data.command(cls=Verb)
+def backups(folder: Folder, json: Json = False) -> None:
+    """List the backups in a folder, oldest first."""
+    from satchel.cli.data.data_text import backup_lines
+    from satchel.stores.backups import backups_in
+
+    found = backups_in(Path(folder).absolute())
+    answer({"backups": found}, backup_lines(found), as_json=json)
+
+
+@takes_settings(*_WHERE)
+def restore(
+    chosen: Chosen,
+    folder: Folder,
+    name: Annotated[
+        str | None, typer.Argument(metavar="[BACKUP]", help="Its name, as `satchel data backups` shows it.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Make a new data folder from a backup, by default the newest.
+
+    Every byte is compared with what was copied. Nothing that is there is overwritten: name a folder that is empty or
+    not there with --data.
+    """
+    from satchel.cli.data.data_text import Progress, restored_lines
+    from satchel.stores import backups
+
+    settings = chosen.settings()
+    with Progress("restored", quiet=json) as told:
+        restored = backups.restore(settings, Path(folder).absolute(), name, told)
+    answer({"backup": restored, "data": str(settings.data)}, restored_lines(restored, settings.data), as_json=json)
+
+
+@takes_settings(*_WHERE)
+def verify(
+    chosen: Chosen,
+    folder: Annotated[
+        str | None, typer.Argument(metavar="[FOLDER]", help="A folder of backups, to verify these instead.")
+    ] = None,
+    repair_from: Annotated[
+        str | None, typer.Option("--repair-from", metavar="FOLDER", help="Take good copies from these backups.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Read every byte that a server keeps, and compare it with the digest that was stored with it.
+
+    A server may be running. Exits with 1 if anything is damaged and was not repaired.
+    """
+    from satchel.cli.data.data_text import Progress, verified_lines
+    from satchel.cli.engine.terminal.output import Misused
+    from satchel.stores import backups
+
+    if folder is not None and repair_from is not None:
+        raise Misused("Backups are not repaired from others. Leave FOLDER out to verify the server's own files.")
+    with Progress("read", quiet=json) as told:
+        if folder is not None:
+            found = backups.verify_folder(Path(folder).absolute(), told)
+        else:
+            source = None if repair_from is None else Path(repair_from).absolute()
+            found = backups.verify(chosen.settings(), told, source)
+    answer(found, verified_lines(found), as_json=json)
+    raise typer.Exit(1 if found.damages else 0)
+
+
+for _verb in (backup, restore, verify):
+    data.command(cls=Verb, epilog=vars(_verb).get("epilog"))(_verb)

@@ -1,0 +1,153 @@
+"""Copy everything that a server on embedded stores keeps, as it is at one moment, while it runs."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+
+from satchel.kernel.clock import Clock, iso
+from satchel.kernel.errors import Conflict
+from satchel.stores.embedded.backup_repository import Backup, Entry, Repository, digest_of
+from satchel.stores.embedded.data_files import DATABASES, SECRET_FILE, Damage, DataFiles, Told, object_folders, scan
+from satchel.stores.embedded.file_check import CheckedFile, check_file
+from satchel.stores.embedded.folder_hold import FolderHold
+
+# Most of the time they wait for the disk.
+_THREADS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class TakenBackup:
+    """A backup that was made; `new_files` and `new_bytes` are what it added to the folder of backups."""
+
+    backup: Backup
+    new_files: int
+    new_bytes: int
+    damages: list[Damage]
+    pruned: list[str]
+
+
+def take_backup(
+    files: DataFiles, repository: Repository, clock: Clock, told: Told, *, keep: int | None = None
+) -> TakenBackup:
+    """Copy everything as it is at one moment, while a server may be running."""
+    with repository.writing():
+        earlier = repository.complete()
+        before = repository.entries(earlier[-1]) if earlier else iter(())
+        made_at = iso(clock())
+        name = made_at[:19].replace(":", "-") + "Z"
+        if any(each.name == name for each in earlier):
+            raise Conflict("A backup was made in this very second. Try again.")
+        copying = _Copying(files, repository, clock, told)
+        backup = repository.publish(name, made_at, copying.entries(before))
+        pruned = [] if keep is None else repository.prune(keep)
+        return TakenBackup(backup, repository.new_files, repository.new_bytes, copying.damages, pruned)
+
+
+class _Copying:
+    """One run of a backup."""
+
+    def __init__(self, files: DataFiles, repository: Repository, clock: Clock, told: Told) -> None:
+        self._files = files
+        self._repository = repository
+        self._hold = FolderHold(files.objects, clock)
+        self._told = told
+        self._done = 0
+        self._done_bytes = 0
+        self.damages: list[Damage] = []
+
+    def entries(self, before: Iterable[Entry]) -> Iterator[Entry]:
+        """Copy everything, tables first; `before` is the last backup, whose files need not be read again."""
+        has_objects = (self._files.objects / "objects").is_dir()
+        with self._hold.begun() if has_objects else nullcontext():
+            # Whatever the tables speak of from here on is there until it is copied.
+            began = time.time_ns()
+            for name in DATABASES:
+                if self._files.database(name).exists():
+                    yield self._counted(self._repository.add_database(name, self._files.database(name)))
+            if (self._files.data / SECRET_FILE).exists():
+                yield self._counted(self._copy(SECRET_FILE, self._files.data / SECRET_FILE, None))
+            if has_objects:
+                yield from self._objects(before, began)
+
+    def _objects(self, before: Iterable[Entry], began: int) -> Iterator[Entry]:
+        known = _by_folder(before)
+        with ThreadPoolExecutor(_THREADS, thread_name_prefix="backup") as threads:
+            for folder in object_folders():
+                last = known(folder)
+                paths = [(f"{folder}/{each.name}", Path(each.path)) for each in scan(self._files.path(folder))]
+                copied = threads.map(partial(self._copy_object, last), paths)
+                yield from (self._counted(entry) for entry in copied if entry is not None)
+        for kind, path in self._hold.kept():
+            name = f"objects/{kind}/{path.name[:2]}/{path.name}"
+            # An object that was written after the tables were copied does not count, the one before it does.
+            now = self._files.path(name)
+            if not now.exists() or now.stat().st_mtime_ns >= began:
+                yield self._counted(self._copy(name, path, None))
+
+    def _copy_object(self, last: Mapping[str, Entry], given: tuple[str, Path]) -> Entry | None:
+        name, path = given
+        try:
+            return self._copy(name, path, last.get(name))
+        except FileNotFoundError:
+            return None  # deleted meanwhile, so it is held
+
+    def _copy(self, name: str, path: Path, last: Entry | None) -> Entry:
+        seen = path.stat()
+        if last is not None and (last.inode, last.changed, last.size_bytes) == (
+            seen.st_ino,
+            seen.st_mtime_ns,
+            seen.st_size,
+        ):
+            return last
+        checked: list[CheckedFile] = []
+
+        def copy(write: Callable[[bytes], object]) -> str:
+            if name == SECRET_FILE:
+                return digest_of(path, write)
+            checked.append(check_file(path, write))
+            return checked[0].sha256
+
+        sha256 = self._repository.add(copy)
+        damage = checked[0].damage if checked else None
+        if damage is not None:
+            self.damages.append(Damage(name, damage, checked[0].key))
+        return Entry(
+            path=name,
+            size_bytes=seen.st_size,
+            sha256=sha256,
+            inode=seen.st_ino,
+            changed=seen.st_mtime_ns,
+            damage=damage,
+        )
+
+    def _counted(self, entry: Entry) -> Entry:
+        self._done += 1
+        self._done_bytes += entry.size_bytes
+        self._told(self._done, self._done_bytes)
+        return entry
+
+
+def _by_folder(entries: Iterable[Entry]) -> Callable[[str], Mapping[str, Entry]]:
+    """Gives the entries of one folder after the other, without holding them all."""
+    groups = groupby(entries, key=lambda entry: entry.path.rpartition("/")[0])
+    ahead: list[tuple[str, dict[str, Entry]]] = []
+
+    def following() -> None:
+        folder, some = next(groups, ("~", iter(())))
+        ahead.append((folder, {entry.path: entry for entry in some}))
+
+    def of(folder: str) -> Mapping[str, Entry]:
+        if not ahead:
+            following()
+        # What comes before the folders of objects, and what was held, is read anew.
+        while ahead[0][0] < folder:
+            ahead.clear()
+            following()
+        return ahead[0][1] if ahead[0][0] == folder else {}
+
+    return of

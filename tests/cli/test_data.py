@@ -1,0 +1,47 @@
+"""`satchel data`: what its verbs print, and when they fail."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.terminal import Person, explains
+
+
+@pytest.mark.slow
+def test_a_backup_is_made_listed_verified_and_restored(ann: Person, tmp_path: Path) -> None:
+    folder, new = str(tmp_path / "backups"), str(tmp_path / "new")
+    assert ann.run("tables", "create").code == 0
+    made = ann.run("data", "backup", folder, "--json")
+    assert (made.code, made.json["damages"], made.json["pruned"]) == (0, [], [])
+    name = made.json["backup"]["name"]
+    assert [each["name"] for each in ann.run("data", "backups", folder, "--json").json["backups"]] == [name]
+    assert name in ann.run("data", "backups", folder).out
+    assert "as they were written" in ann.run("data", "verify").out
+    assert "as they were written" in ann.run("data", "verify", folder).out
+    back = ann.run("data", "restore", folder, "--data", new)
+    assert back.code == 0, back
+    assert f"satchel serve --data {new}" in back.out
+    assert ann.run("tables", "--json", "--data", new).json == ann.run("tables", "--json").json | {
+        "store": f"sqlite://{new}/satchel.db"
+    }
+    (path,) = (path for path in Path(folder).glob("files/*/*") if path.read_bytes().startswith(b"SQLite"))
+    path.write_bytes(path.read_bytes()[:-1])
+    rotten = ann.run("data", "verify", folder)
+    assert (rotten.code, "not those that were copied" in rotten.out) == (1, True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("backups", "missing"), "There are no backups"),
+        (("restore", "missing"), "There are no backups"),
+        (("backup", "folder", "--keep", "0"), "--keep"),
+        (("backup", "folder", "--objects", "s3://bucket"), "have backups of their own"),
+        (("verify", "folder", "--repair-from", "other"), "are not repaired"),
+    ],
+)
+def test_what_cannot_be_done_is_explained_and_makes_nothing(ann: Person, words: tuple[str, ...], sentence: str) -> None:
+    code = 1 if "missing" in words else 2
+    assert explains(ann.run("data", *words), code, sentence)
+    assert list(ann.home.iterdir()) == []
