@@ -410,7 +410,22 @@ def test_unfinished_uploads_are_listed_and_cancelled(someone: Person, server: Se
 
 NAMES = [
     *(".env", "readme", "README", "Readme", "trail.", "trail", " lead", "CON", "nul.txt", "a:b", "a*?", "back\\slash"),
-    *("new\nline", "tab\t", "é", "e\u0301", "\u202egpj.exe", "...", " ", "-rf", "#%25", "🏳️‍🌈", "a" * 255, "ß", "ss"),
+    *(
+        "new\nline",
+        "end.txt\n",
+        "tab\t",
+        "é",
+        "e\u0301",
+        "\u202egpj.exe",
+        "...",
+        " ",
+        "-rf",
+        "#%25",
+        "🏳️‍🌈",
+        "a" * 255,
+        "ß",
+        "ss",
+    ),
     *("file (1).txt", "file.txt", "x.part", "\u200c.git", "日本" * 42, "\x01", "\x7f", "%", "a#b", "ﬀ", "ff", "İ", "ı"),
 ]
 

@@ -134,6 +134,7 @@ def test_what_is_folded_stays_so_and_matches_however_it_is_written(written: str)
         "a*?",
         "back\\slash",
         "new\nline",
+        "end.txt\n",
         "e\u0301",
         "\u202egpj.exe",
         "...",

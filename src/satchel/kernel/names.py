@@ -29,7 +29,7 @@ _UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 # What joins or varies a character means nothing without one before it.
 _EDGES = re.compile("^[.\\s\u200c\u200d\ufe00-\ufe0f\U000e0020-\U000e007f]+|[.\\s\u200c\u200d]+$")
 _RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)\s*(\.|$)", re.IGNORECASE)
-_EXTENSION = re.compile(r"(?<=.)((\.tar)?\.[^.\s]{1,16})$", re.IGNORECASE | re.DOTALL)
+_EXTENSION = re.compile(r"(?<=.)((\.tar)?\.[^.\s]{1,16})\Z", re.IGNORECASE | re.DOTALL)
 
 
 def kept_name(written: str) -> FileName | None:
