@@ -1,5 +1,6 @@
 """Settings: where they come from, which wins, and what is said when one is wrong."""
 
+from dataclasses import fields
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
@@ -86,3 +87,11 @@ def test_a_wrong_file_is_named_with_what_is_wrong(tmp_path: Path, content: str |
 )
 def test_a_data_folder_is_needed_only_if_something_is_kept_in_it(chosen: dict[str, Any], needed: bool) -> None:
     assert load_settings(chosen, {}).needs_data_folder is needed
+
+
+@pytest.mark.parametrize("name", [each.name for each in fields(Settings) if each.type is int])
+def test_every_number_is_read_as_one(name: str) -> None:
+    variable = f"SATCHEL_{name.upper()}"
+    assert getattr(load_settings({}, {variable: "7"}), name) == 7
+    with pytest.raises(BadSetting, match=variable):
+        load_settings({}, {variable: "seven"})

@@ -62,6 +62,9 @@ class Settings:
     score_quota: int = setting(10 * 1024**3, "How many bytes the pages of a person's scores may take; 0 for no limit.")
     drop_daily_limit: int = setting(0, "How many bytes a network may hand over by drop in a day; 0 for no limit.")
     clicks_kept: int = setting(0, "For how many days clicks are kept one by one; figures stay for good. 0 for no end.")
+    backup_to: str = setting("", "A folder for backups of everything, on another disk; without it none are made.")
+    backup_every: int = setting(24, "How many hours after a backup the next one is made.")
+    backup_keep: int = setting(14, "How many backups are kept; older ones are deleted.")
     log_format: LogFormat = setting("text", "`text` for people, `json` for machines.")
     log_level: str = setting("info", "`debug`, `info`, `warning` or `error`.")
 
@@ -98,6 +101,9 @@ class Settings:
     @property
     def needs_data_folder(self) -> bool:
         return not self.secret or not self.shares_all_stores
+
+
+_NUMBERS = {each.name for each in fields(Settings) if each.type is int}
 
 
 def load_settings(
@@ -142,9 +148,7 @@ def _parse(name: str, value: Any, where: str) -> Any:
     match name:
         case "data":
             return Path(str(value)).expanduser()
-        case "port" | "upload_limit" | "quota" | "room_quota" | "drop_daily_limit" | "clicks_kept":
-            return _whole_number(value, where, most=_MOST.get(name))
-        case "score_limit" | "score_quota":
+        case _ if name in _NUMBERS:
             return _whole_number(value, where, most=_MOST.get(name))
         case "lan":
             return _yes_or_no(value, where)
