@@ -102,6 +102,7 @@ async def application(
         journal = journal or Journal(settings.log_format, settings.log_level)
         app = _app(platform, routes, journal, metrics, site=site, live=live)
         chores = [*_chores(stores, uploads), *(chore for each in slices for chore in each.chores())]
+        chores += _backups(settings, clock)
 
         def prepare_to_stop() -> None:
             live.stop()
@@ -240,6 +241,15 @@ def _chores(stores: Stores, uploads: Uploads) -> list[Chore]:
         Chore("expired uploads", lambda: sweep_expired_uploads(uploads)),
         Chore("broken-off uploads", lambda: stores.objects.clean(BROKEN_OFF_AFTER)),
     ]
+
+
+def _backups(settings: Settings, clock: Clock) -> list[Chore]:
+    if not settings.backup_to:
+        return []
+    # Imported here, because a server that shares its stores has no use for it.
+    from satchel.backup_schedule import BackupSchedule
+
+    return [Chore("backups", BackupSchedule(settings, clock).begin_if_due)]
 
 
 def _uploads(platform: Platform, slices: Sequence[OpenSlice[Any]]) -> Uploads:

@@ -17,6 +17,11 @@ def backup(settings: Settings, folder: Path, clock: Clock, told: Told, *, keep: 
     return take_backup(_files(settings), Repository(folder), clock, told, keep=keep)
 
 
+def check_embedded(settings: Settings) -> None:
+    """Raise `BadSetting` where there are no files that could be copied."""
+    _files(settings)
+
+
 def backups_in(folder: Path) -> list[Backup]:
     """Oldest first."""
     return Repository(folder).complete()

@@ -2,18 +2,22 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from satchel.backup_schedule import BackupSchedule
 from satchel.chores import DOUBTED_FOR, Chore, ChoreDone, Housekeeper, repeat
-from satchel.config import Settings
+from satchel.config import BadSetting, Settings
 from satchel.features.accounts.service.context import SESSION_LIFETIME
-from satchel.kernel.clock import ManualClock, iso
+from satchel.kernel.clock import ManualClock, iso, system_clock
+from satchel.kernel.errors import Unavailable
 from satchel.slices import DURABLE_KEYS
+from satchel.stores.backups import backups_in
 from satchel.stores.connect import open_ephemeral
-from tests.application import Caller, Satchel
+from tests.application import Caller, Satchel, running_satchel
 
 EVERY = timedelta(minutes=10)
 
@@ -111,3 +115,34 @@ async def test_a_clock_that_is_far_ahead_at_the_start_sweeps_nothing_away_until_
     clock.now = right
     assert any(each.removed for each in (await set_right.sweep(CHORES)).chores)
     await ephemeral.close()
+
+
+@pytest.mark.slow
+async def test_a_server_makes_backups_when_they_are_due_and_says_when_it_cannot(tmp_path: Path) -> None:
+    settings = Settings(data=tmp_path / "data", backup_to=str(tmp_path / "backups"), backup_keep=1)
+    async with running_satchel(settings.data):
+        schedule = BackupSchedule(settings, system_clock)
+        assert await schedule.begin_if_due() == 0
+        await schedule.finish()
+        (first,) = backups_in(tmp_path / "backups")
+        # Nothing is due for a day.
+        await schedule.begin_if_due()
+        await schedule.finish()
+        assert backups_in(tmp_path / "backups") == [first]
+        later = BackupSchedule(settings, lambda: system_clock() + 24 * 3600)
+        await later.begin_if_due()
+        await later.finish()
+        assert await later.begin_if_due() == 1
+        await later.finish()
+        (tmp_path / "file").write_text("in the way")
+        failing = BackupSchedule(replace(settings, backup_to=str(tmp_path / "file")), system_clock)
+        await failing.begin_if_due()
+        await failing.finish()
+        with pytest.raises(Unavailable, match="No backup was made"):
+            await failing.begin_if_due()
+        await failing.finish()
+
+
+def test_backups_of_stores_that_servers_share_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadSetting, match="backups of their own"):
+        BackupSchedule(Settings(data=tmp_path, objects="s3://bucket", backup_to="backups"), system_clock)
