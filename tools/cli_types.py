@@ -62,6 +62,7 @@ GROUPS = {
             "VersionView": "content_type",
         },
     ),
+    "search_types": Group("The search over everything.", "SearchHit SearchHits"),
     "room_types": Group(
         "Rooms, who and what is in them, and their chat.",
         "OccupantView KnockView RoomView JoinView OwnedRoom OwnedRooms Message ChatView rooms.FileView FileList",

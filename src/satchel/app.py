@@ -17,6 +17,7 @@ from satchel.chores import Chore, Housekeeper, Sweep, repeat
 from satchel.config import Settings
 from satchel.declaration import OpenSlice, Platform, RouteNeeds
 from satchel.edge import application as edge
+from satchel.edge.api import search_route
 from satchel.edge.api.addresses import Addresses
 from satchel.edge.api.endpoints import Router
 from satchel.edge.api.health import PROBE
@@ -96,6 +97,7 @@ async def application(
         _collect(metrics, slices, live)
         needs = RouteNeeds(Addresses(settings.public_url, settings.listens_on), live)
         routes = [router for each in slices for router in each.routes(needs)]
+        routes.append(search_route.routes([found for each in slices for found in each.searches()]))
         routes += [upload_routes(uploads), *_link_routes(settings, stores)]
         summaries = {folder: summarize for each in slices for folder, summarize in each.summaries().items()}
         site = SummarizedSite(_site(), summaries, settings.public_url)

@@ -19,6 +19,7 @@ from satchel.edge.uploads.destinations import Destination
 from satchel.kernel.clock import Clock
 from satchel.kernel.events import Event, Events
 from satchel.kernel.linked import ThingKind, Things
+from satchel.kernel.searched import Searchable
 from satchel.kernel.signature import Signer
 from satchel.live import LiveEvent, Presence
 from satchel.media.picture_maker import Note
@@ -97,6 +98,8 @@ class Slice(Generic[P, Context]):
     # Where uploads of one kind go, and what links of one kind lead to.
     uploads: Mapping[str, Callable[[Context], Destination]] = field(default_factory=dict[str, Any])
     things: Mapping[ThingKind, Callable[[Context], Things]] = field(default_factory=dict[ThingKind, Any])
+    # What people find of it by the search over everything.
+    search: Callable[[Context], Searchable] | None = None
     # What pages of the app say of themselves to programs that do not run them, by the first folder of their path.
     summaries: Mapping[str, Callable[[Context], Summarize]] = field(default_factory=dict[str, Any])
     # Who is told of new pictures, by the prefix of the keys of their sources.
@@ -137,6 +140,9 @@ class OpenSlice(Generic[Context]):
 
     def summaries(self) -> dict[str, Summarize]:
         return {folder: of(self.context) for folder, of in self.declared.summaries.items()}
+
+    def searches(self) -> list[Searchable]:
+        return [self.declared.search(self.context)] if self.declared.search else []
 
     def chores(self) -> list[Chore]:
         return [Chore(name, partial(do, self.context)) for name, do in self.declared.chores.items()]

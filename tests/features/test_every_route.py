@@ -58,6 +58,7 @@ ACCESS: dict[tuple[str, str], tuple[set[str], dict[str, Any]]] = {
     ("HEAD", "/uploads/{upload_id}"): (GUESTS_TOO, {"headers": TUS}),
     ("PATCH", "/uploads/{upload_id}"): (GUESTS_TOO, {"headers": {**SENDS, "upload-offset": "0"}}),
     ("DELETE", "/uploads/{upload_id}"): (GUESTS_TOO, {"headers": TUS}),
+    ("GET", "/search"): (MEMBERS, {"params": {"q": "x"}}),
     ("GET", "/shelf/entries"): (MEMBERS, {}),
     ("GET", "/shelf/search"): (MEMBERS, {"params": {"q": "x"}}),
     ("POST", "/shelf/folders"): (MEMBERS, {"json": {"name": "New"}}),

@@ -41,6 +41,7 @@ VERBS = {
         "ls": "shelf",
         "rm": "shelf",
         "versions": "shelf",
+        "search": "search",
         "uploads": "uploads",
         "transfers": "transfers",
         "room": "rooms",

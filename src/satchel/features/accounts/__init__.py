@@ -11,6 +11,7 @@ from satchel.declaration import Platform, RouteNeeds, Slice
 from satchel.edge.api.endpoints import Router
 from satchel.edge.api.identity import Identity, Token
 from satchel.edge.http.callers import Guest, Member
+from satchel.features.accounts.adapters import PeopleSearch
 from satchel.features.accounts.limits import LIMITS, AccountLimits
 from satchel.features.accounts.needs import Usages
 from satchel.features.accounts.records import SHAPES
@@ -66,6 +67,7 @@ ACCOUNTS = Slice(
     records=SHAPES,
     limits=LIMITS,
     greets=first_account_line,
+    search=PeopleSearch,
     states=(PersonSuspended,),
     chores={
         "expired sessions": sweep_expired_sessions,

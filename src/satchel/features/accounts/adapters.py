@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from satchel.features.accounts.model import Email, UserId, check_grantable, normalise_email
-from satchel.features.accounts.records import IDENTITY, SCOPE, USER, ScopeRow
+from satchel.features.accounts.records import IDENTITY, PERSON, SCOPE, USER, ScopeRow
 from satchel.features.accounts.service.people import MAX_USER_ID_CHARACTERS
 from satchel.kernel.clock import Clock, iso
+from satchel.kernel.searched import Finding, Findings, Seeker, Words
 from satchel.stores.ports.table import StartsWith, Tables, Write
 
 _PAGE = 1000
@@ -103,3 +104,24 @@ class ScopeGrants:
             found += map(SCOPE.read, page.items)
             if (cursor := page.cursor) is None:
                 return found
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleSearch:
+    """Finds people by name and address, for administrators. Others cannot see who has an account."""
+
+    accounts: HasTables
+
+    async def find(self, seeker: Seeker, words: Words, limit: int) -> Findings:
+        if not seeker.is_administrator:
+            return Findings([])
+        tables = self.accounts.tables
+        page = await PERSON.list(tables, limit=_PAGE)
+        items = await tables.get_many(USER.table, [USER.key(user_id=each.user_id) for each in page.records])
+        users = [USER.read(item) for item in items if item is not None]
+        found = [
+            Finding(kind="person", id=user.user_id, name=user.name, detail=user.email)
+            for user in users
+            if words.are_in(user.name, user.email)
+        ]
+        return Findings(found[:limit], partial=page.cursor is not None and len(found) < limit)

@@ -19,7 +19,7 @@ from contextlib import asynccontextmanager
 
 from satchel.declaration import Platform, RouteNeeds, Slice
 from satchel.edge.api.endpoints import Router
-from satchel.features.albums.adapters import LinkedAlbums
+from satchel.features.albums.adapters import AlbumSearch, LinkedAlbums
 from satchel.features.albums.limits import LIMITS, AlbumLimits
 from satchel.features.albums.needs import Grants, Links, People
 from satchel.features.albums.records import EPHEMERAL_KEYS, OBJECTS_PREFIX, SHAPES
@@ -83,6 +83,7 @@ ALBUMS = Slice(
     limits=LIMITS,
     uploads={"photos": PhotosDestination},
     things={"album": _linked},
+    search=AlbumSearch,
     pictured={OBJECTS_PREFIX: note_picture},
     states=(Counted,),
     chores={

@@ -6,9 +6,9 @@ A visitor of a link sees what is in the album at that moment. A media that has m
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from satchel.features.albums.model import MediaId, OwnerId, is_album_id, is_media_id
+from satchel.features.albums.model import Email, MediaId, OwnerId, is_album_id, is_media_id
 from satchel.features.albums.records import ALBUM, COUNT, LIBRARY, MEDIA, AlbumRow, MediaRow
-from satchel.features.albums.service.album_list import list_medias
+from satchel.features.albums.service.album_list import Person, list_medias, visible_albums
 from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.library import find_own, read_library
 from satchel.features.albums.service.media_add import Upload, keep_upload
@@ -21,6 +21,7 @@ from satchel.features.albums.service.upload_details import modified_of, sidecars
 from satchel.kernel.handed_file import HandedFile
 from satchel.kernel.linked import FILES_PAGE, LinkedFile, LinkedFiles, LinkedPhoto, LinkedThing
 from satchel.kernel.names import FileName, clean_name
+from satchel.kernel.searched import Finding, Findings, Seeker, Words
 
 _PAGE = 500
 # Who has added a photo, if a guest does not say.
@@ -154,3 +155,19 @@ class AlbumInbox:
                 added_by=clean_name(details.get("uploader", "")) or BY_LINK,
             ),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class AlbumSearch:
+    """Finds albums by their names, one's own and those that are shared, for the search over everything."""
+
+    photos: Photos
+
+    async def find(self, seeker: Seeker, words: Words, limit: int) -> Findings:
+        rows = await visible_albums(self.photos.albums, Person(OwnerId(seeker.user_id), Email(seeker.email)))
+        found = [
+            Finding(kind="album", id=row.album_id, name=row.name, detail=row.start[:10])
+            for row in rows
+            if words.are_in(row.name)
+        ]
+        return Findings(found[:limit])

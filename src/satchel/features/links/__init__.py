@@ -13,6 +13,7 @@ from contextlib import asynccontextmanager, suppress
 
 from satchel.declaration import Platform, RouteNeeds, Slice
 from satchel.edge.api.endpoints import Router
+from satchel.features.links.adapters import LinkSearch
 from satchel.features.links.limits import LIMITS, LinkLimits
 from satchel.features.links.needs import Counter, Figures, Inbox, Passwords, People, Visitors
 from satchel.features.links.records import EPHEMERAL_KEYS, SHAPES
@@ -77,6 +78,7 @@ LINKS = Slice(
     limits=LIMITS,
     states=(ThingLinked,),
     uploads={"link": LinkDestination},
+    search=LinkSearch,
     summaries={"l": summary_of_link},
     chores={"revoked links": forget_revoked, "interrupted downloads": settle_endings},
     running=_running,

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from satchel.features.links.model import MAX_ID_CHARACTERS, LinkId, OwnerId
 from satchel.features.links.records import BADGE, LINK, POINTER, POINTER_BY_THING
@@ -9,9 +10,17 @@ from satchel.features.links.service.link_find import state_of
 from satchel.features.links.service.link_list import names_of
 from satchel.kernel.clock import Clock, iso
 from satchel.kernel.linked import LinkedThing, ThingKind, Things
+from satchel.kernel.searched import Finding, Findings, Seeker, Words
 from satchel.stores.ports.table import Tables
 
 _PAGE = 1000
+
+
+class HasTables(Protocol):
+    """Whatever stands on tables."""
+
+    @property
+    def tables(self) -> Tables: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,3 +102,22 @@ class OpenLinks:
         rows = [LINK.read(item) for item in items if item is not None]
         there = LinkedThing(name="")
         return sum(state_of(row, there, now) == "active" for row in rows)
+
+
+@dataclass(frozen=True, slots=True)
+class LinkSearch:
+    """Finds one's links by their names and notes, the newest first, for the search over everything."""
+
+    links: HasTables
+
+    async def find(self, seeker: Seeker, words: Words, limit: int) -> Findings:
+        tables = self.links.tables
+        page = await POINTER.list(tables, owner_id=seeker.user_id, descending=True, limit=_PAGE)
+        items = await tables.get_many(LINK.table, [LINK.key(token=each.token) for each in page.records])
+        rows = [LINK.read(item) for item in items if item is not None]
+        found = [
+            Finding(kind="link", id=row.link_id, name=row.name or row.thing_name, detail=row.note)
+            for row in rows
+            if not row.revoked_at and words.are_in(row.name, row.thing_name, row.note)
+        ]
+        return Findings(found[:limit], partial=page.cursor is not None and len(found) < limit)

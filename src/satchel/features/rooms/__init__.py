@@ -15,7 +15,7 @@ from satchel.edge.api.endpoints import Router
 from satchel.edge.files.page_summary import PageSummary
 from satchel.edge.files.previews import preview_of
 from satchel.features.rooms import events
-from satchel.features.rooms.adapters import LinkedRooms
+from satchel.features.rooms.adapters import LinkedRooms, RoomSearch
 from satchel.features.rooms.limits import LIMITS, RoomLimits
 from satchel.features.rooms.needs import People, Shelves
 from satchel.features.rooms.records import EPHEMERAL_KEYS
@@ -72,6 +72,7 @@ ROOMS = Slice(
     hears={PersonSuspended: lock_rooms_of},
     uploads={"room": RoomDestination},
     things={"room": LinkedRooms},
+    search=RoomSearch,
     summaries={"join": lambda _: _summarize},
     attendance=RoomAttendance,
     chores={

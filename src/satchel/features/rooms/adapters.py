@@ -23,9 +23,11 @@ from satchel.features.rooms.records import (
 from satchel.features.rooms.service.context import Rooms, find_owned, find_room, open_room, state_of
 from satchel.features.rooms.service.room_code import link_key
 from satchel.features.rooms.service.room_files import complete, find_file, remove_file, tell_of_file
+from satchel.features.rooms.service.room_open import list_owned
 from satchel.kernel.errors import Forbidden, NotFound
 from satchel.kernel.handed_file import HandedFile
 from satchel.kernel.linked import FILES_PAGE, LinkedFile, LinkedFiles, LinkedThing
+from satchel.kernel.searched import Finding, Findings, Seeker, Words
 from satchel.stores.ports.ephemeral import Get, HashAll, HashDelete, HashGet, HashPut
 
 
@@ -160,3 +162,19 @@ async def _find_all(rooms: Rooms, room_id: RoomId, file_ids: Sequence[str]) -> l
         file_id: decode_file(row) for file_id, row in zip(wanted, found, strict=True) if row is not None
     }
     return await complete(rooms, room_id, rows)
+
+
+@dataclass(frozen=True, slots=True)
+class RoomSearch:
+    """Finds one's own open rooms by name and letters, for the search over everything."""
+
+    rooms: Rooms
+
+    async def find(self, seeker: Seeker, words: Words, limit: int) -> Findings:
+        owned = await list_owned(self.rooms, PersonId(seeker.user_id))
+        found = [
+            Finding(kind="room", id=each.room.room_id, name=each.room.name, detail=each.room.code)
+            for each in owned
+            if words.are_in(each.room.name, each.room.code)
+        ]
+        return Findings(found[:limit])

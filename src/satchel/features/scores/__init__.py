@@ -18,7 +18,7 @@ from contextlib import asynccontextmanager
 
 from satchel.declaration import Platform, Repeated, RouteNeeds, Slice
 from satchel.edge.api.endpoints import Router
-from satchel.features.scores.adapters import LinkedScores
+from satchel.features.scores.adapters import LinkedScores, ScoreSearch
 from satchel.features.scores.events import LIVE_EVENTS
 from satchel.features.scores.item_records import ITEM_SHAPES
 from satchel.features.scores.layer_records import LAYER_SHAPES
@@ -81,6 +81,7 @@ SCORES = Slice(
     live_events=LIVE_EVENTS,
     uploads={"score": ScoresDestination},
     things={"score": _linked},
+    search=ScoreSearch,
     repeated=[Repeated("pages of scores", IMPORTS_EVERY, run_imports, by_worker=True)],
     running=_running,
     chores={"orphaned pages of scores": sweep_scores},

@@ -27,11 +27,14 @@ from satchel.features.scores.service.layout_view import NotEngraved
 from satchel.features.scores.service.mark_read import Marked, visible_layers, visible_marks
 from satchel.features.scores.service.page_set import read_items
 from satchel.features.scores.service.score_find import NOBODY, Found, Viewer, find_of, read_whole_of
+from satchel.features.scores.service.score_list import Wanted, list_scores
 from satchel.features.scores.service.score_play import PlayedScore, play_score
+from satchel.features.scores.service.set_list_find import list_set_lists
 from satchel.features.scores.service.snapshot_content import as_found, get_content, kept_marks, layer_rows
 from satchel.features.scores.service.visitor_view import VisitorView, for_visitor
 from satchel.kernel.clock import iso
 from satchel.kernel.linked import FILES_PAGE, LinkedFile, LinkedFiles, LinkedThing
+from satchel.kernel.searched import Finding, Findings, Seeker, Words
 from satchel.stores.schema import Record, Shape
 
 R = TypeVar("R", bound=Record)
@@ -196,3 +199,21 @@ def _linked(items: ItemsRow, item: ItemEntry, number: int) -> LinkedFile:
         at=iso(items.changed_at / 1000),
         is_sheet=True,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreSearch:
+    """Finds scores and set lists, one's own and those that are shared, for the search over everything."""
+
+    scores: Scores
+
+    async def find(self, seeker: Seeker, words: Words, limit: int) -> Findings:
+        viewer = Viewer(OwnerId(seeker.user_id), Email(seeker.email))
+        listed = await list_scores(self.scores, viewer, Wanted(words=words.written))
+        found = [
+            Finding(kind="score", id=public_id(each.card.score_id), name=each.card.title, detail=each.card.composer)
+            for each in listed
+        ]
+        lists = [each.row for each in await list_set_lists(self.scores, viewer) if words.are_in(each.row.name)]
+        found += [Finding(kind="set-list", id=public_id(row.list_id), name=row.name) for row in lists]
+        return Findings(found[:limit])

@@ -10,7 +10,7 @@ as a bundle, to `service/bundle_add.py`.
 
 from satchel.declaration import Platform, RouteNeeds, Slice
 from satchel.edge.api.endpoints import Router
-from satchel.features.shelf.adapters import AskingFolders, LinkedFolders, LinkedShelfFiles
+from satchel.features.shelf.adapters import AskingFolders, LinkedFolders, LinkedShelfFiles, ShelfSearch
 from satchel.features.shelf.linked_selections import LinkedSelections
 from satchel.features.shelf.model import FileId, SelectionId, UserId
 from satchel.features.shelf.needs import Links
@@ -62,6 +62,7 @@ SHELF = Slice(
     states=(HandedFileOpened, ShelfFolderUsed),
     hears={ThingLinked: _note_link},
     uploads={"shelf": ShelfDestination},
+    search=ShelfSearch,
     things={"file": LinkedShelfFiles, "folder": LinkedFolders, "selection": LinkedSelections, "request": AskingFolders},
     chores={"binned and expired files": sweep_due, "orphaned shelf bytes": sweep_shelves},
 )

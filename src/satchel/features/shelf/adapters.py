@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from satchel.features.shelf.model import ROOT, EntryId, FileId, FolderId, UserId
-from satchel.features.shelf.records import FileRow, UsageRow
+from satchel.features.shelf.records import FileRow, UsageRow, id_of, kind_of, place_of
 from satchel.features.shelf.service import shelf_copies, shelf_file_add
 from satchel.features.shelf.service.context import Shelf
 from satchel.features.shelf.service.files import entry_key, find_file, note_opening, read_entries, read_usage
@@ -22,10 +22,12 @@ from satchel.features.shelf.service.linked_files import (
     path_below,
     position_in,
 )
+from satchel.features.shelf.service.search import search
 from satchel.kernel.errors import NotFound
 from satchel.kernel.handed_file import HandedFile
 from satchel.kernel.linked import FILES_PAGE, LinkedFile, LinkedFiles, LinkedThing
 from satchel.kernel.names import kept_path
+from satchel.kernel.searched import Finding, Findings, Seeker, Words
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,3 +212,24 @@ class ShelfUsage:
 
     async def usage_of(self, user_ids: Sequence[str]) -> list[UsageRow]:
         return await read_usage(self.shelf, [UserId(user_id) for user_id in user_ids])
+
+
+@dataclass(frozen=True, slots=True)
+class ShelfSearch:
+    """Finds files and folders by their names, for the search over everything."""
+
+    shelf: Shelf
+
+    async def find(self, seeker: Seeker, words: Words, limit: int) -> Findings:
+        hits = await search(self.shelf, UserId(seeker.user_id), words.written, limit, None)
+        found = [
+            Finding(
+                kind=kind_of(hit.entry),
+                id=id_of(hit.entry),
+                name=hit.entry.name,
+                detail=" / ".join(hit.path),
+                within=place_of(hit.entry),
+            )
+            for hit in hits.hits
+        ]
+        return Findings(found, partial=hits.cursor is not None and len(found) < limit)
