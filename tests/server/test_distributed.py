@@ -1,4 +1,4 @@
-"""Rooms and transfers on DynamoDB, Redis and S3: two servers, a person at each, nothing between them but these."""
+"""Rooms, transfers and scores on DynamoDB, Redis and S3: two servers, a person at each, nothing else between them."""
 
 import hashlib
 import json
@@ -13,7 +13,7 @@ from websockets.sync.client import ClientConnection
 
 from tests.application import PASSWORD
 from tests.fork_server import SATCHEL
-from tests.media.made_scores import ABC
+from tests.media.made_scores import ABC, pdfium
 from tests.media.samples import is_flag, jpeg, photo, video
 from tests.server.process import ServerProcess, serving
 from tests.server.test_live import bearer, listen
@@ -111,6 +111,42 @@ def test_a_worker_makes_the_pictures_and_pages_of_all_servers(
         ann.ask("DELETE", f"/shelf/files/{each}")
         ann.ask("DELETE", f"/shelf/bin/{each}")
     assert ann.server.client.get(f"/api/v1/shelf/files/{ids[0]}/picture/grid/1", headers=ann.headers).status_code == 404
+
+
+def test_a_score_is_one_wherever_its_people_are(pair: tuple[Person, Person]) -> None:
+    """From its first page to a PDF of a set list, one half of it at each server."""
+    ann, bob = pair
+    # DynamoDB Local takes no empty texts.
+    score_id = ann.ask("POST", "/scores", json={"title": "Air", "description": "For Friday"}).json()["score_id"]
+    path = f"/scores/{score_id}"
+    for number in range(2):
+        ann.upload(jpeg() + bytes([number]), destination="score", filename=f"{number}.jpg", score=score_id)
+    ann.ask("PUT", f"{path}/shares/{bob.email}", json={"role": "editor"})
+    first, second = [page["page_id"] for page in bob.ask("GET", path).json()["pages"]]
+    layer = ann.ask("POST", f"{path}/layers", json={"name": "Bowings"}).json()["layer_id"]
+    ann.ask("PATCH", f"{path}/layers/{layer}", json={"published": True})
+    note = {"page_id": first, "kind": "text", "text": "Slowly", "size": 300}
+    bob.ask("PUT", f"{path}/presence", json={})
+    with listen(bob.server, bob.headers) as line:
+        ann.ask("POST", f"{path}/layers/{layer}/marks", json={"add": [note]})
+        assert [each["text"] for each in heard(line, "score.marks")["added"]] == ["Slowly"]
+    assert [each["has_news"] for each in bob.ask("GET", "/scores?q=Air").json()["scores"]] == [True]
+    bob.ask("PUT", f"{path}/news")
+    assert [each["has_news"] for each in bob.ask("GET", "/scores?q=Air").json()["scores"]] == [False]
+    kept = bob.ask("POST", f"{path}/snapshots", json={"name": "Concert"}).json()["snapshot_id"]
+    read = ann.ask("GET", path).json()
+    pages = [{"page_id": page["page_id"], "item_id": page["item"]["item_id"]} for page in read["pages"][1:]]
+    ann.ask("PUT", f"{path}/pages", json={"pages": pages}, headers={"if-match": f'"{read["etag"]}"'})
+    assert [page["page_id"] for page in bob.ask("GET", path).json()["pages"]] == [second]
+    assert len(bob.ask("GET", f"{path}/snapshots/{kept}").json()["marks"]) == 1
+    bob.ask("POST", f"{path}/snapshots/{kept}/restore", headers={"if-match": "*"})
+    entries = [{"score_id": score_id, "notes": "Twice", "page_ids": [first, second, first]}]
+    listed = ann.ask("POST", "/set-lists", json={"name": "Friday", "notes": "At eight", "entries": entries}).json()
+    ann.ask("PUT", f"/set-lists/{listed['list_id']}/shares/{bob.email}")
+    document = pdfium.PdfDocument(bob.ask("GET", f"/set-lists/{listed['list_id']}/export").content)
+    assert (len(document), "Slowly" in document[0].get_textpage().get_text_range()) == (3, True)
+    ann.ask("DELETE", path)
+    assert bob.server.client.get(f"/api/v1{path}", headers=bob.headers).status_code == 404
 
 
 def test_a_room_is_one_wherever_its_people_are(pair: tuple[Person, Person]) -> None:
