@@ -11,6 +11,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from pathlib import Path
 
+from bench import scores_open
 from bench.figures import Figure, Sample, alone, at_least, below, compare
 from bench.processes import cpu_seconds, output_of, scratch_folder
 from bench.rounds import Effort, in_turn
@@ -47,7 +48,8 @@ async def measure(effort: Effort) -> list[Figure]:
             await objects.close()
     late = sorted(turns)[int(len(turns) * 0.99)] * 1000
     note = "how much later than asked for, in the process that hands the pages on."
-    return [*figures, alone("a turn of the loop meanwhile, p99", "ms", [late], target=below(100.0), note=note)]
+    turn = alone("a turn of the loop meanwhile, p99", "ms", [late], target=below(100.0), note=note)
+    return [*figures, turn, *await scores_open.measure(effort)]
 
 
 async def _compared(
