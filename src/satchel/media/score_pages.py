@@ -272,7 +272,9 @@ async def _heard(child: Child, file: BinaryIO, size_bytes: int, job: ScoreJob) -
     except ChildTooSlow as error:
         raise PagesTooSlow("The file took too long to be read. Save it anew in a simpler form.") from error
     except ChildDied as error:
-        raise PagesRefused("The file could not be read: it needs too much time or memory.") from error
+        raise PagesRefused(
+            "Reading the file failed. It may be too large, or unlike what other programs write. Save it anew."
+        ) from error
 
 
 async def _in_turn(streams: Sequence[AsyncGenerator[ScoreAnswer]], count: int) -> AsyncGenerator[MadePage]:

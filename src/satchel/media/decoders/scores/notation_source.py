@@ -130,7 +130,9 @@ def _in_utf8(data: bytes) -> bytes:
     try:
         text = data.decode(encoding)
     except (UnicodeDecodeError, LookupError) as error:
-        raise ScoreRefused("score-broken", f"The file says that it is in {encoding}, but is not.") from error
+        raise ScoreRefused(
+            "score-broken", f"The file says that it is in {encoding.removesuffix('-sig').upper()}, but is not."
+        ) from error
     return b'<?xml version="1.0" encoding="UTF-8"?>' + _DECLARATION.sub(b"", text.encode())
 
 
