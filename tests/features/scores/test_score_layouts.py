@@ -13,7 +13,7 @@ from satchel.kernel import ink
 from satchel.media.score_pages import ScorePages
 from tests.application import Caller, Satchel
 from tests.features.scores.given import changed, layered, mark, marked, marks, paged, read, sent, slug, with_pages
-from tests.media.made_scores import musicxml
+from tests.media.made_scores import musicxml, pdfium
 
 # Music is engraved here, in a process of its own.
 pytestmark = pytest.mark.slow
@@ -180,3 +180,33 @@ async def test_only_layouts_that_are_made_count(satchel: Satchel, ann: Caller, s
     assert (await mark(ann, score, layer, add=[new], layout={"transpose": 3})).status_code == 429
     assert (await ann("GET", f"/scores/{score['score_id']}/layout?transpose=3")).status_code == 429
     assert len((await laid(ann, score, transpose=1))["marks"]) == 1
+
+
+async def test_an_entry_of_a_set_list_is_transposed(ann: Caller, score: dict[str, Any]) -> None:
+    plain = await with_pages(ann, 1)
+    page_id = score["pages"][0]["page_id"]
+    moved = {"score_id": score["score_id"], "transpose": -2}
+    for wrong, expected in (
+        ({"score_id": plain["score_id"], "transpose": 2}, "score-not-engraved"),
+        (moved | {"page_ids": [page_id]}, "invalid"),
+        (moved | {"transpose": 13}, "invalid"),
+    ):
+        assert slug(await ann("POST", "/set-lists", json={"name": "Friday", "entries": [wrong]})) == expected
+    entries = [moved, {"score_id": score["score_id"]}]
+    made = (await ann("POST", "/set-lists", json={"name": "Friday", "entries": entries})).json()
+    assert [(each["transpose"], each["is_engraved"]) for each in made["entries"]] == [(-2, True), (0, True)]
+    layer = await layered(ann, score)
+    await marked(ann, score, layer, add=[stamp_at(bar_of(await laid(ann, score), 1), 0)])
+    lower = await laid(ann, score, transpose=-2)
+    document = await ann("GET", f"/set-lists/{made['list_id']}/export")
+    assert document.status_code == 200, document.text
+    count = len(lower["pages"]) + len(score["pages"])
+    assert len(pdfium.PdfDocument(document.content)) == count
+    # It stays when the order changes, and goes when somebody says so.
+    headers = {"if-match": "*"}
+    order = {"name": "Friday", "entries": [entries[1], moved]}
+    changed_list = (await ann("PUT", f"/set-lists/{made['list_id']}", json=order, headers=headers)).json()
+    assert [each["transpose"] for each in changed_list["entries"]] == [0, -2]
+    order = {"name": "Friday", "entries": [entries[1]]}
+    changed_list = (await ann("PUT", f"/set-lists/{made['list_id']}", json=order, headers=headers)).json()
+    assert [each["transpose"] for each in changed_list["entries"]] == [0]

@@ -67,6 +67,9 @@ def add(
     ] = None,
     notes: Annotated[str, typer.Option("--notes", metavar="TEXT", help="What to think of.")] = "",
     pages: Annotated[str, typer.Option("--pages", metavar="1-3,5", help="Only these, in this order.")] = "",
+    transpose: Annotated[
+        int, typer.Option("--transpose", metavar="SEMITONES", min=-12, max=12, help="Engraved music, so much higher.")
+    ] = 0,
     json: Json = False,
     server: Server = None,
 ) -> None:
@@ -76,7 +79,7 @@ def add(
     from satchel.cli.setlists.setlist_text import details
 
     with open_client(server) as client:
-        changed = add_entry(client, name, score, at=at, notes=notes, pages=pages)
+        changed = add_entry(client, name, score, at=at, notes=notes, pages=pages, transpose=transpose)
     answer(changed, details(changed), as_json=json)
 
 

@@ -35,12 +35,14 @@ def create_set_list(client: Client, name: str, scores: Sequence[str]) -> SetList
     return client.call("POST", "/set-lists", SetListView, {"name": name, "entries": entries})
 
 
-def add_entry(client: Client, name: str, score: str, *, at: str | None, notes: str, pages: str) -> SetListView:
+def add_entry(
+    client: Client, name: str, score: str, *, at: str | None, notes: str, pages: str, transpose: int
+) -> SetListView:
     found, score_id = find_set_list(client, name), _score_id(client, score)
     entries = _entries(found)
     page_ids = _page_ids(client, score_id, pages) if pages else []
     place = len(entries) if at is None else _place(at, len(entries) + 1)
-    entries.insert(place, {"score_id": score_id, "notes": notes, "page_ids": page_ids})
+    entries.insert(place, {"score_id": score_id, "notes": notes, "page_ids": page_ids, "transpose": transpose})
     return _write(client, found, entries)
 
 
@@ -78,7 +80,7 @@ def _write(
 
 
 def _entries(found: SetListView) -> list[dict[str, Any]]:
-    kept = ("score_id", "notes", "page_ids")
+    kept = ("score_id", "notes", "page_ids", "transpose")
     return [{name: to_builtins(getattr(entry, name)) for name in kept} for entry in found.entries]
 
 

@@ -29,6 +29,7 @@ def details(found: SetListView) -> Iterator[str]:
         title = printable(entry.title) if entry.is_there else "(a score that you may not read any more)"
         by = f", {printable(entry.composer)}" if entry.composer else ""
         pages = f", {len(entry.page_ids)} of {entry.pages} pages" if entry.page_ids else ""
-        yield f"  {place}. {title}{by}{pages}"
+        moved = f", {entry.transpose:+d} semitones" if entry.transpose else ""
+        yield f"  {place}. {title}{by}{pages}{moved}"
         if entry.notes:
             yield printable(f"     {entry.notes}")

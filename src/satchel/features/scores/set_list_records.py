@@ -19,6 +19,8 @@ class SetListEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     score_id: ScoreId = msgspec.field(name="s")
     notes: str = msgspec.field(name="n", default="")
     page_ids: list[PageId] = msgspec.field(name="p", default=[])
+    # By so many semitones higher; engraved music only, and then all of it.
+    transpose: int = msgspec.field(name="t", default=0)
 
 
 class SetListRow(Record, frozen=True, kw_only=True):

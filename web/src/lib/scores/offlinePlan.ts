@@ -1,7 +1,7 @@
 // What a score or a set list needs on the stand without a network.
 import { itemPath } from './itemPath';
 import type { PackPlan } from './offlinePacks';
-import type { Page, Score } from './scoreCalls';
+import { PLAIN, readLayout, type Page, type Score } from './scoreCalls';
 import type { SetList } from './setListCalls';
 import { chosenPages } from './slides';
 
@@ -23,9 +23,25 @@ export function planOfScore(score: Score): PackPlan {
   };
 }
 
-/** `scores` are those of its entries that can be read. */
-export function planOfSetList(list: SetList, scores: readonly Score[]): PackPlan {
-  const played = list.entries.flatMap(({ score_id, page_ids }): [string, readonly Page[]][] => {
+/** A score as an entry of a set list wants it. */
+export type Transposed = { address: string; scoreId: string; by: number; pages: Page[] };
+
+export async function readTransposed(scoreId: string, by: number): Promise<Transposed> {
+  const choice = { ...PLAIN, transpose: by };
+  const query = new URLSearchParams(Object.entries(choice).map(([name, value]) => [name, String(value)]));
+  const { pages } = await readLayout(scoreId, choice);
+  return { address: `/api/v1/scores/${scoreId}/layout?${query}`, scoreId, by, pages };
+}
+
+/** `scores` are those of its entries that can be read, and `laid` those that are transposed. */
+export function planOfSetList(
+  list: SetList,
+  scores: readonly Score[],
+  laid: readonly Transposed[] = [],
+): PackPlan {
+  const played = list.entries.flatMap(({ score_id, page_ids, transpose }): [string, readonly Page[]][] => {
+    const moved = laid.find(({ scoreId, by }) => scoreId === score_id && by === transpose);
+    if (moved) return [[score_id, moved.pages]];
     const score = scores.find((each) => each.score_id === score_id);
     return score ? [[score_id, chosenPages(score.pages, page_ids)]] : [];
   });
@@ -36,7 +52,11 @@ export function planOfSetList(list: SetList, scores: readonly Score[]): PackPlan
     version: list.etag,
     pages: played.reduce((count, [, pages]) => count + pages.length, 0),
     addresses: addressesOf(
-      [`/api/v1/set-lists/${list.list_id}`, ...scores.map(({ score_id }) => scoreAddress(score_id))],
+      [
+        `/api/v1/set-lists/${list.list_id}`,
+        ...scores.map(({ score_id }) => scoreAddress(score_id)),
+        ...laid.map(({ address }) => address),
+      ],
       played,
     ),
   };

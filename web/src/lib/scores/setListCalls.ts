@@ -6,7 +6,7 @@ import type { ScoreShare } from './scoreCalls';
 export type SetList = components['schemas']['SetListView'];
 export type SetListCard = components['schemas']['SetListCard'];
 export type Entry = SetList['entries'][number];
-export type EntryDraft = Pick<Entry, 'score_id' | 'notes' | 'page_ids'>;
+export type EntryDraft = Pick<Entry, 'score_id' | 'notes' | 'page_ids' | 'transpose'>;
 export type SetListDraft = { name: string; notes: string; entries: EntryDraft[] };
 
 export async function readSetLists(): Promise<SetListCard[]> {
@@ -55,8 +55,8 @@ export function draftOf({ name, notes, entries }: SetList): SetListDraft {
   return { name, notes, entries: entries.map(entryDraft) };
 }
 
-export function entryDraft({ score_id, notes, page_ids }: EntryDraft): EntryDraft {
-  return { score_id, notes, page_ids };
+export function entryDraft({ score_id, notes, page_ids, transpose }: EntryDraft): EntryDraft {
+  return { score_id, notes, page_ids, transpose };
 }
 
 function which(listId: string): { params: { path: { list_id: string } } } {

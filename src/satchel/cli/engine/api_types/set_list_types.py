@@ -31,11 +31,13 @@ class SetListEntryView(msgspec.Struct, frozen=True, kw_only=True):
     score_id: str
     notes: str
     page_ids: list[int]
+    transpose: int
     title: str
     composer: str
     pages: int
     changed_at: str
     is_there: bool
+    is_engraved: bool
 
 
 class SetListView(msgspec.Struct, frozen=True, kw_only=True):

@@ -12,6 +12,7 @@ from satchel.edge.api.idempotency_key import idempotency_key_of
 from satchel.edge.files.pictures import BYTES
 from satchel.edge.files.streamed_file import StreamedFile
 from satchel.edge.http.callers import Member
+from satchel.features.scores.layout import MAX_TRANSPOSE
 from satchel.features.scores.model import (
     EtagMissing,
     ScoreUnknown,
@@ -27,6 +28,7 @@ from satchel.features.scores.routes.scores import Id, PageIds, Words, viewer_of
 from satchel.features.scores.routes.views import name_of, time_of
 from satchel.features.scores.service import set_list_change
 from satchel.features.scores.service.context import Scores
+from satchel.features.scores.service.layout_view import NotEngraved
 from satchel.features.scores.service.score_export import NoPages
 from satchel.features.scores.service.score_find import Viewer
 from satchel.features.scores.service.set_list_change import NewEntry, NewSetList
@@ -44,11 +46,12 @@ from satchel.media.score_pages import PagesRefused
 
 
 class SetListEntryBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A score that is played. Without pages, all are; a page may come more than once."""
+    """A score that is played. Without pages, all are; a page may come more than once. Engraved music is transposed."""
 
     score_id: Id
     notes: Words = ""
     page_ids: PageIds = msgspec.field(default_factory=list[int])
+    transpose: Annotated[int, msgspec.Meta(ge=-MAX_TRANSPOSE, le=MAX_TRANSPOSE)] = 0
 
 
 class SetListBody(Body, frozen=True, kw_only=True):
@@ -65,17 +68,19 @@ class SetListEntryView(msgspec.Struct, frozen=True, kw_only=True):
     """A score in a set list. If you may not read it, or it is gone, `is_there` is false and nothing is said of it.
 
     Without `page_ids`, all pages are played. `pages` is how many the score has, and `changed_at` when its structure
-    has changed last.
+    has changed last. If `is_engraved`, it can be transposed.
     """
 
     score_id: str
     notes: str
     page_ids: list[int]
+    transpose: int
     title: str
     composer: str
     pages: int
     changed_at: str
     is_there: bool
+    is_engraved: bool
 
 
 class SetListCard(msgspec.Struct, frozen=True, kw_only=True):
@@ -128,7 +133,7 @@ def routes(scores: Scores, places: asyncio.Semaphore) -> Router:
     @router.post(
         "/set-lists",
         status=201,
-        raises=(TooManySetLists, ScoreUnknown, SetListUnknown),
+        raises=(TooManySetLists, ScoreUnknown, SetListUnknown, NotEngraved),
         sends={"Idempotency-Key": "letters, digits, - and _: a retry with the same key is the same set list"},
         answers=ANSWERS,
     )
@@ -146,7 +151,7 @@ def routes(scores: Scores, places: asyncio.Semaphore) -> Router:
 
     @router.put(
         "/set-lists/{list_id}",
-        raises=(SetListUnknown, Forbidden, EtagMissing, SetListChanged, ScoreUnknown),
+        raises=(SetListUnknown, Forbidden, EtagMissing, SetListChanged, ScoreUnknown, NotEngraved),
         sends=SENDS,
         answers=ANSWERS,
     )
@@ -162,7 +167,9 @@ def routes(scores: Scores, places: asyncio.Semaphore) -> Router:
         await set_list_change.delete_set_list(scores, viewer_of(member), list_id)
 
     @router.get(
-        "/set-lists/{list_id}/export", produces=BYTES, raises=(SetListUnknown, NoPages, ExportTooLarge, PagesRefused)
+        "/set-lists/{list_id}/export",
+        produces=BYTES,
+        raises=(SetListUnknown, NoPages, NotEngraved, ExportTooLarge, PagesRefused),
     )
     async def export_list(member: Member, list_id: str, query: SetListExportQuery) -> Response:
         """Export all pages of a set list as one PDF, with a bookmark for each entry, and the marks that you see."""
@@ -198,11 +205,13 @@ def _entry(shown: ShownEntry, role: SetListRole) -> SetListEntryView:
         score_id=public_id(entry.score_id) if card is not None or role == "owner" else "",
         notes=entry.notes,
         page_ids=[*entry.page_ids],
+        transpose=entry.transpose,
         title="" if card is None else card.title,
         composer="" if card is None else card.composer,
         pages=0 if card is None else card.pages,
         changed_at="" if card is None else time_of(card.changed_at),
         is_there=card is not None,
+        is_engraved=card is not None and card.cover_kind == "s",
     )
 
 
@@ -219,5 +228,8 @@ def _card(found: FoundSetList, owner_name: str) -> SetListCard:
 
 
 def _new(body: SetListBody) -> NewSetList:
-    entries = [NewEntry(score_id=each.score_id, notes=each.notes, page_ids=each.page_ids) for each in body.entries]
+    entries = [
+        NewEntry(score_id=each.score_id, notes=each.notes, page_ids=each.page_ids, transpose=each.transpose)
+        for each in body.entries
+    ]
     return NewSetList(name=body.name, notes=body.notes, entries=entries)

@@ -10,7 +10,7 @@ from satchel.features.scores.mark import KINDS_OF_MARKS, StoredMark
 from satchel.features.scores.model import PageId, StoredKind
 from satchel.features.scores.records import PageEntry
 from satchel.features.scores.service.context import Scores
-from satchel.features.scores.service.layout_view import lay_out
+from satchel.features.scores.service.layout_view import LaidScore, lay_out
 from satchel.features.scores.service.mark_read import Marked, visible_marks
 from satchel.features.scores.service.page_set import read_items
 from satchel.features.scores.service.page_source import source_pages
@@ -76,7 +76,7 @@ async def export_score(
         raise Invalid("Choose the pages of a part, or a layout, but not both.", field="part")
     else:
         laid = await lay_out(scores, found, choice, viewer)
-        pages = [Sheet(page.page_id, page.key, page.kind, page.rotation) for page in laid.pages()]
+        pages = laid_sheets(laid)
         seen = await laid.marks(seen)
     if not pages:
         raise NoPages("This score has no pages yet. Add some, then export it.")
@@ -102,6 +102,11 @@ def plan_pages(found: Found, pages: Sequence[Sheet], seen: Sequence[Marked]) -> 
         )
         for page in pages
     ]
+
+
+def laid_sheets(laid: LaidScore) -> list[Sheet]:
+    """Pages in the layout that somebody has chosen."""
+    return [Sheet(page.page_id, page.key, page.kind, page.rotation) for page in laid.pages()]
 
 
 async def sheets_of(scores: Scores, found: Found, pages: Sequence[PageEntry]) -> list[Sheet]:

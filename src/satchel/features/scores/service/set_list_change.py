@@ -28,6 +28,7 @@ from satchel.features.scores.model import (
 )
 from satchel.features.scores.records import SCORE_OWNER
 from satchel.features.scores.service.context import Scores
+from satchel.features.scores.service.layout_view import NotEngraved
 from satchel.features.scores.service.score_find import Viewer, find_of
 from satchel.features.scores.service.set_list_find import SCOPE, find_set_list, own_set_lists
 from satchel.features.scores.set_list_records import SET_LIST, SET_LIST_CREATED, SetListEntry, SetListRow
@@ -50,6 +51,7 @@ class NewEntry:
     score_id: str
     notes: str
     page_ids: Sequence[int]
+    transpose: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,15 +178,21 @@ async def _entry(scores: Scores, viewer: Viewer, new: NewEntry, known: Sequence[
         raise Invalid(f"Use up to {MAX_ENTRY_NOTES} characters for the notes of an entry.", field="entries")
     if len(page_ids) > MAX_PAGES:
         raise Invalid(f"Choose up to {MAX_PAGES} pages of a score.", field="entries")
+    if new.transpose and page_ids:
+        raise Invalid("A score that is transposed is played with all its pages. Choose none of them.", field="entries")
     score_id = read_id(new.score_id)
     same = [each for each in known if each.score_id == score_id]
     for each in same:
-        if not page_ids or page_ids == each.page_ids:
-            return replace(each, notes=notes, page_ids=page_ids)
+        if (not page_ids or page_ids == each.page_ids) and new.transpose in (0, each.transpose):
+            return replace(each, notes=notes, page_ids=page_ids, transpose=new.transpose)
     pointer = None if score_id is None else await SCORE_OWNER.get(scores.tables, score_id=score_id)
     if pointer is None:
         raise ScoreUnknown("A score of this set list does not exist, or you may not see it.")
     found = await find_of(scores, viewer, pointer.owner, pointer.score_id)
     if not set(page_ids) <= {page.page_id for page in found.row.data.pages}:
         raise Invalid("Choose pages that the score has. Read it again.", field="entries")
-    return SetListEntry(owner=found.owner, score_id=found.score_id, notes=notes, page_ids=page_ids)
+    if new.transpose and all(page.kind != "s" for page in found.row.data.pages):
+        raise NotEngraved("Only music that was added as MusicXML, MEI or ABC can be transposed.")
+    return SetListEntry(
+        owner=found.owner, score_id=found.score_id, notes=notes, page_ids=page_ids, transpose=new.transpose
+    )

@@ -11,10 +11,19 @@ from dataclasses import dataclass
 
 import msgspec
 
+from satchel.features.scores.layout import LayoutChoice
 from satchel.features.scores.model import ScoreUnknown
 from satchel.features.scores.service.context import Scores
+from satchel.features.scores.service.layout_view import lay_out
 from satchel.features.scores.service.mark_read import visible_marks
-from satchel.features.scores.service.score_export import Exported, NoPages, plan_pages, sheets_of, stream_pages
+from satchel.features.scores.service.score_export import (
+    Exported,
+    NoPages,
+    laid_sheets,
+    plan_pages,
+    sheets_of,
+    stream_pages,
+)
 from satchel.features.scores.service.score_find import Viewer, WholeScore, read_whole_of
 from satchel.features.scores.service.set_list_find import find_set_list
 from satchel.features.scores.set_list_records import SetListEntry, SetListRow
@@ -74,15 +83,21 @@ async def _entry_pages(
     data = whole.found.row.data
     by_id = {page.page_id: page for page in data.pages}
     chosen = [by_id[each] for each in entry.page_ids if each in by_id] if entry.page_ids else data.pages
-    shown = {page.page_id for page in chosen}
-    marks = [each for each in visible_marks(whole, viewer) if each.mark.page_id in shown] if with_marks else []
+    marks = visible_marks(whole, viewer) if with_marks else []
+    if entry.transpose:
+        laid = await lay_out(scores, whole.found, LayoutChoice(transpose=entry.transpose), viewer)
+        sheets, marks = laid_sheets(laid), await laid.marks(marks)
+    else:
+        sheets = await sheets_of(scores, whole.found, chosen)
+    shown = {page.page_id for page in sheets}
+    marks = [each for each in marks if each.mark.page_id in shown]
     room.ink -= sum(len(each.mark.stroke) + len(each.mark.text) for each in marks)
-    times = Counter(page.page_id for page in chosen)
+    times = Counter(page.page_id for page in sheets)
     room.marks -= sum(times[each.mark.page_id] for each in marks)
-    room.pages -= len(chosen)
+    room.pages -= len(sheets)
     if min(room.pages, room.ink, room.marks) < 0:
         raise ExportTooLarge("This set list has too many pages or marks for one PDF. Export its scores one by one.")
-    pages = plan_pages(whole.found, await sheets_of(scores, whole.found, chosen), marks)
+    pages = plan_pages(whole.found, sheets, marks)
     if pages:
         # On a page that is turned, they would be turned with it.
         notes = _notes("" if pages[0].rotation else entry.notes)

@@ -1,0 +1,112 @@
+"""Music is made ready in a browser: a photo is cropped, a set list dragged and transposed, a passage repeated."""
+
+import re
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import OpenPage, sign_in
+from tests.browser.test_pages import complaints_of_axe
+from tests.browser.test_scores import TABLET, assert_everybody_can_use, pages, press, sheet
+from tests.browser.test_transfers import Holder
+from tests.media.made_scores import musicxml, page_photo
+from tests.server.process import ServerProcess, serving
+
+pytestmark = [pytest.mark.services, pytest.mark.without_service_worker]
+
+
+@pytest.fixture(scope="module")
+def server(data: Path) -> Generator[ServerProcess]:
+    with serving(data, "--sign-up", "open") as running:
+        yield running
+
+
+def test_a_photo_is_cropped_and_a_set_list_is_dragged_transposed_and_heard(
+    server: ServerProcess, open_page: OpenPage
+) -> None:
+    ann = Holder(server, "Ann")
+    photo = ann.ask("POST", "/scores", json={"title": "Photo"})["score_id"]
+    ann.put("photo.jpg", page_photo(), destination="score", score=photo)
+    ann.put("page.png", sheet(240), destination="score", score=photo)
+    suite = ann.put("suite.musicxml", musicxml(bars=120, title="Suite"), destination="score")
+    page = open_page(size=TABLET)
+    sign_in(page, ann.email, at=f"/scores/{photo}")
+    crop_the_photo(page)
+    page.goto(f"/scores/{suite}")
+    expect(page.get_by_role("heading", name="Suite", level=1)).to_be_visible()
+    expect(page.get_by_role("list", name="Pages in the making")).to_be_hidden()
+    expect(pages(page).nth(1)).to_be_visible()
+
+    concert = ann.ask(
+        "POST", "/set-lists", json={"name": "Concert", "entries": [{"score_id": photo}, {"score_id": suite}]}
+    )
+    page.goto(f"/scores/lists/{concert['list_id']}")
+    drag_and_transpose(page)
+    page.get_by_role("link", name="Play").click()
+    shown = page.get_by_role("img", name="Page 1 of")
+    expect(shown).to_have_attribute("src", re.compile(r"\.t2\.p0\.normal\.0/content"))
+    expect(page.get_by_label("Movements").locator("option").first).to_have_text("1. Suite (+2)")
+
+    page.goto(f"/stage/{suite}")
+    loop_the_second_page(page)
+
+
+def crop_the_photo(page: Page) -> None:
+    """Before and after are seen side by side, and there is a way back."""
+    press(page, "Open photo.jpg")
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("button", name="Crop and level").click()
+    expect(dialog.get_by_role("img", name="The photo")).to_be_visible()
+    expect(dialog.get_by_role("img", name="Cropped and level")).to_be_visible()
+    assert_everybody_can_use(page)
+    dialog.get_by_role("button", name="Back to the photo").click()
+    expect(dialog.get_by_role("img", name="The photo")).to_be_hidden()
+    expect(dialog.get_by_role("button", name="Crop and level")).to_be_visible()
+
+
+def drag_and_transpose(page: Page) -> None:
+    entries = page.get_by_role("list", name="Scores in order").get_by_role("listitem")
+    expect(entries.first).to_contain_text("Photo")
+    grip = page.get_by_role("button", name="Move Suite")
+    grip.scroll_into_view_if_needed()
+    start, end = grip.bounding_box(), entries.first.bounding_box()
+    assert start is not None and end is not None
+    page.mouse.move(start["x"] + start["width"] / 2, start["y"] + start["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(end["x"] + end["width"] / 2, end["y"] + end["height"] / 2, steps=5)
+    expect(entries.first).to_contain_text("Suite")
+    with page.expect_response(lambda answer: answer.request.method == "PUT" and "/set-lists/" in answer.url):
+        page.mouse.up()
+    with page.expect_response(lambda answer: answer.request.method == "PUT" and "/set-lists/" in answer.url):
+        page.get_by_label("Transpose Suite").select_option("+2")
+    page.reload()
+    expect(entries.first).to_contain_text("Suite")
+    expect(page.get_by_label("Transpose Suite")).to_have_value("2")
+    # What is transposed has all its pages, and what was no notation stays as it is.
+    expect(page.get_by_role("button", name="Pages of Suite")).to_be_hidden()
+    expect(page.get_by_label("Transpose Photo")).to_be_hidden()
+    assert complaints_of_axe(page) == []
+
+
+def loop_the_second_page(page: Page) -> None:
+    """The page is turned to where the music is, and the cursor comes back to where the loop begins."""
+    press(page, "Play the music")
+    first = page.get_by_label("Repeat from bar")
+    expect(page.locator(".cursor")).to_be_visible()
+    last = first.locator("option").last.get_attribute("value") or ""
+    first.select_option(last)
+    press(page, "Play")
+    expect(page.get_by_text(re.compile(r"^1 / "))).to_be_hidden()
+    page.wait_for_function(
+        """() => {
+            const cursor = document.querySelector('.cursor');
+            const x = cursor ? cursor.getBoundingClientRect().x : undefined;
+            if (x === undefined) return false;
+            const isBack = window.furthest !== undefined && x < window.furthest;
+            window.furthest = Math.max(window.furthest ?? x, x);
+            return isBack;
+        }"""
+    )
+    press(page, "Pause")
