@@ -3,46 +3,59 @@
 Notes on white paper take a quarter of a JPEG's bytes as such a PNG, in the same time, and without a blur around them.
 """
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from satchel.media.decoders.vips_library import vips
+from satchel.media.decoders.vips_library import from_pixels, vips
 from satchel.media.score_jobs import PageKind
 
 QUALITY = 85
 _GREYS_BITS = 4
-_PNG_EFFORT = 3
+_PNG_EFFORT = 2
 # A page of drawn notes is white nearly everywhere. Paper that a scanner saw is not.
 _WHITE = 250
 _MOSTLY_WHITE = 0.6
 _COLOURFUL = 32
-_SAMPLED = 4
+_PIXELS_BETWEEN, _ROWS_BETWEEN = 4, 2
 
 
-def encoded(image: Any, *, blue_first: bool = False) -> tuple[PageKind, bytes]:
-    """Without metadata. The image has one band or three, of 8 bits."""
-    if image.bands >= 3 and not is_colourful(image):
+def encoded(pixels: bytes, width: int, height: int, bands: int, *, blue_first: bool = False) -> tuple[PageKind, bytes]:
+    """Without metadata. The pixels have one band or three, of 8 bits, without gaps between rows."""
+    image = from_pixels(pixels, width, height, bands)
+    sampled = [_sample(pixels, width, height, bands, band) for band in range(bands)]
+    if bands >= 3 and not _is_colourful(sampled):
         image = image[1].copy(interpretation="b-w")
-    elif blue_first and image.bands >= 3:
+    elif blue_first and bands >= 3:
         image = image[2].bandjoin([image[1], image[0]]).copy(interpretation="srgb")
-    if image.bands == 1 and _is_drawn(image):
+    if image.bands == 1 and _is_drawn(sampled[bands // 2]):
         greys = image.maplut(_greys())
         return "png", bytes(greys.pngsave_buffer(compression=_PNG_EFFORT, bitdepth=_GREYS_BITS, keep="none"))
     return "jpeg", bytes(image.jpegsave_buffer(Q=QUALITY, keep="none"))
 
 
-def is_colourful(image: Any) -> bool:
-    """Every eighth pixel is looked at, which finds every line that can be seen."""
-    across, down = min(_SAMPLED, image.width), min(_SAMPLED // 2, image.height)
-    small = image.subsample(across, down).cast("short").copy_memory()
-    return max((small[0] - small[1]).abs().max(), (small[1] - small[2]).abs().max()) > _COLOURFUL
+def _sample(pixels: bytes, width: int, height: int, bands: int, band: int) -> bytes:
+    """One band of every eighth pixel, which finds every line that can be seen.
+
+    Slices take a tenth of the time that libvips takes for it.
+    """
+    row = width * bands
+    starts = range(band, row * height, row * _ROWS_BETWEEN)
+    return b"".join([pixels[start : start - band + row : bands * _PIXELS_BETWEEN] for start in starts])
 
 
-def _is_drawn(image: Any) -> bool:
-    across, down = min(_SAMPLED, image.width), min(_SAMPLED, image.height)
-    counts = image.subsample(across, down).hist_find().write_to_memory()
-    greys = memoryview(counts).cast("B").cast("I")
-    return sum(greys[_WHITE:]) > _MOSTLY_WHITE * sum(greys)
+def _is_colourful(bands: Sequence[bytes]) -> bool:
+    red, green, blue = bands[:3]
+    if red == green == blue:
+        return False
+    one, two, three = (from_pixels(band, len(band), 1, 1).cast("short") for band in (red, green, blue))
+    return max((one - two).abs().max(), (two - three).abs().max()) > _COLOURFUL
+
+
+def _is_drawn(sampled: bytes) -> bool:
+    half = sampled[::2]
+    white = sum(half.count(level) for level in range(_WHITE, 256))
+    return white > _MOSTLY_WHITE * len(half)
 
 
 @cache

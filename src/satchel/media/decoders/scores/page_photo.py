@@ -52,7 +52,7 @@ def _page(image: Any) -> MadePage:
         image = image.flatten(background=255)
     plain = (image.colourspace("srgb") if image.bands > 1 else image).cast("uchar").copy_memory()
     kind: PageKind
-    kind, body = encoded(plain)
+    kind, body = encoded(bytes(plain.write_to_memory()), plain.width, plain.height, plain.bands)
     return MadePage(number=0, kind=kind, body=body, width=plain.width, height=plain.height)
 
 

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 
 from satchel.media.decoders.scores.page_image import encoded
 from satchel.media.decoders.scores.refusal import ScoreRefused
-from satchel.media.decoders.vips_library import from_pixels, packed
+from satchel.media.decoders.vips_library import packed
 from satchel.media.score_jobs import (
     MAX_PAGES,
     FactsAnswer,
@@ -111,7 +111,7 @@ def _page(document: Any, number: int, wanted: int) -> MadePage:
         bitmap = page.render(scale=_scale(width, height, wanted), may_draw_forms=False)
         bands = bitmap.n_channels
         pixels = packed(memoryview(bitmap.buffer).cast("B"), bitmap.width, bitmap.height, bands, bitmap.stride)
-        kind, body = encoded(from_pixels(pixels, bitmap.width, bitmap.height, bands), blue_first=True)
+        kind, body = encoded(pixels, bitmap.width, bitmap.height, bands, blue_first=True)
         return MadePage(number=number, kind=kind, body=body, width=bitmap.width, height=bitmap.height)
     finally:
         page.close()
