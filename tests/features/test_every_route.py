@@ -210,9 +210,9 @@ ACCESS: dict[tuple[str, str], tuple[set[str], dict[str, Any]]] = {
     ("POST", "/quitItToday"): (GUESTS_TOO, {"json": {"socialMediaType": "Facebook"}}),
     ("GET", "/clicks"): (GUESTS_TOO, {}),
     ("GET", "/clicks/days/{day}"): ({ADMIN}, {}),
-    ("GET", "/clicks/stats/days/{day}"): (MEMBERS, {}),
-    ("GET", "/clicks/stats/months/{month}"): (MEMBERS, {}),
-    ("GET", "/clicks/stats/total"): (MEMBERS, {}),
+    ("GET", "/clicks/stats/days/{day}"): ({ADMIN}, {}),
+    ("GET", "/clicks/stats/months/{month}"): ({ADMIN}, {}),
+    ("GET", "/clicks/stats/total"): ({ADMIN}, {}),
     ("POST", "/clicks/rebuild"): ({ADMIN}, {"json": {}}),
     # Others may erase their own, which are not those of `x`.
     ("DELETE", "/clicks/people/{user_id}"): ({ADMIN}, {}),

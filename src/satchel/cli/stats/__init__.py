@@ -126,7 +126,7 @@ def day(
     json: Json = False,
     server: Server = None,
 ) -> None:
-    """Show the clicks of a UTC day on the whole server."""
+    """Show the clicks of a UTC day on the whole server, for administrators."""
     from satchel.cli.stats.periods import day_of, utc_today
 
     _show_stat(f"days/{day_of(which or utc_today())}", server, as_json=json)
@@ -138,7 +138,7 @@ def month(
     json: Json = False,
     server: Server = None,
 ) -> None:
-    """Show the clicks of a UTC month on the whole server."""
+    """Show the clicks of a UTC month on the whole server, for administrators."""
     from satchel.cli.stats.periods import month_of, utc_today
 
     _show_stat(f"months/{month_of(which or utc_today())}", server, as_json=json)
@@ -146,7 +146,7 @@ def month(
 
 @stats.command(cls=Verb)
 def total(json: Json = False, server: Server = None) -> None:
-    """Show all clicks on the whole server."""
+    """Show all clicks on the whole server, for administrators."""
     _show_stat("total", server, as_json=json)
 
 

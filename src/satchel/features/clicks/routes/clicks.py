@@ -144,18 +144,21 @@ def routes(clicks: Clicks) -> Router:
         return clicks_view(await click_list.clicks_on(clicks, day, limit=query.limit, cursor=query.cursor))
 
     @router.get("/clicks/stats/days/{day}")
-    async def read_day_stat(_member: Member, day: date) -> StatView:
-        """See the clicks and different people of a UTC day."""
+    async def read_day_stat(_admin: Admin, day: date) -> StatView:
+        """See the clicks and different people of a UTC day, on the whole site."""
         return stat_view(await click_list.day_stat(clicks, day))
 
     @router.get("/clicks/stats/months/{month}")
-    async def read_month_stat(_member: Member, month: Month) -> StatView:
-        """See the clicks and different people of a UTC month. Somebody who came on several days is one person in it."""
+    async def read_month_stat(_admin: Admin, month: Month) -> StatView:
+        """See the clicks and different people of a UTC month, on the whole site.
+
+        Somebody who came on several days is one person in it.
+        """
         return stat_view(await click_list.month_stat(clicks, month))
 
     @router.get("/clicks/stats/total")
-    async def read_total_stat(_member: Member) -> StatView:
-        """See the number of clicks of all time."""
+    async def read_total_stat(_admin: Admin) -> StatView:
+        """See the number of clicks of all time, on the whole site."""
         return stat_view(await click_list.total_stat(clicks))
 
     @router.post("/clicks/rebuild", raises=(PeriodGone, Conflict, Unavailable, Forbidden))
