@@ -3,9 +3,10 @@
 import fcntl
 import os
 from pathlib import Path
-from secrets import token_hex
 
+from satchel.kernel.clock import system_clock
 from satchel.kernel.errors import Conflict
+from satchel.kernel.ids import new_id
 from satchel.stores.embedded.backup_repository import Backup, Entry, Repository, digest_of
 from satchel.stores.embedded.data_files import DataFiles, Told
 from satchel.stores.embedded.folder_files import Damaged, copy_range, disk_errors, flush_folder, leave_room
@@ -23,8 +24,9 @@ def restore_backup(files: DataFiles, repository: Repository, name: str | None, t
     with disk_errors(files.data):
         for entry in repository.entries(backup):
             target = files.path(entry.path)
+            files.drafts(entry.path).mkdir(mode=0o700, parents=True, exist_ok=True)
             target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            _restore_file(repository, entry, target, made)
+            _restore_file(repository, entry, files, made)
             done, done_bytes = done + 1, done_bytes + entry.size_bytes
             told(done, done_bytes)
         for folder in {files.data, files.tables.parent, files.objects, *files.objects.glob("*/*")}:
@@ -33,21 +35,22 @@ def restore_backup(files: DataFiles, repository: Repository, name: str | None, t
     return backup
 
 
-def _restore_file(repository: Repository, entry: Entry, target: Path, made: dict[str, Path]) -> None:
+def _restore_file(repository: Repository, entry: Entry, files: DataFiles, made: dict[str, Path]) -> None:
+    target = files.path(entry.path)
     target.unlink(missing_ok=True)
     # Files of objects never change, so those that shared their bytes are one file again.
     can_share = entry.path.startswith("objects/") and entry.size_bytes >= WORTH_SHARING_BYTES
     if can_share and (same := made.get(entry.sha256)) is not None and same.exists():
         os.link(same, target)
         return
-    _put_in_place(repository, entry, target)
+    _put_in_place(repository, entry, files)
     if can_share:
         made[entry.sha256] = target
 
 
-def _put_in_place(repository: Repository, entry: Entry, target: Path) -> None:
+def _put_in_place(repository: Repository, entry: Entry, files: DataFiles) -> None:
     """Copy a file of a backup to its place: whole, on the disk, and as it was copied, or not at all."""
-    draft = target.with_name(f".{token_hex(16)}")
+    target, draft = files.path(entry.path), files.drafts(entry.path) / new_id(system_clock)
     try:
         with (
             repository.path(entry.sha256).open("rb") as source,
@@ -65,12 +68,14 @@ def _put_in_place(repository: Repository, entry: Entry, target: Path) -> None:
         draft.unlink(missing_ok=True)
 
 
-def replace_file(repository: Repository, entry: Entry, target: Path) -> None:
-    """Under the lock of its shard, as every name of an object comes and goes."""
+def replace_file(repository: Repository, entry: Entry, files: DataFiles) -> None:
+    """Under the lock of its shard, as every name of an object comes and goes. One that was deleted stays so."""
+    target = files.path(entry.path)
     shard = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         fcntl.flock(shard, fcntl.LOCK_EX)
-        _put_in_place(repository, entry, target)
-        os.fsync(shard)
+        if target.exists():
+            _put_in_place(repository, entry, files)
+            os.fsync(shard)
     finally:
         os.close(shard)

@@ -77,7 +77,7 @@ def _repair(files: DataFiles, repository: Repository, found: Verified) -> None:
         for entry in repository.entries(backup):
             if entry.path in wanted and entry.damage is None:
                 try:
-                    replace_file(repository, entry, files.path(entry.path))
+                    replace_file(repository, entry, files)
                 except (SatchelError, OSError):
                     continue  # an older backup may have a good one
                 wanted.discard(entry.path)

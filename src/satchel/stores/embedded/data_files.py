@@ -45,6 +45,10 @@ class DataFiles:
             return self.objects / entry.removeprefix("objects/")
         return self.data / SECRET_FILE if entry == SECRET_FILE else self.database(entry)
 
+    def drafts(self, entry: str) -> Path:
+        """Where a file is made until it has its name, on the same disk."""
+        return self.objects / "drafts" if entry.startswith("objects/") else self.path(entry).parent
+
 
 def object_folders() -> Iterator[str]:
     return (f"objects/{kind}/{shard}" for kind in SHARDED for shard in _SHARDS)
