@@ -133,6 +133,46 @@ def test_photos_come_into_albums_by_date_and_move_with_them(server: ServerProces
     assert_everybody_can_use(page)
 
 
+def test_open_pages_follow_what_others_do(server: ServerProcess, open_page: OpenPage) -> None:
+    cat, dan = Holder(server, "Cat"), Holder(server, "Dan")
+    made = cat.ask("POST", "/albums", json={"name": "Lake", "start": "2025-05-01", "end": "2025-06-01"})
+    album_id = made["album"]["album_id"]
+    cat.ask("PUT", f"/albums/{album_id}/shares/{dan.email}", json={"role": "visitor"})
+    first = cat.put("1.jpg", photo("2025:05:02 10:00:00", mark="1"), destination="photos")
+    timeline, page, mine = (open_page(may_fail=True) for _ in range(3))
+    listen(timeline, dan, "/photos")
+    listen(page, dan, f"/albums/{album_id}")
+    listen(mine, cat, "/photos")
+    for each in (timeline, page, mine):
+        expect(tiles(each)).to_have_count(1)
+
+    cat.put("2.jpg", photo("2025:05:03 10:00:00", mark="2"), destination="photos")
+    for each in (timeline, page, mine):
+        expect(tiles(each)).to_have_count(2)
+    expect(page.get_by_role("main")).to_contain_text("2 photos")
+    owner = cat.ask("GET", "/accounts/me")["user_id"]
+    cat.ask("DELETE", f"/photos/{owner}/{first}")
+    for each in (timeline, page, mine):
+        expect(tiles(each)).to_have_count(1)
+    cat.ask("PATCH", f"/albums/{album_id}", json={"name": "Pond"})
+    expect(page.get_by_role("heading", level=1)).to_have_text("Pond")
+    # Whoever lost the album does not go on looking at it.
+    cat.ask("DELETE", f"/albums/{album_id}/shares/{dan.email}")
+    expect(page.get_by_role("heading", level=1)).not_to_have_text("Pond")
+    for each in (timeline, page):
+        expect(tiles(each)).to_have_count(0)
+    expect(tiles(mine)).to_have_count(1)
+
+
+def listen(page: Page, person: Holder, at: str) -> None:
+    """Sign in, and wait until the page hears what happens."""
+    frames: list[object] = []
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: frames.append(frame)))
+    sign_in(page, person.email, at=at)
+    while not frames:
+        page.wait_for_timeout(20)
+
+
 def test_a_photo_is_looked_at_enlarged_deleted_and_restored(server: ServerProcess, open_page: OpenPage) -> None:
     cas = Holder(server, "Cas")
     for day in (1, 2, 3):

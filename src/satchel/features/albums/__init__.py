@@ -20,6 +20,7 @@ from contextlib import asynccontextmanager
 from satchel.declaration import Platform, RouteNeeds, Slice
 from satchel.edge.api.endpoints import Router
 from satchel.features.albums.adapters import AlbumSearch, LinkedAlbums
+from satchel.features.albums.events import LIVE_EVENTS
 from satchel.features.albums.limits import LIMITS, AlbumLimits
 from satchel.features.albums.needs import Grants, Links, People
 from satchel.features.albums.records import EPHEMERAL_KEYS, OBJECTS_PREFIX, SHAPES
@@ -85,6 +86,7 @@ ALBUMS = Slice(
     things={"album": _linked},
     search=AlbumSearch,
     pictured={OBJECTS_PREFIX: note_picture},
+    live_events=LIVE_EVENTS,
     states=(Counted,),
     chores={
         "album changes": _sweep_acts,

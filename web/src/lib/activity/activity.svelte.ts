@@ -5,7 +5,7 @@ import { Loader } from '$lib/shell/loader.svelte';
 import { dayPlus, daysOf, monthsOf } from './days';
 import { Periods } from './periods.svelte';
 import { readDays, readMonths, readSummary, type Day, type Month, type Summary } from './stats';
-import { Throttle } from './throttle';
+import { Throttle } from '$lib/shell/throttle';
 
 // As live as a page can look without asking all the time.
 const REST_MS = 1_000;

@@ -7,7 +7,7 @@ import { compare } from './comparison';
 import { dayPlus, daysOf, isDay, lengthOf, monthPlus, monthsOf, weekdayOf } from './days';
 import { Periods } from './periods.svelte';
 import type { Figures } from './stats';
-import { Throttle } from './throttle';
+import { Throttle } from '$lib/shell/throttle';
 import { isScope, thingKindOf } from './title';
 import { MOST_DAYS, searchWith, spanOf, viewIn, zoneIn } from './view';
 

@@ -18,6 +18,9 @@ export class PhotoTimeline implements PhotoSource {
   /** By the key of the section, in the order in which they were loaded. */
   readonly #photos = new SvelteMap<string, readonly Photo[]>();
   readonly #loading = new SvelteSet<string>();
+  /** What may have changed since it was loaded. It is shown until it is loaded again. */
+  readonly #stale = new SvelteSet<string>();
+  #renewals = 0;
 
   readonly #shared: boolean;
 
@@ -27,18 +30,39 @@ export class PhotoTimeline implements PhotoSource {
     void this.refresh();
   }
 
+  /** Somebody has changed something: read again what there is, and then what is in sight. */
+  async renew(): Promise<void> {
+    this.#renewals += 1;
+    for (const key of this.#photos.keys()) this.#stale.add(key);
+    await this.refresh();
+  }
+
   async refresh(): Promise<void> {
     try {
       const sections = sectionsOf(await readDays(this.#shared));
+      this.#keepShowing(sections);
       // One whose days and count are the same has the same photos, unless some were dropped from it meanwhile.
       const counts = Object.fromEntries(sections.map(({ key, count }) => [key, count]));
       for (const [key, photos] of [...this.#photos])
-        if (counts[key] !== photos.length) this.#photos.delete(key);
+        if (counts[key] !== photos.length && !(key in counts && this.#stale.has(key))) this.#forget(key);
       this.sections = sections;
       this.problem = undefined;
     } catch (failure) {
       if (!(failure instanceof Problem)) throw failure;
       this.problem = failure;
+    }
+  }
+
+  /** Days that have got more photos, or fewer, show those that are known until the others are there. */
+  #keepShowing(sections: readonly Section[]): void {
+    const known: Partial<Record<string, readonly Photo[]>> = Object.fromEntries(
+      [...this.#photos].map(([key, photos]) => [daysOfKey(key), photos]),
+    );
+    for (const { key } of sections) {
+      const photos = known[daysOfKey(key)];
+      if (!photos || this.#photos.has(key)) continue;
+      this.#photos.set(key, photos);
+      this.#stale.add(key);
     }
   }
 
@@ -81,7 +105,7 @@ export class PhotoTimeline implements PhotoSource {
   }
 
   #isWanted({ key }: Section): boolean {
-    return !this.#photos.has(key) && !this.#loading.has(key);
+    return (!this.#photos.has(key) || this.#stale.has(key)) && !this.#loading.has(key);
   }
 
   /** The section and its neighbours, the older ones first: most people scroll that way. */
@@ -103,6 +127,7 @@ export class PhotoTimeline implements PhotoSource {
     const [newest, oldest] = [bucket[0], bucket.at(-1)];
     if (!newest || !oldest) return;
     for (const { key } of bucket) this.#loading.add(key);
+    const renewals = this.#renewals;
     try {
       const found = await readPhotos(oldest.from, newest.to, this.#shared);
       const photos = found.map((photo) => ({ ...photo, foreign: photo.owner !== session.personId }));
@@ -111,6 +136,7 @@ export class PhotoTimeline implements PhotoSource {
           key,
           photos.filter((photo) => from <= dayOf(photo) && dayOf(photo) <= to),
         );
+        if (renewals === this.#renewals) this.#stale.delete(key);
       }
     } catch (failure) {
       if (!(failure instanceof Problem)) throw failure;
@@ -128,8 +154,18 @@ export class PhotoTimeline implements PhotoSource {
     for (const [key, photos] of [...this.#photos]) {
       if (kept <= MOST_KEPT / 2) return;
       if (seen.includes(key)) continue;
-      this.#photos.delete(key);
+      this.#forget(key);
       kept -= photos.length;
     }
   }
+
+  #forget(key: string): void {
+    this.#photos.delete(key);
+    this.#stale.delete(key);
+  }
+}
+
+/** The key of a section without its count. */
+function daysOfKey(key: string): string {
+  return key.slice(0, key.lastIndexOf('/'));
 }

@@ -22,6 +22,8 @@ const KINDS: Record<Kind | 'hello', true> = {
   'room.turned-away': true,
   'transfer.offered': true,
   'transfer.changed': true,
+  'album.photos': true,
+  'album.changed': true,
   'score.changed': true,
   'score.marks': true,
   'score.layers': true,

@@ -33,6 +33,7 @@ from satchel.features.albums.records import (
 )
 from satchel.features.albums.service.album_days import forget_days
 from satchel.features.albums.service.album_folders import delete_folders, find_free_folder, folder_writes
+from satchel.features.albums.service.album_notify import tell_act
 from satchel.features.albums.service.album_plan import Change
 from satchel.features.albums.service.clock_moves import pages_of_clock, shift_page
 from satchel.features.albums.service.context import Albums
@@ -111,6 +112,13 @@ async def begin(
 
 async def carry_out(albums: Albums, act: ActRow, *, within: timedelta | None = ANSWERED_WITHIN) -> ActRow:
     """Move what has to move, then finish. After `within` the rest is left to recovery, and the act is not done."""
+    carried = await _carry_out(albums, act, within)
+    if not act.done_at:
+        await tell_act(albums, carried)
+    return carried
+
+
+async def _carry_out(albums: Albums, act: ActRow, within: timedelta | None) -> ActRow:
     deadline = math.inf if within is None else albums.clock() + within.total_seconds()
     if act.clock is not None and not await _shift(albums, act, deadline):
         return await read_act(albums, act.owner, act.act_id) or act

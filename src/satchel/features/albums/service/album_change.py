@@ -23,6 +23,7 @@ from satchel.features.albums.model import (
 from satchel.features.albums.records import ALBUM, CREATED, ActRow, AlbumRow
 from satchel.features.albums.service.album_act import begin, carry_out, resume
 from satchel.features.albums.service.album_folders import find_free_folder
+from satchel.features.albums.service.album_notify import tell_album
 from satchel.features.albums.service.album_plan import Change, Plan, check_change, preview
 from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.library import open_library
@@ -103,6 +104,8 @@ async def change_album(
         await _set_cover(albums, owner, album_id, patch.cover)
     if patch.with_location is not None:
         await _set_with_location(albums, owner, album_id, wanted=patch.with_location)
+    if patch.cover is not None or patch.with_location is not None:
+        await tell_album(albums, owner.owner, album_id)
     act = await _begin_change(albums, owner, album_id, patch, quarters=quarters)
     if act is None:
         # What the caller asks for may be what an interrupted request has begun.

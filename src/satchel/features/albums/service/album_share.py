@@ -18,6 +18,7 @@ from satchel.features.albums.model import (
 )
 from satchel.features.albums.records import ALBUM, ALBUM_OWNER, COUNT, CountRow
 from satchel.features.albums.service.album_change import Owner
+from satchel.features.albums.service.album_notify import tell_album
 from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.library import find_own, open_library, read_library
 from satchel.features.albums.service.library_state import Library, count_key
@@ -44,6 +45,7 @@ async def share(albums: Albums, owner: Owner, album_id: AlbumId, written: str, r
         raise Invalid("This album is yours already. Enter somebody else's address.", field="email")
     await albums.limits.shares.count(owner.owner)
     await _share(albums, owner, album_id, email, role)
+    await tell_album(albums, owner.owner, album_id)
     return (await _shown(albums, owner.owner, album_id, {email: role}))[0]
 
 
@@ -87,9 +89,14 @@ async def leave(albums: Albums, email: Email, album_id: str) -> None:
     await remove_person(albums, row.owner, row.album_id, email)
 
 
-@optimistic_update()
 async def remove_person(albums: Albums, owner: OwnerId, album_id: AlbumId, email: Email) -> None:
     """Take away the grant, the count, and the name on the album's list."""
+    await _remove_person(albums, owner, album_id, email)
+    await tell_album(albums, owner, album_id, [email])
+
+
+@optimistic_update()
+async def _remove_person(albums: Albums, owner: OwnerId, album_id: AlbumId, email: Email) -> None:
     library = await read_library(albums, owner)
     album = library.album(album_id)
     left = {each: role for each, role in album.people.items() if each != email}

@@ -22,6 +22,7 @@ from satchel.features.albums.records import (
     PairRow,
 )
 from satchel.features.albums.service import media_pair
+from satchel.features.albums.service.album_notify import tell_photos
 from satchel.features.albums.service.library import Library
 from satchel.features.albums.service.library_state import place_of
 from satchel.features.albums.service.media_bin import take_out
@@ -147,7 +148,15 @@ async def keep_uploads(photos: Photos, uploads: Sequence[Upload]) -> list[Outcom
         ]
     )
     await _discard_staged(photos, uploads, outcomes)
+    await _tell(photos, uploads[0].owner, [each for each in outcomes.values() if not isinstance(each, SatchelError)])
     return [outcomes[upload.media_id] for upload in uploads]
+
+
+async def _tell(photos: Photos, owner: OwnerId, media_ids: Sequence[MediaId]) -> None:
+    """Let those who look at the albums know."""
+    keys = [MEDIA.key(owner=owner, media_id=media_id) for media_id in dict.fromkeys(media_ids)]
+    items = await photos.albums.tables.get_many(MEDIA.table, keys) if keys else []
+    await tell_photos(photos.albums, owner, [AlbumId(item["AlbumId"]) for item in items if item is not None])
 
 
 async def _located(photos: Photos, uploads: Sequence[Upload]) -> dict[MediaId, LocationRow]:

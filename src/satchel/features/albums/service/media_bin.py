@@ -16,6 +16,7 @@ from satchel.features.albums.records import (
     BinRow,
     MediaRow,
 )
+from satchel.features.albums.service.album_notify import tell_photos
 from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.library import read_library
 from satchel.features.albums.service.library_state import place_of
@@ -41,9 +42,14 @@ KEPT_FOR = timedelta(days=30)
 _PAGE = 100
 
 
-@optimistic_update()
 async def delete_media(albums: Albums, owner: OwnerId, media_id: str) -> None:
     """Move a media into the bin. It leaves its album and the timeline."""
+    await tell_photos(albums, owner, [BIN, await _delete(albums, owner, media_id)])
+
+
+@optimistic_update()
+async def _delete(albums: Albums, owner: OwnerId, media_id: str) -> AlbumId:
+    """The album that it was in."""
     item = await find_item(albums, owner, media_id)
     media, library = MEDIA.read(item), await read_library(albums, owner)
     due = iso(albums.clock() + KEPT_FOR.total_seconds())
@@ -57,13 +63,16 @@ async def delete_media(albums: Albums, owner: OwnerId, media_id: str) -> None:
             *library.counted({place_of(media): -1, (BIN, ""): 1}),
         ]
     )
+    return media.album_id
 
 
 async def restore(albums: Albums, owner: OwnerId, media_id: str) -> MediaRow:
     """Put a media back to where it belongs now. `MediaUnknown` if it is not in the bin."""
     if not is_media_id(media_id) or not await take_out(albums, owner, MediaId(media_id)):
         raise MediaUnknown("This photo is not in your bin.")
-    return MEDIA.read(await find_item(albums, owner, media_id))
+    media = MEDIA.read(await find_item(albums, owner, media_id))
+    await tell_photos(albums, owner, [BIN, media.album_id])
+    return media
 
 
 @optimistic_update()
@@ -92,6 +101,13 @@ async def take_out(albums: Albums, owner: OwnerId, media_id: MediaId) -> bool:
 
 async def empty_bin(photos: Photos, owner: OwnerId, media_ids: Sequence[str] = ()) -> int:
     """Delete for good these medias in the bin, or all of them. How many those were."""
+    deleted = await _empty(photos, owner, media_ids)
+    if deleted:
+        await tell_photos(photos.albums, owner, [BIN])
+    return deleted
+
+
+async def _empty(photos: Photos, owner: OwnerId, media_ids: Sequence[str]) -> int:
     if media_ids:
         return sum([await _purge(photos, owner, MediaId(each)) for each in set(media_ids) if is_media_id(each)])
     deleted = 0

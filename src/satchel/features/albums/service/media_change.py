@@ -2,8 +2,9 @@
 
 from collections import Counter
 
-from satchel.features.albums.model import LocalTime, OwnerId
+from satchel.features.albums.model import AlbumId, LocalTime, OwnerId
 from satchel.features.albums.records import MEDIA, TIMELINE, MediaRow
+from satchel.features.albums.service.album_notify import tell_photos
 from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.library import read_library
 from satchel.features.albums.service.library_state import place_of
@@ -23,8 +24,15 @@ from satchel.stores.ports.expressions import Action, assign, attr, remove
 from satchel.stores.ports.table import Update, Write
 
 
-@optimistic_update()
 async def set_favourite(albums: Albums, owner: OwnerId, media_id: str, *, favourite: bool) -> MediaRow:
+    await _set_favourite(albums, owner, media_id, favourite=favourite)
+    media = await find_media(albums, owner, media_id)
+    await tell_photos(albums, owner, [media.album_id])
+    return media
+
+
+@optimistic_update()
+async def _set_favourite(albums: Albums, owner: OwnerId, media_id: str, *, favourite: bool) -> None:
     media = MEDIA.read(await find_item(albums, owner, media_id))
     action = assign("Favourite", value=True) if favourite else remove("Favourite")
     writes: list[Write] = [
@@ -33,12 +41,19 @@ async def set_favourite(albums: Albums, owner: OwnerId, media_id: str, *, favour
     if media.local_time:
         writes.append(TIMELINE.update([action], when=attr("PK").exists(), **timeline_place(media)))
     await albums.tables.transact(writes)
-    return await find_media(albums, owner, media_id)
+
+
+async def set_date(albums: Albums, owner: OwnerId, media_id: str, local_time: LocalTime) -> MediaRow:
+    """Correct the wall time of a media. It goes to the album of that date, unless it is pinned."""
+    source = await _set_date(albums, owner, media_id, local_time)
+    media = await find_media(albums, owner, media_id)
+    await tell_photos(albums, owner, [source, media.album_id])
+    return media
 
 
 @optimistic_update()
-async def set_date(albums: Albums, owner: OwnerId, media_id: str, local_time: LocalTime) -> MediaRow:
-    """Correct the wall time of a media. It goes to the album of that date, unless it is pinned."""
+async def _set_date(albums: Albums, owner: OwnerId, media_id: str, local_time: LocalTime) -> AlbumId:
+    """The album that it was in."""
     item = await find_item(albums, owner, media_id)
     media = MEDIA.read(item)
     email = (await read_library(albums, owner)).row.email
@@ -77,4 +92,4 @@ async def set_date(albums: Albums, owner: OwnerId, media_id: str, local_time: Lo
             *library.counted(places),
         ]
     )
-    return await find_media(albums, owner, media_id)
+    return media.album_id

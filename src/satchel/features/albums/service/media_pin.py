@@ -9,6 +9,7 @@ from satchel.features.albums.model import (
     is_media_id,
 )
 from satchel.features.albums.records import MEDIA, MediaRow
+from satchel.features.albums.service.album_notify import tell_photos
 from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.library import read_library
 from satchel.features.albums.service.library_state import Library, place_in
@@ -18,20 +19,35 @@ from satchel.stores.ports.expressions import remove
 from satchel.stores.ports.table import Item, Update
 
 
-@optimistic_update()
 async def pin(albums: Albums, owner: OwnerId, media_id: str, album_id: AlbumId) -> MediaRow:
     """Put a media into an album, where it stays whatever its date is."""
+    source = await _pin(albums, owner, media_id, album_id)
+    await tell_photos(albums, owner, [source, album_id])
+    return await find_media(albums, owner, media_id)
+
+
+@optimistic_update()
+async def _pin(albums: Albums, owner: OwnerId, media_id: str, album_id: AlbumId) -> AlbumId:
+    """The album that it was in."""
     library = await read_library(albums, owner)
     library.album(album_id)
     item = await find_item(albums, owner, media_id)
     if item.get("Pinned") != album_id:
         await _put(albums, library, item, album_id, pinned=True)
-    return await find_media(albums, owner, media_id)
+    return place_in(item)[0]
+
+
+async def unpin_covered(albums: Albums, owner: OwnerId, media_id: str) -> MediaRow:
+    """Let the date of a media decide about its album again. Raises `Uncovered` if no album covers it."""
+    source = await _unpin(albums, owner, media_id)
+    media = await find_media(albums, owner, media_id)
+    await tell_photos(albums, owner, [source, media.album_id])
+    return media
 
 
 @optimistic_update()
-async def unpin_covered(albums: Albums, owner: OwnerId, media_id: str) -> MediaRow:
-    """Let the date of a media decide about its album again. Raises `Uncovered` if no album covers it."""
+async def _unpin(albums: Albums, owner: OwnerId, media_id: str) -> AlbumId:
+    """The album that it was in."""
     item = await find_item(albums, owner, media_id)
     if "Pinned" in item:
         library = await read_library(albums, owner)
@@ -39,7 +55,7 @@ async def unpin_covered(albums: Albums, owner: OwnerId, media_id: str) -> MediaR
         if target is None:
             raise Uncovered(item["DateTime"])
         await _put(albums, library, item, target, pinned=False)
-    return await find_media(albums, owner, media_id)
+    return place_in(item)[0]
 
 
 async def pin_again(albums: Albums, owner: OwnerId, media_id: MediaId, album_id: AlbumId) -> None:
