@@ -100,7 +100,7 @@ async def application(
         routes.append(search_route.routes([found for each in slices for found in each.searches()]))
         routes += [upload_routes(uploads), *_link_routes(settings, stores)]
         summaries = {folder: summarize for each in slices for folder, summarize in each.summaries().items()}
-        site = SummarizedSite(_site(), summaries, settings.public_url)
+        site = SummarizedSite(_site(settings.map_origin), summaries, settings.public_url)
         journal = journal or Journal(settings.log_format, settings.log_level)
         app = _app(platform, routes, journal, metrics, site=site, live=live)
         chores = [*_chores(stores, uploads), *(chore for each in slices for chore in each.chores())]
@@ -209,9 +209,9 @@ def _version() -> str:
 
 
 @cache
-def _site() -> Site:
+def _site(images_from: str) -> Site:
     """Read once, however many applications are started in this process."""
-    return Site(Path(__file__).with_name("site"))
+    return Site(Path(__file__).with_name("site"), images_from)
 
 
 def _repeated(settings: Settings, slices: Sequence[OpenSlice[Any]]) -> dict[str, Coroutine[None, None, None]]:

@@ -1,6 +1,7 @@
 """Every setting in one frozen value: from the command line, the environment, a TOML file or a default."""
 
 import os
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -57,6 +58,14 @@ class Settings:
     upload_limit: int = setting(64 * 1024**3, "The largest single upload, in bytes.")
     quota: int = setting(0, "How many bytes each person may keep on their shelf; 0 for no limit.")
     photo_quota: int = setting(0, "How many bytes each person's photos may take, the bin included; 0 for no limit.")
+    map_tiles: str = setting(
+        "",
+        "Tiles of the map that shows where a photo was taken, such as https://tile.example.org/{z}/{x}/{y}.png."
+        " Whoever opens the map tells that server the place. Empty for no map.",
+    )
+    map_attribution: str = setting(
+        "", "Who made the map, as its makers ask for. An address at the end becomes a link, such as to their terms."
+    )
     room_quota: int = setting(10 * 1024**3, "How many bytes the files of a room may take; 0 for no limit.")
     score_limit: int = setting(1000, "How many scores each person may have; 0 for no limit.")
     score_quota: int = setting(10 * 1024**3, "How many bytes the pages of a person's scores may take; 0 for no limit.")
@@ -86,6 +95,12 @@ class Settings:
     @property
     def objects_url(self) -> str:
         return self.objects or f"file://{self.data.absolute() / 'objects'}"
+
+    @property
+    def map_origin(self) -> str:
+        """Where pages may load images from besides this server; empty for nowhere."""
+        parts = urlsplit(self.map_tiles)
+        return f"{parts.scheme}://{parts.netloc}" if self.map_tiles else ""
 
     @property
     def listens_on(self) -> str:
@@ -175,6 +190,8 @@ def _parse(name: str, value: Any, where: str) -> Any:
             return _store_url(str(value), ("file", "s3"), where)
         case "public_url":
             return _public_url(str(value), where)
+        case "map_tiles":
+            return _map_tiles(str(value), where)
         case "table_prefix":
             if not all(letter.isascii() and (letter.isalnum() or letter in "-_.") for letter in str(value)):
                 raise BadSetting(f"{where} may hold only letters, digits, `-`, `_` and `.`, not {value!r}.")
@@ -220,6 +237,16 @@ def _public_url(value: str, where: str) -> str:
     if parts.scheme not in ("http", "https") or not parts.hostname or not only_a_place or not value.isascii():
         raise BadSetting(f"{where} has to be an address such as https://satchel.example.org, not {value!r}.")
     return value.rstrip("/")
+
+
+def _map_tiles(value: str, where: str) -> str:
+    """The host goes into a header, so it is one host and nothing else."""
+    parts = _split(value, where)
+    has_places = all(f"{{{name}}}" in parts.path + parts.query for name in "zxy")
+    is_host = re.fullmatch(r"[A-Za-z0-9.-]+(:[0-9]+)?", parts.netloc) is not None
+    if value and (parts.scheme not in ("http", "https") or not is_host or not has_places):
+        raise BadSetting(f"{where} has to be like https://tile.example.org/{{z}}/{{x}}/{{y}}.png, not {value!r}.")
+    return value
 
 
 def _store_url(value: str, schemes: tuple[str, ...], where: str) -> str:

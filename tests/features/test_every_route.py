@@ -118,6 +118,7 @@ ACCESS: dict[tuple[str, str], tuple[set[str], dict[str, Any]]] = {
     ("POST", "/photos/verify"): (MEMBERS, {"json": {"files": []}}),
     ("GET", "/photos/days"): (MEMBERS, {}),
     ("GET", "/photos/usage"): (MEMBERS, {}),
+    ("GET", "/photos/map"): (MEMBERS, {}),
     ("GET", "/photos"): (MEMBERS, {}),
     ("GET", "/photos/undated"): (MEMBERS, {}),
     ("GET", "/photos/cameras"): (MEMBERS, {"params": {"album": "x"}}),

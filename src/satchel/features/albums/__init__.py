@@ -50,6 +50,8 @@ def _make(platform: Platform, *, grants: Grants, people: People, links: Links) -
         limits=AlbumLimits(stores.ephemeral),
         events=platform.events,
         quota_bytes=platform.settings.photo_quota or None,
+        map_tiles=platform.settings.map_tiles,
+        map_attribution=platform.settings.map_attribution,
     )
     reader = MetadataReader(stores.objects)
     return Photos(albums=albums, objects=stores.objects, reader=reader, pictures=platform.pictures)

@@ -6,6 +6,7 @@ import type { DayCount } from './sections';
 
 type Signature = components['schemas']['FileSignature'];
 type Usage = components['schemas']['PhotoUsage'];
+type PhotoMapSource = components['schemas']['PhotoMapView'];
 type Known = components['schemas']['KnownView'];
 export type PhotoDetails = components['schemas']['PhotoView'];
 export type PhotoSearch = NonNullable<operations['search_photos']['parameters']['query']>;
@@ -22,6 +23,17 @@ export async function readDays(shared: boolean): Promise<DayCount[]> {
 
 export function readPhotoUsage(): Promise<Usage> {
   return ask(http.GET('/api/v1/photos/usage'));
+}
+
+let map: Promise<PhotoMapSource> | undefined;
+
+/** Asked once: it is a setting of the server. */
+export function readMap(): Promise<PhotoMapSource> {
+  map ??= ask(http.GET('/api/v1/photos/map')).catch((failure: unknown) => {
+    map = undefined;
+    throw failure;
+  });
+  return map;
 }
 
 /** Whether the library has these files, in their order. */

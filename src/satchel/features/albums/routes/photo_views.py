@@ -39,6 +39,16 @@ class PhotoDays(msgspec.Struct, frozen=True):
     days: list[PhotoDayView]
 
 
+class PhotoMapView(msgspec.Struct, frozen=True, kw_only=True):
+    """Where the tiles of the map come from, with `{z}`, `{x}` and `{y}` in the address; null if there is no map.
+
+    The attribution has to be shown with the map. An address at its end is meant as a link.
+    """
+
+    tiles: str | None
+    attribution: str
+
+
 class PhotoColumns(msgspec.Struct, frozen=True, kw_only=True):
     """Photos in columns: the n-th entry of each list is of the n-th photo.
 

@@ -25,6 +25,7 @@ from satchel.features.albums.routes.photo_views import (
     PhotoColumns,
     PhotoDays,
     PhotoDayView,
+    PhotoMapView,
     PhotoUsage,
     PhotoView,
     VerifiedList,
@@ -161,6 +162,11 @@ def _library_routes(photos: Photos) -> Router:
         """Read how much space your photos take."""
         usage = await photo_quota.read_usage(albums, _owner(member))
         return PhotoUsage(files=usage.files, used_bytes=usage.used_bytes, quota_bytes=albums.quota_bytes)
+
+    @router.get("/photos/map")
+    async def read_photo_map(_: Member) -> PhotoMapView:
+        """Read which map shows where photos were taken. There is one only if an administrator has chosen it."""
+        return PhotoMapView(tiles=albums.map_tiles or None, attribution=albums.map_attribution)
 
     @router.get("/photos/days")
     async def list_days(member: Member, query: DaysQuery) -> PhotoDays:

@@ -28,6 +28,9 @@ class Albums:
     events: Events
     # How many bytes the photos of a person may take. None: no limit.
     quota_bytes: int | None = None
+    # Tiles of the map of where photos were taken, and who made it. No tiles: there is no map.
+    map_tiles: str = ""
+    map_attribution: str = ""
     # How many writes fit into a transaction.
     most_writes: int = MAX_TRANSACTION_ITEMS
     libraries: dict[OwnerId, Library] = field(default_factory=dict[OwnerId, Library])
