@@ -96,6 +96,7 @@ def test_photos_come_into_albums_by_date_and_move_with_them(server: ServerProces
     expect(page.get_by_role("heading", level=1)).to_have_text("Sea")
     expect(tiles(page)).to_have_count(1)
     press(page, "Share")
+    page.get_by_role("dialog").get_by_role("button", name="A person").click()
     page.get_by_label("E-mail address").fill(bob.email)
     press(page, "Share album")
     expect(page.get_by_role("list", name="Who sees this album")).to_contain_text("Bob")

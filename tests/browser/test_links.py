@@ -48,6 +48,11 @@ def press(page: Page, name: str) -> None:
     page.get_by_role("button", name=name, exact=True).click()
 
 
+def press_way(page: Page, name: str) -> None:
+    """Choose one of the ways in the share sheet."""
+    page.get_by_role("dialog").get_by_role("button", name=name).click()
+
+
 def row(page: Page, name: str) -> Locator:
     return page.get_by_role("list", name="Links").get_by_role("article").filter(has_text=name)
 
@@ -73,10 +78,12 @@ def test_a_link_is_given_opened_by_a_stranger_and_counted_while_its_owner_looks(
     owner, stranger = open_page(), open_page()
     sign_in(owner, ann.email)
     owner.get_by_role("checkbox", name="Select plan.txt").check()
-    owner.get_by_role("toolbar").get_by_role("button", name="Link").click()
-    press(owner, "Create link")
+    owner.get_by_role("toolbar").get_by_role("button", name="Share").click()
+    expect(owner.get_by_role("dialog")).to_contain_text("A person")
+    assert complaints_of_axe(owner) == []
+    press_way(owner, "Link and QR code")
     made = owner.get_by_role("dialog").get_by_label("Link address")
-    expect(made).to_be_focused()
+    expect(made).to_be_visible()
     assert complaints_of_axe(owner) == []
     address = made.input_value()
     owner.goto("/links")
@@ -242,22 +249,28 @@ def test_a_phone_passes_a_link_on_in_its_own_way(server: ServerProcess, open_pag
     assert page.evaluate("window.shared") == {"url": link["address"], "title": "song.txt"}
 
 
-def test_a_condition_that_cannot_be_is_shown_even_if_it_was_folded_away(
-    server: ServerProcess, open_page: OpenPage
-) -> None:
+def test_a_link_is_there_at_once_and_gets_its_conditions_afterwards(server: ServerProcess, open_page: OpenPage) -> None:
     giver = Giver(server, "Oda")
     giver.put("list.txt", b"l")
     page = open_page()
     sign_in(page, giver.email)
     page.get_by_role("checkbox", name="Select list.txt").check()
-    page.get_by_role("toolbar").get_by_role("button", name="Link").click()
-    more, limit = page.get_by_text("More: expiry, password"), page.get_by_label("Download limit")
-    more.click()
-    limit.fill("many")
-    more.click()
-    expect(limit).to_be_hidden()
-    press(page, "Create link")
-    expect(limit).to_be_focused()
+    page.get_by_role("button", name="Share list.txt").click()
+    press_way(page, "Link and QR code")
+    press(page, "Change conditions")
+    page.get_by_label("Download limit").fill("3")
+    page.get_by_role("dialog").locator("input[type=password]").fill("swordfish")
+    press(page, "Save")
+    expect(page.get_by_text("Whoever has the link and the password can open it.")).to_be_visible()
+    (link,) = giver.ask("GET", "/links")["links"]
+    assert (link["downloads_limit"], link["has_password"]) == (3, True)
+    page.get_by_role("dialog").get_by_role("button", name="Close").last.click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    # One for anybody is another link.
+    page.get_by_role("row").filter(has_text="list.txt").click(button="right", position={"x": 300, "y": 20})
+    press_way(page, "Link and QR code")
+    expect(page.get_by_text("Anybody with the link can open it, until you stop sharing.")).to_be_visible()
+    assert len(giver.ask("GET", "/links")["links"]) == 2
 
 
 def test_asking_for_files_once_more_after_a_broken_line_makes_no_second_folder(

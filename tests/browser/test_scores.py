@@ -242,6 +242,7 @@ def test_two_people_mark_one_page_and_see_each_others_strokes(server: ServerProc
     here, there = open_page(size=TABLET), open_page(size=TABLET, dark=True)
     sign_in(here, cem.email, at=f"/scores/{score}")
     press(here, "Share")
+    here.get_by_role("dialog").get_by_role("button", name="A person").click()
     here.get_by_label("E-mail address").fill(dora.email)
     press(here, "Share score")
     expect(here.get_by_role("list", name="Who plays from it")).to_contain_text("Dora")

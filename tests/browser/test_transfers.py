@@ -87,8 +87,9 @@ def test_what_is_handed_over_by_e_mail_lies_on_the_other_shelf_and_both_see_it(
     sign_in(sender, ann.email)
     for name in ("Parts", "plan.txt", "lake.txt"):
         sender.get_by_role("checkbox", name=f"Select {name}").check()
-    sender.get_by_role("toolbar").get_by_role("button", name="Send", exact=True).click()
+    sender.get_by_role("toolbar").get_by_role("button", name="Share").click()
     dialog = sender.get_by_role("dialog")
+    dialog.get_by_role("button", name="A person").click()
     expect(dialog.get_by_role("listitem")).to_have_count(3)
     dialog.get_by_label("E-mail address").fill(bob.email)
     dialog.get_by_label("Note").fill("For Thursday.\nBring the parts.")
