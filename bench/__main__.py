@@ -26,6 +26,7 @@ from bench import (
     transfers,
 )
 from bench.figures import Figure, Group
+from bench.photos import photo_scroll
 from bench.processes import Watch
 from bench.report import for_machines, for_people, report_of
 from bench.rounds import QUICK, Effort
@@ -51,6 +52,10 @@ GROUPS: dict[str, tuple[str, Measurement]] = {
     "photos": (
         "photos from upload to pictures against bare pyvips and sigal, and large libraries against small ones",
         photos.measure,
+    ),
+    "scroll": (
+        "a timeline of 100,000 photos scrolled in Chromium: its longest task, and its heap",
+        photo_scroll.measure,
     ),
     "scores": ("pages of PDFs against bare pypdfium2 with Pillow, by processor time", scores.measure),
     "start": ("`satchel serve` on an empty folder, until it answers", startup.measure),

@@ -54,7 +54,7 @@ _PAGE, _BUCKET = 400, 1000
 
 
 @dataclass(frozen=True, slots=True)
-class _Person:
+class Person:
     """Whose library it is, and how many medias it has."""
 
     owner: OwnerId
@@ -70,9 +70,9 @@ async def measure(effort: Effort) -> list[Figure]:
     sizes = {"large": _LARGE if effort.rounds > 2 else _QUICK_LARGE, "small": _SMALL}
     with scratch_folder() as folder:
         with satchel_server(folder) as server:
-            people = {name: _person(server, name, size) for name, size in sizes.items()}
+            people = {name: given_person(server, name, size) for name, size in sizes.items()}
         for person in people.values():
-            await _fill(server.settings, person)
+            await fill(server.settings, person)
         with satchel_server(folder) as server:
             clients = {name: _signed_in(server, name) for name in sizes}
             figures = [await _compared(server, clients, people, what, paths) for what, paths in _looks(people).items()]
@@ -82,7 +82,7 @@ async def measure(effort: Effort) -> list[Figure]:
     return figures
 
 
-def _looks(people: Mapping[str, _Person]) -> dict[str, dict[str, list[str]]]:
+def _looks(people: Mapping[str, Person]) -> dict[str, dict[str, list[str]]]:
     """What is asked for, by what it is and in which library."""
     early = f"/photos?from={_FIRST}&to={_FIRST + timedelta(days=_DAYS // 2)}&limit={_BUCKET}"
     album = {name: person.album_ids[-1] for name, person in people.items()}
@@ -98,7 +98,7 @@ def _looks(people: Mapping[str, _Person]) -> dict[str, dict[str, list[str]]]:
 async def _compared(
     server: SatchelServer,
     clients: Mapping[str, httpx.AsyncClient],
-    people: Mapping[str, _Person],
+    people: Mapping[str, Person],
     what: str,
     paths: Mapping[str, list[str]],
 ) -> Figure:
@@ -144,24 +144,24 @@ async def _moving(server: SatchelServer, client: httpx.AsyncClient) -> Figure:
     return alone(f"processor time of moving {moved:,} medias by other dates", "s", taken, target=below(3.0))
 
 
-def _person(server: SatchelServer, name: str, medias: int) -> _Person:
-    bearer = {"authorization": f"Bearer {server.sign_up(_email(name))}"}
+def given_person(server: SatchelServer, name: str, medias: int) -> Person:
+    bearer = {"authorization": f"Bearer {server.sign_up(email_of(name))}"}
     who = httpx.get(f"{server.url}/api/v1/whoami", headers=bearer).raise_for_status().json()
-    return _Person(OwnerId(who["id"]), _email(name), medias)
+    return Person(OwnerId(who["id"]), email_of(name), medias)
 
 
 def _signed_in(server: SatchelServer, name: str) -> httpx.AsyncClient:
-    body = {"email": _email(name), "password": PASSWORD}
+    body = {"email": email_of(name), "password": PASSWORD}
     answer = httpx.post(f"{server.url}/api/v1/sessions", json=body, timeout=30).raise_for_status()
     token = answer.json()["tokens"]["access_token"]
     return httpx.AsyncClient(base_url=server.url, headers={"authorization": f"Bearer {token}"}, timeout=120)
 
 
-def _email(name: str) -> Email:
+def email_of(name: str) -> Email:
     return Email(f"{name}@example.org")
 
 
-async def _fill(settings: Settings, person: _Person) -> None:
+async def fill(settings: Settings, person: Person) -> None:
     """Straight into the table, while no server has it open: uploading so many would take a day."""
     tables = await open_tables(settings, system_clock)
     try:
@@ -176,7 +176,7 @@ async def _fill(settings: Settings, person: _Person) -> None:
         await tables.close()
 
 
-def _albums(person: _Person) -> Iterator[Item]:
+def _albums(person: Person) -> Iterator[Item]:
     now, owner = iso(system_clock()), person.owner
     yield LIBRARY.item(LibraryRow(owner=owner, email=person.email, version=1, albums=len(person.album_ids)))
     for number, album_id in enumerate(person.album_ids):
@@ -200,7 +200,7 @@ def _albums(person: _Person) -> Iterator[Item]:
         )
 
 
-def _medias(person: _Person) -> Iterator[Item]:
+def _medias(person: Person) -> Iterator[Item]:
     """They follow each other in equal distances."""
     day, count = "", 0
     for number in range(person.medias):
@@ -228,7 +228,7 @@ def _medias(person: _Person) -> Iterator[Item]:
     yield DAY.item(DayRow(owner=person.owner, day=day, count=count))
 
 
-def _media(person: _Person, number: int, seconds: int) -> MediaRow:
+def _media(person: Person, number: int, seconds: int) -> MediaRow:
     days, second = divmod(seconds, 86400)
     moment = f"{_FIRST + timedelta(days=days)}T{second // 3600:02}:{second // 60 % 60:02}:{second % 60:02}.000"
     sha256 = hashlib.sha256(f"{person.owner} {number}".encode()).hexdigest()
