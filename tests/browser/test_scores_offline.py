@@ -78,11 +78,27 @@ def test_stored_music_is_played_without_a_network_and_goes_with_the_session(
     loaded(page, "Page 1 of 1")
 
     page.context.set_offline(False)
+    # Somebody has marked a score of it since.
+    ann.ask("POST", f"/scores/{made['Air']}/layers/{layer}/marks", json={"add": [NOTE], "change": [], "remove": []})
+    page.goto(f"/scores/lists/{concert['list_id']}")
+    expect(page.get_by_text("It has changed since.")).to_be_visible()
+    # The network goes while it is stored again: what was stored before stays whole.
+    page.route("**/items/**", lambda route: route.abort())
+    press(page, "Store again")
+    expect(page.get_by_text("The server does not respond.")).to_be_visible()
+    page.unroute("**/items/**")
+    page.context.set_offline(True)
+    page.goto(f"/stage/list/{concert['list_id']}")
+    loaded(page, "Page 1 of 3")
+    expect(page.get_by_text("Breathe here")).to_have_count(1)
+    page.context.set_offline(False)
+    page.goto(f"/scores/lists/{concert['list_id']}")
+    press(page, "Store again")
+    expect(page.get_by_text("It has changed since.")).to_have_count(0)
+
     page.goto("/scores")
     press(page, "Remove Concert from this device")
     expect(ready.get_by_role("listitem")).to_have_count(1)
-    # Somebody has marked it since.
-    ann.ask("POST", f"/scores/{made['Air']}/layers/{layer}/marks", json={"add": [NOTE], "change": [], "remove": []})
     page.goto(f"/scores/{made['Air']}")
     expect(page.get_by_text("It has changed since.")).to_be_visible()
     assert len(offline_caches(page)) == 1

@@ -55,7 +55,7 @@ worker.addEventListener('fetch', (event) => {
     return;
   }
   if (request.method !== 'GET' || url.origin !== worker.location.origin) return;
-  if (request.mode !== 'navigate' && mayBeKept(url)) event.respondWith(freshOrOffline(request));
+  if (request.mode !== 'navigate' && mayBeKept(request)) event.respondWith(freshOrOffline(request));
   if (NOT_OURS.test(url.pathname)) return;
   if (request.mode === 'navigate') event.respondWith(freshOrKept(request));
   else if (PARTS.has(url.pathname)) event.respondWith(keptOrFetched(event));

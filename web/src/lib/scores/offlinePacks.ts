@@ -4,9 +4,12 @@ import { renewing } from '$lib/api/client';
 import { t } from '$lib/i18n/index.svelte';
 import {
   dropOfflineCachesOfOthers,
+  dropStagingCache,
   hasOfflineCache,
   KEEP_APP,
   openOfflineCache,
+  openStagingCache,
+  PAST_KEPT,
 } from '$lib/shell/offlineCache';
 
 export type PackKind = 'scores' | 'set-lists';
@@ -43,7 +46,7 @@ export async function readPacks(personId: string): Promise<Pack[]> {
     .toSorted((one, other) => other.storedAt.localeCompare(one.storedAt));
 }
 
-/** Whole, or not at all. `onprogress` gets the share that is stored. */
+/** Whole, or not at all: what was stored before stays until then. `onprogress` gets the share that is stored. */
 export async function storePack(
   personId: string,
   plan: PackPlan,
@@ -56,20 +59,34 @@ export async function storePack(
 }
 
 async function store(personId: string, plan: PackPlan, onprogress: (share: number) => void): Promise<Pack> {
+  // Both are opened first: if somebody signs out meanwhile, they are gone, and so is what is put into them.
   const cache = await openOfflineCache(personId);
+  const staging = await openStagingCache(personId);
   try {
     let bytes = 0;
     for (let at = 0; at < plan.addresses.length; at += AT_ONCE) {
       const some = plan.addresses.slice(at, at + AT_ONCE);
-      const sizes = await Promise.all(some.map((address) => keep(cache, address)));
+      const sizes = await Promise.all(some.map((address) => keep(staging, address)));
       bytes += sizes.reduce((sum, each) => sum + each, 0);
       onprogress((at + some.length) / plan.addresses.length);
     }
+    await move(plan.addresses, staging, cache);
     const pack: Pack = { ...plan, bytes, storedAt: new Date().toISOString() };
     await put(cache, recordOf(plan), Response.json(pack));
     return pack;
   } finally {
+    await dropStagingCache(personId);
     await prune(cache, personId);
+  }
+}
+
+/** The pages first: what lists them comes last, so that it never names one that is missing. */
+async function move(addresses: readonly string[], from: Cache, to: Cache): Promise<void> {
+  for (const address of addresses.toReversed()) {
+    const response = await from.match(address, { ignoreVary: true });
+    if (!response) throw unreachable();
+    await put(to, address, response);
+    await from.delete(address, { ignoreVary: true });
   }
 }
 
@@ -103,7 +120,7 @@ async function prune(cache: Cache, personId: string): Promise<void> {
 }
 
 async function keep(cache: Cache, address: string): Promise<number> {
-  const response = await renewing(new Request(address)).catch(() => {
+  const response = await renewing(new Request(address, PAST_KEPT)).catch(() => {
     throw unreachable();
   });
   if (!response.ok)

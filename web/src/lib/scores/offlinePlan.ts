@@ -1,4 +1,5 @@
 // What a score or a set list needs on the stand without a network.
+import { PAST_KEPT } from '$lib/shell/offlineCache';
 import { itemPath } from './itemPath';
 import type { PackPlan } from './offlinePacks';
 import { PLAIN, readLayout, type Page, type Score } from './scoreCalls';
@@ -10,6 +11,11 @@ const ALWAYS = ['/api/v1/whoami', '/api/v1/accounts/me'];
 
 export function scoreVersion({ etag, layers }: Pick<Score, 'etag' | 'layers'>): string {
   return [etag, ...layers.map(({ layer_id, seq }) => `${layer_id}.${seq}`)].join(' ');
+}
+
+/** `scores` are those of its entries that can be read. */
+export function setListVersion({ etag }: Pick<SetList, 'etag'>, scores: readonly Score[]): string {
+  return [etag, ...scores.map((score) => `${score.score_id}: ${scoreVersion(score)}`)].join('\n');
 }
 
 export function planOfScore(score: Score): PackPlan {
@@ -29,7 +35,7 @@ export type Transposed = { address: string; scoreId: string; by: number; pages: 
 export async function readTransposed(scoreId: string, by: number): Promise<Transposed> {
   const choice = { ...PLAIN, transpose: by };
   const query = new URLSearchParams(Object.entries(choice).map(([name, value]) => [name, String(value)]));
-  const { pages } = await readLayout(scoreId, choice);
+  const { pages } = await readLayout(scoreId, choice, PAST_KEPT);
   return { address: `/api/v1/scores/${scoreId}/layout?${query}`, scoreId, by, pages };
 }
 
@@ -49,7 +55,7 @@ export function planOfSetList(
     kind: 'set-lists',
     id: list.list_id,
     name: list.name,
-    version: list.etag,
+    version: setListVersion(list, scores),
     pages: played.reduce((count, [, pages]) => count + pages.length, 0),
     addresses: addressesOf(
       [

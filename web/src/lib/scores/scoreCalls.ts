@@ -30,15 +30,17 @@ export type ScoreDraft = { title: string; composer: string; description: string;
 export type ScoreChange = components['schemas']['ScorePatchBody'];
 /** A page as it is to be; without an id it is a new one. */
 export type PageDraft = components['schemas']['PageBody'];
+/** Whether what is kept on this device may answer. */
+export type How = Pick<RequestInit, 'cache'>;
 
 export function readLibrary(): Promise<Library> {
   return ask(http.GET('/api/v1/scores', { params: { query: {} } }));
 }
 
 /** With all marks that the reader may see. */
-export function readScore(scoreId: string): Promise<Score> {
+export function readScore(scoreId: string, how: How = {}): Promise<Score> {
   const params = { path: { score_id: scoreId }, query: { marks: true } };
-  return scoreFrom(http.GET('/api/v1/scores/{score_id}', { params }));
+  return scoreFrom(http.GET('/api/v1/scores/{score_id}', { params, ...how }));
 }
 
 /** As visitors of a link see it. */
@@ -55,9 +57,9 @@ export function isPlain({ transpose, instrument, size }: LayoutChoice): boolean 
   return transpose === 0 && instrument === 0 && size === 'normal';
 }
 
-export async function readLayout(scoreId: string, choice: LayoutChoice): Promise<Layout> {
+export async function readLayout(scoreId: string, choice: LayoutChoice, how: How = {}): Promise<Layout> {
   const params = { path: { score_id: scoreId }, query: choice };
-  const layout = await ask(http.GET('/api/v1/scores/{score_id}/layout', { params }));
+  const layout = await ask(http.GET('/api/v1/scores/{score_id}/layout', { params, ...how }));
   return { ...layout, pages: layout.pages.filter((page): page is Page => page.item !== null) };
 }
 

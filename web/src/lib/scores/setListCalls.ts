@@ -1,7 +1,7 @@
 // The API calls for set lists, and their types.
 import { ask, http } from '$lib/api/client';
 import type { components } from '$lib/api/schema';
-import type { ScoreShare } from './scoreCalls';
+import type { How, ScoreShare } from './scoreCalls';
 
 export type SetList = components['schemas']['SetListView'];
 export type SetListCard = components['schemas']['SetListCard'];
@@ -13,8 +13,8 @@ export async function readSetLists(): Promise<SetListCard[]> {
   return (await ask(http.GET('/api/v1/set-lists', {}))).set_lists;
 }
 
-export function readSetList(listId: string): Promise<SetList> {
-  return ask(http.GET('/api/v1/set-lists/{list_id}', which(listId)));
+export function readSetList(listId: string, how: How = {}): Promise<SetList> {
+  return ask(http.GET('/api/v1/set-lists/{list_id}', { ...which(listId), ...how }));
 }
 
 export function createSetList(name: string, key: string): Promise<SetList> {

@@ -38,6 +38,12 @@ class Session {
     this.#known = false;
   }
 
+  /** Somebody has come or gone: nothing that is kept of whoever was here before may answer who it is now. */
+  async replaced(): Promise<void> {
+    await dropOfflineCachesOfOthers(undefined);
+    await this.changed();
+  }
+
   /** The visitor has changed in this tab; the other tabs ask again. */
   async changed(): Promise<void> {
     await this.reload();
@@ -49,7 +55,7 @@ class Session {
       // Already signed out: nothing to do.
       if (!(problem instanceof Problem && problem.status === 401)) throw problem;
     });
-    await this.changed();
+    await this.replaced();
   }
 }
 
