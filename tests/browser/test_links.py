@@ -317,11 +317,12 @@ def test_every_link_that_leads_nowhere_says_why_on_a_page_of_its_own(
     expect(page.get_by_role("heading", level=1)).to_have_text("kept.txt")
 
 
-def test_the_owner_pauses_changes_and_revokes_a_link_and_shows_its_counter(
+def test_the_owner_pauses_changes_finds_and_revokes_a_link_and_shows_its_counter(
     server: ServerProcess, open_page: OpenPage
 ) -> None:
     giver = Giver(server, "Jon")
     link = giver.give("file", giver.put("poster.txt", b"p"), note="Old words")
+    giver.give("file", giver.put("ticket.txt", b"t"))
     page = open_page()
     sign_in(page, giver.email, at="/links")
     press(page, "Pause poster.txt")
@@ -350,6 +351,14 @@ def test_the_owner_pauses_changes_and_revokes_a_link_and_shows_its_counter(
     assert complaints_of_axe(page) == []
     page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)
+
+    expect(row(page, "ticket.txt")).to_be_visible()
+    page.keyboard.press("Control+k")
+    page.get_by_role("combobox", name="Search").fill("poster")
+    page.get_by_role("option", name="poster.txt").filter(has_text="Link").click()
+    page.wait_for_url("**/links?q=poster.txt")
+    expect(row(page, "ticket.txt")).to_have_count(0)
+    expect(page.get_by_role("searchbox")).to_have_value("poster.txt")
 
     press(page, "Revoke poster.txt")
     press(page, "Revoke")

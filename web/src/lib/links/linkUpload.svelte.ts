@@ -20,6 +20,8 @@ export class LinkUpload {
   readonly #days: number | undefined;
   #uploads = $state.raw<Upload[]>([]);
   #target: Target | undefined;
+  /** Found once: who tries again asks for the same link. */
+  #end: string | null | undefined;
 
   constructor(picked: readonly Picked[], days?: number) {
     this.#picked = picked;
@@ -43,7 +45,8 @@ export class LinkUpload {
     this.problem = undefined;
     try {
       this.#target ??= await this.#upload();
-      if (this.#target) this.link = await giveLink({ thing: this.#target, expires_at: this.#end() });
+      this.#end ??= this.#days === undefined ? null : momentAfter(this.#days);
+      if (this.#target) this.link = await giveLink({ thing: this.#target, expires_at: this.#end });
       else this.cancelled = true;
     } catch (failure) {
       if (!(failure instanceof Problem)) throw failure;
@@ -58,9 +61,5 @@ export class LinkUpload {
     if (first === undefined) return undefined;
     const alone = !others.length && this.#picked.every(({ path }) => !path);
     return alone ? { kind: 'file', id: first } : { kind: 'folder', id: folder.id };
-  }
-
-  #end(): string | null {
-    return this.#days === undefined ? null : momentAfter(this.#days);
   }
 }
