@@ -29,7 +29,7 @@ from satchel.features.shelf.service.shelf_file_add import (
     unreferenced,
     wanted_name,
 )
-from satchel.kernel.errors import Conflict, SatchelError
+from satchel.kernel.errors import Conflict, SatchelError, StoreRefused
 from satchel.kernel.names import FileName
 from satchel.stores.patterns.optimistic_update import CONTENTION, NEW, optimistic_update
 from satchel.stores.ports.objects import ObjectMissing
@@ -230,4 +230,7 @@ async def _transacted(shelf: Shelf, writes: Sequence[Write]) -> bool:
     try:
         return await attempt()
     except Conflict:
+        return False
+    except StoreRefused:
+        # DynamoDB Local takes ten writes at once: each file goes alone there, and any other mistake shows then.
         return False
