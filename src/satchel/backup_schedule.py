@@ -71,4 +71,5 @@ class BackupSchedule:
         has_begun = (self._folder / "backups").is_dir()
         there = backups_in(self._folder) if has_begun else []
         every = self._settings.backup_every * 3600
-        return not there or self._clock() - from_iso(there[-1].made_at) >= every
+        # A backup of the future was made by a wrong clock.
+        return not there or not 0 <= self._clock() - from_iso(there[-1].made_at) < every

@@ -1,6 +1,7 @@
 """Backups of embedded stores: what the tables speak of at one moment comes back, byte for byte, whatever goes on."""
 
 import asyncio
+import errno
 import os
 from collections.abc import AsyncIterator, Callable, Generator
 from contextlib import contextmanager
@@ -12,7 +13,7 @@ import pytest
 
 from satchel.config import Settings
 from satchel.kernel.clock import ManualClock, system_clock
-from satchel.kernel.errors import Conflict, NotFound, SatchelError
+from satchel.kernel.errors import Conflict, Invalid, NotFound, SatchelError
 from satchel.kernel.signature import Signer
 from satchel.stores import backups
 from satchel.stores.connect import Stores, open_stores
@@ -49,7 +50,7 @@ class Server:
 
     def file_of(self, body: bytes) -> Path:
         files = self.settings.data.glob("objects/objects/*/*")
-        (found,) = (path for path in files if path.read_bytes()[:9] == body[:9])
+        (found,) = (path for path in files if path.read_bytes().startswith(body[:9]))
         return found
 
 
@@ -191,6 +192,128 @@ async def test_a_backup_says_what_was_damaged_before_it(server: Server) -> None:
     assert [each.key for each in (await server.backup()).damages] == ["bad"]
     # There is no good copy to repair it from.
     assert [each.key for each in (await verified(server, repair=True)).damages] == ["bad"]
+
+
+@pytest.mark.parametrize("then", ["put", "deleted"])
+async def test_what_changes_between_reading_and_repair_is_left_alone(
+    server: Server, then: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await server.put("a", b"one")
+    await server.backup()
+    _flip(server.file_of(b"one"), 1)
+    loop, complete = asyncio.get_running_loop(), Repository.complete
+
+    async def meddle() -> None:
+        await (server.put("a", b"two") if then == "put" else server.delete("a"))
+
+    def meanwhile(self: Repository) -> list[backups.Backup]:
+        asyncio.run_coroutine_threadsafe(meddle(), loop).result()
+        return complete(self)
+
+    monkeypatch.setattr(Repository, "complete", meanwhile)
+    found = await verified(server, repair=True)
+    assert (found.damages, found.repaired) == ([], [])
+    assert [info.key for info in (await server.stores.objects.list()).objects] == (["a"] if then == "put" else [])
+    if then == "put":
+        async with server.stores.objects.read("a") as reading:
+            assert b"".join([chunk async for chunk in reading]) == b"two"
+
+
+async def test_bytes_that_a_copy_shares_are_missed_and_brought_back(server: Server) -> None:
+    await server.put("a", LARGE)
+    await server.stores.objects.copy("a", "b")
+    await server.backup()
+    (shared,) = server.settings.data.glob("objects/shared/*/*")
+    shared.unlink()
+    assert [each.key for each in (await verified(server)).damages] == ["b"]
+    repaired = await verified(server, repair=True)
+    assert (repaired.damages, len(repaired.repaired)) == ([], 1)
+    assert (await verified(server)).damages == []
+    async with server.stores.objects.read("b") as reading:
+        assert b"".join([chunk async for chunk in reading]) == LARGE
+
+
+async def test_while_something_is_damaged_it_is_said_and_no_backup_is_deleted(server: Server) -> None:
+    await server.put("a", LARGE)
+    await server.backup()
+    file = server.file_of(LARGE)
+    _flip(file, 100)
+    os.utime(file)
+    for _ in range(3):
+        taken = await server.backup(keep=1)
+        assert (len(taken.damages), taken.pruned) == (1, [])
+    repaired = await verified(server, repair=True)
+    assert (repaired.damages, len(repaired.repaired)) == ([], 1)
+    assert len((await server.backup(keep=1)).pruned) == 4
+
+
+async def test_a_file_that_the_disk_does_not_give_back_stops_nothing(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await server.put("a", LARGE)
+    await server.backup()
+    await server.put("b", b"fine")
+    bad, pread = server.file_of(LARGE), os.pread
+    os.utime(bad)
+
+    def failing(file: int, count: int, offset: int) -> bytes:
+        if os.path.samestat(os.fstat(file), bad.stat()):
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return pread(file, count, offset)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "pread", failing)
+        assert ["cannot be read" in each.why for each in (await verified(server)).damages] == [True]
+        assert len((await server.backup()).damages) == 1
+    assert await restored(server) == {"a": LARGE, "b": b"fine"}
+
+
+async def test_a_clock_that_is_set_back_costs_no_backup(server: Server) -> None:
+    await server.put("a", b"one")
+    first = await server.backup(keep=2)
+    server.clock.advance(-3600)
+    second, third = await server.backup(keep=2), await server.backup(keep=2)
+    assert (first.pruned, second.pruned, third.pruned) == ([], [], [first.backup.name])
+    assert [each.name for each in backups.backups_in(server.folder)] == [second.backup.name, third.backup.name]
+    assert await restored(server) == {"a": b"one"}
+
+
+async def test_a_damaged_list_and_foreign_files_leave_the_other_backups_usable(server: Server) -> None:
+    await server.put("a", b"one")
+    first, second = await server.backup(), await server.backup()
+    cut = server.folder / "backups" / second.backup.name
+    cut.write_bytes(cut.read_bytes()[:-5])
+    (server.folder / "backups" / ".DS_Store").write_bytes(b"x")
+    (server.folder / "files" / "3f").mkdir(exist_ok=True)
+    (server.folder / "files" / "3f" / ".nfs0001").write_bytes(b"x")
+    found = await asyncio.to_thread(backups.verify_folder, server.folder, ignored)
+    assert [each.path for each in found.damages] == [f"backups/{second.backup.name}"]
+    with pytest.raises(Invalid, match="damaged"):
+        await restored(server, second.backup.name, "second")
+    assert await restored(server, first.backup.name, "first") == {"a": b"one"}
+    assert (await server.backup(keep=1)).pruned == []
+    cut.unlink()
+    assert len((await server.backup(keep=1)).pruned) == 2
+
+
+async def test_a_restore_that_was_cut_off_leaves_no_data_folder(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await server.put("a", b"one")
+    await server.backup()
+    entries = Repository.entries
+
+    def cut_off(self: Repository, backup: backups.Backup) -> Generator[Entry]:
+        yield from list(entries(self, backup))[:2]
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Repository, "entries", cut_off)
+        with pytest.raises(SatchelError):
+            await restored(server)
+    assert not server.settings.data.with_name("restored").exists()
+    assert await restored(server) == {"a": b"one"}
+    assert not server.settings.data.with_name("restored.restoring").exists()
 
 
 async def test_what_was_put_in_parts_is_read_again_too(server: Server) -> None:

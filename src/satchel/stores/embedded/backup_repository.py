@@ -10,9 +10,10 @@ A backup exists once its list has its name, and every file of it was flushed bef
 import fcntl
 import hashlib
 import os
+import re
 import sqlite3
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
@@ -25,6 +26,8 @@ from satchel.stores.embedded.folder_files import disk_errors, flush_folder, writ
 _FORMAT = 1
 _LAST_LINE_BYTES = 4096
 _AT_ONCE = 1024 * 1024
+_NAME = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ(\.\d{4})?")
+_DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -92,18 +95,32 @@ class Repository:
             finally:
                 os.close(lock)
 
-    def complete(self) -> list[Backup]:
-        """Those that are complete, oldest first."""
+    def names(self) -> list[str]:
+        """Of all backups, oldest first."""
         if not self._backups.is_dir():
             raise NotFound(f"There are no backups in {self.root}. Make one with `satchel data backup`.")
-        return [_summed_up(path) for path in sorted(self._backups.iterdir())]
+        return sorted(path.name for path in self._backups.iterdir() if _NAME.fullmatch(path.name))
+
+    def read(self, name: str) -> Backup:
+        """May raise `Invalid` if its list is damaged."""
+        if name not in self.names():
+            raise NotFound(f"There is no backup {name} in {self.root}. See `satchel data backups`.")
+        return _summed_up(self._backups / name)
+
+    def complete(self) -> list[Backup]:
+        """Those whose lists are good, oldest first."""
+        found: list[Backup] = []
+        for name in self.names():
+            with suppress(Invalid):
+                found.append(self.read(name))
+        return found
 
     def find(self, name: str | None) -> Backup:
         """The one of this name, or the newest."""
-        found = [each for each in self.complete() if name in (None, each.name)]
-        if not found:
-            asked = "no backup" if name is None else f"no backup {name}"
-            raise NotFound(f"There is {asked} in {self.root}. See `satchel data backups`.")
+        if name is not None:
+            return self.read(name)
+        if not (found := self.complete()):
+            raise NotFound(f"There is no backup in {self.root}. Make one with `satchel data backup`.")
         return found[-1]
 
     def entries(self, backup: Backup) -> Iterator[Entry]:
@@ -112,7 +129,10 @@ class Repository:
             held: bytes | None = None
             for line in lines:
                 if held is not None:
-                    yield _read_entry(held)
+                    try:
+                        yield _read_entry(held)
+                    except msgspec.DecodeError as error:
+                        raise _damaged_list(self._backups / backup.name) from error
                 held = line
 
     def path(self, sha256: str) -> Path:
@@ -160,7 +180,7 @@ class Repository:
         finally:
             draft.unlink(missing_ok=True)
 
-    def publish(self, name: str, made_at: str, entries: Iterable[Entry]) -> Backup:
+    def publish(self, made_at: str, entries: Iterable[Entry]) -> Backup:
         """Write the list of a backup whose files are stored, and give it its name."""
         draft, files, size_bytes = self._drafts / token_hex(16), 0, 0
         with open(draft, "xb", opener=lambda path, flags: os.open(path, flags | os.O_CLOEXEC, 0o600)) as lines:
@@ -173,14 +193,28 @@ class Repository:
             os.fsync(lines.fileno())
         for folder in (*self._files.iterdir(), self._files):
             flush_folder(folder)
+        name = self._next_name(made_at)
         draft.rename(self._backups / name)
         flush_folder(self._backups)
         flush_folder(self.root)
         return Backup(name, made_at, files, size_bytes)
 
+    def _next_name(self, made_at: str) -> str:
+        """After every other one, though the clock was set back."""
+        name, names = made_at[:19].replace(":", "-") + "Z", self.names()
+        if not names or name > names[-1]:
+            return name
+        last, _, number = names[-1].partition(".")
+        return f"{last}.{int(number or 0) + 1:04}"
+
     def prune(self, keep: int) -> list[str]:
-        """Delete all backups but the newest, and files that no other one has; the names of those deleted."""
+        """Delete all backups but the newest, and files that no other one has; the names of those deleted.
+
+        None while a list is damaged, since nobody knows which files it had.
+        """
         backups = self.complete()
+        if len(backups) < len(self.names()):
+            return []
         gone = backups[: max(0, len(backups) - keep)]
         for each in gone:
             (self._backups / each.name).unlink()
@@ -188,7 +222,7 @@ class Repository:
             flush_folder(self._backups)
             needed = {bytes.fromhex(entry.sha256) for each in backups[len(gone) :] for entry in self.entries(each)}
             for file in self._files.glob("*/*"):
-                if bytes.fromhex(file.name) not in needed:
+                if _DIGEST.fullmatch(file.name) and bytes.fromhex(file.name) not in needed:
                     file.unlink()
         return [each.name for each in gone]
 
@@ -202,14 +236,18 @@ def digest_of(path: Path, heard: Callable[[bytes], object] = lambda _: None) -> 
     return digest.hexdigest()
 
 
+def _damaged_list(path: Path) -> Invalid:
+    return Invalid(f"The list of the backup {path} is damaged. Use another backup, and delete this one.")
+
+
 def _summed_up(path: Path) -> Backup:
     with path.open("rb") as lines:
         lines.seek(max(0, path.stat().st_size - _LAST_LINE_BYTES))
         *_, last = lines.read().splitlines() or [b""]
     try:
         summary = _read_summary(last)
-    except msgspec.ValidationError as error:
-        raise Invalid(f"The list of the backup {path} is damaged. Delete it, and make another backup.") from error
+    except msgspec.DecodeError as error:
+        raise _damaged_list(path) from error
     if summary.format != _FORMAT:
         raise Invalid(f"The backup {path} is of a newer Satchel. Update this one first.")
     return Backup(path.name, summary.made_at, summary.files, summary.size_bytes)

@@ -10,10 +10,9 @@ from itertools import groupby
 from pathlib import Path
 
 from satchel.kernel.clock import Clock, iso
-from satchel.kernel.errors import Conflict
 from satchel.stores.embedded.backup_repository import Backup, Entry, Repository, digest_of
 from satchel.stores.embedded.data_files import DATABASES, SECRET_FILE, Damage, DataFiles, Told, object_folders, scan
-from satchel.stores.embedded.file_check import CheckedFile, check_file
+from satchel.stores.embedded.file_check import CheckedFile, Unreadable, check_file
 from satchel.stores.embedded.folder_hold import FolderHold
 
 # Most of the time they wait for the disk.
@@ -38,13 +37,10 @@ def take_backup(
     with repository.writing():
         earlier = repository.complete()
         before = repository.entries(earlier[-1]) if earlier else iter(())
-        made_at = iso(clock())
-        name = made_at[:19].replace(":", "-") + "Z"
-        if any(each.name == name for each in earlier):
-            raise Conflict("A backup was made in this very second. Try again.")
         copying = _Copying(files, repository, clock, told)
-        backup = repository.publish(name, made_at, copying.entries(before))
-        pruned = [] if keep is None else repository.prune(keep)
+        backup = repository.publish(iso(clock()), copying.entries(before))
+        # Older backups may have the only good copies of what is damaged.
+        pruned = [] if keep is None or copying.damages else repository.prune(keep)
         return TakenBackup(backup, repository.new_files, repository.new_bytes, copying.damages, pruned)
 
 
@@ -70,7 +66,7 @@ class _Copying:
                 if self._files.database(name).exists():
                     yield self._counted(self._repository.add_database(name, self._files.database(name)))
             if (self._files.data / SECRET_FILE).exists():
-                yield self._counted(self._copy(SECRET_FILE, self._files.data / SECRET_FILE, None))
+                yield self._counted(self._copy_secret(self._files.data / SECRET_FILE))
             if has_objects:
                 yield from self._objects(before, began)
 
@@ -82,12 +78,14 @@ class _Copying:
                 paths = [(f"{folder}/{each.name}", Path(each.path)) for each in scan(self._files.path(folder))]
                 copied = threads.map(partial(self._copy_object, last), paths)
                 yield from (self._counted(entry) for entry in copied if entry is not None)
+        self._hold.check()
         for kind, path in self._hold.kept():
             name = f"objects/{kind}/{path.name[:2]}/{path.name}"
             # An object that was written after the tables were copied does not count, the one before it does.
             now = self._files.path(name)
             if not now.exists() or now.stat().st_mtime_ns >= began:
-                yield self._counted(self._copy(name, path, None))
+                held = self._copy(name, path, None)
+                yield from () if held is None else [self._counted(held)]
 
     def _copy_object(self, last: Mapping[str, Entry], given: tuple[str, Path]) -> Entry | None:
         name, path = given
@@ -96,24 +94,30 @@ class _Copying:
         except FileNotFoundError:
             return None  # deleted meanwhile, so it is held
 
-    def _copy(self, name: str, path: Path, last: Entry | None) -> Entry:
+    def _copy_secret(self, path: Path) -> Entry:
+        sha256 = self._repository.add(lambda write: digest_of(path, write))
+        return Entry(path=SECRET_FILE, size_bytes=path.stat().st_size, sha256=sha256)
+
+    def _copy(self, name: str, path: Path, last: Entry | None) -> Entry | None:
+        """Copy a file of an object, unless the last backup has it. One that cannot be read stays as it was there."""
         seen = path.stat()
-        if last is not None and (last.inode, last.changed, last.size_bytes) == (
-            seen.st_ino,
-            seen.st_mtime_ns,
-            seen.st_size,
-        ):
+        now = seen.st_ino, seen.st_mtime_ns, seen.st_size
+        if last is not None and (last.inode, last.changed, last.size_bytes) == now:
+            if last.damage is not None:
+                self.damages.append(Damage(name, last.damage))
             return last
         checked: list[CheckedFile] = []
 
         def copy(write: Callable[[bytes], object]) -> str:
-            if name == SECRET_FILE:
-                return digest_of(path, write)
             checked.append(check_file(path, write))
             return checked[0].sha256
 
-        sha256 = self._repository.add(copy)
-        damage = checked[0].damage if checked else None
+        try:
+            sha256 = self._repository.add(copy)
+        except Unreadable as error:
+            self.damages.append(Damage(name, error.detail))
+            return last
+        damage = checked[0].damage
         if damage is not None:
             self.damages.append(Damage(name, damage, checked[0].key))
         return Entry(

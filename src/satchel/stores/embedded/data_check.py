@@ -4,11 +4,11 @@ import sqlite3
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from satchel.kernel.errors import SatchelError
-from satchel.stores.embedded.backup_repository import Repository, digest_of
-from satchel.stores.embedded.backup_restore import replace_file
+from satchel.kernel.errors import Invalid, SatchelError
+from satchel.stores.embedded.backup_repository import Backup, Repository, digest_of
+from satchel.stores.embedded.backup_restore import repair_file
 from satchel.stores.embedded.data_files import DATABASES, Damage, DataFiles, Told, object_folders, scan
-from satchel.stores.embedded.file_check import check_file
+from satchel.stores.embedded.file_check import Unreadable, check_file
 from satchel.stores.embedded.folder_files import read_description
 
 
@@ -44,19 +44,24 @@ def verify_data(files: DataFiles, told: Told, repair_from: Repository | None = N
 def _verify_object(files: DataFiles, name: str, found: Verified) -> None:
     path = files.path(name)
     try:
+        found.size_bytes += path.stat().st_size
         checked = check_file(path)
         shared = None if checked.damage else read_description(path)[0].shared
     except FileNotFoundError:
         return  # deleted meanwhile
-    found.files, found.size_bytes = found.files + 1, found.size_bytes + checked.size_bytes
+    except Unreadable as error:
+        found.files += 1
+        found.damages.append(Damage(name, error.detail))
+        return
+    found.files += 1
     found.unproved += not checked.proved
     if checked.damage is not None:
         found.damages.append(Damage(name, checked.damage, checked.key))
-    elif shared is not None and path.exists():
-        bytes_path = files.path(f"objects/shared/{shared.file[:2]}/{shared.file}")
+    elif shared is not None:
+        of_bytes = f"objects/shared/{shared.file[:2]}/{shared.file}"
         # In this order: whoever deletes an object deletes its bytes last.
-        if not bytes_path.exists() and path.exists():
-            found.damages.append(Damage(name, "the bytes that it shares are gone", checked.key))
+        if not files.path(of_bytes).exists() and path.exists():
+            found.damages.append(Damage(of_bytes, "it is gone, and an object needs it", checked.key, needed_by=name))
 
 
 def _damage_of_database(path: Path) -> str | None:
@@ -72,34 +77,55 @@ def _damage_of_database(path: Path) -> str | None:
 
 
 def _repair(files: DataFiles, repository: Repository, found: Verified) -> None:
-    wanted = {damage.path for damage in found.damages if damage.path.startswith("objects/")}
+    """What was replaced or deleted since it was read is left alone: it is not damaged any more."""
+    left = {damage.path: damage for damage in found.damages}
     for backup in reversed(repository.complete()):
         for entry in repository.entries(backup):
-            if entry.path in wanted and entry.damage is None:
-                try:
-                    replace_file(repository, entry, files)
-                except (SatchelError, OSError):
-                    continue  # an older backup may have a good one
-                wanted.discard(entry.path)
+            damage = left.get(entry.path)
+            if damage is None or entry.damage is not None or not entry.path.startswith("objects/"):
+                continue
+            try:
+                is_repaired = repair_file(repository, entry, files, damage.needed_by)
+            except (SatchelError, OSError):
+                continue  # an older backup may have a good one
+            if is_repaired:
                 found.repaired.append(entry.path)
-    repaired = set(found.repaired)
-    found.damages = [damage for damage in found.damages if damage.path not in repaired]
+            if not _is_damaged(files, damage):
+                del left[entry.path]
+    found.damages = list(left.values())
+
+
+def _is_damaged(files: DataFiles, damage: Damage) -> bool:
+    path = files.path(damage.path)
+    if not path.exists():
+        return damage.needed_by is not None and files.path(damage.needed_by).exists()
+    try:
+        return check_file(path).damage is not None
+    except Unreadable:
+        return True
 
 
 def verify_backups(repository: Repository, told: Told) -> Verified:
     """Read every file of every backup again."""
     found = Verified()
     seen: set[bytes] = set()
-    for backup in repository.complete():
-        for entry in repository.entries(backup):
-            if (digest := bytes.fromhex(entry.sha256)) in seen:
-                continue
-            seen.add(digest)
-            found.files, found.size_bytes = found.files + 1, found.size_bytes + entry.size_bytes
-            path = repository.path(entry.sha256)
-            if not path.exists():
-                found.damages.append(Damage(f"{backup.name}: {entry.path}", "its file is missing"))
-            elif digest_of(path) != entry.sha256:
-                found.damages.append(Damage(f"{backup.name}: {entry.path}", "its bytes are not those that were copied"))
-            told(found.files, found.size_bytes)
+    for name in repository.names():
+        try:
+            _verify_backup(repository, repository.read(name), seen, found, told)
+        except Invalid as error:
+            found.damages.append(Damage(f"backups/{name}", error.detail))
     return found
+
+
+def _verify_backup(repository: Repository, backup: Backup, seen: set[bytes], found: Verified, told: Told) -> None:
+    for entry in repository.entries(backup):
+        if (digest := bytes.fromhex(entry.sha256)) in seen:
+            continue
+        seen.add(digest)
+        found.files, found.size_bytes = found.files + 1, found.size_bytes + entry.size_bytes
+        path = repository.path(entry.sha256)
+        if not path.exists():
+            found.damages.append(Damage(f"{backup.name}: {entry.path}", "its file is missing"))
+        elif digest_of(path) != entry.sha256:
+            found.damages.append(Damage(f"{backup.name}: {entry.path}", "its bytes are not those that were copied"))
+        told(found.files, found.size_bytes)

@@ -18,11 +18,15 @@ Told: TypeAlias = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """A file that is not as it was written; `key` is that of the object, if it is known."""
+    """A file that is not as it was written; `key` is that of the object, if it is known.
+
+    `needed_by` is the file that uses its bytes, if it is gone.
+    """
 
     path: str
     why: str
     key: str | None = None
+    needed_by: str | None = None
 
     def __str__(self) -> str:
         return f"{self.path}{f' ({self.key})' if self.key else ''}: {self.why}"

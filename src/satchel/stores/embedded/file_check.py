@@ -29,10 +29,20 @@ class CheckedFile:
     key: str | None
 
 
+class Unreadable(Damaged):
+    """The disk does not give a file's bytes back."""
+
+    slug = "object-unreadable"
+
+
 def check_file(path: Path, heard: Callable[[bytes], object] = lambda _: None) -> CheckedFile:
-    """Read a whole file; `heard` gets all its bytes in order."""
+    """Read a whole file; `heard` gets all its bytes in order. `Unreadable` if the disk refuses some."""
     try:
         sealed = open_sealed(path)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise _unreadable(error) from error
     except Damaged:
         with path.open("rb") as file:
             total, digest = _read(file, heard, _Proof(None, 0))
@@ -84,6 +94,10 @@ class _Proof:
         self._part, self._part_size = hashlib.sha256(), 0
 
 
+def _unreadable(error: OSError) -> Unreadable:
+    return Unreadable(f"it cannot be read ({error.strerror})")
+
+
 def _read(file: BinaryIO, heard: Callable[[bytes], object], proof: _Proof) -> tuple[int, str]:
     digest, offset = hashlib.sha256(), 0
     total = os.fstat(file.fileno()).st_size
@@ -92,7 +106,10 @@ def _read(file: BinaryIO, heard: Callable[[bytes], object], proof: _Proof) -> tu
     while offset < total:
         # The object's own bytes end at a limit of their own, where its digest is compared.
         end = proof.size_bytes if offset < proof.size_bytes else total
-        data = os.pread(file.fileno(), min(_AT_ONCE, end - offset), offset)
+        try:
+            data = os.pread(file.fileno(), min(_AT_ONCE, end - offset), offset)
+        except OSError as error:
+            raise _unreadable(error) from error
         if not data:
             break
         digest.update(data)

@@ -15,10 +15,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from satchel.kernel.clock import Clock
-from satchel.kernel.errors import Conflict
+from satchel.kernel.errors import Conflict, Unavailable
 from satchel.kernel.ids import new_id
 
 SHARDED = ("objects", "shared")
+_FAILED = "failed"
 
 
 class FolderHold:
@@ -31,10 +32,23 @@ class FolderHold:
 
     def keep(self, path: Path) -> None:
         """Call this before a file of an object loses its name."""
-        if self._folder.exists():
-            # The first one counts: that is what the tables spoke of.
+        if not self._folder.exists():
+            return
+        try:
+            (self._folder / path.parent.parent.name / path.name).hardlink_to(path)
+        except FileNotFoundError:
+            return  # there was no such file, or the backup is done
+        except FileExistsError:
+            return  # the first one counts: that is what the tables spoke of
+        except OSError:
+            # Deleting goes on. The backup that misses this file must not be taken for a whole one.
             with suppress(OSError):
-                (self._folder / path.parent.parent.name / path.name).hardlink_to(path)
+                (self._folder / _FAILED).touch()
+
+    def check(self) -> None:
+        """Raise `Unavailable` if a file could not be kept."""
+        if (self._folder / _FAILED).exists():
+            raise Unavailable("A file that was deleted meanwhile could not be kept. Make the backup again.")
 
     def kept(self) -> Iterator[tuple[str, Path]]:
         """What has lost its name since the hold began: `objects` or `shared`, and its file."""
@@ -47,8 +61,11 @@ class FolderHold:
         """Keep everything that is deleted until the block ends."""
         self.clean()
         draft = self._aside()
-        for kind in SHARDED:
-            (draft / kind).mkdir(mode=0o700, parents=True)
+        owner = self._root.stat()
+        for folder in (draft, *(draft / kind for kind in SHARDED)):
+            folder.mkdir(mode=0o700, parents=True)
+            if owner.st_uid != os.geteuid():
+                os.chown(folder, owner.st_uid, owner.st_gid)  # it is the server that writes here
         lock = os.open(draft, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX)
