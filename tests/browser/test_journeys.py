@@ -172,7 +172,7 @@ def test_everything_is_reached_from_the_keyboard_by_the_command_palette(open_pag
     search = page.get_by_role("combobox", name="Search")
     expect(search).to_be_focused()
     search.fill("ACC go")
-    expect(page.get_by_role("listbox").get_by_role("option")).to_have_text(["Go to Account"])
+    expect(page.get_by_role("listbox").get_by_role("option").first).to_have_text("Go to Account")
     page.keyboard.press("Enter")
     page.wait_for_url("**/account")
     expect(page.get_by_role("dialog")).to_have_count(0)

@@ -5,10 +5,13 @@ import zipfile
 from datetime import timedelta
 from typing import Any
 
+import pytest
+
 from satchel.features.links.records import LINK
-from satchel.features.shelf.linked_selections import LinkedSelections
+from satchel.features.shelf.linked_selections import FOLDERS_AT_ONCE, LinkedSelections
 from satchel.features.shelf.records import SELECTION
 from satchel.features.shelf.service.selections import UNLINKED_FOR
+from satchel.kernel.errors import Invalid
 from satchel.stores.ports.expressions import assign
 from tests.application import Caller, Satchel
 from tests.features.links.given import given, read, slug
@@ -67,6 +70,22 @@ async def test_the_list_of_a_selection_comes_in_pages(satchel: Satchel, ann: Cal
         if (cursor := page.cursor) is None:
             break
     assert found == ["Trip/map.txt", "a.txt", "a (1).txt"]
+
+
+async def test_many_empty_folders_are_read_a_few_at_a_time_and_foreign_cursors_are_refused(
+    satchel: Satchel, ann: Caller
+) -> None:
+    folders = [await made(ann, f"Folder {number}") for number in range(FOLDERS_AT_ONCE + 1)]
+    file = await uploaded(satchel, ann, "a.txt", b"first")
+    selection = await select(ann, folders=folders, files=[file.file_id])
+    things = LinkedSelections(shelf_of(satchel))
+    first = await things.files(ann.user_id, selection["selection_id"], None)
+    assert (first.files, first.cursor is None) == ([], False)
+    second = await things.files(ann.user_id, selection["selection_id"], first.cursor)
+    assert ([each.name for each in second.files], second.cursor) == (["a.txt"], None)
+    for cursor in ("[-1000]", "[99]", "x"):
+        with pytest.raises(Invalid, match="cursor"):
+            await things.files(ann.user_id, selection["selection_id"], cursor)
 
 
 async def test_a_link_goes_with_the_last_of_its_things_and_comes_back(satchel: Satchel, ann: Caller) -> None:

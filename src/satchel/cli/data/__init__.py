@@ -28,9 +28,10 @@ def backup(
 ) -> None:
     """Copy everything that a server keeps, as it is at one moment, while it runs.
 
-    A folder holds many backups and every file once, so the next one takes as long and as much space as what is new.
-    Files are read again on the way: exits with 1 if one of them is damaged. Unfinished uploads are left out. A backup
-    has the secret that signs tokens, so keep it as safe as the server. Put the folder on another disk.
+    A folder holds many backups and every file once. So the next one takes the time and space of what is new, and of
+    the tables, which are copied whole. Files are read again on the way: exits with 1 if one of them is damaged.
+    Unfinished uploads are left out. A backup has the secret that signs tokens, so keep it as safe as the server. Put
+    the folder on another disk.
     """
     from satchel.cli.data.data_text import Progress, taken_lines
     from satchel.cli.engine.terminal.numbers import whole_number

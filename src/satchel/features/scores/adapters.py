@@ -215,5 +215,7 @@ class ScoreSearch:
             for each in listed
         ]
         lists = [each.row for each in await list_set_lists(self.scores, viewer) if words.are_in(each.row.name)]
-        found += [Finding(kind="set-list", id=public_id(row.list_id), name=row.name) for row in lists]
-        return Findings(found[:limit])
+        of_lists = [Finding(kind="set-list", id=public_id(row.list_id), name=row.name) for row in lists]
+        # Neither kind hides the other.
+        half = limit - min(len(of_lists), limit // 2)
+        return Findings([*found[:half], *of_lists[: limit - min(len(found), half)]])

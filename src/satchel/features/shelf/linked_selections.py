@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from satchel.features.shelf.model import FileId, UserId
-from satchel.features.shelf.records import FileRow
+from satchel.features.shelf.records import FileRow, FolderRow
 from satchel.features.shelf.service.context import Shelf
 from satchel.features.shelf.service.files import find_file, note_opening
 from satchel.features.shelf.service.folders import Ways
@@ -24,6 +24,9 @@ from satchel.features.shelf.service.selections import find_selections, name_of
 from satchel.features.shelf.service.shelf_archive import told_apart
 from satchel.kernel.errors import Invalid, NotFound
 from satchel.kernel.linked import FILES_PAGE, LinkedFile, LinkedFiles, LinkedThing
+
+# So many folders are read for one page, however few files they have.
+FOLDERS_AT_ONCE = 10
 
 
 class _Place(msgspec.Struct, frozen=True, array_like=True):
@@ -54,14 +57,18 @@ class LinkedSelections:
         """The folders with all that is in them, then the files; two of one name are numbered."""
         place = _Place() if cursor is None else _opened(cursor)
         named = told_apart(await self._entries(owner_id, thing_id))
+        if not 0 <= place.index <= len(named):
+            raise _foreign_cursor()
         found: list[LinkedFile] = []
+        folders = 0
         for index in range(place.index, len(named)):
-            if len(found) >= min(limit, PAGE):
+            if len(found) >= min(limit, PAGE) or folders == FOLDERS_AT_ONCE:
                 return LinkedFiles(found, _closed(_Place(index)))
             name, entry = named[index]
             if isinstance(entry, FileRow):
                 found.append(replace(linked_file(entry, ""), name=name))
                 continue
+            folders += 1
             within = place.within if index == place.index else ""
             position = position_in(within) if within else ListPosition(entry.folder_id)
             listing = FolderListing(self.shelf, entry.user_id, entry.folder_id)
@@ -94,13 +101,11 @@ class LinkedSelections:
 
     async def _count(self, entries: Sequence[Entry]) -> tuple[int | None, int | None]:
         """The number of files and their size together. Unknown if counting would take long."""
-        files = size_bytes = 0
-        for entry in entries:
-            number, size = (1, entry.size_bytes) if isinstance(entry, FileRow) else await count_files(self.shelf, entry)
-            if number is None or size is None:
-                return None, None
-            files, size_bytes = files + number, size_bytes + size
-        return files, size_bytes
+        alone = [entry for entry in entries if isinstance(entry, FileRow)]
+        inside, their_bytes = await count_files(self.shelf, *(each for each in entries if isinstance(each, FolderRow)))
+        if inside is None or their_bytes is None:
+            return None, None
+        return len(alone) + inside, sum(entry.size_bytes for entry in alone) + their_bytes
 
 
 def _closed(place: _Place) -> str:
@@ -111,4 +116,8 @@ def _opened(cursor: str) -> _Place:
     try:
         return msgspec.json.decode(cursor, type=_Place)
     except msgspec.DecodeError as error:
-        raise Invalid("This cursor is not from this list. Read the list from the beginning.", field="cursor") from error
+        raise _foreign_cursor() from error
+
+
+def _foreign_cursor() -> Invalid:
+    return Invalid("This cursor is not from this list. Read the list from the beginning.", field="cursor")

@@ -32,8 +32,6 @@ class CheckedFile:
 class Unreadable(Damaged):
     """The disk does not give a file's bytes back."""
 
-    slug = "object-unreadable"
-
 
 def check_file(path: Path, heard: Callable[[bytes], object] = lambda _: None) -> CheckedFile:
     """Read a whole file; `heard` gets all its bytes in order. `Unreadable` if the disk refuses some."""

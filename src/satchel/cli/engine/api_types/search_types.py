@@ -19,7 +19,7 @@ class SearchHit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SearchHits(msgspec.Struct, frozen=True, kw_only=True):
-    """The results, those of a slice together. `partial` if not everything could be looked at: use more words."""
+    """The results, those of a slice together. `partial` if not everything could be looked at."""
 
     hits: list[SearchHit]
     partial: bool

@@ -58,7 +58,10 @@ async def give(links: Links, owner_id: OwnerId, wish: Wish, idempotency_key: str
         return LinkId(link_id)
     try:
         return await _give(links, owner_id, wish, LinkId(link_id))
-    except TransactionCancelled:  # the same request was done beside us
+    except TransactionCancelled:
+        # The same request was done beside us, or the store has to be asked again.
+        if await POINTER.get(links.tables, owner_id=owner_id, link_id=link_id) is None:
+            raise
         return LinkId(link_id)
     except (Invalid, NotFound):
         await key.release()

@@ -104,17 +104,18 @@ async def path_below(ways: Ways, top: str, folder_id: FolderId) -> str | None:
     return "/".join(folder.name for folder in way[ids.index(FolderId(top)) + 1 :]) if top in ids else None
 
 
-async def count_files(shelf: Shelf, folder: FolderRow) -> tuple[int | None, int | None]:
-    """The number of files and their size together. Unknown if counting would take long."""
+async def count_files(shelf: Shelf, *folders: FolderRow) -> tuple[int | None, int | None]:
+    """The number of files and their size, of all folders together. Unknown if counting would take long."""
     files = size_bytes = seen = 0
-    async with aclosing(walk(shelf, folder.user_id, folder.folder_id)) as walked:
-        async for found in walked:
-            seen += 1
-            if seen > COUNTED_ENTRIES:
-                return None, None
-            if isinstance(found.entry, FileRow):
-                files += 1
-                size_bytes += found.entry.size_bytes
+    for folder in folders:
+        async with aclosing(walk(shelf, folder.user_id, folder.folder_id)) as walked:
+            async for found in walked:
+                seen += 1
+                if seen > COUNTED_ENTRIES:
+                    return None, None
+                if isinstance(found.entry, FileRow):
+                    files += 1
+                    size_bytes += found.entry.size_bytes
     return files, size_bytes
 
 
