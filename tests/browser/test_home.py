@@ -77,12 +77,14 @@ def test_home_shows_what_waits_and_passes_on_what_is_dropped(open_page: OpenPage
     expect(stranger.get_by_text("two.txt")).to_be_visible()
 
     page.keyboard.press("Escape")
+    # Before the room: its page shows what waits, and whoever sees that has opened it.
+    offers.get_by_role("link", name="View").click()
+    page.wait_for_url("**/transfers/*")
+    page.goto("/")
     page.get_by_role("button", name="Open a room").click()
     page.wait_for_url("**/rooms/*")
     page.goto("/")
     expect(page.get_by_role("link", name="You are in")).to_be_visible()
-    offers.get_by_role("link", name="View").click()
-    page.wait_for_url("**/transfers/*")
 
     page.keyboard.press("Control+k")
     page.get_by_role("combobox", name="Search").fill("ＮOTES")

@@ -3,6 +3,9 @@ import { Problem } from '$lib/api/client';
 import { readWaiting, type Transfer } from '$lib/api/transfers';
 import { live } from '$lib/live/live.svelte';
 
+// How long after a failed reading it is tried again.
+const AGAIN_MS = 5000;
+
 class Waiting {
   transfers = $state.raw<Transfer[]>([]);
   /** There are more than are told at once. */
@@ -11,6 +14,7 @@ class Waiting {
   #later = $state.raw<ReadonlySet<string>>(new Set());
   #isStale = false;
   #reading: Promise<void> | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
 
   /** The text of the badge: empty, a number, or “30+”. */
   readonly badge = $derived(this.more ? `${this.transfers.length}+` : String(this.transfers.length || ''));
@@ -27,6 +31,7 @@ class Waiting {
       live.on('resync', () => void this.refresh()),
     ];
     return () => {
+      clearTimeout(this.#timer);
       ends.forEach((end) => end());
       this.transfers = [];
       this.#later = new Set();
@@ -48,6 +53,11 @@ class Waiting {
     return this.#reading;
   }
 
+  #readSoon(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.refresh(), AGAIN_MS);
+  }
+
   async #read(): Promise<void> {
     while (this.#isStale) {
       this.#isStale = false;
@@ -56,8 +66,9 @@ class Waiting {
         this.transfers = transfers;
         this.more = more;
       } catch (problem) {
-        // Nobody asked for it, so no problem is shown; the next event reads again.
+        // Nobody asked for it, so no problem is shown; it is read again soon.
         if (!(problem instanceof Problem)) throw problem;
+        this.#readSoon();
       }
     }
   }
