@@ -138,7 +138,9 @@ def test_an_upload_goes_on_where_it_was_when_the_server_is_killed_and_comes_back
     with serving(data) as server:
         sign_up(server, EMAIL, "Ann")
         page = open_page(may_fail=True)
-        page.goto(f"{server.url}/sign-in")
+        # Whoever was sent to sign in comes back to where they were.
+        page.goto(f"{server.url}/shelf")
+        page.wait_for_url("**/sign-in*")
         enter(page)
         full_speed = slow_line(page, 5 * SLOW_BYTES_PER_SECOND)
         choose(page, file)

@@ -3,6 +3,9 @@
 The order is that of `shelf_file_add`: rows of the bytes, then their objects, then files and all that goes with them.
 Each step is done for all files together. A file that cannot go that way (its name is taken, space is short, another
 write came first) is stored alone afterwards, so that every file has an outcome of its own.
+
+A crash between rows and objects leaves rows that nothing refers to. They have no bytes, and serve whoever brings the
+same bytes next.
 """
 
 import asyncio
