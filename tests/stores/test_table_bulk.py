@@ -176,14 +176,6 @@ async def test_a_step_sees_what_it_has_written(tables: SqliteTables) -> None:
     assert await tables.bulk.in_one_step(step) == [dark, dark, light, None]
 
 
-async def test_numbers_are_added_to_and_begin_at_zero(tables: SqliteTables) -> None:
-    def step(step: Step) -> Item:
-        step.add(COUNTS, key(), {"a": 2})
-        return step.add(COUNTS, key(), {"a": -5, "b": 1})
-
-    assert await tables.bulk.in_one_step(step) == card(a=-3, b=1) == await tables.get(COUNTS, key())
-
-
 @pytest.mark.parametrize("table", [CARDS, COUNTS])
 async def test_many_items_are_stored_in_place_of_others(tables: SqliteTables, table: TableSpec) -> None:
     """With index and stream one by one, and without as rows."""
@@ -204,16 +196,10 @@ async def test_an_item_that_nobody_may_store_is_refused_among_many(tables: Sqlit
     assert not (await tables.query(COUNTS, "o")).items
 
 
-async def test_to_an_expired_item_nothing_is_added(tables: SqliteTables, stores: Stores) -> None:
-    await tables.put(COUNTS, card(until=NOW + 1, a=5))
-    stores.clock.advance(1)
-    assert await tables.bulk.in_one_step(lambda step: step.add(COUNTS, key(), {"a": 1})) == card(a=1)
-
-
 async def test_a_step_that_raises_has_written_nothing_while_its_neighbours_have(tables: SqliteTables) -> None:
     def failing(step: Step) -> None:
         step.insert_new(CARDS, [card("lost")])
-        step.add(COUNTS, key("lost"), {"a": 1})
+        step.put_all(COUNTS, [card("lost")])
         raise Conflict("no")
 
     with pytest.raises(Conflict):
@@ -261,20 +247,6 @@ async def test_what_cannot_be_put_cannot_be_inserted_either(
     assert (await tables.query(table, "o")).items == []
 
 
-@pytest.mark.parametrize("amounts", [{"name": 1}, {"text": 1}, {"a": 10**130}, {"": 1}])
-async def test_what_cannot_be_added_is_refused(tables: SqliteTables, amounts: dict[str, int]) -> None:
-    await tables.put(COUNTS, card(text="x"))
-    with pytest.raises(Invalid):
-        await tables.bulk.in_one_step(lambda step: step.add(COUNTS, key(), amounts))
-    assert await tables.get(COUNTS, key()) == card(text="x")
-
-
-async def test_an_item_cannot_grow_past_its_limit_by_adding(tables: SqliteTables) -> None:
-    await tables.put(COUNTS, card(text="x" * (400 * 1024 - 20)))
-    with pytest.raises(ItemTooLarge):
-        await tables.bulk.in_one_step(lambda step: step.add(COUNTS, key(), {"number_of_them": 1}))
-
-
 async def test_what_lies_in_other_kinds_of_tables_is_written_the_long_way(tables: SqliteTables) -> None:
     points = [{"owner": "o", "at": at} for at in (Decimal("0.5"), 10**20, -3)]
     things = [thing("a", colour="red", weight=3, shape="flat"), thing("b", colour="red", tags={"x", "y"})]
@@ -299,11 +271,11 @@ items = st.fixed_dictionaries(
     },
 )
 table_names = st.sampled_from([CARDS, COUNTS])
-amounts = st.dictionaries(st.sampled_from(["size", "until", "n"]), st.integers(-3, 3), min_size=1)
+different = st.lists(items, max_size=4, unique_by=lambda item: item["name"])
 Operation = tuple[str, TableSpec, Any, Any]
 operations: st.SearchStrategy[Operation] = st.one_of(
     st.tuples(st.just("insert"), table_names, st.lists(items, max_size=2 * ROWS_AT_ONCE), st.none()),
-    st.tuples(st.just("add"), table_names, keys, amounts),
+    st.tuples(st.just("put all"), table_names, different, st.none()),
     st.tuples(st.just("put"), table_names, items, st.none()),
     st.tuples(st.just("delete"), table_names, keys, st.none()),
     st.tuples(st.just("wait"), table_names, st.none(), st.none()),
@@ -315,8 +287,8 @@ async def in_bulk(tables: SqliteTables, operation: Operation) -> Any:
         match operation:
             case "insert", table, new, _:
                 return step.insert_new(table, new)
-            case "add", table, of, by:
-                return step.add(table, of, by)
+            case "put all", table, new, _:
+                return step.put_all(table, new)
             case "put", table, item, _:
                 return step.put(table, item)
             case "delete", table, of, _:
@@ -331,8 +303,10 @@ async def one_by_one(tables: SqliteTables, operation: Operation) -> Any:
     match operation:
         case "insert", table, new, _:
             return [await _put_new(tables, table, item) for item in new]
-        case "add", table, of, by:
-            return await tables.update(table, of, [add(name, amount) for name, amount in by.items()])
+        case "put all", table, new, _:
+            for item in new:
+                await tables.put(table, item)
+            return None
         case "put", table, item, _:
             return await tables.put(table, item)
         case "delete", table, of, _:

@@ -6,7 +6,7 @@ where the outcome shows what was there.
 
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import compress
 from typing import TypeVar
 
@@ -20,7 +20,7 @@ from satchel.stores.embedded.table_catalogue import Catalogue
 from satchel.stores.embedded.table_layout import Layout
 from satchel.stores.embedded.table_rows import NewRows, as_item
 from satchel.stores.ports import bulk
-from satchel.stores.ports.expressions import Value, add, attr
+from satchel.stores.ports.expressions import Value, attr
 from satchel.stores.ports.table import (
     ConditionFailed,
     Delete,
@@ -33,13 +33,9 @@ from satchel.stores.ports.table import (
     Range,
     StartsWith,
     TableSpec,
-    Update,
 )
 
 T = TypeVar("T")
-
-# Numbers far from the largest that can be stored.
-_SMALL = 2**62
 
 
 class SqliteBulk:
@@ -108,19 +104,6 @@ class _Step:
             return False
         return True
 
-    def add(self, table: TableSpec, key: Key, amounts: Mapping[str, int]) -> Item:
-        layout = self._catalogue.layout(table)
-        checked = rules.check_key(table, key)
-        if not layout.indexes and _are_plain(amounts, table):
-            try:
-                return table_writes.change(self._connection, layout, checked, partial(_sum, amounts), self._now)
-            except _NotPlain:
-                pass  # nothing has been written yet
-        actions = rules.check_actions(table, [add(name, amount) for name, amount in amounts.items()])
-        after = table_writes.write(self._connection, self._catalogue, Update(table, checked, actions), self._now).after
-        assert after is not None
-        return after
-
     def put(self, table: TableSpec, item: Mapping[str, Value]) -> None:
         asked = Put(table, rules.check_item(table, item))
         table_writes.write(self._connection, self._catalogue, asked, self._now)
@@ -138,25 +121,3 @@ class _Step:
     def delete(self, table: TableSpec, key: Key) -> None:
         asked = Delete(table, rules.check_key(table, key))
         table_writes.write(self._connection, self._catalogue, asked, self._now)
-
-
-class _NotPlain(Exception):
-    """What is to be added to needs the rules for every kind of value."""
-
-
-def _are_plain(amounts: Mapping[str, int], table: TableSpec) -> bool:
-    """Whether these are small numbers under names that need no further check."""
-    return all(
-        type(amount) is int and abs(amount) < _SMALL and name.isidentifier() and name not in table.key_names
-        for name, amount in amounts.items()
-    )
-
-
-def _sum(amounts: Mapping[str, int], item: Item) -> Item:
-    after = dict(item)
-    for name, amount in amounts.items():
-        found = after.get(name, 0)
-        if type(found) is not int or abs(found) >= _SMALL:
-            raise _NotPlain
-        after[name] = found + amount
-    return after

@@ -4,7 +4,7 @@ So a write that is refused has changed nothing, and its neighbours in the same t
 """
 
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,10 +26,7 @@ from satchel.stores.ports.table import (
     Update,
     Write,
 )
-from satchel.stores.rules import apply_actions, check_item_size, evaluate, item_bytes, same
-
-# However DynamoDB counts a document of this size, it stays far below the limit: its numbers have at most 22 bytes.
-PLAINLY_SMALL_BYTES = 16 * 1024
+from satchel.stores.rules import apply_actions, evaluate, item_bytes, same
 
 
 @dataclass(slots=True)
@@ -53,17 +50,6 @@ def write(connection: sqlite3.Connection, catalogue: Catalogue, asked: Write, no
         raise ConditionFailed("The stored item is not as expected. Read it again, then decide.")
     _leave(connection, outcome, now)
     return outcome
-
-
-def change(connection: sqlite3.Connection, layout: Layout, key: Item, made: Callable[[Item], Item], now: float) -> Item:
-    """Replace an item by what `made` returns for it, or for its key alone. The caller has checked the values."""
-    stored, before = _current(connection, layout, key, now)
-    after = made(before or key)
-    document = encode(after)
-    if len(document) > PLAINLY_SMALL_BYTES:
-        check_item_size(after)
-    _leave(connection, Outcome(layout, key, stored, before, after, document), now)
-    return after
 
 
 def write_each(connection: sqlite3.Connection, catalogue: Catalogue, writes: Sequence[Write], now: float) -> None:

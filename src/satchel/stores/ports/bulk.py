@@ -44,10 +44,6 @@ class Step(Protocol):
         """
         ...
 
-    def add(self, table: TableSpec, key: Key, amounts: Mapping[str, int]) -> Item:
-        """Add to numbers of the item, which begin at 0, creating it if absent; the whole new item."""
-        ...
-
     def put(self, table: TableSpec, item: Mapping[str, Value]) -> None:
         """Store the whole item in place of any other with its key."""
         ...
