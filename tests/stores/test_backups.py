@@ -296,6 +296,21 @@ async def test_a_damaged_list_and_foreign_files_leave_the_other_backups_usable(s
     assert len((await server.backup(keep=1)).pruned) == 2
 
 
+async def test_a_list_that_is_damaged_in_the_middle_stops_neither_backups_nor_repairs(server: Server) -> None:
+    await server.put("a", LARGE)
+    first, second = await server.backup(), await server.backup()
+    lines = (server.folder / "backups" / second.backup.name).read_bytes().splitlines(keepends=True)
+    lines[0] = b"{" + lines[0]
+    (server.folder / "backups" / second.backup.name).write_bytes(b"".join(lines))
+    _flip(server.file_of(LARGE), 100)
+    repaired = await verified(server, repair=True)
+    assert (repaired.damages, len(repaired.repaired)) == ([], 1)
+    third = await server.backup(keep=2)
+    assert (third.damages, third.pruned) == ([], [])
+    assert await restored(server) == {"a": LARGE}
+    assert await restored(server, first.backup.name, "first") == {"a": LARGE}
+
+
 async def test_a_restore_that_was_cut_off_leaves_no_data_folder(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:

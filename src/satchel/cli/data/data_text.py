@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from satchel.cli.engine.terminal.numbers import shown_files
 from satchel.cli.engine.terminal.output import paint, printable
 from satchel.cli.engine.terminal.sizes import shown_bytes, shown_moment
 
@@ -34,15 +35,14 @@ class Progress:
         now = time.monotonic()
         if self._shown and now - self._said_at >= _SECONDS_BETWEEN:
             self._said_at = now
-            print(
-                f"\r\x1b[K{self._verb} {_files(files)}, {shown_bytes(size_bytes)}", end="", file=sys.stderr, flush=True
-            )
+            line = f"{self._verb} {shown_files(files)}, {shown_bytes(size_bytes)}"
+            print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
 
 
 def taken_lines(taken: "TakenBackup", folder: str) -> Iterator[str]:
     backup = taken.backup
-    yield f"{paint('✓', 'good')} backup {backup.name}: {_files(backup.files)}, {shown_bytes(backup.size_bytes)}"
-    yield f"  new in {printable(folder)}: {_files(taken.new_files)}, {shown_bytes(taken.new_bytes)}"
+    yield f"{paint('✓', 'good')} backup {backup.name}: {shown_files(backup.files)}, {shown_bytes(backup.size_bytes)}"
+    yield f"  new in {printable(folder)}: {shown_files(taken.new_files)}, {shown_bytes(taken.new_bytes)}"
     if taken.pruned:
         yield f"  deleted older backups: {len(taken.pruned)}"
     yield from _damage_lines(taken.damages)
@@ -52,13 +52,13 @@ def taken_lines(taken: "TakenBackup", folder: str) -> Iterator[str]:
 
 def backup_lines(found: Sequence["Backup"]) -> Iterator[str]:
     for each in found:
-        yield f"{each.name}  {shown_moment(each.made_at)}  {_files(each.files)}, {shown_bytes(each.size_bytes)}"
+        yield f"{each.name}  {shown_moment(each.made_at)}  {shown_files(each.files)}, {shown_bytes(each.size_bytes)}"
 
 
 def restored_lines(backup: "Backup", data: Path) -> Iterator[str]:
     yield (
         f"{paint('✓', 'good')} restored {backup.name} into {printable(str(data))}:"
-        f" {_files(backup.files)}, {shown_bytes(backup.size_bytes)}, each as it was copied"
+        f" {shown_files(backup.files)}, {shown_bytes(backup.size_bytes)}, each as it was copied"
     )
     yield f"  Start it with: satchel serve --data {printable(str(data))}"
 
@@ -66,9 +66,9 @@ def restored_lines(backup: "Backup", data: Path) -> Iterator[str]:
 def verified_lines(found: "Verified") -> Iterator[str]:
     good = found.files - len(found.damages) - found.unproved
     mark = paint("✗", "bad") if found.damages else paint("✓", "good")
-    yield f"{mark} {_files(good)} of {found.files} are as they were written, {shown_bytes(found.size_bytes)} read"
+    yield f"{mark} {shown_files(good)} of {found.files} are as they were written, {shown_bytes(found.size_bytes)} read"
     if found.unproved:
-        yield f"  {_files(found.unproved)} from before have no digest of their own; backups prove them"
+        yield f"  {shown_files(found.unproved)} from before have no digest of their own; backups prove them"
     for path in found.repaired:
         yield f"  {paint('✓', 'good')} {path} was repaired"
     yield from _damage_lines(found.damages)
@@ -77,7 +77,3 @@ def verified_lines(found: "Verified") -> Iterator[str]:
 def _damage_lines(damages: Sequence[object]) -> Iterator[str]:
     for damage in damages:
         yield f"  {paint('✗', 'bad')} {printable(str(damage))}"
-
-
-def _files(count: int) -> str:
-    return "1 file" if count == 1 else f"{count:,} files"

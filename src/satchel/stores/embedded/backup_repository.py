@@ -25,7 +25,6 @@ from satchel.stores.embedded.folder_files import disk_errors, flush_folder, writ
 
 _FORMAT = 1
 _LAST_LINE_BYTES = 4096
-_AT_ONCE = 1024 * 1024
 _NAME = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ(\.\d{4})?")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
@@ -140,45 +139,48 @@ class Repository:
 
     def add(self, copy: Callable[[Callable[[bytes], object]], str]) -> str:
         """Store what `copy` passes on, under the digest that it returns."""
-        draft = self._drafts / token_hex(16)
-        file = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        try:
+        with self._draft() as (draft, file):
             sha256 = copy(lambda data: write_all(file, data))
-            target = self.path(sha256)
-            if target.exists():
-                draft.unlink()
-            else:
-                os.fsync(file)
-                target.parent.mkdir(mode=0o700, exist_ok=True)
-                draft.rename(target)
-                self.new_files += 1
-                self.new_bytes += target.stat().st_size
+            self._keep(draft, file, sha256)
             return sha256
-        except BaseException:
-            draft.unlink(missing_ok=True)
-            raise
-        finally:
-            os.close(file)
 
     def add_database(self, name: str, path: Path) -> Entry:
         """Copy an SQLite file as it is at one moment, while others write into it."""
-        draft = self._drafts / token_hex(16)
-        os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
-        try:
-            source, target = sqlite3.connect(path, timeout=30), sqlite3.connect(draft)
+        with self._draft() as (draft, file):
             try:
-                # All pages in one step: a reader of a write-ahead log sees one moment, and keeps nobody from writing.
-                source.backup(target, pages=-1)
-                target.execute("PRAGMA journal_mode = DELETE")
-            finally:
-                target.close()
-                source.close()
-            sha256 = self.add(lambda write: digest_of(draft, write))
-            return Entry(path=name, size_bytes=self.path(sha256).stat().st_size, sha256=sha256)
-        except sqlite3.Error as error:
-            raise Unavailable(f"The database {path} cannot be copied: {error}.") from error
+                source, target = sqlite3.connect(path, timeout=30), sqlite3.connect(draft)
+                try:
+                    # All pages in one step: a reader of a write-ahead log sees one moment, and keeps nobody waiting.
+                    source.backup(target, pages=-1)
+                    target.execute("PRAGMA journal_mode = DELETE")
+                finally:
+                    target.close()
+                    source.close()
+            except sqlite3.Error as error:
+                raise Unavailable(f"The database {path} cannot be copied: {error}.") from error
+            entry = Entry(path=name, size_bytes=draft.stat().st_size, sha256=digest_of(draft))
+            self._keep(draft, file, entry.sha256)
+            return entry
+
+    @contextmanager
+    def _draft(self) -> Generator[tuple[Path, int]]:
+        """A new file, open for writing; it is deleted unless it gets another name."""
+        draft = self._drafts / token_hex(16)
+        file = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        try:
+            yield draft, file
         finally:
+            os.close(file)
             draft.unlink(missing_ok=True)
+
+    def _keep(self, draft: Path, file: int, sha256: str) -> None:
+        target = self.path(sha256)
+        if not target.exists():
+            os.fsync(file)
+            target.parent.mkdir(mode=0o700, exist_ok=True)
+            draft.rename(target)
+            self.new_files += 1
+            self.new_bytes += target.stat().st_size
 
     def publish(self, made_at: str, entries: Iterable[Entry]) -> Backup:
         """Write the list of a backup whose files are stored, and give it its name."""
@@ -216,24 +218,23 @@ class Repository:
         if len(backups) < len(self.names()):
             return []
         gone = backups[: max(0, len(backups) - keep)]
+        try:
+            needed = {bytes.fromhex(entry.sha256) for each in backups[len(gone) :] for entry in self.entries(each)}
+        except Invalid:
+            return []
         for each in gone:
             (self._backups / each.name).unlink()
         if gone:
             flush_folder(self._backups)
-            needed = {bytes.fromhex(entry.sha256) for each in backups[len(gone) :] for entry in self.entries(each)}
             for file in self._files.glob("*/*"):
                 if _DIGEST.fullmatch(file.name) and bytes.fromhex(file.name) not in needed:
                     file.unlink()
         return [each.name for each in gone]
 
 
-def digest_of(path: Path, heard: Callable[[bytes], object] = lambda _: None) -> str:
-    digest = hashlib.sha256()
+def digest_of(path: Path) -> str:
     with path.open("rb") as file:
-        while data := file.read(_AT_ONCE):
-            digest.update(data)
-            heard(data)
-    return digest.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _damaged_list(path: Path) -> Invalid:

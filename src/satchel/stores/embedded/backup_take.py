@@ -1,5 +1,6 @@
 """Copy everything that a server on embedded stores keeps, as it is at one moment, while it runs."""
 
+import hashlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -10,11 +11,14 @@ from itertools import groupby
 from pathlib import Path
 
 from satchel.kernel.clock import Clock, iso
-from satchel.stores.embedded.backup_repository import Backup, Entry, Repository, digest_of
+from satchel.kernel.errors import Invalid
+from satchel.stores.embedded.backup_repository import Backup, Entry, Repository
 from satchel.stores.embedded.data_files import DATABASES, SECRET_FILE, Damage, DataFiles, Told, object_folders, scan
 from satchel.stores.embedded.file_check import CheckedFile, Unreadable, check_file
 from satchel.stores.embedded.folder_hold import FolderHold
 
+# Sorts after every folder.
+_NO_MORE: tuple[str, Iterator[Entry]] = "~", iter(())
 # Most of the time they wait for the disk.
 _THREADS = 4
 
@@ -95,8 +99,13 @@ class _Copying:
             return None  # deleted meanwhile, so it is held
 
     def _copy_secret(self, path: Path) -> Entry:
-        sha256 = self._repository.add(lambda write: digest_of(path, write))
-        return Entry(path=SECRET_FILE, size_bytes=path.stat().st_size, sha256=sha256)
+        secret = path.read_bytes()
+
+        def copy(write: Callable[[bytes], object]) -> str:
+            write(secret)
+            return hashlib.sha256(secret).hexdigest()
+
+        return Entry(path=SECRET_FILE, size_bytes=len(secret), sha256=self._repository.add(copy))
 
     def _copy(self, name: str, path: Path, last: Entry | None) -> Entry | None:
         """Copy a file of an object, unless the last backup has it. One that cannot be read stays as it was there."""
@@ -142,8 +151,11 @@ def _by_folder(entries: Iterable[Entry]) -> Callable[[str], Mapping[str, Entry]]
     ahead: list[tuple[str, dict[str, Entry]]] = []
 
     def following() -> None:
-        folder, some = next(groups, ("~", iter(())))
-        ahead.append((folder, {entry.path: entry for entry in some}))
+        try:
+            folder, some = next(groups, _NO_MORE)
+            ahead.append((folder, {entry.path: entry for entry in some}))
+        except Invalid:
+            ahead.append(("~", {}))  # where the list is damaged, it knows no more
 
     def of(folder: str) -> Mapping[str, Entry]:
         if not ahead:

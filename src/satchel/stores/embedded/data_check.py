@@ -1,11 +1,12 @@
 """Read everything again, and tell what is not as it was written: the files of a server, or those of its backups."""
 
 import sqlite3
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from satchel.kernel.errors import Invalid, SatchelError
-from satchel.stores.embedded.backup_repository import Backup, Repository, digest_of
+from satchel.stores.embedded.backup_repository import Backup, Entry, Repository, digest_of
 from satchel.stores.embedded.backup_restore import repair_file
 from satchel.stores.embedded.data_files import DATABASES, Damage, DataFiles, Told, object_folders, scan
 from satchel.stores.embedded.file_check import Unreadable, check_file
@@ -80,19 +81,24 @@ def _repair(files: DataFiles, repository: Repository, found: Verified) -> None:
     """What was replaced or deleted since it was read is left alone: it is not damaged any more."""
     left = {damage.path: damage for damage in found.damages}
     for backup in reversed(repository.complete()):
-        for entry in repository.entries(backup):
-            damage = left.get(entry.path)
-            if damage is None or entry.damage is not None or not entry.path.startswith("objects/"):
-                continue
-            try:
-                is_repaired = repair_file(repository, entry, files, damage.needed_by)
-            except (SatchelError, OSError):
-                continue  # an older backup may have a good one
-            if is_repaired:
-                found.repaired.append(entry.path)
-            if not _is_damaged(files, damage):
-                del left[entry.path]
+        with suppress(Invalid):  # a damaged list: an older one may be good
+            for entry in repository.entries(backup):
+                if entry.path in left and entry.damage is None and entry.path.startswith("objects/"):
+                    _repair_one(files, repository, entry, left, found)
     found.damages = list(left.values())
+
+
+def _repair_one(
+    files: DataFiles, repository: Repository, entry: Entry, left: dict[str, Damage], found: Verified
+) -> None:
+    damage = left[entry.path]
+    try:
+        if repair_file(repository, entry, files, damage.needed_by):
+            found.repaired.append(entry.path)
+    except (SatchelError, OSError):
+        return  # an older backup may have a good one
+    if not _is_damaged(files, damage):
+        del left[entry.path]
 
 
 def _is_damaged(files: DataFiles, damage: Damage) -> bool:

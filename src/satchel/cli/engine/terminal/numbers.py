@@ -21,3 +21,7 @@ def shown_clicks(count: int) -> str:
 
 def shown_times(count: int) -> str:
     return "once" if count == 1 else f"{count:,} times"
+
+
+def shown_files(count: int) -> str:
+    return "1 file" if count == 1 else f"{count:,} files"

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from satchel.cli.engine.terminal.numbers import shown_files
 from satchel.cli.engine.terminal.output import note, printable
 from satchel.cli.engine.terminal.sizes import shown_bytes, shown_seconds
 
@@ -64,10 +65,10 @@ class Lines:
         note(f"Renamed: {name} was {self.verb} as {other}.")
 
     def end(self, files: int, size_bytes: int, seconds: float, before: int) -> None:
-        earlier = f" {before:,} {_files(before)} {_were(before)} {self.verb} before." if before else ""
+        earlier = f" {shown_files(before)} {_were(before)} {self.verb} before." if before else ""
         speed = f", {shown_bytes(int(size_bytes / seconds))}/s" if size_bytes and seconds >= 1 else ""
         took = f" in {shown_seconds(seconds)}{speed}" if files else ""
-        print(f"{files:,} {_files(files)}, {shown_bytes(size_bytes)}, {self.verb}{took}.{earlier}")
+        print(f"{shown_files(files)}, {shown_bytes(size_bytes)}, {self.verb}{took}.{earlier}")
 
     def say(self, sentence: str) -> None:
         """Something to know that many files may have to say at once; heard once until something moves again."""
@@ -193,10 +194,6 @@ class Bars(Lines):
 
 def _were(count: int) -> str:
     return "was" if count == 1 else "were"
-
-
-def _files(count: int) -> str:
-    return "file" if count == 1 else "files"
 
 
 def progress_bars() -> "Progress":
