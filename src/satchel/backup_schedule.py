@@ -40,11 +40,6 @@ class BackupSchedule:
             self._running.add_done_callback(lambda task: task.cancelled() or task.exception())
         return 0 if ended is None else ended.result()
 
-    async def finish(self) -> None:
-        """Wait for the backup that is being made, if there is one."""
-        if self._running is not None:
-            await asyncio.wait([self._running])
-
     async def _make(self) -> int:
         settings = self._settings
         process = await asyncio.create_subprocess_exec(
@@ -59,6 +54,7 @@ class BackupSchedule:
         finally:
             if process.returncode is None:
                 process.kill()
+                await process.wait()
         try:
             taken = msgspec.json.decode(said, type=_Taken)
         except msgspec.DecodeError as error:

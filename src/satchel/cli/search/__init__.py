@@ -11,7 +11,7 @@ from satchel.cli.engine.terminal.output import print_json, printable
 
 
 def search(
-    words: Annotated[list[str], typer.Argument(metavar="WORD...", help="Words that have to be there.")],
+    words: Annotated[list[str], typer.Argument(metavar="WORD", help="Words that have to be there.")],
     limit: Annotated[int, typer.Option("--limit", min=1, max=50, help="How many of each kind are enough.")] = 8,
     server: Server = None,
     json: Json = False,
