@@ -16,26 +16,18 @@ from bench.processes import cpu_seconds, scratch_folder
 from bench.rounds import Effort, Measure, in_turn
 from bench.satchel_server import PASSWORD, SatchelServer, satchel_server
 from satchel.config import Settings
+from satchel.features.albums.count_records import COUNT, DAY, CountRow, DayRow
+from satchel.features.albums.media_records import LOCATION, MEDIA, TIMELINE, LocationRow, MediaDetails, MediaRow
 from satchel.features.albums.model import AlbumId, Email, Folder, LocalTime, MediaId, OwnerId, media_id_of
 from satchel.features.albums.records import (
     ALBUM,
     ALBUM_OWNER,
-    COUNT,
-    DAY,
     FOLDER,
     LIBRARY,
-    LOCATION,
-    MEDIA,
-    TIMELINE,
     AlbumOwnerRow,
     AlbumRow,
-    CountRow,
-    DayRow,
     FolderRow,
     LibraryRow,
-    LocationRow,
-    MediaDetails,
-    MediaRow,
 )
 from satchel.features.albums.service.media_rows import timeline_row
 from satchel.kernel.clock import iso, system_clock

@@ -13,7 +13,9 @@ import pytest
 
 from satchel.features.accounts.adapters import ScopeGrants
 from satchel.features.albums.album_timeline import ranked
+from satchel.features.albums.count_records import COUNT
 from satchel.features.albums.limits import AlbumLimits
+from satchel.features.albums.media_records import MEDIA, MediaDetails, MediaRow
 from satchel.features.albums.model import (
     UNDATED,
     AlbumId,
@@ -25,7 +27,7 @@ from satchel.features.albums.model import (
     scope_of,
 )
 from satchel.features.albums.needs import Person
-from satchel.features.albums.records import ALBUM, COUNT, MEDIA, AlbumRow, MediaDetails, MediaRow
+from satchel.features.albums.records import ALBUM, AlbumRow
 from satchel.features.albums.service.album_change import Acted, NewAlbum, Owner, create_album
 from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.count_check import check_library

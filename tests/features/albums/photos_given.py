@@ -6,18 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from satchel.edge.uploads.bundles import BUNDLE_TYPE
+from satchel.features.albums.count_records import COUNT, DAY, PHOTO_USAGE
+from satchel.features.albums.media_records import LOCATION, MEDIA, TIMELINE, MediaRow, TimelineRow
 from satchel.features.albums.model import BIN
-from satchel.features.albums.records import (
-    COUNT,
-    DAY,
-    LIBRARY,
-    LOCATION,
-    MEDIA,
-    PHOTO_USAGE,
-    TIMELINE,
-    MediaRow,
-    TimelineRow,
-)
+from satchel.features.albums.records import LIBRARY
 from satchel.features.albums.service.picture_note import note_picture
 from satchel.media.records import PictureRow, source_of
 from satchel.stores.ports.objects import Objects

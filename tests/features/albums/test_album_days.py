@@ -3,8 +3,10 @@
 import asyncio
 from collections import Counter
 
+from satchel.features.albums.count_records import ALBUM_DAY
+from satchel.features.albums.media_records import MEDIA, MediaDetails
 from satchel.features.albums.model import AlbumId, LocalTime, OwnerId
-from satchel.features.albums.records import ALBUM, ALBUM_DAY, MEDIA, AlbumRow, MediaDetails
+from satchel.features.albums.records import ALBUM, AlbumRow
 from satchel.features.albums.service.album_change import AlbumPatch, change_album, delete_album
 from satchel.features.albums.service.album_days import days_of_album, kept_days, recount_days
 from satchel.features.albums.service.album_list import Person

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from satchel.features.albums.records import MEDIA
+from satchel.features.albums.media_records import MEDIA
 from tests.application import Caller, Satchel
 from tests.features.albums.photos_given import check_photos, photo, sent
 from tests.features.albums.test_photo_access import given_album

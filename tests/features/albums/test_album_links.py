@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from satchel.features.albums.records import MEDIA
+from satchel.features.albums.media_records import MEDIA
 from tests.application import Caller, Satchel
 from tests.features.albums.given import Given, days, library_of
 from tests.features.links.given import given

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from satchel.features.albums.count_records import COUNT
 from satchel.features.albums.limits import MAX_PEOPLE
-from satchel.features.albums.records import COUNT
 from satchel.features.albums.service.count_check import check_library
 from satchel.stores.ports.expressions import assign
 from tests.application import Caller, Satchel

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from satchel.features.albums.records import MEDIA, MediaDetails
+from satchel.features.albums.media_records import MEDIA, MediaDetails
 from satchel.features.albums.service.act_recovery import sweep_acts
 from satchel.features.albums.service.album_undo import undo
 from satchel.features.albums.service.camera_clock import ClockScope, Correction, correct_clock

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from satchel.features.albums.media_records import MEDIA, MediaRow
 from satchel.features.albums.model import LocalTime, OwnerId
-from satchel.features.albums.records import MEDIA, MediaRow
 from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.media_bin import delete_media, restore
 from satchel.features.albums.service.media_change import set_date, set_favourite

@@ -5,7 +5,7 @@ import io
 import zipfile
 from datetime import UTC, datetime
 
-from satchel.features.albums.records import LOCATION, REDACTION
+from satchel.features.albums.media_records import LOCATION, REDACTION
 from satchel.media.metadata.media_read import Circumstances, read_media
 from tests.application import Caller, Satchel
 from tests.features.albums.photos_given import bundled, check_photos, photo, sent, shown

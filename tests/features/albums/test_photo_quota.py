@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from satchel.features.albums.records import PHOTO_USAGE
+from satchel.features.albums.count_records import PHOTO_USAGE
 from satchel.features.albums.service.photo_quota import read_usage, stored_usage
 from tests.application import Caller, Satchel, running_satchel
 from tests.features.albums.given import ANN, Given, Meddling, days, on_both_stores

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from satchel.features.albums.media_records import LOCATION, MEDIA, TIMELINE, MediaRow
 from satchel.features.albums.model import BIN, AlbumId, LocalTime, MediaId
-from satchel.features.albums.records import LOCATION, MEDIA, TIMELINE, MediaRow
 from satchel.features.albums.service import media_change, media_verify, photo_timeline
 from satchel.features.albums.service.count_check import check_library
 from satchel.features.albums.service.media_add import Upload, keep_uploads

@@ -7,8 +7,8 @@ from datetime import timedelta
 
 import pytest
 
+from satchel.features.albums.media_records import LOCATION, MEDIA
 from satchel.features.albums.model import OwnerId
-from satchel.features.albums.records import LOCATION, MEDIA
 from satchel.features.albums.service.media_verify import Signature, verify
 from satchel.features.albums.service.photos_context import Photos
 from satchel.media.metadata_reader import MetadataReader

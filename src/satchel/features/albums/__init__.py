@@ -20,10 +20,12 @@ from contextlib import asynccontextmanager
 from satchel.declaration import Platform, RouteNeeds, Slice
 from satchel.edge.api.endpoints import Router
 from satchel.features.albums.adapters import AlbumSearch, LinkedAlbums
+from satchel.features.albums.count_records import COUNT_SHAPES
 from satchel.features.albums.events import LIVE_EVENTS
 from satchel.features.albums.limits import LIMITS, AlbumLimits
+from satchel.features.albums.media_records import MEDIA_SHAPES, OBJECTS_PREFIX
 from satchel.features.albums.needs import Grants, Links, People
-from satchel.features.albums.records import EPHEMERAL_KEYS, OBJECTS_PREFIX, SHAPES
+from satchel.features.albums.records import EPHEMERAL_KEYS, SHAPES
 from satchel.features.albums.routes import photo_contents, routes
 from satchel.features.albums.routes import photos as photo_routes
 from satchel.features.albums.routes.photo_uploads import PhotosDestination
@@ -81,7 +83,7 @@ ALBUMS = Slice(
     name="albums",
     make=_make,
     routes=_routes,
-    records=SHAPES,
+    records=(*SHAPES, *MEDIA_SHAPES, *COUNT_SHAPES),
     ephemeral_keys=EPHEMERAL_KEYS,
     limits=LIMITS,
     uploads={"photos": PhotosDestination},

@@ -6,8 +6,10 @@ A visitor of a link sees what is in the album at that moment. A media that has m
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from satchel.features.albums.count_records import COUNT
+from satchel.features.albums.media_records import MEDIA, MediaRow
 from satchel.features.albums.model import Email, MediaId, OwnerId, is_album_id, is_media_id
-from satchel.features.albums.records import ALBUM, COUNT, LIBRARY, MEDIA, AlbumRow, MediaRow
+from satchel.features.albums.records import ALBUM, LIBRARY, AlbumRow
 from satchel.features.albums.service.album_list import Person, list_medias, visible_albums
 from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.library import find_own, read_library

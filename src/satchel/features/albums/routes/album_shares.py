@@ -4,8 +4,8 @@ from typing import Literal
 
 from satchel.edge.api.endpoints import Body, Router
 from satchel.edge.http.callers import Member
+from satchel.features.albums.media_records import MediaRow
 from satchel.features.albums.model import AlbumId, AlbumUnknown, Email, MediaUnknown, OwnerId, TooManyPeople
-from satchel.features.albums.records import MediaRow
 from satchel.features.albums.routes.albums import owner_of
 from satchel.features.albums.routes.views import AlbumShareList, AlbumShareView, PinView, share_view
 from satchel.features.albums.service import album_share, media_home, media_pin

@@ -15,8 +15,8 @@ from satchel.edge.files.patched_objects import with_patches
 from satchel.edge.files.pictures import BYTES, PENDING, RAISES, is_view, picture_answer
 from satchel.edge.files.previews import NoPreview, preview
 from satchel.edge.http.callers import Member
+from satchel.features.albums.media_records import pictured
 from satchel.features.albums.model import AlbumUnknown, Email, MediaUnknown, OriginalWithheld, OwnerId
-from satchel.features.albums.records import pictured
 from satchel.features.albums.service import photo_archive, photo_counts, photo_redact
 from satchel.features.albums.service.album_list import Person, find_album
 from satchel.features.albums.service.album_warm import warm_album

@@ -5,14 +5,8 @@ from collections.abc import Sequence
 
 import msgspec
 
+from satchel.features.albums.media_records import MediaDetails, MediaRow, PartRole, TimeSource, ZoneSource
 from satchel.features.albums.model import MediaType
-from satchel.features.albums.records import (
-    MediaDetails,
-    MediaRow,
-    PartRole,
-    TimeSource,
-    ZoneSource,
-)
 from satchel.features.albums.service.media_verify import KnownState, VerifiedState
 from satchel.features.albums.service.picture_note import placeholder_in, version_in, version_of
 from satchel.stores.ports.table import Item

@@ -8,6 +8,7 @@ from msgspec import UNSET, UnsetType
 
 from satchel.edge.api.endpoints import Body, PageQuery, Query, Router
 from satchel.edge.http.callers import Member
+from satchel.features.albums.media_records import MediaRow
 from satchel.features.albums.model import (
     BIN,
     UNDATED,
@@ -18,7 +19,6 @@ from satchel.features.albums.model import (
     OwnerId,
     check_time,
 )
-from satchel.features.albums.records import MediaRow
 from satchel.features.albums.routes.photo_views import (
     KnownList,
     KnownView,

@@ -15,14 +15,14 @@ from datetime import timedelta
 
 import msgspec
 
+from satchel.features.albums.count_records import COUNT
+from satchel.features.albums.media_records import MEDIA
 from satchel.features.albums.model import ActId, ActKind, AlbumId, LocalTime, OwnerId, quarter_of, scope_of
 from satchel.features.albums.records import (
     ACT,
     ACT_DUE,
     ALBUM,
     ALBUM_OWNER,
-    COUNT,
-    MEDIA,
     ActDueRow,
     ActRow,
     ActShare,

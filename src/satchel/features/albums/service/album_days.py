@@ -8,8 +8,9 @@ nothing came, went or got another date since. From then on whoever changes media
 from collections import Counter
 from contextlib import suppress
 
+from satchel.features.albums.count_records import ALBUM_DAY, COUNT, AlbumDayRow
 from satchel.features.albums.model import AlbumId, OwnerId
-from satchel.features.albums.records import ALBUM, ALBUM_DAY, COUNT, AlbumDayRow, AlbumRow
+from satchel.features.albums.records import ALBUM, AlbumRow
 from satchel.features.albums.service.album_census import take_census
 from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.library import read_library

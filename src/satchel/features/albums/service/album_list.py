@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from satchel.features.albums.count_records import COUNT
+from satchel.features.albums.media_records import MEDIA
 from satchel.features.albums.model import (
     UNDATED,
     AlbumId,
@@ -16,7 +18,7 @@ from satchel.features.albums.model import (
     is_album_id,
     scope_of,
 )
-from satchel.features.albums.records import ALBUM, ALBUM_INDEX, ALBUM_OWNER, COUNT, LIBRARY, MEDIA, AlbumRow
+from satchel.features.albums.records import ALBUM, ALBUM_INDEX, ALBUM_OWNER, LIBRARY, AlbumRow
 from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.library import read_library
 from satchel.features.albums.service.media_moves import partition

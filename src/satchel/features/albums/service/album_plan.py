@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from satchel.features.albums.album_timeline import Timeline, shifts
+from satchel.features.albums.count_records import COUNT
 from satchel.features.albums.limits import MAX_MEDIAS_PER_ACT
 from satchel.features.albums.model import (
     BEGINNING,
@@ -16,7 +17,7 @@ from satchel.features.albums.model import (
     OrphanedMedias,
     TooManyMedias,
 )
-from satchel.features.albums.records import COUNT, AlbumRow, Source
+from satchel.features.albums.records import AlbumRow, Source
 from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.library_state import Library, plain
 from satchel.features.albums.service.media_moves import pages_of

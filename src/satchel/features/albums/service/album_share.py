@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import msgspec
 
+from satchel.features.albums.count_records import COUNT, CountRow
 from satchel.features.albums.limits import MAX_PEOPLE
 from satchel.features.albums.model import (
     ROLES,
@@ -16,7 +17,7 @@ from satchel.features.albums.model import (
     is_album_id,
     scope_of,
 )
-from satchel.features.albums.records import ALBUM, ALBUM_OWNER, COUNT, CountRow
+from satchel.features.albums.records import ALBUM, ALBUM_OWNER
 from satchel.features.albums.service.album_change import Owner
 from satchel.features.albums.service.album_notify import tell_album
 from satchel.features.albums.service.context import Albums

@@ -4,8 +4,9 @@ from contextlib import suppress
 
 import msgspec
 
+from satchel.features.albums.count_records import COUNT
 from satchel.features.albums.model import ActId, ActSuperseded, AlbumId, OrphanedMedias, OwnerId, quarter_of, scope_of
-from satchel.features.albums.records import ACT, COUNT, ActRow, AlbumRow, AlbumState
+from satchel.features.albums.records import ACT, ActRow, AlbumRow, AlbumState
 from satchel.features.albums.service.album_act import begin, carry_out, read_act, state_of
 from satchel.features.albums.service.album_change import Acted, Owner, delete_album, kind_of
 from satchel.features.albums.service.album_folders import find_free_folder

@@ -2,7 +2,8 @@
 
 from datetime import timedelta
 
-from satchel.features.albums.records import MEDIA, WARMED, MediaRow, pictured
+from satchel.features.albums.media_records import MEDIA, MediaRow, pictured
+from satchel.features.albums.records import WARMED
 from satchel.features.albums.service.media_bin import list_tray
 from satchel.features.albums.service.photos_context import Photos
 from satchel.features.albums.service.picture_note import version_of

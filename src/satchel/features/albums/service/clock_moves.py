@@ -9,8 +9,9 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from satchel.features.albums.media_records import MEDIA, TIMELINE, MediaRow
 from satchel.features.albums.model import LocalTime, OwnerId
-from satchel.features.albums.records import ACT, MEDIA, TIMELINE, ActRow, ClockFix, MediaRow, Source
+from satchel.features.albums.records import ACT, ActRow, ClockFix, Source
 from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.library import read_library
 from satchel.features.albums.service.library_state import Library, Place, place_of

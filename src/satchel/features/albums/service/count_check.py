@@ -10,6 +10,7 @@ from typing import Literal
 
 import msgspec
 
+from satchel.features.albums.count_records import COUNT, CountRow
 from satchel.features.albums.model import (
     TRAYS,
     AlbumId,
@@ -18,7 +19,6 @@ from satchel.features.albums.model import (
     OwnerId,
     scope_of,
 )
-from satchel.features.albums.records import COUNT, CountRow
 from satchel.features.albums.service.album_census import take_census
 from satchel.features.albums.service.album_days import kept_days, recount_days
 from satchel.features.albums.service.album_share import remove_person

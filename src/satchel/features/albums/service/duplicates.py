@@ -6,8 +6,8 @@ Files with the same bytes are stored once, so they are never listed.
 from dataclasses import dataclass
 from itertools import groupby
 
+from satchel.features.albums.media_records import MEDIA, TWIN, MediaRow, TwinRow
 from satchel.features.albums.model import BIN, MediaId, MediaUnknown, OwnerId, is_media_id
-from satchel.features.albums.records import MEDIA, TWIN, MediaRow, TwinRow
 from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.media_bin import delete_media
 from satchel.features.albums.service.media_change import set_favourite

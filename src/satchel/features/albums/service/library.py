@@ -10,13 +10,14 @@ it, and its holder could still be too slow. A version costs one check per transa
 from contextlib import suppress
 
 from satchel.features.albums.album_timeline import Timeline
+from satchel.features.albums.count_records import PHOTO_USAGE, PhotoUsageRow
 from satchel.features.albums.model import (
     AlbumUnknown,
     Email,
     OwnerId,
     is_album_id,
 )
-from satchel.features.albums.records import ALBUM, LIBRARY, PHOTO_USAGE, AlbumRow, LibraryRow, PhotoUsageRow
+from satchel.features.albums.records import ALBUM, LIBRARY, AlbumRow, LibraryRow
 from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.library_state import Library, plain
 from satchel.stores.patterns.optimistic_update import NEW, StaleRead, optimistic_update

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from satchel.features.albums.album_timeline import Timeline
+from satchel.features.albums.count_records import ALBUM_DAY, COUNT, AlbumDayRow, CountRow
+from satchel.features.albums.media_records import MediaRow
 from satchel.features.albums.model import (
     BIN,
     TRAYS,
@@ -17,16 +19,7 @@ from satchel.features.albums.model import (
     LocalTime,
     OwnerId,
 )
-from satchel.features.albums.records import (
-    ALBUM_DAY,
-    COUNT,
-    LIBRARY,
-    AlbumDayRow,
-    AlbumRow,
-    CountRow,
-    LibraryRow,
-    MediaRow,
-)
+from satchel.features.albums.records import LIBRARY, AlbumRow, LibraryRow
 from satchel.stores.ports.expressions import add, assign, attr
 from satchel.stores.ports.table import Check, Item, Update, Write
 

@@ -7,8 +7,8 @@ before others are looked for: of two that are noted at once, at least one finds 
 
 from collections.abc import Iterator
 
+from satchel.features.albums.media_records import LOOK, MEDIA, TWIN, LookRow, MediaRow, TwinRow
 from satchel.features.albums.model import BIN, MediaId
-from satchel.features.albums.records import LOOK, MEDIA, TWIN, LookRow, MediaRow, TwinRow
 from satchel.media.records import PictureRow
 from satchel.stores.ports.expressions import Action, assign, attr
 from satchel.stores.ports.table import Tables, Write

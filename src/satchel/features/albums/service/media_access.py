@@ -1,7 +1,7 @@
 """Who may see a media: its owner, and who may see the album that it is in at this moment."""
 
+from satchel.features.albums.media_records import MEDIA, MediaRow
 from satchel.features.albums.model import AlbumUnknown, MediaUnknown, OwnerId, is_media_id
-from satchel.features.albums.records import MEDIA, MediaRow
 from satchel.features.albums.service.album_list import Person, find_album
 from satchel.features.albums.service.context import Albums
 

@@ -9,8 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from satchel.features.albums.model import AlbumId, Email, MediaId, OwnerId, PhotoBytesGone, media_id_of
-from satchel.features.albums.records import (
+from satchel.features.albums.media_records import (
     LOCATION,
     MEDIA,
     NEVER,
@@ -21,6 +20,7 @@ from satchel.features.albums.records import (
     MediaRow,
     PairRow,
 )
+from satchel.features.albums.model import AlbumId, Email, MediaId, OwnerId, PhotoBytesGone, media_id_of
 from satchel.features.albums.service import media_pair
 from satchel.features.albums.service.album_notify import tell_photos
 from satchel.features.albums.service.library import Library

@@ -3,19 +3,9 @@
 from collections.abc import Sequence
 from datetime import timedelta
 
+from satchel.features.albums.media_records import BIN_SORT, BINNED, LOCATION, MEDIA, PAIR, REDACTION, BinRow, MediaRow
 from satchel.features.albums.model import BIN, AlbumId, MediaId, MediaUnknown, OwnerId, is_media_id
-from satchel.features.albums.records import (
-    ALBUM_INDEX,
-    BIN_SORT,
-    BINNED,
-    DUE_INDEX,
-    LOCATION,
-    MEDIA,
-    PAIR,
-    REDACTION,
-    BinRow,
-    MediaRow,
-)
+from satchel.features.albums.records import ALBUM_INDEX, DUE_INDEX
 from satchel.features.albums.service.album_notify import tell_photos
 from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.library import read_library

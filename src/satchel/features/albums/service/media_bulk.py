@@ -7,9 +7,11 @@ so they need no conditions.
 from collections import Counter
 from dataclasses import dataclass
 
+from satchel.features.albums.count_records import ALBUM_DAY, COUNT
 from satchel.features.albums.limits import MAX_PINS_PER_ACT
+from satchel.features.albums.media_records import MEDIA
 from satchel.features.albums.model import AlbumId, MediaId
-from satchel.features.albums.records import ACT, ALBUM_DAY, ALBUM_INDEX, COUNT, LIBRARY, MEDIA, ActRow, Source
+from satchel.features.albums.records import ACT, ALBUM_INDEX, LIBRARY, ActRow, Source
 from satchel.features.albums.service.library_state import Library, Place, count_key, day_key, place_in
 from satchel.features.albums.service.media_moves import Uncovered, partition, range_of
 from satchel.stores.ports.bulk import Step

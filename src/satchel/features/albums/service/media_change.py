@@ -2,8 +2,8 @@
 
 from collections import Counter
 
+from satchel.features.albums.media_records import MEDIA, TIMELINE, MediaRow
 from satchel.features.albums.model import AlbumId, LocalTime, OwnerId
-from satchel.features.albums.records import MEDIA, TIMELINE, MediaRow
 from satchel.features.albums.service.album_notify import tell_photos
 from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.library import read_library

@@ -3,8 +3,8 @@
 import hashlib
 from datetime import UTC, datetime
 
+from satchel.features.albums.media_records import MediaDetails, PartRole, TimeSource, ZoneSource
 from satchel.features.albums.model import LocalTime, MediaType
-from satchel.features.albums.records import MediaDetails, PartRole, TimeSource, ZoneSource
 from satchel.media.metadata.media_facts import CaptureTime, Kind, MediaFacts
 
 _TYPES: dict[Kind, MediaType] = {"image": "IMAGE", "raw": "IMAGE", "video": "VIDEO", "other": "OTHER"}

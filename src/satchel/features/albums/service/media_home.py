@@ -11,8 +11,8 @@ Whoever stores medias puts all of this into one transaction, and begins again if
 
 from collections.abc import Iterable
 
+from satchel.features.albums.media_records import MediaRow
 from satchel.features.albums.model import Email, LocalTime, OwnerId
-from satchel.features.albums.records import MediaRow
 from satchel.features.albums.service.album_act import cover
 from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.library import open_library

@@ -9,8 +9,9 @@ from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Iterator, Sequence
 
 from satchel.features.albums.limits import MAX_PINS_PER_ACT
+from satchel.features.albums.media_records import MEDIA
 from satchel.features.albums.model import BIN, AlbumId, LocalTime, MediaId, OwnerId
-from satchel.features.albums.records import ACT, ALBUM_INDEX, MEDIA, ActRow, Source
+from satchel.features.albums.records import ACT, ALBUM_INDEX, ActRow, Source
 from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.library import read_library
 from satchel.features.albums.service.library_state import Library, place_in

@@ -9,16 +9,8 @@ from datetime import datetime
 
 import msgspec
 
+from satchel.features.albums.media_records import LOCATION, MEDIA, PAIR, MediaPart, MediaRow, PairRow, PartRole
 from satchel.features.albums.model import MediaId, OwnerId
-from satchel.features.albums.records import (
-    LOCATION,
-    MEDIA,
-    PAIR,
-    MediaPart,
-    MediaRow,
-    PairRow,
-    PartRole,
-)
 from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.library import Library
 from satchel.features.albums.service.library_state import place_of

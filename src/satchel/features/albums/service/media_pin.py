@@ -1,5 +1,6 @@
 """Pins: keep a media in an album against its date, and let the date decide again."""
 
+from satchel.features.albums.media_records import MEDIA, MediaRow
 from satchel.features.albums.model import (
     BIN,
     AlbumId,
@@ -8,7 +9,6 @@ from satchel.features.albums.model import (
     OwnerId,
     is_media_id,
 )
-from satchel.features.albums.records import MEDIA, MediaRow
 from satchel.features.albums.service.album_notify import tell_photos
 from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.library import read_library

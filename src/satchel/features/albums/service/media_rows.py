@@ -4,16 +4,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from satchel.features.albums.count_records import DAY, DayRow
+from satchel.features.albums.media_records import LOCATION, TIMELINE, LocationRow, MediaRow, TimelineRow
 from satchel.features.albums.model import MediaId, OwnerId
-from satchel.features.albums.records import (
-    DAY,
-    LOCATION,
-    TIMELINE,
-    DayRow,
-    LocationRow,
-    MediaRow,
-    TimelineRow,
-)
 from satchel.stores.patterns.optimistic_update import NEW
 from satchel.stores.ports.expressions import Condition, add, assign, attr
 from satchel.stores.ports.table import Update, Write

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Literal
 
+from satchel.features.albums.media_records import LOCATION, MEDIA, LocationRow
 from satchel.features.albums.model import BIN, AlbumId, MediaId, OwnerId, media_id_of
-from satchel.features.albums.records import LOCATION, MEDIA, LocationRow
 from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.photos_context import Photos
 from satchel.stores.ports.expressions import assign, attr

@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
 
+from satchel.features.albums.media_records import MEDIA, MediaRow
 from satchel.features.albums.model import AlbumId, MediaUnknown, OriginalWithheld, OwnerId
-from satchel.features.albums.records import MEDIA, AlbumRow, MediaRow
+from satchel.features.albums.records import AlbumRow
 from satchel.features.albums.service.album_list import Person, find_album, list_medias
 from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.media_access import find_visible

@@ -5,8 +5,9 @@ An owner's own looks do not count. Whoever looks again within half a day is the 
 
 from datetime import timedelta
 
+from satchel.features.albums.media_records import MediaRow
 from satchel.features.albums.model import OwnerId
-from satchel.features.albums.records import SEEN, AlbumRow, MediaRow
+from satchel.features.albums.records import SEEN, AlbumRow
 from satchel.features.albums.service.context import Albums
 from satchel.kernel.counted import Counted, Kind
 from satchel.stores.ports.ephemeral import Put

@@ -7,8 +7,9 @@ upload that broke off; whoever repeats it stores its bytes anew. A picture is ga
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
+from satchel.features.albums.media_records import LOCATION, OBJECTS_PREFIX
 from satchel.features.albums.model import media_id_of
-from satchel.features.albums.records import LOCATION, OBJECTS_PREFIX, PHOTO_SWEEP
+from satchel.features.albums.records import PHOTO_SWEEP
 from satchel.features.albums.service.photo_keys import place_of
 from satchel.features.albums.service.photos_context import Photos
 from satchel.media.records import source_of

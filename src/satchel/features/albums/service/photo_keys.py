@@ -3,8 +3,8 @@
 import re
 from dataclasses import dataclass
 
+from satchel.features.albums.media_records import OBJECTS_PREFIX
 from satchel.features.albums.model import OwnerId
-from satchel.features.albums.records import OBJECTS_PREFIX
 
 _KEY = re.compile(rf"{OBJECTS_PREFIX}(?P<owner>[^/]+)/[^/]+/(?P<sha256>[0-9a-f]{{64}})\.[0-9a-z]+")
 

@@ -2,8 +2,10 @@
 
 from contextlib import suppress
 
+from satchel.features.albums.count_records import COUNT, PHOTO_USAGE, PhotoUsageRow
+from satchel.features.albums.media_records import MediaRow
 from satchel.features.albums.model import TRAYS, OwnerId, PhotoQuotaReached
-from satchel.features.albums.records import COUNT, LIBRARY, PHOTO_USAGE, MediaRow, PhotoUsageRow
+from satchel.features.albums.records import LIBRARY
 from satchel.features.albums.service.album_census import take_census
 from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.library import read_library

@@ -8,8 +8,9 @@ from contextlib import suppress
 
 import msgspec
 
+from satchel.features.albums.media_records import LOCATION, REDACTION, MediaPart, MediaRow, RedactionRow
 from satchel.features.albums.model import MediaId, OriginalWithheld, OwnerId
-from satchel.features.albums.records import ALBUM, LOCATION, REDACTION, MediaPart, MediaRow, RedactionRow
+from satchel.features.albums.records import ALBUM
 from satchel.features.albums.service.photos_context import Photos
 from satchel.kernel.patches import Patch, pack, unpack
 from satchel.media.redaction.redaction import Redaction

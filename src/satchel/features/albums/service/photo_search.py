@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import msgspec
 
+from satchel.features.albums.media_records import MEDIA
 from satchel.features.albums.model import UNDATED, Folder, LocalTime, MediaType, OwnerId
-from satchel.features.albums.records import ALBUM_INDEX, MEDIA, AlbumRow
+from satchel.features.albums.records import ALBUM_INDEX, AlbumRow
 from satchel.features.albums.service.album_list import Person, find_album, visible_albums
 from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.media_moves import partition

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 import msgspec
 
+from satchel.features.albums.count_records import DAY, DayRow
+from satchel.features.albums.media_records import TIMELINE
 from satchel.features.albums.model import LocalTime, OwnerId
-from satchel.features.albums.records import DAY, TIMELINE, DayRow
 from satchel.features.albums.service.context import Albums
 from satchel.kernel.errors import Invalid
 from satchel.stores.ports.table import Item, Range

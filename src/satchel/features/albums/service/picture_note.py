@@ -2,8 +2,8 @@
 
 import base64
 
+from satchel.features.albums.media_records import MEDIA, NEVER, TIMELINE, MediaRow
 from satchel.features.albums.model import BIN, MediaId, OwnerId, media_id_of
-from satchel.features.albums.records import MEDIA, NEVER, TIMELINE, MediaRow
 from satchel.features.albums.service.look_alikes import enter_look
 from satchel.features.albums.service.media_rows import timeline_place
 from satchel.features.albums.service.photo_keys import place_of

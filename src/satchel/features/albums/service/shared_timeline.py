@@ -7,8 +7,10 @@ from contextlib import AsyncExitStack, aclosing
 
 import msgspec
 
+from satchel.features.albums.count_records import DayRow
+from satchel.features.albums.media_records import MEDIA, TIMELINE
 from satchel.features.albums.model import LocalTime
-from satchel.features.albums.records import ALBUM_INDEX, MEDIA, TIMELINE, AlbumRow, DayRow
+from satchel.features.albums.records import ALBUM_INDEX, AlbumRow
 from satchel.features.albums.service.album_days import days_of_album
 from satchel.features.albums.service.album_list import Person, shared_albums
 from satchel.features.albums.service.context import Albums
