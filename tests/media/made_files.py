@@ -169,3 +169,17 @@ def movie(
         )
     head, frames, moov = box(b"ftyp", brand, bytes(4), brand), box(b"mdat", bytes(5000)), box(b"moov", *parts)
     return head + frames + moov if header_last else head + moov + frames
+
+
+def avchd(tags: Mapping[int, str], *, stamped: bool = True, before: int = 0) -> bytes:
+    """A film of a camcorder: packets of one stream, with what the camera says after so many other bytes.
+
+    Values are four bytes in hex. Three packets of nothing follow.
+    """
+    said = b"".join(bytes([tag]) + bytes.fromhex(value) for tag, value in tags.items())
+    mark = bytes.fromhex("17ee8c60f84d11d98cd60800200c9a66") + b"MDPM"
+    stream = bytes([0x55]) * before + mark + bytes([len(tags)]) + said
+    stream += bytes([0xFF]) * (-len(stream) % 184)
+    packets = [b"G\x50\x11\x10" + stream[start : start + 184] for start in range(0, len(stream), 184)]
+    packets += [b"G\x1f\xff\x10" + bytes(184)] * 3
+    return b"".join(bytes(4) * stamped + packet for packet in packets)

@@ -1,6 +1,7 @@
 """What is made of files of every kind, of damaged ones, and of those that are meant to do harm."""
 
 import io
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,7 @@ KINDS = {
     "a.webp": lambda: bytes(samples.flag().webpsave_buffer(Q=90)),
     "a.gif": lambda: bytes(samples.flag().gifsave_buffer()),
     "a.tif": lambda: bytes(samples.flag().tiffsave_buffer()),
+    "big.tif": lambda: bytes(samples.flag().tiffsave_buffer(bigtiff=True)),
     "a.avif": lambda: bytes(samples.flag().heifsave_buffer(compression="av1", Q=80)),
     "a.heic": samples.heic,
     "a.pdf": samples.pdf,
@@ -131,6 +133,19 @@ def test_a_jpeg_that_breaks_off_has_a_picture_if_half_of_it_is_there(tmp_path: P
         made(tmp_path, whole[: len(whole) // 4])
 
 
+def test_a_jpeg_with_hundreds_of_faults_has_a_picture(tmp_path: Path) -> None:
+    whole = vips.Image.new_from_buffer(samples.photo(1, 2000, 1500), "").jpegsave_buffer(restart_interval=8)
+    damaged = bytearray(whole)
+    markers = [at for at in range(4000, len(whole) - 1) if whole[at] == 0xFF and 0xD0 <= whole[at + 1] <= 0xD7]
+    for at in markers[::10]:
+        damaged[at - 40 : at] = b"\x55" * 40
+    with pytest.raises(vips.Error):
+        vips.Image.jpegload_buffer(bytes(damaged)).copy_memory()
+    picture = made(tmp_path, bytes(damaged))
+    assert (picture.width, picture.height) == (2000, 1500)
+    assert opened(picture.preview).size == (1440, 1080)
+
+
 @pytest.mark.parametrize("name", ["a.png", "a.webp", "a.gif", "a.avif", "a.heic", "a.pdf", "a.mp4"])
 def test_a_file_that_breaks_off_fails_or_shows_what_is_there(tmp_path: Path, name: str) -> None:
     whole = KINDS[name]()
@@ -170,7 +185,17 @@ def test_raw_photos_are_told_from_tiff_by_their_name() -> None:
     assert file_kind(b"II*\0" + bytes(20), "a.tif") == "tiff"
     assert file_kind(b"II*\0" + bytes(20), "a.NEF") == "raw"
     assert file_kind(b"FUJIFILMCCD-RAW 0201", "a.raf") == "raw"
+    assert file_kind(b"II\x1a\0\0\0HEAPCCDR", "a.crw") == "raw"
     assert file_kind(b"\xff\xd8\xff\xe0", "a.dng") == "jpeg"
+
+
+def test_shades_of_grey_in_more_than_8_bits_are_shown(tmp_path: Path) -> None:
+    heif: Any = import_module("pillow_heif")
+    written = io.BytesIO()
+    bright = heif.from_bytes(mode="I;16", size=(64, 48), data=bytes([0, 200]) * 64 * 48)
+    bright.save(written, quality=90)
+    seen = opened(made(tmp_path, written.getvalue(), "a.heic").grid).convert("L").getpixel((30, 20))
+    assert isinstance(seen, int | float) and abs(seen - 200) < 4
 
 
 def test_look_alikes_have_like_hashes(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from satchel.media.metadata.containers import read_content
 from satchel.media.metadata.media_read import Circumstances, Sidecar, read_media
 from satchel.media.metadata.name_date import read_name_date
 from satchel.media.metadata.takeout_json import TakeoutNames
-from tests.media.made_files import box, full_box, heic, jpeg, movie, png, tiff, webp
+from tests.media.made_files import avchd, box, full_box, heic, jpeg, movie, png, tiff, webp
 
 NOW = datetime(2026, 11, 17, tzinfo=UTC)
 EXIF = tiff(
@@ -42,6 +42,7 @@ FILES = [
     EXIF,
     AVI,
     MATROSKA,
+    avchd({0x18: "44201904", 0x19: "24222400", 0xB2: "00300001"}),
 ]
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from satchel.media.metadata.media_facts import Exposure, MediaFacts, Position
 from satchel.media.metadata.media_read import Circumstances, Sidecar, read_media
-from tests.media.made_files import box, full_box, heic, jpeg, movie, png, segment, tiff, webp
+from tests.media.made_files import avchd, box, full_box, heic, jpeg, movie, png, segment, tiff, webp
 
 NOW = datetime(2026, 11, 17, tzinfo=UTC)
 ORIGINAL, DIGITIZED, CHANGED = 0x9003, 0x9004, 0x0132
@@ -237,6 +237,18 @@ def test_the_time_of_a_video_is_utc() -> None:
     assert taken(read(clip, "VID_20240714_162955.mp4", zone="Asia/Tokyo"))[2:] == (-240, "name")
 
 
+@pytest.mark.parametrize("stamped", [True, False])
+def test_a_camcorders_film_has_the_date_that_stands_in_its_pictures(stamped: bool) -> None:
+    summer = {0x14: "00000000", 0x18: "44201904", 0x19: "24222400", 0x70: "ff4b1f11"}
+    for before in (0, 100, 170, 400):
+        film = read(avchd(summer, stamped=stamped, before=before), "00001.MTS")
+        assert (film.kind, taken(film)) == ("video", ("2019-04-24T22:24:00", "quicktime", 120, "own"))
+    west = read(avchd({0x18: "27200812", 0x19: "31231624"}, stamped=stamped), "00002.MTS")
+    assert taken(west)[2] == -210
+    for broken in ({0x18: "02201302", 0x19: "30101010"}, {0x18: "02ffffff", 0x19: "ffffffff"}, {0x18: "02201301"}):
+        assert read(avchd(broken, stamped=stamped), "clip.mts").time is None
+
+
 @pytest.mark.parametrize("created", [0, 1, 86400])
 def test_a_video_whose_clock_was_never_set_is_dated_by_its_name(created: int) -> None:
     assert taken(read(movie(created), "VID_20240131_120000.mp4"))[:2] == ("2024-01-31T12:00:00", "name")
@@ -272,6 +284,11 @@ def test_xmp_inside_counts_as_elements_too() -> None:
         facts = read(data)
         assert taken(facts)[:2] == ("2024-05-01T12:00:00", "xmp")
         assert facts.time is not None and facts.time.is_day_only and facts.has_motion
+
+
+def test_an_older_prefix_of_xmp_says_the_same() -> None:
+    facts = read(png(xmp="<rdf:RDF><xap:CreateDate>2009-06-16T14:57:56Z</xap:CreateDate></rdf:RDF>"))
+    assert taken(facts)[:3] == ("2009-06-16T14:57:56", "xmp", 0)
 
 
 def test_the_time_of_the_file_comes_last_and_is_a_guess() -> None:
@@ -316,3 +333,39 @@ def test_what_cannot_be_read_is_no_photo_without_a_date(tmp_path: Path) -> None:
 
 def test_an_exif_block_may_have_no_version_of_its_box() -> None:
     assert read(box(b"ftyp", b"heic", bytes(4)) + full_box(b"meta")).kind == "image"
+
+
+def iptc(*fields: tuple[int, bytes]) -> bytes:
+    """Photoshop's resources with a record of these fields, behind another resource of an odd size."""
+    record = b"".join(bytes([0x1C, 2, number]) + len(text).to_bytes(2, "big") + text for number, text in fields)
+    resources = [(0x03ED, b"\1\2\3"), (0x0404, record)]
+    packed = [
+        b"8BIM" + number.to_bytes(2, "big") + b"\0\0" + len(data).to_bytes(4, "big") + data + b"\0" * (len(data) % 2)
+        for number, data in resources
+    ]
+    return segment(0xED, b"Photoshop 3.0\0" + b"".join(packed))
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ([(55, b"20190607"), (60, b"080910+0200")], ("2019-06-07T08:09:10", "iptc", 120, "own")),
+        ([(55, b"20190607"), (60, b"080910")], ("2019-06-07T08:09:10", "iptc", None, None)),
+        ([(25, b"sea"), (55, b"20190607")], ("2019-06-07T12:00:00", "iptc", None, None)),
+        ([(55, b"00000000")], ("2020-02-03T04:05:06", "exif-digitized", None, None)),
+        ([(55, b"20190600")], ("2020-02-03T04:05:06", "exif-digitized", None, None)),
+    ],
+)
+def test_a_scan_has_the_date_that_an_editor_wrote(
+    fields: list[tuple[int, bytes]], expected: tuple[str, str, int | None, str | None]
+) -> None:
+    scanned = tiff({}, {DIGITIZED: "2020:02:03 04:05:06"})
+    assert taken(read(jpeg(scanned, before=iptc(*fields)))) == expected
+    assert taken(read(jpeg(tiff({}, {ORIGINAL: NOON}), before=iptc(*fields))))[1] == "exif-original"
+
+
+def test_a_broken_iptc_record_says_nothing() -> None:
+    whole = iptc((55, b"20190607"))
+    for end in range(4, len(whole) - 1):
+        cut = whole[:2] + (end - 2).to_bytes(2, "big") + whole[4:end]
+        assert read(jpeg(before=cut)).time is None

@@ -17,7 +17,7 @@ from satchel.media.metadata.media_read import Circumstances, read_media
 from satchel.media.redaction.original_redact import redact
 from satchel.media.redaction.redaction import Redaction
 from tests.media import samples
-from tests.media.made_files import box, full_box, heic, jpeg, movie, png, segment, tiff, webp
+from tests.media.made_files import avchd, box, full_box, heic, jpeg, movie, png, segment, tiff, webp
 
 PLACE = {1: "N", 2: [(48, 1), (51, 1), (77, 10)], 3: "E", 4: [(2, 1), (21, 1), (99, 10)]}
 TAGS = {0x010F: "Cameraworks", 0x0110: "Model 3"}
@@ -27,7 +27,9 @@ HIDDEN = (b"secret", b"serial-4711", b"Ann Author", struct.pack("<II", 77, 10), 
 XMP = (
     '<x:xmpmeta><rdf:Description exif:GPSLatitude="48,51.5N" tiff:Model="Model 3" aux:SerialNumber=\'serial-4711\'>'
     "<exif:GPSLongitude>2,21.5E</exif:GPSLongitude><Iptc4xmpExt:LocationCreated><rdf:Bag><rdf:li>secret</rdf:li>"
-    "</rdf:Bag></Iptc4xmpExt:LocationCreated><dc:description>At sea</dc:description></rdf:Description></x:xmpmeta>"
+    "</rdf:Bag></Iptc4xmpExt:LocationCreated><dc:description>At sea</dc:description></rdf:Description>"
+    '<rdf:Description drone-dji:GpsLatitude="+48.85" drone-dji:FlightYawDegree="+71" cell:cgi="460-0-4236-50280">'
+    "<dwc:decimalLatitude>48.85</dwc:decimalLatitude></rdf:Description></x:xmpmeta>"
 )
 
 
@@ -87,9 +89,15 @@ def test_a_photo_that_says_nothing_is_sent_as_it_is() -> None:
 @pytest.mark.parametrize(("name", "data"), [("a.jpg", jpeg(xmp=XMP)), ("a.png", png(xmp=XMP))])
 def test_xmp_stays_a_packet_without_the_place(name: str, data: bytes) -> None:
     sent, _ = redacted(data, name)
-    for hidden in (b"48,51", b"2,21", b"serial-4711", b"secret"):
+    for hidden in (b"48,51", b"2,21", b"serial-4711", b"secret", b"48.85", b"4236"):
         assert hidden not in sent
-    for kept in (b'tiff:Model="Model 3"', b"At sea", b"</exif:GPSLongitude>", b"</x:xmpmeta>"):
+    for kept in (
+        b'tiff:Model="Model 3"',
+        b"At sea",
+        b'FlightYawDegree="+71"',
+        b"</exif:GPSLongitude>",
+        b"</x:xmpmeta>",
+    ):
         assert kept in sent
 
 
@@ -166,6 +174,16 @@ def samples_play(data: bytes) -> bool:
     """A real film has nothing to hide, and stays as it is."""
     sent, _ = redacted(data, "film.mp4")
     return sent == data or facts(sent, "film.mp4").duration_ms == facts(data, "film.mp4").duration_ms
+
+
+@pytest.mark.parametrize("stamped", [True, False])
+@pytest.mark.parametrize("before", [0, 170, 179, 184 * 9])
+def test_a_film_of_a_camcorder_that_knows_its_place_goes_to_nobody(before: int, stamped: bool) -> None:
+    plain = avchd({0x18: "44201904", 0x19: "24222400"}, before=before, stamped=stamped)
+    assert redacted(plain, "00001.MTS")[0] == plain
+    located = avchd({0x18: "44201904", 0x19: "24222400", 0xB2: "00300001"}, before=before, stamped=stamped)
+    for data in (located, plain + located):
+        assert not redact(io.BytesIO(data), len(data), "00001.MTS").is_clear
 
 
 def test_a_raw_keeps_the_notes_without_which_it_cannot_be_developed() -> None:

@@ -10,8 +10,9 @@ VideoKind = Literal["mov", "matroska", "ogg", "avi", "mpegts", "mpeg"]
 FileKind = ImageKind | VideoKind | Literal["heic", "raw", "pdf"]
 
 HEAD_BYTES = 1024
-_TIFF = rb"II\*\0|MM\0\*"
-_RAW = re.compile(_TIFF + rb"|IIR[OS]|IIU\0|FUJIFILMCCD-RAW|FOVb|\0MRM|....ftypcrx ", re.DOTALL)
+# The second half is of files that may have more than four gigabytes.
+_TIFF = rb"II\*\0|MM\0\*|II\+\0|MM\0\+"
+_RAW = re.compile(_TIFF + rb"|II\x1a\0\0\0HEAPCCDR|IIR[OS]|IIU\0|FUJIFILMCCD-RAW|FOVb|\0MRM|....ftypcrx ", re.DOTALL)
 _SIGNATURES: tuple[tuple[bytes, FileKind], ...] = (
     (rb"\xff\xd8\xff", "jpeg"),
     (rb"\x89PNG\r\n\x1a\n", "png"),

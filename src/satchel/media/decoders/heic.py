@@ -21,12 +21,16 @@ def decode(file: BinaryIO, size_bytes: int, kind: FileKind) -> Decoded:
     opened = _heif.open_heif(bytes(mapped(file, size_bytes)), convert_hdr_to_8bit=True)
     check_pixels(*opened.size)
     mode = opened.mode
-    if mode not in ("L", "LA", "RGB", "RGBA"):
+    if mode not in ("L", "LA", "RGB", "RGBA", "I;16"):
         raise Unsupported(f"HEIC of the mode {mode}")
     # Decoding happens here. Only now it is known whether the container has the sides the other way round.
     data = memoryview(opened.data)
     width, height = opened.size
-    image = from_pixels(packed(data, width, height, len(mode), opened.stride), width, height, len(mode))
+    if mode == "I;16":
+        # Shades of grey in more than 8 bits. The second byte of each is the upper one.
+        image = from_pixels(packed(data, width, height, 2, opened.stride)[1::2], width, height, 1)
+    else:
+        image = from_pixels(packed(data, width, height, len(mode), opened.stride), width, height, len(mode))
     if profile := opened.info.get("icc_profile"):
         image = with_profile(image, bytes(profile))
     return Decoded(to_preview(image), width, height)

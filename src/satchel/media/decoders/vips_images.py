@@ -1,12 +1,14 @@
 """Images that libvips decodes: JPEG, PNG, WebP, GIF, AVIF and TIFF."""
 
+import io
 import mmap
 from contextlib import suppress
+from importlib import import_module
 from typing import Any, BinaryIO
 
 from satchel.media.decoders.decoded import PREVIEW_EDGE, Decoded, Undecodable, check_pixels, mapped
 from satchel.media.decoders.file_signatures import FileKind
-from satchel.media.decoders.vips_library import PROFILE, vips, without_profile
+from satchel.media.decoders.vips_library import PROFILE, from_pixels, vips, with_profile, without_profile
 
 _LOADERS = {
     "jpeg": "jpegload_buffer",
@@ -43,8 +45,7 @@ def decode_buffer(data: mmap.mmap | bytes, kind: FileKind, orientation: int = 0)
     except vips.Error:
         if kind != "jpeg":
             raise
-        _check_worth(data)
-        image = _shrunk(_load(data, kind, fail_on="none", **_shrink_on_load(kind, width, height)))
+        image = _damaged_jpeg(data, width, height)
     upright = _rotated(image, turned)
     return Decoded(upright, *((height, width) if turned in (5, 6, 7, 8) else (width, height)))
 
@@ -93,10 +94,32 @@ def _rotated(image: Any, orientation: int) -> Any:
     return mirrored.rot(angle) if angle else mirrored
 
 
-def _check_worth(data: mmap.mmap | bytes) -> None:
+def _damaged_jpeg(data: mmap.mmap | bytes, width: int, height: int) -> Any:
+    """What can be seen of it. libvips gives up after a hundred faults that Pillow, if it is installed, reads over."""
+    try:
+        _check_worth(_load(data, "jpeg", fail_on="none", shrink=8))
+        return _shrunk(_load(data, "jpeg", fail_on="none", **_shrink_on_load("jpeg", width, height)))
+    except vips.Error:
+        with suppress(ImportError, OSError):
+            image = _read_by_pillow(data)
+            _check_worth(image)
+            return _shrunk(image)
+        raise
+
+
+def _read_by_pillow(data: mmap.mmap | bytes) -> Any:
+    pillow: Any = import_module("PIL.Image")
+    image = pillow.open(io.BytesIO(data), formats=["JPEG"])
+    image.draft("RGB", (PREVIEW_EDGE, PREVIEW_EDGE))
+    pixels = from_pixels(image.convert("RGB").tobytes(), image.width, image.height, 3)
+    # A profile for inks does not fit what has been converted.
+    profile = image.info.get("icc_profile") if image.mode == "RGB" else None
+    return with_profile(pixels, profile) if profile else pixels
+
+
+def _check_worth(image: Any) -> None:
     """Refuse a JPEG of which less than half is there. Its decoder gives one colour to the rows that are not."""
-    rough = _load(data, "jpeg", fail_on="none", shrink=8)
-    rough = rough.thumbnail_image(_ROUGH_EDGE, height=10_000_000, size="down", no_rotate=True).copy_memory()
+    rough = image.thumbnail_image(_ROUGH_EDGE, height=10_000_000, size="down", no_rotate=True).copy_memory()
     pixels, row = bytes(rough.write_to_memory()), rough.width * rough.bands
     rows = [pixels[start : start + row] for start in range(0, len(pixels), row)]
     while rows and rows[-1] == rows[-1][: rough.bands] * rough.width:

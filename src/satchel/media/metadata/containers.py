@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
+from satchel.media.metadata.avchd import is_stream, read_avchd
 from satchel.media.metadata.byte_window import ByteWindow
 from satchel.media.metadata.heif_head import read_cr3, read_heif, read_jxl
 from satchel.media.metadata.image_heads import ImageHead, read_gif, read_jpeg, read_png, read_webp
@@ -88,6 +89,8 @@ def read_content(window: ByteWindow, name: str) -> Content:
         return Content("video", found, movie=movie, movie_local=local)
     if found == "matroska":
         return Content("video", found, movie=read_matroska(window))
+    if found == "mpegts":
+        return Content("video", found, movie=read_avchd(window))
     if found:
         return _raw_or_tiff(window, found, ending)
     return Content(_kind_by_name(ending), ending if _kind_by_name(ending) != "other" else "")
@@ -113,7 +116,9 @@ def recognise(window: ByteWindow) -> str:
         return _brand(window)
     if head[4:8] in _MOVIE_ATOMS:
         return "mov"
-    return "tiff" if head[:2] in (b"II", b"MM") and len(head) >= 8 else ""
+    if head[:2] in (b"II", b"MM") and len(head) >= 8:
+        return "tiff"
+    return "mpegts" if b"G" in head[:5] and is_stream(window.at(0, 1024)) else ""
 
 
 def _brand(window: ByteWindow) -> str:

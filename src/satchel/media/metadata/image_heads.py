@@ -1,8 +1,10 @@
-"""Finds size, EXIF and XMP in JPEG, PNG, WebP and GIF files."""
+"""Finds size, EXIF, XMP and the date of IPTC in JPEG, PNG, WebP and GIF files."""
 
 from dataclasses import dataclass, field
 
 from satchel.media.metadata.byte_window import ByteWindow
+from satchel.media.metadata.date_text import Written
+from satchel.media.metadata.iptc_date import PHOTOSHOP_MARK, read_iptc_date
 from satchel.media.metadata.tiff_tags import TiffTags, read_tiff
 
 _MOST_SEGMENTS = 2000
@@ -20,6 +22,7 @@ class ImageHead:
     size: tuple[int, int] | None = None
     tags: TiffTags = field(default_factory=TiffTags)
     xmp: str = ""
+    iptc_date: Written | None = None
     # Only formats whose own orientation decoders obey instead of EXIF's.
     orientation: int | None = None
 
@@ -48,6 +51,9 @@ def read_jpeg(window: ByteWindow, base: int = 0) -> ImageHead:
             has_exif = bool(head.tags.image)
         elif marker == 0xE1 and window.at(offset + 4, len(_XMP_MARK)) == _XMP_MARK and not head.xmp:
             head.xmp = _text(window, offset + 4 + len(_XMP_MARK), length - 2 - len(_XMP_MARK))
+        elif marker == 0xED and window.at(offset + 4, len(PHOTOSHOP_MARK)) == PHOTOSHOP_MARK:
+            resources = window.at(offset + 4 + len(PHOTOSHOP_MARK), length - 2 - len(PHOTOSHOP_MARK))
+            head.iptc_date = head.iptc_date or read_iptc_date(resources)
         offset += 2 + length
     return head
 

@@ -12,6 +12,7 @@ TimeSource = Literal[
     "xmp-sidecar",  # somebody's program wrote it for this photo, often as a correction
     "exif-original",
     "xmp",
+    "iptc",  # the day that newsrooms, scanners and older programs write, often with a time
     "quicktime",  # Apple's creation date and its like: wall time with an offset
     "exif-digitized",
     "video-utc",  # the movie header, which is in UTC

@@ -154,6 +154,7 @@ def _clues(evidence: _Evidence, known: Circumstances) -> Iterator[Clue]:
     yield from _written("xmp-sidecar", evidence.beside.taken)
     yield from _written("exif-original", _original(tags))
     yield from _written("xmp", evidence.inner.taken)
+    yield from _written("iptc", content.image.iptc_date if content.image else None)
     if content.movie is not None:
         # Without an offset this is whatever the program that wrote it took for the time.
         created = read_written(content.movie.created)

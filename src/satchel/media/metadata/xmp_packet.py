@@ -14,7 +14,7 @@ from satchel.media.metadata.media_facts import Position
 MOST_XMP_BYTES = 1024 * 1024
 # A name that stands oftener is not a property.
 _MOST_PLACES = 50
-_DATES = ("exif:DateTimeOriginal", "photoshop:DateCreated", "xmp:CreateDate")
+_DATES = ("exif:DateTimeOriginal", "photoshop:DateCreated", "xmp:CreateDate", "xap:CreateDate")
 _USED = (
     *_DATES,
     *("exif:GPSLatitude", "exif:GPSLongitude", "tiff:Make", "tiff:Model", "aux:Lens", "exifEX:LensModel"),

@@ -1,10 +1,12 @@
 """Finds the patches of one original, whatever its format, and the hash of what it is with them."""
 
 import hashlib
+import re
 import struct
 from typing import BinaryIO
 
 from satchel.kernel.patches import Patch, merged, patched
+from satchel.media.metadata.avchd import MARK, PACKET_BYTES, has_place
 from satchel.media.metadata.boxes import boxes, inside
 from satchel.media.metadata.containers import KNOWN_ENDINGS, RAW_ENDINGS, recognise
 from satchel.media.metadata.heif_head import item_places, items
@@ -24,7 +26,7 @@ from satchel.media.redaction.tiff_redact import TiffRedactor
 _PIECE_BYTES = 1024 * 1024
 # Formats into which no camera writes a place.
 _WITHOUT_PLACE = frozenset(["gif", "avi", "matroska"])
-_ENDINGS_WITHOUT_PLACE = frozenset(["bmp", "mts", "m2ts", "mpg", "mpeg"])
+_ENDINGS_WITHOUT_PLACE = frozenset(["bmp", "mpg", "mpeg"])
 
 
 def redact(file: BinaryIO, size_bytes: int, name: str) -> Redaction:
@@ -56,6 +58,8 @@ def _redact(original: Original, name: str) -> None:
         _redact_jxl(original)
     elif found == "raf":
         redact_inner(original, *struct.unpack(">II", original.at(84, 8)))
+    elif found == "mpegts":
+        _check_stream(original)
     elif found == "tiff":
         keeps_notes = ending in RAW_ENDINGS
         TiffRedactor(original, 0, original.size, keeps_notes, redact_inner).redact()
@@ -102,6 +106,21 @@ def _redact_jxl(original: Original) -> None:
         elif box.kind in (b"brob", b"jumb"):
             original.write(box.start - 4, b"free")
             original.blank(box.start, box.length)
+
+
+def _check_stream(original: Original) -> None:
+    """A camcorder writes the place into one picture after the other. Such a film is withheld.
+
+    The end of a packet leaves one half of the mark whole.
+    """
+    halves = re.compile(re.escape(MARK[:10]) + b"|" + re.escape(MARK[10:]))
+    packet = PACKET_BYTES if original.at(0, 1) == b"G" else PACKET_BYTES + 4
+    for start in range(0, original.size, _PIECE_BYTES):
+        piece = original.at(start, min(_PIECE_BYTES + len(MARK), original.size - start))
+        for match in halves.finditer(piece):
+            begin = max(0, (start + match.start()) // packet - 1) * packet
+            if has_place(original.at(begin, min(8 * packet, original.size - begin))):
+                raise Unclear
 
 
 def _hash(file: BinaryIO, size_bytes: int, patches: list[Patch]) -> str:

@@ -4,13 +4,16 @@ import re
 
 from satchel.media.redaction.original import SPACE, Original
 
+# However somebody writes them: drones have `GpsLatitude`, biologists `decimalLatitude`, and phones the mast that they
+# were connected with.
 _NAMES = (
-    rb"GPS\w*|(?:Body|Lens|Internal|Camera)?SerialNumber|(?:Camera)?OwnerName|ImageUniqueID|LensID|DeviceSerial\w*"
-    rb"|City|State|Country|CountryCode|Location|SubLocation|Sublocation|ProvinceState|WorldRegion|CountryName"
-    rb"|LocationCreated|LocationShown|Latitude|Longitude|Altitude"
+    rb"[\w.-]{0,40}(?:gps|latitude|longitude|altitude|coordinate)[\w.-]{0,40}|[\w.-]{0,40}serialnumber|deviceserial\w*"
+    rb"|(?:camera)?ownername|imageuniqueid|lensid|(?:sub|higher|verbatim)?-?(?:location|locality)|locationid|geodeticdatum"
+    rb"|(?:dc)?(?:city|state|country|countrycode|countryname|provincestate|stateprovince|county|municipality|island)"
+    rb"|worldregion|locationcreated|locationshown|footprintwkt|cellid|cgi|lac|mcc|mnc"
 )
-_ATTRIBUTE = re.compile(rb"[\w.-]+:(?:" + _NAMES + rb")\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
-_ELEMENT = re.compile(rb"<([\w.-]+:(?:" + _NAMES + rb"))(?:\s[^<>]*)?(?<!/)>(.*?)</\1\s*>", re.DOTALL)
+_ATTRIBUTE = re.compile(rb"[\w.-]{1,40}:(?i:" + _NAMES + rb")\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
+_ELEMENT = re.compile(rb"<([\w.-]{1,40}:(?i:" + _NAMES + rb"))(?:\s[^<>]*)?(?<!/)>(.*?)</\1\s*>", re.DOTALL)
 # The place in IPTC: what the content is about, and where it was taken.
 _PLACES = frozenset([26, 27, 90, 92, 95, 100, 101])
 _IPTC, _EXIF, _EXIF_MORE, _XMP = 0x0404, 0x0422, 0x0423, 0x0424

@@ -13,6 +13,8 @@ _TIME_SOURCES: dict[str, TimeSource] = {
     "xmp-sidecar": "xmp",
     "exif-original": "exif",
     "xmp": "xmp",
+    # XMP's predecessor: the same field by another name.
+    "iptc": "xmp",
     "quicktime": "video",
     "exif-digitized": "exif",
     "video-utc": "video",
