@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 import socket
 import sys
 from collections.abc import AsyncGenerator, Coroutine
@@ -49,8 +50,23 @@ class ChildDied(Exception):
     """The process ended in the middle of a job."""
 
 
+class ChildTooLarge(ChildDied):
+    """The process gave up, as libraries do that get no more memory."""
+
+
 class ChildTooSlow(Exception):
     """The job took longer than it may, and was killed."""
+
+
+# A process of two gigabytes takes a moment to give them back.
+_END_LIMIT = timedelta(seconds=5)
+# How a process ends that reaches its own limits.
+_ENDS: dict[int | None, type[Exception]] = {
+    -signal.SIGXCPU: ChildTooSlow,
+    -signal.SIGABRT: ChildTooLarge,
+    -signal.SIGTRAP: ChildTooLarge,
+    -signal.SIGILL: ChildTooLarge,
+}
 
 
 class Child:
@@ -121,12 +137,21 @@ class Child:
             await self.stop()
             raise ChildTooSlow from error
         except (OSError, asyncio.IncompleteReadError, msgspec.DecodeError) as error:
+            code = await self._end_code()
             await self.stop()
-            raise ChildDied from error
+            raise _ENDS.get(code, ChildDied) from error
         except BaseException:
             # Whoever asks next must not get the answer to this job.
             await self.stop()
             raise
+
+    async def _end_code(self) -> int | None:
+        """How the process ended, if it did so by itself. It lets go of its pipes before it has an exit code."""
+        if self._process is not None:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_END_LIMIT.total_seconds()):
+                    return await self._process.wait()
+        return None
 
     async def stop(self) -> None:
         """Kill the process, whatever it does."""

@@ -9,7 +9,8 @@ import os
 import resource
 import socket
 import sys
-from contextlib import closing
+from contextlib import closing, suppress
+from pathlib import Path
 from typing import BinaryIO
 
 from satchel.media.decoders import Undecodable, Unsupported, make_picture
@@ -21,6 +22,8 @@ from satchel.media.score_jobs import ScoreAnswer, ScoreJob
 
 MAX_MEMORY_BYTES = 2 * 1024**3
 MAX_CPU_SECONDS = 20
+# Every page of a score has the seconds above, but not all pages together: others wait for theirs.
+MAX_SCORE_CPU_SECONDS = 240
 NICENESS = 5
 _REASON_CHARACTERS = 500
 
@@ -38,24 +41,29 @@ def main(descriptor: int) -> None:
                 return
             with closing(os.fdopen(files[0], "rb", buffering=0)) as file:
                 job = decode_job(message)
-                _allow_time()
+                _allow_time(_used_seconds() + MAX_CPU_SECONDS)
                 if job.score is not None:
                     _answer_scores(job.score, job.size_bytes, file, answers)
                 else:
                     write_frame(answers, _answer(job, file))
 
 
-def _allow_time() -> None:
-    """The kernel counts over the whole life of a process, so each job, and each page of one, moves the limit on."""
+def _used_seconds() -> int:
     used = resource.getrusage(resource.RUSAGE_SELF)
-    allowed = int(used.ru_utime + used.ru_stime) + MAX_CPU_SECONDS + 1
-    resource.setrlimit(resource.RLIMIT_CPU, (allowed, resource.RLIM_INFINITY))
+    return int(used.ru_utime + used.ru_stime) + 1
+
+
+def _allow_time(until: int) -> None:
+    """The kernel counts over the whole life of a process, so each job, and each page of one, moves the limit on."""
+    resource.setrlimit(resource.RLIMIT_CPU, (until, resource.RLIM_INFINITY))
 
 
 def _answer_scores(job: ScoreJob, size_bytes: int, file: BinaryIO, answers: BinaryIO) -> None:
+    last = _used_seconds() + MAX_SCORE_CPU_SECONDS
+
     def send(answer: ScoreAnswer) -> None:
         write_frame(answers, Answer(score=answer))
-        _allow_time()
+        _allow_time(min(_used_seconds() + MAX_CPU_SECONDS, last))
 
     send(make_scores(file, size_bytes, job, send))
 
@@ -80,6 +88,9 @@ def _made(job: Job, file: BinaryIO) -> Made:
 
 
 def _limit() -> None:
+    # If the machine has less memory than we may use, the kernel ends us before it ends the server.
+    with suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000", "ascii")
     resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))

@@ -13,7 +13,7 @@ from typing import BinaryIO
 import msgspec
 
 from satchel.kernel.errors import Invalid
-from satchel.media.child import Child, ChildDied, ChildTooSlow
+from satchel.media.child import Child, ChildDied, ChildTooLarge, ChildTooSlow
 from satchel.media.export_file import collected
 from satchel.media.export_plan import ExportPage, Ink
 from satchel.media.score_jobs import (
@@ -271,6 +271,10 @@ async def _heard(child: Child, file: BinaryIO, size_bytes: int, job: ScoreJob) -
                 yield answer
     except ChildTooSlow as error:
         raise PagesTooSlow("The file took too long to be read. Save it anew in a simpler form.") from error
+    except ChildTooLarge as error:
+        raise PagesTooLarge(
+            "Reading the file needs more memory than a document may. Save it anew in a simpler form."
+        ) from error
     except ChildDied as error:
         raise PagesRefused(
             "Reading the file failed. It may be too large, or unlike what other programs write. Save it anew."
