@@ -95,6 +95,13 @@ class Child:
         assert facts is not None
         return facts
 
+    async def describe(self, descriptor: int, wanted: MetadataJob) -> tuple[MediaFacts, Redaction]:
+        """Both the metadata of an open file and what others get of it."""
+        job = Job(name=wanted.name, size_bytes=wanted.size_bytes, metadata=wanted, redaction=True)
+        answer = await self.work(descriptor, job)
+        assert answer.facts is not None and answer.redaction is not None
+        return answer.facts, answer.redaction
+
     async def redact(self, descriptor: int, size_bytes: int, name: str) -> Redaction:
         """What others get of an open file."""
         found = (await self.work(descriptor, Job(name=name, size_bytes=size_bytes, redaction=True))).redaction

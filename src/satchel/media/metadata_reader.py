@@ -6,7 +6,7 @@ A file whose process died or was killed is described by its name alone, so that 
 import asyncio
 import os
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
 
 from satchel.media.child import Child, ChildDied, ChildTooSlow
@@ -48,32 +48,35 @@ class MetadataReader:
         async with _fetched(self._objects, key, job.size_bytes) as descriptor:
             return await self._read(job, descriptor)
 
-    async def read_bytes(self, job: MetadataJob, data: bytes) -> MediaFacts:
-        descriptor = os.memfd_create("photo")
-        try:
-            os.pwrite(descriptor, data, 0)
-            return await self._read(job, descriptor)
-        finally:
-            os.close(descriptor)
-
-    async def redact_object(self, name: str, key: str, *, only_at_hand: bool = False) -> Redaction | None:
-        """What others get of an object. None if the process died or was killed, or if it is not at hand and has to be.
-
-        At hand is what is a file on this machine. Anything else is copied first.
-        """
+    async def describe_object(self, job: MetadataJob, key: str) -> tuple[MediaFacts, Redaction | None]:
+        """Metadata, and what others get if the object is a file on this machine: both in one go."""
         async with self._objects.read(key) as reading:
-            if only_at_hand and reading.file is None:
-                return None
-            async with opened(reading) as file:
-                return await self._redact(name, reading.info.size_bytes, file.fileno())
+            if reading.file is not None:
+                return await self._describe(job, reading.file.fileno())
+        return await self.read_object(job, key), None
 
-    async def redact_bytes(self, name: str, data: bytes) -> Redaction | None:
+    async def describe_bytes(self, job: MetadataJob, data: bytes) -> tuple[MediaFacts, Redaction | None]:
         descriptor = os.memfd_create("photo")
         try:
             os.pwrite(descriptor, data, 0)
-            return await self._redact(name, len(data), descriptor)
+            return await self._describe(job, descriptor)
         finally:
             os.close(descriptor)
+
+    async def redact_object(self, name: str, key: str) -> Redaction | None:
+        """What others get of an object, which is copied first if it is no file on this machine.
+
+        None if the process died or was killed.
+        """
+        async with self._objects.read(key) as reading, opened(reading) as file:
+            return await self._redact(name, reading.info.size_bytes, file.fileno())
+
+    async def _describe(self, job: MetadataJob, descriptor: int) -> tuple[MediaFacts, Redaction | None]:
+        async with self._used():
+            with suppress(ChildDied, ChildTooSlow):
+                return await self._child.describe(descriptor, job)
+        # It may have been killed by somebody else, or for the second half of its work, which can be done later.
+        return await self._read(job, descriptor), None
 
     async def _read(self, job: MetadataJob, descriptor: int) -> MediaFacts:
         async with self._used():

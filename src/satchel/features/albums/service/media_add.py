@@ -39,7 +39,7 @@ from satchel.features.albums.service.media_describe import (
 from satchel.features.albums.service.media_home import library_covering
 from satchel.features.albums.service.media_rows import count_days, days_of, enter_timeline, locate
 from satchel.features.albums.service.photo_quota import count_usage, is_full, quota_reached, room_left
-from satchel.features.albums.service.photo_redact import redact_upload, redaction_row
+from satchel.features.albums.service.photo_redact import redaction_row
 from satchel.features.albums.service.photos_context import Photos
 from satchel.kernel.errors import SatchelError
 from satchel.kernel.names import FileName
@@ -186,12 +186,13 @@ async def _read(photos: Photos, upload: Upload) -> Ready:
         sidecars=list(upload.sidecars),
     )
     try:
-        facts = await (
-            photos.reader.read_object(job, upload.key) if upload.key else photos.reader.read_bytes(job, upload.data)
+        facts, redaction = await (
+            photos.reader.describe_object(job, upload.key)
+            if upload.key
+            else photos.reader.describe_bytes(job, upload.data)
         )
     except ObjectMissing as error:
         raise _bytes_gone() from error
-    redaction = await redact_upload(photos, upload.name, upload.key, upload.data)
     year = local_time_of(facts.time)[:4] or "undated"
     key = f"{OBJECTS_PREFIX}{upload.owner}/{year}/{upload.sha256}.{upload.upload_id}"
     return Ready(upload, facts, key, pair_of(facts), redaction)

@@ -24,13 +24,6 @@ _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(list[tuple[int, int, bytes]]).decode
 
 
-async def redact_upload(photos: Photos, name: str, key: str, data: bytes) -> Redaction | None:
-    """What others get of an upload, if its bytes are at hand. Else that is found when the first of them asks."""
-    if key:
-        return await photos.reader.redact_object(name, key, only_at_hand=True)
-    return await photos.reader.redact_bytes(name, data)
-
-
 def redaction_row(owner: OwnerId, media_id: MediaId, found: Redaction) -> RedactionRow:
     patches = _encode(list(pack(found.patches))) if found.patches else b""
     return RedactionRow(owner=owner, media_id=media_id, sha256=found.sha256, patches=patches, rules=RULES)
