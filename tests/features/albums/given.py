@@ -34,7 +34,8 @@ from satchel.features.albums.service.count_check import check_library
 from satchel.features.albums.service.library import read_library
 from satchel.features.albums.service.library_state import count_key, place_of, plain
 from satchel.features.albums.service.media_home import library_covering
-from satchel.features.albums.service.photo_quota import count_usage
+from satchel.features.albums.service.media_rows import locate
+from satchel.features.albums.service.photo_quota import transact_counted
 from satchel.features.links.adapters import OpenLinks
 from satchel.kernel.events import Events
 from satchel.kernel.names import FileName
@@ -81,7 +82,7 @@ class Given:
     async def add(self, *times: str, pinned: str = "", albums: Albums | None = None) -> list[MediaId]:
         """Store medias as an upload does."""
         rows = [self._row(LocalTime(time), pinned) for time in times]
-        size = 5 if self.albums.most_writes == _FEW_WRITES else 50
+        size = 2 if self.albums.most_writes == _FEW_WRITES else 40
         for start in range(0, len(rows), size):
             await store(albums or self.albums, self.owner, rows[start : start + size])
         self.medias |= {row.media_id: row.local_time for row in rows}
@@ -100,7 +101,7 @@ class Given:
             content_type="image/jpeg",
             size_bytes=1000,
             sha256=sha256,
-            key=f"photo/ann/{sha256}",
+            key=f"photo/{self.owner.owner}/{time[:4] or 'undated'}/{sha256}.made",
             added_at=self.albums.now(),
             pinned=AlbumId(pinned),
             details=self.details,
@@ -156,14 +157,21 @@ class Given:
 
 
 @optimistic_update()
+@optimistic_update()
 async def store(albums: Albums, owner: Owner, rows: Sequence[MediaRow]) -> None:
     library = await library_covering(albums, owner.owner, owner.email, [row.local_time for row in rows])
     homes = [library.home(row.local_time, row.pinned) for row in rows]
     assert None not in homes
     puts = [msgspec.structs.replace(row, album_id=cast("AlbumId", home)) for row, home in zip(rows, homes, strict=True)]
     counted = library.counted(Counter(map(place_of, puts)))
-    usage = count_usage(albums, owner.owner, files=len(rows), size_bytes=sum(row.size_bytes for row in rows))
-    await albums.tables.transact([library.unchanged(), usage, *map(MEDIA.put, puts), *counted])
+    located = [locate(row.media_id, row.owner, row.key, row.size_bytes, row.added_at) for row in rows]
+    await transact_counted(
+        albums,
+        owner.owner,
+        [library.unchanged(), *map(MEDIA.put, puts), *located, *counted],
+        files=len(rows),
+        size_bytes=sum(row.size_bytes for row in rows),
+    )
 
 
 def album_of(acted: Acted) -> AlbumRow:
@@ -240,7 +248,9 @@ class Meddling:
     def albums(self, albums: Albums) -> Albums:
         """The same library on another server."""
         bulk = None if albums.bulk is None else cast("BulkWrites", _Meddled(albums.bulk, self))
-        return replace(albums, tables=cast("Tables", _Meddled(albums.tables, self)), bulk=bulk, libraries={})
+        return replace(
+            albums, tables=cast("Tables", _Meddled(albums.tables, self)), bulk=bulk, libraries={}, censuses={}
+        )
 
 
 class _Meddled:

@@ -9,7 +9,7 @@ from satchel.tables import CATALOG
 class PhotoUsageRow(Record, frozen=True, kw_only=True):
     """How much the photos of an owner take: every stored file once, those in the bin, too. Pictures do not count.
 
-    A library from before has no row, or one that began late. It is not `complete` until all files were counted.
+    A library from before has no row, or one that began late. Before its sum is `complete`, no file comes or goes.
     """
 
     owner: OwnerId = attribute("AlbumOwner")

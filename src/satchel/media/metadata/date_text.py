@@ -4,6 +4,8 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+# There is no photo from before.
+FIRST_YEAR = 1826
 _WRITTEN = re.compile(
     r"\s*(\d{4})[-:/. ]\s?(\d{1,2})[-:/. ]\s?(\d{1,2})"
     r"(?:[ T]+(\d{1,2})[:. ]\s?(\d{1,2})(?:[:. ]\s?(\d{1,2})(?:[.,](\d{1,9}))?)?)?"
@@ -70,7 +72,7 @@ def is_credible(moment: datetime, now: datetime) -> bool:
     may have any other date since there is photography.
     """
     naive = moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo else moment
-    if naive.year < 1826 or naive > now.astimezone(UTC).replace(tzinfo=None) + _TOLERANCE:
+    if naive.year < FIRST_YEAR or naive > now.astimezone(UTC).replace(tzinfo=None) + _TOLERANCE:
         return False
     shifted = naive + _TOLERANCE
     if (naive.year, naive.month, naive.day) == (1980, 1, 1):

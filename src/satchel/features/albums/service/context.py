@@ -1,5 +1,6 @@
 """What every use case of albums needs, assembled once by the wiring."""
 
+import asyncio
 from dataclasses import dataclass, field
 
 from satchel.features.albums.limits import AlbumLimits
@@ -34,6 +35,8 @@ class Albums:
     # How many writes fit into a transaction.
     most_writes: int = MAX_TRANSACTION_ITEMS
     libraries: dict[OwnerId, Library] = field(default_factory=dict[OwnerId, Library])
+    # Who counts the files of a library from before. Only they are in here, so there are few.
+    censuses: dict[OwnerId, asyncio.Lock] = field(default_factory=dict[OwnerId, asyncio.Lock])
 
     def now(self) -> str:
         return iso(self.clock())

@@ -38,7 +38,7 @@ from satchel.features.albums.service.media_describe import (
 )
 from satchel.features.albums.service.media_home import library_covering
 from satchel.features.albums.service.media_rows import count_days, days_of, enter_timeline, locate
-from satchel.features.albums.service.photo_quota import count_usage, is_full, quota_reached, room_left
+from satchel.features.albums.service.photo_quota import quota_reached, room_left, transact_counted
 from satchel.features.albums.service.photo_redact import redaction_row
 from satchel.features.albums.service.photos_context import Photos
 from satchel.kernel.errors import SatchelError
@@ -52,7 +52,7 @@ from satchel.stores.object_rules import known_content_type
 from satchel.stores.patterns.optimistic_update import NEW, StaleRead, optimistic_update
 from satchel.stores.ports.expressions import attr
 from satchel.stores.ports.objects import Corrupted, ObjectMissing, SmallObject
-from satchel.stores.ports.table import TransactionCancelled, Write
+from satchel.stores.ports.table import Write
 
 # Each makes five writes. Days and counts come besides; if these are many, a group is split.
 _GROUP = 16
@@ -280,21 +280,16 @@ async def _enter_alone(photos: Photos, group: Sequence[Ready], known: dict[str, 
     times = [local_time_of(each.facts.time) for each in group if not each.upload.pinned]
     library = await library_covering(photos.albums, upload.owner, upload.email, times)
     medias = [media_row(photos, library, each) for each in group]
-    size_bytes = sum(media.size_bytes for media in medias)
     writes: list[Write] = [
-        count_usage(photos.albums, upload.owner, files=len(medias), size_bytes=size_bytes),
         library.unchanged(),
         *(write for each, media in zip(group, medias, strict=True) for write in _rows(each, media, known)),
         *count_days(upload.owner, days_of(medias)),
         *library.counted(Counter(map(place_of, medias))),
     ]
-    if len(writes) <= photos.albums.most_writes or len(group) == 1:
-        try:
-            await photos.albums.tables.transact(writes)
-        except TransactionCancelled as cancelled:
-            if is_full(photos.albums, cancelled, 0):
-                raise quota_reached(photos.albums) from cancelled
-            raise
+    # One more counts the files.
+    if len(writes) < photos.albums.most_writes or len(group) == 1:
+        size_bytes = sum(media.size_bytes for media in medias)
+        await transact_counted(photos.albums, upload.owner, writes, files=len(medias), size_bytes=size_bytes)
         return
     # Many people see these albums, and each has a count.
     middle = len(group) // 2

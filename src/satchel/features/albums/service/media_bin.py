@@ -21,7 +21,7 @@ from satchel.features.albums.service.media_rows import (
     leave_timeline,
     same_picture,
 )
-from satchel.features.albums.service.photo_quota import count_usage, size_of
+from satchel.features.albums.service.photo_quota import size_of, transact_counted
 from satchel.features.albums.service.photos_context import Photos
 from satchel.kernel.clock import iso
 from satchel.stores.patterns.optimistic_update import optimistic_update
@@ -153,7 +153,6 @@ async def _forget(albums: Albums, owner: OwnerId, media_id: MediaId) -> MediaRow
         *(LOCATION.delete(owner=owner, media_id=each) for each in (media_id, *(part.media_id for part in media.parts))),
         *forget_look(media),
         *library.counted({(BIN, ""): -1}),
-        count_usage(albums, owner, files=-1 - len(media.parts), size_bytes=-size_of(media)),
     ]
     # What others get can be found again, if the media stays after all.
     for each in (media_id, *(part.media_id for part in media.parts)):
@@ -161,7 +160,7 @@ async def _forget(albums: Albums, owner: OwnerId, media_id: MediaId) -> MediaRow
     pair = await PAIR.get(albums.tables, owner=owner, pair=media.pair) if media.pair else None
     if pair is not None and pair.media_id == media_id:
         writes.append(PAIR.delete(when=attr("MediaId") == media_id, owner=owner, pair=media.pair))
-    await albums.tables.transact(writes)
+    await transact_counted(albums, owner, writes, files=-1 - len(media.parts), size_bytes=-size_of(media))
     return media
 
 

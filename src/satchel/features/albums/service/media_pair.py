@@ -22,13 +22,13 @@ from satchel.features.albums.service.media_rows import (
     leave_timeline,
     locate,
 )
-from satchel.features.albums.service.photo_quota import count_usage, is_full, quota_reached
+from satchel.features.albums.service.photo_quota import transact_counted
 from satchel.kernel.errors import Conflict
 from satchel.media.metadata.media_facts import CaptureTime, Kind, MediaFacts
 from satchel.media.metadata.media_pairs import belong_together
 from satchel.stores.patterns.optimistic_update import NEW
 from satchel.stores.ports.expressions import append, assign, attr
-from satchel.stores.ports.table import TransactionCancelled, Update, Write
+from satchel.stores.ports.table import Update
 
 MAX_PARTS = 8
 _ROLES: dict[Kind, PartRole] = {"raw": "raw", "video": "live"}
@@ -93,10 +93,10 @@ async def attach(albums: Albums, shown: MediaRow, part: MediaPart) -> None:
     unchanged = (attr("AlbumId") == shown.album_id) & (
         attr("Parts").absent() if not shown.parts else attr("Parts") == msgspec.to_builtins(shown.parts)
     )
-    await _transact(
+    await transact_counted(
         albums,
+        shown.owner,
         [
-            count_usage(albums, shown.owner, files=1, size_bytes=part.size_bytes),
             MEDIA.update(
                 [append("Parts", [msgspec.to_builtins(part)])],
                 when=unchanged,
@@ -105,6 +105,8 @@ async def attach(albums: Albums, shown: MediaRow, part: MediaPart) -> None:
             ),
             locate(part.media_id, shown.owner, part.key, part.size_bytes, albums.now(), shown.media_id),
         ],
+        files=1,
+        size_bytes=part.size_bytes,
     )
 
 
@@ -120,10 +122,10 @@ async def lead(
     as_read = (attr("AlbumId") == earlier.album_id) & (attr("DateTime") == earlier.local_time)
     if not earlier.local_time:
         as_read = attr("AlbumId") == earlier.album_id
-    await _transact(
+    await transact_counted(
         albums,
+        leader.owner,
         [
-            count_usage(albums, leader.owner, files=1, size_bytes=leader.size_bytes),
             library.unchanged(),
             MEDIA.delete(when=as_read, owner=earlier.owner, media_id=earlier.media_id),
             *leave_timeline(earlier),
@@ -135,17 +137,9 @@ async def lead(
             *count_days(leader.owner, days),
             *library.counted(places),
         ],
+        files=1,
+        size_bytes=leader.size_bytes,
     )
-
-
-async def _transact(albums: Albums, writes: list[Write]) -> None:
-    """The first counts what is added."""
-    try:
-        await albums.tables.transact(writes)
-    except TransactionCancelled as cancelled:
-        if is_full(albums, cancelled, 0):
-            raise quota_reached(albums) from cancelled
-        raise
 
 
 def _belongs_to(leader: MediaRow, media_id: MediaId) -> Update:

@@ -1,26 +1,27 @@
 """How much the photos of an owner take, counted in the transactions that store and delete files, and its limit."""
 
-from contextlib import suppress
+import asyncio
 
-from satchel.features.albums.count_records import COUNT, PHOTO_USAGE, PhotoUsageRow
-from satchel.features.albums.media_records import MediaRow
-from satchel.features.albums.model import TRAYS, OwnerId, PhotoQuotaReached
+from satchel.features.albums.count_records import PHOTO_USAGE, PhotoUsageRow
+from satchel.features.albums.media_records import LOCATION, LOCATION_INDEX, OBJECTS_PREFIX, MediaRow
+from satchel.features.albums.model import OwnerId, PhotoQuotaReached
 from satchel.features.albums.records import LIBRARY
-from satchel.features.albums.service.album_census import take_census
 from satchel.features.albums.service.context import Albums
-from satchel.features.albums.service.library import read_library
-from satchel.features.albums.service.library_state import count_key
-from satchel.stores.ports.expressions import Condition, add, assign, attr
-from satchel.stores.ports.table import ConditionFailed, Put, TransactionCancelled, Write
+from satchel.kernel.clock import iso
+from satchel.media.metadata.date_text import FIRST_YEAR
+from satchel.stores.patterns.optimistic_update import StaleRead, optimistic_update
+from satchel.stores.ports.expressions import Condition, add, attr
+from satchel.stores.ports.table import Put, TransactionCancelled, Write
+
+_PAGE = 1000
 
 
 async def read_usage(albums: Albums, owner: OwnerId) -> PhotoUsageRow:
     """How much is used. A library that was never counted as a whole is counted now, once."""
     usage = await stored_usage(albums, owner)
-    if usage.complete:
+    if usage.complete or await LIBRARY.get(albums.tables, owner=owner) is None:
         return usage
-    library = await LIBRARY.get(albums.tables, owner=owner)
-    return usage if library is None else await _counted(albums, usage)
+    return await _complete(albums, owner)
 
 
 async def stored_usage(albums: Albums, owner: OwnerId) -> PhotoUsageRow:
@@ -36,18 +37,35 @@ def right_usage(usage: PhotoUsageRow, files: int, size_bytes: int) -> Put:
     return PHOTO_USAGE.put(right, when=unchanged)
 
 
-async def _counted(albums: Albums, usage: PhotoUsageRow) -> PhotoUsageRow:
-    """Count all files, and keep the sum. If that may be wrong, the next who asks counts again."""
-    library = await read_library(albums, usage.owner)
-    places = (*library.albums, *TRAYS)
-    census = await take_census(albums, usage.owner, *places)
-    rows = [row for album_id in places for row in library.count_rows(album_id, ())]
-    counts = await albums.tables.get_many(COUNT.table, [count_key(row) for row in rows])
-    right = right_usage(usage, census.files, census.size_bytes)
-    # An index may lag behind its table, and a media may move while all are counted.
-    if census.medias == sum(item.get("Count", 0) for item in counts if item is not None):
-        with suppress(ConditionFailed):
-            await albums.tables.put(right.table, right.item, when=right.when)
+async def _complete(albums: Albums, owner: OwnerId) -> PhotoUsageRow:
+    """Count all files, and keep the sum. Whoever asks meanwhile waits for it."""
+    async with albums.censuses.setdefault(owner, asyncio.Lock()):
+        return await _counted(albums, owner)
+
+
+@optimistic_update()
+async def _counted(albums: Albums, owner: OwnerId) -> PhotoUsageRow:
+    """One pass over all files. It is right, because no file comes or goes before the sum is complete.
+
+    Files are found by where they are stored, which never changes. Medias could change their albums meanwhile.
+    """
+    usage = await stored_usage(albums, owner)
+    if usage.complete:
+        return usage
+    files = size_bytes = 0
+    years = range(FIRST_YEAR - 1, int(iso(albums.clock())[:4]) + 2)
+    for year in ("undated", *years):
+        cursor: str | None = None
+        while True:
+            page = await LOCATION.list_by(
+                albums.tables, LOCATION_INDEX, f"{OBJECTS_PREFIX}{owner}/{year}", limit=_PAGE, cursor=cursor
+            )
+            files += len(page.records)
+            size_bytes += sum(row.size_bytes for row in page.records)
+            if (cursor := page.cursor) is None:
+                break
+    right = right_usage(usage, files, size_bytes)
+    await albums.tables.put(right.table, right.item, when=right.when)
     return PHOTO_USAGE.read({**right.item})
 
 
@@ -65,22 +83,32 @@ async def check_room(albums: Albums, owner: OwnerId, size_bytes: int) -> None:
         raise quota_reached(albums)
 
 
-def count_usage(albums: Albums, owner: OwnerId, *, files: int, size_bytes: int) -> Write:
-    """What counts files that come or, with negative numbers, go. More than the quota cancels the transaction."""
-    return PHOTO_USAGE.update(
-        [assign("AlbumOwner", owner), add("Files", files), add("UsedBytes", size_bytes), add("Changes", 1)],
+async def transact_counted(albums: Albums, owner: OwnerId, writes: list[Write], *, files: int, size_bytes: int) -> None:
+    """Commit together with the count of the files that come or, with negative numbers, go.
+
+    `PhotoQuotaReached` if they do not fit. `StaleRead` if the library had to be counted first.
+    """
+    count = PHOTO_USAGE.update(
+        [add("Files", files), add("UsedBytes", size_bytes), add("Changes", 1)],
         when=_fitting(albums.quota_bytes, size_bytes),
         owner=owner,
     )
+    try:
+        await albums.tables.transact([count, *writes])
+    except TransactionCancelled as cancelled:
+        if cancelled.reasons[0] != "condition":
+            raise
+        usage = await stored_usage(albums, owner)
+        if not usage.complete:
+            await _complete(albums, owner)
+            raise StaleRead from cancelled
+        if albums.quota_bytes is not None and 0 < size_bytes > albums.quota_bytes - usage.used_bytes:
+            raise quota_reached(albums) from cancelled
+        raise
 
 
 def size_of(media: MediaRow) -> int:
     return media.size_bytes + sum(part.size_bytes for part in media.parts)
-
-
-def is_full(albums: Albums, cancelled: TransactionCancelled, place: int) -> bool:
-    """Whether a transaction was cancelled by its count of usage, which has this place in it."""
-    return albums.quota_bytes is not None and cancelled.reasons[place] == "condition"
 
 
 def quota_reached(albums: Albums) -> PhotoQuotaReached:
@@ -91,8 +119,10 @@ def quota_reached(albums: Albums) -> PhotoQuotaReached:
     )
 
 
-def _fitting(quota_bytes: int | None, added: int) -> Condition | None:
+def _fitting(quota_bytes: int | None, added: int) -> Condition:
+    """No sum changes before it is complete: what goes could leave less than nothing."""
+    complete = attr("Complete") == True  # noqa: E712
     if quota_bytes is None or added <= 0:
-        return None
+        return complete
     room = attr("UsedBytes") <= quota_bytes - added
-    return room | attr("UsedBytes").absent() if added <= quota_bytes else room
+    return complete & (room | attr("UsedBytes").absent() if added <= quota_bytes else room)
