@@ -2,13 +2,14 @@
 
 import hashlib
 from collections.abc import AsyncGenerator
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any, cast
 
 import pytest
 
-from satchel.features.albums.model import AlbumId, Email, OwnerId
+from satchel.features.albums.model import AlbumId, Email, MediaId, MediaUnknown, OwnerId
 from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.media_add import Upload, keep_upload, keep_uploads
 from satchel.features.albums.service.media_bin import delete_media, empty_bin, sweep_bins, take_out
@@ -204,3 +205,79 @@ async def test_what_happens_at_the_same_moment_is_noticed(satchel: Satchel, phot
             await satchel.stores.objects.delete(other.key)
         await check_photos(satchel, ann, leftovers=True)
     await check_end(satchel, photos, ann, step)
+
+
+@pytest.mark.parametrize("emptied", [False, True])
+@pytest.mark.parametrize("name", ["IMG_1.JPG", "IMG_1.MOV"])
+async def test_a_photo_deleted_while_its_other_half_comes_leaves_nothing_wrong(
+    satchel: Satchel, photos: Photos, ann: Caller, name: str, emptied: bool
+) -> None:
+    """At each step of an upload, what it belongs to goes into the bin, or for good."""
+    other, owner = "IMG_1.MOV" if name == "IMG_1.JPG" else "IMG_1.JPG", OwnerId(ann.user_id)
+    step, was_met = 0, True
+    while was_met:
+        step += 1
+        first = await keep_upload(photos, await staged(satchel, ann, FILES[other], other))
+
+        async def meddle(first: MediaId = first) -> None:
+            with suppress(MediaUnknown):
+                await delete_media(photos.albums, owner, first)
+            if emptied:
+                await empty_bin(photos, owner)
+
+        meddling = Meddling(step, meddle)
+        became = await keep_upload(meddled(photos, meddling), await staged(satchel, ann, FILES[name], name))
+        was_met = meddling.calls >= step
+        await check_photos(satchel, ann, leftovers=True)
+        # It may have been deleted with the other half afterwards, but never by half.
+        with suppress(MediaUnknown):
+            await delete_media(photos.albums, owner, became)
+        await empty_bin(photos, owner)
+        assert await check_photos(satchel, ann, leftovers=True) == []
+    await check_end(satchel, photos, ann, 0)
+
+
+async def test_a_photo_that_comes_again_while_the_bin_is_emptied_is_kept(
+    satchel: Satchel, photos: Photos, ann: Caller
+) -> None:
+    owner, step, was_met = OwnerId(ann.user_id), 0, True
+    while was_met:
+        step += 1
+        media_id = await keep_upload(photos, await staged(satchel, ann, STILL, "IMG_1.JPG"))
+        await delete_media(photos.albums, owner, media_id)
+
+        async def meddle() -> None:
+            await empty_bin(photos, owner)
+
+        meddling = Meddling(step, meddle)
+        assert await keep_upload(meddled(photos, meddling), await staged(satchel, ann, STILL, "again.jpg")) == media_id
+        was_met = meddling.calls >= step
+        assert len(await check_photos(satchel, ann, leftovers=True)) == 1
+    await check_end(satchel, photos, ann, 1)
+
+
+@pytest.mark.parametrize("name", ["IMG_1.JPG", "IMG_1.MOV"])
+async def test_a_bin_that_is_emptied_while_a_half_comes_forgets_none(
+    satchel: Satchel, photos: Photos, ann: Caller, name: str
+) -> None:
+    """The other half comes at each step of what empties the bin."""
+    other, owner = "IMG_1.MOV" if name == "IMG_1.JPG" else "IMG_1.JPG", OwnerId(ann.user_id)
+    step, was_met = 0, True
+    while was_met:
+        step += 1
+        first = await keep_upload(photos, await staged(satchel, ann, FILES[other], other))
+        await delete_media(photos.albums, owner, first)
+        became: list[MediaId] = []
+
+        async def meddle(became: list[MediaId] = became) -> None:
+            became.append(await keep_upload(photos, await staged(satchel, ann, FILES[name], name)))
+
+        meddling = Meddling(step, meddle)
+        await empty_bin(meddled(photos, meddling), owner)
+        was_met = meddling.calls >= step
+        kept = await check_photos(satchel, ann, leftovers=True)
+        assert [media.media_id for media in kept] == became
+        for media_id in became:
+            await delete_media(photos.albums, owner, media_id)
+        await empty_bin(photos, owner)
+    await check_end(satchel, photos, ann, 0)

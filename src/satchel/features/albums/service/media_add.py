@@ -20,7 +20,7 @@ from satchel.features.albums.media_records import (
     MediaRow,
     PairRow,
 )
-from satchel.features.albums.model import AlbumId, Email, MediaId, OwnerId, PhotoBytesGone, media_id_of
+from satchel.features.albums.model import BIN, AlbumId, Email, MediaId, OwnerId, PhotoBytesGone, media_id_of
 from satchel.features.albums.service import media_pair
 from satchel.features.albums.service.album_notify import tell_photos
 from satchel.features.albums.service.library import Library
@@ -127,8 +127,8 @@ async def keep_uploads(photos: Photos, uploads: Sequence[Upload]) -> list[Outcom
     room = await room_left(photos.albums, uploads[0].owner)
     for media_id, upload in distinct.items():
         try:
-            if media_id in located:
-                outcomes[media_id] = await _seen_again(photos, upload, located[media_id])
+            if media_id in located and (known := await _seen_again(photos, upload, located[media_id])):
+                outcomes[media_id] = known
             elif room is not None and upload.size_bytes > room:
                 raise quota_reached(photos.albums)
             else:
@@ -165,15 +165,18 @@ async def _located(photos: Photos, uploads: Sequence[Upload]) -> dict[MediaId, L
     return {row.media_id: row for item in items if item is not None and (row := LOCATION.read(item))}
 
 
-async def _seen_again(photos: Photos, upload: Upload, location: LocationRow) -> MediaId:
-    """The media that has these bytes already. Whoever brings lost bytes back repairs it."""
+async def _seen_again(photos: Photos, upload: Upload, location: LocationRow) -> MediaId | None:
+    """The media that has these bytes already, out of the bin. None if it was deleted for good meanwhile.
+
+    Whoever brings lost bytes back repairs it.
+    """
     try:
         await photos.objects.head(location.key)
     except ObjectMissing:
         await _put(photos, upload, location.key, known_content_type(upload.content_type))
-    media_id = location.part_of or location.media_id
-    await take_out(photos.albums, upload.owner, media_id)
-    return media_id
+    await take_out(photos.albums, upload.owner, location.part_of or location.media_id)
+    left = await LOCATION.get(photos.albums.tables, owner=upload.owner, media_id=location.media_id)
+    return None if left is None else left.part_of or left.media_id
 
 
 async def _read(photos: Photos, upload: Upload) -> Ready:
@@ -315,6 +318,9 @@ async def _join(photos: Photos, ready: Ready, pair: PairRow) -> MediaId:
     shown = await MEDIA.get(photos.albums.tables, owner=upload.owner, media_id=pair.media_id)
     if shown is None:
         await photos.albums.tables.delete(PAIR.table, PAIR.key(owner=upload.owner, pair=ready.pair))
+        raise StaleRead
+    # Deleted since: it is on no day, and may be deleted for good without what joins it now.
+    if shown.album_id == BIN:
         raise StaleRead
     if pair.kind == "image":
         await media_pair.attach(photos.albums, shown, media_pair.part_of(ready.facts.kind, bare_row(photos, ready)))
