@@ -202,6 +202,15 @@ async def _uploads(satchel: SatchelServer, copyparty: Peer, source: Source, effo
             scale=_MEGA,
             note="tus in requests of 32 MiB, as browsers send it; each is on the disk before the next is begun.",
         ),
+        compare(
+            "the same, both on the disk",
+            "MB/s",
+            samples,
+            ours="satchel, resumable",
+            peer="copyparty and fsync",
+            target=at_least(0.9),
+            scale=_MEGA,
+        ),
     ]
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import errno
+import hashlib
 import os
 from collections.abc import AsyncIterator, Callable, Generator
 from contextlib import contextmanager
@@ -18,7 +19,7 @@ from satchel.kernel.signature import Signer
 from satchel.stores import backups
 from satchel.stores.connect import Stores, open_stores
 from satchel.stores.embedded.backup_repository import Entry, Repository
-from satchel.stores.embedded.folder_files import Damaged
+from satchel.stores.embedded.folder_files import Damaged, Description, Draft
 from satchel.stores.embedded.folder_hold import FolderHold
 from satchel.stores.ports.objects import MIN_PART_BYTES, ObjectMissing
 from satchel.stores.ports.table import TableSpec, text
@@ -338,7 +339,23 @@ async def test_what_was_put_in_parts_is_read_again_too(server: Server) -> None:
         await objects.put_part("parts", upload, number, stream(body), length=len(body))
         for number, body in enumerate(parts, 1)
     ]
-    await objects.complete("parts", upload, stored)
+    info = await objects.complete("parts", upload, stored)
+    assert info.etag == hashlib.sha256(b"".join(parts)).hexdigest()
+    await _check_and_harm(server, parts)
+
+
+async def test_an_object_whose_etag_is_that_of_its_parts_is_read_again_too(server: Server) -> None:
+    parts = [os.urandom(MIN_PART_BYTES), b"the end"]
+    await server.stores.objects.put("parts", stream(*parts))
+    etags = hashlib.sha256(b"".join(hashlib.sha256(part).digest() for part in parts)).hexdigest()
+    file, draft = server.file_of(parts[0]), Draft(server.settings.data / "draft")
+    draft.write(parts)
+    draft.seal(Description(key="parts", etag=f"{etags}-2", modified=0, part_bytes=MIN_PART_BYTES))
+    draft.publish(file)
+    await _check_and_harm(server, parts)
+
+
+async def _check_and_harm(server: Server, parts: list[bytes]) -> None:
     found = await verified(server)
     assert (found.damages, found.unproved) == ([], 0)
     _flip(server.file_of(parts[0]), MIN_PART_BYTES + 2)

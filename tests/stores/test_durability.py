@@ -16,6 +16,7 @@ import pytest
 
 from satchel.config import Settings
 from satchel.kernel.clock import system_clock
+from satchel.kernel.errors import Invalid
 from satchel.kernel.signature import Signer
 from satchel.secret import open_signer
 from satchel.stores.embedded.ephemeral_memory import MemoryEphemeral
@@ -39,8 +40,9 @@ def at(opened: int) -> Path:
 class Disk:
     """What a loss of power would undo at this moment: folders whose names changed since they were last flushed.
 
-    A name that is given to bytes which are not flushed is an error at once. In `drafts`, and when a name goes from
-    `shared`, nothing is promised.
+    A name that is given to bytes which are not flushed is an error at once, except of parts: they count as unflushed
+    until they are, and so does the body with their bytes. In `drafts`, and when a name goes from `shared`, nothing is
+    promised.
     """
 
     def __init__(self, root: Path) -> None:
@@ -58,6 +60,7 @@ class Disk:
         else:
             found = os.fstat(opened)
             self._flushed_bytes[found.st_ino] = found.st_size
+            self.unflushed.discard(path)
 
     def changed(self, folder: Path) -> None:
         if not folder.is_relative_to(self.root / "drafts"):
@@ -66,11 +69,14 @@ class Disk:
     def rename(self, source: Path, target: Path) -> None:
         if source.is_dir():
             self.unflushed = {folder for folder in self.unflushed if not folder.is_relative_to(source)}
+        elif target.name.isdecimal():
+            self.unflushed |= {
+                name
+                for file, name in ((source, target), (target.parent / "body", target.parent / "body"))
+                if not self._is_flushed(file)
+            }
         else:
             self._must_be_flushed(source)
-            if target.name.isdecimal():
-                # A part, whose bytes may stand in the body of its upload.
-                self._must_be_flushed(target.parent / "body")
             if target.is_relative_to(self.root / "objects"):
                 self._must_be_listed(target.name)
                 spoken_of = {folder for folder in self.unflushed if folder.is_relative_to(self.root / "shared")}
@@ -91,9 +97,10 @@ class Disk:
         assert not self.unflushed, f"{keys} leave the index while their objects could come back"
 
     def _must_be_flushed(self, file: Path) -> None:
-        if file.exists():
-            found = file.stat()
-            assert self._flushed_bytes.get(found.st_ino) == found.st_size, f"{file} gets a name before it is flushed"
+        assert self._is_flushed(file), f"{file} gets a name before it is flushed"
+
+    def _is_flushed(self, file: Path) -> bool:
+        return not file.exists() or self._flushed_bytes.get(file.stat().st_ino) == file.stat().st_size
 
     def _must_be_listed(self, name: str) -> None:
         with sqlite3.connect(self.root / "keys.db") as index:
@@ -222,6 +229,32 @@ async def test_what_comes_in_parts(disk: Disk, store: FolderObjects, numbers: li
     upload, parts = await send_parts(disk, store, numbers)
     await store.complete(KEY, upload, parts)
     assert not disk.unflushed
+
+
+async def test_parts_that_are_flushed_together(disk: Disk, store: FolderObjects) -> None:
+    upload, size = await store.begin(KEY), 5 * 1024 * 1024
+    # The third is the first again, which has a file of its own.
+    parts = [
+        await store.put_part(KEY, upload, number, body(b"p" * size), length=size, durable=False) for number in (1, 2, 1)
+    ]
+    assert disk.unflushed
+    disk.flushes = 0
+    await store.flush_parts(KEY, upload, parts[1:])
+    assert not disk.unflushed
+    # The bytes, both descriptions and their folder.
+    assert disk.flushes == 4
+    assert await store.parts(KEY, upload) == [parts[2], parts[1]]
+
+
+async def test_a_part_that_the_power_took_with_it_was_never_there(disk: Disk, store: FolderObjects) -> None:
+    upload, parts = await send_parts(disk, store, [1])
+    lost = await store.put_part(KEY, upload, 2, body(b"p"), length=1, durable=False)
+    os.truncate(disk.root / "uploads" / upload / "00002", 0)
+    assert await store.parts(KEY, upload) == parts
+    with pytest.raises(Invalid):
+        await store.complete(KEY, upload, [*parts, lost])
+    again = await store.put_part(KEY, upload, 2, body(b"again"), length=5)
+    assert (await store.complete(KEY, upload, [*parts, again])).size_bytes == parts[0].size_bytes + 5
 
 
 async def test_an_upload_that_was_ended(disk: Disk, store: FolderObjects) -> None:

@@ -4,8 +4,9 @@
     pieces   what is there of the part that is not full yet, each an object of its own: `uploads/<id>/<name>`
 
 A part is joined from pieces and memory as it is stored, so no more than two buffers are ever held: one that is stored
-and one that is filled meanwhile. After each store the row moves forward, if nobody else has moved it. With a checksum
-it moves once, at the end.
+and one that is filled meanwhile. While more arrives, what is stored is flushed and the row moves forward, if nobody
+else has moved it: one flush for all that was stored during the flush before. The last one comes before the answer. With
+a checksum the row moves once, at the end.
 """
 
 import asyncio
@@ -25,6 +26,7 @@ from satchel.edge.uploads.tus_headers import Checksum
 from satchel.edge.uploads.upload_finish import FINISH_WITHIN
 from satchel.edge.uploads.upload_lock import UploadLock
 from satchel.stores.ports.expressions import assign
+from satchel.stores.ports.objects import Part
 
 # More than this are joined into one, so that a client that sends single bytes cannot fill the row with sizes.
 MAX_PIECES = 32
@@ -41,7 +43,7 @@ async def write(
 
 
 class _Writer:
-    """One request that appends. `_row` is how far its bytes have come, `_committed` what the table knows of that."""
+    """One request that appends. `_row` is how far its bytes are stored, `_committed` what the table knows of that."""
 
     def __init__(self, uploads: Uploads, row: UploadRow, checksum: Checksum | None) -> None:
         self._uploads = uploads
@@ -49,8 +51,13 @@ class _Writer:
         self._row = self._committed = row
         self._check = checksum.begin() if checksum else None
         self._digest = uploads.digests.take(row.upload_id, row.offset_bytes)
-        self._pieces = set(_piece_keys(row))
-        self._committing = False
+        # Parts that are not flushed, pieces that this request has made, and those that became part of something else.
+        self._unflushed: list[Part] = []
+        self._made: set[str] = set()
+        self._used_up: list[str] = []
+        self._is_change_open = False
+        self._has_failed = False
+        self._committing: asyncio.Task[None] | None = None
         # How far the bytes go that were taken in, stored or not; where the storing of the last of them is; and what
         # ended the body too early.
         self._taken_bytes = row.offset_bytes
@@ -65,14 +72,14 @@ class _Writer:
                 await self._commit()
         except BaseException:
             # A change that failed may still have happened, so what it refers to has to stay.
-            if not self._committing:
+            if not self._is_change_open:
                 await self._forget_uncommitted()
             raise
         finally:
             # Bytes that were hashed and then not stored would put the digest ahead of the upload.
             if self._digest is not None and self._digest.offset_bytes == self._committed.offset_bytes:
                 self._uploads.digests.put_back(self._committed.upload_id, self._digest)
-        return self._row
+        return self._committed
 
     async def _take_in_all(self, incoming: Incoming, lock: UploadLock) -> None:
         try:
@@ -80,7 +87,10 @@ class _Writer:
                 await self._uploads.buffers.take(lock)
                 await self._take_in(incoming)
         finally:
-            await self._have_stored()
+            try:
+                await self._have_stored()
+            finally:
+                await self._have_committed()
         if self._cut_off is not None:
             raise self._cut_off
 
@@ -121,8 +131,9 @@ class _Writer:
             self._row = await self._stored(held)
         finally:
             await hashing
-        if self._check is None:
-            await self._commit()
+        if self._check is None and (self._committing is None or self._committing.done()):
+            await self._committed_so_far()
+            self._committing = asyncio.create_task(self._commit())
 
     def _hash(self, chunks: list[bytes]) -> None:
         if self._digest is not None:
@@ -138,18 +149,22 @@ class _Writer:
         body = _joined(self._uploads, row, held)
         if offset == row.size_bytes and not row.multipart:
             await self._objects.put(row.key, body, length=waiting_bytes, content_type=row.content_type)
+            self._used_up += _piece_keys(row)
             return msgspec.structs.replace(row, offset_bytes=offset, pieces=[])
         if offset == row.size_bytes or waiting_bytes == row.part_bytes:
             return await self._stored_part(row, body, waiting_bytes)
         if len(row.pieces) == MAX_PIECES:
             pieces = [_new_piece(waiting_bytes)]
+            used_up = _piece_keys(row)
         else:
             pieces = [*row.pieces, _new_piece(held.size_bytes)]
             body = aiter(held)
+            used_up = []
         new = msgspec.structs.replace(row, offset_bytes=offset, pieces=pieces)
         key = _piece_keys(new)[-1]
-        self._pieces.add(key)
+        self._made.add(key)
         await self._objects.put(key, body, length=pieces[-1].size_bytes)
+        self._used_up += used_up
         return new
 
     async def _stored_part(self, row: UploadRow, body: AsyncIterator[bytes], size_bytes: int) -> UploadRow:
@@ -158,36 +173,52 @@ class _Writer:
         # Remembered at once, so that a multipart upload that comes to nothing is aborted.
         self._row = msgspec.structs.replace(row, multipart=multipart)
         number = start // row.part_bytes + 1
-        part = await self._objects.put_part(row.key, multipart, number, body, length=size_bytes)
+        part = await self._objects.put_part(row.key, multipart, number, body, length=size_bytes, durable=False)
+        self._unflushed.append(part)
+        self._used_up += _piece_keys(row)
         if self._digest is not None:
             self._digest.parts.append(part)
         return msgspec.structs.replace(row, offset_bytes=start + size_bytes, pieces=[], multipart=multipart)
 
+    async def _have_committed(self) -> None:
+        await self._committed_so_far()
+        if self._check is None:
+            await self._commit()
+
+    async def _committed_so_far(self) -> None:
+        committing, self._committing = self._committing, None
+        if committing is not None:
+            await committing
+
     async def _commit(self) -> None:
         old, new = self._committed, self._row
-        if old is new:
+        # After a flush that failed, another one that succeeds proves nothing.
+        if old.offset_bytes == new.offset_bytes or self._has_failed:
             return
+        self._has_failed = True
+        unflushed, self._unflushed = self._unflushed, []
+        used_up, self._used_up = self._used_up, []
+        if unflushed:
+            await self._objects.flush_parts(new.key, new.multipart, unflushed)
         actions = [assign("OffsetBytes", new.offset_bytes), assign("Pieces", msgspec.to_builtins(new.pieces))]
         if new.multipart:
             actions.append(assign("MultipartId", new.multipart))
-        self._committing = True
+        self._is_change_open = True
         lives_on = FINISH_WITHIN if new.is_whole else RESUME_WITHIN
-        self._row = self._committed = await self._uploads.change(old, actions, lives_on)
-        self._committing = False
-        await self._delete_pieces_except(self._row)
+        self._committed = await self._uploads.change(old, actions, lives_on)
+        self._is_change_open = self._has_failed = False
+        if self._row is new:
+            self._row = self._committed
+        if used_up:
+            await self._objects.delete(*used_up)
 
     async def _forget_uncommitted(self) -> None:
         """Free what the table does not know of. What a killed server leaves is freed when the upload expires."""
         old, new = self._committed, self._row
         if new.multipart and not old.multipart:
             await self._objects.abort(new.key, new.multipart)
-        await self._delete_pieces_except(old)
-
-    async def _delete_pieces_except(self, row: UploadRow) -> None:
-        kept = set(_piece_keys(row))
-        if unused := self._pieces - kept:
+        if unused := self._made.difference(_piece_keys(old)):
             await self._objects.delete(*unused)
-        self._pieces = kept
 
 
 async def _joined(uploads: Uploads, row: UploadRow, held: Held) -> AsyncIterator[bytes]:

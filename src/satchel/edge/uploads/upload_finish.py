@@ -8,6 +8,7 @@ from datetime import timedelta
 from satchel.edge.uploads.body_buffers import Held
 from satchel.edge.uploads.context import Uploads
 from satchel.edge.uploads.destinations import Arrived
+from satchel.edge.uploads.digests import RunningDigest
 from satchel.edge.uploads.records import UploadRow
 from satchel.edge.uploads.refusals import UploadEnded, UploadUnwanted
 from satchel.edge.uploads.reservations import release
@@ -58,7 +59,7 @@ async def _sealed(uploads: Uploads, row: UploadRow) -> str:
     digest = uploads.digests.take(row.upload_id, row.offset_bytes)
     if row.multipart:
         try:
-            if digest is not None and not await _completed(uploads, row, digest.parts):
+            if digest is not None and not await _completed(uploads, row, digest):
                 digest = None
             if digest is None:
                 await uploads.objects.complete(row.key, row.multipart, await _parts(uploads, row))
@@ -70,10 +71,10 @@ async def _sealed(uploads: Uploads, row: UploadRow) -> str:
     return await _read_digest(uploads, row.key) if digest is None else digest.hexdigest()
 
 
-async def _completed(uploads: Uploads, row: UploadRow, parts: list[Part]) -> bool:
+async def _completed(uploads: Uploads, row: UploadRow, digest: RunningDigest) -> bool:
     """Whether the object could be joined from exactly the parts that were hashed while they arrived."""
     try:
-        await uploads.objects.complete(row.key, row.multipart, parts)
+        await uploads.objects.complete(row.key, row.multipart, digest.parts, sha256=digest.hexdigest())
     except Invalid:
         return False
     return True

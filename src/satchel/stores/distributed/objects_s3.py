@@ -201,14 +201,33 @@ class S3Objects:
         described = _described(content_type, encode_metadata(metadata))
         return (await self._uploads.begin(self._name(key), described)).id
 
-    async def put_part(self, key: str, upload: str, number: int, body: AsyncIterable[bytes], *, length: int) -> Part:
+    async def put_part(
+        self,
+        key: str,
+        upload: str,
+        number: int,
+        body: AsyncIterable[bytes],
+        *,
+        length: int,
+        durable: bool = True,  # noqa: ARG002 -- S3 answers when it is
+    ) -> Part:
         target = Upload(self._name(key), upload)
         return await self._uploads.put_part(target, check_part_number(number), body, length)
+
+    async def flush_parts(self, key: str, upload: str, parts: Sequence[Part]) -> None:
+        """See `put_part`."""
 
     async def parts(self, key: str, upload: str) -> Sequence[Part]:
         return await self._uploads.parts(Upload(self._name(key), upload))
 
-    async def complete(self, key: str, upload: str, parts: Sequence[Part]) -> ObjectInfo:
+    async def complete(
+        self,
+        key: str,
+        upload: str,
+        parts: Sequence[Part],
+        *,
+        sha256: str | None = None,  # noqa: ARG002 -- S3 has digests of its own
+    ) -> ObjectInfo:
         target = Upload(self._name(key), upload)
         await self._uploads.complete(target, check_parts(parts, await self._uploads.parts(target)))
         return await self._whole.head(target.name, key)

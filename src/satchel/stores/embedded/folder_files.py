@@ -29,6 +29,9 @@ from satchel.stores.ports.objects import DEFAULT_TYPE
 # enough that a small object comes along with it.
 TAIL_BYTES = 16 * 1024
 
+# How much is written at a time. For more, Linux 6.18 takes large folios of memory that was not in use before: 256 MiB
+# in writes of 4 MiB took 0.3 s of processor time on a virtual machine, in writes of this size 0.06 s.
+WRITE_BYTES = 256 * 1024
 # How much is handed to the disk at a time. Measured with 256 MiB: a fifth less time until it is durable.
 WRITE_BACK_BYTES = 8 * 1024 * 1024
 # Linux alone has this, and Python has no name for it.
@@ -77,7 +80,7 @@ class Description(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     metadata: dict[str, str] = msgspec.field(default_factory=dict[str, str])
     shared: Shared | None = None
     placed: Placed | None = None
-    # Of an object that was put in parts of one size, but for the last, that size: its etag is that of its parts.
+    # The size of all parts but the last, of an object whose etag is that of its parts: nobody writes such any more.
     part_bytes: int | None = None
 
 
@@ -108,6 +111,14 @@ def flush_folder(path: Path) -> None:
         os.close(folder)
 
 
+def flush_file(path: Path) -> None:
+    file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)
+
+
 def begin_writing_back(file: int, offset: int, count: int) -> None:
     """Start writing to disk while more arrives, so that the final flush has little to do. A hint, not a guarantee."""
     if _sync_file_range is not None:
@@ -125,7 +136,7 @@ def leave_room(file: int, count: int) -> None:
 def write_all(target: int, data: bytes) -> None:
     view = memoryview(data)
     while view:
-        view = view[os.write(target, view) :]
+        view = view[os.write(target, view[:WRITE_BYTES]) :]
 
 
 def copy_range(source: int, target: int, count: int, start: int = 0) -> None:
@@ -152,11 +163,11 @@ class Draft:
     from different threads. A call that follows a cancelled one waits until that has released the file.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, hashed: bool = True) -> None:
         self._path = path
         self._file: int | None = None
         self._turn = threading.Lock()
-        self._digest = hashlib.sha256()
+        self._digest = hashlib.sha256() if hashed else None
         self._begun_bytes = 0
         # Where in the file it begins, if something stands before it.
         self._starts_at = 0
@@ -168,15 +179,21 @@ class Draft:
 
     @property
     def sha256(self) -> str:
-        return self._digest.hexdigest()
+        """Of what was written. What was not hashed on the way is read again."""
+        if self._digest is not None:
+            return self._digest.hexdigest()
+        with self._path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
 
     def write(self, chunks: Sequence[bytes]) -> None:
         with self._turn:
-            data = chunks[0] if len(chunks) == 1 else b"".join(chunks)
-            self._digest.update(data)
-            leave_room(self._open(), len(data))
-            write_all(self._open(), data)
-            self.size_bytes += len(data)
+            if self._digest is not None:
+                for chunk in chunks:
+                    self._digest.update(chunk)
+            leave_room(self._open(), sum(map(len, chunks)))
+            for chunk in chunks:
+                write_all(self._open(), chunk)
+                self.size_bytes += len(chunk)
             if self.size_bytes - self._begun_bytes >= WRITE_BACK_BYTES:
                 begun = self._starts_at + self._begun_bytes
                 begin_writing_back(self._open(), begun, self.size_bytes - self._begun_bytes)
@@ -187,13 +204,14 @@ class Draft:
             copy_range(source.fileno(), self._open(), count, start)
             self.size_bytes += count
 
-    def seal(self, description: Description) -> None:
-        """Append the description and flush. From here on the file is complete and durable."""
+    def seal(self, description: Description, *, durable: bool = True) -> None:
+        """Append the description. From here on the file is complete, and durable if it is to be flushed."""
         with self._turn:
             text = _encode(description)
             file = self._open()
             write_all(file, text + _FOOTER.pack(len(text), zlib.crc32(text), _MAGIC))
-            os.fsync(file)
+            if durable:
+                os.fsync(file)
 
     def publish(self, target: Path) -> None:
         """Give a sealed draft its name; the caller flushes the folder."""

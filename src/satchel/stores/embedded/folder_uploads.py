@@ -8,13 +8,16 @@ A part that replaces another, does not follow the last, or comes beside others h
 such parts, completing an upload is one rename of its body, however large it is; else all bytes are copied. Only what a
 part's description speaks of counts in the body: an interrupted write is overwritten.
 
+A part is known by a random name and not by a digest: who uploads in parts hashes all of them as one, and the object is
+described by that alone, as if it had been put at once.
+
 An upload is open exactly while its folder is there; taking the folder away is one rename.
 """
 
 import fcntl
-import hashlib
 import os
 import re
+import secrets
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -29,6 +32,7 @@ from satchel.stores.embedded.folder_files import (
     Description,
     Draft,
     Placed,
+    flush_file,
     flush_folder,
     open_sealed,
     read_description,
@@ -48,7 +52,7 @@ class _PartDraft(Draft):
     """
 
     def __init__(self, path: Path, claim_end: Callable[[], tuple[int, int] | None]) -> None:
-        super().__init__(path)
+        super().__init__(path, hashed=False)
         self._claim_end = claim_end
         self.offset: int | None = None
         # Whether a description speaks of these bytes.
@@ -79,18 +83,12 @@ class _WholeBody(Draft):
     """A body that holds all parts of its upload, and nothing else, to be published as it is."""
 
     def __init__(self, path: Path, file: int) -> None:
-        super().__init__(path)
+        super().__init__(path, hashed=False)
         self._file = file
 
     def discard(self) -> None:
         with self._turn:
             self._close()
-
-
-def _common_size(parts: Sequence[Part]) -> int | None:
-    """The size of all parts but the last, which has no more; None if they differ."""
-    first = parts[0].size_bytes
-    return first if all(part.size_bytes == first for part in parts[:-1]) and parts[-1].size_bytes <= first else None
 
 
 class FolderUploads:
@@ -118,44 +116,56 @@ class FolderUploads:
         with self._open(key, upload) as (folder, _):
             return _PartDraft(self._disk.new_draft_path(), lambda: _claimed_end(folder, number))
 
-    def keep_part(self, key: str, upload: str, number: int, draft: Draft) -> Part:
-        part = Part(number, draft.size_bytes, draft.sha256)
+    def keep_part(self, key: str, upload: str, number: int, draft: Draft, *, durable: bool) -> Part:
+        part = Part(number, draft.size_bytes, secrets.token_hex(16))
         description = Description(key=key, etag=part.etag, modified=self._disk.clock())
         with self._open(key, upload) as (folder, _):
             if isinstance(draft, _PartDraft) and draft.offset is not None:
-                draft.flush()
+                if durable:
+                    draft.flush()
                 placed = Placed(offset=draft.offset, size_bytes=part.size_bytes)
                 # Also if it fails: the description may have got its name all the same.
                 draft.kept = True
-                self._publish(self._disk.draft(), msgspec.structs.replace(description, placed=placed), folder, number)
+                description = msgspec.structs.replace(description, placed=placed)
+                self._publish(self._disk.draft(), description, folder, number, durable=durable)
                 draft.discard()
             else:
-                self._publish(draft, description, folder, number)
+                self._publish(draft, description, folder, number, durable=durable)
         return part
+
+    def flush(self, key: str, upload: str, parts: Sequence[Part]) -> None:
+        with self._open(key, upload) as (folder, _):
+            # The bytes before the descriptions that speak of them.
+            with suppress(FileNotFoundError):  # no part is in it
+                flush_file(folder / _BODY)
+            for part in parts:
+                flush_file(folder / f"{part.number:05}")
+            flush_folder(folder)
 
     def parts(self, key: str, upload: str) -> list[Part]:
         found: list[Part] = []
         with self._open(key, upload) as (folder, _):
             for path in sorted(folder.iterdir()):
                 if path.name not in (_ABOUT, _BODY):
-                    description, size_bytes = read_description(path)
+                    try:
+                        description, size_bytes = read_description(path)
+                    except Damaged:
+                        continue  # the power was lost before it was flushed, so nobody was told of it
                     size_bytes = description.placed.size_bytes if description.placed else size_bytes
                     found.append(Part(int(path.name), size_bytes, description.etag))
         return found
 
-    def complete(self, key: str, upload: str, given: Sequence[Part]) -> ObjectInfo:
+    def complete(self, key: str, upload: str, given: Sequence[Part], sha256: str | None) -> ObjectInfo:
         ordered = check_parts(given, self.parts(key, upload))
-        etags = hashlib.sha256(b"".join(bytes.fromhex(part.etag) for part in ordered)).hexdigest()
         with self._open(key, upload) as (folder, about):
             draft = self._joined(folder, ordered)
         try:
             description = Description(
                 key=key,
-                etag=f"{etags}-{len(ordered)}",
+                etag=sha256 or draft.sha256,
                 modified=self._disk.clock(),
                 content_type=about.content_type,
                 metadata=about.metadata,
-                part_bytes=_common_size(ordered),
             )
             draft.seal(description)
             self._disk.publish(draft, key)
@@ -171,11 +181,12 @@ class FolderUploads:
         except ObjectMissing:
             return
 
-    def _publish(self, draft: Draft, description: Description, folder: Path, number: int) -> None:
+    def _publish(self, draft: Draft, description: Description, folder: Path, number: int, *, durable: bool) -> None:
         try:
-            draft.seal(description)
+            draft.seal(description, durable=durable)
             draft.publish(folder / f"{number:05}")
-            flush_folder(folder)
+            if durable:
+                flush_folder(folder)
         finally:
             draft.discard()
 
@@ -184,7 +195,7 @@ class FolderUploads:
         body = self._whole_body(folder, parts)
         if body is not None:
             return body
-        draft = self._disk.draft()
+        draft = Draft(self._disk.new_draft_path(), hashed=False)
         try:
             for part in parts:
                 self._append(draft, folder, part)

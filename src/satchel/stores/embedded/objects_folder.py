@@ -1,8 +1,8 @@
 """The store of bytes in a folder: streams come in through here, and every step on the disk runs in a thread.
 
 Small bodies take one hop to a thread for everything, large ones one per MiB, hashed and written there while the next
-MiB arrives. The pool has more threads than processors, because most of them wait for a flush and the file system
-makes those that wait together durable together.
+MiB arrives, or up to four if that takes longer. The pool has more threads than processors, because most of them wait
+for a flush and the file system makes those that wait together durable together.
 """
 
 import asyncio
@@ -43,6 +43,8 @@ from satchel.stores.ports.objects import (
 )
 
 BATCH_BYTES = 1024 * 1024
+# How much waits for a thread at most, if the last batch is still being written.
+LARGEST_BATCH_BYTES = 4 * BATCH_BYTES
 THREADS = 16
 # Many objects are divided among this many threads: measured, more threads are slower. A thread has all files of its
 # share open at once.
@@ -148,23 +150,28 @@ class FolderObjects:
         check_content_type(content_type)
         return await self._run(self._uploads.begin, check_key(key), content_type, _checked(metadata))
 
-    async def put_part(self, key: str, upload: str, number: int, body: AsyncIterable[bytes], *, length: int) -> Part:
+    async def put_part(
+        self, key: str, upload: str, number: int, body: AsyncIterable[bytes], *, length: int, durable: bool = True
+    ) -> Part:
         check_key(key)
         check_part_number(number)
         declared = Declared(length, largest=MAX_PART_BYTES)
         draft = await self._run(self._uploads.draft, key, upload, number)
 
         def keep(draft: Draft) -> Part:
-            declared.check(draft.size_bytes, draft.sha256)
-            return self._uploads.keep_part(key, upload, number, draft)
+            declared.check_size(draft.size_bytes)
+            return self._uploads.keep_part(key, upload, number, draft, durable=durable)
 
         return await self._receive(declared.bounded(body), keep, draft)
+
+    async def flush_parts(self, key: str, upload: str, parts: Sequence[Part]) -> None:
+        await self._run(self._uploads.flush, check_key(key), upload, parts)
 
     async def parts(self, key: str, upload: str) -> Sequence[Part]:
         return await self._run(self._uploads.parts, check_key(key), upload)
 
-    async def complete(self, key: str, upload: str, parts: Sequence[Part]) -> ObjectInfo:
-        return await self._run(self._uploads.complete, check_key(key), upload, parts)
+    async def complete(self, key: str, upload: str, parts: Sequence[Part], *, sha256: str | None = None) -> ObjectInfo:
+        return await self._run(self._uploads.complete, check_key(key), upload, parts, sha256)
 
     async def abort(self, key: str, upload: str) -> None:
         await self._run(self._uploads.abort, check_key(key), upload)
@@ -203,7 +210,8 @@ class FolderObjects:
                 async for chunk in chunks:
                     batch.append(chunk)
                     size_bytes += len(chunk)
-                    if size_bytes >= BATCH_BYTES:
+                    is_free = writing is None or writing.done()
+                    if size_bytes >= (BATCH_BYTES if is_free else LARGEST_BATCH_BYTES):
                         if writing is not None:
                             await writing
                         writing = self._start(draft.write, batch)

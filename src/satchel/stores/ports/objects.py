@@ -191,18 +191,25 @@ class Objects(Protocol):
         """Start a multipart upload and answer its id, which outlives this process."""
         ...
 
-    async def put_part(self, key: str, upload: str, number: int, body: AsyncIterable[bytes], *, length: int) -> Part:
+    async def put_part(
+        self, key: str, upload: str, number: int, body: AsyncIterable[bytes], *, length: int, durable: bool = True
+    ) -> Part:
         """Store part `number` (1 to 10,000), of up to 5 GiB, in place of an earlier one of that number; durable like a
-        put."""
+        put, or if not `durable`, then only after `flush_parts`."""
+        ...
+
+    async def flush_parts(self, key: str, upload: str, parts: Sequence[Part]) -> None:
+        """Make parts durable, for less than as many flushes cost."""
         ...
 
     async def parts(self, key: str, upload: str) -> Sequence[Part]:
         """The parts stored so far, by number."""
         ...
 
-    async def complete(self, key: str, upload: str, parts: Sequence[Part]) -> ObjectInfo:
+    async def complete(self, key: str, upload: str, parts: Sequence[Part], *, sha256: str | None = None) -> ObjectInfo:
         """Join the parts in the order of their numbers into the object; see *whole*.
 
+        Who has hashed exactly these parts as they came says their `sha256` together, which saves a reading of them.
         All but the last have to be at least 5 MiB, and each has to be stored as given, else `Invalid`, and the upload
         stays open.
         """
