@@ -34,12 +34,9 @@ class TransferScene(Scene):
         known["room"] = room["room_id"]
         known["file"] = await rooms.sent(world["ann"], room, "brought.txt", FIRST)
 
-    # Whoever saves, is cut off between the rows of the bytes and the bytes, and never comes back, leaves the rows.
-    rows_may_stay = False
-
     async def check(self, world: World) -> None:
         for name in ("ann", "bob"):
-            await check_shelf(world.satchel, world[name], rows_may_stay=self.rows_may_stay)
+            await check_shelf(world.satchel, world[name])
             await check_history(world, name)
         await check_rooms(world.satchel)
 
@@ -89,7 +86,6 @@ class Saving(TransferScene):
     """What was handed over in the room."""
 
     can_be_half_done = True
-    rows_may_stay = True
 
     async def prepare(self, world: World) -> None:
         await super().prepare(world)

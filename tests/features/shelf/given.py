@@ -21,6 +21,7 @@ from satchel.features.shelf.records import (
     SELECTION,
     USAGE,
     VERSION,
+    DueRow,
     FileRow,
     FolderRow,
     UsageRow,
@@ -169,12 +170,9 @@ async def stored_keys(satchel: Satchel, prefix: str = "user/") -> list[str]:
     return [info.key for info in (await satchel.stores.objects.list(prefix)).objects]
 
 
-async def check_shelf(
-    satchel: Satchel, caller: Caller, *, leftovers: bool = False, rows_may_stay: bool = False
-) -> list[FileRow]:
+async def check_shelf(satchel: Satchel, caller: Caller, *, leftovers: bool = False) -> list[FileRow]:
     """Every file can be read, places and counts agree, and, unless left over, nothing else is stored.
 
-    With `rows_may_stay`, rows of bytes that were never stored are allowed.
     Answers the files that are neither in the bin nor below a folder that is.
     """
     tables, person = satchel.stores.tables, caller.user_id
@@ -195,7 +193,8 @@ async def check_shelf(
     assert row.bin_bytes == sum(each.size_bytes for each in binned)
     if not leftovers:
         assert set(await stored_keys(satchel, f"user/{person}/")) == {object_key(each) for each in kept}
-        assert rows_may_stay or len(blobs) == len(referenced)
+        waiting = {sha256 for row in await _due_rows(satchel, person) for sha256 in row.digests}
+        assert {blob.sha256 for blob in blobs} - referenced.keys() <= waiting
     ways = Ways(shelf_of(satchel), UserId(person))
     return [file for file in files if not file.deleted_at and await ways.to(file.folder_id) is not None]
 
@@ -217,15 +216,18 @@ async def _check_places(satchel: Satchel, person: str, entries: Sequence[FileRow
     assert {row.entry_id for row in binned} == in_bin
     temporary = {id_of(entry) for entry in entries if isinstance(entry, FileRow) and entry.expires_at}
     closing = {id_of(entry) for entry in entries if _is_closing(entry)}
-    due = (await tables.query(DUE.table, DUE_SORT, index=DUE_INDEX, limit=1000)).items
-    rows = [
-        DUE.read(item) for item in await tables.get_many(DUE.table, [DUE.table.key_of(item) for item in due]) if item
-    ]
     versions = {due_id(version) for version in (await VERSION.list(tables, user_id=person, limit=1000)).records}
     selections = {row.selection_id for row in (await SELECTION.list(tables, user_id=person, limit=1000)).records}
     assert {
-        row.entry_id for row in rows if row.user_id == person
+        row.entry_id for row in await _due_rows(satchel, person) if row.kind != "bytes"
     } == in_bin | temporary | closing | versions | selections
+
+
+async def _due_rows(satchel: Satchel, person: str) -> list[DueRow]:
+    tables = satchel.stores.tables
+    due = (await tables.query(DUE.table, DUE_SORT, index=DUE_INDEX, limit=1000)).items
+    items = await tables.get_many(DUE.table, [DUE.table.key_of(item) for item in due])
+    return [row for item in items if item and (row := DUE.read(item)).user_id == person]
 
 
 def _is_closing(entry: FileRow | FolderRow) -> bool:

@@ -15,7 +15,7 @@ SelectionId = NewType("SelectionId", str)
 Etag = NewType("Etag", str)
 Kind = Literal["file", "folder"]
 # What can be due for deletion.
-DueKind = Literal["file", "folder", "version", "selection"]
+DueKind = Literal["file", "folder", "version", "selection", "bytes"]
 
 # The top of a shelf. It has no row, no name, and cannot be moved or deleted.
 ROOT = FolderId("root")

@@ -116,12 +116,16 @@ class SelectionRow(Record, frozen=True, kw_only=True):
 
 
 class DueRow(Record, frozen=True, kw_only=True):
-    """When an item of a shelf is to be deleted for good. Written and deleted together with the reason."""
+    """When an item of a shelf is to be deleted for good. Written and deleted together with the reason.
+
+    Of rows of bytes that were written before their objects: when to see whether anything came of them.
+    """
 
     user_id: UserId = attribute("UserId")
     entry_id: EntryId = attribute("EntryId")
     kind: DueKind = attribute("Kind")
     due: str = attribute("AbsoluteExpiryTime")
+    digests: list[str] = attribute("Digests", default=[])
 
 
 class BlobRow(Record, frozen=True, kw_only=True):
@@ -212,7 +216,7 @@ DUE = Shape(
     CATALOG,
     {"PK": "SHELF#{user_id}#{entry_id}", "SK": DUE_SORT},
     owner=OWNER,
-    about="Due for deletion, through RefreshTokenExpiration: expired, binned, versions, closed folders, selections",
+    about="Due for deletion, through RefreshTokenExpiration: expired, binned, versions, closed folders, and more",
 )
 SHAPES = (FILE, FOLDER, NAME, MOMENT, BIN, BLOB, USAGE, VERSION, SELECTION, DUE)
 SWEEP = EphemeralKey(

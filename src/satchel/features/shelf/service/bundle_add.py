@@ -4,8 +4,8 @@ The order is that of `shelf_file_add`: rows of the bytes, then their objects, th
 Each step is done for all files together. A file that cannot go that way (its name is taken, space is short, another
 write came first) is stored alone afterwards, so that every file has an outcome of its own.
 
-A crash between rows and objects leaves rows that nothing refers to. They have no bytes, and serve whoever brings the
-same bytes next.
+A crash between rows and objects leaves rows that nothing refers to. They serve whoever brings the same bytes within a
+day, and are deleted then.
 """
 
 import asyncio
@@ -32,11 +32,12 @@ from satchel.features.shelf.service.shelf_file_add import (
     unreferenced,
     wanted_name,
 )
+from satchel.features.shelf.service.shelf_garbage import announcing
 from satchel.kernel.errors import Conflict, SatchelError, StoreRefused
 from satchel.kernel.names import FileName
-from satchel.stores.patterns.optimistic_update import CONTENTION, NEW, optimistic_update
+from satchel.stores.patterns.optimistic_update import CONTENTION, optimistic_update
 from satchel.stores.ports.objects import ObjectMissing
-from satchel.stores.ports.table import MAX_TRANSACTION_ITEMS, TransactionCancelled, Write
+from satchel.stores.ports.table import TransactionCancelled, Write
 
 # Of a file, its two places, and the check that no folder has its name.
 _WRITES_PER_FILE = 4
@@ -63,7 +64,7 @@ async def keep_uploads(shelf: Shelf, uploads: Sequence[Upload]) -> list[Outcome]
     together = [upload for upload in uploads if upload.replaces is None]
     waiting = _first_of_each_name(await _placed(shelf, together, kept))
     while waiting:
-        groups, waiting = _grouped(waiting)
+        groups, waiting = _grouped(waiting, shelf.most_writes)
         blobs = await _stored(shelf, [placed for group in groups for placed in group])
         # One after the other, since all of them update the usage. Measured, this takes no longer.
         for group in groups:
@@ -107,7 +108,7 @@ def _first_of_each_name(placed: Sequence[_Placed]) -> list[_Placed]:
     return list({(each.folder_id, each.name): each for each in reversed(placed)}.values())[::-1]
 
 
-def _grouped(waiting: Sequence[_Placed]) -> tuple[list[list[_Placed]], list[_Placed]]:
+def _grouped(waiting: Sequence[_Placed], most_writes: int) -> tuple[list[list[_Placed]], list[_Placed]]:
     """Groups that fit into one transaction, and the files that wait for the next round.
 
     The row of the same bytes can be in one transaction at a time, so their files go in one group or wait.
@@ -124,7 +125,7 @@ def _grouped(waiting: Sequence[_Placed]) -> tuple[list[list[_Placed]], list[_Pla
         if is_new and needed > room:
             groups.append([])
             # One is for the usage, and the folder of the first may have been checked in another group only.
-            room = MAX_TRANSACTION_ITEMS - 2
+            room = most_writes - 2
             folders.clear()
         if needed > room or group_of.setdefault(sha256, len(groups) - 1) != len(groups) - 1:
             later.append(each)
@@ -175,10 +176,9 @@ async def _announced(shelf: Shelf, uploads: Sequence[Upload]) -> dict[str, BlobR
     except QuotaReached:
         return {}
     blobs = [unreferenced(shelf, upload) for upload in uploads]
-    chunks = [blobs[start : start + MAX_TRANSACTION_ITEMS] for start in range(0, len(blobs), MAX_TRANSACTION_ITEMS)]
-    announced = await asyncio.gather(
-        *(_transacted(shelf, [BLOB.put(blob, when=NEW) for blob in chunk]) for chunk in chunks)
-    )
+    most = shelf.most_writes - 1
+    chunks = [blobs[start : start + most] for start in range(0, len(blobs), most)]
+    announced = await asyncio.gather(*(_transacted(shelf, announcing(shelf, chunk)) for chunk in chunks))
     return {blob.sha256: blob for chunk, done in zip(chunks, announced, strict=True) if done for blob in chunk}
 
 

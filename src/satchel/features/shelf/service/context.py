@@ -8,14 +8,17 @@ from satchel.kernel.events import Events
 from satchel.media.pictures import Pictures
 from satchel.stores.ports.ephemeral import Ephemeral
 from satchel.stores.ports.objects import Objects
-from satchel.stores.ports.table import Tables
+from satchel.stores.ports.table import MAX_TRANSACTION_ITEMS, Tables
 
 MAX_ID_CHARACTERS = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shelf:
-    """The stores, the clock, the pictures, the links, the quota of each person (None: no limit), and the events."""
+    """The stores, the clock, the pictures, the links, the quota of each person (None: no limit), and the events.
+
+    `most_writes` is how many writes a transaction of the store can have.
+    """
 
     tables: Tables
     objects: Objects
@@ -24,4 +27,5 @@ class Shelf:
     pictures: Pictures
     links: Links
     quota_bytes: int | None = None
+    most_writes: int = MAX_TRANSACTION_ITEMS
     events: Events = field(default_factory=Events)

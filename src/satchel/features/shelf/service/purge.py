@@ -36,6 +36,7 @@ from satchel.features.shelf.service.files import count_usage, due_at, entry_key,
 from satchel.features.shelf.service.placement import leaving
 from satchel.features.shelf.service.selections import settle_selection
 from satchel.features.shelf.service.shelf_bin import Binned, find_in_bin, leaving_bin, replacing
+from satchel.features.shelf.service.shelf_garbage import settle_announced
 from satchel.features.shelf.service.versions import all_versions, drop_version, unreferring
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import Conflict, NotFound
@@ -100,11 +101,12 @@ async def sweep_due(shelf: Shelf, at_once: int = AT_ONCE) -> int:
         page = await shelf.tables.query(
             DUE.table, DUE_SORT, Range(high=iso(shelf.clock())), index=DUE_INDEX, limit=PAGE
         )
-        before = gone
+        before, had_bytes = gone, False
         for item in await shelf.tables.get_many(DUE.table, [DUE.table.key_of(item) for item in page.items]):
             if item is not None and gone < at_once:
+                had_bytes = had_bytes or DUE.read(item).kind == "bytes"
                 gone += await _settle_or_postpone(shelf, DUE.read(item), at_once - gone)
-        if gone == before:
+        if gone == before and not had_bytes:
             break
     return gone
 
@@ -132,6 +134,9 @@ async def _settle(shelf: Shelf, due: DueRow, at_once: int = AT_ONCE) -> int:
         return await _settle_version(shelf, due)
     if due.kind == "selection":
         return await settle_selection(shelf, due)
+    if due.kind == "bytes":
+        await settle_announced(shelf, due)
+        return 0
     item = await shelf.tables.get(FILE.table, entry_key(due.user_id, due.kind, due.entry_id))
     if item is None:
         # Ids are never used twice, so nothing will ever be due under this one.

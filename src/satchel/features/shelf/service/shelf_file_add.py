@@ -28,6 +28,7 @@ from satchel.features.shelf.service.context import Shelf
 from satchel.features.shelf.service.files import as_read, count_usage, due_at, is_over, read_usage
 from satchel.features.shelf.service.folders import Ways, have_folders
 from satchel.features.shelf.service.placement import entering, free_name, is_name_taken, open_folder
+from satchel.features.shelf.service.shelf_garbage import announcing
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import NotFound, Unavailable
 from satchel.kernel.ids import new_id
@@ -196,7 +197,10 @@ async def _store_bytes(shelf: Shelf, upload: Upload, name: FileName) -> BlobRow:
     if blob is None:
         await check_room(shelf, upload.user_id, upload.size_bytes)
         blob = unreferenced(shelf, upload)
-        await shelf.tables.put(BLOB.table, BLOB.item(blob), when=NEW)
+        if upload.key and not upload.is_copy:
+            await shelf.tables.put(BLOB.table, BLOB.item(blob), when=NEW)
+        else:  # nobody goes on with it after a crash
+            await shelf.tables.transact(announcing(shelf, [blob]))
     elif blob.references > 0:
         with suppress(ObjectMissing):
             await shelf.objects.head(object_key(blob))
