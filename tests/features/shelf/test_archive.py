@@ -161,7 +161,7 @@ def test_more_bytes_than_32_bits_can_count_make_a_zip64(tmp_path: Path) -> None:
     assert (large.file_size, large.compress_size) == (4 * GIB, 4 * GIB)
     assert small.header_offset > 4 * GIB
     assert archive.read("small.txt") == b"after"
-    assert small.date_time == (1980, 1, 1, 0, 0, 0)
+    assert small.date_time == (2107, 12, 31, 23, 59, 58)
 
 
 def test_an_entry_has_to_be_begun_before_it_ends() -> None:
@@ -183,3 +183,15 @@ async def test_an_archive_keeps_times_and_the_executable_bit(ann: Caller, tmp_pa
     program = tmp_path / ".tools/run.sh"
     assert program.stat().st_mode & 0o777 == 0o755
     assert (program.stat().st_mtime, program.parent.stat().st_mtime) == (1559383201, 1527847200)
+
+
+def test_a_time_that_zip_cannot_say_becomes_the_nearest() -> None:
+    writer = ZipWriter()
+    pieces: list[bytes] = []
+    for name, moment in (("1969", -86400.0), ("2090", 3_800_000_000.0), ("2200", 7_258_118_400.0)):
+        pieces += [writer.begin(name, moment), writer.end()]
+    with zipfile.ZipFile(io.BytesIO(b"".join([*pieces, *writer.finish()]))) as archive:
+        years = {info.filename: info.date_time[0] for info in archive.infolist()}
+    assert years == {"1969": 1980, "2090": 2090, "2200": 2107}
+
+

@@ -19,6 +19,7 @@ _FILE_MODE, _PROGRAM_MODE, _FOLDER_MODE = 0o100644 << 16, 0o100755 << 16, (0o040
 # Info-ZIP's extended timestamp: seconds since 1970, in which no zone is lost.
 _TIME_EXTRA = 0x5455
 _HAS_MODIFIED = 1
+_FIRST, _LAST = datetime(1980, 1, 1, tzinfo=UTC), datetime(2107, 12, 31, 23, 59, 58, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +120,7 @@ def _stamp(moment: float) -> bytes:
 
 
 def _dos_time(moment: float) -> int:
-    """A time as zip stores it: two seconds exact, 1980 to 2107. It is in UTC, since the reader's zone is unknown."""
-    at = datetime.fromtimestamp(moment, UTC)
-    if not 1980 <= at.year <= 2107:
-        at = datetime(1980, 1, 1, tzinfo=UTC)
+    """A time as zip stores it: two seconds exact, or the nearest. In UTC, since the reader's zone is unknown."""
+    at = min(max(datetime.fromtimestamp(moment, UTC), _FIRST), _LAST)
     date = (at.year - 1980) << 9 | at.month << 5 | at.day
     return date << 16 | at.hour << 11 | at.minute << 5 | at.second // 2
