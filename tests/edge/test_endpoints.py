@@ -98,7 +98,7 @@ async def test_a_body_is_read_by_its_type_and_the_answer_written_by_its_own(thin
         (b'{"name": "a", "tags": ["x", 5]}', 422, "tags[1]", "expected `str`"),
         (b'{"name": "a", "page": {}}', 422, "page.number", "`page.number` is missing"),
         (b'{"name": "a", "page": {"number": 1, "z": 1}}', 422, "page.z", "unknown"),
-        (b'{"name": "a", "page": {"number": 1, "note": "far too long"}}', 422, "page.note", "length <= 5"),
+        (b'{"name": "a", "page": {"number": 1, "note": "far too long"}}', 422, "page.note", "at most 5"),
         (b"[]", 422, None, "expected `object`, got `array`"),
         (b'{"name": "a"', 400, None, "not valid JSON"),
         (b"", 400, None, "not valid JSON"),

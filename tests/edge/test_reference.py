@@ -113,7 +113,7 @@ async def test_problems_are_listed_by_what_can_happen(documented: Edge) -> None:
         "409": "`room-taken`",
         "413": "`too-large`",
         "415": "`wrong-media-type`",
-        "422": "`invalid`",
+        "422": "`invalid`, `email-unfit`, `text-unfit`, `time-unfit`, `combination-unfit`, `choice-unfit`",
         "default": "Any other problem",
     }
     assert list(paths["/api/v1/rooms/{room}"]["delete"]["responses"]) == ["204", "401", "403", "404", "default"]

@@ -55,7 +55,8 @@ async def test_a_file_that_is_refused_does_not_stop_the_others(place: Place, ann
     assert [bool(file["became"]) for file in kept] == [True, False, False, False, True]
     assert [file["problem"] and file["problem"]["type"] for file in kept] == [
         None,
-        *["/problems#invalid"] * 3,
+        "/problems#invalid",
+        *["/problems#text-unfit"] * 2,
         None,
     ]
     assert kept[1]["problem"]["detail"] == "No."
@@ -110,7 +111,7 @@ def a_line(**changed: Any) -> bytes:
         (a_line(files=[{"size_bytes": -1}]), "invalid"),
         (a_line(files=[{"size_bytes": 1, "nmae": "a"}]) + b"x", "invalid"),
         (a_line(files=[{"size_bytes": 1, "key": "white space"}]) + b"x", "invalid"),
-        (a_line(files=[{"size_bytes": 0, "key": "k"}] * 2), "invalid"),
+        (a_line(files=[{"size_bytes": 0, "key": "k"}] * 2), "combination-unfit"),
         (a_line(destination="moon") + b"x", "upload-destination"),
         (a_line(destination="one by one") + b"x", "upload-destination"),
         (b"x" * (MAX_BUNDLE_BYTES + 1), "too-large"),

@@ -39,6 +39,13 @@ class Invalid(SatchelError):
     title = "This cannot be accepted"
 
 
+class CursorInvalid(Invalid):
+    """The cursor is broken, or belongs to another list, question or time. Read the list from the beginning."""
+
+    slug = "cursor-invalid"
+    title = "This cursor leads nowhere"
+
+
 class Unauthenticated(SatchelError):
     """Nobody is signed in, or the token has expired."""
 

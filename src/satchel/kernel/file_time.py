@@ -3,7 +3,7 @@
 import re
 from datetime import UTC, datetime, timedelta
 
-from satchel.kernel.errors import Invalid
+from satchel.kernel.unfit import TimeUnfit
 
 _SECOND_NS = 10**9
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -29,7 +29,7 @@ def nanoseconds_of(written: str) -> int:
     except (ValueError, OverflowError):
         seconds = None
     if found is None or seconds is None:
-        raise Invalid("`modified` must be a time such as 2024-01-31T12:00:00Z.", field="modified")
+        raise TimeUnfit("`modified` must be a time such as 2024-01-31T12:00:00Z.", field="modified")
     return seconds * _SECOND_NS + int((found[2] or "").ljust(9, "0"))
 
 

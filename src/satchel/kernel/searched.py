@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from satchel.kernel.errors import Invalid
 from satchel.kernel.names import folded
+from satchel.kernel.unfit import TextUnfit
 
 MAX_WORDS = 20
 FoundKind = Literal["file", "folder", "album", "score", "set-list", "room", "link", "person"]
@@ -30,7 +30,7 @@ class Words:
     def of(cls, written: str) -> "Words":
         words = tuple(folded(written).split())
         if not 0 < len(words) <= MAX_WORDS:
-            raise Invalid(f"Search for 1 to {MAX_WORDS} words.", field="q")
+            raise TextUnfit(f"Search for 1 to {MAX_WORDS} words.", field="q")
         return cls(written, words)
 
     def are_in(self, *texts: str) -> bool:

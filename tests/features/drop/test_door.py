@@ -229,11 +229,11 @@ async def test_only_the_door_answers_and_hears(satchel: Satchel) -> None:
 
 
 @pytest.mark.parametrize(
-    "body", [{}, {"tag": TAG}, {"sealed": BOX}, {"tag": TAG, "sealed": BOX, "refused": "code-wrong"}, {"refused": "no"}]
+    "body", [{}, {"tag": TAG}, {"sealed": BOX}, {"tag": TAG, "sealed": BOX, "refused": "code-wrong"}]
 )
 async def test_a_verdict_is_one_or_the_other(satchel: Satchel, body: dict[str, Any]) -> None:
     door = await a_door(satchel)
-    assert slug(await door("POST", f"/knocks/{new_id()}/verdict", json=body)) == (422, "invalid")
+    assert slug(await door("POST", f"/knocks/{new_id()}/verdict", json=body)) == (422, "combination-unfit")
 
 
 async def test_of_what_is_said_at_the_door_nothing_is_kept(satchel: Satchel) -> None:

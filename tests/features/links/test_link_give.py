@@ -130,9 +130,9 @@ async def test_conditions_that_make_no_sense_are_refused(satchel: Satchel, ann: 
 
 async def test_only_what_can_be_downloaded_has_a_number_of_downloads(ann: Caller) -> None:
     folder_id, room = await made(ann, "Folder"), await opened(ann)
-    assert slug(await give(ann, "request", folder_id, downloads=1)) == (422, "invalid")
-    assert slug(await give(ann, "room", room["room_id"], downloads=1)) == (422, "invalid")
-    assert slug(await give(ann, "folder", folder_id, max_bytes=1)) == (422, "invalid")
+    assert slug(await give(ann, "request", folder_id, downloads=1)) == (422, "combination-unfit")
+    assert slug(await give(ann, "room", room["room_id"], downloads=1)) == (422, "combination-unfit")
+    assert slug(await give(ann, "folder", folder_id, max_bytes=1)) == (422, "combination-unfit")
 
 
 async def test_a_link_needs_a_thing(ann: Caller) -> None:

@@ -188,7 +188,7 @@ async def test_an_entry_of_a_set_list_is_transposed(ann: Caller, score: dict[str
     moved = {"score_id": score["score_id"], "transpose": -2}
     for wrong, expected in (
         ({"score_id": plain["score_id"], "transpose": 2}, "score-not-engraved"),
-        (moved | {"page_ids": [page_id]}, "invalid"),
+        (moved | {"page_ids": [page_id]}, "combination-unfit"),
         (moved | {"transpose": 13}, "invalid"),
     ):
         assert slug(await ann("POST", "/set-lists", json={"name": "Friday", "entries": [wrong]})) == expected

@@ -103,8 +103,8 @@ async def test_pages_are_set_in_one_step(ann: Caller) -> None:
     # A second editor with the same ETag, and pages that are not there: nothing changes.
     for etag, pages, expected in (
         (score["etag"], [], "score-changed"),
-        (after["etag"], [{"page_id": 1, "item_id": new}], "invalid"),
-        (after["etag"], [{"page_id": 2, "item_id": new}, {"page_id": 2, "item_id": new}], "invalid"),
+        (after["etag"], [{"page_id": 1, "item_id": new}], "combination-unfit"),
+        (after["etag"], [{"page_id": 2, "item_id": new}, {"page_id": 2, "item_id": new}], "combination-unfit"),
         (after["etag"], [{"item_id": "no id"}], "item-unknown"),
         (after["etag"], [{"item_id": new}] * 201, "too-many-pages"),
     ):
@@ -181,7 +181,7 @@ async def test_what_is_no_page_is_refused(satchel: Satchel, ann: Caller, bob: Ca
     score = await created(ann)
     answer = await upload(ann, b"GIF89a" + b"\0" * 20, "x.png", score=score["score_id"])
     assert (answer.status_code, slug(answer)) == (422, "score-file-kind")
-    assert slug(await upload(ann, jpeg(), score=score["score_id"], page="first")) == "invalid"
+    assert slug(await upload(ann, jpeg(), score=score["score_id"], page="first")) == "choice-unfit"
     assert slug(await upload(bob, jpeg(), score=score["score_id"])) == "score-unknown"
     assert (await read(ann, score))["pages"] == []
     assert (await satchel.stores.objects.list("score/")).objects == []

@@ -99,7 +99,7 @@ async def test_each_file_is_refused_for_its_own_reason(satchel: Satchel, ann: Ca
         (named("e.txt", details={"expires": "2001-01-01T00:00:00Z"}), b"5"),
         (named("f.txt"), b"6"),
     )
-    assert problems(kept) == [None, "not-found", "too-deep", "invalid", "invalid", None]
+    assert problems(kept) == [None, "not-found", "too-deep", "time-unfit", "time-unfit", None]
     assert await names(ann) == ["a.txt", "f.txt"]
     await check_shelf(satchel, ann)
 

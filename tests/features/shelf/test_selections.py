@@ -106,7 +106,7 @@ async def test_what_is_not_there_or_too_much_is_refused_and_nothing_is_kept(
 ) -> None:
     file = await uploaded(satchel, ann, "a.txt", b"a")
     for caller, what, refusal in (
-        (ann, {}, (422, "invalid")),
+        (ann, {}, (422, "combination-unfit")),
         (ann, {"files": ["no-such-file"]}, (404, "not-found")),
         (ann, {"files": [file.file_id], "folders": ["root"]}, (404, "not-found")),
         (ann, {"files": [file.file_id] * 101}, (422, "invalid")),

@@ -165,7 +165,7 @@ async def test_nobody_sends_to_themselves_or_to_nobody(satchel: Satchel, ann: Ca
 
     assert await refused("Ann@example.org") == (409, "to-yourself")
     assert await refused("nobody@example.org") == (404, "receiver-unknown")
-    assert await refused("no address") == (422, "invalid")
+    assert await refused("no address") == (422, "email-unfit")
     assert await refused("bob@example.org", "unknown") == (404, "not-found")
     await ann("PATCH", f"/people/{bob.user_id}", json={"suspended": True})
     assert await refused("bob@example.org") == (404, "receiver-unknown")

@@ -9,14 +9,20 @@ import msgspec
 from starlette.responses import Response
 
 from satchel.edge.api.endpoints import Operation
+from satchel.edge.api.idempotency_key import HEADER as IDEMPOTENCY_KEY
 from satchel.edge.api.identity import ACCESS_COOKIE, GUEST_COOKIE
 from satchel.edge.http.callers import Admin, Guest, Stranger
 from satchel.edge.http.problems import Malformed, WrongMediaType
-from satchel.kernel.errors import Forbidden, Invalid, NotFound, SatchelError, TooLarge, Unauthenticated
+from satchel.kernel.errors import CursorInvalid, Forbidden, Invalid, NotFound, SatchelError, TooLarge, Unauthenticated
+from satchel.kernel.unfit import UNFIT, EmailUnfit
+from satchel.stores.patterns.idempotency_key import KEY_PATTERN
 
 Json = dict[str, Any]
 
 _REF = "#/components/schemas/{name}"
+_TEXT: Json = {"type": "string"}
+# Of those whose form is the same wherever they are sent.
+_HEADERS: dict[str, Json] = {IDEMPOTENCY_KEY: {**_TEXT, "pattern": f"^{KEY_PATTERN}$"}}
 _SCHEMES: Json = {
     "bearer": {"type": "http", "scheme": "bearer", "description": "An access token, or a guest's token."},
     "session": {"type": "apiKey", "in": "cookie", "name": ACCESS_COOKIE, "description": "Set when signing in."},
@@ -81,7 +87,7 @@ def _operation(operation: Operation, by_type: dict[str, Json], components: Json)
     if needs.query is not None:
         parameters += _query_parameters(by_type[repr(needs.query)], components)
     parameters += [
-        {"name": name, "in": "header", "required": False, "schema": {"type": "string"}, "description": about}
+        {"name": name, "in": "header", "required": False, "schema": _HEADERS.get(name, _TEXT), "description": about}
         for name, about in operation.sends.items()
     ]
     result: Json = {"operationId": operation.name, "tags": [operation.tag], "summary": operation.summary}
@@ -146,10 +152,14 @@ def possible_errors(operation: Operation) -> list[type[SatchelError]]:
             errors.append(Forbidden)
     if needs.path:
         errors.append(NotFound)
+    if "email" in needs.path:
+        errors.append(EmailUnfit)
     if needs.body is not None:
         errors += [WrongMediaType, TooLarge]
     if needs.body is not None or needs.query is not None:
-        errors += [Malformed, Invalid]
+        errors += [Malformed, Invalid, *UNFIT]
+    if needs.query is not None and any(field.name == "cursor" for field in msgspec.structs.fields(needs.query)):
+        errors.append(CursorInvalid)
     return list(dict.fromkeys((*errors, *operation.raises)))
 
 

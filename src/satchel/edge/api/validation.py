@@ -16,6 +16,7 @@ from satchel.kernel.errors import Invalid, SatchelError
 MAX_QUERY_FIELDS = 500
 
 _PLACE = re.compile(r" - at `\$?\.?(.*)`$")
+_LENGTH = re.compile(r"^Expected `(?:str|array)` of length ([<>])= (\d+)$")
 _FIELD = re.compile(r"^Object (missing required|contains unknown) field `(.*)`$")
 
 
@@ -83,6 +84,9 @@ def _explained(error: msgspec.ValidationError, kind: str) -> SatchelError:
         field = f"{parent}.{named[2]}" if parent else named[2]
         wrong = "is missing" if named[1] == "missing required" else "is unknown"
         return Invalid(f"The {kind} `{field}` {wrong}.", field=field)
+    if parent and (length := _LENGTH.match(reason)):
+        bound = "at most" if length[1] == "<" else "at least"
+        return Invalid(f"The {kind} `{parent}` has to have a length of {bound} {length[2]}.", field=parent)
     if parent:
         return Invalid(f"The {kind} `{parent}` cannot be accepted: {_lowered(reason)}.", field=parent)
     return Invalid(f"The request cannot be accepted: {_lowered(reason)}.")

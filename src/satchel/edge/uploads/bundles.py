@@ -25,8 +25,9 @@ from satchel.edge.uploads.refusals import KeyReused, UnknownDestination
 from satchel.edge.uploads.tus_headers import MAX_METADATA_BYTES, has_zero_character
 from satchel.edge.uploads.upload_claims import Claim, begun_key, read_claim, said_of, written
 from satchel.edge.uploads.upload_lock import UploadLock
-from satchel.kernel.errors import Invalid, SatchelError, TooLarge
+from satchel.kernel.errors import SatchelError, TooLarge
 from satchel.kernel.ids import new_id
+from satchel.kernel.unfit import CombinationUnfit, TextUnfit
 from satchel.stores.object_rules import known_content_type
 from satchel.stores.patterns.idempotency_key import KEY_PATTERN, claim_all, release_all, settle_all
 
@@ -115,7 +116,7 @@ async def _keep(uploads: Uploads, owner: Member | Guest, bundle: Bundle, content
         raise UnknownDestination("Name a `destination` that takes bundles.", destinations=sorted(taking))
     keys = [file.key for file in bundle.files if file.key is not None]
     if len(set(keys)) != len(keys):
-        raise Invalid("Every file of a bundle has a `key` of its own.", field="files")
+        raise CombinationUnfit("Every file of a bundle has a `key` of its own.", field="files")
     if sum(file.size_bytes for file in bundle.files) != len(content):
         raise Malformed("The bytes after the first line have to be exactly those of the files it lists.")
     small = await asyncio.to_thread(_cut, uploads, owner, bundle.files, content)
@@ -202,9 +203,9 @@ def _cut(uploads: Uploads, owner: Member | Guest, files: Sequence[BundledFile], 
 def _fault(file: Small) -> SatchelError | None:
     """A refusal that every upload would get, whatever its destination."""
     if has_zero_character(file.name):
-        return Invalid("A `filename` has no zero characters.", field="filename")
+        return TextUnfit("A `filename` has no zero characters.", field="filename")
     if _length({"": file.name, **file.details}) > MAX_METADATA_BYTES:
-        return Invalid(f"The details of a file may have at most {MAX_METADATA_BYTES} bytes.", field="details")
+        return TextUnfit(f"The details of a file may have at most {MAX_METADATA_BYTES} bytes.", field="details")
     return None
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, NewType
 
 from satchel.kernel.errors import Conflict, Forbidden, Invalid, NotFound, Unauthenticated
+from satchel.kernel.unfit import CombinationUnfit, EmailUnfit, TextUnfit
 
 UserId = NewType("UserId", str)
 SessionId = NewType("SessionId", str)
@@ -25,9 +26,7 @@ SERVER_OWNER = "satchel"
 ADMINISTRATOR_SCOPE = ("api", "admin")
 OWNER_SCOPE = "owner:main"
 # What people may grant to each other: a kind of thing, and a role with it.
-_GRANTABLE = re.compile(
-    r"(album|media|score|room|shelf):(visitor|contributor)|score:(reader|marker|editor)|set-list:reader"
-)
+GRANTABLE = r"(album|media|score|room|shelf):(visitor|contributor)|score:(reader|marker|editor)|set-list:reader"
 _UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn"}
 _JOINERS = "\u200c\u200d"
 _LOCAL_PART = re.compile(r"[^\s@\"(),:;<>\[\]\\\x00-\x1f\x7f]{1,64}")
@@ -127,7 +126,7 @@ def normalise_email(written: str) -> Email:
     """The canonical form of an address: lower case, Unicode composed, its domain as in the DNS."""
     local, _, domain = _composed(_composed(written.strip()).lower()).rpartition("@")
     dots_in_place = not any(part.startswith(".") or part.endswith(".") or ".." in part for part in (local, domain))
-    well_formed = _LOCAL_PART.fullmatch(local) and _DOMAIN.fullmatch(domain) and dots_in_place and _readable(local)
+    well_formed = _LOCAL_PART.fullmatch(local) and _DOMAIN.fullmatch(domain) and dots_in_place and is_readable(local)
     address = f"{local}@{_in_dns(domain)}" if well_formed else ""
     if not 1 <= len(address.encode()) <= MAX_EMAIL_BYTES:
         raise _no_address()
@@ -147,13 +146,13 @@ def _in_dns(domain: str) -> str:
 
 
 def _no_address() -> Invalid:
-    return Invalid("Enter an e-mail address such as ann@example.org.", field="email")
+    return EmailUnfit("Enter an e-mail address such as ann@example.org.", field="email")
 
 
 def check_name(written: str) -> str:
     name = " ".join(written.split())
-    if not 1 <= len(name) <= MAX_NAME_CHARACTERS or not _readable(name):
-        raise Invalid(f"Use a name of 1 to {MAX_NAME_CHARACTERS} ordinary characters.", field="name")
+    if not 1 <= len(name) <= MAX_NAME_CHARACTERS or not is_readable(name):
+        raise TextUnfit(f"Use a name of 1 to {MAX_NAME_CHARACTERS} ordinary characters.", field="name")
     return name
 
 
@@ -161,15 +160,15 @@ def check_password(written: str, email: Email) -> str:
     """Length makes a password strong. The only other rule: it must not be the address itself."""
     if not MIN_PASSWORD_CHARACTERS <= len(written) <= MAX_PASSWORD_CHARACTERS or not _storable(written):
         limits = f"{MIN_PASSWORD_CHARACTERS} to {MAX_PASSWORD_CHARACTERS}"
-        raise Invalid(f"Choose a password of {limits} characters.", field="password")
+        raise TextUnfit(f"Choose a password of {limits} characters.", field="password")
     if written.lower() in (email, email.partition("@")[0]):
-        raise Invalid("Choose a password that is not your e-mail address.", field="password")
+        raise CombinationUnfit("Choose a password that is not your e-mail address.", field="password")
     return written
 
 
 def check_grantable(scope_type: str) -> str:
-    if not _GRANTABLE.fullmatch(scope_type):
-        raise Invalid("Grant an album, media, score, room or shelf, as visitor or contributor.", field="type")
+    if not re.fullmatch(GRANTABLE, scope_type):
+        raise TextUnfit("Grant an album, media, score, room or shelf, as visitor or contributor.", field="type")
     return scope_type
 
 
@@ -178,6 +177,6 @@ def _storable(text: str) -> bool:
     return not any(unicodedata.category(letter) == "Cs" for letter in text)
 
 
-def _readable(text: str) -> bool:
+def is_readable(text: str) -> bool:
     """Whether every character can be stored and seen, and none reverses the text. Joined emoji are fine."""
     return not any(unicodedata.category(letter) in _UNSEEN and letter not in _JOINERS for letter in text)

@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from typing import Literal, NewType
 
 from satchel.kernel.errors import Conflict, Gone, Invalid, NotFound, OutOfSpace
+from satchel.kernel.unfit import TextUnfit, TimeUnfit
 
 # The user id of the account that a library belongs to.
 OwnerId = NewType("OwnerId", str)
@@ -171,7 +172,7 @@ def check_album_name(written: str) -> str:
     seen = "".join(letter for letter in written if letter.isspace() or unicodedata.category(letter)[0] != "C")
     name = " ".join(unicodedata.normalize("NFC", seen).split())
     if not 1 <= len(name) <= MAX_NAME_CHARACTERS:
-        raise Invalid(f"Give the album a name of 1 to {MAX_NAME_CHARACTERS} characters.", field="name")
+        raise TextUnfit(f"Give the album a name of 1 to {MAX_NAME_CHARACTERS} characters.", field="name")
     return name
 
 
@@ -182,13 +183,13 @@ def check_time(written: str, field: str) -> LocalTime:
     except ValueError:
         moment = None
     if moment is None or moment.tzinfo is not None:
-        raise Invalid("Write a local date, such as 2025-07-14 or 2025-07-14T18:30:00.", field=field)
+        raise TimeUnfit("Write a local date, such as 2025-07-14 or 2025-07-14T18:30:00.", field=field)
     return LocalTime(moment.replace(microsecond=0).isoformat())
 
 
 def check_dates(start: LocalTime, end: LocalTime) -> None:
     if start >= end:
-        raise Invalid("An album has to end after it starts.", field="end")
+        raise TimeUnfit("An album has to end after it starts.", field="end")
 
 
 def check_folder(written: str) -> Folder | None:

@@ -10,7 +10,8 @@ from typing import get_args
 import msgspec
 
 from satchel.kernel.counted import Kind
-from satchel.kernel.errors import Conflict, Invalid
+from satchel.kernel.errors import Conflict, Forbidden, Invalid, NotFound
+from satchel.kernel.unfit import TextUnfit, TimeUnfit
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
 MAX_CLICKS_AT_ONCE = 1000
@@ -135,7 +136,7 @@ def milliseconds_of(time: str, field: str = "createDateTime") -> int:
     except ValueError:
         moment = None
     if moment is None or moment.tzinfo is None:
-        raise Invalid(f"{field} must be a time with a time zone, such as 2025-10-02T10:30:00.000Z.", field=field)
+        raise TimeUnfit(f"{field} must be a time with a time zone, such as 2025-10-02T10:30:00.000Z.", field=field)
     return (moment - _EPOCH) // _MILLISECOND
 
 
@@ -158,12 +159,12 @@ def check_text(what: str, text: str, longest: int) -> None:
         letter in _JOINERS or unicodedata.category(letter) not in _UNSEEN for letter in text
     )
     if not 1 <= len(text) <= longest or not is_readable:
-        raise Invalid(f"{what} must have 1 to {longest} characters and no control characters.")
+        raise TextUnfit(f"{what} must have 1 to {longest} characters and no control characters.")
 
 
 def check_day(day: date, field: str) -> date:
     if not _FIRST_DAY <= day <= _LAST_DAY:
-        raise Invalid(f"`{field}` has to lie between {_FIRST_DAY} and {_LAST_DAY}.", field=field)
+        raise TimeUnfit(f"`{field}` has to lie between {_FIRST_DAY} and {_LAST_DAY}.", field=field)
     return day
 
 

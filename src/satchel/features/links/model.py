@@ -7,6 +7,7 @@ from typing import Literal, NewType
 
 from satchel.kernel.errors import Conflict, Forbidden, Gone, Invalid, NotFound, TooLarge
 from satchel.kernel.linked import ThingKind
+from satchel.kernel.unfit import TextUnfit
 
 LinkId = NewType("LinkId", str)
 # The token in a link's address. Anybody who knows it can open the link.
@@ -145,7 +146,7 @@ def check_name(written: str) -> str:
     """The name that visitors see instead of the thing's own: one line. Empty keeps the own name."""
     name = " ".join(unicodedata.normalize("NFC", _without_unseen(written)).split())
     if len(name) > MAX_NAME_CHARACTERS:
-        raise Invalid(f"Use a name of up to {MAX_NAME_CHARACTERS} characters.", field="name")
+        raise TextUnfit(f"Use a name of up to {MAX_NAME_CHARACTERS} characters.", field="name")
     return name
 
 
@@ -153,7 +154,7 @@ def check_note(written: str) -> str:
     """A note for visitors, with line breaks if needed."""
     note = _without_unseen(written).strip()
     if len(note) > MAX_NOTE_CHARACTERS:
-        raise Invalid(f"Use a note of up to {MAX_NOTE_CHARACTERS} characters.", field="note")
+        raise TextUnfit(f"Use a note of up to {MAX_NOTE_CHARACTERS} characters.", field="note")
     return note
 
 
@@ -161,7 +162,7 @@ def check_password(written: str) -> str:
     is_storable = not any(unicodedata.category(letter) == "Cs" for letter in written)
     if not MIN_PASSWORD_CHARACTERS <= len(written) <= MAX_PASSWORD_CHARACTERS or not is_storable:
         limits = f"{MIN_PASSWORD_CHARACTERS} to {MAX_PASSWORD_CHARACTERS}"
-        raise Invalid(f"Choose a password of {limits} characters.", field="password")
+        raise TextUnfit(f"Choose a password of {limits} characters.", field="password")
     return written
 
 

@@ -10,6 +10,7 @@ from typing import Literal, NewType
 import msgspec
 
 from satchel.kernel.errors import Conflict, Forbidden, Invalid, NotFound, OutOfSpace
+from satchel.kernel.unfit import TextUnfit
 from satchel.media.pictures import PictureView
 
 RoomId = NewType("RoomId", str)
@@ -170,7 +171,7 @@ def check_title(written: str) -> str:
     seen = "".join(letter for letter in written if letter.isspace() or unicodedata.category(letter)[0] != "C")
     title = " ".join(unicodedata.normalize("NFC", seen).split())
     if len(title) > MAX_TITLE_CHARACTERS:
-        raise Invalid(f"Use a room name of up to {MAX_TITLE_CHARACTERS} characters.", field="name")
+        raise TextUnfit(f"Use a room name of up to {MAX_TITLE_CHARACTERS} characters.", field="name")
     return title
 
 
@@ -178,5 +179,5 @@ def check_text(written: str) -> str:
     text = written.strip()
     is_seen = any(not letter.isspace() and unicodedata.category(letter)[0] != "C" for letter in text)
     if not is_seen or len(text) > MAX_TEXT_CHARACTERS:
-        raise Invalid(f"Write a message of 1 to {MAX_TEXT_CHARACTERS} characters.", field="text")
+        raise TextUnfit(f"Write a message of 1 to {MAX_TEXT_CHARACTERS} characters.", field="text")
     return text

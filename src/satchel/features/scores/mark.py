@@ -10,6 +10,7 @@ from satchel.features.scores.annotation_text import MAX_CHARACTERS, MAX_PIECES, 
 from satchel.features.scores.model import PAGE_EDGE, PageId
 from satchel.kernel import ink
 from satchel.kernel.errors import Invalid
+from satchel.kernel.unfit import TextUnfit
 
 MarkKind = Literal["pen", "highlighter", "text", "stamp"]
 MAX_TEXT = 2000
@@ -51,7 +52,9 @@ class NewMark(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     page_id: Annotated[int, msgspec.Meta(ge=0, le=2**31)]
     kind: MarkKind
-    colour: Annotated[str, msgspec.Meta(max_length=16)] = "#000000"
+    colour: Annotated[str, msgspec.Meta(max_length=16, extra_json_schema={"pattern": f"^{_COLOUR.pattern}$"})] = (
+        "#000000"
+    )
     width: _Size = 20
     stroke: Annotated[str, msgspec.Meta(max_length=1_000_000)] = ""
     x: _Place = 0
@@ -171,7 +174,7 @@ def anchor_of(mark: StoredMark) -> Anchor | None:
 
 def _check(new: NewMark) -> None:
     if not _COLOUR.fullmatch(new.colour):
-        raise Invalid("Give a colour such as #d00000.", field="colour")
+        raise TextUnfit("Give a colour such as #d00000.", field="colour")
     match new.kind:
         case "pen" | "highlighter":
             _check_stroke(new.stroke)
@@ -179,10 +182,10 @@ def _check(new: NewMark) -> None:
             if len(new.text) > MAX_TEXT:
                 raise MarkTooLong(f"Use a text of up to {MAX_TEXT} characters.", field="text")
             if not new.text.strip() or any(unicodedata.category(letter) == "Cs" for letter in new.text):
-                raise Invalid("Write a text.", field="text")
+                raise TextUnfit("Write a text.", field="text")
         case "stamp":
             if not _STAMP.fullmatch(new.stamp):
-                raise Invalid("Name a stamp, such as `up-bow`.", field="stamp")
+                raise TextUnfit("Name a stamp, such as `up-bow`.", field="stamp")
 
 
 def _check_stroke(stroke: str) -> None:
@@ -191,10 +194,10 @@ def _check_stroke(stroke: str) -> None:
     try:
         points = ink.decode(stroke)
     except ink.BadStroke as error:
-        raise Invalid(f"This is no stroke. {error}", field="stroke") from None
+        raise TextUnfit(f"This is no stroke. {error}", field="stroke") from None
     on_page = all(
         -_MARGIN <= x <= PAGE_EDGE + _MARGIN and -_MARGIN <= y <= PAGE_EDGE + _MARGIN and 0 <= pressure <= _MAX_PRESSURE
         for x, y, pressure in points
     )
     if not points or not on_page:
-        raise Invalid("A stroke has at least one point, and its points are on the page.", field="stroke")
+        raise TextUnfit("A stroke has at least one point, and its points are on the page.", field="stroke")

@@ -7,6 +7,7 @@ import uuid
 from typing import ClassVar, Literal, NamedTuple, NewType
 
 from satchel.kernel.errors import Conflict, Invalid, NotFound, OutOfSpace, SatchelError
+from satchel.kernel.unfit import TextUnfit
 
 # The user id of the account that a library belongs to.
 OwnerId = NewType("OwnerId", str)
@@ -304,21 +305,21 @@ def read_link_target(written: str) -> LinkTarget | None:
 def check_title(written: str) -> str:
     title = one_line(written)
     if not 1 <= len(title) <= MAX_TITLE:
-        raise Invalid(f"Use a title of 1 to {MAX_TITLE} characters.", field="title")
+        raise TextUnfit(f"Use a title of 1 to {MAX_TITLE} characters.", field="title")
     return title
 
 
 def check_composer(written: str) -> str:
     composer = one_line(written)
     if len(composer) > MAX_TITLE:
-        raise Invalid(f"Use a name of up to {MAX_TITLE} characters for the composer.", field="composer")
+        raise TextUnfit(f"Use a name of up to {MAX_TITLE} characters for the composer.", field="composer")
     return composer
 
 
 def check_description(written: str) -> str:
     description = _seen(written, also="\n\t").strip()
     if len(description) > MAX_DESCRIPTION:
-        raise Invalid(f"Use a description of up to {MAX_DESCRIPTION} characters.", field="description")
+        raise TextUnfit(f"Use a description of up to {MAX_DESCRIPTION} characters.", field="description")
     return description
 
 
@@ -326,21 +327,21 @@ def check_tags(written: list[str]) -> list[str]:
     """In the order given, each once."""
     tags = list(dict.fromkeys(tag for each in written if (tag := one_line(each))))
     if len(tags) > MAX_TAGS or any(len(tag) > MAX_TAG for tag in tags):
-        raise Invalid(f"Use up to {MAX_TAGS} tags of up to {MAX_TAG} characters.", field="tags")
+        raise TextUnfit(f"Use up to {MAX_TAGS} tags of up to {MAX_TAG} characters.", field="tags")
     return tags
 
 
 def check_page_name(written: str) -> str:
     name = one_line(written)
     if len(name) > MAX_PAGE_NAME:
-        raise Invalid(f"Use names of up to {MAX_PAGE_NAME} characters for pages.", field="pages")
+        raise TextUnfit(f"Use names of up to {MAX_PAGE_NAME} characters for pages.", field="pages")
     return name
 
 
 def check_part_name(written: str, field: str) -> str:
     name = one_line(written)
     if not 1 <= len(name) <= MAX_PAGE_NAME:
-        raise Invalid(f"Use names of 1 to {MAX_PAGE_NAME} characters.", field=field)
+        raise TextUnfit(f"Use names of 1 to {MAX_PAGE_NAME} characters.", field=field)
     return name
 
 

@@ -22,7 +22,7 @@ from satchel.features.shelf.service.linked_files import (
 from satchel.features.shelf.service.placement import Entry
 from satchel.features.shelf.service.selections import find_selections, name_of
 from satchel.features.shelf.service.shelf_archive import told_apart
-from satchel.kernel.errors import Invalid, NotFound
+from satchel.kernel.errors import CursorInvalid, Invalid, NotFound
 from satchel.kernel.linked import FILES_PAGE, LinkedFile, LinkedFiles, LinkedThing
 
 # So many folders are read for one page, however few files they have.
@@ -120,4 +120,4 @@ def _opened(cursor: str) -> _Place:
 
 
 def _foreign_cursor() -> Invalid:
-    return Invalid("This cursor is not from this list. Read the list from the beginning.", field="cursor")
+    return CursorInvalid("This cursor is not from this list. Read the list from the beginning.", field="cursor")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, TypeAlias
 
-from satchel.kernel.errors import Invalid
+from satchel.kernel.errors import CursorInvalid, Invalid
 from satchel.stores.ports.table import (
     MAX_PAGE_ITEMS,
     MAX_PARTITION_KEY_BYTES,
@@ -139,7 +139,7 @@ def decode_cursor(query: Query, cursor: str) -> dict[str, KeyValue]:
         raise _broken_cursor() from error
     sort = query.sort_attribute
     if sort is not None and query.sort is not None and not lies_within(position[sort.name], query.sort):
-        raise Invalid("The cursor lies outside of what is asked for. Start again without it.")
+        raise CursorInvalid("The cursor lies outside of what is asked for. Start again without it.")
     return position
 
 
@@ -170,8 +170,8 @@ def _spoken(table: TableSpec, index: IndexSpec | None) -> str:
     return f"Table {table.name}" if index is None else f"Index {index.name} of table {table.name}"
 
 
-def _broken_cursor() -> Invalid:
-    return Invalid("The cursor is broken, or belongs to another question. Start again without it.")
+def _broken_cursor() -> CursorInvalid:
+    return CursorInvalid("The cursor is broken, or belongs to another question. Start again without it.")
 
 
 def _checksum(query: Query, values: list[bytes]) -> bytes:

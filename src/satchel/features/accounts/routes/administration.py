@@ -1,24 +1,27 @@
 """Administration over HTTP: sign-up, invitations, storage and housekeeping."""
 
+from typing import Annotated
+
 import msgspec
 
 from satchel.edge.api.endpoints import Body, PageQuery, Router
+from satchel.edge.api.fields import EmailAddress
 from satchel.edge.api.identity import Admin
 from satchel.edge.http.request_context import Client
 from satchel.features.accounts.model import SignUpMode, UserId
 from satchel.features.accounts.needs import Sweep
 from satchel.features.accounts.records import InvitationRow
-from satchel.features.accounts.routes.session_cookies import Text
 from satchel.features.accounts.service import directory, invitations
 from satchel.features.accounts.service import sign_up as signing_up
 from satchel.features.accounts.service.context import Accounts
+from satchel.features.accounts.service.invitations import MAX_NOTE_CHARACTERS
 
 
 class Invite(Body, frozen=True, kw_only=True):
     """Whom to invite: one address or, without it, anybody with the token."""
 
-    email: Text | None = None
-    note: Text = ""
+    email: EmailAddress | None = None
+    note: Annotated[str, msgspec.Meta(max_length=MAX_NOTE_CHARACTERS)] = ""
     administrator: bool = False
 
 

@@ -6,7 +6,7 @@ from satchel.edge.api.endpoints import Body, PageQuery, Router
 from satchel.edge.api.identity import Admin
 from satchel.edge.http.request_context import Client
 from satchel.features.accounts.model import LastAdministrator, OwnSuspension, PasswordResetInvalid, UserId
-from satchel.features.accounts.routes.session_cookies import Text
+from satchel.features.accounts.routes.session_cookies import NewPassword, Text
 from satchel.features.accounts.service import directory, password_resets
 from satchel.features.accounts.service.context import Accounts
 from satchel.features.accounts.service.roles import change_standing
@@ -24,7 +24,7 @@ class PasswordReset(Body, frozen=True, kw_only=True):
     """The token from an administrator, and the new password."""
 
     token: Text
-    password: Text
+    password: NewPassword
 
 
 class PersonEntry(msgspec.Struct, frozen=True, kw_only=True):

@@ -6,7 +6,7 @@ from satchel.edge.api.endpoints import Body, Cookie, Reply, Router
 from satchel.edge.api.identity import GUEST_COOKIE
 from satchel.edge.http.request_context import Client
 from satchel.features.accounts.needs import Issued
-from satchel.features.accounts.routes.session_cookies import Keep, Text, forget_cookies
+from satchel.features.accounts.routes.session_cookies import Keep, PersonName, forget_cookies
 from satchel.features.accounts.service import guests
 from satchel.features.accounts.service.context import Accounts
 from satchel.kernel.clock import iso
@@ -16,7 +16,7 @@ from satchel.kernel.errors import TooMany
 class GuestEntry(Body, frozen=True, kw_only=True):
     """The name of the guest."""
 
-    name: Text
+    name: PersonName
     keep: Keep = "token"
 
 

@@ -5,6 +5,7 @@ from typing import Literal
 import msgspec
 
 from satchel.edge.api.endpoints import Body, Reply, Router
+from satchel.edge.api.fields import EmailAddress
 from satchel.edge.api.identity import Guest, Member, Stranger
 from satchel.edge.http.request_context import Client
 from satchel.features.accounts.model import (
@@ -17,7 +18,14 @@ from satchel.features.accounts.model import (
     UserId,
     WrongCredentials,
 )
-from satchel.features.accounts.routes.session_cookies import Keep, SignedInView, Text, signed_in_reply
+from satchel.features.accounts.routes.session_cookies import (
+    Keep,
+    NewPassword,
+    PersonName,
+    SignedInView,
+    Text,
+    signed_in_reply,
+)
 from satchel.features.accounts.service import known_devices, people
 from satchel.features.accounts.service import sign_up as signing_up
 from satchel.features.accounts.service.context import Accounts
@@ -27,9 +35,9 @@ from satchel.kernel.errors import TooMany
 class SignUp(Body, frozen=True, kw_only=True):
     """A new account. With `keep` "cookie" the answer sets cookies instead of carrying tokens."""
 
-    email: Text
-    name: Text
-    password: Text
+    email: EmailAddress
+    name: PersonName
+    password: NewPassword
     invitation: Text | None = None
     device: Text | None = None
     keep: Keep = "token"
@@ -38,14 +46,14 @@ class SignUp(Body, frozen=True, kw_only=True):
 class Rename(Body, frozen=True, kw_only=True):
     """A new name for yourself."""
 
-    name: Text
+    name: PersonName
 
 
 class PasswordChange(Body, frozen=True, kw_only=True):
     """Your current password, and the new one."""
 
     current: Text
-    new: Text
+    new: NewPassword
 
 
 class PersonView(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,30 +1,38 @@
 """Scopes over HTTP: share, stop sharing, and list who may do what."""
 
+from typing import Annotated
+
 import msgspec
 
 from satchel.edge.api.endpoints import Body, PageQuery, Query, Router
+from satchel.edge.api.fields import EmailAddress
 from satchel.edge.api.identity import Member
-from satchel.features.accounts.model import Email, UserId
+from satchel.features.accounts.model import GRANTABLE, Email, UserId
 from satchel.features.accounts.records import ScopeRow
 from satchel.features.accounts.routes.session_cookies import Text
 from satchel.features.accounts.service import scopes
 from satchel.features.accounts.service.context import Accounts
 
+GrantableType = Annotated[str, msgspec.Meta(max_length=64, extra_json_schema={"pattern": f"^({GRANTABLE})$"})]
+ResourceId = Annotated[str, msgspec.Meta(min_length=1, max_length=scopes.MAX_RESOURCE_CHARACTERS)]
+ResourceName = Annotated[str, msgspec.Meta(max_length=scopes.MAX_RESOURCE_CHARACTERS)]
+
 
 class Grant(Body, frozen=True, kw_only=True):
     """What to share with whom; `type` is such as `album:visitor`."""
 
-    granted_to: Text
-    type: Text
-    resource_id: Text
-    resource_name: Text = ""
+    granted_to: EmailAddress
+    type: GrantableType
+    resource_id: ResourceId
+    resource_name: ResourceName = ""
 
 
 class GrantQuery(Query, frozen=True, kw_only=True):
     """Which grant is meant."""
 
-    granted_to: Text
-    type: Text
+    granted_to: EmailAddress
+    type: GrantableType
+    resource_id: ResourceId
     resource_id: Text
 
 

@@ -7,6 +7,7 @@ import msgspec
 from satchel.edge.api.endpoints import Cookie, Reply
 from satchel.edge.api.identity import ACCESS_COOKIE
 from satchel.edge.http.request_context import Client
+from satchel.features.accounts.model import MAX_NAME_CHARACTERS, MAX_PASSWORD_CHARACTERS, MIN_PASSWORD_CHARACTERS
 from satchel.features.accounts.service import known_devices
 from satchel.features.accounts.service.context import SESSION_LIFETIME
 from satchel.features.accounts.service.sessions import SignedIn
@@ -19,6 +20,11 @@ SESSIONS_PATH = "/api/v1/sessions"
 
 Keep = Literal["token", "cookie"]
 Text = Annotated[str, msgspec.Meta(max_length=1000)]
+# The services refuse other lengths, in words for whoever fills in a form.
+PersonName = Annotated[str, msgspec.Meta(extra_json_schema={"minLength": 1, "maxLength": MAX_NAME_CHARACTERS})]
+NewPassword = Annotated[
+    str, msgspec.Meta(extra_json_schema={"minLength": MIN_PASSWORD_CHARACTERS, "maxLength": MAX_PASSWORD_CHARACTERS})
+]
 
 
 class Tokens(msgspec.Struct, frozen=True, kw_only=True):

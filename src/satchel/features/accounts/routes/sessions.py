@@ -7,6 +7,7 @@ import msgspec
 from starlette.requests import Request
 
 from satchel.edge.api.endpoints import Body, Query, Reply, Router, read_cookie
+from satchel.edge.api.fields import EmailAddress
 from satchel.edge.api.identity import Member
 from satchel.edge.http.request_context import Client
 from satchel.features.accounts.model import AccountSuspended, Email, SessionEnded, SessionId, WrongCredentials
@@ -30,7 +31,7 @@ from satchel.kernel.errors import NotFound, TooMany
 class SignIn(Body, frozen=True, kw_only=True):
     """Who signs in, and what to call the device in the list of sessions."""
 
-    email: Text
+    email: EmailAddress
     password: Text
     device: Text | None = None
     keep: Keep = "token"

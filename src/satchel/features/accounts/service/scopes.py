@@ -13,8 +13,8 @@ from satchel.features.accounts.model import (
 from satchel.features.accounts.records import SCOPE, USER, ScopeRow
 from satchel.features.accounts.service.context import Accounts
 from satchel.kernel.clock import iso
-from satchel.kernel.errors import Invalid
-from satchel.stores.ports.table import StartsWith
+from satchel.kernel.unfit import TextUnfit
+from satchel.stores.ports.table import StartsWith, Tables
 from satchel.stores.schema import RecordPage
 
 MAX_RESOURCE_CHARACTERS = 200
@@ -25,7 +25,7 @@ async def grant_scope(
 ) -> ScopeRow:
     """Grant an address the use of a thing of `owner`, with or without an account yet. Idempotent."""
     if not 1 <= len(resource_id) <= MAX_RESOURCE_CHARACTERS or len(resource_name) > MAX_RESOURCE_CHARACTERS:
-        raise Invalid(f"Use a resource id of 1 to {MAX_RESOURCE_CHARACTERS} characters.", field="resource_id")
+        raise TextUnfit(f"Use a resource id of 1 to {MAX_RESOURCE_CHARACTERS} characters.", field="resource_id")
     scope = ScopeRow(
         granted_to=normalise_email(to),
         type=check_grantable(scope_type),

@@ -3,6 +3,7 @@
 from typing import Literal
 
 from satchel.edge.api.endpoints import Body, Router
+from satchel.edge.api.fields import EmailAddress
 from satchel.edge.http.callers import Member
 from satchel.features.albums.media_records import MediaRow
 from satchel.features.albums.model import AlbumId, AlbumUnknown, Email, MediaUnknown, OwnerId, TooManyPeople
@@ -30,14 +31,14 @@ def routes(albums: Albums) -> Router:
         return AlbumShareList([share_view(each) for each in shares])
 
     @router.put("/albums/{album_id}/shares/{email}", raises=(AlbumUnknown, TooManyPeople, TooMany))
-    async def share_album(member: Member, album_id: str, email: str, body: ShareBody) -> AlbumShareView:
+    async def share_album(member: Member, album_id: str, email: EmailAddress, body: ShareBody) -> AlbumShareView:
         """Share an album of yours with an e-mail address, with or without an account; or change the role."""
         owner = owner_of(member)
         await find_own(albums, owner.owner, album_id)
         return share_view(await album_share.share(albums, owner, AlbumId(album_id), email, body.role))
 
     @router.delete("/albums/{album_id}/shares/{email}", raises=(AlbumUnknown,))
-    async def stop_sharing_album(member: Member, album_id: str, email: str) -> None:
+    async def stop_sharing_album(member: Member, album_id: str, email: EmailAddress) -> None:
         """Stop sharing an album of yours with an address."""
         await album_share.revoke(albums, owner_of(member), AlbumId(album_id), email)
 

@@ -10,6 +10,7 @@ from satchel.edge.api.endpoints import Body, PageQuery, Query, Router
 from satchel.edge.api.idempotency_key import idempotency_key_of
 from satchel.edge.http.callers import Member
 from satchel.features.albums.model import (
+    MAX_NAME_CHARACTERS,
     ActSuperseded,
     AlbumId,
     AlbumUnknown,
@@ -45,8 +46,9 @@ from satchel.features.albums.service.count_check import check_library
 from satchel.features.albums.service.library import open_library
 from satchel.kernel.errors import NotFound, TooMany
 
-Name = Annotated[str, msgspec.Meta(max_length=1000)]
-Time = Annotated[str, msgspec.Meta(max_length=40)]
+Name = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_NAME_CHARACTERS)]
+_LOCAL_TIME = r"^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d)?)?$"
+Time = Annotated[str, msgspec.Meta(max_length=40, extra_json_schema={"pattern": _LOCAL_TIME})]
 FolderName = Annotated[str, msgspec.Meta(max_length=300)]
 Id = Annotated[str, msgspec.Meta(max_length=64)]
 

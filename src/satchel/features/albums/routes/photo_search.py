@@ -13,10 +13,14 @@ from satchel.features.albums.routes.photo_views import FoundPhotos, photo_column
 from satchel.features.albums.service import photo_search
 from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.photo_search import Circle, Wanted
-from satchel.kernel.errors import Invalid
 from satchel.kernel.names import folded
+from satchel.kernel.unfit import TextUnfit
 
 Text = Annotated[str, msgspec.Meta(max_length=200)]
+
+
+# What is over 90 or 180 degrees is `text-unfit`.
+_PLACE = r"^(-?\d{1,3}(\.\d+)?,-?\d{1,3}(\.\d+)?)?$"
 
 
 class PhotoSearchQuery(PageQuery, frozen=True, kw_only=True):
@@ -34,7 +38,7 @@ class PhotoSearchQuery(PageQuery, frozen=True, kw_only=True):
     camera: Text = ""
     type: MediaType | None = None
     favourite: bool = False
-    near: Annotated[str, msgspec.Meta(max_length=60)] = ""
+    near: Annotated[str, msgspec.Meta(max_length=60, extra_json_schema={"pattern": _PLACE})] = ""
     within_km: Annotated[float, msgspec.Meta(gt=0, le=20000)] = 10
 
 
@@ -77,5 +81,5 @@ def _circle(written: str, km: float) -> Circle:
     except ValueError:
         latitude = longitude = 1000.0
     if not (-90 <= latitude <= 90 and -180 <= longitude <= 180):
-        raise Invalid("Write a place as latitude and longitude, such as 48.85,2.35.", field="near")
+        raise TextUnfit("Write a place as latitude and longitude, such as 48.85,2.35.", field="near")
     return Circle(latitude, longitude, km)

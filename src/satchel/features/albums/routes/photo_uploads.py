@@ -12,8 +12,9 @@ from satchel.features.albums.service.media_add import Upload, keep_upload, keep_
 from satchel.features.albums.service.photo_quota import check_room
 from satchel.features.albums.service.photos_context import Photos
 from satchel.features.albums.service.upload_details import modified_of, sidecars_of, zone_of
-from satchel.kernel.errors import Invalid, SatchelError, Unauthenticated
+from satchel.kernel.errors import SatchelError, Unauthenticated
 from satchel.kernel.names import NAMELESS, clean_name, clean_path
+from satchel.kernel.unfit import TimeUnfit
 
 
 class PhotosDestination:
@@ -100,5 +101,5 @@ def _person(announced: Announced) -> Person:
 def _modified(details: Mapping[str, str]) -> float | None:
     moment = modified_of(details)
     if moment is None and details.get("modified"):
-        raise Invalid("`modified` must be a time such as 2024-01-31T12:00:00Z.", field="modified")
+        raise TimeUnfit("`modified` must be a time such as 2024-01-31T12:00:00Z.", field="modified")
     return moment

@@ -29,8 +29,8 @@ from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.library import open_library
 from satchel.features.albums.service.library_state import Library
 from satchel.features.albums.service.media_pin import find_item
-from satchel.kernel.errors import Invalid
 from satchel.kernel.ids import new_id
+from satchel.kernel.unfit import ChoiceUnfit
 from satchel.stores.patterns.idempotency_key import IdempotencyKey
 from satchel.stores.patterns.optimistic_update import optimistic_update
 from satchel.stores.ports.expressions import assign, attr, remove
@@ -216,7 +216,7 @@ async def _set_cover(albums: Albums, owner: Owner, album_id: AlbumId, cover: str
     if cover == library.album(album_id).cover:
         return
     if cover and (await find_item(albums, owner.owner, cover))["AlbumId"] != album_id:
-        raise Invalid("Choose a photo of this album.", field="cover")
+        raise ChoiceUnfit("Choose a photo of this album.", field="cover")
     shown = assign("Cover", MediaId(cover)) if cover else remove("Cover")
     update = ALBUM.update([shown], when=attr("PK").exists(), owner=owner.owner, album_id=album_id)
     await albums.tables.transact([library.changed(), update])

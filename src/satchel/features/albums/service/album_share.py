@@ -23,7 +23,7 @@ from satchel.features.albums.service.album_notify import tell_album
 from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.library import find_own, open_library, read_library
 from satchel.features.albums.service.library_state import Library, count_key
-from satchel.kernel.errors import Invalid
+from satchel.kernel.unfit import ChoiceUnfit
 from satchel.stores.patterns.optimistic_update import optimistic_update
 from satchel.stores.ports.expressions import attr
 from satchel.stores.ports.table import Check, Delete, Write
@@ -43,7 +43,7 @@ async def share(albums: Albums, owner: Owner, album_id: AlbumId, written: str, r
     """Let somebody see an album, or add to it. Repeated, it changes the role."""
     email = Email(albums.grants.address(written))
     if email == owner.email:
-        raise Invalid("This album is yours already. Enter somebody else's address.", field="email")
+        raise ChoiceUnfit("This album is yours already. Enter somebody else's address.", field="email")
     await albums.limits.shares.count(owner.owner)
     await _share(albums, owner, album_id, email, role)
     await tell_album(albums, owner.owner, album_id)

@@ -25,8 +25,8 @@ from satchel.features.albums.service.clock_moves import is_meant, pages_of_clock
 from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.library import find_own, open_library
 from satchel.features.albums.service.library_state import Library
-from satchel.kernel.errors import Invalid
 from satchel.kernel.ids import new_id
+from satchel.kernel.unfit import CombinationUnfit, TimeUnfit
 from satchel.stores.patterns.optimistic_update import optimistic_update
 from satchel.stores.ports.expressions import assign, attr
 from satchel.stores.ports.table import Item, Write
@@ -162,9 +162,9 @@ async def _act(albums: Albums, owner: Owner, wanted: Correction, version: int) -
     if scope.album_id:
         await find_own(albums, owner.owner, scope.album_id)
     elif not (scope.first and scope.end):
-        raise Invalid("Name an album, or a first and a last day.", field="album_id")
+        raise CombinationUnfit("Name an album, or a first and a last day.", field="album_id")
     if abs(wanted.shift_seconds) > MAX_SHIFT.total_seconds():
-        raise Invalid("This is more than a clock can be wrong.", field="shift_seconds")
+        raise TimeUnfit("This is more than a clock can be wrong.", field="shift_seconds")
     fix = ClockFix(
         make=wanted.make,
         model=wanted.model,
@@ -227,7 +227,7 @@ async def _preview(albums: Albums, library: Library, act: ActRow) -> ClockPlan:
         try:
             after = shifted_time(before, act.clock.shift_seconds)
         except OverflowError as error:
-            raise Invalid("Some photos would be before or after all years.", field="shift_seconds") from error
+            raise TimeUnfit("Some photos would be before or after all years.", field="shift_seconds") from error
         plan.medias += 1
         plan.first, plan.last = min(plan.first, before), max(plan.last, before)
         plan.new_first, plan.new_last = min(plan.new_first, after), max(plan.new_last, after)

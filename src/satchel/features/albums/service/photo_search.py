@@ -12,8 +12,9 @@ from satchel.features.albums.records import ALBUM_INDEX, AlbumRow
 from satchel.features.albums.service.album_list import Person, find_album, visible_albums
 from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.media_moves import partition
-from satchel.kernel.errors import Invalid
+from satchel.kernel.errors import CursorInvalid
 from satchel.kernel.names import folded
+from satchel.kernel.unfit import TextUnfit
 from satchel.stores.ports.table import Item, Range
 
 # How many photos one request looks at, and in how many albums. The cursor leads to the rest.
@@ -88,7 +89,7 @@ class Found:
 def words_of(query: str) -> list[str]:
     words = folded(query).split()
     if len(words) > MAX_WORDS:
-        raise Invalid(f"Search for at most {MAX_WORDS} words.", field="q")
+        raise TextUnfit(f"Search for at most {MAX_WORDS} words.", field="q")
     return words
 
 
@@ -167,7 +168,9 @@ def _opened(cursor: str) -> _Position:
     try:
         return msgspec.json.decode(cursor, type=_Position)
     except msgspec.DecodeError as error:
-        raise Invalid("This cursor is not from this search. Search from the beginning.", field="cursor") from error
+        raise CursorInvalid(
+            "This cursor is not from this search. Search from the beginning.", field="cursor"
+        ) from error
 
 
 def _closed(here: _Position, before: str) -> str:

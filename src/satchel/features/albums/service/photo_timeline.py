@@ -9,7 +9,7 @@ from satchel.features.albums.count_records import DAY, DayRow
 from satchel.features.albums.media_records import TIMELINE
 from satchel.features.albums.model import LocalTime, OwnerId
 from satchel.features.albums.service.context import Albums
-from satchel.kernel.errors import Invalid
+from satchel.kernel.errors import CursorInvalid
 from satchel.stores.ports.table import Item, Range
 
 MAX_PAGE = 1000
@@ -82,4 +82,6 @@ def _position(cursor: str) -> _Position:
     try:
         return msgspec.json.decode(cursor, type=_Position)
     except msgspec.DecodeError as error:
-        raise Invalid("This cursor is not from this list. Read the list from the beginning.", field="cursor") from error
+        raise CursorInvalid(
+            "This cursor is not from this list. Read the list from the beginning.", field="cursor"
+        ) from error

@@ -16,7 +16,7 @@ from satchel.features.albums.service.album_list import Person, shared_albums
 from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.media_moves import partition
 from satchel.features.albums.service.photo_timeline import TimelinePage, list_days, years_of
-from satchel.kernel.errors import Invalid
+from satchel.kernel.errors import CursorInvalid
 from satchel.stores.ports.table import Item, Range
 
 # Each album is read in pieces of this size, so that one of many costs little.
@@ -134,4 +134,6 @@ def _opened(cursor: str) -> _Position:
     try:
         return msgspec.json.decode(cursor, type=_Position)
     except msgspec.DecodeError as error:
-        raise Invalid("This cursor is not from this list. Read the list from the beginning.", field="cursor") from error
+        raise CursorInvalid(
+            "This cursor is not from this list. Read the list from the beginning.", field="cursor"
+        ) from error

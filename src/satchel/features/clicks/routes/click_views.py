@@ -5,11 +5,21 @@ from typing import Annotated
 import msgspec
 
 from satchel.edge.api.endpoints import Body
-from satchel.features.clicks.model import Recorded
+from satchel.edge.api.fields import TimeWithZone
+from satchel.features.clicks.model import (
+    MAX_COUNT,
+    MAX_ID_CHARACTERS,
+    MAX_KEY_CHARACTERS,
+    MAX_LABEL_CHARACTERS,
+    Recorded,
+)
 from satchel.features.clicks.records import ClickRow
 from satchel.kernel.counted import Kind
 from satchel.stores.ports.table import Item
 from satchel.stores.schema import RecordPage
+
+Who = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_ID_CHARACTERS)]
+Label = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_LABEL_CHARACTERS)]
 
 
 class ClickBody(Body, frozen=True, kw_only=True, rename="camel"):
@@ -19,20 +29,20 @@ class ClickBody(Body, frozen=True, kw_only=True, rename="camel"):
     stands. `target` is the id of a link of yours. Sent again with the same `key`, it is the same click.
     """
 
-    user_id: str | None = None
-    create_date_time: str | None = None
-    click_count: int = 1
+    user_id: Who | None = None
+    create_date_time: TimeWithZone | None = None
+    click_count: Annotated[int, msgspec.Meta(ge=1, le=MAX_COUNT)] = 1
     kind: Kind = "press"
     target: Annotated[str, msgspec.Meta(min_length=1, max_length=64)] | None = None
-    label: str | None = None
-    key: str | None = None
+    label: Label | None = None
+    key: Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_KEY_CHARACTERS)] | None = None
 
 
 class PressBody(Body, frozen=True, kw_only=True, rename="camel"):
     """Whose press it is, if not yours, and what they stay off today."""
 
-    user_id: str | None = None
-    social_media_type: str
+    user_id: Who | None = None
+    social_media_type: Label
 
 
 class RecordedView(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from datetime import date
-from typing import Annotated
 
 import msgspec
 from starlette.requests import Request
 
-from satchel.edge.api.endpoints import Body, PageQuery, Router
-from satchel.edge.http.callers import Admin, Guest, Member
+from satchel.edge.api.endpoints import Body, PageQuery, Reply, Router
+from satchel.edge.api.fields import TimeWithZone
+from satchel.edge.http.callers import Admin, Guest, Member, Stranger
 from satchel.edge.http.request_context import Client
 from satchel.features.clicks.model import (
     MAX_CLICKS_AT_ONCE,
@@ -32,6 +32,7 @@ from satchel.features.clicks.routes.click_views import (
     PressView,
     RecordedClicksView,
     StatView,
+    Who,
     clicks_view,
     recorded_view,
     stat_view,
@@ -41,7 +42,8 @@ from satchel.features.clicks.service import click_list
 from satchel.features.clicks.service.click_erase import erase_person
 from satchel.features.clicks.service.click_record import Poster, check_about, post
 from satchel.features.clicks.service.context import Clicks
-from satchel.kernel.errors import Conflict, Forbidden, Invalid, TooLarge, TooMany, Unavailable
+from satchel.kernel.errors import Conflict, Forbidden, TooLarge, TooMany, Unauthenticated, Unavailable
+from satchel.kernel.unfit import CombinationUnfit
 
 IDEMPOTENCY_KEY = "Idempotency-Key"
 _REFUSALS = (
@@ -56,15 +58,13 @@ _REFUSALS = (
     TooMany,
 )
 
-Time = Annotated[str, msgspec.Meta(max_length=64)]
-
 
 class ClicksQuery(PageQuery, frozen=True, kw_only=True):
     """Whose clicks, if not yours, and from when to when, both included."""
 
-    user_id: str | None = msgspec.field(name="userId", default=None)
-    first: Time | None = msgspec.field(name="from", default=None)
-    last: Time | None = msgspec.field(name="to", default=None)
+    user_id: Who | None = msgspec.field(name="userId", default=None)
+    first: TimeWithZone | None = msgspec.field(name="from", default=None)
+    last: TimeWithZone | None = msgspec.field(name="to", default=None)
 
 
 class RebuildBody(Body, frozen=True, kw_only=True):
@@ -220,4 +220,4 @@ def _period(body: RebuildBody) -> Period:
         return Period.of_day(body.day)
     if body.month is not None and body.day is None:
         return Period.of_month(*map(int, body.month.split("-")))
-    raise Invalid("Send either a day, such as 2025-10-02, or a month, such as 2025-10.")
+    raise CombinationUnfit("Send either a day, such as 2025-10-02, or a month, such as 2025-10.")

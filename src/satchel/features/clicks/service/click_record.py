@@ -26,7 +26,8 @@ from satchel.features.clicks.service.context import ClickLog, Clicks, Recorder
 from satchel.features.clicks.service.embedded.recorder import EmbeddedRecorder
 from satchel.features.clicks.service.streamed.recorder import StreamedRecorder
 from satchel.kernel.clock import Clock
-from satchel.kernel.errors import Forbidden, Invalid
+from satchel.kernel.errors import Forbidden
+from satchel.kernel.unfit import CombinationUnfit, TextUnfit
 from satchel.stores.ports.bulk import BulkWrites
 from satchel.stores.ports.ephemeral import Ephemeral
 from satchel.stores.ports.expressions import attr
@@ -83,7 +84,7 @@ async def record(clicks: Clicks, new: Sequence[NewClick]) -> list[Recorded]:
     With idempotency keys it can be repeated until it succeeds.
     """
     if len(new) > MAX_CLICKS_AT_ONCE:
-        raise Invalid(f"At most {MAX_CLICKS_AT_ONCE} clicks can be sent at once. Send several lists.")
+        raise CombinationUnfit(f"At most {MAX_CLICKS_AT_ONCE} clicks can be sent at once. Send several lists.")
     now = int(clicks.clock() * 1000)
     times = [_checked(click, now) for click in new]
     return await clicks.recorder.record(new, times) if new else []
@@ -107,9 +108,11 @@ def check_about(poster: Poster, *user_ids: str) -> None:
 async def _check_guest(clicks: Clicks, address: str, asked: Sequence[NewClick]) -> None:
     """Anybody can be any number of guests, so each click of one counts once, and each network has so many a day."""
     if any(click.count != 1 for click in asked):
-        raise Invalid("A click of a guest counts once. Leave clickCount out, or sign in.", field="clickCount")
+        raise CombinationUnfit("A click of a guest counts once. Leave clickCount out, or sign in.", field="clickCount")
     if len(asked) > MAX_GUEST_CLICKS_AT_ONCE:
-        raise Invalid(f"Guests can send {MAX_GUEST_CLICKS_AT_ONCE} clicks at once. Send several lists, or sign in.")
+        raise CombinationUnfit(
+            f"Guests can send {MAX_GUEST_CLICKS_AT_ONCE} clicks at once. Send several lists, or sign in."
+        )
     await clicks.calls.count_guest(address, len(asked))
 
 
@@ -124,7 +127,7 @@ def _checked(click: NewClick, now: int) -> int:
     """When the click happened, in milliseconds since 1970. The recorder refuses what is new and comes too late."""
     check_id(click.user_id)
     if not 1 <= click.count <= MAX_COUNT:
-        raise Invalid(f"clickCount has to be a number from 1 to {MAX_COUNT}.", field="clickCount")
+        raise TextUnfit(f"clickCount has to be a number from 1 to {MAX_COUNT}.", field="clickCount")
     if click.key is not None:
         check_text("A key", click.key, MAX_KEY_CHARACTERS)
     if click.label is not None:

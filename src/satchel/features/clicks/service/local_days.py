@@ -20,7 +20,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from satchel.features.clicks.service.counts import Sum, quarter_period, read_sums
 from satchel.kernel.clock import iso
-from satchel.kernel.errors import Invalid
+from satchel.kernel.unfit import ChoiceUnfit
 from satchel.stores.ports.table import Tables
 
 QUARTER_SECONDS = 15 * 60
@@ -62,7 +62,7 @@ def find_zone(name: str) -> ZoneInfo:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
         # OSError: the name is that of a folder. ValueError: it is a path that leads out of the zones.
-        raise Invalid(
+        raise ChoiceUnfit(
             f"There is no time zone called {name!r}. Use a name such as Europe/Vienna.", field="zone"
         ) from None
 

@@ -38,7 +38,8 @@ from satchel.features.clicks.service.local_days import (
 )
 from satchel.features.clicks.service.unique_people import FEW_CLICKS_READ, count_people, people_of_scopes
 from satchel.kernel.clock import iso
-from satchel.kernel.errors import Forbidden, Invalid, NotFound
+from satchel.kernel.errors import Forbidden, NotFound
+from satchel.kernel.unfit import TimeUnfit
 
 MOST_DAYS = 400
 MOST_MONTHS = 400
@@ -119,7 +120,7 @@ def days_between(first: date, last: date, zone: ZoneInfo) -> list[LocalDay]:
     check_day(first, "from")
     check_day(last, "to")
     if not 0 <= (last - first).days < MOST_DAYS:
-        raise Invalid(f"Ask for 1 to {MOST_DAYS} days, from the first to the last.", field="from")
+        raise TimeUnfit(f"Ask for 1 to {MOST_DAYS} days, from the first to the last.", field="from")
     return local_days(first, last, zone)
 
 
@@ -213,7 +214,7 @@ def months_before(month: str, number: int) -> str:
 def _months(first: str, last: str) -> list[str]:
     begin, end = (_number_of(month) for month in (first, last))
     if not 0 <= end - begin < MOST_MONTHS:
-        raise Invalid(f"Ask for 1 to {MOST_MONTHS} months, from the first to the last.", field="from")
+        raise TimeUnfit(f"Ask for 1 to {MOST_MONTHS} months, from the first to the last.", field="from")
     return [_month_name(number) for number in range(begin, end + 1)]
 
 

@@ -31,7 +31,8 @@ from satchel.features.drop.routes.views import (
 )
 from satchel.features.drop.service import drop_door, session_knock
 from satchel.features.drop.service.context import Drop
-from satchel.kernel.errors import Conflict, Forbidden, Invalid, TooMany
+from satchel.kernel.errors import Conflict, Forbidden, TooMany
+from satchel.kernel.unfit import CombinationUnfit
 
 T = TypeVar("T")
 
@@ -101,7 +102,7 @@ def _verdict(body: DoorVerdict) -> session_knock.Verdict | session_knock.Refused
         case DoorVerdict(tag=None, sealed=None, refused=refused) if refused is not None:
             return session_knock.Refused(refused)
         case _:
-            raise Invalid("Send either `tag` and `sealed`, or `refused`.", field="refused")
+            raise CombinationUnfit("Send either `tag` and `sealed`, or `refused`.", field="refused")
 
 
 async def _while_there(request: Request, work: Coroutine[Any, Any, T]) -> T:

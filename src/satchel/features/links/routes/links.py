@@ -15,6 +15,10 @@ from satchel.features.links.model import (
     MAX_BYTES,
     MAX_DOWNLOADS,
     MAX_ID_CHARACTERS,
+    MAX_NAME_CHARACTERS,
+    MAX_NOTE_CHARACTERS,
+    MAX_PASSWORD_CHARACTERS,
+    MIN_PASSWORD_CHARACTERS,
     LinkKeyReused,
     LinkRevoked,
     LinkUnknown,
@@ -28,8 +32,16 @@ from satchel.features.links.service.context import Links
 from satchel.kernel.errors import NotFound
 from satchel.kernel.linked import ThingKind
 
-# Far more than is allowed, so that the error is our own sentence and not a generic one about length.
-Words = Annotated[str, msgspec.Meta(max_length=10_000)]
+LinkName = Annotated[str, msgspec.Meta(max_length=MAX_NAME_CHARACTERS)]
+Note = Annotated[str, msgspec.Meta(max_length=MAX_NOTE_CHARACTERS)]
+# An empty one is none.
+NewPassword = Annotated[
+    str,
+    msgspec.Meta(
+        max_length=MAX_PASSWORD_CHARACTERS, extra_json_schema={"pattern": f"^(.{{{MIN_PASSWORD_CHARACTERS},}})?$"}
+    ),
+]
+# Capital letters are taken for small ones, and two hyphens in a row are `text-unfit`.
 Moment = Annotated[datetime, msgspec.Meta(tz=True)]
 Downloads = Annotated[int, msgspec.Meta(ge=1, le=MAX_DOWNLOADS)]
 Bytes = Annotated[int, msgspec.Meta(ge=1, le=MAX_BYTES)]
@@ -50,9 +62,9 @@ class NewLink(Body, frozen=True, kw_only=True):
     """
 
     thing: ThingToLink
-    name: Words = ""
-    note: Words = ""
-    password: Words | None = None
+    name: LinkName = ""
+    note: Note = ""
+    password: NewPassword | None = None
     expires_at: Moment | None = None
     downloads: Downloads | None = None
     max_bytes: Bytes | None = None
@@ -63,9 +75,9 @@ class LinkChange(Body, frozen=True, kw_only=True):
     """What to change. null removes a condition. `badge` is whether there is a public counter."""
 
     paused: bool | UnsetType = UNSET
-    name: Words | UnsetType = UNSET
-    note: Words | UnsetType = UNSET
-    password: Words | UnsetType | None = UNSET
+    name: LinkName | UnsetType = UNSET
+    note: Note | UnsetType = UNSET
+    password: NewPassword | UnsetType | None = UNSET
     expires_at: Moment | UnsetType | None = UNSET
     downloads: Downloads | UnsetType | None = UNSET
     max_bytes: Bytes | UnsetType | None = UNSET

@@ -22,6 +22,7 @@ from satchel.kernel.clock import iso
 from satchel.kernel.errors import Invalid, NotFound
 from satchel.kernel.ids import new_id
 from satchel.kernel.linked import ThingKind, ThingLinked
+from satchel.kernel.unfit import CombinationUnfit, TimeUnfit
 from satchel.stores.patterns.idempotency_key import IdempotencyKey
 from satchel.stores.patterns.optimistic_update import NEW
 from satchel.stores.ports.table import TransactionCancelled
@@ -108,25 +109,25 @@ def check_end(links: Links, moment: float) -> str:
     if moment == NEVER:
         return ""
     if not now < moment <= now + LONGEST_LIFE.total_seconds():
-        raise Invalid("Choose a time in the future, within a hundred years.", field="expires_at")
+        raise TimeUnfit("Choose a time in the future, within a hundred years.", field="expires_at")
     return iso(moment)
 
 
 def check_downloads(kind: ThingKind, downloads: int) -> int:
     if downloads and kind not in DOWNLOADABLE:
-        raise Invalid("Only links to files, folders and albums can have a download limit.", field="downloads")
+        raise CombinationUnfit("Only links to files, folders and albums can have a download limit.", field="downloads")
     return downloads
 
 
 def check_max_bytes(kind: ThingKind, max_bytes: int) -> int:
     if max_bytes and kind not in ("request", "album"):
-        raise Invalid("Only a link that asks for files can have a size limit.", field="max_bytes")
+        raise CombinationUnfit("Only a link that asks for files can have a size limit.", field="max_bytes")
     return max_bytes
 
 
 def check_may_add(kind: ThingKind, *, may_add: bool) -> bool:
     if may_add and kind != "album":
-        raise Invalid(
+        raise CombinationUnfit(
             "Only to albums can visitors add photos. To ask for other files, link to a folder.", field="may_add"
         )
     return may_add

@@ -16,7 +16,7 @@ from satchel.kernel.errors import TooMany
 class Saying(Body, frozen=True, kw_only=True):
     """A message to send."""
 
-    text: Annotated[str, msgspec.Meta(max_length=MAX_TEXT_CHARACTERS)]
+    text: Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_TEXT_CHARACTERS)]
 
 
 class ChatQuery(Query, frozen=True, kw_only=True):

@@ -10,15 +10,26 @@ from starlette.responses import Response
 
 from satchel.edge.api.addresses import Addresses
 from satchel.edge.api.endpoints import Body, Router
+from satchel.edge.api.fields import TimeWithZone
 from satchel.edge.http.callers import Guest, Member
-from satchel.features.rooms.model import DEFAULT_LIFE, LONGEST_LIFE, Admits, NotInARoom, PersonId, RoomId, TooManyRooms
+from satchel.features.rooms.model import (
+    DEFAULT_LIFE,
+    LONGEST_LIFE,
+    MAX_TITLE_CHARACTERS,
+    Admits,
+    NotInARoom,
+    PersonId,
+    RoomId,
+    TooManyRooms,
+)
 from satchel.features.rooms.records import RoomRow
 from satchel.features.rooms.routes.views import RoomView, link_to, person_id_of, person_of, room_view
 from satchel.features.rooms.service import room_close, room_code, room_join, room_open, room_show
 from satchel.features.rooms.service.context import Rooms
-from satchel.kernel.errors import Forbidden, Invalid, NotFound
+from satchel.kernel.errors import Forbidden, NotFound
+from satchel.kernel.unfit import TimeUnfit
 
-Title = Annotated[str, msgspec.Meta(max_length=200)]
+Title = Annotated[str, msgspec.Meta(max_length=MAX_TITLE_CHARACTERS)]
 HOUR = timedelta(hours=1)
 # Our page shows it as an image. Opened by itself, it cannot run a script either.
 _QR_HEADERS = {"cache-control": "private, no-cache", "content-security-policy": "sandbox; default-src 'none'"}
@@ -38,7 +49,7 @@ class RoomPatch(Body, frozen=True, kw_only=True):
     name: Title | None = None
     locked: bool | None = None
     admits: Admits | None = None
-    expires_at: Annotated[str, msgspec.Meta(max_length=64)] | None = None
+    expires_at: TimeWithZone | None = None
 
 
 class OwnedRoom(msgspec.Struct, frozen=True, kw_only=True):
@@ -142,7 +153,7 @@ def _moment(written: str) -> float:
     except ValueError:
         moment = None
     if moment is None or moment.tzinfo is None:
-        raise Invalid("`expires_at` must be a time such as 2030-01-31T12:00:00Z.", field="expires_at")
+        raise TimeUnfit("`expires_at` must be a time such as 2030-01-31T12:00:00Z.", field="expires_at")
     return moment.timestamp()
 
 

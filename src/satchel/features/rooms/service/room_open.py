@@ -25,6 +25,7 @@ from satchel.kernel.clock import iso
 from satchel.kernel.errors import Invalid, Unavailable
 from satchel.kernel.ids import new_id
 from satchel.kernel.suspended import PersonSuspended
+from satchel.kernel.unfit import TimeUnfit
 from satchel.stores.ports.ephemeral import (
     Command,
     Delete,
@@ -133,5 +134,5 @@ async def lock_rooms_of(rooms: Rooms, suspended: PersonSuspended) -> None:
 def _end(rooms: Rooms, moment: float) -> str:
     now = rooms.clock()
     if not now < moment <= now + LONGEST_LIFE.total_seconds():
-        raise Invalid(f"Choose a time within the next {LONGEST_LIFE.days} days.", field="expires_at")
+        raise TimeUnfit(f"Choose a time within the next {LONGEST_LIFE.days} days.", field="expires_at")
     return iso(moment)

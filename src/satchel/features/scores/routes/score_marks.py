@@ -21,7 +21,7 @@ from satchel.features.scores.model import (
     TooManyLayers,
     TooManyMarks,
 )
-from satchel.features.scores.routes.scores import Anybody, Number, Words, viewer_of
+from satchel.features.scores.routes.scores import Anybody, Number, PartName, viewer_of
 from satchel.features.scores.routes.views import LayerView, ScoreMarks, layer_views, mark_views, name_of
 from satchel.features.scores.service import layer_change, mark_change, score_presence
 from satchel.features.scores.service.context import Scores
@@ -46,14 +46,14 @@ class MarksQuery(Query, frozen=True, kw_only=True):
 class LayerBody(Body, frozen=True, kw_only=True):
     """A new layer, for one part or for all."""
 
-    name: Words
+    name: PartName
     part_id: Number | None = None
 
 
 class LayerPatchBody(Body, frozen=True, kw_only=True):
     """What to change of a layer."""
 
-    name: Words | None = None
+    name: PartName | None = None
     published: bool | None = None
     part_id: Number | UnsetType | None = UNSET
 

@@ -3,6 +3,7 @@
 import msgspec
 
 from satchel.edge.api.endpoints import Body, Router
+from satchel.edge.api.fields import EmailAddress
 from satchel.edge.http.callers import Member
 from satchel.features.scores.model import ScoreUnknown, SharedRole, TooManySharers
 from satchel.features.scores.routes.scores import viewer_of
@@ -43,12 +44,12 @@ def routes(scores: Scores) -> Router:
         return ScoreShareList([share_view(each) for each in shares])
 
     @router.put("/scores/{score_id}/shares/{email}", raises=(ScoreUnknown, Forbidden, TooManySharers, TooMany))
-    async def share_score(member: Member, score_id: str, email: str, body: ScoreShareBody) -> ScoreShareView:
+    async def share_score(member: Member, score_id: str, email: EmailAddress, body: ScoreShareBody) -> ScoreShareView:
         """Share a score of yours with an e-mail address, with or without an account; or change the role."""
         return share_view(await score_share.share_score(scores, viewer_of(member), score_id, email, body.role))
 
     @router.delete("/scores/{score_id}/shares/{email}", raises=(ScoreUnknown, Forbidden))
-    async def stop_sharing_score(member: Member, score_id: str, email: str) -> None:
+    async def stop_sharing_score(member: Member, score_id: str, email: EmailAddress) -> None:
         """Stop sharing a score of yours with an address."""
         await score_share.stop_share(scores, viewer_of(member), score_id, email)
 

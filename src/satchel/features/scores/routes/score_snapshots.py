@@ -20,7 +20,7 @@ from satchel.features.scores.model import (
     read_id,
 )
 from satchel.features.scores.routes.score_etag import ANSWERS, SENDS, etag_of
-from satchel.features.scores.routes.scores import Anybody, Words, score_reply, viewer_of
+from satchel.features.scores.routes.scores import Anybody, PartName, score_reply, viewer_of
 from satchel.features.scores.routes.views import (
     ScoreView,
     SnapshotView,
@@ -43,7 +43,7 @@ Moment = Annotated[str, msgspec.Meta(max_length=64)]
 class SnapshotBody(Body, frozen=True, kw_only=True):
     """What to call it."""
 
-    name: Words
+    name: PartName
 
 
 class CompareQuery(Query, frozen=True, kw_only=True):

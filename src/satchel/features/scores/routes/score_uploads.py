@@ -29,8 +29,9 @@ from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.item_add import ItemUpload
 from satchel.features.scores.service.score_create import NewScore
 from satchel.features.scores.service.score_find import Viewer, find_score
-from satchel.kernel.errors import Forbidden, Invalid, Unauthenticated
+from satchel.kernel.errors import Forbidden, Unauthenticated
 from satchel.kernel.names import NAMELESS, clean_name
+from satchel.kernel.unfit import ChoiceUnfit
 
 _EXTENSION = re.compile(r"\.[A-Za-z0-9]{1,8}$")
 _BETWEEN_WORDS = re.compile(r"[_\s]+")
@@ -60,7 +61,7 @@ class ScoresDestination:
     async def admit(self, announced: Announced) -> None:
         callers.admit(announced.owner, (Member,))
         if announced.details.get("page", "append") not in ("append", "none"):
-            raise Invalid("`page` must be `append` or `none`.", field="page")
+            raise ChoiceUnfit("`page` must be `append` or `none`.", field="page")
         owner = await self._owner(announced)
         usage = await score_list.usage_of(self._scores, owner)
         most = self._scores.most_bytes

@@ -10,6 +10,15 @@ from satchel.edge.api.endpoints import Body, Query, Reply, Router
 from satchel.edge.api.idempotency_key import idempotency_key_of
 from satchel.edge.http.callers import Guest, Member, Stranger
 from satchel.features.scores.model import (
+    MAX_DESCRIPTION,
+    MAX_JUMPS,
+    MAX_MOVEMENTS,
+    MAX_PAGE_NAME,
+    MAX_PAGES,
+    MAX_PARTS,
+    MAX_TAG,
+    MAX_TAGS,
+    MAX_TITLE,
     Access,
     Email,
     EtagMissing,
@@ -48,8 +57,13 @@ from satchel.kernel.errors import Forbidden
 Words = Annotated[str, msgspec.Meta(max_length=10_000)]
 Id = Annotated[str, msgspec.Meta(max_length=64)]
 Number = Annotated[int, msgspec.Meta(ge=0, le=2**31)]
-Tags = Annotated[list[Words], msgspec.Meta(max_length=1000)]
-PageIds = Annotated[list[Number], msgspec.Meta(max_length=1000)]
+Title = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_TITLE)]
+Composer = Annotated[str, msgspec.Meta(max_length=MAX_TITLE)]
+Description = Annotated[str, msgspec.Meta(max_length=MAX_DESCRIPTION)]
+PageName = Annotated[str, msgspec.Meta(max_length=MAX_PAGE_NAME)]
+PartName = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_PAGE_NAME)]
+Tags = Annotated[list[Annotated[str, msgspec.Meta(max_length=MAX_TAG)]], msgspec.Meta(max_length=MAX_TAGS)]
+PageIds = Annotated[list[Number], msgspec.Meta(max_length=MAX_PAGES)]
 Anybody = Stranger | Guest | Member
 CHANGES = (ScoreUnknown, Forbidden, EtagMissing, ScoreChanged, ScoreLocked)
 
@@ -71,9 +85,9 @@ class ScoreQuery(Query, frozen=True, kw_only=True):
 class ScoreBody(Body, frozen=True, kw_only=True):
     """A new score. It is private unless you say otherwise."""
 
-    title: Words
-    composer: Words = ""
-    description: Words = ""
+    title: Title
+    composer: Composer = ""
+    description: Description = ""
     tags: Tags = msgspec.field(default_factory=list[str])
     access: Access = "private"
 
@@ -81,14 +95,14 @@ class ScoreBody(Body, frozen=True, kw_only=True):
 class MovementBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Where a movement begins."""
 
-    name: Words
+    name: PartName
     page_id: Number
 
 
 class PartBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A part. A new one has no id. Without pages, it plays from all."""
 
-    name: Words
+    name: PartName
     part_id: Number | None = None
     page_ids: PageIds = msgspec.field(default_factory=list[int])
 
@@ -107,14 +121,14 @@ class JumpBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 class ScorePatchBody(Body, frozen=True, kw_only=True):
     """What to change. Lists replace those of before. Only the owner changes the access."""
 
-    title: Words | None = None
-    composer: Words | None = None
-    description: Words | None = None
+    title: Title | None = None
+    composer: Composer | None = None
+    description: Description | None = None
     tags: Tags | None = None
     access: Access | None = None
-    movements: Annotated[list[MovementBody], msgspec.Meta(max_length=1000)] | None = None
-    parts: Annotated[list[PartBody], msgspec.Meta(max_length=1000)] | None = None
-    jumps: Annotated[list[JumpBody], msgspec.Meta(max_length=1000)] | None = None
+    movements: Annotated[list[MovementBody], msgspec.Meta(max_length=MAX_MOVEMENTS)] | None = None
+    parts: Annotated[list[PartBody], msgspec.Meta(max_length=MAX_PARTS)] | None = None
+    jumps: Annotated[list[JumpBody], msgspec.Meta(max_length=MAX_JUMPS)] | None = None
 
 
 class PageBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -122,7 +136,7 @@ class PageBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     item_id: Id
     page_id: Number | None = None
-    name: Words | None = None
+    name: PageName | None = None
     rotation: Rotation | None = None
 
 

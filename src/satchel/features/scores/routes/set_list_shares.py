@@ -1,6 +1,7 @@
 """Who reads a set list: share, stop sharing, list, leave."""
 
 from satchel.edge.api.endpoints import Router
+from satchel.edge.api.fields import EmailAddress
 from satchel.edge.http.callers import Member
 from satchel.features.scores.model import SetListUnknown, TooManySharers
 from satchel.features.scores.routes.score_shares import ScoreShareList, ScoreShareView, share_view
@@ -20,12 +21,12 @@ def routes(scores: Scores) -> Router:
         return ScoreShareList([share_view(each) for each in shares])
 
     @router.put("/set-lists/{list_id}/shares/{email}", raises=(SetListUnknown, Forbidden, TooManySharers, TooMany))
-    async def share_set_list(member: Member, list_id: str, email: str) -> ScoreShareView:
+    async def share_set_list(member: Member, list_id: str, email: EmailAddress) -> ScoreShareView:
         """Share a set list of yours with an e-mail address. It shows them those scores that they may read."""
         return share_view(await set_list_share.share_set_list(scores, viewer_of(member), list_id, email))
 
     @router.delete("/set-lists/{list_id}/shares/{email}", raises=(SetListUnknown, Forbidden))
-    async def stop_sharing_set_list(member: Member, list_id: str, email: str) -> None:
+    async def stop_sharing_set_list(member: Member, list_id: str, email: EmailAddress) -> None:
         """Stop sharing a set list of yours with an address."""
         await set_list_share.stop_share(scores, viewer_of(member), list_id, email)
 

@@ -14,6 +14,8 @@ from satchel.edge.files.streamed_file import StreamedFile
 from satchel.edge.http.callers import Member
 from satchel.features.scores.layout import MAX_TRANSPOSE
 from satchel.features.scores.model import (
+    MAX_ENTRIES,
+    MAX_ENTRY_NOTES,
     EtagMissing,
     ScoreUnknown,
     SetListChanged,
@@ -24,7 +26,7 @@ from satchel.features.scores.model import (
 )
 from satchel.features.scores.routes.score_etag import ANSWERS, SENDS, etag_of, headers_of
 from satchel.features.scores.routes.score_export import in_place
-from satchel.features.scores.routes.scores import Id, PageIds, Words, viewer_of
+from satchel.features.scores.routes.scores import Description, Id, PageIds, Title, viewer_of
 from satchel.features.scores.routes.views import name_of, time_of
 from satchel.features.scores.service import set_list_change
 from satchel.features.scores.service.context import Scores
@@ -44,12 +46,14 @@ from satchel.kernel.errors import Forbidden
 from satchel.media.export_file import ExportTooLarge
 from satchel.media.score_pages import PagesRefused
 
+EntryNotes = Annotated[str, msgspec.Meta(max_length=MAX_ENTRY_NOTES)]
+
 
 class SetListEntryBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A score that is played. Without pages, all are; a page may come more than once. Engraved music is transposed."""
 
     score_id: Id
-    notes: Words = ""
+    notes: EntryNotes = ""
     page_ids: PageIds = msgspec.field(default_factory=list[int])
     transpose: Annotated[int, msgspec.Meta(ge=-MAX_TRANSPOSE, le=MAX_TRANSPOSE)] = 0
 
@@ -57,9 +61,9 @@ class SetListEntryBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
 class SetListBody(Body, frozen=True, kw_only=True):
     """All of a set list, with its entries in their order."""
 
-    name: Words
-    notes: Words = ""
-    entries: Annotated[list[SetListEntryBody], msgspec.Meta(max_length=1000)] = msgspec.field(
+    name: Title
+    notes: Description = ""
+    entries: Annotated[list[SetListEntryBody], msgspec.Meta(max_length=MAX_ENTRIES)] = msgspec.field(
         default_factory=list[SetListEntryBody]
     )
 

@@ -16,7 +16,8 @@ from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.mark_read import all_marks, may_see
 from satchel.features.scores.service.score_find import Found, Viewer, find_score, read_whole
 from satchel.features.scores.service.score_news import news_of
-from satchel.kernel.errors import Forbidden, Invalid
+from satchel.kernel.errors import Forbidden
+from satchel.kernel.unfit import ChoiceUnfit
 from satchel.stores.patterns.optimistic_update import optimistic_update
 from satchel.stores.ports.expressions import add, attr
 from satchel.stores.ports.table import Write
@@ -123,4 +124,4 @@ def layer_key(layer_id: int) -> str:
 
 def _check_part(found: Found, part_id: int | None) -> None:
     if part_id is not None and all(part.part_id != part_id for part in found.extra.parts):
-        raise Invalid("This score has no such part.", field="part_id")
+        raise ChoiceUnfit("This score has no such part.", field="part_id")

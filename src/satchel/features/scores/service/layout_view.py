@@ -22,6 +22,7 @@ from satchel.features.scores.service.page_set import read_items
 from satchel.features.scores.service.page_source import ENGRAVED, SourcePage, source_pages
 from satchel.features.scores.service.score_find import NOBODY, Found, Viewer
 from satchel.kernel.errors import Invalid
+from satchel.kernel.unfit import ChoiceUnfit
 from satchel.media.score_map import BarPlace
 
 replace = msgspec.structs.replace
@@ -223,7 +224,7 @@ async def lay_out(scores: Scores, found: Found, choice: LayoutChoice, viewer: Vi
     plain.check_shown()
     parts = imported[0][1].map.parts
     if choice.part > len(parts):
-        raise Invalid(f"This music has {len(parts)} parts. Choose one of them.", field="part")
+        raise ChoiceUnfit(f"This music has {len(parts)} parts. Choose one of them.", field="part")
     sources: list[_Source] = []
     for entry, layout in imported:
         number = _part_in(layout.map.parts, parts, choice.part)

@@ -21,7 +21,7 @@ from satchel.features.scores.records import PageEntry, ScoreExtraRow
 from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.score_change import Changed, check_state, write_changed
 from satchel.features.scores.service.score_find import Found, Viewer, find_score, unknown
-from satchel.kernel.errors import Invalid
+from satchel.kernel.unfit import CombinationUnfit
 from satchel.stores.patterns.optimistic_update import optimistic_update
 from satchel.stores.ports.expressions import attr
 from satchel.stores.ports.table import Check
@@ -70,7 +70,7 @@ def _with_pages(found: Found, items: ItemsRow, wanted: Sequence[WantedPage]) -> 
     stored = {item.item_id: item for item in items.items}
     given = [each.page_id for each in wanted if each.page_id is not None]
     if len(set(given)) < len(given) or not set(given) <= set(known):
-        raise Invalid("Name each page of this score once. A new page has no id.", field="pages")
+        raise CombinationUnfit("Name each page of this score once. A new page has no id.", field="pages")
     pages: list[PageEntry] = []
     next_page = data.next_page
     for each in wanted:

@@ -18,7 +18,7 @@ from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.item_add import enter_item
 from satchel.features.scores.service.page_set import read_items
 from satchel.features.scores.service.score_find import Viewer, find_score
-from satchel.kernel.errors import Invalid
+from satchel.kernel.unfit import ChoiceUnfit
 from satchel.stores.ports.objects import SmallObject
 
 
@@ -43,7 +43,7 @@ async def straighten_photo(scores: Scores, viewer: Viewer, public: str, item: st
     if photo is None:
         raise ItemUnknown("This score has no such item.")
     if photo.kind not in PICTURED:
-        raise Invalid("Only photos and scans can be straightened: PNG and JPEG.", field="item_id")
+        raise ChoiceUnfit("Only photos and scans can be straightened: PNG and JPEG.", field="item_id")
     new_id = straight_item(photo.item_id)
     if new_id in known:
         return items, known[new_id]

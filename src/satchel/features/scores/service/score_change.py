@@ -44,7 +44,7 @@ from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.score_card import card_of
 from satchel.features.scores.service.score_find import Found, Viewer, find_score
 from satchel.features.scores.service.score_presence import tell_onlookers
-from satchel.kernel.errors import Invalid
+from satchel.kernel.unfit import ChoiceUnfit
 from satchel.stores.patterns.optimistic_update import optimistic_update
 from satchel.stores.ports.expressions import Condition, assign, attr
 from satchel.stores.ports.table import Update, Write
@@ -177,7 +177,7 @@ def _patched(found: Found, patch: ScorePatch) -> Changed:
 
 def _movements(written: Sequence[Movement], pages: set[PageId]) -> list[Movement]:
     if len(written) > MAX_MOVEMENTS or any(each.page_id not in pages for each in written):
-        raise Invalid(f"Name up to {MAX_MOVEMENTS} movements, each with a page of this score.", field="movements")
+        raise ChoiceUnfit(f"Name up to {MAX_MOVEMENTS} movements, each with a page of this score.", field="movements")
     return [replace(each, name=check_part_name(each.name, "movements")) for each in written]
 
 
@@ -186,7 +186,7 @@ def _with_parts(extra: ScoreExtraRow, written: Sequence[NewPart], pages: set[Pag
     given = [each.part_id for each in written if each.part_id is not None]
     shown = {page for each in written for page in each.page_ids}
     if len(written) > MAX_PARTS or len(set(given)) < len(given) or not set(given) <= known or not shown <= pages:
-        raise Invalid(
+        raise ChoiceUnfit(
             f"Give up to {MAX_PARTS} parts, each once, with pages of this score. A new part has no id.", field="parts"
         )
     parts: list[Part] = []
@@ -204,7 +204,7 @@ def _jumps(written: Sequence[Jump], pages: set[PageId]) -> list[Jump]:
     on_pages = all({each.page_id, each.to_page_id} <= pages for each in written)
     in_page = all(0 <= number <= PAGE_EDGE for each in written for number in (each.x, each.y, each.to_y))
     if len(written) > MAX_JUMPS or not on_pages or not in_page:
-        raise Invalid(
+        raise ChoiceUnfit(
             f"Give up to {MAX_JUMPS} jumps between pages of this score, at places from 0 to {PAGE_EDGE}.",
             field="jumps",
         )

@@ -16,6 +16,7 @@ from satchel.features.scores.service.page_set import read_items
 from satchel.features.scores.service.page_source import source_pages
 from satchel.features.scores.service.score_find import Found, Viewer, read_whole
 from satchel.kernel.errors import Invalid, NotFound
+from satchel.kernel.unfit import CombinationUnfit
 from satchel.media.score_jobs import PageKind
 from satchel.media.score_pages import ExportPage, Ink, ScorePages
 
@@ -73,7 +74,7 @@ async def export_score(
     if choice == IMPORTED:
         pages = await sheets_of(scores, found, _pages(found, part_id))
     elif part_id is not None:
-        raise Invalid("Choose the pages of a part, or a layout, but not both.", field="part")
+        raise CombinationUnfit("Choose the pages of a part, or a layout, but not both.", field="part")
     else:
         laid = await lay_out(scores, found, choice, viewer)
         pages = laid_sheets(laid)

@@ -17,7 +17,7 @@ from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.score_find import Found, Viewer, find_score
 from satchel.features.scores.service.score_presence import tell_onlookers
 from satchel.kernel.clock import iso
-from satchel.kernel.errors import Invalid
+from satchel.kernel.unfit import ChoiceUnfit
 from satchel.stores.patterns.optimistic_update import optimistic_update
 from satchel.stores.ports.expressions import attr
 from satchel.stores.ports.table import Write
@@ -39,7 +39,7 @@ async def share_score(scores: Scores, viewer: Viewer, public: str, written: str,
     """Or change the role of somebody that it is shared with."""
     email = Email(scores.grants.address(written))
     if email == viewer.email:
-        raise Invalid("The score is yours. Share it with somebody else.", field="email")
+        raise ChoiceUnfit("The score is yours. Share it with somebody else.", field="email")
     found = await find_score(scores, viewer, public, "owner")
     await scores.shares.count(viewer.user_id)
     await _set_role(scores, viewer, public, email, role)

@@ -32,7 +32,8 @@ from satchel.features.scores.service.layout_view import NotEngraved
 from satchel.features.scores.service.score_find import Viewer, find_of
 from satchel.features.scores.service.set_list_find import SCOPE, find_set_list, own_set_lists
 from satchel.features.scores.set_list_records import SET_LIST, SET_LIST_CREATED, SetListEntry, SetListRow
-from satchel.kernel.errors import Invalid, Unavailable
+from satchel.kernel.errors import Unavailable
+from satchel.kernel.unfit import ChoiceUnfit, CombinationUnfit, TextUnfit
 from satchel.live import tell
 from satchel.stores.patterns.idempotency_key import IdempotencyKey
 from satchel.stores.patterns.optimistic_update import optimistic_update
@@ -159,7 +160,7 @@ async def _take_away(scores: Scores, viewer: Viewer, public: str) -> SetListRow:
 async def _checked(scores: Scores, viewer: Viewer, new: NewSetList, known: Sequence[SetListEntry]) -> SetListRow:
     """A row without ids. What the list has already stays, even if its owner may not read it any more."""
     if len(new.entries) > MAX_ENTRIES:
-        raise Invalid(f"Put up to {MAX_ENTRIES} scores into a set list.", field="entries")
+        raise TextUnfit(f"Put up to {MAX_ENTRIES} scores into a set list.", field="entries")
     return SetListRow(
         owner=OwnerId(""),
         list_id=SetListId(""),
@@ -175,11 +176,13 @@ async def _checked(scores: Scores, viewer: Viewer, new: NewSetList, known: Seque
 async def _entry(scores: Scores, viewer: Viewer, new: NewEntry, known: Sequence[SetListEntry]) -> SetListEntry:
     notes, page_ids = one_line(new.notes), [PageId(each) for each in new.page_ids]
     if len(notes) > MAX_ENTRY_NOTES:
-        raise Invalid(f"Use up to {MAX_ENTRY_NOTES} characters for the notes of an entry.", field="entries")
+        raise TextUnfit(f"Use up to {MAX_ENTRY_NOTES} characters for the notes of an entry.", field="entries")
     if len(page_ids) > MAX_PAGES:
-        raise Invalid(f"Choose up to {MAX_PAGES} pages of a score.", field="entries")
+        raise TextUnfit(f"Choose up to {MAX_PAGES} pages of a score.", field="entries")
     if new.transpose and page_ids:
-        raise Invalid("A score that is transposed is played with all its pages. Choose none of them.", field="entries")
+        raise CombinationUnfit(
+            "A score that is transposed is played with all its pages. Choose none of them.", field="entries"
+        )
     score_id = read_id(new.score_id)
     same = [each for each in known if each.score_id == score_id]
     for each in same:
@@ -190,7 +193,7 @@ async def _entry(scores: Scores, viewer: Viewer, new: NewEntry, known: Sequence[
         raise ScoreUnknown("A score of this set list does not exist, or you may not see it.")
     found = await find_of(scores, viewer, pointer.owner, pointer.score_id)
     if not set(page_ids) <= {page.page_id for page in found.row.data.pages}:
-        raise Invalid("Choose pages that the score has. Read it again.", field="entries")
+        raise ChoiceUnfit("Choose pages that the score has. Read it again.", field="entries")
     if new.transpose and all(page.kind != "s" for page in found.row.data.pages):
         raise NotEngraved("Only music that was added as MusicXML, MEI or ABC can be transposed.")
     return SetListEntry(

@@ -13,7 +13,7 @@ from satchel.features.scores.service.set_list_change import shared_as, tell_read
 from satchel.features.scores.service.set_list_find import SCOPE, find_set_list
 from satchel.features.scores.set_list_records import SET_LIST, SetListRow
 from satchel.kernel.clock import iso
-from satchel.kernel.errors import Invalid
+from satchel.kernel.unfit import ChoiceUnfit
 from satchel.stores.patterns.optimistic_update import optimistic_update
 from satchel.stores.ports.expressions import assign
 from satchel.stores.ports.table import Write
@@ -25,7 +25,7 @@ MAX_READERS = 80
 async def share_set_list(scores: Scores, viewer: Viewer, public: str, written: str) -> ScoreShare:
     email = Email(scores.grants.address(written))
     if email == viewer.email:
-        raise Invalid("The set list is yours. Share it with somebody else.", field="email")
+        raise ChoiceUnfit("The set list is yours. Share it with somebody else.", field="email")
     row = (await find_set_list(scores, viewer, public, "owner")).row
     await scores.shares.count(viewer.user_id)
     await _set_shared(scores, viewer, public, email, is_shared=True)

@@ -8,6 +8,7 @@ from msgspec import UNSET, UnsetType
 from starlette.requests import Request
 
 from satchel.edge.api.endpoints import Body, PageQuery, Reply, Router
+from satchel.edge.api.fields import TimeWithZone
 from satchel.edge.http.callers import Member
 from satchel.features.shelf.model import (
     ROOT,
@@ -79,7 +80,7 @@ class FileChange(Body, frozen=True, kw_only=True):
     name: Name | UnsetType = UNSET
     folder_id: PlaceId | UnsetType = UNSET
     expires_at: Annotated[datetime, msgspec.Meta(tz=True)] | UnsetType | None = UNSET
-    modified_at: Annotated[str, msgspec.Meta(max_length=40)] | UnsetType | None = UNSET
+    modified_at: TimeWithZone | UnsetType | None = UNSET
     executable: bool | UnsetType = UNSET
 
 

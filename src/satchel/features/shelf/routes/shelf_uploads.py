@@ -11,9 +11,10 @@ from satchel.features.shelf.model import ROOT, FileId, FolderId, UserId
 from satchel.features.shelf.service import bundle_add, files, folders, shelf_file_add
 from satchel.features.shelf.service.context import MAX_ID_CHARACTERS, Shelf
 from satchel.kernel.clock import iso
-from satchel.kernel.errors import Invalid, NotFound, SatchelError, Unauthenticated
+from satchel.kernel.errors import NotFound, SatchelError, Unauthenticated
 from satchel.kernel.file_time import checked_time
 from satchel.kernel.names import FileName, kept_path
+from satchel.kernel.unfit import TextUnfit, TimeUnfit
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,9 @@ class ShelfDestination:
 
     async def _check(self, ways: folders.Ways, wanted: _Wanted, size_bytes: int) -> None:
         if wanted.is_folder and size_bytes:
-            raise Invalid("A `relativePath` that ends with `/` is a folder, which has no bytes.", field="relativePath")
+            raise TextUnfit(
+                "A `relativePath` that ends with `/` is a folder, which has no bytes.", field="relativePath"
+            )
         way = await ways.to(wanted.folder_id)
         if way is None:
             raise NotFound("Your shelf has no such folder.")
@@ -152,5 +155,5 @@ def _moment(written: str) -> float | None:
     except ValueError:
         moment = None
     if moment is None or moment.tzinfo is None:
-        raise Invalid("`expires` must be a time such as 2030-01-31T12:00:00Z.", field="expires")
+        raise TimeUnfit("`expires` must be a time such as 2030-01-31T12:00:00Z.", field="expires")
     return moment.timestamp()

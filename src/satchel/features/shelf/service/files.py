@@ -27,8 +27,9 @@ from satchel.features.shelf.service.entry_state import check_state
 from satchel.features.shelf.service.folders import Ways, find_way, refusing_taken_names, usable_name
 from satchel.features.shelf.service.placement import Entry, changing, open_folder
 from satchel.kernel.clock import iso
-from satchel.kernel.errors import Invalid, NotFound
+from satchel.kernel.errors import NotFound
 from satchel.kernel.handed_file import HandedFileOpened
+from satchel.kernel.unfit import TimeUnfit
 from satchel.stores.patterns.optimistic_update import optimistic_update
 from satchel.stores.ports.expressions import Condition, add, assign, attr
 from satchel.stores.ports.table import Item, Key, Write
@@ -166,7 +167,7 @@ def check_expiry(shelf: Shelf, moment: float) -> str:
     """The stored form of an expiry."""
     now = shelf.clock()
     if not now < moment <= now + LONGEST_LIFE.total_seconds():
-        raise Invalid("Choose a time in the future, within a hundred years.", field="expires_at")
+        raise TimeUnfit("Choose a time in the future, within a hundred years.", field="expires_at")
     return iso(moment)
 
 

@@ -10,7 +10,7 @@ from satchel.features.shelf.service.context import Shelf
 from satchel.features.shelf.service.files import entry_key, read_entries
 from satchel.features.shelf.service.folder_walk import COUNTED_ENTRIES, walk
 from satchel.features.shelf.service.folders import Ways
-from satchel.kernel.errors import Conflict, Invalid
+from satchel.kernel.errors import Conflict, CursorInvalid
 from satchel.kernel.linked import LinkedFile, LinkedFiles
 from satchel.kernel.names import name_key
 from satchel.stores.ports.table import Range
@@ -94,7 +94,9 @@ def position_in(cursor: str) -> ListPosition:
     try:
         return msgspec.json.decode(cursor, type=ListPosition)
     except msgspec.DecodeError as error:
-        raise Invalid("This cursor is not from this list. Read the list from the beginning.", field="cursor") from error
+        raise CursorInvalid(
+            "This cursor is not from this list. Read the list from the beginning.", field="cursor"
+        ) from error
 
 
 async def path_below(ways: Ways, top: str, folder_id: FolderId) -> str | None:

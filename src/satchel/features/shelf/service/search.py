@@ -11,8 +11,9 @@ from satchel.features.shelf.service.context import Shelf
 from satchel.features.shelf.service.files import entry_key, read_entries
 from satchel.features.shelf.service.folders import Ways
 from satchel.features.shelf.service.placement import Entry
-from satchel.kernel.errors import Invalid
+from satchel.kernel.errors import CursorInvalid
 from satchel.kernel.names import FileName, folded
+from satchel.kernel.unfit import TextUnfit
 from satchel.stores.ports.table import MAX_PAGE_ITEMS, MAX_SORT_KEY_BYTES, Range
 
 # How many names one request looks at. The cursor leads to the rest.
@@ -41,7 +42,7 @@ async def search(shelf: Shelf, user_id: UserId, query: str, limit: int, cursor: 
     """Entries whose name has every word. Case and accents do not matter."""
     words = folded(query).split()
     if not 0 < len(words) <= MAX_WORDS:
-        raise Invalid(f"Search for 1 to {MAX_WORDS} words.", field="q")
+        raise TextUnfit(f"Search for 1 to {MAX_WORDS} words.", field="q")
     ways, hits = Ways(shelf, user_id), list[Hit]()
     after, looked_at = _PREFIX if cursor is None else _opened(cursor), 0
     while looked_at < LOOKED_AT:
@@ -90,5 +91,5 @@ def _opened(cursor: str) -> str:
     except (binascii.Error, UnicodeError):
         sort_key = ""
     if not sort_key.startswith(_PREFIX) or len(sort_key.encode()) > MAX_SORT_KEY_BYTES:
-        raise Invalid("This cursor is not from this search. Search from the beginning.", field="cursor")
+        raise CursorInvalid("This cursor is not from this search. Search from the beginning.", field="cursor")
     return sort_key

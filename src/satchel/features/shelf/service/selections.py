@@ -15,8 +15,8 @@ from satchel.features.shelf.service.files import entry_key, find_file, note_open
 from satchel.features.shelf.service.folders import Ways, find_folder
 from satchel.features.shelf.service.placement import Entry
 from satchel.kernel.clock import iso
-from satchel.kernel.errors import Invalid
 from satchel.kernel.handed_file import ShelfFolderUsed
+from satchel.kernel.unfit import CombinationUnfit
 from satchel.stores.ports.expressions import attr
 from satchel.stores.ports.table import TransactionCancelled
 
@@ -31,7 +31,7 @@ async def make_selection(
     folders = [await find_folder(shelf, user_id, folder_id) for folder_id in sorted(set(folder_ids))]
     files = [await find_file(shelf, user_id, file_id) for file_id in sorted(set(file_ids))]
     if not 0 < len(folders) + len(files) <= MOST_ENTRIES:
-        raise Invalid(f"Select 1 to {MOST_ENTRIES} files and folders.", field="files")
+        raise CombinationUnfit(f"Select 1 to {MOST_ENTRIES} files and folders.", field="files")
     row = SelectionRow(
         user_id=user_id,
         selection_id=_id_of([*folders, *files]),

@@ -11,8 +11,8 @@ from satchel.features.shelf.service.files import find_file
 from satchel.features.shelf.service.folder_walk import walk
 from satchel.features.shelf.service.folders import find_folder, find_way
 from satchel.features.shelf.service.placement import Entry
-from satchel.kernel.errors import Invalid
 from satchel.kernel.names import FileName, kept_numbered
+from satchel.kernel.unfit import CombinationUnfit
 
 NAME_OF_MANY = "Satchel"
 
@@ -33,7 +33,7 @@ async def select(
     files = [await find_file(shelf, user_id, file_id) for file_id in dict.fromkeys(file_ids)]
     entries: list[Entry] = [*folders, *files]
     if not entries:
-        raise Invalid("Name at least one `file` or `folder`.", field="file")
+        raise CombinationUnfit("Name at least one `file` or `folder`.", field="file")
     if len(entries) == 1:
         name: str = entries[0].name
     else:

@@ -7,11 +7,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from satchel.edge.api.endpoints import Body, Query, Router
+from satchel.edge.api.fields import EmailAddress
 from satchel.edge.api.idempotency_key import idempotency_key_of
 from satchel.edge.files.downloads import attached_as
 from satchel.edge.http.callers import Guest, Member
 from satchel.features.transfers.model import (
-    MAX_EMAIL_CHARACTERS,
     MAX_FILES,
     MAX_NOTE_CHARACTERS,
     AlreadyTaken,
@@ -54,7 +54,7 @@ class NewTransfer(Body, frozen=True, kw_only=True):
 class ReceiverCheck(Body, frozen=True, kw_only=True):
     """The address that files are to be sent to."""
 
-    email: Annotated[str, msgspec.Meta(max_length=MAX_EMAIL_CHARACTERS)]
+    email: EmailAddress
 
 
 class HistoryQuery(Query, frozen=True, kw_only=True):

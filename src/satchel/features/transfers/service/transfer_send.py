@@ -31,8 +31,9 @@ from satchel.features.transfers.service.transfer_end import noted, withdraw_from
 from satchel.features.transfers.service.transfer_notify import tell_changed
 from satchel.features.transfers.service.transfer_recovery import finish
 from satchel.features.transfers.service.transfer_write import Parcel, deliver, write_down
-from satchel.kernel.errors import Forbidden, Invalid, Unauthenticated, Unavailable
+from satchel.kernel.errors import Forbidden, Unauthenticated, Unavailable
 from satchel.kernel.handed_file import HandedFile
+from satchel.kernel.unfit import ChoiceUnfit, CombinationUnfit
 from satchel.stores.ports.expressions import assign, attr
 
 
@@ -60,7 +61,7 @@ async def send(transfers: Transfers, sender_id: PersonId, order: Order, *, is_me
     to = order.to or (None if asked is None else _back_to(asked.transfer))
     match to:
         case None:
-            raise Invalid("Choose a receiver.", field="to")
+            raise CombinationUnfit("Choose a receiver.", field="to")
         case ToEmail():
             if not is_member:
                 raise Unauthenticated("Sign in to send files from a shelf.")
@@ -70,7 +71,7 @@ async def send(transfers: Transfers, sender_id: PersonId, order: Order, *, is_me
     if asked is not None:
         parcel = _handed_in(parcel, asked.transfer)
     if order.wants_answers and not parcel.is_to_room:
-        raise Invalid("Only a transfer to everybody in a room can ask for answers.", field="wants_answers")
+        raise CombinationUnfit("Only a transfer to everybody in a room can ask for answers.", field="wants_answers")
     return await _write_once(transfers, parcel, key)
 
 
@@ -207,9 +208,9 @@ def _check_privacy(lent: Sequence[HandedFile], only: Party | None, *, is_answer:
     """A file that was uploaded for one person goes to nobody else. An answer is for one person."""
     person_id = None if only is None else only.person_id
     if any(file.to not in (None, person_id) for file in lent):
-        raise Invalid("One of the files was uploaded for somebody else.", field="files")
+        raise ChoiceUnfit("One of the files was uploaded for somebody else.", field="files")
     if is_answer and any(file.to != person_id for file in lent):
-        raise Invalid("Upload the files of an answer for the person who asked, not for everybody.", field="files")
+        raise ChoiceUnfit("Upload the files of an answer for the person who asked, not for everybody.", field="files")
 
 
 async def _asked(transfers: Transfers, person_id: PersonId, transfer_id: TransferId) -> Involved:
@@ -222,7 +223,7 @@ async def _asked(transfers: Transfers, person_id: PersonId, transfer_id: Transfe
 def _handed_in(parcel: Parcel, asked: TransferRow) -> Parcel:
     """An answer to a member goes to their shelf. It outlives the room, which an answer to a guest does not."""
     if parcel.receiver != asked.sender:
-        raise Invalid("An answer goes to the person who asked for it. Leave `to` out.", field="to")
+        raise CombinationUnfit("An answer goes to the person who asked for it. Leave `to` out.", field="to")
     folder = asked.folder_asked_into
     return replace(parcel, answers_folder=folder and folder_of_one(folder, parcel.sender.name))
 
@@ -269,7 +270,7 @@ def _party(known: Known) -> Party:
 
 def _numbered(sources: Sequence[HandedFile]) -> list[TransferFile]:
     if not sources:
-        raise Invalid("There are no files in your selection. Choose a file.", field="files")
+        raise ChoiceUnfit("There are no files in your selection. Choose a file.", field="files")
     return [
         TransferFile(
             place=place,

@@ -50,6 +50,7 @@ from satchel.features.clicks.service.counts import (
 )
 from satchel.kernel.clock import Clock, from_iso, iso
 from satchel.kernel.errors import Invalid, Unavailable
+from satchel.kernel.unfit import TextUnfit
 from satchel.stores.consumer import Effect
 from satchel.stores.patterns.lease import LeaseRow
 from satchel.stores.ports.expressions import add, attr
@@ -289,7 +290,7 @@ def is_valid(click: ClickRow) -> bool:
 def _click(item: Item) -> ClickRow:
     click = CLICK.read(item)
     if not is_valid(click):
-        raise Invalid("A field of this click is not as clicks are.")
+        raise TextUnfit("A field of this click is not as clicks are.")
     return click
 
 
