@@ -198,3 +198,31 @@ async def test_behind_a_public_address_nobody_is_taken_for_somebody_at_the_machi
     async with running_satchel(tmp_path, public_url="https://satchel.example.org") as satchel:
         assert (await satchel.caller().sign_up("mal@example.org")).status_code == 403
         assert (await satchel.caller().sign_up("a@example.org", invitation=set_up_code(satchel))).status_code == 201
+
+
+async def test_a_repeated_key_is_the_same_invitation(satchel: Satchel, ann: Caller) -> None:
+    async def invited(key: str = "key", **wish: Any) -> Any:
+        return (await ann("POST", "/invitations", json=wish, headers={"idempotency-key": key})).json()
+
+    first, again = await invited(note="For Bob"), await invited(note="For Bob")
+    assert (again["token"], again["expires_at"]) == (first["token"], first["expires_at"])
+    assert len((await ann("GET", "/invitations")).json()["invitations"]) == 1
+    assert (await invited(note="For Carl"))["type"] == "/problems#key-reused"
+    other = await invited("other", note="For Bob")
+    assert len({first["token"], other["token"]}) == 2
+    assert (await satchel.caller().sign_up("bob@example.org", invitation=first["token"])).status_code == 201
+
+
+async def test_a_repeated_key_is_the_same_password_reset_until_the_password_changes(
+    satchel: Satchel, ann: Caller, bob: Caller
+) -> None:
+    async def reset() -> str:
+        headers = {"idempotency-key": "key"}
+        return (await ann("POST", f"/people/{bob.user_id}/password-reset", headers=headers)).json()["token"]
+
+    token = await reset()
+    assert await reset() == token
+    chosen = {"token": token, "password": "another long password"}
+    assert (await satchel.caller()("POST", "/password-resets", json=chosen)).is_success
+    assert await reset() != token
+    assert (await satchel.caller()("POST", "/password-resets", json=chosen)).status_code >= 400

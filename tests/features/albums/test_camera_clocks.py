@@ -70,6 +70,22 @@ async def test_a_preview_says_what_moves_and_an_undo_brings_it_back(satchel: Sat
     await check_photos(satchel, ann)
 
 
+async def test_a_clock_is_corrected_once_for_a_key(satchel: Satchel, ann: Caller) -> None:
+    album_id, late, _ = await wedding(ann)
+
+    async def corrected(shift: int = HOUR, key: str = "key") -> Any:
+        headers = {"idempotency-key": key}
+        return (await ann("POST", "/photos/clock", json=of_canon(album_id, shift), headers=headers)).json()
+
+    act = (await corrected())["act"]
+    assert (await corrected())["act"]["act_id"] == act["act_id"]
+    assert await times(ann, late) == ["04T12:30", "04T13:30", "05T00:30"]
+    assert (await corrected(2 * HOUR))["type"] == "/problems#key-reused"
+    await corrected(key="again")
+    assert await times(ann, late[:1]) == ["04T13:30"]
+    await check_photos(satchel, ann)
+
+
 async def test_a_correction_leaves_alone_what_was_changed_since(satchel: Satchel, ann: Caller) -> None:
     album_id, late, _ = await wedding(ann)
     first = (await ann("POST", "/photos/clock", json=of_canon(album_id))).json()["act"]

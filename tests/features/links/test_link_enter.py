@@ -11,7 +11,7 @@ from satchel.features.links.limits import WRONG_PASSWORDS_PER_LINK, WRONG_PASSWO
 from satchel.features.links.service.passes import LIFETIME
 from tests.application import Caller, Satchel
 from tests.features.links.given import CONTENT, changed, given, given_file, given_folder, slug
-from tests.features.links.visiting import counted, figures, visitor
+from tests.features.links.visiting import AGENT, counted, figures, visitor
 from tests.features.shelf.given import made
 from tests.features.transfers.given import a_guest
 
@@ -52,6 +52,22 @@ async def test_entering_counts_one_opening_for_each_time_and_one_person_for_each
         for _ in range(2):
             await visitor(satchel, link, caller=each).entered()
     assert await counted(ann, link) == figures(opens=8, people=4)
+
+
+async def test_an_opening_counts_once_if_its_answer_is_lost_and_it_is_asked_again(
+    satchel: Satchel, ann: Caller, bob: Caller
+) -> None:
+    link, other = await given_file(satchel, ann), await given_file(satchel, ann)
+    key = {"headers": {"user-agent": AGENT, "idempotency-key": "again"}, "json": {}}
+    passes = [(await visitor(satchel, link, caller=bob)("POST", "/enter", **key)).json()["pass"] for _ in range(3)]
+    assert all(passes)
+    # The key of one visitor of one link says nothing of others.
+    await visitor(satchel, other, caller=bob)("POST", "/enter", **key)
+    await visitor(satchel, link)("POST", "/enter", **key)
+    assert await counted(ann, link) == figures(opens=2, people=2)
+    assert await counted(ann, other) == figures(opens=1, people=1)
+    refused = await visitor(satchel, link)("POST", "/enter", json={}, headers={"idempotency-key": "no key"})
+    assert refused.status_code == 400
 
 
 async def test_the_owners_own_visits_count_for_nothing(satchel: Satchel, ann: Caller) -> None:

@@ -165,7 +165,7 @@ async def test_a_repeated_key_gives_the_same_link_also_at_once(satchel: Satchel,
     assert {answer.status_code for answer in answers} == {201}
     assert len({answer.json()["address"] for answer in [*answers, await asked(ann)]}) == 1
     assert len(await listed(ann)) == 1
-    assert slug(await asked(ann, name="Another")) == (422, "link-key-reused")
+    assert slug(await asked(ann, name="Another")) == (422, "key-reused")
     # A key is its owner's alone, and one that was refused is free again.
     assert (await asked(bob)).status_code == 404
     theirs = await uploaded(satchel, bob, "b.txt", b"two")

@@ -24,7 +24,7 @@ from tests.features.hearing import Hearing, heard_by
 
 TUS = {"tus-resumable": "1.0.0"}
 BYTES = {"content-type": "application/offset+octet-stream"}
-DETAILS = ("room_id", "person_id", "file_id", "code", "sha256")
+DETAILS = ("room_id", "person_id", "file_id", "code", "sha256", "key")
 
 
 async def guest(satchel: Satchel, name: str = "Gus", address: str = "127.0.0.1") -> Caller:

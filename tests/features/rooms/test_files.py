@@ -276,7 +276,7 @@ async def test_a_repeated_key_makes_no_second_copies_also_at_once(satchel: Satch
     later = await share("once", folder)
     assert [file["file_id"] for file in later.json()["files"]] == made_ids[0][1:]
     other = await share("once", "something-else")
-    assert (other.status_code, other.json()["type"].rpartition("#")[2]) == (422, "share-key-reused")
+    assert (other.status_code, other.json()["type"].rpartition("#")[2]) == (422, "key-reused")
     refused = await share("refused", folder, "nothing")
     assert (refused.status_code, len(await files(ann, room))) == (404, 1)
     assert len((await share("refused", folder)).json()["files"]) == 2

@@ -16,7 +16,7 @@ from satchel.features.rooms.service.room_close import close_room
 from satchel.features.rooms.service.room_file_add import Brought, keep_upload
 from satchel.features.rooms.service.room_files import delete_file
 from satchel.features.rooms.service.room_join import join
-from satchel.features.rooms.service.room_open import open_new_room
+from satchel.features.rooms.service.room_open import NewRoom, open_new_room
 from satchel.features.rooms.service.room_share import Sharing, share_from_shelf
 from satchel.features.shelf.adapters import ShelfFiles
 from satchel.kernel.ids import new_id
@@ -145,7 +145,7 @@ async def test_a_room_that_was_being_opened_ends_like_any_other(
     rooms = rooms_of(satchel)
 
     async def open_one(mortal: Rooms) -> None:
-        await open_new_room(mortal, Person(PersonId(ann.user_id), "ann", "member"))
+        await open_new_room(mortal, Person(PersonId(ann.user_id), "ann", "member"), NewRoom())
 
     for number in count(1):
         if await lives_through(rooms, number, open_one, afterwards=afterwards):

@@ -71,6 +71,21 @@ async def test_a_repeated_request_marks_once(ann: Caller) -> None:
     assert len(await marks(ann, score)) == 2
 
 
+async def test_a_repeated_request_makes_one_layer(ann: Caller) -> None:
+    score = await with_pages(ann, 1)
+    path = f"/scores/{score['score_id']}/layers"
+    sent = {"json": {"name": "Mine"}, "headers": {"idempotency-key": "k1"}}
+    first, again = [await ann("POST", path, **sent) for _ in range(2)]
+    assert (first.status_code, again.status_code, again.json()) == (201, 201, first.json())
+    other = await ann("POST", path, json={"name": "Mine"}, headers={"idempotency-key": "k2"})
+    assert other.json()["layer_id"] != first.json()["layer_id"]
+    assert len((await read(ann, score))["layers"]) == 2
+    # One that was deleted since does not come back.
+    await ann("DELETE", f"{path}/{first.json()['layer_id']}")
+    assert slug(await ann("POST", path, **sent)) == "layer-unknown"
+    assert len((await read(ann, score))["layers"]) == 1
+
+
 async def test_a_layer_is_private_until_it_is_published(ann: Caller, bob: Caller) -> None:
     score = await public(ann)
     layer = await layered(ann, score, "Conductor")

@@ -27,13 +27,13 @@ async def test_a_score_lives_its_whole_life_on_every_store(scores: Scores) -> No
     (page,) = found.row.data.pages
     assert found.row.data.title == "Air"
     await change_score(scores, ANN, public, found.row.etag, ScorePatch(composer="Bach", tags=["choir"]))
-    _, layer = await layer_change.create_layer(scores, ANN, public, "Mine", None)
+    _, layer = await layer_change.create_layer(scores, ANN, public, "Mine", None, idempotency_key=None)
     stroke = ink.encode([(100, 100, 128), (200, 150, 130)])
     change = MarkChange(new=[NewMark(page_id=page.page_id, kind="pen", stroke=stroke)] * 3, changed={}, removed=[])
     done = await mark_change.change_marks(scores, ANN, public, layer.layer_id, change, idempotency_key="once")
     gone = MarkChange(new=[], changed={}, removed=done.new_ids[:1])
     await mark_change.change_marks(scores, ANN, public, layer.layer_id, gone, idempotency_key=None)
-    await snapshot_change.create_snapshot(scores, ANN, public, "Concert")
+    await snapshot_change.create_snapshot(scores, ANN, public, "Concert", idempotency_key=None)
     whole = await read_whole(scores, ANN, public)
     assert (len(whole.found.row.data.annotations), len(whole.found.row.snapshots)) == (2, 1)
     assert (await usage_of(scores, OWNER)).items == 2

@@ -58,10 +58,30 @@ async def test_a_snapshot_keeps_the_score_and_pins_its_items(satchel: Satchel, a
     await satchel.housekeep()
     assert (await ann.sign_in("ann@example.org")).is_success
     assert (await ann("GET", f"{path}/snapshots/{snapshot}")).status_code == 200
+    before = await stored_score(satchel, ann, score)
     assert (await ann("DELETE", f"{path}/snapshots/{snapshot}")).status_code == 204
+    after = await stored_score(satchel, ann, score)
+    assert after == before | {"nc": 0, "n": [], "e": after["e"], "ua": after["ua"]}
     assert slug(await ann("GET", f"{path}/snapshots/{snapshot}")) == "snapshot-unknown"
     assert (await ann("DELETE", item)).status_code == 204
     assert not [info for info in (await satchel.stores.objects.list("score/")).objects if "snapshot" in info.key]
+
+
+async def test_a_repeated_request_keeps_one_snapshot(satchel: Satchel, ann: Caller) -> None:
+    score = await with_pages(ann, 1)
+    path = f"/scores/{score['score_id']}/snapshots"
+    sent = {"json": {"name": "Concert"}, "headers": {"idempotency-key": "k1"}}
+    first = await ann("POST", path, **sent)
+    # Meanwhile, the score goes on.
+    await changed(ann, await read(ann, score), title="New")
+    again = await ann("POST", path, **sent)
+    assert (first.status_code, again.status_code, again.json()) == (201, 201, first.json())
+    assert (await stored_score(satchel, ann, score))["nc"] == 1
+    kept = f"{path}/{first.json()['snapshot_id']}"
+    assert (await ann("GET", kept)).json()["title"] == "Abendlied"
+    assert (await ann("DELETE", kept)).status_code == 204
+    assert slug(await ann("POST", path, **sent)) == "snapshot-unknown"
+    assert (await stored_score(satchel, ann, score))["nc"] == 0
 
 
 async def test_a_restored_score_is_what_it_was_and_the_present_is_kept(ann: Caller) -> None:

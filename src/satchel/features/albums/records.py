@@ -206,6 +206,13 @@ CREATED = EphemeralKey(
     about="Idempotency key of an owner → album id",
     durable=True,
 )
+CORRECTED = EphemeralKey(
+    "clock-corrected:{owner}:{key}",
+    "value",
+    owner=OWNER,
+    about="Idempotency key of an owner → act that corrects a camera's clock",
+    durable=True,
+)
 PHOTO_SWEEP = EphemeralKey(
     "sweep:photos", "value", owner=OWNER, about="Cursor of the garbage collection: the object that it looked at last"
 )
@@ -218,7 +225,7 @@ WARMED = EphemeralKey(
     owner=OWNER,
     about="That the missing pictures of an album were queued, for ten minutes",
 )
-EPHEMERAL_KEYS = (CREATED, PHOTO_SWEEP, SEEN, WARMED)
+EPHEMERAL_KEYS = (CREATED, CORRECTED, PHOTO_SWEEP, SEEN, WARMED)
 
 
 def camera_name(make: str, model: str) -> str:

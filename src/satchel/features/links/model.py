@@ -5,7 +5,7 @@ import unicodedata
 from datetime import timedelta
 from typing import Literal, NewType
 
-from satchel.kernel.errors import Conflict, Forbidden, Gone, Invalid, NotFound, TooLarge
+from satchel.kernel.errors import Conflict, Forbidden, Gone, NotFound, TooLarge
 from satchel.kernel.linked import ThingKind
 from satchel.kernel.unfit import TextUnfit
 
@@ -86,13 +86,6 @@ class PlaceInUse(Conflict):
 
     slug = "place-in-use"
     title = "This download is in progress"
-
-
-class LinkKeyReused(Invalid):
-    """The idempotency key came with another link before. Use a new key for each link."""
-
-    slug = "link-key-reused"
-    title = "This key was used for another link"
 
 
 class LinkRevoked(Gone):

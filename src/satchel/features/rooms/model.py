@@ -90,13 +90,6 @@ class RoomFullOfFiles(OutOfSpace):
     title = "This room has no space left"
 
 
-class ShareKeyReused(Invalid):
-    """The idempotency key came with other files before. Use a new key for each request."""
-
-    slug = "share-key-reused"
-    title = "This key was used for other files"
-
-
 class PathTooLong(Invalid):
     """The folders before a file's name are too long together."""
 

@@ -1,9 +1,9 @@
 """What is stored of a room: every key of the ephemeral store, declared once, and the objects of its files.
 
 The keys `roomToken`, `userId` and `file` are the seed's. What stands in them for a room is its id, never its letters
-(decision 11). All of them but `SEEN`, `SWEEP` and `SHARE_LEASE` are durable, and none ends by itself but leases and
-the letters of a room that is over: whether a room is over is said by its row, and whoever closes it takes everything
-else away.
+(decision 11). All of them but `SEEN`, `SWEEP`, `SHARE_LEASE` and `OPEN_LEASE` are durable. None ends by itself but
+leases, idempotency keys and the letters of a room that is over: whether a room is over is said by its row, and whoever
+closes it takes everything else away.
 
 The bytes are stored at `room/<room id>/<sha256>.<object id>`. While `room:…:bytes:…` names an object, that object
 exists. A new reference increments `refs` and reads the name in one step. When a count returns to 0, one step deletes
@@ -53,6 +53,14 @@ SHARE_LEASE = _key(
     "The lease of the request that copies from a shelf under a key; ends soon",
     durable=False,
 )
+OPENED = _key("room-opened:{person_id}:{key}", "value", "Idempotency key of a person → the room that it became")
+OPEN_LEASE = _key(
+    "opening-room:{person_id}",
+    "value",
+    "The lease of the request that opens a room under a key; ends soon",
+    durable=False,
+)
+SAID = _key("said:{room_id}:{person_id}:{key}", "value", "Idempotency key of a chat message, for an hour")
 REPAIR_LEASE = _key(
     "room:{room_id}:mending", "value", "The lease of the server that repairs a room after a crash; ends soon"
 )
@@ -68,6 +76,7 @@ SWEEP = _key(
 EPHEMERAL_KEYS = (
     *(MEMBERS, WHEREABOUTS, FILE_HASH, FILE_NAME, CODE, ROOMS, OWNED, ROOM),
     *(PEOPLE, KNOCKS, REMOVED, CHAT, FILES, NAMES, BYTES, REFS, FILE_JOURNAL, SHARES, SHARE_LEASE, REPAIR_LEASE),
+    *(OPENED, OPEN_LEASE, SAID),
     *(SEEN, SWEEP),
 )
 
@@ -123,17 +132,6 @@ class FileRow(msgspec.Struct, frozen=True, kw_only=True):
     seed: str = ""
 
 
-class ShareRow(msgspec.Struct, frozen=True, kw_only=True):
-    """What an idempotency key of copies from a shelf stands for, and whether all of them are there.
-
-    `order` is the digest of what was asked for.
-    """
-
-    seed: str
-    order: str
-    done: bool = False
-
-
 class JournalRow(msgspec.Struct, frozen=True, kw_only=True):
     """A journal entry of adding or deleting a file: an object, which it `holds` or has released, and a name."""
 
@@ -172,7 +170,6 @@ encode = msgspec.json.Encoder().encode
 decode_person = msgspec.json.Decoder(PersonRow).decode
 decode_knock = msgspec.json.Decoder(KnockRow).decode
 decode_file = msgspec.json.Decoder(FileRow).decode
-decode_share = msgspec.json.Decoder(ShareRow).decode
 decode_journal = msgspec.json.Decoder(JournalRow).decode
 decode_message = msgspec.json.Decoder(Message).decode
 

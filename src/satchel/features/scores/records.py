@@ -275,6 +275,20 @@ SCORE_CREATED = EphemeralKey(
     about="Idempotency key of an owner → score id",
     durable=True,
 )
+LAYER_CREATED = EphemeralKey(
+    "score-layer-created:{person}:{score_id}:{key}",
+    "value",
+    owner=OWNER,
+    about="Idempotency key of a person → id of a layer",
+    durable=True,
+)
+SNAPSHOT_CREATED = EphemeralKey(
+    "score-snapshot-created:{person}:{score_id}:{key}",
+    "value",
+    owner=OWNER,
+    about="Idempotency key of a person → id of a snapshot",
+    durable=True,
+)
 SCORE_SWEEP = EphemeralKey(
     "sweep:scores", "value", owner=OWNER, about="Cursor of the garbage collection: the object that it looked at last"
 )
@@ -284,7 +298,7 @@ SCORE_HERE = EphemeralKey(
 SCORE_REFUSED = EphemeralKey(
     "score-refused:{key}", "value", owner=OWNER, about="Key of what could not be engraved → slug and sentence, an hour"
 )
-EPHEMERAL_KEYS = (SCORE_CREATED, SCORE_SWEEP, SCORE_HERE, SCORE_REFUSED)
+EPHEMERAL_KEYS = (SCORE_CREATED, LAYER_CREATED, SNAPSHOT_CREATED, SCORE_SWEEP, SCORE_HERE, SCORE_REFUSED)
 
 
 def score_prefix(owner: OwnerId, score_id: ScoreId) -> str:

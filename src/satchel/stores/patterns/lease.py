@@ -14,11 +14,16 @@ from typing import Any
 
 from satchel.kernel.clock import Clock
 from satchel.kernel.errors import SatchelError, Unavailable
-from satchel.stores.patterns.backoff import Sleep
+from satchel.stores.patterns.backoff import Backoff, Retries, Sleep
 from satchel.stores.ports.ephemeral import Command, Delete, Ephemeral, Expire, Get, Put
 from satchel.stores.ports.expressions import attr
 from satchel.stores.ports.table import Check, ConditionFailed, Tables
 from satchel.stores.schema import Record, Shape
+
+_TURN_LASTS = timedelta(seconds=10)
+_TURN_RENEWED_EVERY = timedelta(seconds=3)
+# Longer than the turn of a server that died, and less long than clients wait for an answer.
+_TURN_WAITS = Backoff(attempts=100, first_seconds=0.05, longest_seconds=0.5, within_seconds=20)
 
 
 def new_holder() -> bytes:
@@ -48,6 +53,20 @@ class EphemeralLease:
         with suppress(Unavailable):
             if await self.ephemeral.run(Get(self.key)) == self.holder:
                 await self.ephemeral.run(Delete(self.key))
+
+
+@asynccontextmanager
+async def turn(ephemeral: Ephemeral, key: str, busy: str) -> AsyncGenerator[None]:
+    """One request at a time does what this key is for; the others wait, and after a while are told that it is busy."""
+    lease = EphemeralLease(ephemeral, key, _TURN_LASTS)
+    retries = Retries(_TURN_WAITS)
+    while not await lease.take():
+        await retries.pause_or_raise(Unavailable(busy))
+    try:
+        async with renewed(lease.renew, _TURN_RENEWED_EVERY):
+            yield
+    finally:
+        await asyncio.shield(lease.release())
 
 
 class LeaseRow(Record, frozen=True, kw_only=True):

@@ -3,9 +3,11 @@
 from typing import Annotated
 
 import msgspec
+from starlette.requests import Request
 
 from satchel.edge.api.endpoints import Body, PageQuery, Router
 from satchel.edge.api.fields import EmailAddress
+from satchel.edge.api.idempotency_key import idempotency_key_of
 from satchel.edge.api.identity import Admin
 from satchel.edge.http.request_context import Client
 from satchel.features.accounts.model import SignUpMode, UserId
@@ -15,6 +17,7 @@ from satchel.features.accounts.service import directory, invitations
 from satchel.features.accounts.service import sign_up as signing_up
 from satchel.features.accounts.service.context import Accounts
 from satchel.features.accounts.service.invitations import MAX_NOTE_CHARACTERS
+from satchel.stores.patterns.idempotency_key import KeyReused
 
 
 class Invite(Body, frozen=True, kw_only=True):
@@ -119,8 +122,13 @@ def administration_routes(accounts: Accounts) -> Router:
         await invitations.set_sign_up_mode(accounts, body.mode)
         return SignUpView(body.mode, empty=False)
 
-    @router.post("/invitations", status=201)
-    async def invite(admin: Admin, body: Invite) -> InvitationView:
+    @router.post(
+        "/invitations",
+        status=201,
+        raises=(KeyReused,),
+        sends={"Idempotency-Key": "letters, digits, - and _: a retry with the same key is the same invitation"},
+    )
+    async def invite(admin: Admin, body: Invite, request: Request) -> InvitationView:
         """Invite somebody."""
         invited = await invitations.invite(
             accounts,
@@ -128,6 +136,7 @@ def administration_routes(accounts: Accounts) -> Router:
             email=body.email,
             note=body.note,
             administrator=body.administrator,
+            idempotency_key=idempotency_key_of(request),
         )
         return _invitation(invited.row, token=invited.token)
 

@@ -1,8 +1,10 @@
 """Everybody with an account over HTTP, for administrators: list, promote, suspend, help with a forgotten password."""
 
 import msgspec
+from starlette.requests import Request
 
 from satchel.edge.api.endpoints import Body, PageQuery, Router
+from satchel.edge.api.idempotency_key import idempotency_key_of
 from satchel.edge.api.identity import Admin
 from satchel.edge.http.request_context import Client
 from satchel.features.accounts.model import LastAdministrator, OwnSuspension, PasswordResetInvalid, UserId
@@ -79,13 +81,19 @@ def directory_routes(accounts: Accounts) -> Router:
         )
         return _person(await directory.describe_person(accounts, user))
 
-    @router.post("/people/{user_id}/password-reset", status=201)
-    async def allow_password_reset(admin: Admin, user_id: str) -> PasswordResetView:
+    @router.post(
+        "/people/{user_id}/password-reset",
+        status=201,
+        when_full=True,
+        sends={"Idempotency-Key": "letters, digits, - and _: a retry with the same key is the same token"},
+    )
+    async def allow_password_reset(admin: Admin, user_id: str, request: Request) -> PasswordResetView:
         """Let somebody choose a new password.
 
         Give them the token. It works once, for a day, and only until their password changes.
         """
-        leave = await password_resets.allow_password_reset(accounts, UserId(admin.user_id), UserId(user_id))
+        key = idempotency_key_of(request)
+        leave = await password_resets.allow_password_reset(accounts, UserId(admin.user_id), UserId(user_id), key)
         return PasswordResetView(token=leave.token, expires_at=leave.expires_at)
 
     @router.post("/password-resets", raises=(PasswordResetInvalid, TooMany))

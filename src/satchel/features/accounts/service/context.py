@@ -1,7 +1,10 @@
 """What every use case of accounts needs, assembled once by the wiring."""
 
 import hashlib
-from dataclasses import dataclass
+import hmac
+from base64 import urlsafe_b64encode
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 from satchel.features.accounts.limits import AccountLimits
@@ -43,6 +46,12 @@ async def sweep_expired(accounts: Accounts, sort: str) -> int:
     page = await accounts.tables.query(CATALOG, sort, Range(high=iso(accounts.clock())), index="RefreshTokenExpiration")
     await accounts.tables.write_many(CATALOG, delete=[CATALOG.key_of(item) for item in page.items])
     return len(page.items)
+
+
+def repeatable_token(accounts: Accounts, purpose: str, *given: str) -> str:
+    """A token that a retry gets again, though it is not stored: nobody makes it without the secret of this server."""
+    made = hmac.digest(accounts.signer.derive(f"repeatable-{purpose}"), "\n".join(given).encode(), hashlib.sha256)
+    return urlsafe_b64encode(made).rstrip(b"=").decode()
 
 
 def token_hash(token: str) -> str:

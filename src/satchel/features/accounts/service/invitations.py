@@ -8,14 +8,17 @@ from satchel.features.accounts.service.context import (
     INVITATION_LIFETIME,
     TOKEN_HASH_CHARACTERS,
     Accounts,
+    repeatable_token,
     sweep_expired,
     token_hash,
 )
 from satchel.kernel.clock import iso
-from satchel.kernel.errors import Invalid
 from satchel.kernel.ids import new_secret
+from satchel.kernel.unfit import TextUnfit
+from satchel.stores.patterns.idempotency_key import key_reused
+from satchel.stores.patterns.optimistic_update import NEW
 from satchel.stores.ports.expressions import assign, attr
-from satchel.stores.ports.table import Range
+from satchel.stores.ports.table import ConditionFailed, Range
 
 MAX_NOTE_CHARACTERS = 500
 
@@ -28,10 +31,19 @@ class Invited:
     row: InvitationRow
 
 
-async def invite(accounts: Accounts, by: UserId, *, email: str | None, note: str, administrator: bool) -> Invited:
+async def invite(
+    accounts: Accounts,
+    by: UserId,
+    *,
+    email: str | None,
+    note: str,
+    administrator: bool,
+    idempotency_key: str | None = None,
+) -> Invited:
+    """Invite somebody. With a key that came before it is the same invitation: its token follows from the key."""
     if len(note) > MAX_NOTE_CHARACTERS:
-        raise Invalid(f"Use a note of up to {MAX_NOTE_CHARACTERS} characters.", field="note")
-    token = new_secret()
+        raise TextUnfit(f"Use a note of up to {MAX_NOTE_CHARACTERS} characters.", field="note")
+    token = new_secret() if idempotency_key is None else repeatable_token(accounts, "invitation", by, idempotency_key)
     now = accounts.clock()
     row = InvitationRow(
         token_hash=token_hash(token),
@@ -42,7 +54,13 @@ async def invite(accounts: Accounts, by: UserId, *, email: str | None, note: str
         created_at=iso(now),
         absolute_expiry=iso(now + INVITATION_LIFETIME.total_seconds()),
     )
-    await accounts.tables.put(INVITATION.table, INVITATION.item(row))
+    try:
+        await accounts.tables.put(INVITATION.table, INVITATION.item(row), when=NEW)
+    except ConditionFailed:
+        earlier = await INVITATION.get(accounts.tables, token_hash=row.token_hash) or row
+        if (earlier.email, earlier.note, earlier.administrator) != (row.email, row.note, row.administrator):
+            raise key_reused() from None
+        return Invited(token, earlier)
     return Invited(token, row)
 
 

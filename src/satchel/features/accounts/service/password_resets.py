@@ -4,7 +4,13 @@ from dataclasses import dataclass
 
 from satchel.features.accounts.model import PasswordResetInvalid, UserId, check_password
 from satchel.features.accounts.records import RESET, RESET_SORT, USER, ResetRow
-from satchel.features.accounts.service.context import RESET_LIFETIME, Accounts, sweep_expired, token_hash
+from satchel.features.accounts.service.context import (
+    RESET_LIFETIME,
+    Accounts,
+    repeatable_token,
+    sweep_expired,
+    token_hash,
+)
 from satchel.features.accounts.service.people import find_user
 from satchel.features.accounts.service.scopes import still_administers
 from satchel.features.accounts.service.sessions import end_all_sessions
@@ -22,9 +28,14 @@ class Leave:
     expires_at: str
 
 
-async def allow_password_reset(accounts: Accounts, by: UserId, user_id: UserId) -> Leave:
+async def allow_password_reset(
+    accounts: Accounts, by: UserId, user_id: UserId, idempotency_key: str | None = None
+) -> Leave:
+    """With a key that came before it is the same token, until the password has changed."""
     user = await find_user(accounts, user_id)
-    leave = Leave(new_secret(), iso(accounts.clock() + RESET_LIFETIME.total_seconds()))
+    given = (by, user_id, user.password, idempotency_key or "")
+    token = new_secret() if idempotency_key is None else repeatable_token(accounts, "reset", *given)
+    leave = Leave(token, iso(accounts.clock() + RESET_LIFETIME.total_seconds()))
     row = ResetRow(
         token_hash=token_hash(leave.token),
         user_id=user.user_id,

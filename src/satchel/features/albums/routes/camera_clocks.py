@@ -4,8 +4,10 @@ from datetime import date, timedelta
 from typing import Annotated
 
 import msgspec
+from starlette.requests import Request
 
 from satchel.edge.api.endpoints import Body, Query, Router
+from satchel.edge.api.idempotency_key import idempotency_key_of
 from satchel.edge.http.callers import Member
 from satchel.features.albums.model import AlbumUnknown, TooManyMedias
 from satchel.features.albums.routes.albums import names_in, owner_of
@@ -13,6 +15,7 @@ from satchel.features.albums.routes.views import ActedView, MoveView, act_view, 
 from satchel.features.albums.service import camera_clock
 from satchel.features.albums.service.camera_clock import ClockScope, Correction
 from satchel.features.albums.service.context import Albums
+from satchel.stores.patterns.idempotency_key import KeyReused
 
 Id = Annotated[str, msgspec.Meta(max_length=64)]
 Text = Annotated[str, msgspec.Meta(max_length=1000)]
@@ -120,10 +123,16 @@ def routes(albums: Albums) -> Router:
             samples=[ClockSample(*each) for each in plan.samples],
         )
 
-    @router.post("/photos/clock", status=200, raises=(AlbumUnknown, TooManyMedias))
-    async def correct_clock(member: Member, body: ClockBody) -> ActedView:
+    @router.post(
+        "/photos/clock",
+        status=200,
+        raises=(AlbumUnknown, TooManyMedias, KeyReused),
+        sends={"Idempotency-Key": "letters, digits, - and _: a retry with the same key corrects the clock once"},
+    )
+    async def correct_clock(member: Member, body: ClockBody, request: Request) -> ActedView:
         """Correct the clock of a camera. What the camera wrote is kept, and the act can be undone like others."""
-        acted = await camera_clock.correct_clock(albums, owner_of(member), _correction(body))
+        key = idempotency_key_of(request)
+        acted = await camera_clock.correct_clock(albums, owner_of(member), _correction(body), idempotency_key=key)
         return ActedView(album=None, act=None if acted.act is None else act_view(acted.act))
 
     return router

@@ -2,8 +2,10 @@
 
 from collections import Counter
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import timedelta
+
+import msgspec
 
 from satchel.features.albums.limits import MAX_MEDIAS_PER_ACT
 from satchel.features.albums.model import (
@@ -17,7 +19,7 @@ from satchel.features.albums.model import (
     TooManyMedias,
     quarter_of,
 )
-from satchel.features.albums.records import ACT, ACT_DUE, ActRow, ClockFix, camera_name
+from satchel.features.albums.records import ACT, ACT_DUE, CORRECTED, ActRow, ClockFix, camera_name
 from satchel.features.albums.service.album_act import FINISHED_WITHIN, carry_out, due_row
 from satchel.features.albums.service.album_change import Acted, Owner
 from satchel.features.albums.service.album_plan import Move
@@ -27,6 +29,7 @@ from satchel.features.albums.service.library import find_own, open_library
 from satchel.features.albums.service.library_state import Library
 from satchel.kernel.ids import new_id
 from satchel.kernel.unfit import CombinationUnfit, TimeUnfit
+from satchel.stores.patterns.idempotency_key import Claim, IdempotencyKey, decode_claim, encode_claim, order_of
 from satchel.stores.patterns.optimistic_update import optimistic_update
 from satchel.stores.ports.expressions import assign, attr
 from satchel.stores.ports.table import Item, Write
@@ -108,9 +111,21 @@ async def plan_correction(albums: Albums, owner: Owner, correction: Correction) 
     return await _preview(albums, library, await _act(albums, owner, correction, library.row.version + 1))
 
 
-async def correct_clock(albums: Albums, owner: Owner, correction: Correction) -> Acted:
-    """Correct all times of a camera in an album or a time. Medias move as their dates say."""
-    act = await _begin(albums, owner, correction)
+async def correct_clock(
+    albums: Albums, owner: Owner, correction: Correction, *, idempotency_key: str | None = None
+) -> Acted:
+    """Correct all times of a camera in an album or a time. Medias move as their dates say.
+
+    With a key that came before it is the same act: a clock that is corrected twice would be wrong again.
+    """
+    act_id = ActId(new_id(albums.clock))
+    if idempotency_key is not None:
+        key = IdempotencyKey(albums.ephemeral, CORRECTED(owner=owner.owner, key=idempotency_key))
+        claim = Claim(made_id=act_id, order=order_of(asdict(correction)))
+        if (earlier := await key.claim(encode_claim(claim).decode())) is not None:
+            decode_claim(earlier).check(claim.order)
+            act_id = ActId(decode_claim(earlier).made_id)
+    act = await _begin(albums, owner, correction, act_id)
     return Acted(None, None if act is None else await carry_out(albums, act))
 
 
@@ -124,9 +139,11 @@ async def plan_undo_correction(albums: Albums, owner: Owner, act: ActRow) -> Clo
 
 
 @optimistic_update()
-async def _begin(albums: Albums, owner: Owner, correction: Correction) -> ActRow | None:
+async def _begin(albums: Albums, owner: Owner, correction: Correction, act_id: ActId) -> ActRow | None:
+    if (begun := await ACT.get(albums.tables, owner=owner.owner, act_id=act_id)) is not None:
+        return begun
     library = await open_library(albums, owner.owner, owner.email)
-    act = await _act(albums, owner, correction, library.row.version + 1)
+    act = msgspec.structs.replace(await _act(albums, owner, correction, library.row.version + 1), act_id=act_id)
     if not (await _preview(albums, library, act)).medias:
         return None
     await albums.tables.transact([*_journal(albums, library, act)])

@@ -7,6 +7,7 @@ import msgspec
 from starlette.requests import Request
 
 from satchel.edge.api.endpoints import Body, Router
+from satchel.edge.api.idempotency_key import idempotency_key_of
 from satchel.edge.files.previews import Preview, preview_of
 from satchel.features.links.model import (
     LinkExpired,
@@ -142,13 +143,19 @@ def routes(links: Links) -> Router:
             entered=found.entered,
         )
 
-    @router.post("/open/{token}/enter", raises=(*STATES, LinkPasswordNeeded, LinkPasswordWrong, Forbidden))
+    @router.post(
+        "/open/{token}/enter",
+        raises=(*STATES, LinkPasswordNeeded, LinkPasswordWrong, Forbidden),
+        sends={"Idempotency-Key": "letters, digits, - and _: a retry with the same key counts as no second opening"},
+    )
     async def enter_link(caller: Anybody, token: str, body: Entering, request: Request) -> EnteredView:
         """Enter a link, with its password if it has one. It counts as one opening.
 
         The pass is valid for twelve hours, and no longer than the link and its password.
         """
-        entered = await link_enter.enter(links, token, visitor_of(caller, request), body.password)
+        entered = await link_enter.enter(
+            links, token, visitor_of(caller, request), body.password, idempotency_key_of(request)
+        )
         return EnteredView(
             shown=entered.given.value,
             expires_at=iso(entered.given.expires),

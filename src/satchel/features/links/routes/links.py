@@ -19,7 +19,6 @@ from satchel.features.links.model import (
     MAX_NOTE_CHARACTERS,
     MAX_PASSWORD_CHARACTERS,
     MIN_PASSWORD_CHARACTERS,
-    LinkKeyReused,
     LinkRevoked,
     LinkUnknown,
     OwnerId,
@@ -31,6 +30,7 @@ from satchel.features.links.service import download_places, link_change, link_gi
 from satchel.features.links.service.context import Links
 from satchel.kernel.errors import NotFound
 from satchel.kernel.linked import ThingKind
+from satchel.stores.patterns.idempotency_key import KeyReused
 
 LinkName = Annotated[str, msgspec.Meta(max_length=MAX_NAME_CHARACTERS)]
 Note = Annotated[str, msgspec.Meta(max_length=MAX_NOTE_CHARACTERS)]
@@ -101,7 +101,7 @@ def routes(links: Links, addresses: Addresses) -> Router:
     @router.post(
         "/links",
         status=201,
-        raises=(NotFound, LinkKeyReused),
+        raises=(NotFound, KeyReused),
         sends={"Idempotency-Key": "letters, digits, - and _: a retry with the same key is the same link"},
     )
     async def give_link(member: Member, body: NewLink, request: Request) -> LinkView:

@@ -60,8 +60,8 @@ async def find_usable(links: Links, token: str, visitor: Visitor, *, even_used_u
         raise
 
 
-async def enter(links: Links, token: str, visitor: Visitor, password: str | None) -> Entered:
-    """Enter a link. Counts as one opening."""
+async def enter(links: Links, token: str, visitor: Visitor, password: str | None, key: str | None = None) -> Entered:
+    """Enter a link. Counts as one opening; repeated with the same idempotency key, it does not count again."""
     refuse_robots(visitor)
     found = await find_usable(links, token, visitor)
     link = found.link
@@ -69,7 +69,7 @@ async def enter(links: Links, token: str, visitor: Visitor, password: str | None
         await _check_password(links, link, visitor, password)
     listing = await list_files(links, link, None) if has_files(link) else None
     visitor_id = await identify(links, visitor)
-    await count(links, link, visitor_id, "open")
+    await count(links, link, visitor_id, "open", key=key)
     return Entered(link=link, given=passes.give(links, link, visitor_id), thing=found.thing, listing=listing)
 
 

@@ -9,7 +9,6 @@ from satchel.features.links.model import (
     LONGEST_LIFE,
     MAX_ID_CHARACTERS,
     LinkId,
-    LinkKeyReused,
     OwnerId,
     check_name,
     check_note,
@@ -23,7 +22,7 @@ from satchel.kernel.errors import Invalid, NotFound
 from satchel.kernel.ids import new_id
 from satchel.kernel.linked import ThingKind, ThingLinked
 from satchel.kernel.unfit import CombinationUnfit, TimeUnfit
-from satchel.stores.patterns.idempotency_key import IdempotencyKey
+from satchel.stores.patterns.idempotency_key import IdempotencyKey, key_reused
 from satchel.stores.patterns.optimistic_update import NEW
 from satchel.stores.ports.table import TransactionCancelled
 
@@ -54,7 +53,7 @@ async def give(links: Links, owner_id: OwnerId, wish: Wish, idempotency_key: str
     claimed = f"{new_id(links.clock)} {_order(wish)}"
     link_id, order = (await key.claim(claimed) or claimed).split()
     if order != _order(wish):
-        raise LinkKeyReused("This idempotency key was used for another link. Use a new key.")
+        raise key_reused()
     if await POINTER.get(links.tables, owner_id=owner_id, link_id=link_id) is not None:
         return LinkId(link_id)
     try:

@@ -3,16 +3,27 @@
 from satchel.features.links.records import ENDING, LINK, EndingRow, LinkRow
 from satchel.features.links.service.context import Links
 from satchel.kernel.counted import Counted, Kind
+from satchel.stores.patterns.idempotency_key import order_of
 from satchel.stores.ports.expressions import add, attr
 from satchel.stores.ports.table import ConditionFailed
 
 
-async def count(links: Links, link: LinkRow, visitor_id: str, kind: Kind, thing: str = "") -> None:
+async def count(
+    links: Links, link: LinkRow, visitor_id: str, kind: Kind, thing: str = "", *, key: str | None = None
+) -> None:
+    """Count a visit. With the `key` of an earlier one by this visitor of this link, it counts nothing."""
     if visitor_id == link.owner_id:
         return
-    await links.counter.count(
-        Counted(user_id=visitor_id, kind=kind, owner=link.owner_id, target=link.link_id, thing=thing or link.thing)
+    counted = Counted(
+        user_id=visitor_id,
+        kind=kind,
+        owner=link.owner_id,
+        target=link.link_id,
+        thing=thing or link.thing,
+        # People behind one network are one visitor, and may have chosen a key for other links, too.
+        key=None if key is None else order_of(kind, link.link_id, key),
     )
+    await links.counter.count(counted)
 
 
 async def count_ended(links: Links, link: LinkRow, ending: EndingRow) -> None:

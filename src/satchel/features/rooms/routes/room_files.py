@@ -15,12 +15,12 @@ from satchel.features.rooms.model import (
     PersonId,
     RoomFullOfFiles,
     RoomId,
-    ShareKeyReused,
 )
 from satchel.features.rooms.routes.views import person_id_of
 from satchel.features.rooms.service import room_files, room_share
 from satchel.features.rooms.service.context import Rooms
 from satchel.kernel.errors import Conflict, Forbidden, TooLarge
+from satchel.stores.patterns.idempotency_key import KeyReused
 
 Id = Annotated[str, msgspec.Meta(max_length=64)]
 
@@ -50,7 +50,7 @@ def routes(rooms: Rooms) -> Router:
     @router.post(
         "/rooms/{room_id}/files",
         status=201,
-        raises=(RoomFullOfFiles, PathTooLong, TooLarge, Conflict, ShareKeyReused),
+        raises=(RoomFullOfFiles, PathTooLong, TooLarge, Conflict, KeyReused),
         sends={"Idempotency-Key": "letters, digits, - and _: a retry with the same key makes no second copies"},
     )
     async def share_in_room(member: Member, room_id: str, body: Sharing, request: Request) -> FileList:

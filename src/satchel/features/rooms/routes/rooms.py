@@ -11,6 +11,7 @@ from starlette.responses import Response
 from satchel.edge.api.addresses import Addresses
 from satchel.edge.api.endpoints import Body, Router
 from satchel.edge.api.fields import TimeWithZone
+from satchel.edge.api.idempotency_key import idempotency_key_of
 from satchel.edge.http.callers import Guest, Member
 from satchel.features.rooms.model import (
     DEFAULT_LIFE,
@@ -28,6 +29,7 @@ from satchel.features.rooms.service import room_close, room_code, room_join, roo
 from satchel.features.rooms.service.context import Rooms
 from satchel.kernel.errors import Forbidden, NotFound
 from satchel.kernel.unfit import TimeUnfit
+from satchel.stores.patterns.idempotency_key import KeyReused
 
 Title = Annotated[str, msgspec.Meta(max_length=MAX_TITLE_CHARACTERS)]
 HOUR = timedelta(hours=1)
@@ -72,13 +74,18 @@ class OwnedRooms(msgspec.Struct, frozen=True):
 def routes(rooms: Rooms, addresses: Addresses) -> Router:
     router = Router("rooms")
 
-    @router.post("/rooms", status=201, raises=(TooManyRooms,))
+    @router.post(
+        "/rooms",
+        status=201,
+        raises=(TooManyRooms, KeyReused),
+        sends={"Idempotency-Key": "letters, digits, - and _: a retry with the same key is the same room"},
+    )
     async def open_room(member: Member, body: NewRoom, request: Request) -> RoomView:
         """Open a room and join it. You leave the room you are in."""
         owner = await person_of(rooms, member)
-        life = timedelta(hours=body.hours)
-        room_id = await room_open.open_new_room(rooms, owner, name=body.name, life=life, admits=body.admits)
-        shown = await room_show.show_room(rooms, room_id, owner.person_id)
+        wish = room_open.NewRoom(name=body.name, life=timedelta(hours=body.hours), admits=body.admits)
+        room_id = await room_open.open_new_room(rooms, owner, wish, idempotency_key_of(request))
+        shown = await room_show.show_owned(rooms, room_id, owner.person_id)
         return room_view(rooms, shown, owner.person_id, link_to(rooms, shown.room, addresses, request))
 
     @router.get("/rooms/current", raises=(NotInARoom,))

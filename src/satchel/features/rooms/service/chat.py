@@ -1,14 +1,20 @@
 """The chat of a room: send and read messages."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 
 from satchel.features.rooms.events import RoomChat
 from satchel.features.rooms.model import MAX_MESSAGES, Message, PersonId, RoomId, check_text, is_room_id
-from satchel.features.rooms.records import CHAT, MEMBERS, PEOPLE, decode_message, decode_person, encode
+from satchel.features.rooms.records import CHAT, MEMBERS, PEOPLE, SAID, decode_message, decode_person, encode
 from satchel.features.rooms.service.context import Rooms, find_room, missing, open_room, state_of
 from satchel.kernel.ids import new_id
 from satchel.live import tell
-from satchel.stores.ports.ephemeral import HashGet, ListPush, ListRange, ListTrim, SetAll
+from satchel.stores.patterns.idempotency_key import Claim, IdempotencyKey, decode_claim, encode_claim, order_of
+from satchel.stores.ports.ephemeral import HashGet, ListPush, ListRange, ListTrim, Put, SetAll
+
+# Somebody who writes looks at the screen. Keys of all messages that the throttle lets pass must not fill the memory.
+_REPEATED_WITHIN = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +25,14 @@ class Said:
     more: bool
 
 
-async def say(rooms: Rooms, room_id: RoomId, person_id: PersonId, written: str) -> Message:
-    """Append the message and publish it in one step, so that everybody sees the order of the list."""
+async def say(
+    rooms: Rooms, room_id: RoomId, person_id: PersonId, written: str, idempotency_key: str | None = None
+) -> Message:
+    """Append the message and publish it in one step, so that everybody sees the order of the list.
+
+    With a key that came before it is the same message. It is appended again unless that is known to be done; who reads
+    the list drops what stands in it twice.
+    """
     text = check_text(written)
     if not is_room_id(room_id):
         raise missing()
@@ -31,13 +43,18 @@ async def say(rooms: Rooms, room_id: RoomId, person_id: PersonId, written: str) 
     )
     if speaker is None or open_room(rooms, room_id, fields, due) is None:
         raise missing()
-    message = Message(
-        message_id=new_id(rooms.clock),
-        person_id=person_id,
-        name=decode_person(speaker).name,
-        text=text,
-        at=rooms.now(),
-    )
+    claim, key = Claim(made_id=f"{new_id(rooms.clock)} {rooms.now()}", order=order_of(text)), None
+    if idempotency_key is not None:
+        place = SAID(room_id=room_id, person_id=person_id, key=idempotency_key)
+        key = IdempotencyKey(rooms.ephemeral, place)
+        earlier = await key.claim(encode_claim(claim).decode(), ttl=_REPEATED_WITHIN)
+        claim = claim if earlier is None else decode_claim(earlier)
+        claim.check(order_of(text))
+    message_id, at = claim.made_id.split()
+    message = Message(message_id=message_id, person_id=person_id, name=decode_person(speaker).name, text=text, at=at)
+    if claim.done:
+        return message
+    done = () if key is None else (Put(key.place, encode_claim(claim.finished), ttl=_REPEATED_WITHIN),)
     event = RoomChat(room_id=room_id, message=message)
     chat = CHAT(room_id=room_id)
     fields, due, present, *_ = await rooms.ephemeral.together(
@@ -45,6 +62,7 @@ async def say(rooms: Rooms, room_id: RoomId, person_id: PersonId, written: str) 
         members,
         ListPush(chat, encode(message)),
         ListTrim(chat, 0, MAX_MESSAGES - 1),
+        *done,
         *tell(hearers, event),
     )
     if open_room(rooms, room_id, fields, due) is None:
@@ -64,4 +82,9 @@ async def read_chat(rooms: Rooms, room_id: RoomId, person_id: PersonId, limit: i
     if before:
         place = next((place for place, each in enumerate(said) if each.message_id == before), len(said))
         said = said[place + 1 :]
-    return Said(said[:limit][::-1], more=len(said) > limit)
+    return Said(_once_each(said[:limit][::-1]), more=len(said) > limit)
+
+
+def _once_each(said: Sequence[Message]) -> list[Message]:
+    """Each message where it stands first."""
+    return list({each.message_id: each for each in reversed(said)}.values())[::-1]

@@ -17,19 +17,23 @@ from satchel.features.rooms.model import (
     check_title,
     draw_code,
 )
-from satchel.features.rooms.records import CODE, MEMBERS, OWNED, ROOM, ROOMS, RoomRow, room_fields
+from satchel.features.rooms.records import CODE, MEMBERS, OPEN_LEASE, OPENED, OWNED, ROOM, ROOMS, RoomRow, room_fields
 from satchel.features.rooms.service.context import Rooms, find_owned, missing, open_room, state_of
 from satchel.features.rooms.service.membership import enter, tell_people
 from satchel.features.rooms.service.room_code import DRAWS
 from satchel.kernel.clock import iso
-from satchel.kernel.errors import Invalid, Unavailable
+from satchel.kernel.errors import Conflict, Invalid, Unavailable
 from satchel.kernel.ids import new_id
 from satchel.kernel.suspended import PersonSuspended
 from satchel.kernel.unfit import TimeUnfit
+from satchel.stores.patterns.idempotency_key import Claim, IdempotencyKey, decode_claim, encode_claim, order_of
+from satchel.stores.patterns.lease import turn
 from satchel.stores.ports.ephemeral import (
     Command,
     Delete,
+    Get,
     HashDelete,
+    HashGet,
     HashPut,
     Put,
     SetAdd,
@@ -37,6 +41,15 @@ from satchel.stores.ports.ephemeral import (
     SetRemove,
     SetSize,
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewRoom:
+    """What a room shall be. Without a name it is called by its code."""
+
+    name: str = ""
+    life: timedelta = DEFAULT_LIFE
+    admits: Admits = "anyone"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,17 +70,38 @@ class Owned:
     people: int
 
 
-async def open_new_room(
-    rooms: Rooms, owner: Person, *, name: str = "", life: timedelta = DEFAULT_LIFE, admits: Admits = "anyone"
-) -> RoomId:
-    """Open a room. Its row is written before its code, so what a crash leaves in between expires like any room."""
-    title = check_title(name)
+async def open_new_room(rooms: Rooms, owner: Person, wish: NewRoom, idempotency_key: str | None = None) -> RoomId:
+    """Open a room and enter it. With a key that came before, the room that it became, wherever the owner is now."""
     room_id = RoomId(new_id(rooms.clock))
+    if idempotency_key is None:
+        await _open(rooms, room_id, owner, wish)
+        return room_id
+    key = IdempotencyKey(rooms.ephemeral, OPENED(person_id=owner.person_id, key=idempotency_key))
+    claim = Claim(made_id=room_id, order=order_of(wish.name, wish.life.total_seconds(), wish.admits))
+    mine = OPEN_LEASE(person_id=owner.person_id)
+    async with turn(rooms.ephemeral, mine, "You are opening a room already. Try again in a moment."):
+        if (earlier := await key.claim(encode_claim(claim).decode())) is not None:
+            found = decode_claim(earlier)
+            found.check(claim.order)
+            claim = found
+        if not claim.done:
+            try:
+                await _open(rooms, RoomId(claim.made_id), owner, wish)
+            except (Conflict, Invalid):
+                await key.release()
+                raise
+            await key.settle(encode_claim(claim.finished).decode())
+    return RoomId(claim.made_id)
+
+
+async def _open(rooms: Rooms, room_id: RoomId, owner: Person, wish: NewRoom) -> None:
+    """Its row is written before its code, so what a crash leaves in between expires like any room."""
+    title = check_title(wish.name)
     owned = OWNED(person_id=owner.person_id)
-    fields = room_fields(owner_id=owner.person_id, opened_at=rooms.now(), admits=admits)
+    fields = room_fields(owner_id=owner.person_id, opened_at=rooms.now(), admits=wish.admits)
     _, _, _, count = await rooms.ephemeral.together(
         HashPut(ROOM(room_id=room_id), fields),
-        HashPut(ROOMS(), {room_id: iso(rooms.clock() + life.total_seconds()).encode()}),
+        HashPut(ROOMS(), {room_id: iso(rooms.clock() + wish.life.total_seconds()).encode()}),
         SetAdd(owned, room_id),
         SetSize(owned),
     )
@@ -78,11 +112,13 @@ async def open_new_room(
         raise TooManyRooms(f"You have {MAX_ROOMS_OF_ONE} rooms open. Close one first.")
     await _take_letters(rooms, room_id, title)
     await enter(rooms, room_id, owner)
-    return room_id
 
 
 async def _take_letters(rooms: Rooms, room_id: RoomId, title: str) -> None:
-    """Reserve a code. The row names it first, so that closing the room knows which code may be its own."""
+    """Reserve a code, unless an earlier request has: the row names it first, so that closing the room knows of it."""
+    row = await rooms.ephemeral.run(HashGet(ROOM(room_id=room_id), "code"))
+    if row is not None and await rooms.ephemeral.run(Get(CODE(code=row.decode()))) == room_id.encode():
+        return
     for _ in range(DRAWS):
         code = draw_code()
         await rooms.ephemeral.run(HashPut(ROOM(room_id=room_id), room_fields(code=code, name=title or code)))

@@ -128,11 +128,18 @@ def routes(scores: Scores) -> Router:
         layers = await layer_views(scores, visible_layers(whole.layers, viewer))
         return ScoreMarks(layers, mark_views(visible_marks(whole, viewer, query.page)))
 
-    @router.post("/scores/{score_id}/layers", status=201, raises=(ScoreUnknown, Forbidden, TooManyLayers))
-    async def create_layer(member: Member, score_id: str, body: LayerBody) -> LayerView:
+    @router.post(
+        "/scores/{score_id}/layers",
+        status=201,
+        raises=(*REFUSALS, TooManyLayers),
+        sends={"Idempotency-Key": "letters, digits, - and _: a retry with the same key makes one layer"},
+    )
+    async def create_layer(member: Member, score_id: str, body: LayerBody, request: Request) -> LayerView:
         """Make a layer of your own. Nobody else sees it until you publish it."""
-        viewer = viewer_of(member)
-        found, layer = await layer_change.create_layer(scores, viewer, score_id, body.name, body.part_id)
+        viewer, key = viewer_of(member), idempotency_key_of(request)
+        found, layer = await layer_change.create_layer(
+            scores, viewer, score_id, body.name, body.part_id, idempotency_key=key
+        )
         await _tell_layers(scores, found, score_id, layer)
         return await _layer(scores, layer)
 

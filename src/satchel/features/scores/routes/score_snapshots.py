@@ -6,6 +6,7 @@ import msgspec
 from starlette.requests import Request
 
 from satchel.edge.api.endpoints import Body, Query, Reply, Router
+from satchel.edge.api.idempotency_key import idempotency_key_of
 from satchel.edge.http.callers import Member
 from satchel.features.scores.mark import MarkView, mark_view
 from satchel.features.scores.model import (
@@ -94,11 +95,16 @@ def routes(scores: Scores) -> Router:
     router = Router("scores")
 
     @router.post(
-        "/scores/{score_id}/snapshots", status=201, raises=(ScoreUnknown, Forbidden, ScoreLocked, TooManySnapshots)
+        "/scores/{score_id}/snapshots",
+        status=201,
+        raises=(ScoreUnknown, Forbidden, ScoreLocked, TooManySnapshots, SnapshotUnknown),
+        sends={"Idempotency-Key": "letters, digits, - and _: a retry with the same key keeps one snapshot"},
     )
-    async def create_snapshot(member: Member, score_id: str, body: SnapshotBody) -> SnapshotView:
+    async def create_snapshot(member: Member, score_id: str, body: SnapshotBody, request: Request) -> SnapshotView:
         """Keep the score as it is now, under a name."""
-        kept = await snapshot_change.create_snapshot(scores, viewer_of(member), score_id, body.name)
+        kept = await snapshot_change.create_snapshot(
+            scores, viewer_of(member), score_id, body.name, idempotency_key=idempotency_key_of(request)
+        )
         return snapshot_view(ScoreId(read_id(score_id) or ""), kept)
 
     @router.get("/scores/{score_id}/snapshots/{snapshot_id}", raises=(ScoreUnknown, SnapshotUnknown))

@@ -1,5 +1,7 @@
 """Layers of marks: make one, rename and publish it, delete it with its marks."""
 
+from contextlib import suppress
+
 import msgspec
 
 from satchel.features.scores.layer_records import LAYER, LAYER_COUNT, LayerRow
@@ -11,6 +13,7 @@ from satchel.features.scores.model import (
     TooManyLayers,
     check_part_name,
 )
+from satchel.features.scores.records import LAYER_CREATED
 from satchel.features.scores.service import annotations
 from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.mark_read import all_marks, may_see
@@ -18,36 +21,49 @@ from satchel.features.scores.service.score_find import Found, Viewer, find_score
 from satchel.features.scores.service.score_news import news_of
 from satchel.kernel.errors import Forbidden
 from satchel.kernel.unfit import ChoiceUnfit
+from satchel.stores.patterns.idempotency_key import IdempotencyKey
 from satchel.stores.patterns.optimistic_update import optimistic_update
 from satchel.stores.ports.expressions import add, attr
-from satchel.stores.ports.table import Write
+from satchel.stores.ports.table import ConditionFailed, Write
 
 replace = msgspec.structs.replace
 
 
 async def create_layer(
-    scores: Scores, viewer: Viewer, public: str, name: str, part_id: int | None
+    scores: Scores, viewer: Viewer, public: str, name: str, part_id: int | None, *, idempotency_key: str | None
 ) -> tuple[Found, LayerRow]:
-    """Only its author sees it."""
+    """Only its author sees it. A retry with the same key is the same layer."""
     found = await find_score(scores, viewer, public, "marker")
     _check_part(found, part_id)
     checked = check_part_name(name, "name")
+    key = None
+    if idempotency_key is not None:
+        place = LAYER_CREATED(person=viewer.user_id, score_id=found.score_id, key=idempotency_key)
+        key = IdempotencyKey(scores.ephemeral, place)
+        if (made := await key.made()) is not None:
+            return found, await _find_made(scores, found, made)
     if len(await list_layers(scores, found)) >= MAX_LAYERS:
         raise TooManyLayers(f"A score has up to {MAX_LAYERS} layers. Delete one first.")
     counted = await scores.tables.update(
         LAYER_COUNT.table, LAYER_COUNT.key(owner=found.owner, score_id=found.score_id), [add("ln", 1)]
     )
-    layer = LayerRow(
+    layer = layer_key(counted["ln"] - 1)
+    new = LayerRow(
         owner=found.owner,
         score_id=found.score_id,
-        layer=layer_key(counted["ln"] - 1),
+        layer=layer if key is None else await key.reserve(layer),
         name=checked,
         author=viewer.user_id,
         part_id=part_id,
         created_at=scores.now(),
     )
-    await scores.tables.put(LAYER.table, LAYER.item(layer))
-    return found, layer
+    # An earlier attempt may have come so far.
+    with suppress(ConditionFailed):
+        await scores.tables.put(LAYER.table, LAYER.item(new), when=attr("o").absent())
+    if key is None:
+        return found, new
+    await key.confirm(new.layer)
+    return found, await _find_made(scores, found, new.layer)
 
 
 @optimistic_update()
@@ -97,6 +113,13 @@ async def delete_layer(scores: Scores, viewer: Viewer, public: str, layer_id: in
         beside.append(news)
     await annotations.write_annotations(scores, planned, beside=beside)
     return whole.found, layer
+
+
+async def _find_made(scores: Scores, found: Found, layer: str) -> LayerRow:
+    there = await LAYER.get(scores.tables, owner=found.owner, score_id=found.score_id, layer=layer)
+    if there is None:
+        raise LayerUnknown("This layer was made, and deleted since.")
+    return there
 
 
 async def list_layers(scores: Scores, found: Found) -> list[LayerRow]:

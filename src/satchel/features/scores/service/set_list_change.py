@@ -41,8 +41,6 @@ from satchel.stores.ports.expressions import Condition, assign, attr
 from satchel.stores.ports.table import ConditionFailed, TransactionCancelled
 
 replace = msgspec.structs.replace
-# Stands behind the id of a list that was stored: if it is not there, it was deleted.
-_STORED = "+"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,12 +68,12 @@ async def create_set_list(scores: Scores, viewer: Viewer, new: NewSetList, *, id
     key = None
     if idempotency_key is not None:
         key = IdempotencyKey(scores.ephemeral, SET_LIST_CREATED(owner=owner, key=idempotency_key))
-        if (earlier := await key.find() or "").endswith(_STORED):
-            return public_id(SetListId(earlier.removesuffix(_STORED)))
+        if (made := await key.made()) is not None:
+            return public_id(SetListId(made))
     fields = await _checked(scores, viewer, new, [])
     list_id = SetListId(new_stored_id())
     if key is not None:
-        list_id = SetListId((await key.claim(list_id) or list_id).removesuffix(_STORED))
+        list_id = SetListId(await key.reserve(list_id))
     row = replace(fields, owner=owner, list_id=list_id, etag=Etag(new_stored_id()), created_at=now, changed_at=now)
     # Two at once may make one more than this: it keeps a list of lists short, and protects nothing.
     known = {each.list_id for each in await own_set_lists(scores, owner)}
@@ -86,7 +84,7 @@ async def create_set_list(scores: Scores, viewer: Viewer, new: NewSetList, *, id
     with suppress(ConditionFailed, TransactionCancelled):
         await scores.tables.transact([SET_LIST.put(row, when=attr("o").absent())])
     if key is not None:
-        await key.settle(f"{list_id}{_STORED}")
+        await key.confirm(list_id)
     return public_id(list_id)
 
 

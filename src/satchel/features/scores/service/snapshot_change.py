@@ -24,6 +24,7 @@ from satchel.features.scores.records import (
     SCORE_CARD,
     SCORE_EXTRA,
     SNAPSHOT,
+    SNAPSHOT_CREATED,
     SnapshotEntry,
     SnapshotRow,
     snapshot_key,
@@ -40,6 +41,7 @@ from satchel.features.scores.service.score_presence import tell_onlookers
 from satchel.features.scores.service.snapshot_content import SnapshotContent
 from satchel.features.scores.service.snapshot_restore import restored_marks
 from satchel.kernel.errors import Forbidden
+from satchel.stores.patterns.idempotency_key import IdempotencyKey
 from satchel.stores.patterns.optimistic_update import optimistic_update
 from satchel.stores.ports.expressions import Action, append, assign, attr
 from satchel.stores.ports.table import Write
@@ -48,9 +50,21 @@ replace = msgspec.structs.replace
 _MAX_NAME = 64
 
 
-async def create_snapshot(scores: Scores, viewer: Viewer, public: str, name: str) -> SnapshotEntry:
-    checked = check_part_name(name, "name")
-    found, entry = await _snapshot(scores, viewer, public, checked, None)
+async def create_snapshot(
+    scores: Scores, viewer: Viewer, public: str, name: str, *, idempotency_key: str | None
+) -> SnapshotEntry:
+    """A retry with the same key is the same snapshot."""
+    checked, snapshot_id = check_part_name(name, "name"), SnapshotId(new_stored_id())
+    key = None
+    if idempotency_key is not None:
+        place = SNAPSHOT_CREATED(person=viewer.user_id, score_id=read_id(public) or "", key=idempotency_key)
+        key = IdempotencyKey(scores.ephemeral, place)
+        if (made := await key.made()) is not None:
+            return find_entry(await find_score(scores, viewer, public, "editor"), public_id(SnapshotId(made)))
+        snapshot_id = SnapshotId(await key.reserve(snapshot_id))
+    found, entry = await _snapshot(scores, viewer, public, snapshot_id, checked, None)
+    if key is not None:
+        await key.confirm(snapshot_id)
     await _tell(scores, found)
     return entry
 
@@ -71,7 +85,7 @@ async def restore_snapshot(scores: Scores, viewer: Viewer, public: str, etag: Et
     """The score as it was, with the marks of layers that the viewer sees. What it is now becomes a snapshot first."""
     found, content = await read_snapshot(scores, viewer, public, snapshot)
     name = f"Before “{find_entry(found, snapshot).name}”"
-    kept, _ = await _snapshot(scores, viewer, public, name[:_MAX_NAME], etag)
+    kept, _ = await _snapshot(scores, viewer, public, SnapshotId(new_stored_id()), name[:_MAX_NAME], etag)
     after = await _restore(scores, viewer, public, kept.row.etag, content)
     await _tell(scores, after)
     await tell_onlookers(scores, after, ScoreLayersEvent(score_id=public))
@@ -96,15 +110,18 @@ async def read_editable(scores: Scores, viewer: Viewer, public: str) -> WholeSco
 
 @optimistic_update()
 async def _snapshot(
-    scores: Scores, viewer: Viewer, public: str, name: str, etag: Etag | None
+    scores: Scores, viewer: Viewer, public: str, snapshot_id: SnapshotId, name: str, etag: Etag | None
 ) -> tuple[Found, SnapshotEntry]:
+    """Unless it is there already. What a refused one has stored, the garbage collection finds."""
     whole = await read_editable(scores, viewer, public)
     found, row = whole.found, whole.found.row
+    if (there := next((each for each in row.snapshots if each.snapshot_id == snapshot_id), None)) is not None:
+        return found, there
     check_state(scores, row, etag)
     if row.snapshot_count >= MAX_SNAPSHOTS:
         raise TooManySnapshots(f"A score has up to {MAX_SNAPSHOTS} snapshots. Delete one first.")
     now = scores.now()
-    entry = SnapshotEntry(snapshot_id=SnapshotId(new_stored_id()), name=name, created_at=now)
+    entry = SnapshotEntry(snapshot_id=snapshot_id, name=name, created_at=now)
     await snapshot_content.put_content(scores, found, entry.snapshot_id, snapshot_content.content_of(whole))
     new = replace(
         row,
@@ -120,11 +137,7 @@ async def _snapshot(
         item_ids=sorted({page.item_id for page in row.data.pages}),
     )
     actions = [append("n", [msgspec.to_builtins(entry)]), assign("nc", new.snapshot_count)]
-    try:
-        await scores.tables.transact([_main(scores, found, new.etag, actions), SNAPSHOT.put(pinned)])
-    except Exception:
-        await scores.objects.delete(snapshot_key(row.owner, row.score_id, entry.snapshot_id))
-        raise
+    await scores.tables.transact([_main(scores, found, new.etag, actions), SNAPSHOT.put(pinned)])
     return Found(row=new, extra=found.extra, people=found.people, role=found.role), entry
 
 
