@@ -123,7 +123,7 @@ def invite(
 
     body = {"email": email, "note": note, "administrator": administrator}
     with open_client(server) as client:
-        made = client.call("POST", "/invitations", InvitationView, body)
+        made = client.make("/invitations", InvitationView, body)
         token = made.token or ""  # which the answer that made it always has
         link = invitation_link(client.server, token)
         if json:

@@ -39,7 +39,10 @@ class AlbumAct:
         if not self.yes:
             confirm(_question(planned))
         query = "?quarters=true" if self.quarters and method in ("PATCH", "DELETE") else ""
-        acted = self.client.call(method, path + query, ActedView, body)
+        if method == "POST" and body is not None:
+            acted = self.client.make(path, ActedView, body)
+        else:
+            acted = self.client.call(method, path + query, ActedView, body)
         if self.as_json:
             print_json({"plan": to_builtins(planned), **to_builtins(acted)})
             return

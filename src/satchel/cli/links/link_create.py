@@ -18,7 +18,7 @@ _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 
 
 def give(client: Client, thing: dict[str, str], conditions: dict[str, object]) -> LinkView:
-    return client.call("POST", "/links", LinkView, {"thing": thing, **conditions})
+    return client.make("/links", LinkView, {"thing": thing, **conditions})
 
 
 def shelf_thing(client: Client, path: str, *, ask: bool) -> dict[str, str]:

@@ -153,6 +153,6 @@ class CatalogRestore:
 
     def _create(self, told: AlbumFile) -> AlbumView:
         body = {"name": told.name, "start": told.start, "end": told.end, "folder": told.folder}
-        made = self.client.call("POST", "/albums", ActedView, body).album
+        made = self.client.make("/albums", ActedView, body).album
         assert made is not None
         return made

@@ -62,7 +62,7 @@ class CameraClock:
             raise CommandFailed("No photo would have another time. Nothing was done.")
         if not yes:
             confirm(f"{camera.camera}: {shown_photos(plan.medias)} would have another time.")
-        acted = self.client.call("POST", "/photos/clock", ActedView, fix)
+        acted = self.client.make("/photos/clock", ActedView, fix)
         if self.as_json:
             print_json({"plan": to_builtins(plan), **to_builtins(acted)})
             return

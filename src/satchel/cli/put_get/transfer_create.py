@@ -23,7 +23,7 @@ def refuse_if_too_many(files: int) -> None:
 def hand_over(client: Client, to: Mapping[str, str], file_ids: Sequence[str], words: str, key: str) -> TransferView:
     """With the same key once more it is the same transfer."""
     body = {"to": to, "files": list(file_ids), "note": words}
-    return client.call("POST", "/transfers", TransferView, body, headers={"idempotency-key": key})
+    return client.make("/transfers", TransferView, body, key=key)
 
 
 def follow(client: Client, transfer: TransferView, tell: Callable[[ReceiptView], None]) -> TransferView:

@@ -43,7 +43,7 @@ def open_room(
 
     body = {"name": name, "hours": whole_number("--hours", hours), "admits": "knock" if knock else "anyone"}
     with open_client(server) as client:
-        opened = client.call("POST", "/rooms", RoomView, {key: value for key, value in body.items() if value})
+        opened = client.make("/rooms", RoomView, {key: value for key, value in body.items() if value})
         if not json:
             print(headline(opened))
             print("\n".join(["", *invitation(opened), ""]))
@@ -112,7 +112,7 @@ def say(
 
     with open_client(server) as client:
         path = f"/rooms/{current_room(client).room_id}/chat"
-        said = client.call("POST", path, Message, {"text": " ".join(words)})
+        said = client.make(path, Message, {"text": " ".join(words)})
         if json:
             print_json(to_builtins(said))
 

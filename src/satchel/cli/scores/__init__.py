@@ -157,7 +157,7 @@ def link(
             thing = part_of(found, part).link_thing
         elif frozen is not None:
             thing = snapshot_of(found, frozen).link_thing
-        made = client.call("POST", "/links", LinkView, {"thing": {"kind": "score", "id": thing}})
+        made = client.make("/links", LinkView, {"thing": {"kind": "score", "id": thing}})
     answer(made, [printable(f"Anybody with this link can play from {made.thing.name}:"), made.address], as_json=json)
 
 

@@ -72,8 +72,7 @@ class NewScores:
 
     def _made(self, journal: Journal, title: str, composer: str, tags: Sequence[str], place: str = "") -> ScoreView:
         body = {"title": title, "composer": composer, "tags": list(tags)}
-        headers = {"idempotency-key": journal.key_for("score", title, place)}
-        return self.client.call("POST", "/scores", ScoreView, body, headers=headers)
+        return self.client.make("/scores", ScoreView, body, key=journal.key_for("score", title, place))
 
     def _fill(self, journal: Journal, score: ScoreView, sources: Sequence[Source]) -> None:
         """One page after the other, so that they are in order."""

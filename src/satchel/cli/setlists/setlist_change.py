@@ -32,7 +32,7 @@ def find_set_list(client: Client, typed: str) -> SetListView:
 
 def create_set_list(client: Client, name: str, scores: Sequence[str]) -> SetListView:
     entries = [{"score_id": _score_id(client, typed)} for typed in scores]
-    return client.call("POST", "/set-lists", SetListView, {"name": name, "entries": entries})
+    return client.make("/set-lists", SetListView, {"name": name, "entries": entries})
 
 
 def add_entry(

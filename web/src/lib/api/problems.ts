@@ -42,6 +42,16 @@ export function unreachable(): Problem {
   return new Problem('unreachable', 0, t(navigator.onLine ? 'problem.unreachable' : 'problem.offline'));
 }
 
+/** Whether the server, or a proxy for it, gave no answer: nobody here knows what was done. */
+export function isUnanswered(failure: unknown): failure is Problem {
+  return failure instanceof Problem && [0, 502, 504].includes(failure.status);
+}
+
+/** For a request that can be repeated without being done twice. */
+export function unknownOutcome({ slug, status }: Problem): Problem {
+  return new Problem(slug, status, t('problem.unknownOutcome'));
+}
+
 function sentenceFor(slug: string, details: Details): string {
   const facts: Record<string, string | number> = {};
   for (const [name, value] of Object.entries(details)) {

@@ -18,11 +18,21 @@ function answering(...answers: (Problem | string)[]): {
 }
 
 describe('RepeatKeys', () => {
-  it('keeps the key of a request until its answer comes', async () => {
+  it('sends a request again under its key when the answer is lost', async () => {
+    const { keys, send } = answering(
+      new Problem('unreachable', 0, ''),
+      new Problem('proxy', 502, ''),
+      'done',
+    );
+    await expect(new RepeatKeys([0, 0]).once(['a'], send)).resolves.toBe('done');
+    expect([keys.length, new Set(keys).size]).toEqual([3, 1]);
+  });
+
+  it('keeps the key of a request until its answer comes, and says that its outcome is unknown', async () => {
     const lost = [new Problem('unreachable', 0, ''), new Problem('proxy', 502, '')];
     const { keys, send } = answering(...lost, 'done', 'done');
-    const repeated = new RepeatKeys();
-    await expect(repeated.once(['a'], send)).rejects.toThrow();
+    const repeated = new RepeatKeys([]);
+    await expect(repeated.once(['a'], send)).rejects.toThrow('unknownOutcome');
     await expect(repeated.once(['a'], send)).rejects.toThrow();
     await expect(repeated.once(['a'], send)).resolves.toBe('done');
     expect(new Set(keys).size).toBe(1);
@@ -32,7 +42,7 @@ describe('RepeatKeys', () => {
 
   it('takes another key for another request, and after a refusal', async () => {
     const { keys, send } = answering(new Problem('unreachable', 0, ''), new Problem('not-found', 404, ''));
-    const repeated = new RepeatKeys();
+    const repeated = new RepeatKeys([]);
     await expect(repeated.once(['a'], send)).rejects.toThrow();
     await expect(repeated.once(['b'], send)).rejects.toThrow();
     await repeated.once(['b'], send);

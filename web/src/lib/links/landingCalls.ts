@@ -1,5 +1,6 @@
 // The API calls of a visitor of a link: look at it, enter it, and the addresses of its files.
 import { ask, http } from '$lib/api/client';
+import { RepeatKeys } from '$lib/api/repeatKeys';
 import type { components } from '$lib/api/schema';
 import type { Entry } from '$lib/files/entries';
 
@@ -7,6 +8,8 @@ export type Landing = components['schemas']['LandingView'];
 export type LinkedFile = components['schemas']['LinkedFileView'];
 export type LinkedFiles = components['schemas']['LinkedFileList'];
 export type Entered = components['schemas']['EnteredView'];
+
+const repeated = new RepeatKeys();
 
 /** Why a link can lead nowhere; each has a page of its own. */
 export const DEAD_ENDS = [
@@ -28,10 +31,13 @@ export function look(token: string, pass: string): Promise<Landing> {
   return ask(http.GET('/api/v1/open/{token}', { params: { path: { token }, query: shown(pass) } }));
 }
 
-/** Counts as one opening. */
+/** Counts as one opening, also if the answer is lost and it is asked again. */
 export function enter(token: string, password: string): Promise<Entered> {
   const body = password ? { password } : {};
-  return ask(http.POST('/api/v1/open/{token}/enter', { params: { path: { token } }, body }));
+  return repeated.once([token], (key) => {
+    const params = { path: { token }, header: { 'Idempotency-Key': key } };
+    return ask(http.POST('/api/v1/open/{token}/enter', { params, body }));
+  });
 }
 
 export function readFiles(token: string, pass: string, cursor: string | null): Promise<LinkedFiles> {

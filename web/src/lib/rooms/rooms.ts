@@ -16,7 +16,9 @@ const MESSAGES_AT_ONCE = 100;
 const repeated = new RepeatKeys();
 
 export function openRoom(body: components['schemas']['NewRoom']): Promise<RoomView> {
-  return ask(http.POST('/api/v1/rooms', { body }));
+  return repeated.once(body, (key) =>
+    ask(http.POST('/api/v1/rooms', { params: { header: { 'Idempotency-Key': key } }, body })),
+  );
 }
 
 /** Undefined while the owner has not let us in. */
@@ -61,7 +63,10 @@ export function readChat(
 }
 
 export function say(roomId: string, text: string): Promise<ChatMessage> {
-  return ask(http.POST('/api/v1/rooms/{room_id}/chat', { ...at(roomId), body: { text } }));
+  return repeated.once([roomId, text], (key) => {
+    const params = { path: { room_id: roomId }, header: { 'Idempotency-Key': key } };
+    return ask(http.POST('/api/v1/rooms/{room_id}/chat', { params, body: { text } }));
+  });
 }
 
 export function change(roomId: string, body: Changes): Promise<RoomView> {

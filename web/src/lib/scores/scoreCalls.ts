@@ -1,5 +1,6 @@
 // The API calls for scores, and their types.
 import { ask, http } from '$lib/api/client';
+import { RepeatKeys } from '$lib/api/repeatKeys';
 import type { components } from '$lib/api/schema';
 import type { Layer, Mark, NewMark } from './marks';
 
@@ -32,6 +33,8 @@ export type ScoreChange = components['schemas']['ScorePatchBody'];
 export type PageDraft = components['schemas']['PageBody'];
 /** Whether what is kept on this device may answer. */
 export type How = Pick<RequestInit, 'cache'>;
+
+const repeated = new RepeatKeys();
 
 export function readLibrary(): Promise<Library> {
   return ask(http.GET('/api/v1/scores', { params: { query: {} } }));
@@ -141,7 +144,10 @@ export function writeMarks(
 }
 
 export function takeSnapshot(scoreId: string, name: string): Promise<Snapshot> {
-  return ask(http.POST('/api/v1/scores/{score_id}/snapshots', { ...which(scoreId), body: { name } }));
+  return repeated.once({ scoreId, name }, (key) => {
+    const params = { path: { score_id: scoreId }, header: { 'Idempotency-Key': key } };
+    return ask(http.POST('/api/v1/scores/{score_id}/snapshots', { params, body: { name } }));
+  });
 }
 
 export function readSnapshot(scoreId: string, snapshotId: string): Promise<Score> {

@@ -2,6 +2,8 @@
 
 import json
 import os
+import secrets
+import threading
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from datetime import UTC, datetime
@@ -14,9 +16,10 @@ import msgspec
 
 from satchel.cli.engine.api_types.account_types import GuestView, SignedInView
 from satchel.cli.engine.http.credentials import CredentialsFile, GuestPass, Session
-from satchel.cli.engine.http.failures import Problem, Refused, Unreachable, explain, no_http
+from satchel.cli.engine.http.failures import Problem, Refused, Unreachable, explain, is_lost, may_be_done, no_http
 from satchel.cli.engine.http.http_connection import Answer, Body, BodyFailed, ServerConnections, StreamedAnswer, trust
-from satchel.cli.engine.terminal.output import CommandFailed, Misused
+from satchel.cli.engine.http.retry import Retry
+from satchel.cli.engine.terminal.output import CommandFailed, Misused, note
 
 if TYPE_CHECKING:
     from websockets.sync.client import ClientConnection
@@ -109,6 +112,24 @@ class Client:
         return self._as_self(
             lambda session: self.read(self._send(method, path, body, {**(headers or {}), **_proof(session)}), answer)
         )
+
+    def make(
+        self, path: str, answer: type[T], body: Mapping[str, object] | None = None, *, key: str | None = None
+    ) -> T:
+        """POST what makes something, under an idempotency key.
+
+        If the answer is lost on the way, it is asked for again until the server is back, and nothing is made twice.
+        """
+        headers = {"idempotency-key": key or secrets.token_hex(16)}
+        retry, was_lost = Retry(threading.Event(), note), False
+        while True:
+            try:
+                return self.call("POST", path, answer, body, headers=headers)
+            except (Refused, Unreachable) as error:
+                was_lost = was_lost or may_be_done(error)
+                if not was_lost:
+                    raise
+                retry.wait_after(error)
 
     def send_bytes(
         self, method: str, path: str, headers: Mapping[str, str], content: Callable[[], Body]
@@ -285,7 +306,7 @@ class Client:
             raise self.unreachable(error) from error
 
     def unreachable(self, error: Exception) -> Unreachable:
-        return Unreachable(explain(error, self.server))
+        return Unreachable(explain(error, self.server), answer_lost=is_lost(error))
 
     def read(self, answered: Answer, form: type[T]) -> T:
         """What the server answered; raises `Refused` if that is no, `Unreachable` if it is no Satchel's answer."""

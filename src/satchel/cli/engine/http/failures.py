@@ -3,13 +3,15 @@
 import socket
 import ssl
 from collections.abc import Iterator
-from http.client import HTTPException
+from http.client import HTTPException, IncompleteRead
 from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
 
 from satchel.cli.engine.terminal.output import CommandFailed
+
+_NOBODY_KNOWS = {502, 504}
 
 
 class Problem(msgspec.Struct, frozen=True):
@@ -34,7 +36,26 @@ class Refused(CommandFailed):
 
 
 class Unreachable(CommandFailed):
-    """Nothing answers at the address, or what answers is no Satchel."""
+    """Nothing answers at the address, or what answers is no Satchel.
+
+    `answer_lost`: it had answered, and the connection broke before the answer to this was whole.
+    """
+
+    def __init__(self, sentence: str, *, answer_lost: bool = False) -> None:
+        super().__init__(sentence)
+        self.answer_lost = answer_lost
+
+
+def is_lost(error: Exception) -> bool:
+    """Whether the request may have arrived."""
+    return any(isinstance(cause, ConnectionResetError | BrokenPipeError | IncompleteRead) for cause in _causes(error))
+
+
+def may_be_done(error: Refused | Unreachable) -> bool:
+    """Whether what was asked for may have been done all the same: a proxy, or a server that stops, does not know."""
+    if isinstance(error, Unreachable):
+        return error.answer_lost
+    return error.status in _NOBODY_KNOWS or error.slug == "shutting-down"
 
 
 def no_http(server: str) -> str:

@@ -94,7 +94,7 @@ def _enter(client: Client, token: str, landing: LandingView) -> EnteredView:
 
 
 def _try(client: Client, token: str, password: str | None) -> EnteredView:
-    return client.call("POST", f"{_at(token)}/enter", EnteredView, {"password": password})
+    return client.make(f"{_at(token)}/enter", EnteredView, {"password": password})
 
 
 def _otherwise(client: Client, token: str, landing: LandingView) -> str:
