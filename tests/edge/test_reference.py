@@ -226,3 +226,15 @@ async def test_the_stylesheet_can_be_kept_for_good_and_knows_light_dark_and_smal
     assert "immutable" in answer.headers["cache-control"]
     assert "prefers-color-scheme: dark" in answer.text
     assert (await client.get("/assets/other.css")).status_code == 404
+
+
+@pytest.mark.parametrize("path", ["/api/v1/openapi.json", "/api/v1/docs"])
+@pytest.mark.parametrize("encoding", ["identity", "gzip"])
+async def test_strangers_who_ask_again_get_nothing_new_and_nothing_large(edge: Edge, path: str, encoding: str) -> None:
+    async with edge.client() as client:
+        first = await client.get(path, headers={"accept-encoding": encoding})
+        again = await client.get(path, headers={"accept-encoding": encoding, "if-none-match": first.headers["etag"]})
+    assert (first.status_code, again.status_code, again.content) == (200, 304, b"")
+    assert first.headers.get("content-encoding", "identity") == encoding
+    assert first.headers["vary"] == "accept-encoding"
+    assert b"problems" in first.content
