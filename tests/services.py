@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,12 +46,14 @@ def wait_for_port(port: int, process: "subprocess.Popen[bytes]", log: Path) -> N
 
 
 @contextmanager
-def running(command: Sequence[str], port: int, *, cwd: Path | None = None) -> "Generator[subprocess.Popen[bytes]]":
+def running(
+    command: Sequence[str], port: int, *, cwd: Path | None = None, environment: Mapping[str, str] | None = None
+) -> "Generator[subprocess.Popen[bytes]]":
     """A server process that listens before the block begins and is gone after it."""
     with tempfile.TemporaryDirectory(prefix="satchel-service-") as folder:
         log = Path(folder) / "log"
         with log.open("wb") as output:
-            process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, cwd=cwd)
+            process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, cwd=cwd, env=environment)
         try:
             wait_for_port(port, process, log)
             yield process
@@ -123,15 +125,15 @@ class S3Server:
 
 
 @contextmanager
-def rclone_s3(port: int | None = None) -> Generator[S3Server]:
-    """`rclone serve s3` over a temporary folder, with one bucket."""
+def rclone_s3(*options: str, port: int | None = None) -> Generator[S3Server]:
+    """`rclone serve s3` over a temporary folder, with one bucket; further options such as `--read-only`."""
     port = port or free_port()
     with tempfile.TemporaryDirectory(prefix="satchel-s3-") as folder:
         (Path(folder) / "bucket").mkdir()
         server = S3Server(f"http://127.0.0.1:{port}", "bucket")
         keys = f"{server.access_key},{server.secret_key}"
         address = f"127.0.0.1:{port}"
-        with running([tool("rclone"), "serve", "s3", "--auth-key", keys, "--addr", address, folder], port):
+        with running([tool("rclone"), "serve", "s3", "--auth-key", keys, "--addr", address, *options, folder], port):
             yield server
 
 

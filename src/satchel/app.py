@@ -41,6 +41,7 @@ from satchel.kernel.errors import Unavailable
 from satchel.media.picture_maker import PictureMaker
 from satchel.media.pictures import Pictures
 from satchel.secret import open_signer
+from satchel.setup_check import note_format, refuse_flaws, refuse_settings, store_checks
 from satchel.slices import DURABLE_KEYS, PICTURED, open_slices
 from satchel.stores.connect import Stores, open_stores
 from satchel.stores.ports.ephemeral import Exists
@@ -82,9 +83,13 @@ async def application(
     Whatever the slices do with the stores goes `through` this, which lets a test come in between.
     """
     signer = open_signer(settings)
+    refuse_settings(settings)
     async with open_stores(settings, clock, signer, durable_keys=DURABLE_KEYS) as opened:
         stores = through(opened)
         await _have_tables(settings, stores)
+        # The clocks of machines are compared, whatever time this application is told.
+        await refuse_flaws(store_checks(settings, opened, system_clock))
+        await note_format(opened.tables)
         housekeeper = Housekeeper(stores.ephemeral, clock, HOUSEKEEPING_EVERY)
         pictures = Pictures(stores.tables, stores.objects, stores.ephemeral, clock)
         platform = Platform(
@@ -239,7 +244,7 @@ async def _background(named: Mapping[str, Coroutine[None, None, None]]) -> Async
 def _chores(stores: Stores, uploads: Uploads) -> list[Chore]:
     """What has to be done every few minutes besides the chores of the slices."""
     return [
-        Chore("expired records", stores.tables.sweep),
+        Chore("expired records and changes", stores.tables.sweep),
         Chore("expired uploads", lambda: sweep_expired_uploads(uploads)),
         Chore("broken-off uploads", lambda: stores.objects.clean(BROKEN_OFF_AFTER)),
     ]

@@ -16,7 +16,11 @@ SignUpMode = Literal["open", "invitation", "closed"]
 LogFormat = Literal["text", "json"]
 Network = IPv4Network | IPv6Network
 ENVIRONMENT_PREFIX = "SATCHEL_"
-_MOST = {"port": 65535, "clicks_kept": 100 * 366}
+_MOST = {"port": 65535, "clicks_kept": 100 * 366, "most_writes": 100}
+# Somebody's first click of a month takes as many.
+_LEAST = {"most_writes": 10, "memory": 512}
+# What the bounds in the code are made for, in MiB.
+MEMORY = 512
 
 
 class BadSetting(Exception):
@@ -45,6 +49,12 @@ class Settings:
     )
     ephemeral: str = setting("memory:", "Short-lived state: `memory:` or `redis://host:port/db`.")
     objects: str = setting("", "Bytes: `file:///path` or `s3://bucket[?endpoint=…&region=…]`; else the data folder.")
+    single_server: bool = setting(
+        default=False, about="Allow shared tables beside stores of this machine: no other server uses these tables."
+    )
+    most_writes: int = setting(
+        100, "The most writes in one transaction. DynamoDB takes 100; an old DynamoDB Local takes 10, for trials only."
+    )
     table_prefix: str = setting("", "Put before every table name, to keep several installations apart.")
     secret: str = setting("", "What signs tokens and links, 32 characters or more; else made once in the data folder.")
     sign_up: SignUpMode = setting(
@@ -164,8 +174,8 @@ def _parse(name: str, value: Any, where: str) -> Any:
         case "data":
             return Path(str(value)).expanduser()
         case _ if name in _NUMBERS:
-            return _whole_number(value, where, most=_MOST.get(name))
-        case "lan":
+            return _whole_number(value, where, least=_LEAST.get(name, 0), most=_MOST.get(name))
+        case "lan" | "single_server" | "tls":
             return _yes_or_no(value, where)
         case "trusted_proxies" | "metrics_from":
             return _networks(value, where)
@@ -200,14 +210,14 @@ def _parse(name: str, value: Any, where: str) -> Any:
             return str(value)
 
 
-def _whole_number(value: Any, where: str, *, most: int | None) -> int:
+def _whole_number(value: Any, where: str, *, least: int, most: int | None) -> int:
     try:
         number = int(str(value))
     except ValueError:
         number = -1
-    if number < 0 or (most is not None and number > most):
+    if number < least or (most is not None and number > most):
         limit = f" up to {most}" if most is not None else ""
-        raise BadSetting(f"{where} has to be a whole number from 0{limit}, not {value!r}.")
+        raise BadSetting(f"{where} has to be a whole number from {least}{limit}, not {value!r}.")
     return number
 
 

@@ -44,8 +44,11 @@ CATALOG = TableSpec(
 # Sheet music: partition prefixes `sc:` for scores and `si:` for their items.
 SCORES = TableSpec("score", text("o"), text("s"))
 
-# Nothing of value: `satchel doctor` tries every ability of the store here.
+# The format of the tables. Besides, `satchel doctor` tries every ability of the store here.
 SELF_TEST = TableSpec("SelfTest", text("probe"), expiry="expiresAt", stream=True)
+
+# Raised whenever an older Satchel would misread or damage what this one writes.
+FORMAT = 1
 
 TABLES = (USER_TRANSFERS, CLICKS, COUNTS, CATALOG, SCORES, POSITIONS, SELF_TEST)
 SHARED_TABLES = tuple(FOLLOWED_CLICKS if table is CLICKS else table for table in TABLES)

@@ -31,12 +31,13 @@ from satchel.kernel.signature import MIN_SECRET_BYTES, Signer
 from satchel.media.picture_maker import PictureMaker
 from satchel.media.pictures import Pictures
 from satchel.media.score_pages import ScorePages
+from satchel.setup_check import refuse_flaws, table_checks
 from satchel.slices import PICTURED
 from satchel.stores.connect import open_ephemeral, open_objects, open_tables
 from satchel.stores.consumer import POSITIONS, Consumer
 from satchel.stores.ports.ephemeral import Ephemeral
 from satchel.stores.ports.table import MAX_TRANSACTION_ITEMS, PositionLost, Tables
-from satchel.tables import CLICKS, COUNTS, FOLLOWED_CLICKS
+from satchel.tables import CLICKS, COUNTS, FOLLOWED_CLICKS, SELF_TEST
 
 PUBLISHED_EVERY = timedelta(seconds=1)
 # How long to wait before reading again, after an empty stream and after an error.
@@ -172,8 +173,9 @@ async def opened(settings: Settings, clock: Clock = system_clock) -> AsyncGenera
         stack.push_async_callback(tables.close)
         ephemeral = await open_ephemeral(settings, clock)
         stack.push_async_callback(ephemeral.close)
-        if missing := await tables.missing(FOLLOWED_CLICKS, COUNTS, POSITIONS):
+        if missing := await tables.missing(FOLLOWED_CLICKS, COUNTS, POSITIONS, SELF_TEST):
             raise Unavailable(f"Run `satchel tables create` first. Missing: {', '.join(missing)}.")
+        await refuse_flaws(table_checks(settings, tables))
         await check_positions(tables, clock)
         kept_for = timedelta(days=settings.clicks_kept) if settings.clicks_kept else None
         yield WorkerPlatform(tables, ephemeral, clock, kept_for)
@@ -220,6 +222,7 @@ async def media_work(settings: Settings, platform: WorkerPlatform) -> AsyncGener
         shares=SHARES_PER_PERSON.on(platform.ephemeral),
         layouts_made=LAYOUTS_PER_PERSON.on(platform.ephemeral),
         pages=pages,
+        most_writes=settings.most_writes,
         most_scores=settings.score_limit,
         most_bytes=settings.score_quota,
     )
@@ -231,11 +234,11 @@ async def media_work(settings: Settings, platform: WorkerPlatform) -> AsyncGener
         await objects.close()
 
 
-async def run(settings: Settings, *, once: bool, most_writes: int = MAX_TRANSACTION_ITEMS) -> None:
+async def run(settings: Settings, *, once: bool) -> None:
     """Work until SIGTERM or SIGINT; or, `once`, until there is nothing left to do."""
     start_journal(settings.log_format, settings.log_level)
     async with opened(settings) as platform, media_work(settings, platform) as media:
-        worker = Worker(platform, most_writes=most_writes)
+        worker = Worker(platform, most_writes=settings.most_writes)
         if once:
             _log.info("clicks folded", extra={"changes": await worker.catch_up()})
             if media is not None:

@@ -15,7 +15,7 @@ from tests.cli.terminal import Person, Ran
 from tests.server.process import serving
 from tests.services import S3Server, free_port
 
-PARTS = ["settings", "data folder", "secret", "table", "ephemeral", "objects", "port"]
+PARTS = ["settings", "data folder", "secret", "table", "ephemeral", "objects", "set-up", "port"]
 SECRET = "x" * 40
 
 
@@ -59,7 +59,7 @@ def test_people_get_a_mark_a_line_and_a_sum(ann: Person) -> None:
     assert (
         "port\n  ✗ listen, or find a Satchel listening\n      192.0.2.1 is not an address of this machine." in ran.out
     )
-    assert "1 of 29 checks failed." in ran.out
+    assert "1 of 32 checks failed." in ran.out
 
 
 @pytest.mark.slow
@@ -155,6 +155,7 @@ async def test_on_dynamodb_redis_and_s3_everything_is_tried_and_nothing_is_left(
     settings = {
         "SATCHEL_TABLE": f"dynamodb://us-east-1?endpoint={dynamodb_endpoint}",
         "SATCHEL_TABLE_PREFIX": "cli-doctor-",
+        "SATCHEL_MOST_WRITES": "10",
         "SATCHEL_EPHEMERAL": redis_url,
         "SATCHEL_OBJECTS": f"s3://{s3.bucket}?endpoint={s3.endpoint}",
         "SATCHEL_SECRET": SECRET,

@@ -53,6 +53,7 @@ def shared() -> Generator[dict[str, str]]:
     with dynamodb_local() as dynamodb, redis_server() as redis, rclone_s3() as s3:
         yield {
             "SATCHEL_TABLE": f"dynamodb://us-east-1?endpoint={dynamodb}",
+            "SATCHEL_MOST_WRITES": "10",
             "SATCHEL_EPHEMERAL": redis,
             "SATCHEL_OBJECTS": f"s3://{s3.bucket}?endpoint={s3.endpoint}",
             "SATCHEL_SECRET": SECRET,
@@ -95,7 +96,7 @@ def test_a_worker_makes_the_pictures_and_pages_of_all_servers(
     score = f"/scores/{score_id}"
     assert [each["state"] for each in ann.ask("GET", score).json()["imports"]] == ["waiting"]
     environment = python_environment(**shared)
-    command = [str(SATCHEL), "worker", "--once", "--most-writes", "10"]
+    command = [str(SATCHEL), "worker", "--once"]
     done = subprocess.run(command, env=environment, cwd="/", timeout=120, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     for server in (ann.server, bob.server):
@@ -215,6 +216,7 @@ def test_small_files_are_kept_together_on_dynamodb(tmp_path: Path, moto_endpoint
     # DynamoDB Local as it is installed here has room for 10 writes in a transaction; DynamoDB and moto have for 100.
     environment = {
         "SATCHEL_TABLE": f"dynamodb://us-east-1?endpoint={moto_endpoint}",
+        "SATCHEL_SINGLE_SERVER": "true",
         "SATCHEL_SECRET": SECRET,
         "AWS_ACCESS_KEY_ID": "test",
         "AWS_SECRET_ACCESS_KEY": "test",

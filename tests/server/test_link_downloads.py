@@ -256,6 +256,7 @@ def test_at_two_servers_at_once_as_many_get_it_as_may(tmp_path: Path) -> None:
     with dynamodb_local() as dynamodb, redis_server() as redis, rclone_s3() as s3:
         shared = {
             "SATCHEL_TABLE": f"dynamodb://us-east-1?endpoint={dynamodb}",
+            "SATCHEL_MOST_WRITES": "10",
             "SATCHEL_EPHEMERAL": redis,
             "SATCHEL_OBJECTS": f"s3://{s3.bucket}?endpoint={s3.endpoint}",
             "SATCHEL_SECRET": SECRET,

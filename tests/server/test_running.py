@@ -51,6 +51,26 @@ def test_a_second_server_on_the_same_folder_is_refused(tmp_path: Path) -> None:
     assert "Another Satchel is using the data folder" in said
 
 
+@pytest.mark.parametrize(
+    ("setting", "place", "told"),
+    [
+        ("SATCHEL_TABLE", "sqlite://{}/shared.db", "Another Satchel is using the tables in {}/shared.db."),
+        ("SATCHEL_OBJECTS", "file://{}/objects", "Another Satchel is using the objects in {}/objects."),
+    ],
+)
+def test_a_second_server_with_a_folder_of_its_own_but_the_same_store_is_refused(
+    tmp_path: Path, setting: str, place: str, told: str
+) -> None:
+    (tmp_path / "link").symlink_to(tmp_path)
+    with serving(tmp_path / "one", environment={setting: place.format(tmp_path)}):
+        same = {setting: place.format(tmp_path / "link")}
+        code, said = refused(tmp_path / "two", "--port", str(free_port()), environment=same)
+    assert code == 1
+    assert told.format(tmp_path) in said
+    assert "Stop it first" in said
+    assert "Traceback" not in said
+
+
 def test_a_data_folder_that_cannot_be_made_is_one_clear_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     code, said = refused(tmp_path / "file" / "data", "--port", str(free_port()))
@@ -86,7 +106,7 @@ def test_a_wrong_setting_is_one_clear_sentence(tmp_path: Path) -> None:
 )
 def test_a_store_that_cannot_be_reached_is_one_clear_sentence(tmp_path: Path, variable: str, url: str) -> None:
     settings = {variable: url.format(port=free_port()), "SATCHEL_SECRET": SECRET}
-    keys = {"AWS_ACCESS_KEY_ID": "x", "AWS_SECRET_ACCESS_KEY": "x"}
+    keys = {"AWS_ACCESS_KEY_ID": "x", "AWS_SECRET_ACCESS_KEY": "x", "SATCHEL_SINGLE_SERVER": "true"}
     code, said = refused(tmp_path, "--port", str(free_port()), environment={**settings, **keys})
     assert code == 1
     assert "Traceback" not in said
@@ -128,6 +148,7 @@ def test_the_same_program_runs_on_dynamodb_redis_and_s3_and_two_servers_share_ev
     with dynamodb_local() as dynamodb, redis_server() as redis, rclone_s3() as s3:
         shared = {
             "SATCHEL_TABLE": f"dynamodb://us-east-1?endpoint={dynamodb}",
+            "SATCHEL_MOST_WRITES": "10",
             "SATCHEL_EPHEMERAL": redis,
             "SATCHEL_OBJECTS": f"s3://{s3.bucket}?endpoint={s3.endpoint}",
             "SATCHEL_SECRET": SECRET,

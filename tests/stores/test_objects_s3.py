@@ -64,7 +64,7 @@ async def test_a_bucket_that_cannot_be_used_says_why(s3: S3Server, monkeypatch: 
 @proves("failing")
 async def test_a_server_that_goes_away_is_unavailable_until_it_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
     port = free_port()
-    with rclone_s3(port) as server:
+    with rclone_s3(port=port) as server:
         give_keys(monkeypatch, server)
         store = await open_bucket(server)
         await store.put("x", stream(b"x"))
@@ -88,7 +88,7 @@ async def test_a_server_that_goes_away_is_unavailable_until_it_comes_back(monkey
     ]
     answers = await asyncio.gather(*[call() for call in calls], return_exceptions=True)
     assert [type(answer) for answer in answers] == [Unavailable] * len(calls)
-    with rclone_s3(port):
+    with rclone_s3(port=port):
         await store.put("x", stream(b"again"))
         assert await content(store, "x") == b"again"
         await store.close()

@@ -338,6 +338,10 @@ def test_a_condition_holds_exactly_when_dynamodb_says_so(condition: Condition, h
         Compare((), "=", 1),
         Compare((0,), "=", 1),
         attr("n", *["d"] * 32).exists(),
+        # Keys have no inside, nor have those of an index.
+        attr("PK", "x").exists(),
+        attr("email", "x") == "y",
+        attr("age", 0).absent(),
         "n = 5",
     ],
     ids=repr,

@@ -1,9 +1,7 @@
 """Opens the three stores that the settings name. Only this module knows which vendor is behind each contract."""
 
-import fcntl
-import os
-from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +15,7 @@ from satchel.stores.ports.bulk import BulkWrites
 from satchel.stores.ports.ephemeral import Ephemeral
 from satchel.stores.ports.objects import Objects
 from satchel.stores.ports.table import Change, Tables
+from satchel.stores.server_lock import locked
 
 # The distributed stores are imported only when chosen: their libraries take longer to load than everything else.
 
@@ -42,7 +41,9 @@ async def open_stores(
     async with AsyncExitStack() as opened:
         if settings.needs_data_folder:
             prepare_folder(settings.data)
-            opened.enter_context(_held(settings.data))
+            opened.enter_context(locked(settings.data / "lock", f"the data folder {settings.data}"))
+            for path, what in _own_places(settings):
+                opened.enter_context(locked(path, what))
         tables = await open_tables(settings, clock)
         opened.push_async_callback(tables.close)
         ephemeral = await open_ephemeral(settings, clock, durable_keys)
@@ -105,34 +106,26 @@ async def open_objects(settings: Settings, clock: Clock, signer: Signer) -> Obje
     )
 
 
-def prepare_folder(folder: Path) -> None:
+def prepare_folder(folder: Path, *, what: str = "data folder", setting: str = "--data") -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
         reason = error.strerror or "unknown reason"
         raise Unavailable(
-            f"The data folder {folder} cannot be created ({reason}). Choose another with --data, or fix its rights."
+            f"The {what} {folder} cannot be created ({reason}). Choose another with {setting}, or fix its rights."
         ) from error
 
 
-@contextmanager
-def _held(folder: Path) -> Generator[None]:
-    """Hold a lock on the folder, so that no other server uses it. The lock ends with the process."""
-    try:
-        lock = os.fdopen(os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600), "wb")
-        os.fchmod(lock.fileno(), 0o600)  # an older version let others read it
-    except OSError as error:
-        raise Unavailable(
-            f"The data folder {folder} cannot be written ({error.strerror}). Choose another with --data."
-        ) from error
-    with lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise Unavailable(
-                f"Another Satchel is using the data folder {folder}. Stop it first, or choose another with --data."
-            ) from error
-        yield
+def _own_places(settings: Settings) -> Iterator[tuple[Path, str]]:
+    """The locks of stores that only one server may use, whatever its data folder is."""
+    tables, objects = urlsplit(settings.table_url), urlsplit(settings.objects_url)
+    if tables.scheme == "sqlite":
+        file = Path(tables.path).resolve()
+        yield file.with_name(f"{file.name}.lock"), f"the tables in {file}"
+    if objects.scheme == "file":
+        folder = Path(objects.path).resolve()
+        prepare_folder(folder, what="folder of objects", setting="--objects")
+        yield folder / "lock", f"the objects in {folder}"
 
 
 def _option(query: str, name: str) -> str | None:

@@ -32,7 +32,7 @@ from satchel.stores.ports.table import (
     TransactionCancelled,
     Write,
 )
-from satchel.tables import CLICKS, COUNTS, FOLLOWED_CLICKS
+from satchel.tables import CLICKS, COUNTS, FOLLOWED_CLICKS, SELF_TEST
 
 # The first day of a month, so that what happened yesterday belongs to another one.
 NOW = from_iso("2030-04-01T10:00:00.000Z")
@@ -183,7 +183,7 @@ async def open_store(request: pytest.FixtureRequest, server: str) -> Store:
     clock = ManualClock(NOW)
     tables = await TroubledTables.open("us-east-1", endpoint=endpoint, prefix=prefix, clock=clock)
     assert isinstance(tables, TroubledTables)
-    await tables.create(FOLLOWED_CLICKS, COUNTS, POSITIONS)
+    await tables.create(FOLLOWED_CLICKS, COUNTS, POSITIONS, SELF_TEST)
     return Store(endpoint, prefix, clock, tables, _MOST_WRITES[server])
 
 

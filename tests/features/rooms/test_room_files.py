@@ -25,13 +25,18 @@ from tests.features.rooms.given import (
     said,
     sent,
 )
+from tests.services import S3Server
 
 
-async def test_two_servers_share_a_room(tmp_path: Path, redis_url: str) -> None:
+async def test_two_servers_share_a_room(
+    tmp_path: Path, redis_url: str, s3: S3Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in s3.environment().items():
+        monkeypatch.setenv(name, value)
     shared: dict[str, Any] = {
         "sign_up": "open",
         "ephemeral": redis_url,
-        "objects": f"file://{tmp_path / 'objects'}",
+        "objects": f"s3://{s3.bucket}?endpoint={s3.endpoint}",
         "secret": "s" * 32,
         "table_prefix": f"{new_id(system_clock)}-",
     }

@@ -44,22 +44,30 @@ async def _examine(chosen: Chosen, report: "Report") -> None:
     from satchel.cli.doctor.findings import Step
     from satchel.cli.doctor.objects_check import examine_objects
     from satchel.cli.doctor.table_check import examine_tables
+    from satchel.cli.doctor.whole_check import examine_setup
     from satchel.kernel.signature import Signer
+    from satchel.setup_check import check_settings
 
     async def read() -> str:
         chosen.settings()
         return str(chosen.file or "")
 
+    async def fit_together() -> str:
+        return check_settings(chosen.settings())
+
     if not await report.run("settings", [Step("read them", read)]):
         return
     settings = chosen.settings()
+    await report.run("settings", [Step("name stores that go together", fit_together)])
     if settings.needs_data_folder:
         await machine_check.examine_folder(settings, report)
     with machine_check.unless_begun(settings) as trial:
         signer = await machine_check.examine_secret(trial, report)
         await examine_tables(trial, report)
         await examine_ephemeral(trial, report)
-        await examine_objects(trial, signer or Signer(token_bytes(32)), report)
+        signs = signer or Signer(token_bytes(32))
+        await examine_objects(trial, signs, report)
+        await examine_setup(trial, signs, report)
     await machine_check.examine_port(settings, report)
 
 
@@ -84,6 +92,9 @@ class _Printer:
             case "bad":
                 _print_marked("✗", "bad", finding.tried)
                 print(paint(hanging(printable(finding.detail), " " * 6), "bad"))
+            case "warning":
+                _print_marked("!", "strong", finding.tried)
+                print(hanging(printable(finding.detail), " " * 6))
             case "untried" if before is not None and before.outcome != "untried":
                 _print_marked("–", "quiet", "the rest was not tried")
             case "untried":
@@ -100,6 +111,8 @@ def _print_marked(sign: str, style: str, text: str) -> None:
 
 def _print_summary(report: "Report") -> None:
     tried = sum(finding.outcome != "untried" for finding in report.findings)
+    if report.warnings:
+        print(f"\nWarnings: {report.warnings}. A server starts all the same, and logs them.")
     if report.failures:
         print(paint(f"\n{report.failures} of {tried} checks failed.", "bad"))
     else:

@@ -7,6 +7,7 @@ from typing import Literal
 
 from satchel.config import BadSetting
 from satchel.kernel.errors import SatchelError, Unavailable
+from satchel.setup_check import Flaw
 
 STEP_SECONDS = 40.0
 
@@ -17,7 +18,7 @@ class Finding:
 
     part: str
     tried: str
-    outcome: Literal["good", "bad", "untried"]
+    outcome: Literal["good", "warning", "bad", "untried"]
     detail: str = ""
     fix: str = ""
 
@@ -53,6 +54,10 @@ class Report:
     def failures(self) -> int:
         return sum(finding.outcome == "bad" for finding in self.findings)
 
+    @property
+    def warnings(self) -> int:
+        return sum(finding.outcome == "warning" for finding in self.findings)
+
     def add(self, finding: Finding) -> None:
         self.findings.append(finding)
         self._show(finding)
@@ -78,6 +83,9 @@ async def _try(part: str, step: Step, if_unreachable: str) -> tuple[Finding, boo
             detail = await step.attempt()
     except Unfit as error:
         wrong, fix = str(error), error.fix
+    except Flaw as flaw:
+        outcome = "bad" if flaw.refused else "warning"
+        return Finding(part, step.tried, outcome, str(flaw), flaw.fix), over and flaw.refused
     except Unavailable as error:
         wrong, fix, over = error.detail, if_unreachable, True
     except TimeoutError:

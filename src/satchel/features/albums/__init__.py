@@ -52,6 +52,7 @@ def _make(platform: Platform, *, grants: Grants, people: People, links: Links) -
         limits=AlbumLimits(stores.ephemeral),
         events=platform.events,
         quota_bytes=platform.settings.photo_quota or None,
+        most_writes=platform.settings.most_writes,
         map_tiles=platform.settings.map_tiles,
         map_attribution=platform.settings.map_attribution,
     )

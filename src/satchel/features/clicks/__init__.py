@@ -29,7 +29,12 @@ def _make(platform: Platform, *, targets: Targets) -> Clicks:
     stores, clock = platform.stores, platform.clock
     kept_for = timedelta(days=platform.settings.clicks_kept) if platform.settings.clicks_kept else None
     recorder = recorder_for(
-        tables=stores.tables, bulk=stores.bulk, ephemeral=stores.ephemeral, clock=clock, kept_for=kept_for
+        tables=stores.tables,
+        bulk=stores.bulk,
+        ephemeral=stores.ephemeral,
+        clock=clock,
+        kept_for=kept_for,
+        most_writes=platform.settings.most_writes,
     )
     return Clicks(
         tables=stores.tables,

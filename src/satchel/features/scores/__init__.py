@@ -50,6 +50,7 @@ def _make(platform: Platform, *, grants: Grants, people: People) -> Scores:
         shares=SHARES_PER_PERSON.on(stores.ephemeral),
         layouts_made=LAYOUTS_PER_PERSON.on(stores.ephemeral),
         pages=ScorePages(stores.objects),
+        most_writes=platform.settings.most_writes,
         most_scores=platform.settings.score_limit,
         most_bytes=platform.settings.score_quota,
     )

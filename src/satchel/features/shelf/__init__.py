@@ -34,6 +34,7 @@ def _make(platform: Platform, *, links: Links) -> Shelf:
         pictures=platform.pictures,
         links=links,
         quota_bytes=platform.settings.quota or None,
+        most_writes=platform.settings.most_writes,
         events=platform.events,
     )
 

@@ -9,13 +9,14 @@ import io
 import os
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 from aiobotocore.config import AioConfig
 from aiobotocore.session import AioSession
 from botocore.exceptions import BotoCoreError, ClientError
 
 from satchel.kernel.errors import Unavailable
+from satchel.stores.distributed.answer_time import time_of
 from satchel.stores.distributed.dynamodb_errors import changed_nothing, may_pass, translated
 from satchel.stores.patterns.backoff import Backoff, Retries
 
@@ -89,6 +90,15 @@ class DynamoClient:
         self._under_way.add(request)
         request.add_done_callback(self._under_way.discard)
         return await request
+
+    async def time(self) -> float | None:
+        """What time it is there. Any answer says so, even a refusal."""
+        try:
+            return time_of(await self._once("list_tables", Limit=1))
+        except ClientError as refusal:
+            return time_of(cast("Any", refusal).response)
+        except BotoCoreError as error:
+            raise translated(error) from error
 
     async def close(self) -> None:
         self._closing = True

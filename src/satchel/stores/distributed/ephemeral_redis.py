@@ -22,6 +22,7 @@ from satchel.stores.distributed.redis_listener import Listener
 from satchel.stores.ephemeral_channels import Subscription
 from satchel.stores.ephemeral_rules import admit, check_key
 from satchel.stores.ports.ephemeral import Command, Message
+from satchel.stores.ports.store_facts import Keeping
 
 T = TypeVar("T")
 T1 = TypeVar("T1")
@@ -105,6 +106,23 @@ class RedisEphemeral:
         finally:
             self._listener.leave(subscription)
 
+    async def time(self) -> float | None:
+        (reply,) = await self._call(("TIME",))
+        seconds, micros = map(int, _accepted(reply))
+        return seconds + micros / 1_000_000
+
+    async def keeping(self) -> Keeping:
+        """Some hosts let nobody ask for the configuration, so replicas count as keeping, too."""
+        persistence, memory, replication, saved = await self._call(
+            ("INFO", "persistence"), ("INFO", "memory"), ("INFO", "replication"), ("CONFIG", "GET", "save")
+        )
+        survives = (
+            _info(persistence).get("aof_enabled") == "1" or _info(replication).get("connected_slaves", "0") != "0"
+        )
+        if not survives:
+            survives = None if isinstance(saved, RedisError) else bool(saved[1])
+        return Keeping(survives, _info(memory).get("maxmemory_policy"))
+
     async def close(self) -> None:
         self._closed = True
         self._listener.channels.end_all(_closed)
@@ -132,6 +150,14 @@ def _accepted(reply: Any) -> Any:
     if isinstance(reply, RedisError):
         raise translated(reply) from reply
     return reply
+
+
+def _info(reply: Any) -> dict[str, str]:
+    """The lines `name:value` of an answer; nothing if it was refused."""
+    if isinstance(reply, RedisError):
+        return {}
+    lines = reply.decode().splitlines()
+    return {name: value for name, _, value in (line.partition(":") for line in lines)}
 
 
 def _pool(url: str, max_connections: int) -> ConnectionPool:

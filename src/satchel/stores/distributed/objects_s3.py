@@ -17,6 +17,7 @@ from aiobotocore.config import AioConfig
 from aiobotocore.session import AioSession
 
 from satchel.kernel.errors import Invalid, Unavailable
+from satchel.stores.distributed.answer_time import time_of
 from satchel.stores.distributed.s3_errors import failed_deletion, no_bucket, s3_errors
 from satchel.stores.distributed.s3_objects import CHUNK_BYTES, WholeObjects, can_carry
 from satchel.stores.distributed.s3_parts import BufferedBody, in_parts
@@ -245,6 +246,10 @@ class S3Objects:
 
     async def clean(self, older_than: timedelta) -> int:
         return await self._uploads.clean(self._prefix, older_than)
+
+    async def time(self) -> float | None:
+        with s3_errors(self._bucket):
+            return time_of(await self._client.head_bucket(Bucket=self._bucket))
 
     async def close(self) -> None:
         await self._resources.aclose()

@@ -200,6 +200,9 @@ class DynamoTables:
         """DynamoDB does both by itself."""
         return 0
 
+    async def time(self) -> float | None:
+        return await self._client.time()
+
     async def close(self) -> None:
         await self._client.close()
 

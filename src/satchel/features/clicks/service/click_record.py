@@ -31,7 +31,7 @@ from satchel.kernel.unfit import CombinationUnfit, TextUnfit
 from satchel.stores.ports.bulk import BulkWrites
 from satchel.stores.ports.ephemeral import Ephemeral
 from satchel.stores.ports.expressions import attr
-from satchel.stores.ports.table import ConditionFailed, Tables
+from satchel.stores.ports.table import MAX_TRANSACTION_ITEMS, ConditionFailed, Tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +44,17 @@ class Poster:
 
 
 def recorder_for(
-    *, tables: Tables, bulk: BulkWrites | None, ephemeral: Ephemeral, clock: Clock, kept_for: timedelta | None
+    *,
+    tables: Tables,
+    bulk: BulkWrites | None,
+    ephemeral: Ephemeral,
+    clock: Clock,
+    kept_for: timedelta | None,
+    most_writes: int = MAX_TRANSACTION_ITEMS,
 ) -> Recorder:
     """The recorder for these tables; `bulk` is there exactly if they have one writer."""
     if bulk is None:
-        return StreamedRecorder(tables, clock, kept_for)
+        return StreamedRecorder(tables, clock, kept_for, most_writes=most_writes)
     return EmbeddedRecorder(tables, bulk, clock, kept_for, OwnerNotifier(ephemeral, clock))
 
 
