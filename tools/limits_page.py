@@ -15,9 +15,14 @@ _CONNECTIONS = {
     "if none waits, 503 `busy`",
     "address_bytes": "Bytes of an address; 414 `address-too-long`",
     "head_bytes": "Bytes of request line and headers; 431 `headers-too-large`",
+    "headers": "Headers of a request; 431 `headers-too-large`",
+    "pipelined": "Requests sent before earlier ones were answered; the connection is ended",
+    "held_bytes": "Bytes that all connections hold: half requests, bodies under way, answers that are not taken. "
+    "Beyond it, connections of the network that holds the most are ended, the largest first",
     "head_seconds": "Seconds for the headers to arrive; 408 `too-slow`",
     "keep_alive_seconds": "Seconds that an idle connection is kept",
     "stalled_seconds": "Seconds without a byte of a body, or of an answer taken; the connection is ended",
+    "websockets": "Websockets at once, those included that are not admitted yet; 503 `busy`",
     "websocket_bytes": "Bytes of a frame of a websocket; it is closed with 1009",
 }
 _SOCKETS = {

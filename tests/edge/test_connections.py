@@ -344,6 +344,21 @@ async def test_half_requests_of_one_network_take_no_places_of_others(talking: Ed
         assert (await person.answer()).status == 200
 
 
+async def test_refused_requests_that_are_still_read_take_no_places_of_others(talking: Edge) -> None:
+    limits = Limits(connections=20, head_seconds=0.1, linger_seconds=60)
+    async with AsyncExitStack() as stack:
+        port = await stack.enter_async_context(serving(talking.app(), limits))
+        for _ in range(19):
+            reader, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=("127.0.0.2", 0))
+            stack.callback(writer.close)
+            writer.write(GET[:-5])
+            assert b" 408 " in await reader.readline()
+        for _ in range(3):
+            newcomer = await stack.enter_async_context(wire(port))
+            await newcomer.send(GET)
+            assert (await newcomer.answer()).status == 200
+
+
 async def test_a_request_under_way_is_finished_when_the_server_stops(talking: Edge) -> None:
     async with wire_to_stopping(talking, SLOW) as (connection, stopped):
         answer = await connection.answer()

@@ -11,5 +11,8 @@ WHOLE = "satchel.response.whole"
 # other request. The server writes into the message, as `count`, how many bytes there were.
 SPLICE = "satchel.response.splice"
 
+# In a scope: the application keeps all of the body that it is given until it answers.
+KEEPS_BODY = "satchel.request.keeps_body"
+
 # The end of an answer whose reader has to notice that it is not whole.
 BREAK_OFF = "satchel.response.break_off"

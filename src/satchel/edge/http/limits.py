@@ -13,6 +13,12 @@ class Limits:
     address_bytes: int = 16 * 1024
     # Request line and headers together.
     head_bytes: int = 64 * 1024
+    # Each header takes many times its bytes.
+    headers: int = 100
+    # Requests sent before earlier ones were answered.
+    pipelined: int = 64
+    # What connections hold together: half requests, bodies under way, answers that nobody takes.
+    held_bytes: int = 48 * 1024 * 1024
     head_seconds: float = 20
     keep_alive_seconds: int = 30
     # A request ends when nothing of its body arrives, or nothing of its answer is taken, for so long.
@@ -21,7 +27,9 @@ class Limits:
     linger_bytes: int = 4 * 1024 * 1024
     linger_seconds: float = 5
     shutdown_seconds: int = 20
-    # The largest frame of a websocket.
+    # Those that are being admitted included.
+    websockets: int = 2_500
+    # The largest frame of a websocket: drop sends bytes in such frames. Half of one counts among what is held.
     websocket_bytes: int = 1024 * 1024
     # How often a websocket is pinged, and how long its client has to answer.
     ping_seconds: float = 20

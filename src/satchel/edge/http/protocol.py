@@ -15,11 +15,12 @@ import httptools
 from starlette.requests import ClientDisconnect
 
 from satchel.edge.http.extensions import BREAK_OFF, SPLICE, WHOLE, ZERO_COPY
+from satchel.edge.http.held_bytes import WORTH_COUNTING_BYTES
 from satchel.edge.http.middleware import SECURITY_HEADERS
 from satchel.edge.http.problems import AddressTooLong, Busy, HeadersTooLarge, Malformed, TooSlow, problem_from
 from satchel.edge.http.request_context import new_request_id
 from satchel.edge.http.response import STATUS_LINES, RequestCycle
-from satchel.edge.http.server_state import ServerState, address_of
+from satchel.edge.http.server_state import ServerState, address_of, write_at_once
 from satchel.kernel.errors import SatchelError
 from satchel.stores.patterns.throttle import networks_of
 
@@ -30,6 +31,8 @@ _ASGI = {"version": "3.0", "spec_version": "2.3"}
 _EXTENSIONS: dict[str, dict[str, Any]] = {ZERO_COPY: {}, WHOLE: {}, SPLICE: {}, BREAK_OFF: {}}
 # Above this much of a body that the application has not asked for, nothing more is read.
 _UNREAD_BODY_BYTES = 64 * 1024
+# What a request takes that waits for its turn, besides its bytes.
+_WAITING_REQUEST_BYTES = 4 * 1024
 
 
 class HttpProtocol(asyncio.Protocol):
@@ -43,6 +46,7 @@ class HttpProtocol(asyncio.Protocol):
         "_encodings",
         "_head_bytes",
         "_headers",
+        "_held_bytes",
         "_hosts",
         "_in_head",
         "_lingering_bytes",
@@ -53,6 +57,7 @@ class HttpProtocol(asyncio.Protocol):
         "_running",
         "_server",
         "_timer",
+        "_unsent_bytes",
         "_upgrades",
         "_url",
         "_watches_head",
@@ -78,6 +83,8 @@ class HttpProtocol(asyncio.Protocol):
         self._pipeline: deque[RequestCycle] = deque()
         self._read_paused = False
         self._writable: asyncio.Event | None = None
+        # What the client has not taken yet; and all that this connection makes the server hold, if it is much.
+        self._unsent_bytes = self._held_bytes = 0
         self._url = b""
         self._headers: list[tuple[bytes, bytes]] = []
         self._hosts = 0
@@ -99,6 +106,7 @@ class HttpProtocol(asyncio.Protocol):
         self.transport = cast("asyncio.Transport", transport)
         self._server = address_of(transport.get_extra_info("sockname"))
         self._client = address_of(transport.get_extra_info("peername"))
+        write_at_once(self.transport)
         self.state.connections.add(self)
         self.state.make_room(self)
         self._watch_head()
@@ -112,17 +120,22 @@ class HttpProtocol(asyncio.Protocol):
                 cycle.connection_lost()
         self._pipeline.clear()
         self.resume_writing()
+        self.state.held.note(self, 0)
 
     def eof_received(self) -> None:
         """Returning nothing closes the connection, once what was written has left."""
 
     def pause_writing(self) -> None:
         self.write_paused = True
+        self._unsent_bytes = self.transport.get_write_buffer_size()
+        self.count_held()
         if self._writable is not None:
             self._writable.clear()
 
     def resume_writing(self) -> None:
         self.write_paused = False
+        self._unsent_bytes = 0
+        self.count_held()
         if self._writable is not None:
             self._writable.set()
 
@@ -148,6 +161,7 @@ class HttpProtocol(asyncio.Protocol):
                 self._watch_head()
         elif self._running is None:
             self._watch_head()
+        self.count_held()
 
     # Called by httptools while it is fed.
 
@@ -169,6 +183,9 @@ class HttpProtocol(asyncio.Protocol):
         elif name == b"transfer-encoding":
             self._encodings.append(value)
         self._headers.append((name, value))
+        if len(self._headers) > self.limits.headers:
+            self._refusal = HeadersTooLarge(f"A request may have at most {self.limits.headers} headers.")
+            raise ValueError
 
     def on_headers_complete(self) -> None:
         self._in_head = self._watches_head = False
@@ -207,12 +224,16 @@ class HttpProtocol(asyncio.Protocol):
         else:
             self.pause_reading()
             self._pipeline.append(cycle)
+            if len(self._pipeline) > self.limits.pipelined:
+                # The parser stops here, and the connection is ended.
+                raise ValueError
 
     def on_body(self, body: bytes) -> None:
         cycle = self._cycle
         if self._upgrades or cycle is None:
             return
-        if cycle.add_body(body) > _UNREAD_BODY_BYTES:
+        unread = cycle.add_body(body)
+        if unread > _UNREAD_BODY_BYTES or (unread and self.state.held.is_half_full):
             self.pause_reading()
 
     def on_message_complete(self) -> None:
@@ -238,9 +259,31 @@ class HttpProtocol(asyncio.Protocol):
         if self.write_paused:
             await self._writable.wait()
 
+    def count_held(self) -> None:
+        """Enter what the server holds for this connection, if that is worth it."""
+        held = self._unsent_bytes + len(self._pipeline) * _WAITING_REQUEST_BYTES
+        if self._in_head:
+            held += self._head_bytes
+        if self._cycle is not None:
+            held += self._cycle.held_bytes
+        if self._running is not None and self._running is not self._cycle:
+            held += self._running.held_bytes
+        if held < WORTH_COUNTING_BYTES:
+            held = 0
+        if held != self._held_bytes and self in self.state.connections:
+            self._held_bytes = held
+            self.state.held.note(self, held)
+
+    def close(self) -> None:
+        """Close once the client has taken all that was written, unless it stops taking."""
+        self.transport.close()
+        if self.write_paused:
+            self._abort_if_stalled(self.transport.get_write_buffer_size() + 1)
+
     def response_complete(self) -> None:
         """Go on with the next request, or wait for one."""
         self._running = None
+        self.count_held()
         if self.transport.is_closing() or self._lingering_bytes is not None:
             return
         self.resume_reading()
@@ -261,6 +304,7 @@ class HttpProtocol(asyncio.Protocol):
         """Say no more, and drop what still comes for a while: closing at once could destroy an answer unread."""
         self._lingering_bytes = 0
         if not self.transport.is_closing():
+            self.count_held()
             # While nothing is read from a connection, nobody notices that it has gone.
             with suppress(OSError):
                 self.transport.write_eof()
@@ -273,9 +317,19 @@ class HttpProtocol(asyncio.Protocol):
         if self._lingering_bytes is not None:
             return
         if self._running is None:
-            self.transport.close()
+            self.close()
         else:
             self._running.keep_alive = False
+
+    def abandon(self) -> None:
+        self._held_bytes = 0
+        self.loop.call_soon(self.transport.abort)
+
+    def give_way(self) -> None:
+        if self._lingering_bytes is None:
+            self.close()
+        else:
+            self.loop.call_soon(self.transport.abort)
 
     def waits_until(self) -> float | None:
         return None if self._running is not None else self._deadline or 0
@@ -317,7 +371,11 @@ class HttpProtocol(asyncio.Protocol):
             # Two protocols cannot share a connection, and the answer to an earlier request is still under way.
             self.transport.close()
             return
+        if len(self.state.websockets) >= self.limits.websockets:
+            self._refuse(Busy("This server has reached its limit of live connections. Try again in a moment."))
+            return
         self.state.connections.discard(self)
+        self.state.held.note(self, 0)
         protocol = WebsocketProtocol(self.state)
         self.transport.set_protocol(protocol)
         protocol.connection_made(self.transport)
@@ -347,7 +405,7 @@ class HttpProtocol(asyncio.Protocol):
         if self.transport.is_closing():
             return
         if self._running is not None:
-            self.transport.close()
+            self.close()
             return
         problem = problem_from(error, new_request_id())
         lines = _lines([*problem.headers, *SECURITY_HEADERS, (b"connection", b"close")])
@@ -395,7 +453,15 @@ class HttpProtocol(asyncio.Protocol):
                 )
             )
         else:
-            self.transport.close()
+            self.close()
+
+    def _abort_if_stalled(self, before_bytes: int) -> None:
+        """Look from time to time whether the client still takes something of what is left."""
+        left_bytes = self.transport.get_write_buffer_size()
+        if left_bytes >= before_bytes:
+            self.transport.abort()
+        elif left_bytes:
+            self.loop.call_later(self.limits.stalled_seconds, self._abort_if_stalled, left_bytes)
 
 
 def _new_parser(protocol: HttpProtocol) -> httptools.HttpRequestParser:

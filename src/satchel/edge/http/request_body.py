@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from starlette.requests import ClientDisconnect
 
+from satchel.edge.http.extensions import KEEPS_BODY
 from satchel.edge.http.problems import TooSlow, WrongMediaType
 from satchel.edge.http.request_context import header
 from satchel.kernel.errors import TooLarge
@@ -23,6 +24,7 @@ async def read_json_body(scope: "Scope", receive: "Receive", max_bytes: int) -> 
     if content_type != b"application/json" and not _is_json(content_type or b""):
         raise WrongMediaType("Send the body as JSON, with the header `Content-Type: application/json`.")
     _within(declared_length(scope) or 0, max_bytes)
+    scope[KEEPS_BODY] = True
     body, more = await _next(receive)
     if more:
         deadline = time.monotonic() + JSON_SECONDS

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from starlette.requests import ClientDisconnect
 
-from satchel.edge.http.extensions import BREAK_OFF, SPLICE, WHOLE, ZERO_COPY
+from satchel.edge.http.extensions import BREAK_OFF, KEEPS_BODY, SPLICE, WHOLE, ZERO_COPY
 from satchel.edge.http.limits import Limits
 from satchel.edge.http.problems import TooSlow
 from satchel.edge.http.sendfile import send_file
@@ -55,6 +55,10 @@ class Connection(Protocol):
 
     async def drain(self) -> None: ...
 
+    def count_held(self) -> None: ...
+
+    def close(self) -> None: ...
+
     def response_complete(self) -> None: ...
 
     def linger(self) -> None: ...
@@ -71,6 +75,7 @@ class RequestCycle:
         "_changed",
         "_chunked",
         "_disconnected",
+        "_given_bytes",
         "_head",
         "_left_bytes",
         "_lingers",
@@ -97,7 +102,7 @@ class RequestCycle:
         self._disconnected = False
         # The body: what has come and was not asked for yet, whether more will, and whether its end was told.
         self._pieces: list[bytes] = []
-        self._buffered_bytes = 0
+        self._buffered_bytes = self._given_bytes = 0
         self._more_body = True
         self._body_told = self._was_asked = self._was_read = self._was_tapped = False
         self._changed: asyncio.Event | None = None
@@ -122,6 +127,11 @@ class RequestCycle:
                 self.connection.state.tasks.discard(self.task)
 
     # Called by the connection.
+
+    @property
+    def held_bytes(self) -> int:
+        """What of the body is in memory: what waits, and what the application was given last, or has to keep."""
+        return 0 if self.response_complete else self._buffered_bytes + self._given_bytes
 
     def add_body(self, piece: bytes) -> int:
         """Keep a piece of the body; answers how many bytes wait to be asked for."""
@@ -158,6 +168,9 @@ class RequestCycle:
         body, self._pieces, self._buffered_bytes = b"".join(self._pieces), [], 0
         more = self._more_body
         self._body_told = not more
+        self._given_bytes = len(body) + (self._given_bytes if KEEPS_BODY in self.scope else 0)
+        if more:
+            self.connection.count_held()
         if more and not self._disconnected:
             self.connection.resume_reading()
         return {"type": "http.request", "body": body, "more_body": more}
@@ -185,6 +198,9 @@ class RequestCycle:
             message["count"] = await self._splice(message["receive"])
         else:
             self._write(message.get("body", b""), last=not message.get("more_body", False))
+            if self.connection.write_paused and message.get("more_body", False):
+                # Not to have the next piece made as well, while nobody takes this one.
+                await self._drain()
         if not message.get("more_body", False):
             self._finish()
 
@@ -327,7 +343,7 @@ class RequestCycle:
         if self._lingers:
             connection.linger()
         elif not self.keep_alive:
-            connection.transport.close()
+            connection.close()
         connection.response_complete()
 
     def _break_off(self) -> None:

@@ -5,6 +5,7 @@ import time
 from email.utils import formatdate
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
+from satchel.edge.http.held_bytes import HeldBytes
 from satchel.edge.http.limits import Limits
 
 if TYPE_CHECKING:
@@ -26,6 +27,10 @@ class WaitingConnection(Connection, Protocol):
         """When it would be ended, if no request is being answered on it: nothing, or half a head, has come."""
         ...
 
+    def give_way(self) -> None:
+        """End, also if only the end of a refused request is waited for."""
+        ...
+
     def network(self) -> str:
         """Where it comes from: an IPv4 address, or the widest network of an IPv6 one."""
         ...
@@ -34,12 +39,13 @@ class WaitingConnection(Connection, Protocol):
 class ServerState:
     """Made by the server, read by every connection."""
 
-    __slots__ = ("_date_line", "_second", "application", "connections", "limits", "loop", "tasks", "websockets")
+    __slots__ = ("_date_line", "_second", "application", "connections", "held", "limits", "loop", "tasks", "websockets")
 
     def __init__(self, application: "ASGIApp", limits: Limits, loop: asyncio.AbstractEventLoop) -> None:
         self.application = application
         self.limits = limits
         self.loop = loop
+        self.held = HeldBytes(limits.held_bytes)
         self.connections: set[WaitingConnection] = set()
         # Apart from the others, because whoever only listens leaves the others their share of connections.
         self.websockets: set[Connection] = set()
@@ -67,8 +73,10 @@ class ServerState:
         if waiting:
             most = sorted(max(waiting.values(), key=len))
             # Several at once, so that not every further connection has to look at all of them.
-            for _, _, each in most[: -(-len(most) // 16)]:
-                each.shutdown()
+            for _, _, each in most[: -(-len(most) // 8)]:
+                # At once, not when it has ended: in a burst, every newcomer would end as many again, or be refused.
+                self.connections.discard(each)
+                each.give_way()
 
     @property
     def is_in_use(self) -> bool:
@@ -81,6 +89,15 @@ class ServerState:
             self._second = second
             self._date_line = f"date: {formatdate(second, usegmt=True)}\r\n".encode("ascii")
         return self._date_line
+
+
+def write_at_once(transport: asyncio.Transport) -> None:
+    """Tell the protocol of every byte that the client does not take, so that it can be counted."""
+    if transport.get_extra_info("sslcontext") is None:
+        transport.set_write_buffer_limits(high=0)
+    else:
+        # Encryption takes what is written in the next turn of the loop.
+        transport.set_write_buffer_limits(high=16 * 1024)
 
 
 def address_of(name: Any) -> tuple[str, int] | None:

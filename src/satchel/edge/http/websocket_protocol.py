@@ -18,8 +18,10 @@ from websockets.frames import Close, Frame, Opcode
 from websockets.http11 import Request, Response
 from websockets.server import ServerProtocol
 
+from satchel.edge.http.held_bytes import WORTH_COUNTING_BYTES
 from satchel.edge.http.response import STATUS_LINES
-from satchel.edge.http.server_state import ServerState, address_of
+from satchel.edge.http.server_state import ServerState, address_of, write_at_once
+from satchel.stores.patterns.throttle import networks_of
 
 if TYPE_CHECKING:
     from starlette.types import Message
@@ -32,6 +34,8 @@ _ASGI = {"version": "3.0", "spec_version": "2.4"}
 _EXTENSIONS: dict[str, dict[str, Any]] = {"websocket.http.response": {}}
 # The codes of RFC 6455: going away without a word, a fault of ours, a server that restarts.
 _NO_CODE, _ABNORMAL, _INTERNAL, _RESTART = 1005, 1006, 1011, 1012
+# What may wait for a client that asks for more than it takes, such as pongs.
+_UNTAKEN_BYTES = 64 * 1024
 # So long a client has to answer that the connection is closed.
 _CLOSE_SECONDS = 10.0
 
@@ -61,6 +65,8 @@ class WebsocketProtocol(asyncio.Protocol):
         self._message_came = asyncio.Event()
         self._fragments: list[bytes | bytearray | memoryview] = []
         self._is_text = False
+        self._client: tuple[str, int] | None = None
+        self._unread_bytes = self._held_bytes = 0
         self._read_paused = False
         self._writable = asyncio.Event()
         self._writable.set()
@@ -71,10 +77,13 @@ class WebsocketProtocol(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast("asyncio.Transport", transport)
+        self._client = address_of(transport.get_extra_info("peername"))
+        write_at_once(self.transport)
         self.state.websockets.add(self)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 -- why makes no difference
         self.state.websockets.discard(self)
+        self.state.held.note(self, 0)
         self._is_lost = True
         for timer in self._timers.values():
             timer.cancel()
@@ -87,9 +96,11 @@ class WebsocketProtocol(asyncio.Protocol):
 
     def pause_writing(self) -> None:
         self._writable.clear()
+        self._count_held()
 
     def resume_writing(self) -> None:
         self._writable.set()
+        self._count_held()
 
     def data_received(self, data: bytes) -> None:
         self._websocket.receive_data(data)
@@ -103,8 +114,19 @@ class WebsocketProtocol(asyncio.Protocol):
         else:
             # Pongs, for example.
             self._flush()
+        self._count_held()
+        if not self._writable.is_set() and self.transport.get_write_buffer_size() > _UNTAKEN_BYTES:
+            # Only a client that goes on asking, without taking, comes here.
+            self.transport.abort()
 
     # Called by the server.
+
+    def network(self) -> str:
+        return networks_of(self._client[0] if self._client else "")[-1][0]
+
+    def abandon(self) -> None:
+        self._held_bytes = 0
+        self._loop.call_soon(self.transport.abort)
 
     def shutdown(self) -> None:
         self._stop_pings()
@@ -134,7 +156,7 @@ class WebsocketProtocol(asyncio.Protocol):
             "type": "websocket",
             "asgi": _ASGI,
             "http_version": "1.1",
-            "scheme": "ws",
+            "scheme": "ws" if self.transport.get_extra_info("sslcontext") is None else "wss",
             "path": unquote(raw_path),
             "raw_path": raw_path.encode("ascii"),
             "query_string": query.encode("ascii"),
@@ -142,7 +164,7 @@ class WebsocketProtocol(asyncio.Protocol):
             "headers": [(name.encode("ascii"), value.encode("latin-1")) for name, value in request.headers.raw_items()],
             "subprotocols": [each.strip() for protocol in protocols for each in protocol.split(",")],
             "server": address_of(self.transport.get_extra_info("sockname")),
-            "client": address_of(self.transport.get_extra_info("peername")),
+            "client": self._client,
             "extensions": _EXTENSIONS,
         }
         self._tell({"type": "websocket.connect"})
@@ -173,6 +195,7 @@ class WebsocketProtocol(asyncio.Protocol):
         if not whole or self._is_closed:
             return
         data, self._fragments = b"".join(self._fragments), []
+        self._unread_bytes += len(data)
         if self._is_text:
             try:
                 self._tell({"type": "websocket.receive", "text": data.decode()})
@@ -224,6 +247,9 @@ class WebsocketProtocol(asyncio.Protocol):
             self._message_came.clear()
             await self._message_came.wait()
         message = self._messages.popleft()
+        self._unread_bytes = 0
+        if self._held_bytes:
+            self._count_held()
         if self._read_paused and not self._messages and not self._is_lost:
             self._read_paused = False
             self.transport.resume_reading()
@@ -350,6 +376,17 @@ class WebsocketProtocol(asyncio.Protocol):
                 timer.cancel()
 
     # Means.
+
+    def _count_held(self) -> None:
+        """Enter what the server holds for this client: half frames, what nobody asked for or takes."""
+        held = len(self._websocket.reader.buffer) + sum(map(len, self._fragments)) + self._unread_bytes
+        if not self._writable.is_set():
+            held += self.transport.get_write_buffer_size()
+        if held < WORTH_COUNTING_BYTES:
+            held = 0
+        if held != self._held_bytes and not self._is_lost:
+            self._held_bytes = held
+            self.state.held.note(self, held)
 
     def _tell(self, message: "Message") -> None:
         self._messages.append(message)

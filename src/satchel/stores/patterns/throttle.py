@@ -4,6 +4,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import lru_cache
 from ipaddress import IPv6Address, ip_address
 from typing import Any
 
@@ -172,6 +173,7 @@ def network_of(address: str) -> str:
     return networks_of(address)[0][0]
 
 
+@lru_cache(maxsize=8192)  # asked of thousands of connections in one turn, when somebody has opened them
 def networks_of(address: str) -> tuple[Share, ...]:
     """The networks of an address, the narrowest first, and how many times a limit each has.
 

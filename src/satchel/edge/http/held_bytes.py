@@ -1,0 +1,63 @@
+"""What connections make the server hold, in bytes, and who has to go when that is too much.
+
+Each connection enters what it holds: a half request, a body that nobody has asked for yet or that has to be whole, and
+what it was answered and does not take. All of that has one bound. Past it, connections of the network that holds the
+most are ended, the largest first, so that whoever makes the server hold much takes only their own share.
+"""
+
+from collections import Counter
+from typing import Protocol
+
+# Less of one connection is not worth counting: all connections together hold little then.
+WORTH_COUNTING_BYTES = 4 * 1024
+
+
+class Holder(Protocol):
+    """A connection that can be ended."""
+
+    def network(self) -> str:
+        """Where it comes from: an IPv4 address, or the widest network of an IPv6 one."""
+        ...
+
+    def abandon(self) -> None:
+        """End it at once, and forget what it holds."""
+        ...
+
+
+class HeldBytes:
+    """The bytes that each connection holds, and their sum."""
+
+    __slots__ = ("_held", "_limit", "total")
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._held: dict[Holder, int] = {}
+        self.total = 0
+
+    @property
+    def is_half_full(self) -> bool:
+        return self.total > self._limit // 2
+
+    def note(self, holder: Holder, count: int) -> None:
+        """What this connection holds now, instead of what it held before."""
+        self.total += count - self._held.pop(holder, 0)
+        if count:
+            self._held[holder] = count
+        if self.total > self._limit:
+            self._make_room()
+
+    def _make_room(self) -> None:
+        # Not only just enough: not every further byte has to look at all of them.
+        enough = self._limit * 7 // 8
+        by_network = Counter[str]()
+        networks = {each: each.network() for each in self._held}
+        for each, count in self._held.items():
+            by_network[networks[each]] += count
+        largest_first = sorted(self._held, key=self._held.__getitem__, reverse=True)
+        for network, _ in by_network.most_common():
+            for each in largest_first:
+                if self.total <= enough:
+                    return
+                if networks[each] == network:
+                    self.total -= self._held.pop(each)
+                    each.abandon()

@@ -1,0 +1,206 @@
+"""What strangers can make the server hold is bounded, and they alone lose their connections when it is too much."""
+
+import asyncio
+from contextlib import AsyncExitStack
+
+import pytest
+from starlette.types import Receive, Scope, Send
+from websockets.asyncio.client import connect
+from websockets.exceptions import InvalidStatus
+from websockets.frames import Frame, Opcode
+
+from satchel.edge.api.endpoints import Body
+from satchel.edge.http.held_bytes import HeldBytes
+from satchel.edge.http.limits import Limits
+from tests.edge.given import Edge, Wire, serving, slug, wire
+
+MEGABYTE = 1024 * 1024
+HOST = b"host: satchel.test\r\n"
+LARGE = b"GET /api/v1/large HTTP/1.1\r\n" + HOST + b"\r\n"
+SMALL = b"GET /api/v1/small HTTP/1.1\r\n" + HOST + b"\r\n"
+POST = b"POST /api/v1/echo HTTP/1.1\r\n" + HOST + b"content-type: application/json\r\ncontent-length: %d\r\n\r\n"
+# The kernel keeps little of an answer for a client that does not read it.
+KERNEL_BYTES = 16 * 1024
+
+
+class Echo(Body, frozen=True):
+    text: str
+
+
+class Known:
+    """A connection of a network, for the sums."""
+
+    def __init__(self, network: str) -> None:
+        self._network = network
+        self.is_gone = False
+
+    def network(self) -> str:
+        return self._network
+
+    def abandon(self) -> None:
+        self.is_gone = True
+
+
+@pytest.fixture
+def large(edge: Edge) -> Edge:
+    router = edge.router()
+
+    @router.get("/large")
+    async def read() -> str:
+        return "x" * MEGABYTE
+
+    @router.get("/small")
+    async def look() -> str:
+        return "here"
+
+    @router.post("/echo")
+    async def echo(body: Echo) -> int:
+        return len(body.text)
+
+    return edge
+
+
+async def stranger(stack: AsyncExitStack, port: int) -> Wire:
+    """A connection of another network than the others."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=("127.0.0.2", 0), limit=1024)
+    stack.callback(writer.close)
+    return Wire(reader, writer)
+
+
+def test_who_holds_the_most_goes_first_and_the_largest_of_theirs() -> None:
+    held = HeldBytes(100)
+    few, small, big = Known("one"), Known("two"), Known("two")
+    held.note(few, 30)
+    held.note(small, 10)
+    held.note(big, 50)
+    held.note(few, 45)
+    assert (few.is_gone, small.is_gone, big.is_gone) == (False, False, True)
+    assert held.total == 55
+    held.note(few, 0)
+    held.note(small, 0)
+    held.note(big, 0)
+    assert held.total == 0
+
+
+async def test_answers_that_a_network_does_not_read_cost_that_network(large: Edge) -> None:
+    limits = Limits(held_bytes=5 * MEGABYTE)
+    async with AsyncExitStack() as stack:
+        port = await stack.enter_async_context(serving(large.app(), limits, send_buffer=KERNEL_BYTES))
+        slow = await stack.enter_async_context(wire(port, buffer=1024))
+        await slow.send(LARGE)
+        unread = [await stranger(stack, port) for _ in range(12)]
+        for each in unread:
+            await each.send(LARGE)
+            await asyncio.sleep(0.01)
+        other = await stack.enter_async_context(wire(port))
+        await other.send(SMALL)
+        assert (await other.answer()).status == 200
+        # Whoever reads slowly, in another network, gets all of it.
+        assert len((await slow.answer()).body) == MEGABYTE + 2
+        lost = 0
+        for each in unread:
+            try:
+                await each.answer()
+            except (ConnectionResetError, asyncio.IncompleteReadError):
+                lost += 1
+        assert 6 <= lost < 12
+
+
+async def test_half_sent_bodies_cost_the_network_that_sends_them(large: Edge) -> None:
+    async with AsyncExitStack() as stack:
+        port = await stack.enter_async_context(serving(large.app(), Limits(held_bytes=3 * MEGABYTE)))
+        half = [await stranger(stack, port) for _ in range(8)]
+        for each in half:
+            await each.send(POST % MEGABYTE, b'{"text": "', b"x" * (MEGABYTE - 100))
+        honest = await stack.enter_async_context(wire(port))
+        body = b'{"text": "%b"}' % (b"x" * 200_000)
+        await honest.send(POST % len(body), body)
+        assert (await honest.answer()).body == b"200000"
+        ended = await asyncio.gather(
+            *(asyncio.wait_for(each.reader.read(), 2) for each in half), return_exceptions=True
+        )
+        assert sum(isinstance(each, ConnectionResetError) or each == b"" for each in ended) >= 5
+
+
+async def test_an_answer_that_nobody_takes_is_not_kept_for_ever(large: Edge) -> None:
+    limits = Limits(stalled_seconds=0.2, keep_alive_seconds=0)
+    async with serving(large.app(), limits, send_buffer=KERNEL_BYTES) as port, wire(port, buffer=1024) as unread:
+        await unread.send(LARGE)
+        await asyncio.sleep(1)
+        with pytest.raises((ConnectionResetError, asyncio.IncompleteReadError)):
+            await unread.answer()
+
+
+async def test_a_request_has_so_many_headers_and_no_more(large: Edge) -> None:
+    async with serving(large.app()) as port:
+        async with wire(port) as honest:
+            await honest.send(SMALL[:-2], b"a: b\r\n" * 99, b"\r\n")
+            assert (await honest.answer()).status == 200
+        async with wire(port) as greedy:
+            await greedy.send(SMALL[:-2], b"a:\r\n" * 5000, b"\r\n")
+            answer = await greedy.answer()
+            assert (answer.status, slug(answer.problem())) == (431, "headers-too-large")
+
+
+async def test_requests_that_were_sent_ahead_are_bounded(large: Edge) -> None:
+    async with serving(large.app()) as port:
+        async with wire(port) as honest:
+            await honest.send(SMALL * 60)
+            assert [(await honest.answer()).status for _ in range(60)] == [200] * 60
+        async with wire(port) as greedy:
+            await greedy.send(SMALL * 2000)
+            with pytest.raises((ConnectionResetError, asyncio.IncompleteReadError)):
+                for _ in range(2000):
+                    await greedy.answer()
+
+
+async def listener(_scope: Scope, receive: Receive, send: Send) -> None:
+    await receive()
+    await send({"type": "websocket.accept"})
+    while (await receive())["type"] != "websocket.disconnect":
+        pass
+
+
+async def test_a_websocket_that_asks_for_pongs_and_takes_none_is_cut_off(large: Edge) -> None:
+    large.live = listener
+    pings = Frame(Opcode.PING, b"x" * 100).serialize(mask=True) * 10_000
+    async with (
+        serving(large.app(), send_buffer=KERNEL_BYTES) as port,
+        connect(f"ws://127.0.0.1:{port}/api/v1/live", proxy=None) as connection,
+    ):
+        connection.transport.pause_reading()
+        for _ in range(50):
+            connection.transport.write(pings)
+        while not connection.transport.is_closing():
+            await asyncio.sleep(0.05)
+
+
+async def test_half_frames_of_websockets_cost_the_network_that_sends_them(large: Edge) -> None:
+    large.live = listener
+    frame = Frame(Opcode.BINARY, b"x" * (MEGABYTE - 100)).serialize(mask=True)
+    async with AsyncExitStack() as stack:
+        port = await stack.enter_async_context(serving(large.app(), Limits(held_bytes=3 * MEGABYTE)))
+        address = f"ws://127.0.0.1:{port}/api/v1/live"
+        honest = await stack.enter_async_context(connect(address, proxy=None))
+        half = [
+            await stack.enter_async_context(connect(address, proxy=None, local_addr=("127.0.0.2", 0))) for _ in range(8)
+        ]
+        for each in half:
+            each.transport.write(frame[:-10])
+        while sum(each.transport.is_closing() for each in half) < 5:
+            await asyncio.sleep(0.05)
+        await honest.ping()
+        await honest.send(b"x" * 200_000)
+        await (await honest.ping())
+
+
+async def test_websockets_have_a_number_that_includes_those_at_the_door(large: Edge) -> None:
+    large.live = listener
+    async with AsyncExitStack() as stack:
+        port = await stack.enter_async_context(serving(large.app(), Limits(websockets=2)))
+        address = f"ws://127.0.0.1:{port}/api/v1/live"
+        for _ in range(2):
+            await stack.enter_async_context(connect(address, proxy=None))
+        with pytest.raises(InvalidStatus) as refused:
+            await connect(address, proxy=None)
+        assert refused.value.response.status_code == 503
