@@ -10,6 +10,7 @@ from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp
 
@@ -19,6 +20,7 @@ from satchel.declaration import OpenSlice, Platform, RouteNeeds
 from satchel.edge import application as edge
 from satchel.edge.api import search_route
 from satchel.edge.api.addresses import Addresses
+from satchel.edge.api.disk_reserve import DiskReserve
 from satchel.edge.api.endpoints import Router
 from satchel.edge.api.health import PROBE
 from satchel.edge.api.identity import Identity
@@ -200,6 +202,7 @@ def _app(
         version=_version(),
         site=site,
         live=live.open_to(SignedIn(platform.identity)),
+        disk=DiskReserve(Path(urlsplit(settings.table_url).path).parent) if settings.has_one_writer else None,
         checks={
             "table": lambda: stores.tables.get(SELF_TEST, {"probe": "ready"}),
             "ephemeral": lambda: stores.ephemeral.run(Exists(PROBE())),

@@ -12,6 +12,7 @@ import httpx
 import msgspec
 from starlette.types import ASGIApp
 
+from satchel.edge.api.disk_reserve import DiskReserve
 from satchel.edge.api.endpoints import Router
 from satchel.edge.api.health import Checks
 from satchel.edge.api.identity import Identity
@@ -45,6 +46,7 @@ class Edge:
     checks: Checks = field(default_factory=dict[str, Any])
     metrics: Metrics = field(default_factory=Metrics)
     live: ASGIApp | None = None
+    disk: DiskReserve | None = None
     log_format: LogFormat = "json"
     log_level: str = "info"
     written: list[bytes] = field(default_factory=list[bytes])
@@ -60,6 +62,7 @@ class Edge:
             metrics=self.metrics,
             version="1.2.3",
             live=self.live,
+            disk=self.disk,
         )
 
     def router(self, *, prefix: str = "/api/v1") -> Router:

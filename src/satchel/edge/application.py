@@ -8,6 +8,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
+from satchel.edge.api.disk_reserve import DiskReserve
 from satchel.edge.api.dispatch import Endpoint
 from satchel.edge.api.endpoints import PREFIX, Operation, Router
 from satchel.edge.api.health import Checks, alive, numbers, ready
@@ -35,11 +36,12 @@ def application(
     version: str,
     site: "ASGIApp | None" = None,
     live: "ASGIApp | None" = None,
+    disk: DiskReserve | None = None,
 ) -> "ASGIApp":
     """The whole server as one ASGI application.
 
     `checks` are what `/readyz` asks. Operations below `/api/v1` are what the reference documents. `site` draws
-    whatever nobody else answers; `live` is the websocket.
+    whatever nobody else answers; `live` is the websocket. `disk` is what the stores write to, if it is a disk of ours.
     """
     operations = [operation for router in routers for operation in router.operations]
     documented = [operation for operation in operations if operation.path.startswith(PREFIX)]
@@ -48,7 +50,7 @@ def application(
     routes.add("GET", "/readyz", ready(checks))
     routes.add("GET", "/metrics", numbers(metrics, Networks(exposure.metrics_from)))
     for operation in (*operations, *_own_pages(documented, version).operations):
-        routes.add(operation.method, operation.path, Endpoint(operation, identity), operation.headers)
+        routes.add(operation.method, operation.path, Endpoint(operation, identity, disk), operation.headers)
     for path, app in (each for router in routers for each in router.websockets.items()):
         routes.add("WEBSOCKET", path, app)
     if live is not None:

@@ -10,10 +10,11 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
+from satchel.edge.api.disk_reserve import DiskReserve, writes
 from satchel.edge.api.endpoints import Operation, Reply
 from satchel.edge.api.identity import Identity
 from satchel.edge.api.validation import json_decoder, query_decoder
-from satchel.edge.http.callers import admit
+from satchel.edge.http.callers import Caller, Stranger, admit
 from satchel.edge.http.extensions import WHOLE
 from satchel.edge.http.request_body import read_json_body
 from satchel.edge.http.request_context import client_of
@@ -33,7 +34,8 @@ _NO_BODY = (204, 304)
 class Endpoint:
     """An ASGI application that answers one operation."""
 
-    def __init__(self, operation: Operation, identity: Identity) -> None:
+    def __init__(self, operation: Operation, identity: Identity, disk: DiskReserve | None = None) -> None:
+        self._disk = None if operation.when_full or not writes(operation.method) else disk
         self._handler = operation.handler
         self._status = operation.status
         self._identity = identity
@@ -47,10 +49,13 @@ class Endpoint:
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
         arguments: dict[str, Any] = {**scope["path_params"]}
+        caller: Caller = Stranger()
         if self._caller is not None:
             caller = await self._identity.caller_of(scope)
             admit(caller, self._accepts)
             arguments[self._caller] = caller
+        if self._disk is not None:
+            self._disk.check(caller)
         if self._converted:
             self._convert(arguments)
         if self._decode_query is not None:

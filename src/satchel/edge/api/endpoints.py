@@ -135,6 +135,7 @@ class Operation:
     also: tuple[int, ...]
     raises: tuple[type[SatchelError], ...]
     max_body_bytes: int
+    when_full: bool
     consumes: str | None
     produces: str | None
     sends: Mapping[str, str]
@@ -159,6 +160,7 @@ class Options(TypedDict, total=False):
     """What a signature cannot declare: the status of success, the slice's own errors, the limit of a JSON body.
 
     `also` names other statuses of success, which a `Reply` has with the same type of body.
+    `when_full` lets it write when the disk is nearly full, as deleting may without being told.
     `consumes` and `produces` name the types of raw bodies, several split by ", "; `sends` and `answers` the headers
     that a request and the answer to it carry, each with a few words, for the reference alone.
     """
@@ -167,6 +169,7 @@ class Options(TypedDict, total=False):
     also: Sequence[int]
     raises: Sequence[type[SatchelError]]
     max_body_bytes: int
+    when_full: bool
     consumes: str
     produces: str
     sends: Mapping[str, str]
@@ -224,6 +227,7 @@ class Router:
                     also=tuple(options.get("also", ())),
                     raises=tuple(options.get("raises", ())),
                     max_body_bytes=options.get("max_body_bytes", MAX_JSON_BYTES),
+                    when_full=options.get("when_full", False),
                     consumes=options.get("consumes"),
                     produces=options.get("produces"),
                     sends=options.get("sends", {}),

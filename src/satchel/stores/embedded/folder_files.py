@@ -23,6 +23,7 @@ from typing import BinaryIO
 import msgspec
 
 from satchel.kernel.errors import OutOfSpace, Unavailable
+from satchel.stores.disk_room import reserve_of
 from satchel.stores.ports.objects import DEFAULT_TYPE
 
 # Reading a file begins with this much of its end: more than any description needs, so that one read finds it, and
@@ -45,9 +46,6 @@ _MAGIC = b"satchel1"
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _NO_RIGHT = {errno.EROFS, errno.EACCES, errno.EPERM}
 _KERNEL_CANNOT_COPY = {errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP}
-
-
-RESERVED_BYTES = 64 * 1024 * 1024
 
 
 class Damaged(Unavailable):
@@ -128,8 +126,7 @@ def begin_writing_back(file: int, offset: int, count: int) -> None:
 def leave_room(file: int, count: int) -> None:
     """Refuse bytes before the disk is completely full: deleting, and signing in to do so, need some space as well."""
     disk = os.fstatvfs(file)
-    reserve = min(RESERVED_BYTES, disk.f_blocks * disk.f_frsize // 20)
-    if disk.f_bavail * disk.f_frsize - count < reserve:
+    if disk.f_bavail * disk.f_frsize - count < reserve_of(disk.f_blocks * disk.f_frsize):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 

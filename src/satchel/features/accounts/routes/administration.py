@@ -116,7 +116,7 @@ def administration_routes(accounts: Accounts) -> Router:
         rules = await signing_up.sign_up_rules(accounts, is_here=client.is_here)
         return SignUpView(rules.mode, rules.empty, rules.needs_code)
 
-    @router.put("/sign-up")
+    @router.put("/sign-up", when_full=True)
     async def choose_sign_up(_admin: Admin, body: SignUpChoice) -> SignUpView:
         """Decide who may sign up."""
         await invitations.set_sign_up_mode(accounts, body.mode)

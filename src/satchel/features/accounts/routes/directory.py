@@ -65,7 +65,7 @@ def directory_routes(accounts: Accounts) -> Router:
         listed, cursor = await directory.list_people(accounts, query.limit, query.cursor)
         return PeopleList([_person(each) for each in listed], cursor)
 
-    @router.patch("/people/{user_id}", raises=(LastAdministrator, OwnSuspension))
+    @router.patch("/people/{user_id}", when_full=True, raises=(LastAdministrator, OwnSuspension))
     async def change_person(admin: Admin, user_id: str, body: PersonChange) -> PersonEntry:
         """Make somebody an administrator, suspend them, or undo either.
 
@@ -96,7 +96,7 @@ def directory_routes(accounts: Accounts) -> Router:
         leave = await password_resets.allow_password_reset(accounts, UserId(admin.user_id), UserId(user_id), key)
         return PasswordResetView(token=leave.token, expires_at=leave.expires_at)
 
-    @router.post("/password-resets", raises=(PasswordResetInvalid, TooMany))
+    @router.post("/password-resets", when_full=True, raises=(PasswordResetInvalid, TooMany))
     async def reset_password(body: PasswordReset, client: Client) -> None:
         """Choose a new password with a token from an administrator.
 

@@ -76,7 +76,7 @@ def session_routes(accounts: Accounts) -> Router:
         known = shown if shown and is_known else known_devices.give(accounts, email)
         return signed_in_reply(signed_in, keep, client, known)
 
-    @router.post("/sessions", status=201, raises=(WrongCredentials, AccountSuspended, TooMany))
+    @router.post("/sessions", status=201, when_full=True, raises=(WrongCredentials, AccountSuspended, TooMany))
     async def sign_in(body: SignIn, request: Request, client: Client) -> Reply[SignedInView]:
         """Sign in.
 
@@ -93,7 +93,7 @@ def session_routes(accounts: Accounts) -> Router:
         )
         return reply(signed_in, body.keep, request, client)
 
-    @router.post("/sessions/refresh", raises=(SessionEnded,))
+    @router.post("/sessions/refresh", when_full=True, raises=(SessionEnded,))
     async def refresh(body: Refresh, request: Request, client: Client) -> Reply[SignedInView]:
         """Renew a session.
 
