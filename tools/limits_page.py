@@ -5,10 +5,24 @@ from dataclasses import fields
 from datetime import timedelta
 from typing import Any
 
+from satchel.config import Settings
+from satchel.edge.api.endpoints import MAX_JSON_BYTES
 from satchel.edge.http.limits import Limits
 from satchel.edge.live.live_sockets import Bounds
+from satchel.edge.uploads.bundles import MAX_FILE_BYTES, MAX_FILES
+from satchel.features.accounts.service.passwords import MOST_WAITING
+from satchel.features.drop import model as drop
+from satchel.features.drop.limits import SESSIONS_PER_NETWORK
+from satchel.features.rooms import model as rooms
+from satchel.media.picture_maker import MOST_CHILDREN
+from satchel.media.picture_queue import MAX_ASKED, MAX_NEW
+from satchel.media.process import MAX_MEMORY_BYTES as MAX_CHILD_BYTES
+from satchel.media.score_pages import MOST_CHILDREN as MOST_SCORE_CHILDREN
 from satchel.slices import SLICES
+from satchel.stores.disk_room import RESERVED_BYTES
 from satchel.stores.patterns.throttle import GuessThrottle
+from satchel.stores.ports.table import MAX_PAGE_ITEMS, PAGE_BYTES
+from tools.memory_sum import MIB, memory_parts, most_bytes
 
 _CONNECTIONS = {
     "connections": "Connections at once. When the last is taken, waiting ones of the network with the most are ended; "
@@ -33,6 +47,35 @@ _SOCKETS = {
     "lifetime": "Time after which a client has to connect again",
 }
 
+_OTHERS: tuple[tuple[int, str], ...] = (
+    (drop.MAX_SESSION_BYTES, "Bytes of the state of a drop session; 413 `drop-state-full`"),
+    (drop.MAX_NETWORK_BYTES, "Bytes of the drop sessions that an IPv4 address or a /64 opened; 413 `drop-state-full`"),
+    (drop.MAX_WIDE_NETWORK_BYTES, "Bytes of those that a /56 or /48 opened; 413 `drop-state-full`"),
+    (
+        drop.MAX_SERVER_BYTES,
+        f"Bytes of all drop sessions; the last quarter is for networks with less than {drop.MAX_SMALL_BYTES:,}",
+    ),
+    (SESSIONS_PER_NETWORK, "Open drop sessions of a network; 409 `too-many-sessions`"),
+    (rooms.MAX_ROOMS_OF_ONE, "Open rooms of a member; 409"),
+    (rooms.MAX_PEOPLE, "People in a room; 409 `room-full`"),
+    (rooms.MAX_FILES, "Files in a room; 409"),
+    (rooms.MAX_MESSAGES, "Messages that a room keeps; older ones are dropped"),
+    (rooms.MAX_TEXT_CHARACTERS, "Characters of a message; 422 `invalid`"),
+    (MAX_JSON_BYTES, "Bytes of a body of JSON, if its operation says no less; 413"),
+    (MAX_FILES, f"Files of a bundle, of {MAX_FILE_BYTES:,} bytes each; 413"),
+    (MAX_PAGE_ITEMS, f"Entries of one page of a list, and {PAGE_BYTES:,} bytes: more come with a cursor"),
+    (MOST_WAITING, "Passwords that wait to be hashed, for accounts and for links each, by turns of networks; 503"),
+    (MAX_ASKED, "Pictures that people wait for; the oldest of more fall out, until somebody asks again"),
+    (MAX_NEW, "New pictures in the queue; the oldest of more are made when somebody asks"),
+    (
+        RESERVED_BYTES,
+        (
+            "Bytes of the disk, or a twentieth of a small one, for deleting and signing in. Below it 507 for members, "
+            "below twice as much for strangers and guests"
+        ),
+    ),
+)
+
 
 def limits_page(notice: str) -> Iterator[str]:
     yield "# Limits\n"
@@ -41,7 +84,7 @@ def limits_page(notice: str) -> Iterator[str]:
     yield "Beyond these the answer is 429 with `Retry-After`, unless it says otherwise below."
     yield "[Decision 30](decisions/0030-a-limit-slows-the-guesser.md) gives the reasons.\n"
     yield "- A network is an IPv4 address. Of IPv6, a /64 has a limit once, the /56 around it four times,"
-    yield "  the /48 sixteen times. Drop counts the /64 alone."
+    yield "  the /48 sixteen times."
     yield f"- Past the limit of an account or a link, each network has {GuessThrottle.FEW} attempts at it."
     yield "- Past the limits of room codes, guests without the key of a link knock."
     yield "  Past the higher one they are refused.\n"
@@ -51,10 +94,35 @@ def limits_page(notice: str) -> Iterator[str]:
         for limit in each.limits:
             yield f"| {each.name} | {limit.about} | {limit.times} | {_spoken(limit.window)} | {limit.per} |"
     yield ""
+    yield from _memory()
+    yield "## State, disk and queues\n"
+    yield "| limit | what, and what is answered |"
+    yield "|---|---|"
+    for value, text in _OTHERS:
+        yield f"| {value:,} | {text} |"
+    yield ""
     yield "## Connections\n"
     yield from _table(Limits(), _CONNECTIONS)
     yield "## Live connections\n"
     yield from _table(Bounds(), _SOCKETS)
+
+
+def _memory() -> Iterator[str]:
+    settings = Settings()
+    yield "## Memory\n"
+    yield f"However many strangers come, `satchel serve` takes at most {settings.memory} MiB: the sum of what every"
+    yield "bound allows at once. A test adds it up. With `--memory` a server has more, and what grows, grows alike."
+    children = MOST_CHILDREN + MOST_SCORE_CHILDREN
+    yield f"Programs that make pictures and pages of scores are apart: at most {children}, of"
+    yield f"{MAX_CHILD_BYTES // MIB:,} MiB each, one file at a time. TLS of our own adds something for each connection."
+    yield "[Decision 83](decisions/0083-bounds-are-shares-of-one-memory.md) gives the reasons.\n"
+    yield "| part | at once | bytes of one | MiB | beyond it | grows |"
+    yield "|---|---|---|---|---|---|"
+    for part in memory_parts():
+        size, grows = part.bytes_at(settings) / MIB, "yes" if part.grows else "no"
+        yield f"| {part.what} | {part.number:,} | {part.each_bytes:,} | {size:,.0f} | {part.answered} | {grows} |"
+    yield f"| all of it | | | {most_bytes(settings) / MIB:,.0f} | | |"
+    yield ""
 
 
 def _table(values: Any, about: dict[str, str]) -> Iterator[str]:

@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cache, partial
 from importlib.metadata import version
@@ -29,12 +29,14 @@ from satchel.edge.files.object_links import LinkedObjects
 from satchel.edge.files.page_summary import SummarizedSite
 from satchel.edge.files.site import Site
 from satchel.edge.http import server
+from satchel.edge.http.limits import Limits
 from satchel.edge.http.logs import Journal, start_journal
 from satchel.edge.http.metrics import Metrics
 from satchel.edge.http.middleware import Exposure
 from satchel.edge.live.listeners import SignedIn
-from satchel.edge.live.live_sockets import LiveSockets
+from satchel.edge.live.live_sockets import Bounds, LiveSockets
 from satchel.edge.live.presence import PresenceTracker
+from satchel.edge.uploads.body_buffers import BUFFERS, Buffers
 from satchel.edge.uploads.context import LASTS_AT_MOST, Uploads
 from satchel.edge.uploads.routes import routes as upload_routes
 from satchel.edge.uploads.upload_create import sweep_expired_uploads
@@ -173,8 +175,19 @@ def serve(settings: Settings, reach_lines: Callable[[str], Iterable[str]] = lamb
         host=settings.listens_on,
         port=settings.port,
         address=settings.public_url or None,
+        limits=_limits(settings),
         greetings=greetings,
         on_stopping=stopping,
+    )
+
+
+def _limits(settings: Settings) -> Limits:
+    by_default = Limits()
+    return replace(
+        by_default,
+        connections=settings.share(by_default.connections),
+        held_bytes=settings.share(by_default.held_bytes),
+        websockets=settings.share(by_default.websockets),
     )
 
 
@@ -270,12 +283,21 @@ def _uploads(platform: Platform, slices: Sequence[OpenSlice[Any]]) -> Uploads:
         clock=platform.clock,
         destinations={name: destination for each in slices for name, destination in each.uploads().items()},
         max_bytes=platform.settings.upload_limit,
+        buffers=Buffers(platform.settings.share(BUFFERS)),
     )
 
 
 def _live(platform: Platform, slices: Sequence[OpenSlice[Any]]) -> LiveSockets:
     attendances = [each.declared.attendance(each.context) for each in slices if each.declared.attendance]
-    return LiveSockets(platform.stores.ephemeral, PresenceTracker(platform.presence, attendances), clock=platform.clock)
+    by_default, settings = Bounds(), platform.settings
+    bounds = replace(
+        by_default,
+        sockets=settings.share(by_default.sockets),
+        sockets_per_network=settings.share(by_default.sockets_per_network),
+        visitors=settings.share(by_default.visitors),
+    )
+    tracker = PresenceTracker(platform.presence, attendances)
+    return LiveSockets(platform.stores.ephemeral, tracker, clock=platform.clock, bounds=bounds)
 
 
 def _collect(metrics: Metrics, slices: Sequence[OpenSlice[Any]], live: LiveSockets) -> None:

@@ -65,6 +65,9 @@ class Settings:
     metrics_from: tuple[Network, ...] = setting(
         (ip_network("127.0.0.0/8"), ip_network("::1/128")), "Networks that may read /metrics."
     )
+    memory: int = setting(
+        MEMORY, "How many MiB of memory the server takes at most, however many strangers come; from 512. See limits."
+    )
     upload_limit: int = setting(64 * 1024**3, "The largest single upload, in bytes.")
     quota: int = setting(0, "How many bytes each person may keep on their shelf; 0 for no limit.")
     photo_quota: int = setting(0, "How many bytes each person's photos may take, the bin included; 0 for no limit.")
@@ -90,6 +93,10 @@ class Settings:
     @property
     def table_url(self) -> str:
         return self.table or f"sqlite://{self.data.absolute() / 'satchel.db'}"
+
+    def share(self, number: int) -> int:
+        """So much of what is bounded by memory, where the bound is this number by default."""
+        return number * self.memory // MEMORY
 
     @property
     def has_one_writer(self) -> bool:

@@ -273,7 +273,7 @@ OF_A_WRITER = {
     "journal_mode": "wal",
     "synchronous": 2,
     "page_size": 8192,
-    "cache_size": -8000,
+    "cache_size": -4096,
     "wal_autocheckpoint": 4000,
     "journal_size_limit": 64 * 1024 * 1024,
 }

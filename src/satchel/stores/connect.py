@@ -81,11 +81,13 @@ def changes_of_event(records: Sequence[Mapping[str, Any]]) -> list[Change]:
 
 async def open_ephemeral(settings: Settings, clock: Clock, durable_keys: Sequence[str] = ()) -> Ephemeral:
     if settings.ephemeral.startswith("memory:"):
-        from satchel.stores.embedded.ephemeral_memory import MemoryEphemeral
+        from satchel.stores.embedded.ephemeral_memory import MAX_BYTES, MemoryEphemeral
 
         # Only the server that holds the lock on the folder may use this file.
         path = settings.data / "ephemeral.db" if durable_keys else None
-        return await MemoryEphemeral.open(clock=clock, path=path, durable=durable_keys)
+        return await MemoryEphemeral.open(
+            clock=clock, path=path, durable=durable_keys, max_bytes=settings.share(MAX_BYTES)
+        )
     from satchel.stores.distributed.ephemeral_redis import RedisEphemeral
 
     return await RedisEphemeral.open(settings.ephemeral, prefix=settings.table_prefix)

@@ -113,7 +113,7 @@ async def test_who_takes_nothing_of_what_is_sent_is_disconnected(live: LiveEdge)
             )
             await eventually(lambda: server.open == 1)
             frame = Publish(person_channel(ANN.user_id), b"x" * 1_000_000)
-            await live.ephemeral.together(*[frame] * 20)
+            await live.ephemeral.together(*[frame] * 6)
             await eventually(lambda: server.open == 0)
             await asyncio.sleep(2 * limits.linger_seconds)
             # Only what the system had already taken over arrives; a buffer of ours would hold a whole frame.

@@ -29,7 +29,9 @@ def small_shares(monkeypatch: pytest.MonkeyPatch) -> None:
     """In the proportions of the real ones, so that few calls reach them."""
     monkeypatch.setattr(state_budget, "MAX_SESSION_BYTES", 4 * MEMBER)
     monkeypatch.setattr(state_budget, "MAX_NETWORK_BYTES", 5 * MEMBER)
-    monkeypatch.setattr(state_budget, "MAX_SERVER_BYTES", 9 * MEMBER)
+    monkeypatch.setattr(state_budget, "MAX_WIDE_NETWORK_BYTES", 7 * MEMBER)
+    monkeypatch.setattr(state_budget, "MAX_SMALL_BYTES", MEMBER)
+    monkeypatch.setattr(state_budget, "MAX_SERVER_BYTES", 12 * MEMBER)
 
 
 async def filled(satchel: Satchel, address: str) -> tuple[Person, Person, list[str]]:
@@ -67,10 +69,26 @@ async def test_a_network_takes_its_share_and_leaves_the_others_theirs(satchel: S
 
 
 async def test_all_networks_together_do_not_take_more_than_the_server_has(satchel: Satchel) -> None:
-    statuses = [await open_session(satchel.caller(f"192.0.2.{number}")) for number in range(12)]
-    refused = [answer for answer in statuses if answer.status_code != 201]
-    assert len(refused) == 12 - 10
+    answers = [await open_session(satchel.caller(f"192.0.2.{number}")) for number in range(15)]
+    refused = [answer for answer in answers if answer.status_code != 201]
+    assert 1 <= len(refused) <= 3
     assert refused[0].json()["limit"] == "server"
+
+
+async def test_whoever_has_taken_little_finds_room_where_others_have_taken_all_they_may(satchel: Satchel) -> None:
+    await filled(satchel, "192.0.2.1")
+    await filled(satchel, "192.0.2.2")
+    refused = [await open_session(satchel.caller("192.0.2.3")) for _ in range(3)][-1]
+    assert (slug(refused), refused.json()["limit"]) == ((413, "drop-state-full"), "server")
+    assert (await open_session(satchel.caller("192.0.2.4"))).status_code == 201
+
+
+async def test_many_networks_of_one_household_do_not_have_a_share_each(satchel: Satchel) -> None:
+    answers = [await open_session(satchel.caller(f"2001:db8:1:{number:x}::1")) for number in range(9)]
+    refused = [answer for answer in answers if answer.status_code != 201]
+    assert refused[0].json()["limit"] == "network"
+    assert len(refused) >= 1
+    assert (await open_session(satchel.caller("2001:db8:2::1"))).status_code == 201
 
 
 async def test_a_session_is_written_in_small_pieces_only_as_fast_as_it_is_read(satchel: Satchel) -> None:

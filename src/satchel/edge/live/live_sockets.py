@@ -48,9 +48,9 @@ Admit = Callable[[], Awaitable[Listener]]
 class Bounds:
     """Limits of live connections."""
 
-    sockets: int = 10_000
+    sockets: int = 2_500
     # When three quarters of them are taken, a network that has so many gets no more. A school may have them all before.
-    sockets_per_network: int = 2_500
+    sockets_per_network: int = 625
     sockets_per_person: int = 20
     # A client that does not take a frame within this time is cut off.
     send_timeout: timedelta = timedelta(seconds=20)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from starlette.types import Receive
 
 BUFFER_BYTES = 8 * 1024 * 1024
-BUFFERS = 24
+BUFFERS = 6
 SMALL_BYTES = 16 * 1024
 
 

@@ -19,7 +19,7 @@ from satchel.features.accounts.routes import routes
 from satchel.features.accounts.service.context import Accounts
 from satchel.features.accounts.service.invitations import sweep_expired_invitations
 from satchel.features.accounts.service.password_resets import sweep_expired_resets
-from satchel.features.accounts.service.passwords import Passwords
+from satchel.features.accounts.service.passwords import AT_ONCE, Passwords
 from satchel.features.accounts.service.sessions import sweep_expired_sessions
 from satchel.features.accounts.service.sign_up import first_account_line
 from satchel.features.accounts.storage import Storage
@@ -46,7 +46,7 @@ def _make(platform: Platform, *, usages: Usages) -> Accounts:
         clock=platform.clock,
         signer=platform.signer,
         access=_Tokens(platform.identity),
-        passwords=Passwords(),
+        passwords=Passwords(platform.settings.share(AT_ONCE)),
         limits=AccountLimits(platform.stores.ephemeral),
         storage=Storage(platform.settings, usages),
         housekeeping=platform.housekeeper,

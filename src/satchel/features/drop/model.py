@@ -31,11 +31,15 @@ MAX_SEALED_BYTES = 16 * 1024
 MAX_SEALED_REQUEST_BYTES = 1024
 # Of a name and a device.
 MAX_SEALED_INTRODUCTION_BYTES = 2 * 1024
-# What the state of sessions takes in memory at most: of one session, of those that one network opened, of all. Without
-# these bounds the numbers above multiply to gigabytes.
+# What the state of sessions takes in memory at most: of one session, of those that one network opened (an IPv4 address,
+# a /64 of IPv6), of those from the /56 or /48 around it, of all. Without these bounds the numbers above multiply to
+# gigabytes.
 MAX_SESSION_BYTES = 8 * 1024**2
-MAX_NETWORK_BYTES = 32 * 1024**2
-MAX_SERVER_BYTES = 128 * 1024**2
+MAX_NETWORK_BYTES = 24 * 1024**2
+MAX_WIDE_NETWORK_BYTES = 32 * 1024**2
+# The last quarter of the server's is for networks that have not taken more than this.
+MAX_SMALL_BYTES = 1024**2
+MAX_SERVER_BYTES = 64 * 1024**2
 # Of all announcements of a session together: strangers must not fill the store that everybody shares.
 MAX_ANNOUNCED_BYTES = 2 * 1024 * 1024
 # A session ends this long after the last call of any member. A member is removed after the same time.

@@ -28,6 +28,8 @@ T1 = TypeVar("T1")
 T2 = TypeVar("T2")
 T3 = TypeVar("T3")
 
+# What all keys take together.
+MAX_BYTES = 112 * 1024 * 1024
 # How many expired keys a command that needs memory deletes along the way.
 _SWEPT_IN_PASSING = 16
 _CLOSED = "The store of short-lived state has been closed. Start the server again."
@@ -53,7 +55,7 @@ class MemoryEphemeral:
         clock: Clock,
         path: Path | None = None,
         durable: Sequence[str] = (),
-        max_bytes: int = 256 * 1024 * 1024,
+        max_bytes: int = MAX_BYTES,
     ) -> "MemoryEphemeral":
         """A store in which keys beginning with one of `durable` survive a restart, kept in the SQLite file `path`."""
         store = cls(clock, max_bytes)

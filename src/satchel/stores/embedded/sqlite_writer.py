@@ -24,6 +24,8 @@ Step: TypeAlias = Callable[[sqlite3.Connection], T]
 LARGEST_BATCH = 256
 LONGEST_QUEUE = 1024
 BUSY_SECONDS = 5.0
+# Of each connection; the kernel keeps the file in memory as well.
+CACHE_BYTES = 4 * 1024 * 1024
 # After so many pages the log is written into the file: seldom enough that a page which changes often goes there once.
 PAGES_IN_LOG = 4000
 # What the log is cut back to after a large transaction.
@@ -42,7 +44,7 @@ def connect(path: Path, *, read_only: bool = False, busy_seconds: float = BUSY_S
         check_same_thread=False,
         cached_statements=512,
     )
-    connection.execute("PRAGMA cache_size = -8000")
+    connection.execute(f"PRAGMA cache_size = -{CACHE_BYTES // 1024}")
     return connection
 
 

@@ -29,7 +29,8 @@ from satchel.kernel.errors import Conflict, Unavailable
 MAX_KEY_BYTES = 1024
 MAX_VALUE_BYTES = 8 * 1024 * 1024
 MAX_BEHIND_MESSAGES = 1000
-MAX_BEHIND_BYTES = 64 * 1024 * 1024
+# Of all readers of one process together: beyond it, the one that is behind the most is dropped.
+MAX_BEHIND_BYTES = 16 * 1024 * 1024
 
 T = TypeVar("T")
 T1 = TypeVar("T1")

@@ -13,7 +13,9 @@ from satchel.stores.patterns.throttle import networks_of
 
 # OWASP's recommendation: 19 MiB, 2 passes. About 40 ms, and little enough memory for the smallest server.
 STANDARD = PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
-_MOST_WAITING = 64
+MOST_WAITING = 64
+# Each takes the memory above. One checks 25 passwords a second.
+AT_ONCE = 1
 
 
 class Passwords:
@@ -22,8 +24,8 @@ class Passwords:
     # Tests hash by the hundred and choose a cheaper one.
     hasher: ClassVar[PasswordHasher] = STANDARD
 
-    def __init__(self) -> None:
-        self._queue = HashQueue(max(1, (os.cpu_count() or 2) // 2), _MOST_WAITING)
+    def __init__(self, at_once: int = AT_ONCE) -> None:
+        self._queue = HashQueue(max(1, min(at_once, (os.cpu_count() or 2) // 2)), MOST_WAITING)
         # Verified when there is no account, so that the answer takes as long as a wrong password.
         self._nobody = _hash_of_no_password(self.hasher)
 

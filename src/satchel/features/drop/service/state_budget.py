@@ -2,7 +2,8 @@
 
 Every thing in a session is entered with its size under its own name. To enter it twice, or to take it away twice, makes
 no difference, so that nothing has to be undone after a crash. What a session takes is charged to the network that
-opened it.
+opened it, and to the wider networks around that. The last quarter of the server's memory is for networks that have
+taken little: however much others have taken, people can still open a session.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,12 +15,15 @@ from satchel.features.drop.model import (
     MAX_RECEIPTS,
     MAX_SERVER_BYTES,
     MAX_SESSION_BYTES,
+    MAX_SMALL_BYTES,
+    MAX_WIDE_NETWORK_BYTES,
     MemberId,
     SessionId,
     StateFull,
 )
 from satchel.features.drop.records import SIZES, TOTALS
 from satchel.features.drop.service.context import Drop, in_parts, is_open
+from satchel.stores.patterns.throttle import networks_of
 from satchel.stores.ports.ephemeral import Command, Expire, HashAll, HashDelete, HashGet, HashPut
 
 Kind = Literal["member", "file", "request", "answer"]
@@ -99,16 +103,25 @@ async def _refuse_if_full(drop: Drop, session_id: SessionId, taken: int) -> None
 
 async def _is_full(drop: Drop, session_id: SessionId, taken: int) -> StateFull | None:
     totals = await drop.ephemeral.run(HashAll(TOTALS()))
-    network = totals.get(session_id, b"").partition(b"@")[2]
-    of_network = of_all = 0
+    mine = _networks(totals.get(session_id, b""))
+    of_all, of_networks = 0, dict.fromkeys(mine, 0)
     for each, noted in totals.items():
-        size, _, where = noted.partition(b"@")
-        number = taken if each == session_id else int(size)
+        number = taken if each == session_id else int(noted.partition(b"@")[0])
         of_all += number
-        of_network += number if where == network else 0
-    if of_network > MAX_NETWORK_BYTES:
+        for network in of_networks.keys() & set(_networks(noted)):
+            of_networks[network] += number
+    if of_networks[mine[0]] > MAX_NETWORK_BYTES:
         return _full("network", MAX_NETWORK_BYTES)
-    return _full("server", MAX_SERVER_BYTES) if of_all > MAX_SERVER_BYTES else None
+    if (most := max(of_networks.values())) > MAX_WIDE_NETWORK_BYTES:
+        return _full("network", MAX_WIDE_NETWORK_BYTES)
+    limit = MAX_SERVER_BYTES if most <= MAX_SMALL_BYTES else MAX_SERVER_BYTES * 3 // 4
+    return _full("server", limit) if of_all > limit else None
+
+
+def _networks(noted: bytes) -> list[str]:
+    """The networks that a session is charged to, the narrowest first."""
+    narrowest = noted.partition(b"@")[2].decode()
+    return [network for network, _ in networks_of(narrowest.partition("/")[0])]
 
 
 def _size(kind: Kind, text: str) -> int:
