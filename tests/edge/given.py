@@ -3,6 +3,7 @@
 import asyncio
 import os
 import socket
+import ssl
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -84,13 +85,19 @@ class Edge:
 
 
 @asynccontextmanager
-async def serving(app: ASGIApp, limits: Limits | None = None, *, send_buffer: int | None = None) -> AsyncGenerator[int]:
+async def serving(
+    app: ASGIApp,
+    limits: Limits | None = None,
+    *,
+    send_buffer: int | None = None,
+    tls: ssl.SSLContext | None = None,
+) -> AsyncGenerator[int]:
     """A real server on the loop of the test; yields its port."""
     started = asyncio.Event()
     with listen("127.0.0.1", 0) as listener:
         if send_buffer is not None:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, send_buffer)
-        server = Server(app, limits or Limits(), started.set)
+        server = Server(app, limits or Limits(), started.set, tls=tls)
         running = asyncio.create_task(server.serve(listener))
         await started.wait()
         try:
@@ -147,8 +154,8 @@ class Wire:
 
 
 @asynccontextmanager
-async def wire(port: int, *, buffer: int = 2**16) -> AsyncGenerator[Wire]:
-    reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=buffer)
+async def wire(port: int, *, buffer: int = 2**16, trust: ssl.SSLContext | None = None) -> AsyncGenerator[Wire]:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=buffer, ssl=trust)
     try:
         yield Wire(reader, writer)
     finally:

@@ -24,16 +24,16 @@ _PRIVATE = (".localhost", ".local", ".home.arpa", ".internal", ".lan", ".test")
 class Hosts:
     """Knows our own names: those of the settings, addresses as numbers, and names that no stranger can register."""
 
-    def __init__(self, addresses: Iterable[str] = (), allowed: Iterable[str] = ()) -> None:
+    def __init__(self, addresses: Iterable[str] = (), allowed: Iterable[str] = (), *, speaks_tls: bool = False) -> None:
         public = [urlsplit(address) for address in addresses if address]
         self._own = {(each.hostname or "").lower() for each in public} | {name.lower().rstrip(".") for name in allowed}
-        self._secure = frozenset(each.netloc.lower() for each in public if each.scheme == "https")
+        self._secure = frozenset(each.netloc.lower() for each in public if each.scheme == "https" and not speaks_tls)
         self.allow = lru_cache(maxsize=1024)(self._allow)
 
     def check(self, scope: "Scope") -> None:
         """Raise `UnknownHost` for a name that is not ours. Where the public address is https, so is the request.
 
-        A proxy that ends TLS and is not among the trusted ones cannot tell us so.
+        A proxy that ends TLS and is not among the trusted ones cannot tell us so. Where we speak TLS, we know.
         """
         found = header(scope, b"host")
         if not found:

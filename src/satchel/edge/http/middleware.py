@@ -56,16 +56,31 @@ class Exposure:
     addresses: Sequence[str] = ()
     allowed_hosts: Sequence[str] = ()
     metrics_from: Sequence[Network] = LOOPBACK
+    # Whether it speaks TLS itself, so that a request by plain HTTP is one, whatever the public address says.
+    speaks_tls: bool = False
+    # Whether browsers shall refuse plain HTTP at our name for a year. Not with a local authority: the rule is for a
+    # name and all of its ports, `localhost` included, and leaves no way back when the authority is gone.
+    sends_hsts: bool = True
 
 
 class Middleware:
     """The outermost ASGI application."""
 
-    def __init__(self, app: "ASGIApp", *, exposure: Exposure, journal: Journal, metrics: RequestMetrics) -> None:
+    def __init__(
+        self,
+        app: "ASGIApp",
+        *,
+        exposure: Exposure,
+        journal: Journal,
+        metrics: RequestMetrics,
+        open_paths: Sequence[str] = (),
+    ) -> None:
+        """`open_paths` are open to pages of other sites."""
         self._app = app
         self._proxies = Networks(exposure.trusted_proxies)
-        self._origins = Origins(exposure.addresses)
-        self._hosts = Hosts(exposure.addresses, exposure.allowed_hosts)
+        self._origins = Origins(exposure.addresses, open_paths)
+        self._hosts = Hosts(exposure.addresses, exposure.allowed_hosts, speaks_tls=exposure.speaks_tls)
+        self._sends_hsts = exposure.sends_hsts
         self._journal = journal
         self._metrics = metrics
         self._timestamps = Timestamps()
@@ -75,7 +90,7 @@ class Middleware:
             raise RuntimeError("the application is opened before the server starts, so it has no lifespan")
         started = time.perf_counter()
         context = begin(scope, see_through(scope, self._proxies) if self._proxies else None)
-        answer = _Answer(scope, send, context)
+        answer = _Answer(scope, send, context, sends_hsts=self._sends_hsts)
         is_request = scope["type"] == "http"
         self._metrics.in_flight += is_request
         try:
@@ -118,10 +133,11 @@ class Middleware:
 class _Answer:
     """The `send` of one request. It completes the headers, and remembers what was sent."""
 
-    __slots__ = ("_context", "_scope", "_send", "sent_bytes", "status")
+    __slots__ = ("_context", "_scope", "_send", "_sends_hsts", "sent_bytes", "status")
 
-    def __init__(self, scope: "Scope", send: "Send", context: RequestContext) -> None:
+    def __init__(self, scope: "Scope", send: "Send", context: RequestContext, *, sends_hsts: bool) -> None:
         self._scope = scope
+        self._sends_hsts = sends_hsts
         self._send = send
         self._context = context
         self.status = 0
@@ -160,7 +176,7 @@ class _Answer:
         headers = [*given, *self._context.headers, (b"x-request-id", self._context.id.encode("ascii"))]
         own = _NAMES.intersection([name for name, _ in given])
         headers += SECURITY_HEADERS if not own else [each for each in SECURITY_HEADERS if each[0] not in own]
-        if self._scope["scheme"] in ("https", "wss"):
+        if self._sends_hsts and self._scope["scheme"] in ("https", "wss"):
             headers += _ONLY_OVER_HTTPS
         return headers
 

@@ -91,6 +91,13 @@ class CrossOrigin(Forbidden):
     title = "Other sites may not do this"
 
 
+class HttpsNeeded(Forbidden):
+    """The request came by plain HTTP to a server that speaks HTTPS, and is no page that could be sent there."""
+
+    slug = "https-needed"
+    title = "This server wants to be asked by HTTPS"
+
+
 class UnknownHost(SatchelError):
     """The request names a host that this server does not answer for. Its settings name the hosts."""
 

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 _ASGI = {"version": "3.0", "spec_version": "2.3"}
 _EXTENSIONS: dict[str, dict[str, Any]] = {ZERO_COPY: {}, WHOLE: {}, SPLICE: {}, BREAK_OFF: {}}
+# What goes from socket to socket, or from a file, would go past the encryption.
+_EXTENSIONS_OF_TLS: dict[str, dict[str, Any]] = {WHOLE: {}, BREAK_OFF: {}}
 # Above this much of a body that the application has not asked for, nothing more is read.
 _UNREAD_BODY_BYTES = 64 * 1024
 # What a request takes that waits for its turn, besides its bytes.
@@ -44,6 +46,7 @@ class HttpProtocol(asyncio.Protocol):
         "_data_bytes",
         "_deadline",
         "_encodings",
+        "_extensions",
         "_head_bytes",
         "_headers",
         "_held_bytes",
@@ -55,6 +58,7 @@ class HttpProtocol(asyncio.Protocol):
         "_read_paused",
         "_refusal",
         "_running",
+        "_scheme",
         "_server",
         "_timer",
         "_unsent_bytes",
@@ -106,6 +110,9 @@ class HttpProtocol(asyncio.Protocol):
         self.transport = cast("asyncio.Transport", transport)
         self._server = address_of(transport.get_extra_info("sockname"))
         self._client = address_of(transport.get_extra_info("peername"))
+        is_tls = transport.get_extra_info("sslcontext") is not None
+        self._scheme = "https" if is_tls else "http"
+        self._extensions = _EXTENSIONS_OF_TLS if is_tls else _EXTENSIONS
         write_at_once(self.transport)
         self.state.connections.add(self)
         self.state.make_room(self)
@@ -208,7 +215,7 @@ class HttpProtocol(asyncio.Protocol):
             "asgi": _ASGI,
             "http_version": version,
             "method": method,
-            "scheme": "http",
+            "scheme": self._scheme,
             "path": unquote(path) if "%" in path else path,
             "raw_path": raw_path,
             "query_string": query,
@@ -216,7 +223,7 @@ class HttpProtocol(asyncio.Protocol):
             "headers": self._headers,
             "server": self._server,
             "client": self._client,
-            "extensions": _EXTENSIONS,
+            "extensions": self._extensions,
         }
         cycle = self._cycle = RequestCycle(self, scope, keep_alive=keep_alive)
         if self._running is None:
@@ -306,8 +313,9 @@ class HttpProtocol(asyncio.Protocol):
         if not self.transport.is_closing():
             self.count_held()
             # While nothing is read from a connection, nobody notices that it has gone.
-            with suppress(OSError):
-                self.transport.write_eof()
+            if self.transport.can_write_eof():  # TLS has no such half
+                with suppress(OSError):
+                    self.transport.write_eof()
             self.resume_reading()
             self._watch(self.limits.linger_seconds)
 

@@ -7,6 +7,7 @@ import gc
 import resource
 import signal
 import socket
+import ssl
 import sys
 import threading
 from collections.abc import Awaitable, Callable, Generator
@@ -16,10 +17,11 @@ from typing import TYPE_CHECKING
 
 import uvloop
 
-from satchel.edge.http.lan_addresses import ALL, ALL_IPV4
+from satchel.edge.http.lan_addresses import ALL, ALL_IPV4, is_only_here
 from satchel.edge.http.limits import Limits
 from satchel.edge.http.protocol import HttpProtocol
 from satchel.edge.http.server_state import ServerState
+from satchel.edge.http.tls_listener import TlsListener
 from satchel.kernel.errors import SatchelError
 
 if TYPE_CHECKING:
@@ -45,20 +47,25 @@ def run(
     port: int,
     address: str | None = None,
     limits: Limits | None = None,
+    tls: ssl.SSLContext | None = None,
     greetings: Callable[[str], Awaitable[list[str]]] | None = None,
     on_stopping: Callable[[], None] = lambda: None,
 ) -> int:
     """Serve until SIGINT or SIGTERM. Returns the exit code; what prevents the start is a sentence on standard error.
 
     `address` is what people use, if it is not simply host and port. `greetings` makes further lines for the terminal
-    from it. `on_stopping` is called as soon as the server is told to stop, while requests are still being answered.
+    from it. With `tls`, the port takes https and http, and the application sees which. `on_stopping` is called as soon
+    as the server is told to stop, while requests are still being answered.
     """
     try:
         with listen(host, port) as listener:
-            shown = address or f"http://{_reached_at(host)}:{listener.getsockname()[1]}"
+            here = _reached_at(host)
+            # At its own loopback address, a machine needs no certificate.
+            scheme = "https" if tls and not is_only_here(here) else "http"
+            shown = address or f"{scheme}://{here}:{listener.getsockname()[1]}"
             with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
                 greet = partial(_greet, shown, greetings)
-                runner.run(_serve(open_application, listener, limits or Limits(), greet, on_stopping))
+                runner.run(_serve(open_application, listener, limits or Limits(), greet, on_stopping, tls))
     except (CannotListen, SatchelError) as error:
         sys.stderr.write(f"{error}\n")
         return 1
@@ -112,12 +119,14 @@ async def _serve(
     limits: Limits,
     greet: Callable[[], Awaitable[list[str]]],
     on_stopping: Callable[[], None],
+    tls: ssl.SSLContext | None,
 ) -> None:
     _allow_many_files()
     async with open_application() as application:
         collect_seldom()
         lines = await greet()
-        await Server(application, limits, partial(print, *lines, sep="\n", flush=True), on_stopping).serve(listener)
+        print_them = partial(print, *lines, sep="\n", flush=True)
+        await Server(application, limits, print_them, on_stopping, tls=tls).serve(listener)
 
 
 async def _greet(address: str, more: Callable[[str], Awaitable[list[str]]] | None) -> list[str]:
@@ -133,11 +142,14 @@ class Server:
         limits: Limits,
         on_started: Callable[[], None],
         on_stopping: Callable[[], None] = lambda: None,
+        *,
+        tls: ssl.SSLContext | None = None,
     ) -> None:
         self._application = application
         self._limits = limits
         self._on_started = on_started
         self._on_stopping = on_stopping
+        self._tls = tls
         self._stopping = asyncio.Event()
         # Set by a second request to stop: nothing is waited for any more.
         self._hurrying = asyncio.Event()
@@ -153,8 +165,10 @@ class Server:
         loop = asyncio.get_running_loop()
         state = ServerState(self._application, self._limits, loop)
         with self._signals_handled(loop):
-            listening = await loop.create_server(
-                lambda: HttpProtocol(state), sock=listener, backlog=self._limits.backlog
+            listening = (
+                TlsListener(listener, self._tls, state)
+                if self._tls
+                else await loop.create_server(lambda: HttpProtocol(state), sock=listener, backlog=self._limits.backlog)
             )
             self._on_started()
             await self._stopping.wait()
