@@ -26,8 +26,8 @@ install: site ## Make .venv with the satchel command in it, and build the web ap
 site: .venv/ready
 	@$(BIN)/python tools/site.py
 
-run: site ## Start the server on http://127.0.0.1:8400, keeping everything in ./data; LAN=1 also for phones nearby
-	@exec $(BIN)/satchel serve $(if $(LAN),--lan)
+run: site ## Start the server on http://127.0.0.1:8400, keeping everything in ./data; LAN=1 also for phones nearby, TLS=1 with HTTPS
+	@exec $(BIN)/satchel serve $(if $(LAN),--lan) $(if $(TLS),--tls)
 
 services: .venv/ready ## Install the servers, the browser and the web packages that the tests use
 	@$(BIN)/python tools/site.py --with-dev

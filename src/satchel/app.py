@@ -9,7 +9,7 @@ from datetime import timedelta
 from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp
@@ -47,11 +47,15 @@ from satchel.media.pictures import Pictures
 from satchel.secret import open_signer
 from satchel.setup_check import note_format, refuse_flaws, refuse_settings, store_checks
 from satchel.slices import DURABLE_KEYS, PICTURED, open_slices
-from satchel.stores.connect import Stores, open_stores
+from satchel.stores.connect import Stores, open_stores, prepare_folder
 from satchel.stores.ports.ephemeral import Exists
 from satchel.tables import SELF_TEST, tables_for
 
+if TYPE_CHECKING:
+    from satchel.edge.tls.certificates import Certificates
+
 HOUSEKEEPING_EVERY = timedelta(minutes=10)
+LOOK_AT_CERTIFICATE_EVERY = timedelta(minutes=1)
 # The store counts from the beginning of an upload, so it waits for as long as one can last.
 BROKEN_OFF_AFTER = LASTS_AT_MOST + timedelta(days=1)
 
@@ -81,6 +85,7 @@ async def application(
     clock: Clock = system_clock,
     journal: Journal | None = None,
     through: Callable[[Stores], Stores] = lambda stores: stores,
+    certificates: "Certificates | None" = None,
 ) -> AsyncGenerator[Running]:
     """Open the stores and put the slices on them.
 
@@ -104,14 +109,15 @@ async def application(
         metrics = Metrics()
         live = _live(platform, slices)
         _collect(metrics, slices, live)
-        needs = RouteNeeds(Addresses(settings.public_url, settings.listens_on), live)
+        needs = RouteNeeds(Addresses(settings.public_url, settings.listens_on, settings.speaks_tls), live)
         routes = [router for each in slices for router in each.routes(needs)]
         routes.append(search_route.routes([found for each in slices for found in each.searches()]))
         routes += [upload_routes(uploads), *_link_routes(settings, stores)]
         summaries = {folder: summarize for each in slices for folder, summarize in each.summaries().items()}
         site = SummarizedSite(_site(settings.map_origin), summaries, settings.public_url)
         journal = journal or Journal(settings.log_format, settings.log_level)
-        app = _app(platform, routes, journal, metrics, site=site, live=live)
+        has_authority = certificates is not None and certificates.authority is not None
+        app = _app(platform, routes, journal, metrics, site=site, live=live, sends_hsts=not has_authority)
         chores = [*_chores(stores, uploads), *(chore for each in slices for chore in each.chores())]
         chores += _backups(settings, clock)
 
@@ -143,28 +149,34 @@ async def _greetings(slices: Sequence[OpenSlice[Any]], address: str) -> list[str
     return [line for line in said if line]
 
 
-def serve(settings: Settings, reach_lines: Callable[[str], Iterable[str]] = lambda _: ()) -> int:
+ReachLines = Callable[[str, "Certificates | None"], Iterable[str]]
+
+
+def serve(settings: Settings, reach_lines: ReachLines = lambda _address, _certificates: ()) -> int:
     """Run the server until it is told to stop; the exit code of the process.
 
-    `reach_lines` says how others reach a server that runs at an address.
+    `reach_lines` says how others reach a server that runs at an address with such certificates.
     """
+    certificates = _open_certificates(settings)
     journal = start_journal(settings.log_format, settings.log_level)
 
     opened_here: list[Running] = []
 
     @asynccontextmanager
     async def opened() -> AsyncGenerator[ASGIApp]:
-        async with application(settings, journal=journal) as running:
+        async with application(settings, journal=journal, certificates=certificates) as running:
             opened_here.append(running)
             work = {"housekeeping": running.keep_house()}
             if not settings.shares_all_stores:
                 work["pictures"] = running.make_pictures()
+            if certificates:
+                work["certificates"] = repeat(partial(asyncio.to_thread, certificates.renew), LOOK_AT_CERTIFICATE_EVERY)
             async with _background(work):
                 yield running.app
 
     async def greetings(address: str) -> list[str]:
         said = [line for running in opened_here for line in await running.greetings(address)]
-        return [*reach_lines(address), *said]
+        return [*reach_lines(address, certificates), *said]
 
     def stopping() -> None:
         for running in opened_here:
@@ -176,6 +188,7 @@ def serve(settings: Settings, reach_lines: Callable[[str], Iterable[str]] = lamb
         port=settings.port,
         address=settings.public_url or None,
         limits=_limits(settings),
+        tls=certificates.context if certificates else None,
         greetings=greetings,
         on_stopping=stopping,
     )
@@ -191,6 +204,19 @@ def _limits(settings: Settings) -> Limits:
     )
 
 
+def _open_certificates(settings: Settings) -> "Certificates | None":
+    if not settings.speaks_tls:
+        return None
+    # Imported here, because a server behind a proxy does without.
+    from satchel.edge.tls.certificates import GivenCertificates, LocalCertificates, names_of_server
+
+    if settings.tls_cert:
+        return GivenCertificates(Path(settings.tls_cert), Path(settings.tls_key or settings.tls_cert))
+    prepare_folder(settings.data)
+    more = (urlsplit(settings.public_url).hostname or "", *settings.allowed_hosts)
+    return LocalCertificates(settings.data / "tls", partial(names_of_server, settings.listens_on, more))
+
+
 def _app(
     platform: Platform,
     routes: Sequence[Router],
@@ -199,6 +225,7 @@ def _app(
     *,
     site: ASGIApp,
     live: LiveSockets,
+    sends_hsts: bool,
 ) -> ASGIApp:
     settings, stores = platform.settings, platform.stores
     return edge.application(
@@ -209,6 +236,8 @@ def _app(
             addresses=(settings.public_url,),
             allowed_hosts=(settings.listens_on, *settings.allowed_hosts),
             metrics_from=settings.metrics_from,
+            speaks_tls=settings.speaks_tls,
+            sends_hsts=sends_hsts,
         ),
         journal=journal,
         metrics=metrics,

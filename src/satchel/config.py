@@ -39,6 +39,12 @@ class Settings:
     host: str = setting("127.0.0.1", "The address to listen on; 0.0.0.0 or :: for every network of this machine.")
     lan: bool = setting(default=False, about="Listen on every network of this machine, whatever --host says.")
     port: int = setting(8400, "The port to listen on; 0 takes a free one.")
+    tls: bool = setting(
+        default=False,
+        about="Speak HTTPS with a certificate of a local authority in the data folder. Phones trust it at /trust.",
+    )
+    tls_cert: str = setting("", "Speak HTTPS with this certificate: a PEM file, with those of its issuers.")
+    tls_key: str = setting("", "The key of --tls-cert, a PEM file; else it stands in the same file.")
     public_url: str = setting("", "The address people use, such as https://satchel.example.org; else host and port.")
     allowed_hosts: tuple[str, ...] = setting(
         (),
@@ -124,6 +130,10 @@ class Settings:
         return "0.0.0.0" if self.lan else self.host  # noqa: S104  # asked for by --lan
 
     @property
+    def speaks_tls(self) -> bool:
+        return self.tls or bool(self.tls_cert)
+
+    @property
     def address(self) -> str:
         if self.public_url:
             return self.public_url
@@ -157,7 +167,12 @@ def load_settings(
     for name, value in (chosen or {}).items():
         if value is not None:
             values[name] = _parse(name, value, "--" + name.replace("_", "-"))
-    return Settings(**values)
+    settings = Settings(**values)
+    if settings.tls and settings.tls_cert:
+        raise BadSetting("--tls makes a certificate, and --tls-cert gives one. Choose one of them.")
+    if settings.tls_key and not settings.tls_cert:
+        raise BadSetting("--tls-key is the key of a certificate: give that with --tls-cert.")
+    return settings
 
 
 def _read_file(file: Path | None, known: set[str]) -> dict[str, Any]:

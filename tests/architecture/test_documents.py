@@ -98,7 +98,7 @@ def test_the_edge_has_the_parts_that_the_architecture_names() -> None:
     folders = {f"edge/{path.parent.name}/" for path in (SATCHEL / "edge").glob("*/__init__.py")}
     text = section(ARCHITECTURE, "The slices")
     assert set(re.findall(r"`(edge/\w+/)`", text)) == folders
-    assert len(folders) == 5 and "five parts" in text
+    assert len(folders) == 6 and "six parts" in text
 
 
 def test_the_list_of_slices_passes_durable_keys_to_the_store() -> None:

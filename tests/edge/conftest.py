@@ -21,7 +21,8 @@ LoopFactory = Callable[[], asyncio.AbstractEventLoop]
 
 def pytest_asyncio_loop_factories(item: pytest.Item) -> Mapping[str, LoopFactory]:
     """Going past the transports is a matter of the event loop, so both of them are tried."""
-    if item.nodeid.startswith(("tests/edge/test_sendfile.py", "tests/edge/test_splice.py")):
+    files = ("tests/edge/test_sendfile.py", "tests/edge/test_splice.py", "tests/edge/test_tls_listener.py")
+    if item.nodeid.startswith(files):
         return {"asyncio": asyncio.new_event_loop, "uvloop": uvloop.new_event_loop}
     return {"asyncio": asyncio.new_event_loop}
 

@@ -18,6 +18,7 @@ class Addresses:
 
     public_url: str = ""
     listens_on: str = ""
+    speaks_tls: bool = False
 
     def of(self, path: str, request: "Request") -> str:
         """The address of a path that begins with a slash."""
@@ -28,5 +29,6 @@ class Addresses:
         # At another port, a tunnel or a container's mapping is in between: the network does not know that one.
         is_direct = server is not None and asked.port is not None and asked.port == server[1]
         if is_direct and is_only_here(asked.hostname or "") and (others := lan_addresses(self.listens_on)):
-            return f"{asked.scheme}://{others[0].host}:{asked.port}"
+            scheme = "https" if self.speaks_tls else asked.scheme
+            return f"{scheme}://{others[0].host}:{asked.port}"
         return f"{asked.scheme}://{asked.netloc}"

@@ -1,0 +1,1 @@
+"""TLS without a proxy: a local authority and its certificates, certificates that were given, and the page of trust."""
