@@ -36,6 +36,7 @@ from satchel.edge.http.middleware import Exposure
 from satchel.edge.live.listeners import SignedIn
 from satchel.edge.live.live_sockets import Bounds, LiveSockets
 from satchel.edge.live.presence import PresenceTracker
+from satchel.edge.tls import trust_page
 from satchel.edge.uploads.body_buffers import BUFFERS, Buffers
 from satchel.edge.uploads.context import LASTS_AT_MOST, Uploads
 from satchel.edge.uploads.routes import routes as upload_routes
@@ -113,6 +114,8 @@ async def application(
         routes = [router for each in slices for router in each.routes(needs)]
         routes.append(search_route.routes([found for each in slices for found in each.searches()]))
         routes += [upload_routes(uploads), *_link_routes(settings, stores)]
+        if certificates and certificates.authority:
+            routes.append(trust_page.routes(certificates.authority))
         summaries = {folder: summarize for each in slices for folder, summarize in each.summaries().items()}
         site = SummarizedSite(_site(settings.map_origin), summaries, settings.public_url)
         journal = journal or Journal(settings.log_format, settings.log_level)

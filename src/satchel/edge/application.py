@@ -15,11 +15,13 @@ from satchel.edge.api.health import Checks, alive, numbers, ready
 from satchel.edge.api.identity import Identity
 from satchel.edge.api.prepared_answer import Prepared
 from satchel.edge.api.route_tree import Routes
+from satchel.edge.http.https_only import HttpsOnly
 from satchel.edge.http.logs import Journal
 from satchel.edge.http.metrics import Metrics
 from satchel.edge.http.middleware import Exposure, Middleware
 from satchel.edge.http.problems import kinds_of_problem
 from satchel.edge.http.proxies import Networks
+from satchel.edge.tls.trust_page import OPEN_PATHS
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -55,7 +57,8 @@ def application(
         routes.add("WEBSOCKET", path, app)
     if live is not None:
         routes.add("WEBSOCKET", f"{PREFIX}/live", live)
-    return Middleware(routes, exposure=exposure, journal=journal, metrics=metrics.requests)
+    app = HttpsOnly(routes, OPEN_PATHS) if exposure.speaks_tls else routes
+    return Middleware(app, exposure=exposure, journal=journal, metrics=metrics.requests)
 
 
 def _own_pages(documented: Sequence[Operation], version: str) -> Router:

@@ -13,6 +13,7 @@ from satchel.kernel.errors import NotFound
 
 _STYLE = Path(__file__).with_name("pages.css").read_bytes()
 _STYLE_NAME = f"pages-{hashlib.sha256(_STYLE).hexdigest()[:12]}.css"
+STYLE_PATH = f"/assets/{_STYLE_NAME}"
 PAGE_POLICY = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 
@@ -24,15 +25,15 @@ def asset(name: str) -> Response:
     return Response(_STYLE, media_type="text/css", headers=headers)
 
 
-def page(title: str, body: str) -> Response:
+def page(title: str, body: str, *, language: str = "en", policy: str = PAGE_POLICY) -> Response:
     """A whole page around a body of HTML."""
     document = (
-        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{escape(title)}</title>\n'
+        f'<!doctype html>\n<html lang="{language}">\n<head>\n<meta charset="utf-8">\n<title>{escape(title)}</title>\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n'
-        f'<link rel="stylesheet" href="/assets/{_STYLE_NAME}">\n</head>\n<body>\n{body}\n</body>\n</html>\n'
+        f'<link rel="stylesheet" href="{STYLE_PATH}">\n</head>\n<body>\n{body}\n</body>\n</html>\n'
     )
-    headers = {"content-security-policy": PAGE_POLICY, "cache-control": "no-cache"}
+    headers = {"content-security-policy": policy, "cache-control": "no-cache"}
     return Response(document, media_type="text/html", headers=headers)
 
 
