@@ -164,6 +164,13 @@ async def test_a_guest_cannot_call_themselves_like_somebody_in_the_room(satchel:
     assert kinds["ann (2)"] == "guest"
 
 
+async def test_of_guests_who_come_at_once_no_two_have_one_name(satchel: Satchel, ann: Caller) -> None:
+    room = await opened(ann)
+    guests = [await guest(satchel, "Gus") for _ in range(6)]
+    await asyncio.gather(*(joined(each, room) for each in guests))
+    assert sorted(await people(ann, room)) == ["Gus", *(f"Gus ({number})" for number in range(2, 7)), "ann"]
+
+
 async def test_the_room_of_a_suspended_person_is_locked(satchel: Satchel, ann: Caller, bob: Caller) -> None:
     room = await opened(bob)
     await joined(gus := await guest(satchel), room)

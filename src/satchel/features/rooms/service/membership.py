@@ -60,14 +60,17 @@ async def enter(rooms: Rooms, room_id: RoomId, person: Person, *, is_admitted: b
     decisive state.
     """
     members, person_id = MEMBERS(room_id=room_id), person.person_id
-    name = await _own_name(rooms, room_id, person) if person.kind == "guest" else person.name
+    name = person.name
+    if person.kind == "guest":
+        name = _own_name(person, await rooms.ephemeral.run(HashAll(PEOPLE(room_id=room_id))))
     row = PersonRow(name=name, kind=person.kind, joined_at=rooms.now())
-    fields, due, is_removed, is_new, _, size = await rooms.ephemeral.together(
+    fields, due, is_removed, is_new, _, size, people = await rooms.ephemeral.together(
         *state_of(room_id),
         SetHas(REMOVED(room_id=room_id), person_id),
         SetAdd(members, person_id),
         HashPut(PEOPLE(room_id=room_id), {person_id: encode(row)}),
         SetSize(members),
+        HashAll(PEOPLE(room_id=room_id)),
     )
     room = open_room(rooms, room_id, fields, due)
     refusal = why_not(room, person_id, is_removed=is_removed, is_admitted=is_admitted)
@@ -77,12 +80,28 @@ async def enter(rooms: Rooms, room_id: RoomId, person: Person, *, is_admitted: b
         if is_new:
             await rooms.ephemeral.together(*member_removal(room_id, person_id))
         raise refusal
+    if person.kind == "guest":
+        row = await _with_own_name(rooms, room_id, person, row, people)
     await make_current(rooms, room_id, person_id, row)
 
 
-async def _own_name(rooms: Rooms, room_id: RoomId, guest: Person) -> str:
+async def _with_own_name(
+    rooms: Rooms, room_id: RoomId, guest: Person, row: PersonRow, people: Mapping[str, bytes]
+) -> PersonRow:
+    """Number a guest whose name looks like another's in the room.
+
+    Each step that writes a name answers all names. So of two guests who come with one name at once, the second to
+    write sees the first, and takes another name until nobody has it.
+    """
+    while (name := _own_name(guest, people)) != row.name:
+        row = PersonRow(name=name, kind=row.kind, joined_at=row.joined_at)
+        key = PEOPLE(room_id=room_id)
+        _, people = await rooms.ephemeral.together(HashPut(key, {guest.person_id: encode(row)}), HashAll(key))
+    return row
+
+
+def _own_name(guest: Person, people: Mapping[str, bytes]) -> str:
     """The name of a guest, with a number if it looks like that of somebody in the room."""
-    people = await rooms.ephemeral.run(HashAll(PEOPLE(room_id=room_id)))
     taken = {skeleton(decode_person(row).name) for each, row in people.items() if each != guest.person_id}
     name, number = guest.name, 1
     while skeleton(name) in taken:
