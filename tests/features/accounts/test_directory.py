@@ -231,7 +231,7 @@ async def test_a_reset_is_void_once_the_password_was_changed_otherwise(
     assert (await reset(satchel, second, "another password")).status_code == 404
     third = await new_reset(ann, bob)
     await bob.sign_in("bob@example.org", NEW_PASSWORD)
-    await bob("PUT", "/accounts/me/password", json={"current": NEW_PASSWORD, "new": PASSWORD})
+    bob.keep(await bob("PUT", "/accounts/me/password", json={"current": NEW_PASSWORD, "new": PASSWORD}))
     assert (await reset(satchel, third)).status_code == 404
     assert await is_signed_in(bob)
 

@@ -157,13 +157,19 @@ async def test_signing_out_ends_the_session(ann: Caller) -> None:
     assert not await is_signed_in(ann)
 
 
-async def test_changing_the_password_ends_every_other_session(satchel: Satchel, ann: Caller) -> None:
-    other = satchel.caller()
+async def test_changing_the_password_ends_every_session_and_begins_one(satchel: Satchel, ann: Caller) -> None:
+    """Whoever had a token of the session in which it was changed could go on with it."""
+    other, thief = satchel.caller(), satchel.caller()
     await other.sign_in("ann@example.org")
+    thief.tokens = dict(ann.tokens)
     change = {"current": PASSWORD, "new": "a much better one"}
-    assert (await ann("PUT", "/accounts/me/password", json=change)).status_code == 204
+    assert ann.keep(await ann("PUT", "/accounts/me/password", json=change)).status_code == 200
     assert await is_signed_in(ann)
+    assert (await ann.refresh()).status_code == 200
     assert not await is_signed_in(other)
+    assert not await is_signed_in(thief)
+    assert (await thief.refresh()).status_code == 401
+    assert await is_signed_in(ann)
     assert (await satchel.caller().sign_in("ann@example.org")).status_code == 401
     assert (await satchel.caller().sign_in("ann@example.org", "a much better one")).status_code == 201
 
@@ -184,8 +190,11 @@ async def test_a_session_opened_while_the_password_changes_does_not_outlive_the_
         await asyncio.sleep(delay)
         await thief.sign_in("ann@example.org", PASSWORD)
 
+    async def change_password() -> None:
+        ann.keep(await ann("PUT", "/accounts/me/password", json=change))
+
     await asyncio.gather(
-        ann("PUT", "/accounts/me/password", json=change),
+        change_password(),
         *(sneak_in(thief, number * 0.02) for number, thief in enumerate(thieves)),
     )
     assert await is_signed_in(ann)
@@ -286,7 +295,7 @@ async def test_guessing_one_account_from_many_networks_is_slowed_down_and_its_ow
     body = {"current": PASSWORD, "new": "another long password"}
     there = satchel.caller("10.1.0.1")
     there.tokens = ann.tokens
-    assert (await there("PUT", "/accounts/me/password", json=body)).status_code == 204
+    assert (await there("PUT", "/accounts/me/password", json=body)).status_code == 200
 
 
 async def test_many_networks_of_one_home_line_have_few_guesses_together(satchel: Satchel, ann: Caller) -> None:

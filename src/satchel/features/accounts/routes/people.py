@@ -3,6 +3,7 @@
 from typing import Literal
 
 import msgspec
+from starlette.requests import Request
 
 from satchel.edge.api.endpoints import Body, Reply, Router
 from satchel.edge.api.fields import EmailAddress
@@ -111,13 +112,15 @@ def people_routes(accounts: Accounts) -> Router:
         """Change your name."""
         return _person(await people.rename(accounts, UserId(member.user_id), body.name))
 
-    @router.put("/accounts/me/password", raises=(WrongCredentials, TooMany))
-    async def change_password(member: Member, body: PasswordChange, client: Client) -> None:
+    @router.put("/accounts/me/password", when_full=True, raises=(WrongCredentials, TooMany))
+    async def change_password(
+        member: Member, body: PasswordChange, request: Request, client: Client
+    ) -> Reply[SignedInView]:
         """Change your password.
 
-        Every other session of the account is ended.
+        Every session of the account is ended, and a new one begins here: its tokens, or cookies, are in the answer.
         """
-        await people.change_password(
+        signed_in = await people.change_password(
             accounts,
             UserId(member.user_id),
             body.current,
@@ -125,6 +128,8 @@ def people_routes(accounts: Accounts) -> Router:
             keep=SessionId(member.session_id),
             address=client.address,
         )
+        keep: Keep = "token" if "authorization" in request.headers else "cookie"
+        return signed_in_reply(signed_in, keep, client, known_devices.give(accounts, signed_in.session.email))
 
     @router.get("/whoami")
     async def who_am_i(caller: Stranger | Guest | Member) -> CallerView:

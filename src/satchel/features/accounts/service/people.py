@@ -8,10 +8,10 @@ from satchel.features.accounts.model import (
     check_name,
     check_password,
 )
-from satchel.features.accounts.records import IDENTITY, USER, UserRow
+from satchel.features.accounts.records import IDENTITY, SESSION, USER, UserRow
 from satchel.features.accounts.service.context import Accounts
 from satchel.features.accounts.service.scopes import is_administrator
-from satchel.features.accounts.service.sessions import end_all_sessions
+from satchel.features.accounts.service.sessions import SignedIn, end_all_sessions, open_session
 from satchel.kernel.errors import NotFound
 from satchel.stores.ports.expressions import assign, attr
 
@@ -42,18 +42,31 @@ async def rename(accounts: Accounts, user_id: UserId, name: str) -> Person:
     return await describe(accounts, await find_user(accounts, user_id))
 
 
+async def check_own_password(
+    accounts: Accounts, user_id: UserId, password: str, *, session_id: SessionId, address: str, field: str = "password"
+) -> UserRow:
+    """Ask for the password again, of somebody who is signed in."""
+    user = await find_user(accounts, user_id)
+    # By session: what strangers guess elsewhere keeps nobody from this.
+    await accounts.limits.password_changes.count(session_id)
+    if not await accounts.passwords.matches(user.password, password, address):
+        raise WrongCredentials("The password is wrong. Try again.", field=field)
+    await accounts.limits.password_changes.forgive(session_id)
+    return user
+
+
 async def change_password(
     accounts: Accounts, user_id: UserId, current: str, new: str, *, keep: SessionId, address: str
-) -> None:
-    """Change the password. It ends all other sessions, which may use a stolen password."""
-    user = await find_user(accounts, user_id)
-    # By session: what strangers guess elsewhere keeps nobody from changing their password.
-    await accounts.limits.password_changes.count(keep)
-    if not await accounts.passwords.matches(user.password, current, address):
-        raise WrongCredentials("The current password is wrong. Try again.", field="current")
-    await accounts.limits.password_changes.forgive(keep)
+) -> SignedIn:
+    """Change the password. It ends all sessions, which may use a stolen password or token; one begins anew."""
+    user = await check_own_password(accounts, user_id, current, session_id=keep, address=address, field="current")
     hashed = await accounts.passwords.hash(check_password(new, user.email), address)
     # The old hash is the condition: of two concurrent changes, only one can succeed.
     update = USER.update([assign("password", hashed)], when=attr("password") == user.password, user_id=user_id)
-    await accounts.tables.update(update.table, update.key, update.actions, when=update.when)
-    await end_all_sessions(accounts, user.email, except_for=keep)
+    changed = USER.read(await accounts.tables.update(update.table, update.key, update.actions, when=update.when))
+    old = await SESSION.get(accounts.tables, email=user.email, session_id=keep)
+    purpose, device = (old.purpose, old.device) if old else ("cli", "")
+    # Opened before the others end: interrupted, the person is still signed in.
+    signed_in = await open_session(accounts, changed, purpose=purpose, device=device)
+    await end_all_sessions(accounts, user.email, except_for=signed_in.session.session_id)
+    return signed_in
