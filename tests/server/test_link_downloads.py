@@ -8,7 +8,7 @@ import time
 import zipfile
 from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -133,6 +133,22 @@ def test_a_download_that_broke_off_goes_on_and_counts_once(owner: Owner) -> None
     assert rest.status_code == 206
     assert hashlib.sha256(got + rest.content).digest() == hashlib.sha256(CONTENT).digest()
     link.comes_to(opens=1, people=1, downloads=1, downloads_used=1)
+    assert link.get().status_code == 410
+
+
+def test_revoking_a_link_breaks_off_what_is_under_way(owner: Owner) -> None:
+    """All of the 60 MB came, however long ago the link was revoked."""
+    link = owner.give("file", owner.upload("a.bin", CONTENT))
+    with connected(owner.server, small=True) as reader:
+        reader.sendall(f"GET {link.path}/content HTTP/1.1\r\nhost: localhost\r\n\r\n".encode())
+        assert head_from(reader).startswith(b"HTTP/1.1 200")
+        owner.ask("DELETE", f"/links/{link.link_id}")
+        time.sleep(3)
+        came = 0
+        with suppress(ConnectionError):
+            while piece := reader.recv(65536):
+                came += len(piece)
+    assert came < len(CONTENT)
     assert link.get().status_code == 410
 
 

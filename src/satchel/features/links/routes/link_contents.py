@@ -16,6 +16,7 @@ from satchel.features.links.routes.link_open import CLOSED, STATES
 from satchel.features.links.routes.link_visitor import Anybody, PassQuery, visitor_of
 from satchel.features.links.service import download_grants, link_contents, link_enter
 from satchel.features.links.service.context import Links
+from satchel.features.links.service.download_stop import while_standing
 from satchel.features.links.service.grant_rules import ALL_FILES, Taking
 from satchel.features.links.service.link_enter import Visit
 from satchel.kernel.errors import Conflict, NotFound
@@ -111,7 +112,8 @@ def _file_meter(links: Links, taking: Taking) -> Meter:
         async with download_grants.answering(
             links, taking, length or 0, lambda: max(sent.count, is_whole), start=start
         ) as sent.before_last:
-            yield sent
+            async with while_standing(links, taking.visit.link):
+                yield sent
             is_whole = True
 
     return metered
@@ -128,7 +130,8 @@ def _archive_meter(links: Links, visit: Visit, size_bytes: int | None) -> Meter:
             return download_grants.SHARES if is_whole else download_grants.share_of(sent.count, size_bytes)
 
         async with download_grants.answering(links, taking, download_grants.SHARES, share) as sent.before_last:
-            yield sent
+            async with while_standing(links, visit.link):
+                yield sent
             is_whole = True
 
     return metered

@@ -4,6 +4,7 @@ An update writes only the attributes that it changes. So two concurrent updates 
 counted meanwhile is undone.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -24,8 +25,10 @@ from satchel.features.links.service.context import STANDING, Links
 from satchel.features.links.service.link_find import find_own
 from satchel.features.links.service.link_give import check_downloads, check_end, check_max_bytes, check_may_add, hash_of
 from satchel.kernel.clock import iso
+from satchel.kernel.errors import Unavailable
 from satchel.kernel.ids import new_id
 from satchel.stores.patterns.optimistic_update import optimistic_update, update_from
+from satchel.stores.ports.ephemeral import Publish
 from satchel.stores.ports.expressions import Action, Condition, assign, attr, remove
 from satchel.stores.ports.table import Range, Write
 
@@ -67,12 +70,30 @@ async def change(links: Links, owner_id: OwnerId, link_id: str, wanted: Change) 
     async def reread(_: LinkRow) -> LinkRow:
         return await find_own(links, owner_id, link_id)
 
-    return await update_from(link, attempt, reread) or await find_own(links, owner_id, link_id)
+    changed = await update_from(link, attempt, reread) or await find_own(links, owner_id, link_id)
+    await _end_visits(links, link_id)
+    return changed
+
+
+def ending_channel(link_id: str) -> str:
+    """Where live connections of visitors are told that they have to show again that they may look."""
+    return f"live-link:{link_id}"
+
+
+async def revoke(links: Links, owner_id: OwnerId, link_id: str) -> None:
+    """Revoke for good. The row stays for a while, so that visitors can be told. Idempotent."""
+    await _revoke(links, owner_id, link_id)
+    await _end_visits(links, link_id)
+
+
+async def _end_visits(links: Links, link_id: str) -> None:
+    # They last a few minutes at most without this.
+    with suppress(Unavailable):
+        await links.ephemeral.run(Publish(ending_channel(link_id), b""))
 
 
 @optimistic_update()
-async def revoke(links: Links, owner_id: OwnerId, link_id: str) -> None:
-    """Revoke for good. The row stays for a while, so that visitors can be told. Idempotent."""
+async def _revoke(links: Links, owner_id: OwnerId, link_id: str) -> None:
     link = await find_own(links, owner_id, link_id)
     if link.revoked_at:
         return
