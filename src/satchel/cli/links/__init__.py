@@ -27,6 +27,16 @@ UpTo = Annotated[
     str | None,
     typer.Option("--up-to", metavar="SIZE", help="With --ask: the limit of all uploads, such as 2GB, or any."),
 ]
+Starts = Annotated[
+    str | None,
+    typer.Option("--starts", metavar="TIME", help="Do not open before: in 12h, on 2026-12-24T18:00, or never."),
+]
+Alias = Annotated[
+    str | None,
+    typer.Option(
+        "--alias", metavar="WORD", help="A word of yours in the address. Others may guess it: set a password."
+    ),
+]
 Note = Annotated[str | None, typer.Option("--note", metavar="TEXT", help="A message for visitors.")]
 Called = Annotated[str | None, typer.Option("--name", metavar="NAME", help="The name that visitors see.")]
 
@@ -47,6 +57,8 @@ def link(
     up_to: UpTo = None,
     note: Note = None,
     name: Called = None,
+    alias: Alias = None,
+    starts: Starts = None,
     no_qr: Annotated[bool, typer.Option("--no-qr", help="Show no QR code.")] = False,
     json: Json = False,
     server: Server = None,
@@ -66,7 +78,9 @@ def link(
     from satchel.cli.links.link_create import conditions, give, own_room, shelf_thing
     from satchel.cli.links.link_text import invitation
 
-    how = conditions(expires=expires, downloads=downloads, up_to=up_to, note=note, name=name)
+    how = conditions(
+        expires=expires, starts=starts, downloads=downloads, up_to=up_to, note=note, name=name, alias=alias
+    )
     with open_client(server) as client:
         thing = own_room(client, room) if room else shelf_thing(client, path or "", ask=ask)
         given = give(client, thing, {**how, "password": new_password()} if password else how)
@@ -142,6 +156,8 @@ def change(
     up_to: UpTo = None,
     note: Note = None,
     name: Called = None,
+    alias: Alias = None,
+    starts: Starts = None,
     badge: Annotated[bool, typer.Option("--badge", help="Offer a public counter, as an image for any page.")] = False,
     no_badge: Annotated[bool, typer.Option("--no-badge", help="Remove the public counter.")] = False,
     json: Json = False,
@@ -153,7 +169,9 @@ def change(
     from satchel.cli.engine.resources.link_password import new_password
     from satchel.cli.links.link_create import conditions
 
-    wanted = conditions(expires=expires, downloads=downloads, up_to=up_to, note=note, name=name)
+    wanted = conditions(
+        expires=expires, starts=starts, downloads=downloads, up_to=up_to, note=note, name=name, alias=alias
+    )
     if badge or no_badge:
         wanted["badge"] = badge
     if password or no_password:

@@ -1,5 +1,6 @@
 """Create a link: find what it leads to, and read its limits from the options."""
 
+import re
 from collections.abc import Callable
 
 from satchel.cli.engine.api_types.link_types import LinkView
@@ -12,6 +13,7 @@ from satchel.cli.engine.terminal.output import CommandFailed, Misused
 from satchel.cli.links.link_expiry import moment_of
 
 ANY = "any"
+_A_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _MOST_DOWNLOADS = 100_000
 _MOST_BYTES = 10**15
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
@@ -42,17 +44,32 @@ def own_room(client: Client, code: str) -> dict[str, str]:
 
 
 def conditions(
-    *, expires: str | None, downloads: str | None, up_to: str | None, note: str | None, name: str | None
+    *,
+    expires: str | None,
+    starts: str | None,
+    downloads: str | None,
+    up_to: str | None,
+    note: str | None,
+    name: str | None,
+    alias: str | None,
 ) -> dict[str, object]:
     """As the API takes them; what is None is left as it is."""
     readings: dict[str, tuple[str | None, Callable[[str], object]]] = {
         "expires_at": (expires, moment_of),
+        "starts_at": (starts, _start_of),
+        "alias": (alias, str),
         "downloads": (downloads, _downloads),
         "max_bytes": (up_to, _bytes_of),
         "note": (note, str),
         "name": (name, str),
     }
     return {key: read(written) for key, (written, read) in readings.items() if written is not None}
+
+
+def _start_of(written: str) -> str | None:
+    """A day means its beginning here, and its end where a link expires."""
+    day = written.strip()
+    return moment_of(f"{day}T00:00" if _A_DAY.fullmatch(day) else day)
 
 
 def _downloads(written: str) -> int | None:

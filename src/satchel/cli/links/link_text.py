@@ -39,6 +39,8 @@ def invitation(link: LinkView, *, qr: bool) -> Iterator[str]:
         yield ""
     yield f"  {link.address}" if sys.stdout.isatty() else link.address
     yield ""
+    if link.alias and not link.has_password:
+        yield hanging("The word in the address can be guessed. `satchel links change --password` keeps others out.", "")
     short = short_id(link)
     yield hanging(f"`satchel links show {short}` shows its visits, `satchel links revoke {short}` revokes it.", "")
 
@@ -47,6 +49,7 @@ def sentence(link: LinkView) -> str:
     """What one can do by it, and under which conditions."""
     who = "Anybody with this link and its password" if link.has_password else "Anybody with this link"
     limits = [
+        *([f"from {shown_moment(link.starts_at)} on"] if link.starts_at and link.state == "not-yet" else []),
         *([f"until {shown_moment(link.expires_at)}"] if link.expires_at else []),
         *([f"{shown_times(link.downloads_limit)} in all"] if link.downloads_limit else []),
         *([f"up to {shown_bytes(link.max_bytes)} in all"] if link.max_bytes else []),

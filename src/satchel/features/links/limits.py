@@ -19,6 +19,10 @@ class LinkLimits:
         self._tokens = NetworkThrottle(ephemeral, UNKNOWN_LINKS_PER_NETWORK)
         self._passwords = GuessThrottle(ephemeral, WRONG_PASSWORDS_PER_PAIR, WRONG_PASSWORDS_PER_LINK)
 
+    async def check_token(self, address: str) -> None:
+        """Before a word that could be guessed is looked up."""
+        await self._tokens.check(address)
+
     async def count_token(self, address: str) -> None:
         await self._tokens.count(address)
 

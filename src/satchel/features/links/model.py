@@ -1,5 +1,6 @@
 """Plain types of links, their states, the rules for names and notes, and the errors of this slice."""
 
+import re
 import secrets
 import unicodedata
 from datetime import timedelta
@@ -13,11 +14,16 @@ LinkId = NewType("LinkId", str)
 # The token in a link's address. Anybody who knows it can open the link.
 Token = NewType("Token", str)
 OwnerId = NewType("OwnerId", str)
+# A word that the owner chose to stand in the address instead of the token. It can be guessed.
+Alias = NewType("Alias", str)
 BadgeId = NewType("BadgeId", str)
 # A request is a folder that visitors can put files into, and see nothing of.
-State = Literal["active", "paused", "expired", "used-up", "revoked", "gone"]
+State = Literal["active", "not-yet", "paused", "expired", "used-up", "revoked", "gone"]
 
 TOKEN_CHARACTERS = 22
+# Fewer than a token has, so that the one is never taken for the other.
+MIN_ALIAS_CHARACTERS = 3
+MAX_ALIAS_CHARACTERS = 20
 MAX_ID_CHARACTERS = 64
 MAX_NOTE_CHARACTERS = 500
 MAX_NAME_CHARACTERS = 200
@@ -35,6 +41,7 @@ WITH_FILES: tuple[ThingKind, ...] = (*DOWNLOADABLE, "score")
 # Those of them with many files, which are also taken all at once.
 WITH_MANY_FILES: tuple[ThingKind, ...] = ("folder", "selection", "album")
 
+_ALIAS = re.compile(r"(?=.{3,20}$)[a-z0-9]+(?:-[a-z0-9]+)*")
 _UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn"}
 _JOINERS = "\u200c\u200d"
 
@@ -51,6 +58,20 @@ class LinkPaused(Forbidden):
 
     slug = "link-paused"
     title = "This link is paused"
+
+
+class LinkNotYet(Forbidden):
+    """The owner has chosen a time before which the link does not open."""
+
+    slug = "link-not-yet"
+    title = "This link does not open yet"
+
+
+class AliasTaken(Conflict):
+    """Another link of this server has this alias."""
+
+    slug = "alias-taken"
+    title = "This alias is taken"
 
 
 class LinkExpired(Gone):
@@ -133,6 +154,15 @@ class LinkFull(TooLarge):
 def new_token() -> Token:
     """128 random bits as 22 URL-safe characters: nobody guesses one."""
     return Token(secrets.token_urlsafe(16))
+
+
+def check_alias(written: str) -> Alias:
+    """As it stands in the address; upper and lower case are the same. Empty is none."""
+    alias = written.strip().lower()
+    if alias and not _ALIAS.fullmatch(alias):
+        limits = f"{MIN_ALIAS_CHARACTERS} to {MAX_ALIAS_CHARACTERS}"
+        raise TextUnfit(f"Use {limits} letters from a to z, digits and hyphens between them.", field="alias")
+    return Alias(alias)
 
 
 def check_name(written: str) -> str:

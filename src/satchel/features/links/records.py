@@ -6,7 +6,7 @@ a download that was counted meanwhile.
 
 import msgspec
 
-from satchel.features.links.model import BadgeId, LinkId, OwnerId, Token
+from satchel.features.links.model import Alias, BadgeId, LinkId, OwnerId, Token
 from satchel.kernel.linked import ThingKind
 from satchel.stores.schema import EphemeralKey, Record, Shape, attribute
 from satchel.tables import CATALOG, USER_TRANSFERS
@@ -37,6 +37,8 @@ class LinkRow(Record, frozen=True, kw_only=True):
     # An argon2id hash.
     password: str = attribute("passwordHash", default="")
     expires_at: str = attribute("expiresAt", default="")
+    starts_at: str = attribute("startsAt", default="")
+    alias: str = ""
     downloads_limit: int = attribute("downloadsLimit", default=0)
     granted: int = 0
     downloads_used: int = attribute("downloadsUsed", default=0)
@@ -148,6 +150,13 @@ class BadgeRow(Record, frozen=True, kw_only=True):
     owner_id: OwnerId = attribute("ownerId")
 
 
+class AliasRow(Record, frozen=True, kw_only=True):
+    """A word that leads to a link, by its token."""
+
+    alias: Alias
+    token: Token
+
+
 class EndedRow(Record, frozen=True, kw_only=True):
     """A revoked link. After `due` its rows are deleted."""
 
@@ -211,6 +220,13 @@ BADGE = Shape(
     owner=OWNER,
     about="A public counter of a link",
 )
+ALIAS = Shape(
+    AliasRow,
+    USER_TRANSFERS,
+    {"PK": "LinkAlias#{alias}", "SK": "LinkAlias#"},
+    owner=OWNER,
+    about="A word that stands in the address of a link instead of its token",
+)
 ENDED = Shape(
     EndedRow,
     CATALOG,
@@ -238,7 +254,7 @@ GIVEN = EphemeralKey(
     durable=True,
 )
 EPHEMERAL_KEYS = (SEEN, LOOKED, GIVEN)
-SHAPES = (LINK, POINTER, POINTER_BY_THING, GRANT, GRANT_PART, ENDING, ARRIVAL, BADGE, ENDED)
+SHAPES = (LINK, POINTER, POINTER_BY_THING, GRANT, GRANT_PART, ENDING, ARRIVAL, BADGE, ALIAS, ENDED)
 
 
 def thing_of(kind: ThingKind, thing_id: str) -> str:

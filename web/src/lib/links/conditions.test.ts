@@ -12,6 +12,8 @@ const LINK: LinkView = {
   name: '',
   note: 'For you',
   has_password: true,
+  starts_at: null,
+  alias: null,
   expires_at: '2030-05-01T10:00:00.000Z',
   downloads_limit: 3,
   downloads_used: 1,
@@ -37,6 +39,8 @@ describe('a new link', () => {
       note: '',
       password: null,
       expires_at: null,
+      starts_at: null,
+      alias: '',
       downloads: null,
       max_bytes: null,
     });
@@ -61,6 +65,16 @@ describe('a change', () => {
   it('says only what is different, and null for what shall be no more', () => {
     const wanted = { ...conditionsOf(LINK), note: '', downloads: '', term: 'never' as const };
     expect(changeOf(LINK, wanted)).toEqual({ note: '', downloads: null, expires_at: null });
+  });
+
+  it('moves the opening, and gives a word for the address', () => {
+    const same = conditionsOf({ ...LINK, starts_at: '2030-04-20T08:30:00.000Z', alias: 'trip' });
+    expect(changeOf({ ...LINK, starts_at: '2030-04-20T08:30:00.000Z', alias: 'trip' }, same)).toEqual({});
+    const wanted = { ...same, start: '', alias: 'beach' };
+    expect(changeOf({ ...LINK, starts_at: '2030-04-20T08:30:00.000Z', alias: 'trip' }, wanted)).toEqual({
+      starts_at: null,
+      alias: 'beach',
+    });
   });
 
   it('gives another password, or takes the old one away', () => {

@@ -13,6 +13,10 @@ export type Conditions = {
   passwordGone: boolean;
   term: Term;
   day: string;
+  /** The local moment before which it does not open, as the browser writes it. */
+  start: string;
+  /** A word in the address. */
+  alias: string;
   downloads: string;
   megabytes: string;
   /** Visitors may add photos to an album. */
@@ -29,6 +33,8 @@ export function noConditions(): Conditions {
     passwordGone: false,
     term: 'never',
     day: dayAfter(7),
+    start: '',
+    alias: '',
     downloads: '',
     megabytes: '',
     mayAdd: false,
@@ -43,6 +49,8 @@ export function conditionsOf(link: LinkView): Conditions {
     note: link.note,
     term: link.expires_at ? 'day' : 'never',
     day: link.expires_at ? dayAfter(0, Date.parse(link.expires_at)) : dayAfter(7),
+    start: link.starts_at ? localMoment(link.starts_at) : '',
+    alias: link.alias ?? '',
     downloads: link.downloads_limit ? String(link.downloads_limit) : '',
     megabytes: link.max_bytes ? String(link.max_bytes / MEGABYTE) : '',
     mayAdd: link.may_add,
@@ -66,6 +74,8 @@ export function newLink(kind: ThingKind, id: string, wanted: Conditions): NewLin
     note: wanted.note,
     password: wanted.password || null,
     expires_at: endOf(wanted),
+    starts_at: startOf(wanted),
+    alias: wanted.alias,
     downloads: hasDownloads(kind) ? wholeNumber(wanted.downloads) : null,
     max_bytes: kind === 'request' ? bytesIn(wanted.megabytes) : null,
     ...(kind === 'album' && { may_add: wanted.mayAdd }),
@@ -83,6 +93,8 @@ export function changeOf(link: LinkView, wanted: Conditions): LinkChange {
   if (wanted.term !== before.term || (wanted.term === 'day' && wanted.day !== before.day)) {
     change.expires_at = endOf(wanted);
   }
+  if (wanted.start !== before.start) change.starts_at = startOf(wanted);
+  if (wanted.alias !== before.alias) change.alias = wanted.alias;
   if (wanted.downloads !== before.downloads) change.downloads = wholeNumber(wanted.downloads);
   if (wanted.megabytes !== before.megabytes) change.max_bytes = bytesIn(wanted.megabytes);
   if (wanted.mayAdd !== before.mayAdd) change.may_add = wanted.mayAdd;
@@ -98,6 +110,17 @@ export function extended(link: LinkView, days: number, now = Date.now()): string
 function endOf({ term, day }: Conditions): string | null {
   if (term === 'never') return null;
   return term === 'day' ? endOfDay(day) : momentAfter(Number(term));
+}
+
+function startOf({ start }: Conditions): string | null {
+  return start ? new Date(start).toISOString() : null;
+}
+
+/** As a field for a local date and time takes it. */
+function localMoment(moment: string): string {
+  const local = new Date(moment);
+  local.setMinutes(local.getMinutes() - local.getTimezoneOffset());
+  return local.toISOString().slice(0, 16);
 }
 
 function wholeNumber(typed: string): number | null {

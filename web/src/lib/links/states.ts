@@ -15,6 +15,7 @@ export const KIND_ICONS = {
 export const STATE_LOOKS: Record<LinkState, 'good' | 'accent' | 'bad'> = {
   active: 'good',
   paused: 'accent',
+  'not-yet': 'accent',
   expired: 'bad',
   'used-up': 'bad',
   revoked: 'bad',

@@ -27,6 +27,8 @@ class LinkView(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     note: str
     has_password: bool
+    starts_at: str | None = None
+    alias: str | None = None
     expires_at: str | None = None
     downloads_limit: int | None = None
     downloads_used: int
@@ -34,7 +36,7 @@ class LinkView(msgspec.Struct, frozen=True, kw_only=True):
     max_bytes: int | None = None
     received_bytes: int
     may_add: bool
-    state: Literal["active", "expired", "gone", "paused", "revoked", "used-up"]
+    state: Literal["active", "expired", "gone", "not-yet", "paused", "revoked", "used-up"]
     created_at: str
     badge_address: str | None = None
     opens: int

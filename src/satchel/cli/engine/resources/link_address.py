@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from satchel.cli.engine.terminal.output import Misused
 
 _TOKEN = re.compile(r"(?P<token>[A-Za-z0-9_-]{22})")
-_ADDRESS = re.compile(rf"(?P<server>https?://[^/?#\s]+(?:/[^?#\s]*)?)/l/{_TOKEN.pattern}/?(?:[?#]\S*)?", re.IGNORECASE)
+# In an address, a word of its owner may stand in place of the token.
+_NAME = r"(?P<token>[A-Za-z0-9_-]{3,22})"
+_ADDRESS = re.compile(rf"(?P<server>https?://[^/?#\s]+(?:/[^?#\s]*)?)/l/{_NAME}/?(?:[?#]\S*)?", re.IGNORECASE)
 
 # As some programs copy it.
-_WITHOUT_SCHEME = re.compile(rf"[^/\s]+\.[^/\s]+(?:/\S*)?/l/{_TOKEN.pattern}/?")
+_WITHOUT_SCHEME = re.compile(rf"[^/\s]+\.[^/\s]+(?:/\S*)?/l/{_NAME}/?")
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,5 +46,5 @@ def every_link(client: Client) -> Iterator[LinkView]:
 
 def _is_meant(link: LinkView, wanted: str) -> bool:
     if is_address(wanted):
-        return link.token == LinkAddress.read(wanted).token
-    return link.token == wanted or bool(wanted and link.link_id.endswith(wanted.lower()))
+        return LinkAddress.read(wanted).token in (link.token, link.alias)
+    return wanted in (link.token, link.alias) or bool(wanted and link.link_id.endswith(wanted.lower()))

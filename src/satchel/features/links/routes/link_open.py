@@ -11,6 +11,7 @@ from satchel.edge.api.idempotency_key import idempotency_key_of
 from satchel.edge.files.previews import Preview, preview_of
 from satchel.features.links.model import (
     LinkExpired,
+    LinkNotYet,
     LinkPassOver,
     LinkPasswordNeeded,
     LinkPasswordWrong,
@@ -30,7 +31,7 @@ from satchel.kernel.errors import Conflict, Forbidden, NotFound, TooMany
 from satchel.kernel.linked import FILES_PAGE, LinkedFile, LinkedFiles, LinkedPhoto, ThingKind
 from satchel.media.pictures import PictureView
 
-STATES = (LinkUnknown, LinkPaused, LinkExpired, LinkUsedUp, LinkRevoked, LinkTargetGone, TooMany)
+STATES = (LinkUnknown, LinkNotYet, LinkPaused, LinkExpired, LinkUsedUp, LinkRevoked, LinkTargetGone, TooMany)
 # The errors that can keep a visitor out of a working link.
 CLOSED = (LinkPasswordNeeded, LinkPassOver, Forbidden)
 

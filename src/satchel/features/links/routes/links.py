@@ -12,13 +12,16 @@ from satchel.edge.api.endpoints import Body, PageQuery, Router
 from satchel.edge.api.idempotency_key import idempotency_key_of
 from satchel.edge.http.callers import Member
 from satchel.features.links.model import (
+    MAX_ALIAS_CHARACTERS,
     MAX_BYTES,
     MAX_DOWNLOADS,
     MAX_ID_CHARACTERS,
     MAX_NAME_CHARACTERS,
     MAX_NOTE_CHARACTERS,
     MAX_PASSWORD_CHARACTERS,
+    MIN_ALIAS_CHARACTERS,
     MIN_PASSWORD_CHARACTERS,
+    AliasTaken,
     LinkRevoked,
     LinkUnknown,
     OwnerId,
@@ -42,6 +45,8 @@ NewPassword = Annotated[
     ),
 ]
 # Capital letters are taken for small ones, and two hyphens in a row are `text-unfit`.
+_ALIAS = f"^([a-zA-Z0-9][a-zA-Z0-9-]{{{MIN_ALIAS_CHARACTERS - 2},{MAX_ALIAS_CHARACTERS - 2}}}[a-zA-Z0-9])?$"
+WrittenAlias = Annotated[str, msgspec.Meta(max_length=64, extra_json_schema={"pattern": _ALIAS})]
 Moment = Annotated[datetime, msgspec.Meta(tz=True)]
 Downloads = Annotated[int, msgspec.Meta(ge=1, le=MAX_DOWNLOADS)]
 Bytes = Annotated[int, msgspec.Meta(ge=1, le=MAX_BYTES)]
@@ -57,6 +62,7 @@ class ThingToLink(Body, frozen=True, kw_only=True):
 class NewLink(Body, frozen=True, kw_only=True):
     """What the link leads to, and how.
 
+    With an `alias`, a word of yours stands in the address; others may guess it. Before `starts_at` it does not open.
     `name` is what visitors see instead of the thing's own name. `downloads` is the download limit. `max_bytes` is the
     size limit of a link that asks for files. With `may_add`, visitors may add photos to an album.
     """
@@ -66,6 +72,8 @@ class NewLink(Body, frozen=True, kw_only=True):
     note: Note = ""
     password: NewPassword | None = None
     expires_at: Moment | None = None
+    starts_at: Moment | None = None
+    alias: WrittenAlias = ""
     downloads: Downloads | None = None
     max_bytes: Bytes | None = None
     may_add: bool = False
@@ -79,6 +87,8 @@ class LinkChange(Body, frozen=True, kw_only=True):
     note: Note | UnsetType = UNSET
     password: NewPassword | UnsetType | None = UNSET
     expires_at: Moment | UnsetType | None = UNSET
+    starts_at: Moment | UnsetType | None = UNSET
+    alias: WrittenAlias | UnsetType | None = UNSET
     downloads: Downloads | UnsetType | None = UNSET
     max_bytes: Bytes | UnsetType | None = UNSET
     may_add: bool | UnsetType = UNSET
@@ -101,7 +111,7 @@ def routes(links: Links, addresses: Addresses) -> Router:
     @router.post(
         "/links",
         status=201,
-        raises=(NotFound, KeyReused),
+        raises=(NotFound, KeyReused, AliasTaken),
         sends={"Idempotency-Key": "letters, digits, - and _: a retry with the same key is the same link"},
     )
     async def give_link(member: Member, body: NewLink, request: Request) -> LinkView:
@@ -113,6 +123,8 @@ def routes(links: Links, addresses: Addresses) -> Router:
             note=body.note,
             password=body.password or "",
             expires_at=_moment(body.expires_at),
+            starts_at=_moment(body.starts_at),
+            alias=body.alias,
             downloads=body.downloads or 0,
             max_bytes=body.max_bytes or 0,
             may_add=body.may_add,
@@ -131,7 +143,7 @@ def routes(links: Links, addresses: Addresses) -> Router:
         """Read one of your links, with its counts."""
         return await show(member, link_id, request)
 
-    @router.patch("/links/{link_id}", raises=(LinkUnknown, LinkRevoked))
+    @router.patch("/links/{link_id}", raises=(LinkUnknown, LinkRevoked, AliasTaken))
     async def change_link(member: Member, link_id: str, body: LinkChange, request: Request) -> LinkView:
         """Pause or resume a link, extend it, limit it, and change its name and note."""
         change = link_change.Change(
@@ -140,6 +152,8 @@ def routes(links: Links, addresses: Addresses) -> Router:
             note=None if body.note is UNSET else body.note,
             password=None if body.password is UNSET else body.password or "",
             expires_at=None if body.expires_at is UNSET else _moment(body.expires_at),
+            starts_at=None if body.starts_at is UNSET else _moment(body.starts_at),
+            alias=None if body.alias is UNSET else body.alias or "",
             downloads=None if body.downloads is UNSET else body.downloads or 0,
             max_bytes=None if body.max_bytes is UNSET else body.max_bytes or 0,
             may_add=None if body.may_add is UNSET else body.may_add,

@@ -35,6 +35,8 @@ class LinkView(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     note: str
     has_password: bool
+    starts_at: str | None
+    alias: str | None
     expires_at: str | None
     downloads_limit: int | None
     downloads_used: int
@@ -93,11 +95,13 @@ def link_view(given: Given, addresses: Addresses, request: Request) -> LinkView:
     return LinkView(
         link_id=link.link_id,
         token=link.token,
-        address=addresses.of(f"/l/{link.token}", request),
+        address=addresses.of(f"/l/{link.alias or link.token}", request),
         thing=ThingView(kind=link.kind, id=link.thing_id, name=given.thing_name, is_there=given.is_there),
         name=link.name,
         note=link.note,
         has_password=bool(link.password),
+        starts_at=link.starts_at or None,
+        alias=link.alias or None,
         expires_at=link.expires_at or None,
         downloads_limit=link.downloads_limit or None,
         downloads_used=link.downloads_used,

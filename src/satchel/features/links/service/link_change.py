@@ -8,8 +8,20 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 
-from satchel.features.links.model import BadgeId, LinkRevoked, OwnerId, check_name, check_note
+import msgspec
+
+from satchel.features.links.model import (
+    Alias,
+    BadgeId,
+    LinkRevoked,
+    OwnerId,
+    Token,
+    check_alias,
+    check_name,
+    check_note,
+)
 from satchel.features.links.records import (
+    ALIAS,
     BADGE,
     ENDED,
     ENDED_INDEX,
@@ -17,20 +29,29 @@ from satchel.features.links.records import (
     LINK,
     POINTER,
     POINTER_BY_THING,
+    AliasRow,
     BadgeRow,
     EndedRow,
     LinkRow,
 )
 from satchel.features.links.service.context import STANDING, Links
 from satchel.features.links.service.link_find import find_own
-from satchel.features.links.service.link_give import check_downloads, check_end, check_max_bytes, check_may_add, hash_of
-from satchel.kernel.clock import iso
+from satchel.features.links.service.link_give import (
+    check_alias_free,
+    check_downloads,
+    check_end,
+    check_max_bytes,
+    check_may_add,
+    check_start,
+    hash_of,
+)
+from satchel.kernel.clock import from_iso, iso
 from satchel.kernel.errors import Unavailable
 from satchel.kernel.ids import new_id
-from satchel.stores.patterns.optimistic_update import optimistic_update, update_from
+from satchel.stores.patterns.optimistic_update import NEW, optimistic_update, update_from
 from satchel.stores.ports.ephemeral import Publish
 from satchel.stores.ports.expressions import Action, Condition, assign, attr, remove
-from satchel.stores.ports.table import Range, Write
+from satchel.stores.ports.table import Range, TransactionCancelled, Write
 
 # How long the page of a revoked link says that it was revoked.
 REMEMBERED = timedelta(days=90)
@@ -45,6 +66,8 @@ class Change:
     note: str | None = None
     password: str | None = None
     expires_at: float | None = None
+    starts_at: float | None = None
+    alias: str | None = None
     downloads: int | None = None
     max_bytes: int | None = None
     may_add: bool | None = None
@@ -60,11 +83,19 @@ async def change(links: Links, owner_id: OwnerId, link_id: str, wanted: Change) 
         if link.revoked_at:
             raise LinkRevoked("You have revoked this link. Create a new one instead.")
         badge, badge_writes = _badge_change(links, link, wanted.badge)
-        actions = [_say(name, value) for name, value in (values | badge).items()]
+        alias, alias_writes = _alias_change(link, wanted.alias)
+        actions = [_say(name, value) for name, value in (values | badge | alias).items()]
         if not actions:
             return link
         as_read = STANDING & _same_badge(link) if badge else STANDING
-        await links.tables.transact([LINK.update(actions, when=as_read, token=link.token), *badge_writes])
+        as_read = as_read & _same_alias(link) if alias else as_read
+        update = LINK.update(actions, when=as_read, token=link.token)
+        try:
+            await links.tables.transact([update, *badge_writes, *alias_writes])
+        except TransactionCancelled:
+            if alias:
+                await check_alias_free(links, msgspec.structs.replace(link, alias=str(alias["alias"])))
+            raise
         return None
 
     async def reread(_: LinkRow) -> LinkRow:
@@ -129,6 +160,8 @@ async def _forget(links: Links, ended: EndedRow) -> None:
     writes: list[Write] = [ENDED.delete(token=ended.token), LINK.delete(token=ended.token)]
     link = await LINK.get(links.tables, token=ended.token)
     if link is not None:
+        if link.alias:
+            writes.append(ALIAS.delete(alias=link.alias))
         owner_id, link_id = link.owner_id, link.link_id
         writes.append(POINTER.delete(owner_id=owner_id, link_id=link_id))
         writes.append(POINTER_BY_THING.delete(owner_id=owner_id, link_id=link_id, thing=link.thing))
@@ -146,6 +179,11 @@ async def _values(links: Links, link: LinkRow, wanted: Change) -> dict[str, str 
         values["note"] = check_note(wanted.note)
     if wanted.expires_at is not None:
         values["expiresAt"] = check_end(links, wanted.expires_at)
+    if wanted.starts_at is not None:
+        end = values.get("expiresAt", link.expires_at)
+        values["startsAt"] = check_start(links, wanted.starts_at, str(end))
+    elif link.starts_at and "expiresAt" in values:
+        check_start(links, from_iso(link.starts_at), str(values["expiresAt"]))
     if wanted.downloads is not None:
         values["downloadsLimit"] = check_downloads(link.kind, wanted.downloads)
     if wanted.max_bytes is not None:
@@ -165,6 +203,20 @@ def _badge_change(links: Links, link: LinkRow, wanted: bool | None) -> tuple[dic
     badge_id = BadgeId(new_id(links.clock))
     row = BadgeRow(badge_id=badge_id, link_id=link.link_id, owner_id=link.owner_id)
     return {"badgeId": badge_id}, [BADGE.put(row)]
+
+
+def _alias_change(link: LinkRow, wanted: str | None) -> tuple[dict[str, str | int], list[Write]]:
+    alias = link.alias if wanted is None else check_alias(wanted)
+    if alias == link.alias:
+        return {}, []
+    writes: list[Write] = [ALIAS.delete(alias=link.alias)] if link.alias else []
+    if alias:
+        writes.append(ALIAS.put(AliasRow(alias=Alias(alias), token=link.token), when=NEW))
+    return {"alias": alias}, writes
+
+
+def _same_alias(link: LinkRow) -> Condition:
+    return attr("alias") == link.alias if link.alias else attr("alias").absent()
 
 
 def _same_badge(link: LinkRow) -> Condition:

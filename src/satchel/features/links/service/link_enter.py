@@ -6,7 +6,7 @@ from satchel.features.links.model import WITH_FILES, LinkPasswordNeeded, LinkPas
 from satchel.features.links.records import LinkRow
 from satchel.features.links.service import passes
 from satchel.features.links.service.context import Links
-from satchel.features.links.service.link_find import Usable, usable
+from satchel.features.links.service.link_find import Usable, is_token, usable
 from satchel.features.links.service.passes import Pass
 from satchel.features.links.service.visit_count import count
 from satchel.kernel.errors import Forbidden
@@ -53,6 +53,9 @@ async def find_usable(links: Links, token: str, visitor: Visitor, *, even_used_u
     Above the limit only wrong tokens are refused. Nobody guesses one of 128 bits, and people who share an address with
     somebody who tries must not suffer for it.
     """
+    # A word can be guessed, so here a right one is refused, too, above the limit.
+    if not is_token(token):
+        await links.limits.check_token(visitor.address)
     try:
         return await usable(links, token, even_used_up=even_used_up)
     except LinkUnknown:

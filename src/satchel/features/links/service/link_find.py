@@ -10,6 +10,7 @@ from satchel.features.links.model import (
     TOKEN_CHARACTERS,
     LinkExpired,
     LinkId,
+    LinkNotYet,
     LinkPaused,
     LinkRevoked,
     LinkTargetGone,
@@ -18,15 +19,17 @@ from satchel.features.links.model import (
     OwnerId,
     State,
     Token,
+    check_alias,
 )
-from satchel.features.links.records import LINK, POINTER, LinkRow
+from satchel.features.links.records import ALIAS, LINK, POINTER, LinkRow
 from satchel.features.links.service.context import Links
-from satchel.kernel.errors import SatchelError
+from satchel.kernel.errors import Invalid, SatchelError
 from satchel.kernel.linked import LinkedThing
 
 _TOKEN = re.compile(rf"[A-Za-z0-9_-]{{{TOKEN_CHARACTERS}}}")
 _UNKNOWN = "This link does not exist. Check the address, or ask for it again."
 _REFUSALS: dict[State, tuple[type[SatchelError], str]] = {
+    "not-yet": (LinkNotYet, "This link does not open yet. Come back later, or ask its owner when."),
     "paused": (LinkPaused, "This link is paused. Try again later, or ask its owner."),
     "expired": (LinkExpired, "This link has expired. Ask its owner for a new one."),
     "used-up": (LinkUsedUp, "This link has reached its download limit. Ask its owner for a new one."),
@@ -44,9 +47,26 @@ class Usable:
     shared_by: str
 
 
+def is_token(written: str) -> bool:
+    return _TOKEN.fullmatch(written) is not None
+
+
+async def token_of(links: Links, written: str) -> Token | None:
+    """The token that stands in an address, or that its alias leads to."""
+    if is_token(written):
+        return Token(written)
+    try:
+        alias = check_alias(written)
+    except Invalid:
+        return None
+    row = await ALIAS.get(links.tables, alias=alias) if alias else None
+    return None if row is None else row.token
+
+
 async def find_link(links: Links, token: str) -> LinkRow:
-    """A link in any state."""
-    link = await LINK.get(links.tables, token=token) if _TOKEN.fullmatch(token) else None
+    """A link in any state, by its token or its alias."""
+    found = await token_of(links, token)
+    link = None if found is None else await LINK.get(links.tables, token=found)
     if link is None:
         raise LinkUnknown(_UNKNOWN)
     return link
@@ -72,7 +92,9 @@ def state_of(link: LinkRow, thing: LinkedThing | None, now: str) -> State:
         return "expired"
     if link.downloads_limit and link.downloads_used >= link.downloads_limit:
         return "used-up"
-    return "paused" if link.paused_at else "active"
+    if link.paused_at:
+        return "paused"
+    return "not-yet" if link.starts_at > now else "active"
 
 
 async def usable(links: Links, token: Token | str, *, counted: bool = False, even_used_up: bool = False) -> Usable:

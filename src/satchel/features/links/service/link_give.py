@@ -8,14 +8,17 @@ from satchel.features.links.model import (
     DOWNLOADABLE,
     LONGEST_LIFE,
     MAX_ID_CHARACTERS,
+    Alias,
+    AliasTaken,
     LinkId,
     OwnerId,
+    check_alias,
     check_name,
     check_note,
     check_password,
     new_token,
 )
-from satchel.features.links.records import GIVEN, LINK, POINTER, POINTER_BY_THING, LinkRow, pointer_to
+from satchel.features.links.records import ALIAS, GIVEN, LINK, POINTER, POINTER_BY_THING, AliasRow, LinkRow, pointer_to
 from satchel.features.links.service.context import Links
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import Invalid, NotFound
@@ -24,7 +27,7 @@ from satchel.kernel.linked import ThingKind, ThingLinked
 from satchel.kernel.unfit import CombinationUnfit, TimeUnfit
 from satchel.stores.patterns.idempotency_key import IdempotencyKey, key_reused
 from satchel.stores.patterns.optimistic_update import NEW
-from satchel.stores.ports.table import TransactionCancelled
+from satchel.stores.ports.table import TransactionCancelled, Write
 
 # The expiry of a link that never expires.
 NEVER = math.inf
@@ -40,6 +43,8 @@ class Wish:
     note: str = ""
     password: str = ""
     expires_at: float = NEVER
+    starts_at: float = NEVER
+    alias: str = ""
     downloads: int = 0
     max_bytes: int = 0
     may_add: bool = False
@@ -63,7 +68,7 @@ async def give(links: Links, owner_id: OwnerId, wish: Wish, idempotency_key: str
         if await POINTER.get(links.tables, owner_id=owner_id, link_id=link_id) is None:
             raise
         return LinkId(link_id)
-    except (Invalid, NotFound):
+    except (Invalid, NotFound, AliasTaken):
         await key.release()
         raise
 
@@ -83,7 +88,9 @@ async def _give(links: Links, owner_id: OwnerId, wish: Wish, link_id: LinkId) ->
         created_at=links.now(),
         name=check_name(wish.name),
         note=check_note(wish.note),
-        expires_at=check_end(links, wish.expires_at),
+        expires_at=(end := check_end(links, wish.expires_at)),
+        starts_at=check_start(links, wish.starts_at, end),
+        alias=check_alias(wish.alias),
         downloads_limit=check_downloads(wish.kind, wish.downloads),
         max_bytes=check_max_bytes(wish.kind, wish.max_bytes),
         may_add=check_may_add(wish.kind, may_add=wish.may_add),
@@ -91,8 +98,14 @@ async def _give(links: Links, owner_id: OwnerId, wish: Wish, link_id: LinkId) ->
         password=await hash_of(links, wish.password),
     )
     pointer = pointer_to(link)
-    writes = [LINK.put(link, when=NEW), POINTER.put(pointer, when=NEW), POINTER_BY_THING.put(pointer)]
-    await links.tables.transact(writes)
+    writes: list[Write] = [LINK.put(link, when=NEW), POINTER.put(pointer, when=NEW), POINTER_BY_THING.put(pointer)]
+    if link.alias:
+        writes.append(ALIAS.put(AliasRow(alias=Alias(link.alias), token=link.token), when=NEW))
+    try:
+        await links.tables.transact(writes)
+    except TransactionCancelled:
+        await check_alias_free(links, link)
+        raise
     await links.events.publish(ThingLinked(owner_id, wish.kind, wish.thing_id))
     return link_id
 
@@ -110,6 +123,27 @@ def check_end(links: Links, moment: float) -> str:
     if not now < moment <= now + LONGEST_LIFE.total_seconds():
         raise TimeUnfit("Choose a time in the future, within a hundred years.", field="expires_at")
     return iso(moment)
+
+
+def check_start(links: Links, moment: float, end: str) -> str:
+    """The stored form of the time before which a link does not open; empty for none."""
+    if moment == NEVER:
+        return ""
+    if moment > links.clock() + LONGEST_LIFE.total_seconds():
+        raise TimeUnfit("Choose a time within a hundred years.", field="starts_at")
+    start = iso(moment)
+    if end and end <= start:
+        raise TimeUnfit(
+            "A link cannot expire before it opens. Choose an earlier start, or a later end.", field="starts_at"
+        )
+    return start
+
+
+async def check_alias_free(links: Links, link: LinkRow) -> None:
+    """Raise `AliasTaken` if the alias of this link is another's."""
+    known = await ALIAS.get(links.tables, alias=Alias(link.alias)) if link.alias else None
+    if known is not None and known.token != link.token:
+        raise AliasTaken("Another link has this alias. Choose another word.", field="alias")
 
 
 def check_downloads(kind: ThingKind, downloads: int) -> int:

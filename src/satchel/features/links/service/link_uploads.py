@@ -8,7 +8,7 @@ from satchel.features.links.model import MOST_RECEIVED_FILES, LinkFull, LinkUnkn
 from satchel.features.links.records import ARRIVAL, LINK, ArrivalRow, LinkRow
 from satchel.features.links.service import passes
 from satchel.features.links.service.context import STANDING, Links
-from satchel.features.links.service.link_find import find_link, usable
+from satchel.features.links.service.link_find import find_link, token_of, usable
 from satchel.features.links.service.visit_count import count
 from satchel.kernel.errors import Conflict, OutOfSpace, SatchelError
 from satchel.kernel.handed_file import HandedFile
@@ -21,6 +21,7 @@ from satchel.stores.ports.table import TransactionCancelled
 async def admit(links: Links, token: str, shown: str, size_bytes: int) -> None:
     """Refuse a file that is not asked for, or exceeds a limit, before its upload begins."""
     # Before the link is looked up, or tokens could be guessed here without a limit.
+    token = await token_of(links, token) or token
     passes.holder_of(links, token, shown)
     link = (await usable(links, token)).link
     passes.check(links, link, shown)
@@ -34,6 +35,7 @@ async def admit(links: Links, token: str, shown: str, size_bytes: int) -> None:
 
 async def receive(links: Links, token: str, shown: str, file: HandedFile, details: Mapping[str, str]) -> str:
     """Store an admitted upload. Idempotent: a repeat returns the same file, which counts once."""
+    token = await token_of(links, token) or token
     arrived = await ARRIVAL.get(links.tables, token=token, file_id=file.file_id) is not None
     link = await find_link(links, token) if arrived else (await usable(links, token)).link
     if not arrived:
