@@ -20,6 +20,8 @@ MAX_COUNT = 1_000_000
 MAX_ID_CHARACTERS = 200
 MAX_KEY_CHARACTERS = 200
 MAX_LABEL_CHARACTERS = 100
+# The ids of people who have no account begin so.
+VISITOR = "visitor:"
 # How far a click's time may lie behind our clock and ahead of it.
 LATEST = timedelta(hours=48)
 EARLIEST = timedelta(minutes=5)

@@ -8,6 +8,7 @@ from typing import Protocol
 from satchel.features.clicks.events import SiteWatchers
 from satchel.features.clicks.model import NewClick, Period, Recorded
 from satchel.features.clicks.needs import Limit, Targets
+from satchel.features.clicks.records import ClickRow
 from satchel.features.clicks.service.counts import Sum
 from satchel.kernel.clock import Clock
 from satchel.stores.ports.table import Key, Tables
@@ -57,6 +58,13 @@ class Recorder(Protocol):
 
         Raises `PeriodGone` if some of its clicks are gone, `Conflict` if clicks come in too fast, `Unavailable` if the
         stream cannot be followed.
+        """
+        ...
+
+    async def take_back(self, clicks: Sequence[ClickRow], complete: float) -> int:
+        """Delete clicks of readers who have no others elsewhere, with what they added to any figure; how many.
+
+        `complete` is the moment since when all clicks are stored. Repeating it takes nothing twice.
         """
         ...
 

@@ -20,6 +20,7 @@ from datetime import date
 from ipaddress import IPv6Address, ip_address
 from zoneinfo import ZoneInfo
 
+from satchel.features.clicks.model import VISITOR
 from satchel.features.clicks.records import LOCAL_PEOPLE, SITE, VISITORS_SECRET, LocalPeopleRow, VisitorsSecretRow
 from satchel.features.clicks.service.click_erase import complete_since, days_erased_from
 from satchel.features.clicks.service.click_list import day_starts, read_clicks
@@ -38,7 +39,6 @@ from satchel.kernel.clock import Clock, iso
 from satchel.stores.ports.expressions import attr
 from satchel.stores.ports.table import ConditionFailed, Tables
 
-VISITOR = "visitor:"
 # How many clicks are read for one answer, which takes about a second; a tenth of that for what is asked for constantly.
 MOST_CLICKS_READ = 50_000
 FEW_CLICKS_READ = 5_000

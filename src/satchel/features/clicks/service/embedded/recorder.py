@@ -18,6 +18,7 @@ from satchel.features.clicks.records import (
     SITE,
     TOTAL_CLICKS,
     UNIQUE_USERS,
+    ClickRow,
     count_key,
     row_of,
     stat_item,
@@ -27,6 +28,7 @@ from satchel.features.clicks.service.counts import OWNER_SCOPE, Place, Tally, ta
 from satchel.features.clicks.service.embedded.people_mark import mark_people
 from satchel.features.clicks.service.embedded.rebuild import rebuild
 from satchel.features.clicks.service.embedded.stored_counts import StoredCounts
+from satchel.features.clicks.service.embedded.take_back import take_back
 from satchel.features.clicks.service.idempotency import Batch, Call, Fresh, sent_item, stored_row
 from satchel.kernel.clock import Clock, iso
 from satchel.kernel.errors import SatchelError, Unavailable
@@ -217,6 +219,13 @@ class EmbeddedRecorder:
     def forget(self) -> None:
         """Call this in a step that deletes markers or assigns counts: the writer reads them again."""
         self._writer.clear_known()
+
+    async def take_back(self, clicks: Sequence[ClickRow], complete: float) -> int:
+        def take(step: Step) -> int:
+            self.forget()
+            return take_back(step, clicks, complete)
+
+        return await self._bulk.in_one_step(take)
 
     async def delete_markers(self, keys: Sequence[Key]) -> None:
         def delete(step: Step) -> None:

@@ -13,11 +13,12 @@ from secrets import randbelow
 import msgspec
 
 from satchel.features.clicks.model import NewClick, Period, Recorded, shifted, stamp
-from satchel.features.clicks.records import CLICK, IDEMPOTENCY, SLOTS, row_of
+from satchel.features.clicks.records import CLICK, IDEMPOTENCY, SLOTS, ClickRow, row_of
 from satchel.features.clicks.service.context import Rebuilt
 from satchel.features.clicks.service.idempotency import check_new, fingerprint_of, key_reused, sent_item
 from satchel.features.clicks.service.streamed.click_lists import AcceptedList, accept, forget, overdue
 from satchel.features.clicks.service.streamed.rebuild import rebuild
+from satchel.features.clicks.service.streamed.take_back import take_back
 from satchel.kernel.clock import Clock
 from satchel.stores.ports.expressions import attr
 from satchel.stores.ports.table import MAX_TRANSACTION_ITEMS, Item, Key, Put, Tables, TransactionCancelled, Write
@@ -84,6 +85,9 @@ class StreamedRecorder:
 
     async def rebuild(self, period: Period) -> Rebuilt:
         return await rebuild(self, period)
+
+    async def take_back(self, clicks: Sequence[ClickRow], complete: float) -> int:
+        return await take_back(self, clicks, complete, most_writes=self._most_writes)
 
     async def delete_markers(self, keys: Sequence[Key]) -> None:
         await self.tables.write_many(COUNTS, delete=keys)
