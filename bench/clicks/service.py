@@ -13,10 +13,11 @@ from bench.processes import cpu_seconds_of_tree
 from bench.rounds import Measure
 from satchel.edge.http.server import collect_seldom
 from satchel.features.clicks.events import SiteWatchers
-from satchel.features.clicks.limits import ClickLimits
+from satchel.features.clicks.limits import ClickLimits, PageLimits
 from satchel.features.clicks.model import NewClick
 from satchel.features.clicks.service.click_record import record, recorder_for
 from satchel.features.clicks.service.context import Clicks
+from satchel.features.clicks.service.unique_people import Visitors
 from satchel.features.links.adapters import LinkTargets
 from satchel.kernel.clock import system_clock
 from satchel.stores.embedded.ephemeral_memory import MemoryEphemeral
@@ -41,6 +42,8 @@ async def opened(path: Path) -> AsyncGenerator[Clicks]:
             recorder=recorder,
             targets=LinkTargets(tables, {}),
             calls=ClickLimits(ephemeral),
+            page_limits=PageLimits(ephemeral),
+            visitors=Visitors(tables, system_clock),
             watchers=SiteWatchers(ephemeral, system_clock),
             kept_for=None,
         )

@@ -90,6 +90,9 @@ class Settings:
     score_quota: int = setting(10 * 1024**3, "How many bytes the pages of a person's scores may take; 0 for no limit.")
     drop_daily_limit: int = setting(0, "How many bytes a network may hand over by drop in a day; 0 for no limit.")
     clicks_kept: int = setting(0, "For how many days clicks are kept one by one; figures stay for good. 0 for no end.")
+    quit_it_today: str = setting(
+        "", "The id of a counter. Pages of its sites may then send presses to /api/v1/quitItToday without a token."
+    )
     backup_to: str = setting("", "A folder for backups of everything, on another disk; without it none are made.")
     backup_every: int = setting(24, "How many hours after a backup the next one is made.")
     backup_keep: int = setting(14, "How many backups are kept; older ones are deleted.")

@@ -50,7 +50,16 @@ class Belongings:
     async def seen(self) -> dict[str, Any]:
         """All of it, as its owner sees it."""
         mine, room = self.owner, self.filled("/rooms/{room_id}")
-        paths = ["/accounts/me", "/shelf/entries", "/shelf/bin", "/shelf/usage", "/links", "/transfers", "/sessions"]
+        paths = [
+            "/accounts/me",
+            "/shelf/entries",
+            "/shelf/bin",
+            "/shelf/usage",
+            "/links",
+            "/counters",
+            "/transfers",
+            "/sessions",
+        ]
         paths += [room, f"{room}/files", f"{room}/chat", "/clicks", "/scopes", "/scopes/granted"]
         paths += [
             self.filled(path) for path in ("/transfers/{transfer_id}", "/links/{link_id}", "/uploads/{upload_id}")
@@ -164,6 +173,7 @@ async def _links(found: Belongings, owner: Caller) -> None:
     folder_id = found.ids["/shelf", "folder_id"]
     link, withdrawn = await given(owner, "folder", folder_id), await given(owner, "folder", folder_id)
     badge = (await changed(owner, withdrawn, badge=True))["badge_address"].rpartition("/")[2]
+    counter = (await owner("POST", "/counters", json={"origins": ["https://a.example"]})).json()["counter_id"]
     inside = (await owner("GET", "/shelf/entries", params={"folder": folder_id})).json()["entries"][0]["id"]
     assert (await owner("DELETE", f"/links/{withdrawn['link_id']}")).status_code == 204
     found.ids |= {
@@ -171,6 +181,7 @@ async def _links(found: Belongings, owner: Caller) -> None:
         # One is there only for a download that was broken off: tests/features/links/test_download_grants.py has some.
         ("/links", "place_id"): "0" * 26,
         ("/stats", "scope"): f"link:{link['link_id']}",
+        ("/counters", "counter_id"): counter,
         ("/badges", "badge_id"): badge,
         ("/open", "token"): withdrawn["address"].rpartition("/")[2],
         ("/open", "file_id"): inside,

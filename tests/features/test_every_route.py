@@ -22,6 +22,7 @@ SCOPE = {"granted_to": "c@example.org", "type": "album:visitor", "resource_id": 
 BUNDLE = a_bundle(({}, b"x"), destination="x")
 # Drops know nothing of accounts: who is nobody there is told that there is no such session.
 DROP = EVERYBODY | {FORMER}
+NOON = "2030-01-01T12:00:00Z"
 KEY, SEALED, ID = {"public_key": "k" * 43}, {"sealed": "s"}, "0" * 32
 # Guests, too, may do these to themselves; `x` is somebody else.
 OF_ONESELF = {("DELETE", "/clicks/people/{user_id}")}
@@ -207,8 +208,16 @@ ACCESS: dict[tuple[str, str], tuple[set[str], dict[str, Any]]] = {
     ("GET", "/stats/{scope}/export"): (MEMBERS, {}),
     ("GET", "/stats/top"): (MEMBERS, {}),
     ("GET", "/badges/{badge_id}"): (EVERYBODY | {FORMER}, {}),
+    ("POST", "/counters"): (MEMBERS, {"json": {"origins": ["https://example.org"]}}),
+    ("GET", "/counters"): (MEMBERS, {}),
+    ("GET", "/counters/{counter_id}"): (MEMBERS, {}),
+    ("PATCH", "/counters/{counter_id}"): (MEMBERS, {"json": {"name": "New"}}),
+    ("DELETE", "/counters/{counter_id}"): (MEMBERS, {}),
+    ("POST", "/counters/{counter_id}/undo"): (MEMBERS, {"json": {"from": NOON, "to": NOON}}),
+    ("POST", "/counters/{counter_id}/clicks"): (EVERYBODY | {FORMER}, {"content": b"{}"}),
     ("POST", "/clicks"): (GUESTS_TOO, {"json": {}}),
     ("POST", "/quitItToday"): (GUESTS_TOO, {"json": {"socialMediaType": "Facebook"}}),
+    ("OPTIONS", "/quitItToday"): (EVERYBODY | {FORMER}, {}),
     ("GET", "/clicks"): (GUESTS_TOO, {}),
     ("GET", "/clicks/days/{day}"): ({ADMIN}, {}),
     ("GET", "/clicks/stats/days/{day}"): ({ADMIN}, {}),

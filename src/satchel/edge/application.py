@@ -58,7 +58,8 @@ def application(
     if live is not None:
         routes.add("WEBSOCKET", f"{PREFIX}/live", live)
     app = HttpsOnly(routes, OPEN_PATHS) if exposure.speaks_tls else routes
-    return Middleware(app, exposure=exposure, journal=journal, metrics=metrics.requests)
+    open_paths = [operation.path for operation in operations if operation.open_to_sites]
+    return Middleware(app, exposure=exposure, journal=journal, metrics=metrics.requests, open_paths=open_paths)
 
 
 def _own_pages(documented: Sequence[Operation], version: str) -> Router:

@@ -9,11 +9,12 @@ from zoneinfo import ZoneInfo
 
 from satchel.config import Settings
 from satchel.features.clicks.events import SiteWatchers
-from satchel.features.clicks.limits import ClickLimits
+from satchel.features.clicks.limits import ClickLimits, PageLimits
 from satchel.features.clicks.model import KINDS, NewClick
 from satchel.features.clicks.service.click_record import record, recorder_for
 from satchel.features.clicks.service.context import Clicks
 from satchel.features.clicks.service.counts import Figures
+from satchel.features.clicks.service.unique_people import Visitors
 from satchel.kernel.clock import ManualClock, from_iso, iso
 from satchel.kernel.counted import Kind
 from satchel.stores.connect import bulk_of, open_ephemeral, open_tables
@@ -76,6 +77,8 @@ async def counting(
             recorder=recorder,
             targets=links or Links(),
             calls=ClickLimits(ephemeral),
+            page_limits=PageLimits(ephemeral),
+            visitors=Visitors(tables, clock),
             watchers=SiteWatchers(ephemeral, clock),
             kept_for=kept_for,
         )

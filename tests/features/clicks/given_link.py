@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from satchel.features.clicks.events import SiteWatchers
-from satchel.features.clicks.limits import ClickLimits
+from satchel.features.clicks.limits import ClickLimits, PageLimits
 from satchel.features.clicks.model import NewClick
 from satchel.features.clicks.service.click_record import record, recorder_for
 from satchel.features.clicks.service.context import Clicks
+from satchel.features.clicks.service.unique_people import Visitors
 from satchel.kernel.clock import iso
 from satchel.kernel.counted import Kind
 from tests.application import Caller, Satchel
@@ -56,6 +57,8 @@ async def shared_by(satchel: Satchel, owner: Caller) -> Shared:
         ),
         targets=Links(),
         calls=ClickLimits(stores.ephemeral),
+        page_limits=PageLimits(stores.ephemeral),
+        visitors=Visitors(stores.tables, clock),
         watchers=SiteWatchers(stores.ephemeral, clock),
         kept_for=None,
     )

@@ -260,6 +260,9 @@ async def test_the_old_address_still_takes_presses(bob: Caller) -> None:
     assert click["label"] == "Facebook"
     assert answer["success"] is True
     assert answer["data"] == {"userId": bob.user_id, "createDateTime": click["createDateTime"]}
+    for _ in range(2):
+        await bob("POST", "/quitItToday", json={"socialMediaType": "X"}, headers={"idempotency-key": "key"})
+    assert [click["label"] for click in await all_pages(bob, "/clicks")].count("X") == 1
 
 
 async def test_a_day_is_counted_again_and_a_person_erased(satchel: Satchel, ann: Caller, bob: Caller) -> None:

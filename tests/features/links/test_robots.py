@@ -2,7 +2,7 @@
 
 import pytest
 
-from satchel.features.links.robots import is_robot
+from satchel.kernel.robots import is_robot
 from tests.application import Caller, Satchel
 from tests.features.links.given import CONTENT, given_file, slug
 from tests.features.links.visiting import PREVIEWER, counted, figures, visitor

@@ -10,7 +10,7 @@ import httpx
 from satchel.features.accounts.service.passwords import Passwords
 from satchel.features.clicks.adapters import Counter, LinkCounts, Visitors
 from satchel.features.clicks.events import SiteWatchers
-from satchel.features.clicks.limits import ClickLimits
+from satchel.features.clicks.limits import ClickLimits, PageLimits
 from satchel.features.clicks.service.click_record import recorder_for
 from satchel.features.clicks.service.context import Clicks
 from satchel.features.links.adapters import LinkTargets
@@ -125,6 +125,8 @@ async def links_on(satchel: Satchel) -> AsyncGenerator[Links]:
         ),
         targets=LinkTargets(stores.tables, {}),
         calls=ClickLimits(stores.ephemeral),
+        page_limits=PageLimits(stores.ephemeral),
+        visitors=Visitors(stores.tables, clock),
         watchers=SiteWatchers(stores.ephemeral, clock),
         kept_for=None,
     )

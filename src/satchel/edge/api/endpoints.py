@@ -141,6 +141,7 @@ class Operation:
     sends: Mapping[str, str]
     answers: Mapping[str, str]
     headers: Sequence[tuple[bytes, bytes]]
+    open_to_sites: bool
     needs: Needs
 
     @property
@@ -161,6 +162,7 @@ class Options(TypedDict, total=False):
 
     `also` names other statuses of success, which a `Reply` has with the same type of body.
     `when_full` lets it write when the disk is nearly full, as deleting may without being told.
+    `open_to_sites` lets pages of other sites call it, as strangers whatever they send.
     `consumes` and `produces` name the types of raw bodies, several split by ", "; `sends` and `answers` the headers
     that a request and the answer to it carry, each with a few words, for the reference alone.
     """
@@ -174,6 +176,7 @@ class Options(TypedDict, total=False):
     produces: str
     sends: Mapping[str, str]
     answers: Mapping[str, str]
+    open_to_sites: bool
 
 
 class Router:
@@ -233,6 +236,7 @@ class Router:
                     sends=options.get("sends", {}),
                     answers=options.get("answers", {}),
                     headers=self.headers,
+                    open_to_sites=options.get("open_to_sites", False),
                     needs=needs,
                 )
             )

@@ -1,5 +1,10 @@
-"""The check against cross-site request forgery: a page of another site may not use the cookies of its reader here."""
+"""The check against cross-site request forgery: a page of another site may not use the cookies of its reader here.
 
+A few addresses are open to pages of all sites. There such a page is a stranger: its cookies and tokens are dropped
+before anybody looks at them.
+"""
+
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -9,13 +14,18 @@ from satchel.edge.http.problems import CrossOrigin
 if TYPE_CHECKING:
     from starlette.types import Scope
 
+_PARAMETER = re.compile(r"\\{\w+\\}")
+_CREDENTIALS = frozenset({b"cookie", b"authorization"})
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 class Origins:
     """Our own origins besides the address that a request was sent to, such as the public address behind a proxy."""
 
-    def __init__(self, addresses: Iterable[str] = ()) -> None:
+    def __init__(self, addresses: Iterable[str] = (), open_paths: Iterable[str] = ()) -> None:
+        """`open_paths` are templates such as `/api/v1/counters/{counter_id}/clicks`."""
+        patterns = [_PARAMETER.sub("[^/]+", re.escape(path)) for path in open_paths]
+        self._open = re.compile("|".join(patterns)) if patterns else None
         self._own = frozenset(
             f"{parts.scheme}://{parts.netloc}".lower().encode("ascii")
             for parts in (urlsplit(address) for address in addresses if address)
@@ -41,7 +51,13 @@ class Origins:
             return
         if site is None and origin is None:
             return
-        # The scheme is not compared: behind a proxy that ends TLS we do not see the one that the browser sees.
+        if self._open is not None and scope["type"] == "http" and self._open.fullmatch(scope["path"]):
+            scope["headers"] = [each for each in scope["headers"] if each[0] not in _CREDENTIALS]
+            return
+        # Over TLS of our own, a page of the same host that came in the clear may be anybody's.
+        if scope["scheme"] in ("https", "wss") and origin is not None and not origin.startswith(b"https:"):
+            raise CrossOrigin("A page without HTTPS sent this. Open Satchel by HTTPS and do it there.")
+        # Else the scheme is not compared: behind a proxy that ends TLS we do not see the one that the browser sees.
         # For websockets, browsers differ in what they call the same site, but all of them send the origin.
         names_us = origin is not None and host != b"" and origin.partition(b"://")[2] == host
         if names_us and (site is None or scope["type"] == "websocket"):

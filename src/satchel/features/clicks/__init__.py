@@ -1,7 +1,7 @@
 """Clicks: whoever opens, views, downloads or presses something leaves one.
 
 People see how many clicks there were, and by how many different people, per day, per month and of all time: for all
-that they have shared, and for each link and thing.
+that they have shared, for each link and thing, and for each counter on a web page of their own.
 
 One request, `POST /clicks`: `routes/clicks.py` reads a click or a list of them. `docs/walks/click.md` follows it from
 there, on one machine and on many.
@@ -15,13 +15,14 @@ from satchel.declaration import Platform, RouteNeeds, Slice
 from satchel.edge.api.endpoints import Router
 from satchel.features.clicks.adapters import Counter
 from satchel.features.clicks.events import LIVE_EVENTS, SiteWatchers
-from satchel.features.clicks.limits import LIMITS, ClickLimits
+from satchel.features.clicks.limits import LIMITS, ClickLimits, PageLimits
 from satchel.features.clicks.needs import Targets
 from satchel.features.clicks.records import EPHEMERAL_KEYS, SHAPES
 from satchel.features.clicks.routes import routes
 from satchel.features.clicks.service.click_erase import erase_old_clicks
 from satchel.features.clicks.service.click_record import create_total, recorder_for
 from satchel.features.clicks.service.context import Clicks
+from satchel.features.clicks.service.unique_people import Visitors
 from satchel.kernel.counted import Counted
 
 
@@ -42,13 +43,16 @@ def _make(platform: Platform, *, targets: Targets) -> Clicks:
         recorder=recorder,
         targets=targets,
         calls=ClickLimits(stores.ephemeral),
+        page_limits=PageLimits(stores.ephemeral),
+        visitors=Visitors(stores.tables, clock),
         watchers=SiteWatchers(stores.ephemeral, clock),
         kept_for=kept_for,
+        quit_counter=platform.settings.quit_it_today,
     )
 
 
-def _routes(clicks: Clicks, _: RouteNeeds) -> list[Router]:
-    return routes(clicks)
+def _routes(clicks: Clicks, needs: RouteNeeds) -> list[Router]:
+    return routes(clicks, needs.addresses)
 
 
 async def _count(clicks: Clicks, counted: Counted) -> None:

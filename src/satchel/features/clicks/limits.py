@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+from satchel.features.clicks.model import MAX_DAILY_LIMIT
 from satchel.stores.patterns.throttle import Limit, NetworkThrottle, refusal
 from satchel.stores.ports.ephemeral import Ephemeral
 
@@ -9,7 +10,15 @@ from satchel.stores.ports.ephemeral import Ephemeral
 CLICK_CALLS_PER_PERSON = Limit("clicks", 600, timedelta(minutes=1), per="person", about="calls that send clicks")
 # Nobody knows who a guest is, so their clicks are counted by where they come from.
 GUEST_CLICKS_PER_NETWORK = Limit("guest-clicks", 500, timedelta(days=1), per="network", about="clicks of guests")
-LIMITS = (CLICK_CALLS_PER_PERSON, GUEST_CLICKS_PER_NETWORK)
+# A class or an office shares an address. A program that forges clicks sends far more than these.
+PAGE_CLICKS_PER_NETWORK = Limit(
+    "page-clicks", 120, timedelta(minutes=1), per="network", about="clicks on pages of other sites"
+)
+# Each counter has a daily limit of its own, up to this one.
+PAGE_CLICKS_PER_COUNTER = Limit(
+    "counter-day", MAX_DAILY_LIMIT, timedelta(days=1), per="counter", about="clicks that a counter takes"
+)
+LIMITS = (CLICK_CALLS_PER_PERSON, GUEST_CLICKS_PER_NETWORK, PAGE_CLICKS_PER_NETWORK, PAGE_CLICKS_PER_COUNTER)
 
 
 class ClickLimits:
@@ -30,3 +39,21 @@ class ClickLimits:
         too_many = f"Guests of your network have sent {GUEST_CLICKS_PER_NETWORK.times} clicks today."
         with refusal(too_many, limit="guest-clicks"):
             await self._of_guests.count(address, number)
+
+
+class PageLimits:
+    """The throttles of what pages of other sites send, by its sender and by the counter."""
+
+    def __init__(self, ephemeral: Ephemeral) -> None:
+        self._senders = NetworkThrottle(ephemeral, PAGE_CLICKS_PER_NETWORK)
+        self._counters = PAGE_CLICKS_PER_COUNTER.on(ephemeral)
+
+    async def count_sender(self, address: str) -> None:
+        """Count a call; raises `TooMany` when it is one too many."""
+        with refusal("Your network has sent too many clicks.", limit="page-clicks"):
+            await self._senders.count(address)
+
+    async def count_counter(self, counter_id: str, most: int) -> None:
+        """Count a click; raises `TooMany` when the counter has had `most` within a day."""
+        with refusal("This counter has reached its daily limit.", limit="counter-day"):
+            await self._counters.count_shares(((counter_id, 1),), limit=most)

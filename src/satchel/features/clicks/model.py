@@ -20,6 +20,16 @@ MAX_COUNT = 1_000_000
 MAX_ID_CHARACTERS = 200
 MAX_KEY_CHARACTERS = 200
 MAX_LABEL_CHARACTERS = 100
+# Counters of pages: each person may have some, for some sites each, and each takes so many clicks a day.
+MAX_COUNTERS = 20
+MAX_ORIGINS = 10
+MAX_ORIGIN_CHARACTERS = 200
+MAX_COUNTER_NAME_CHARACTERS = 100
+DEFAULT_DAILY_LIMIT = 20_000
+MAX_DAILY_LIMIT = 200_000
+MAX_PAGE_EVENT_BYTES = 2048
+# How long a range can be taken back at once.
+MAX_UNDO = timedelta(days=31)
 # The ids of people who have no account begin so.
 VISITOR = "visitor:"
 # How far a click's time may lie behind our clock and ahead of it.
@@ -87,6 +97,27 @@ class PeriodGone(Conflict):
 
     slug = "period-gone"
     title = "The clicks of this period are no longer stored"
+
+
+class CounterUnknown(NotFound):
+    """There is no such counter, or it is somebody else's."""
+
+    slug = "counter-unknown"
+    title = "Counter not found"
+
+
+class TooManyCounters(Conflict):
+    """A person can have so many counters and no more."""
+
+    slug = "too-many-counters"
+    title = "You have too many counters"
+
+
+class OriginNotAllowed(Forbidden):
+    """The page is not on one of the sites that the counter is for."""
+
+    slug = "origin-not-allowed"
+    title = "This counter is for other pages"
 
 
 # Very many of these live for a moment, and none can be part of a cycle: the garbage collector need not look at them.

@@ -16,6 +16,24 @@ class Limit(Protocol):
         ...
 
 
+class PageLimit(Protocol):
+    """A bound on what pages of other sites send."""
+
+    async def count_sender(self, address: str) -> None:
+        """Count one call; raise `TooMany` if there were too many from that network."""
+        ...
+
+    async def count_counter(self, counter_id: str, most: int) -> None:
+        """Count one click; raise `TooMany` if the counter has had `most` today."""
+        ...
+
+
+class VisitorIds(Protocol):
+    """Tells readers without an account apart, without storing their address."""
+
+    async def visitor_of(self, address: str, agent: str) -> str: ...
+
+
 class Titled(Protocol):
     """A link by the name that its owner knows, and what it leads to."""
 

@@ -197,6 +197,24 @@ class ListPartRow(Record, frozen=True, kw_only=True):
     expires_at: int = attribute("expiresAt")
 
 
+class CounterRow(Record, frozen=True, kw_only=True):
+    """A counter for pages of its owner: their origins, and how many clicks it takes a day."""
+
+    counter_id: str = attribute("counterId")
+    owner_id: str = attribute("ownerId")
+    name: str = attribute("counterName")
+    origins: list[str]
+    daily_limit: int = attribute("dailyLimit")
+    created_at: str = attribute("createdAt")
+
+
+class CounterPointerRow(Record, frozen=True, kw_only=True):
+    """Points a person to a counter. Both stand in the key alone; ids sort by time."""
+
+    owner_id: str
+    counter_id: str
+
+
 class ClaimRow(Record, frozen=True, kw_only=True):
     """That an event was folded, where events come without the name of their shard."""
 
@@ -311,6 +329,20 @@ LIST = Shape(
 LIST_PART = Shape(
     ListPartRow, COUNTS, {"PK": "LIST#{list_id}", "SK": "PART#{part}"}, owner=OWNER, about="The clicks of such a list"
 )
+COUNTER = Shape(
+    CounterRow,
+    COUNTS,
+    {"PK": "COUNTER#{counter_id}", "SK": "-"},
+    owner=OWNER,
+    about="A counter for web pages; its clicks have the target `counter:` and its id",
+)
+COUNTER_POINTER = Shape(
+    CounterPointerRow,
+    COUNTS,
+    {"PK": "COUNTERS#{owner_id}", "SK": "COUNTER#{counter_id}"},
+    owner=OWNER,
+    about="The counters of a person",
+)
 SITE_WATCHERS = EphemeralKey(
     "stats-watchers", "hash", owner=OWNER, about="Administrator's id → until when they hear of the whole site's figures"
 )
@@ -335,6 +367,8 @@ SHAPES = (
     CLAIM,
     LIST,
     LIST_PART,
+    COUNTER,
+    COUNTER_POINTER,
 )
 
 

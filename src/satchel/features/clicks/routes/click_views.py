@@ -67,11 +67,11 @@ class PressedView(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class PressView(msgspec.Struct, frozen=True, kw_only=True):
-    """That a press was counted."""
+    """That a press was counted, and where; no data if the browser asks not to count its reader."""
 
     success: bool
     message: str
-    data: PressedView
+    data: PressedView | None
 
 
 class ClickView(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):

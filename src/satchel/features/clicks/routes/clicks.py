@@ -15,10 +15,13 @@ from satchel.features.clicks.model import (
     MAX_KEY_CHARACTERS,
     ClickTooEarly,
     ClickTooLate,
+    CounterUnknown,
     KeyReused,
     NewClick,
+    OriginNotAllowed,
     Period,
     PeriodGone,
+    Recorded,
     ReservedId,
     SeenByServer,
     TargetUnknown,
@@ -37,8 +40,9 @@ from satchel.features.clicks.routes.click_views import (
     recorded_view,
     stat_view,
 )
+from satchel.features.clicks.routes.counters import OPEN_HEADERS, PREFLIGHT_HEADERS, event_of
 from satchel.features.clicks.routes.views import Month
-from satchel.features.clicks.service import click_list
+from satchel.features.clicks.service import click_list, counter_press
 from satchel.features.clicks.service.click_erase import erase_person
 from satchel.features.clicks.service.click_record import Poster, check_about, post
 from satchel.features.clicks.service.context import Clicks
@@ -119,15 +123,6 @@ def routes(clicks: Clicks) -> Router:
         asked = _asked(poster, sent, _key_of(request))
         return RecordedClicksView(clicks=[recorded_view(each) for each in await post(clicks, poster, asked)])
 
-    @router.post("/quitItToday", raises=_REFUSALS)
-    async def quit_it_today(caller: Member | Guest, client: Client, body: PressBody) -> PressView:
-        """Say that you stay off something today: a press, with what it is as its label."""
-        poster = _poster(caller, client)
-        press = NewClick(user_id=_named(body.user_id, poster), label=body.social_media_type)
-        (recorded,) = await post(clicks, poster, [press])
-        data = PressedView(user_id=recorded.user_id, create_date_time=recorded.created)
-        return PressView(success=True, message="Your press was counted.", data=data)
-
     @router.get("/clicks", raises=(Forbidden, ReservedId))
     async def list_clicks(caller: Member | Guest, query: ClicksQuery) -> ClicksView:
         """See your clicks, the newest first; administrators see anybody's."""
@@ -178,6 +173,50 @@ def routes(clicks: Clicks) -> Router:
         return ErasedView(erased=await erase_person(clicks, user_id))
 
     return router
+
+
+def seed_route(clicks: Clicks) -> Router:
+    """The address that pages use which were made for it: as a member, as a guest, or from a site of a counter."""
+    router = Router("clicks", headers=OPEN_HEADERS)
+
+    @router.post(
+        "/quitItToday",
+        open_to_sites=True,
+        raises=(*_REFUSALS, CounterUnknown, OriginNotAllowed),
+        sends={IDEMPOTENCY_KEY: "A press with a token that is sent again with the same key counts once."},
+    )
+    async def quit_it_today(
+        caller: Stranger | Member | Guest, client: Client, request: Request, body: PressBody
+    ) -> PressView:
+        """Say that you stay off something today: a press, with what it is as its label.
+
+        If an administrator has named a counter for it, pages of its sites may send this without a token. Readers who
+        have asked their browser not to be counted are thanked, and not counted.
+        """
+        if isinstance(caller, Stranger):
+            recorded = await _pressed_on_page(clicks, client, request, body)
+        else:
+            poster = _poster(caller, client)
+            press = NewClick(user_id=_named(body.user_id, poster), label=body.social_media_type, key=_key_of(request))
+            (recorded,) = await post(clicks, poster, [press])
+        if recorded is None:
+            return PressView(success=True, message="Your press was not counted, as your browser asks.", data=None)
+        data = PressedView(user_id=recorded.user_id, create_date_time=recorded.created)
+        return PressView(success=True, message="Your press was counted.", data=data)
+
+    @router.options("/quitItToday")
+    async def may_quit_it_today() -> Reply[None]:
+        """What browsers ask before a page of another site may send JSON."""
+        return Reply(None, headers=PREFLIGHT_HEADERS)
+
+    return router
+
+
+async def _pressed_on_page(clicks: Clicks, client: Client, request: Request, body: PressBody) -> Recorded | None:
+    if not clicks.quit_counter or "origin" not in request.headers:
+        raise Unauthenticated("Sign in to do this.")
+    event = event_of("press", client, request, label=body.social_media_type, user_id=body.user_id)
+    return await counter_press.press(clicks, clicks.quit_counter, event)
 
 
 def _poster(caller: Member | Guest, client: Client | None = None) -> Poster:

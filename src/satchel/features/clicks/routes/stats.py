@@ -66,8 +66,9 @@ def routes(clicks: Clicks) -> Router:
     async def read_summary(member: Member, scope: str, query: ZoneQuery) -> SummaryView:
         """See where things stand: in all, today so far against yesterday so far, and this month.
 
-        The scope is `mine`, `link:<id>` of a link of yours, `thing:<kind>:<id>` of something you share, or, for
-        administrators, `site`, of whose growth they hear by the live connection for 90 seconds.
+        The scope is `mine`, `link:<id>` of a link of yours, `counter:<id>` of a counter of yours, `thing:<kind>:<id>`
+        of something you share, or, for administrators, `site`, of whose growth they hear by the live connection for
+        90 seconds.
         """
         found = await _scope_for(member, scope)
         if found == SITE:

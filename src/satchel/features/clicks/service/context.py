@@ -7,7 +7,7 @@ from typing import Protocol
 
 from satchel.features.clicks.events import SiteWatchers
 from satchel.features.clicks.model import NewClick, Period, Recorded
-from satchel.features.clicks.needs import Limit, Targets
+from satchel.features.clicks.needs import Limit, PageLimit, Targets, VisitorIds
 from satchel.features.clicks.records import ClickRow
 from satchel.features.clicks.service.counts import Sum
 from satchel.kernel.clock import Clock
@@ -79,12 +79,16 @@ class Recorder(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clicks:
-    """Stores, time, who records clicks, how often they may be sent, who watches, and for how long they are kept."""
+    """Stores, time, who records clicks, their limits, who watches, and for how long clicks are kept."""
 
     tables: Tables
     clock: Clock
     recorder: Recorder
     targets: Targets
     calls: Limit
+    page_limits: PageLimit
+    visitors: VisitorIds
     watchers: SiteWatchers
     kept_for: timedelta | None
+    # The counter that presses of `/quitItToday` from other pages count for; empty for none.
+    quit_counter: str = ""

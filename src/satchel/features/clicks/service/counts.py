@@ -19,6 +19,7 @@ from satchel.stores.ports.table import Item, Range, Tables
 # How long after its end somebody may still be counted in a period: clicks may come late, and a worker may be held up.
 MARKED_FOR = timedelta(days=4)
 OWNER_SCOPE = "OWNER:"
+COUNTER = "counter:"
 DAY = "DAY:"
 
 # Sorts after every slot.
@@ -48,6 +49,15 @@ def owner_scope(owner: str) -> str:
 
 def link_scope(link_id: str) -> str:
     return f"LINK:{link_id}"
+
+
+def counter_target(counter_id: str) -> str:
+    """What the clicks of a counter have as their target. The id of a link has no colon."""
+    return f"{COUNTER}{counter_id}"
+
+
+def counter_scope(counter_id: str) -> str:
+    return link_scope(counter_target(counter_id))
 
 
 def thing_scope(owner: str, thing: str) -> str:

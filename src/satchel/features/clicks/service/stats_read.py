@@ -17,6 +17,7 @@ from satchel.features.clicks.service.context import Clicks
 from satchel.features.clicks.service.counts import (
     Figures,
     Sum,
+    counter_scope,
     figures,
     link_scope,
     owner_scope,
@@ -36,6 +37,7 @@ from satchel.features.clicks.service.local_days import (
     read_local_sums,
     same_time_on,
 )
+from satchel.features.clicks.service.page_counters import find_own_counter
 from satchel.features.clicks.service.unique_people import FEW_CLICKS_READ, count_people, people_of_scopes
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import Forbidden, NotFound
@@ -105,9 +107,13 @@ async def find_scope(clicks: Clicks, user_id: str, written: str, *, is_admin: bo
         return SITE
     if kind == "link" and name and await clicks.targets.thing_of(user_id, name) is not None:
         return link_scope(name)
+    if kind == "counter" and name:
+        return counter_scope((await find_own_counter(clicks, user_id, name)).counter_id)
     if kind == "thing" and 0 < len(name) <= MAX_THING_CHARACTERS and await _is_known(clicks, user_id, name):
         return thing_scope(user_id, name)
-    raise NotFound("You share no such thing. Ask for `mine`, or `link:<id>` or `thing:<kind>:<id>` of what is yours.")
+    raise NotFound(
+        "You have no such thing. Ask for `mine`, or `link:<id>`, `counter:<id>` or `thing:<kind>:<id>` of yours."
+    )
 
 
 async def _is_known(clicks: Clicks, user_id: str, thing: str) -> bool:

@@ -6,8 +6,8 @@ from starlette.requests import Request
 from satchel.edge.api.endpoints import Query
 from satchel.edge.http.callers import Guest, Member, Stranger
 from satchel.edge.http.request_context import client_of
-from satchel.features.links.robots import is_robot
 from satchel.features.links.service.link_enter import Visitor
+from satchel.kernel.robots import is_robot
 
 Anybody = Stranger | Guest | Member
 
