@@ -24,6 +24,7 @@ BUNDLE = a_bundle(({}, b"x"), destination="x")
 DROP = EVERYBODY | {FORMER}
 NOON = "2030-01-01T12:00:00Z"
 KEY, SEALED, ID = {"public_key": "k" * 43}, {"sealed": "s"}, "0" * 32
+REFUSED = {"type": "album:visitor", "resource_id": "x"}
 # Guests, too, may do these to themselves; `x` is somebody else.
 OF_ONESELF = {("DELETE", "/clicks/people/{user_id}")}
 CLOCK = {"album_id": "x", "make": "Canon", "model": "R5", "shift_seconds": 60}
@@ -45,6 +46,10 @@ ACCESS: dict[tuple[str, str], tuple[set[str], dict[str, Any]]] = {
     ("DELETE", "/scopes"): (MEMBERS, {"params": SCOPE}),
     ("GET", "/scopes"): (MEMBERS, {}),
     ("GET", "/scopes/granted"): (MEMBERS, {}),
+    ("DELETE", "/scopes/received"): (
+        MEMBERS,
+        {"params": {"resource_owner": "x", "type": "album:visitor", "resource_id": "x"}},
+    ),
     ("GET", "/sign-up"): (EVERYBODY | {FORMER}, {}),
     ("PUT", "/sign-up"): ({ADMIN}, {"json": {"mode": "open"}}),
     ("POST", "/invitations"): ({ADMIN}, {"json": {}}),

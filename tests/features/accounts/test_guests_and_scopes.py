@@ -101,3 +101,38 @@ async def test_a_broken_cursor_is_refused_with_a_sentence(ann: Caller, cursor: s
     answer = await ann("GET", "/scopes", params={"cursor": cursor})
     assert answer.status_code == 422
     assert answer.headers["content-type"] == "application/problem+json"
+
+
+async def test_what_was_granted_can_be_refused_and_leaves_both_lists(ann: Caller, bob: Caller) -> None:
+    """Two hundred grants with any text could not be removed by whom they were given to."""
+    made_up = {"granted_to": "bob@example.org", "type": "album:visitor", "resource_id": "x" * 26}
+    assert (await ann("POST", "/scopes", json={**made_up, "resource_name": "Buy this"})).status_code == 201
+    body = {"name": "Hers", "start": "2024-07-10", "end": "2024-07-20"}
+    album = (await ann("POST", "/albums", json=body)).json()["album"]["album_id"]
+    score = (await ann("POST", "/scores", json={"title": "Hers"})).json()["score_id"]
+    set_list = (await ann("POST", "/set-lists", json={"name": "Hers", "entries": []})).json()["list_id"]
+    for path in (f"/albums/{album}", f"/set-lists/{set_list}"):
+        assert (await ann("PUT", f"{path}/shares/bob@example.org", json={})).is_success
+    assert (await ann("PUT", f"/scores/{score}/shares/bob@example.org", json={"role": "reader"})).is_success
+
+    async def received() -> list[dict[str, str]]:
+        scopes = (await bob("GET", "/scopes")).json()["scopes"]
+        return [each for each in scopes if each["type"] != "owner:main"]
+
+    assert len(await received()) == 4
+    for each in await received():
+        params = {key: each[key] for key in ("resource_owner", "type", "resource_id")}
+        for _ in range(2):
+            assert (await bob("DELETE", "/scopes/received", params=params)).status_code == 204
+    assert await received() == []
+    for path in (f"/albums/{album}", f"/scores/{score}", f"/set-lists/{set_list}"):
+        assert (await ann("GET", f"{path}/shares")).json()["shares"] == [], path
+        assert (await bob("GET", path)).status_code == 404
+
+
+async def test_a_giver_grants_only_so_much_a_day_and_nothing_unreadable(ann: Caller) -> None:
+    grant = {"granted_to": "bob@example.org", "type": "album:visitor", "resource_id": "x"}
+    assert (await ann("POST", "/scopes", json={**grant, "resource_name": "a\u202eb"})).status_code == 422
+    assert (await ann("POST", "/scopes", json={**grant, "resource_name": "x" * 201})).status_code == 422
+    answers = [(await ann("POST", "/scopes", json=grant)).status_code for _ in range(301)]
+    assert answers == [201] * 300 + [429]

@@ -23,6 +23,7 @@ from satchel.features.accounts.service.passwords import AT_ONCE, Passwords
 from satchel.features.accounts.service.sessions import sweep_expired_sessions
 from satchel.features.accounts.service.sign_up import first_account_line
 from satchel.features.accounts.storage import Storage
+from satchel.kernel.grant_refused import GrantRefused
 from satchel.kernel.suspended import PersonSuspended
 
 
@@ -68,7 +69,7 @@ ACCOUNTS = Slice(
     limits=LIMITS,
     greets=first_account_line,
     search=PeopleSearch,
-    states=(PersonSuspended,),
+    states=(PersonSuspended, GrantRefused),
     chores={
         "expired sessions": sweep_expired_sessions,
         "expired invitations": sweep_expired_invitations,

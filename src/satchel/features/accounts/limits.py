@@ -1,5 +1,7 @@
 """How often people may guess passwords, sign up, come as guests and try reset tokens."""
 
+from datetime import timedelta
+
 from satchel.stores.patterns.throttle import GUESSING_WINDOW, GuessThrottle, Limit, NetworkThrottle
 from satchel.stores.ports.ephemeral import Ephemeral
 
@@ -17,9 +19,10 @@ PASSWORD_CHANGES = Limit(
 SIGN_UPS_PER_NETWORK = Limit("sign-up", 60, GUESSING_WINDOW, per="network", about="sign-ups")
 GUESTS_PER_NETWORK = Limit("guest", 300, GUESSING_WINDOW, per="network", about="guests who come in")
 RESETS_PER_NETWORK = Limit("password-reset", 60, GUESSING_WINDOW, per="network", about="reset tokens tried")
+GRANTS_PER_GIVER = Limit("grant", 300, timedelta(days=1), per="giver", about="grants to e-mail addresses")
 LIMITS = (
     *(SIGN_INS_PER_NETWORK, SIGN_INS_PER_ACCOUNT, SIGN_INS_PER_PAIR, SIGN_INS_PER_DEVICE, PASSWORD_CHANGES),
-    *(SIGN_UPS_PER_NETWORK, GUESTS_PER_NETWORK, RESETS_PER_NETWORK),
+    *(SIGN_UPS_PER_NETWORK, GUESTS_PER_NETWORK, RESETS_PER_NETWORK, GRANTS_PER_GIVER),
 )
 
 
@@ -64,4 +67,5 @@ class AccountLimits:
         self.password_changes = PASSWORD_CHANGES.on(ephemeral)
         self.sign_ups = NetworkThrottle(ephemeral, SIGN_UPS_PER_NETWORK)
         self.guests = NetworkThrottle(ephemeral, GUESTS_PER_NETWORK)
+        self.grants = GRANTS_PER_GIVER.on(ephemeral)
         self.password_resets = NetworkThrottle(ephemeral, RESETS_PER_NETWORK)

@@ -15,7 +15,7 @@ ever has, and enters it everywhere in one transaction. Its picture is made later
 """
 
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 from satchel.declaration import Platform, RouteNeeds, Slice
 from satchel.edge.api.endpoints import Router
@@ -24,18 +24,21 @@ from satchel.features.albums.count_records import COUNT_SHAPES
 from satchel.features.albums.events import LIVE_EVENTS
 from satchel.features.albums.limits import LIMITS, AlbumLimits
 from satchel.features.albums.media_records import MEDIA_SHAPES, OBJECTS_PREFIX
+from satchel.features.albums.model import AlbumUnknown, Email
 from satchel.features.albums.needs import Grants, Links, People
 from satchel.features.albums.records import EPHEMERAL_KEYS, SHAPES
 from satchel.features.albums.routes import photo_contents, routes
 from satchel.features.albums.routes import photos as photo_routes
 from satchel.features.albums.routes.photo_uploads import PhotosDestination
 from satchel.features.albums.service.act_recovery import sweep_acts
+from satchel.features.albums.service.album_share import leave
 from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.media_bin import sweep_bins
 from satchel.features.albums.service.photo_garbage import sweep_photos
 from satchel.features.albums.service.photos_context import Photos
 from satchel.features.albums.service.picture_note import note_picture
 from satchel.kernel.counted import Counted
+from satchel.kernel.grant_refused import GrantRefused
 from satchel.media.metadata_reader import MetadataReader
 
 
@@ -80,6 +83,12 @@ async def _running(photos: Photos) -> AsyncGenerator[None]:
         await photos.reader.close()
 
 
+async def _leave_album(photos: Photos, refused: GrantRefused) -> None:
+    if refused.scope_type.startswith("album:"):
+        with suppress(AlbumUnknown):
+            await leave(photos.albums, Email(refused.email), refused.resource_id)
+
+
 ALBUMS = Slice(
     name="albums",
     make=_make,
@@ -93,6 +102,7 @@ ALBUMS = Slice(
     pictured={OBJECTS_PREFIX: note_picture},
     live_events=LIVE_EVENTS,
     states=(Counted,),
+    hears={GrantRefused: _leave_album},
     chores={
         "album changes": _sweep_acts,
         "photos in the bin": sweep_bins,

@@ -14,7 +14,7 @@ Another one, an upload: `edge/uploads` stores the bytes and hands them to `route
 """
 
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 from satchel.declaration import Platform, Repeated, RouteNeeds, Slice
 from satchel.edge.api.endpoints import Router
@@ -23,6 +23,7 @@ from satchel.features.scores.events import LIVE_EVENTS
 from satchel.features.scores.item_records import ITEM_SHAPES
 from satchel.features.scores.layer_records import LAYER_SHAPES
 from satchel.features.scores.limits import LAYOUTS_PER_PERSON, LIMITS, SHARES_PER_PERSON
+from satchel.features.scores.model import Email, OwnerId, ScoreUnknown, SetListUnknown
 from satchel.features.scores.needs import Grants, People
 from satchel.features.scores.records import EPHEMERAL_KEYS, SHAPES
 from satchel.features.scores.routes import routes
@@ -31,8 +32,13 @@ from satchel.features.scores.routes.score_uploads import ScoresDestination
 from satchel.features.scores.routes.views import visitor_score_view
 from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.page_import import IMPORTS_EVERY, run_imports
+from satchel.features.scores.service.score_find import Viewer
 from satchel.features.scores.service.score_garbage import sweep_scores
+from satchel.features.scores.service.score_share import leave_score
+from satchel.features.scores.service.set_list_find import SCOPE
+from satchel.features.scores.service.set_list_share import leave_set_list
 from satchel.features.scores.set_list_records import SET_LIST, SET_LIST_CREATED
+from satchel.kernel.grant_refused import GrantRefused
 from satchel.media.score_pages import ScorePages
 
 
@@ -72,6 +78,16 @@ def _routes(scores: Scores, _: RouteNeeds) -> list[Router]:
     return routes(scores)
 
 
+async def _leave(scores: Scores, refused: GrantRefused) -> None:
+    viewer = Viewer(OwnerId(""), Email(refused.email))
+    if refused.scope_type.startswith("score:"):
+        with suppress(ScoreUnknown):
+            await leave_score(scores, viewer, refused.resource_id)
+    elif refused.scope_type == SCOPE:
+        with suppress(SetListUnknown):
+            await leave_set_list(scores, viewer, refused.resource_id)
+
+
 SCORES = Slice(
     name="scores",
     make=_make,
@@ -80,6 +96,7 @@ SCORES = Slice(
     ephemeral_keys=(*EPHEMERAL_KEYS, SET_LIST_CREATED),
     limits=LIMITS,
     live_events=LIVE_EVENTS,
+    hears={GrantRefused: _leave},
     uploads={"score": ScoresDestination},
     things={"score": _linked},
     search=ScoreSearch,

@@ -12,6 +12,7 @@ from satchel.features.accounts.records import ScopeRow
 from satchel.features.accounts.routes.session_cookies import Text
 from satchel.features.accounts.service import scopes
 from satchel.features.accounts.service.context import Accounts
+from satchel.kernel.errors import TooMany
 
 GrantableType = Annotated[str, msgspec.Meta(max_length=64, extra_json_schema={"pattern": f"^({GRANTABLE})$"})]
 ResourceId = Annotated[str, msgspec.Meta(min_length=1, max_length=scopes.MAX_RESOURCE_CHARACTERS)]
@@ -33,6 +34,13 @@ class GrantQuery(Query, frozen=True, kw_only=True):
     granted_to: EmailAddress
     type: GrantableType
     resource_id: ResourceId
+
+
+class ReceivedQuery(Query, frozen=True, kw_only=True):
+    """Which grant is meant, as the list shows it."""
+
+    resource_owner: Text
+    type: GrantableType
     resource_id: Text
 
 
@@ -57,7 +65,7 @@ class ScopeList(msgspec.Struct, frozen=True):
 def scope_routes(accounts: Accounts) -> Router:
     router = Router("scopes")
 
-    @router.post("/scopes", status=201)
+    @router.post("/scopes", status=201, raises=(TooMany,))
     async def grant_scope(member: Member, body: Grant) -> ScopeView:
         """Share a thing of yours with an e-mail address."""
         row = await scopes.grant_scope(
@@ -86,6 +94,17 @@ def scope_routes(accounts: Accounts) -> Router:
         """List what you may do."""
         page = await scopes.list_my_scopes(accounts, Email(member.email), query.limit, query.cursor)
         return ScopeList([_scope(row) for row in page.records], page.cursor)
+
+    @router.delete("/scopes/received")
+    async def refuse_scope(member: Member, query: ReceivedQuery) -> None:
+        """Give up what somebody shares with you. It disappears from your lists, and you from theirs."""
+        await scopes.refuse_scope(
+            accounts,
+            Email(member.email),
+            owner=query.resource_owner,
+            scope_type=query.type,
+            resource_id=query.resource_id,
+        )
 
     @router.get("/scopes/granted")
     async def list_granted_scopes(member: Member, query: PageQuery) -> ScopeList:

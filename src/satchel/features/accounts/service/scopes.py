@@ -8,11 +8,13 @@ from satchel.features.accounts.model import (
     Email,
     UserId,
     check_grantable,
+    is_readable,
     normalise_email,
 )
 from satchel.features.accounts.records import SCOPE, USER, ScopeRow
 from satchel.features.accounts.service.context import Accounts
 from satchel.kernel.clock import iso
+from satchel.kernel.grant_refused import GrantRefused
 from satchel.kernel.unfit import TextUnfit
 from satchel.stores.ports.table import StartsWith, Tables
 from satchel.stores.schema import RecordPage
@@ -26,6 +28,9 @@ async def grant_scope(
     """Grant an address the use of a thing of `owner`, with or without an account yet. Idempotent."""
     if not 1 <= len(resource_id) <= MAX_RESOURCE_CHARACTERS or len(resource_name) > MAX_RESOURCE_CHARACTERS:
         raise TextUnfit(f"Use a resource id of 1 to {MAX_RESOURCE_CHARACTERS} characters.", field="resource_id")
+    if not is_readable(resource_name):
+        raise TextUnfit("Use a name of ordinary characters.", field="resource_name")
+    await accounts.limits.grants.count(owner)
     scope = ScopeRow(
         granted_to=normalise_email(to),
         type=check_grantable(scope_type),
@@ -46,6 +51,17 @@ async def revoke_scope(accounts: Accounts, owner: UserId, *, to: str, scope_type
         resource_owner=owner,
         resource_id=resource_id,
     )
+    await accounts.tables.delete(SCOPE.table, key)
+
+
+async def refuse_scope(accounts: Accounts, email: Email, *, owner: str, scope_type: str, resource_id: str) -> None:
+    """Give up what somebody else has granted. One that never was looks the same."""
+    key = SCOPE.key(granted_to=email, type=check_grantable(scope_type), resource_owner=owner, resource_id=resource_id)
+    if await accounts.tables.get(SCOPE.table, key) is None:
+        return
+    # The grant goes last: interrupted, this can be done again.
+    refused = GrantRefused(owner=owner, email=email, scope_type=scope_type, resource_id=resource_id)
+    await accounts.events.publish(refused)
     await accounts.tables.delete(SCOPE.table, key)
 
 
