@@ -7,8 +7,8 @@ from satchel.declaration import OpenSlice, Platform
 from satchel.edge.api import health, identity
 from satchel.edge.uploads import records as uploads
 from satchel.features.accounts import ACCOUNTS
-from satchel.features.accounts.adapters import PeopleFinder, ScopeGrants
-from satchel.features.accounts.service.passwords import Passwords
+from satchel.features.accounts.adapters import Contacts, PeopleFinder, ScopeGrants
+from satchel.features.accounts.service.passwords import AT_ONCE, Passwords
 from satchel.features.albums import ALBUMS
 from satchel.features.albums.adapters import AlbumInbox
 from satchel.features.clicks import CLICKS
@@ -57,7 +57,12 @@ def open_slices(platform: Platform) -> list[OpenSlice[Any]]:
     clicks = CLICKS.open(platform, targets=LinkTargets(platform.stores.tables, things))
     counter = Counter(clicks.context)
     transfers = TRANSFERS.open(
-        platform, people=people, shelf=shelf_files, rooms=RoomFiles(rooms.context), counter=counter
+        platform,
+        people=people,
+        contacts=Contacts(accounts.context),
+        shelf=shelf_files,
+        rooms=RoomFiles(rooms.context),
+        counter=counter,
     )
     links = LINKS.open(
         platform,
@@ -65,7 +70,7 @@ def open_slices(platform: Platform) -> list[OpenSlice[Any]]:
         inboxes={"request": AskingFolders(shelf.context), "album": AlbumInbox(albums.context)},
         people=people,
         # Not those of accounts: whoever tries passwords of links keeps nobody from signing in.
-        passwords=Passwords(),
+        passwords=Passwords(platform.settings.share(AT_ONCE)),
         figures=LinkCounts(clicks.context),
         counter=counter,
         visitors=Visitors(platform.stores.tables, platform.clock),

@@ -121,6 +121,8 @@ async def _accounts(found: Belongings, admin: Caller, owner: Caller) -> None:
         ("/sessions", "session_id"): owner.session_id,
         ("/invitations", "invitation_id"): invitation.json()["invitation_id"],
         ("/people", "user_id"): owner.user_id,
+        # Whoever knows an id may block it; this one nobody has.
+        ("/contacts", "user_id"): "0" * 26,
     }
 
 

@@ -104,6 +104,8 @@ async def test_a_key_leads_to_its_transfer_whenever_the_power_went_out_and_howev
         assert again.status_code == 201, again.text
         assert again.json()["state"] == "shelved"
         assert len(await history(bob)) == number
+        # Of somebody whom he knows he takes as many as there are.
+        assert (await bob("POST", f"/transfers/{again.json()['transfer_id']}/save", json={})).status_code == 200
     assert number > 5
     await left_clean(satchel, ann, bob)
 

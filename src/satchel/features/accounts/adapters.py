@@ -5,16 +5,19 @@ A suspended person is not found, as if they had no account.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal
 
 from satchel.features.accounts.model import Email, UserId, check_grantable, normalise_email
-from satchel.features.accounts.records import IDENTITY, PERSON, SCOPE, USER, ScopeRow
+from satchel.features.accounts.records import BLOCK, CONTACT, IDENTITY, PERSON, SCOPE, USER, ContactRow, ScopeRow
 from satchel.features.accounts.service.people import MAX_USER_ID_CHARACTERS
+from satchel.features.accounts.service.scopes import HasTables, without_blocked
 from satchel.kernel.clock import Clock, iso
 from satchel.kernel.searched import Finding, Findings, Seeker, Words
 from satchel.stores.ports.table import StartsWith, Tables, Write
 
 _PAGE = 1000
+# "takes-some": from somebody whom the receiver does not know yet.
+Manner = Literal["takes", "takes-some", "asks", "hides"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +27,6 @@ class FoundPerson:
     person_id: str
     name: str
     kind: Literal["member", "guest"] = "member"
-
-
-class HasTables(Protocol):
-    """Whatever stands on tables."""
-
-    @property
-    def tables(self) -> Tables: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +43,41 @@ class PeopleFinder:
         known = len(user_id) <= MAX_USER_ID_CHARACTERS
         user = await USER.get(self.accounts.tables, user_id=UserId(user_id)) if known else None
         return None if user is None or user.suspended_at else FoundPerson(user.user_id, user.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Contacts:
+    """From whom people take things. It needs nothing of accounts but their tables."""
+
+    accounts: HasTables
+
+    async def manner(self, receiver_id: str, sender_id: str) -> Manner:
+        """Whether something from this sender comes to the receiver at once, as an offer, or not at all."""
+        tables, pair = self.accounts.tables, (UserId(receiver_id), UserId(sender_id))
+        receiver, contact, blocked = await tables.get_many(
+            USER.table,
+            [
+                USER.key(user_id=pair[0]),
+                CONTACT.key(user_id=pair[0], other_id=pair[1]),
+                BLOCK.key(user_id=pair[0], blocked_id=pair[1]),
+            ],
+        )
+        if blocked is not None:
+            return "hides"
+        standing = None if contact is None else CONTACT.read(contact).standing
+        choice = "nobody" if receiver is None else USER.read(receiver).receiving
+        if standing == "asks" or choice == "nobody":
+            return "asks"
+        if standing == "known":
+            return "takes"
+        return "asks" if choice == "known" else "takes-some"
+
+    async def note(self, person_id: str, other_id: str, *, known: bool) -> None:
+        """They know each other from now on; or, after a decline, the other has to ask."""
+        row = ContactRow(user_id=UserId(person_id), other_id=UserId(other_id), standing="known" if known else "asks")
+        before = await CONTACT.get(self.accounts.tables, user_id=row.user_id, other_id=row.other_id)
+        if before != row:
+            await self.accounts.tables.put(CONTACT.table, CONTACT.item(row))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +112,10 @@ class ScopeGrants:
         return any(item is not None for item in await self.tables.get_many(SCOPE.table, keys))
 
     async def of_person(self, email: str, prefix: str) -> list[ScopeRow]:
+        """Without what somebody shares whom they have blocked."""
+        return await without_blocked(self, Email(email), await self.all_of_person(email, prefix))
+
+    async def all_of_person(self, email: str, prefix: str) -> list[ScopeRow]:
         partition = SCOPE.keys["PK"].render({"granted_to": email})
         return await self._all(partition, f"SCOPE#{prefix}", None)
 

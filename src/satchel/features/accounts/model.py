@@ -15,6 +15,8 @@ Email = NewType("Email", str)
 
 SignUpMode = Literal["open", "invitation", "closed"]
 Purpose = Literal["web", "cli"]
+# From whom somebody takes files without being asked.
+Receiving = Literal["anybody", "known", "nobody"]
 
 MIN_PASSWORD_CHARACTERS = 8
 MAX_PASSWORD_CHARACTERS = 256

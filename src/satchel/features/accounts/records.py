@@ -1,6 +1,8 @@
 """What is stored of people: users, identities, scopes, sessions, the tokens they are given, the server's state."""
 
-from satchel.features.accounts.model import Email, Purpose, SessionId, SignUpMode, UserId
+from typing import Literal
+
+from satchel.features.accounts.model import Email, Purpose, Receiving, SessionId, SignUpMode, UserId
 from satchel.stores.schema import Record, Shape, attribute
 from satchel.tables import CATALOG, USER_TRANSFERS
 
@@ -19,6 +21,7 @@ class UserRow(Record, frozen=True, kw_only=True):
     name: str = attribute("userName")
     created_at: str = attribute("createdAt")
     suspended_at: str = attribute("suspendedAt", default="")
+    receiving: Receiving = "anybody"
 
 
 class PersonRow(Record, frozen=True, kw_only=True):
@@ -94,6 +97,22 @@ class ResetRow(Record, frozen=True, kw_only=True):
     absolute_expiry: str = attribute("AbsoluteExpiryTime")
 
 
+class BlockRow(Record, frozen=True, kw_only=True):
+    """Somebody whom a person has blocked."""
+
+    user_id: UserId = attribute("userId")
+    blocked_id: UserId = attribute("blockedId")
+    blocked_at: str = attribute("blockedAt")
+
+
+class ContactRow(Record, frozen=True, kw_only=True):
+    """How a person stands to another: they know them, or want to be asked by them after a decline."""
+
+    user_id: UserId = attribute("userId")
+    other_id: UserId = attribute("otherId")
+    standing: Literal["known", "asks"]
+
+
 class ServerRow(Record, frozen=True, kw_only=True):
     """The server's own state, since its first person. `administrators` are those who are not suspended."""
 
@@ -159,6 +178,20 @@ RESET = Shape(
     owner=OWNER,
     about="A password reset that works once; expired ones through RefreshTokenExpiration",
 )
+BLOCK = Shape(
+    BlockRow,
+    USER_TRANSFERS,
+    {"PK": "User#{user_id}", "SK": "Blocked#{blocked_id}"},
+    owner=OWNER,
+    about="Whom a person has blocked",
+)
+CONTACT = Shape(
+    ContactRow,
+    USER_TRANSFERS,
+    {"PK": "User#{user_id}", "SK": "Contact#{other_id}"},
+    owner=OWNER,
+    about="Whom a person knows by what they sent or accepted, and who has to ask them",
+)
 SERVER = Shape(
     ServerRow,
     USER_TRANSFERS,
@@ -166,4 +199,4 @@ SERVER = Shape(
     owner=OWNER,
     about="The server's own state: its first person, and who may sign up",
 )
-SHAPES = (USER, PERSON, IDENTITY, SCOPE, SESSION, REFRESH, INVITATION, RESET, SERVER)
+SHAPES = (USER, PERSON, IDENTITY, SCOPE, SESSION, REFRESH, INVITATION, RESET, BLOCK, CONTACT, SERVER)

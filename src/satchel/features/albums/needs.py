@@ -41,6 +41,10 @@ class Grants(Protocol):
         ...
 
     async def of_person(self, email: str, prefix: str) -> Sequence[Grant]:
+        """The grants to a person whose type begins so, without those of people whom they have blocked."""
+        ...
+
+    async def all_of_person(self, email: str, prefix: str) -> Sequence[Grant]:
         """All grants to a person whose type begins so."""
         ...
 

@@ -37,6 +37,10 @@ class Grants(Protocol):
     def delete(self, owner: str, email: str, scope_type: str, resource_id: str) -> Write: ...
 
     async def of_person(self, email: str, prefix: str) -> Sequence[Grant]:
+        """The grants to a person whose type begins so, without those of people whom they have blocked."""
+        ...
+
+    async def all_of_person(self, email: str, prefix: str) -> Sequence[Grant]:
         """All grants to a person whose type begins so."""
         ...
 

@@ -11,9 +11,16 @@ that row alone makes it visible. `service/transfer_recovery.py` finishes what a 
 from satchel.declaration import Platform, RouteNeeds, Slice
 from satchel.edge.api.endpoints import Router
 from satchel.features.transfers import events
-from satchel.features.transfers.limits import LIMITS, UNKNOWN_RECEIVERS_PER_SENDER
+from satchel.features.transfers.limits import (
+    LIMITS,
+    OFFERS_PER_PAIR,
+    OFFERS_PER_SENDER,
+    STRANGERS_MEBIBYTES,
+    STRANGERS_TRANSFERS,
+    UNKNOWN_RECEIVERS_PER_SENDER,
+)
 from satchel.features.transfers.model import PersonId, TransferId
-from satchel.features.transfers.needs import Counter, People, Rooms, Shelf
+from satchel.features.transfers.needs import Contacts, Counter, People, Rooms, Shelf
 from satchel.features.transfers.records import EPHEMERAL_KEYS, SHAPES
 from satchel.features.transfers.routes import routes
 from satchel.features.transfers.service.context import Transfers
@@ -22,7 +29,9 @@ from satchel.features.transfers.service.transfer_recovery import sweep_unfinishe
 from satchel.kernel.handed_file import HandedFileOpened, ShelfFolderUsed
 
 
-def _make(platform: Platform, *, people: People, shelf: Shelf, rooms: Rooms, counter: Counter) -> Transfers:
+def _make(
+    platform: Platform, *, people: People, contacts: Contacts, shelf: Shelf, rooms: Rooms, counter: Counter
+) -> Transfers:
     return Transfers(
         tables=platform.stores.tables,
         objects=platform.stores.objects,
@@ -33,7 +42,12 @@ def _make(platform: Platform, *, people: People, shelf: Shelf, rooms: Rooms, cou
         shelf=shelf,
         rooms=rooms,
         counter=counter,
+        contacts=contacts,
         unknown_receivers=UNKNOWN_RECEIVERS_PER_SENDER.on(platform.stores.ephemeral),
+        offers=OFFERS_PER_SENDER.on(platform.stores.ephemeral),
+        offers_to_one=OFFERS_PER_PAIR.on(platform.stores.ephemeral),
+        from_strangers=STRANGERS_TRANSFERS.on(platform.stores.ephemeral),
+        bytes_from_strangers=STRANGERS_MEBIBYTES.on(platform.stores.ephemeral),
     )
 
 

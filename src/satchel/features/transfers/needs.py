@@ -1,7 +1,7 @@
 """What transfers ask of the rest of the program: people, their shelves, rooms and what is in them."""
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import Literal, Protocol
 
 from satchel.features.transfers.model import PersonKind
 from satchel.kernel.counted import Counted
@@ -29,6 +29,21 @@ class People(Protocol):
         ...
 
     async def by_id(self, user_id: str) -> Known | None: ...
+
+
+class Contacts(Protocol):
+    """From whom people take things."""
+
+    async def manner(self, receiver_id: str, sender_id: str) -> Literal["takes", "takes-some", "asks", "hides"]:
+        """Whether something from this sender comes to the receiver's shelf at once, as an offer, or not at all.
+
+        "takes-some" is for somebody whom the receiver does not know.
+        """
+        ...
+
+    async def note(self, person_id: str, other_id: str, *, known: bool) -> None:
+        """The person knows the other from now on; or, after a decline, wants to be asked by them."""
+        ...
 
 
 class Shelf(Protocol):

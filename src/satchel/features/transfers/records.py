@@ -54,6 +54,9 @@ class TransferRow(Record, frozen=True, kw_only=True):
     receiver_name: str = attribute("receiverName")
     room_id: RoomId = attribute("roomId", default=NOWHERE)
     note: str = ""
+    # Of what goes by e-mail: it waits for the receiver's consent; or it is never shown to them.
+    asks_first: bool = attribute("asksFirst", default=False)
+    hidden: bool = attribute("hidden", default=False)
     wants_answers: bool = attribute("wantsAnswers", default=False)
     answers: str = ""
     answers_folder: str = attribute("answersFolder", default="")
@@ -225,6 +228,13 @@ WAITING = Shape(
     owner=OWNER,
     about="What a person has received and not opened yet",
 )
+HIDDEN = Shape(
+    PointerRow,
+    USER_TRANSFERS,
+    {"PK": "User#{person_id}", "SK": "Hidden#{transfer_id}"},
+    owner=OWNER,
+    about="What a person never sees, because they have blocked its sender",
+)
 POSTING = Shape(
     PostingRow,
     CATALOG,
@@ -246,7 +256,7 @@ KEY = Shape(
     owner=OWNER,
     about="Idempotency key of a sender → transfer; written together with the transfer's own row",
 )
-SHAPES = (TRANSFER, FILES, RECEIPT, POINTER, SENT, RECEIVED, WAITING, POSTING, USE, KEY)
+SHAPES = (TRANSFER, FILES, RECEIPT, POINTER, SENT, RECEIVED, WAITING, HIDDEN, POSTING, USE, KEY)
 CHALLENGE = EphemeralKey(
     "transfer-challenge:{transfer_id}:{person_id}:{place}",
     "value",

@@ -2,6 +2,7 @@
 
 from satchel.edge.api.endpoints import Router
 from satchel.features.accounts.routes.administration import administration_routes
+from satchel.features.accounts.routes.contacts import contact_routes
 from satchel.features.accounts.routes.directory import directory_routes
 from satchel.features.accounts.routes.guests import guest_routes
 from satchel.features.accounts.routes.people import people_routes
@@ -18,4 +19,5 @@ def routes(accounts: Accounts) -> list[Router]:
         scope_routes(accounts),
         administration_routes(accounts),
         directory_routes(accounts),
+        contact_routes(accounts),
     ]

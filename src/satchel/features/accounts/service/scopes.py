@@ -1,6 +1,7 @@
 """Grants: let other people use what you own, revoke that, and list who may do what."""
 
 from collections.abc import Sequence
+from typing import Protocol
 
 from satchel.features.accounts.model import (
     ADMINISTRATOR_SCOPE,
@@ -11,7 +12,7 @@ from satchel.features.accounts.model import (
     is_readable,
     normalise_email,
 )
-from satchel.features.accounts.records import SCOPE, USER, ScopeRow
+from satchel.features.accounts.records import BLOCK, IDENTITY, SCOPE, USER, ScopeRow
 from satchel.features.accounts.service.context import Accounts
 from satchel.kernel.clock import iso
 from satchel.kernel.grant_refused import GrantRefused
@@ -20,6 +21,13 @@ from satchel.stores.ports.table import StartsWith, Tables
 from satchel.stores.schema import RecordPage
 
 MAX_RESOURCE_CHARACTERS = 200
+
+
+class HasTables(Protocol):
+    """Whatever stands on tables."""
+
+    @property
+    def tables(self) -> Tables: ...
 
 
 async def grant_scope(
@@ -66,7 +74,21 @@ async def refuse_scope(accounts: Accounts, email: Email, *, owner: str, scope_ty
 
 
 async def list_my_scopes(accounts: Accounts, email: Email, limit: int, cursor: str | None) -> RecordPage[ScopeRow]:
-    return await SCOPE.list(accounts.tables, granted_to=email, limit=limit, cursor=cursor)
+    """A page may be short: what people share whom one has blocked is left out."""
+    page = await SCOPE.list(accounts.tables, granted_to=email, limit=limit, cursor=cursor)
+    return RecordPage(await without_blocked(accounts, email, page.records), page.cursor)
+
+
+async def without_blocked(accounts: HasTables, email: Email, grants: list[ScopeRow]) -> list[ScopeRow]:
+    """Without what somebody has granted whom the person with this address has blocked."""
+    identity = await IDENTITY.get(accounts.tables, email=email) if grants else None
+    if identity is None:
+        return grants
+    owners = sorted({row.resource_owner for row in grants})
+    keys = [BLOCK.key(user_id=identity.user_id, blocked_id=owner) for owner in owners]
+    rows = await accounts.tables.get_many(BLOCK.table, keys)
+    blocked = {owner for owner, row in zip(owners, rows, strict=True) if row is not None}
+    return [row for row in grants if row.resource_owner not in blocked]
 
 
 async def list_granted_scopes(

@@ -79,7 +79,8 @@ def routes(transfers: Transfers) -> Router:
 
         Files for an e-mail address go to the receiver's shelf at once, into the folder "Received". They stay offered
         until the receiver opens the transfer, or opens, downloads, changes or sends on one of the files. If the shelf
-        is full, the offer stands, and the receiver can save it later.
+        is full, the offer stands, and the receiver can save it later. If the receiver wants to be asked first, as they
+        do by those they declined before, it is an offer, too (`asks_first`).
         """
         person_id = person_of(caller)
         order = transfer_send.Order(

@@ -91,6 +91,8 @@ class TransferView(msgspec.Struct, frozen=True, kw_only=True):
     sender it is that of the least advanced receiver. `is_available` says whether the files still exist; in lists as far
     as is known without a lookup for each.
 
+    With `asks_first` the files stay on the sender's shelf until the receiver saves them.
+
     `shelf_folder` is the folder on the receiver's shelf that the files go into by themselves. Without one they stay in
     the room. `answers_folder` is the same for the answers that the sender wants.
     """
@@ -108,6 +110,7 @@ class TransferView(msgspec.Struct, frozen=True, kw_only=True):
     counts: CountsView
     state: State
     is_available: bool
+    asks_first: bool
     wants_answers: bool
     answers: str | None
     shelf_folder: str | None
@@ -165,6 +168,7 @@ def transfer_view(
         counts=CountsView(**transfer.counts),
         state=least_advanced(transfer.counts) if own is None else own.state,
         is_available=is_available,
+        asks_first=transfer.asks_first,
         wants_answers=transfer.wants_answers,
         answers=transfer.answers or None,
         shelf_folder=transfer.shelf_folder or None,

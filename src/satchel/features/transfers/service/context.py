@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
-from satchel.features.transfers.needs import Counter, People, Rooms, Shelf
+from satchel.features.transfers.needs import Contacts, Counter, People, Rooms, Shelf
 from satchel.kernel.clock import Clock, iso
 from satchel.media.pictures import Pictures
 from satchel.stores.patterns.throttle import Throttle
@@ -17,7 +17,7 @@ FINISHED_WITHIN = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transfers:
-    """Stores, clock, pictures, other slices, and the rate limit on e-mail addresses."""
+    """Stores, clock, pictures, other slices, and rate limits."""
 
     tables: Tables
     objects: Objects
@@ -28,7 +28,12 @@ class Transfers:
     shelf: Shelf
     rooms: Rooms
     counter: Counter
+    contacts: Contacts
     unknown_receivers: Throttle
+    offers: Throttle
+    offers_to_one: Throttle
+    from_strangers: Throttle
+    bytes_from_strangers: Throttle
 
     def now(self) -> str:
         return iso(self.clock())

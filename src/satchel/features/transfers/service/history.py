@@ -69,6 +69,8 @@ async def find(transfers: Transfers, person_id: PersonId, transfer_id: TransferI
     transfer = TRANSFER.read(item)
     if transfer.sent_by.person_id == person_id:
         return Involved(transfer=transfer, person_id=person_id)
+    if transfer.hidden:
+        raise NotFound(_UNKNOWN)
     if receipt is not None:
         return Involved(transfer=transfer, person_id=person_id, receipt=RECEIPT.read(receipt))
     return Involved(transfer=transfer, person_id=person_id, receipt=await _late_receipt(transfers, transfer, person_id))

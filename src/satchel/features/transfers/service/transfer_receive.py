@@ -43,6 +43,14 @@ async def decline(transfers: Transfers, person_id: PersonId, transfer_id: Transf
     async with noted(transfers, involved.transfer):
         await receipts.change(transfers, involved.transfer, receipt, receipts.declined(transfers.now()))
         await take_from_shelf(transfers, involved.transfer, person_id)
+    await _note_contact(transfers, involved, known=False)
+
+
+async def _note_contact(transfers: Transfers, involved: Involved, *, known: bool) -> None:
+    """Who was accepted may send more. Who was declined has to ask."""
+    transfer = involved.transfer
+    if not transfer.room_id:
+        await transfers.contacts.note(involved.person_id, transfer.sent_by.person_id, known=known)
 
 
 async def note_opening(transfers: Transfers, person_id: PersonId, transfer_id: TransferId) -> None:
@@ -126,7 +134,9 @@ async def save(transfers: Transfers, person_id: PersonId, transfer_id: TransferI
     receipts.check_offered(receipt)
     receipt = await receipts.change(transfers, involved.transfer, receipt, receipts.opened(transfers.now()))
     opened = Involved(transfer=involved.transfer, person_id=person_id, receipt=receipt)
-    return await _take(transfers, opened, receipt, await history.files_of(transfers, involved.transfer), folder_id)
+    saved = await _take(transfers, opened, receipt, await history.files_of(transfers, involved.transfer), folder_id)
+    await _note_contact(transfers, opened, known=True)
+    return saved
 
 
 async def land(transfers: Transfers, transfer: TransferRow, receipt: ReceiptRow, files: Sequence[TransferFile]) -> None:

@@ -24,6 +24,7 @@ from satchel.features.transfers.model import (
 from satchel.features.transfers.needs import Audience, Known
 from satchel.features.transfers.records import TRANSFER, TransferRow, as_person, as_room
 from satchel.features.transfers.service import history, receipts, transfer_contents
+from satchel.features.transfers.service.consent import Consent, consent_of
 from satchel.features.transfers.service.context import Transfers
 from satchel.features.transfers.service.history import Involved
 from satchel.features.transfers.service.idempotency import SenderKey, sender_key
@@ -75,6 +76,13 @@ async def send(transfers: Transfers, sender_id: PersonId, order: Order, *, is_me
     return await _write_once(transfers, parcel, key)
 
 
+async def _is_hidden(transfers: Transfers, sender: Party, receiver: Party | None) -> bool:
+    """Whether one person in a room has blocked the other. Guests have nobody blocked, and are blocked by nobody."""
+    if receiver is None or sender.kind != "member" or receiver.kind != "member":
+        return False
+    return await transfers.contacts.manner(receiver.person_id, sender.person_id) == "hides"
+
+
 def _key(transfers: Transfers, sender_id: PersonId, order: Order) -> SenderKey | None:
     if order.idempotency_key is None:
         return None
@@ -114,7 +122,14 @@ async def resend(
         receivers = [] if room is None else _others(room, person_id)
     else:
         receivers = [await _same_receiver(transfers, old, room)]
+    if old.room_id:
+        hidden = await _is_hidden(transfers, old.sent_by, None if old.is_to_room else receivers[0])
+        consent = Consent(asks_first=hidden, hidden=hidden)
+    else:
+        consent = await consent_of(transfers, old.receiver_id, person_id, sum(file.size_bytes for file in files))
     parcel = Parcel(
+        asks_first=consent.asks_first,
+        hidden=consent.hidden,
         sender=old.sent_by,
         receiver=old.receiver,
         receiver_name=old.receiver_name,
@@ -168,7 +183,10 @@ async def check_receiver(transfers: Transfers, sender_id: PersonId, email: str) 
 async def _from_shelf(transfers: Transfers, sender_id: PersonId, order: Order, email: str) -> Parcel:
     sender, receiver = await check_receiver(transfers, sender_id, email)
     files = await transfers.shelf.gather(sender_id, order.files, MAX_FILES)
+    consent = await consent_of(transfers, receiver.person_id, sender_id, sum(file.size_bytes for file in files))
     return Parcel(
+        asks_first=consent.asks_first,
+        hidden=consent.hidden,
         sender=_party(sender),
         receiver=as_person(receiver.person_id),
         receiver_name=receiver.name,
@@ -191,7 +209,10 @@ async def _from_room(transfers: Transfers, sender_id: PersonId, order: Order, to
         receiver, name, receivers = as_room(to.room_id), room.name, _others(room, sender_id)
     lent = await transfers.rooms.lend(to.room_id, sender_id, list(dict.fromkeys(order.files)))
     _check_privacy(lent, only, is_answer=order.answers is not None)
+    hidden = await _is_hidden(transfers, sender, only)
     return Parcel(
+        asks_first=hidden,
+        hidden=hidden,
         sender=sender,
         receiver=receiver,
         receiver_name=name,

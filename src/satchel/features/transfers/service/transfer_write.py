@@ -14,6 +14,7 @@ from satchel.features.transfers.records import (
     FILES,
     FILES_PER_ROW,
     FILES_SHOWN,
+    HIDDEN,
     KEY,
     NAMES_SHOWN,
     POINTER,
@@ -44,6 +45,9 @@ from satchel.kernel.ids import new_id
 from satchel.stores.patterns.optimistic_update import NEW
 from satchel.stores.ports.table import Item, Key, TransactionCancelled
 
+# By which a receiver finds a transfer, or does not.
+_POINTERS = (POINTER, RECEIVED, WAITING, HIDDEN)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parcel:
@@ -56,6 +60,8 @@ class Parcel:
     files: Sequence[TransferFile]
     room_id: RoomId = NOWHERE
     note: str = ""
+    asks_first: bool = False
+    hidden: bool = False
     wants_answers: bool = False
     answers: str = ""
     answers_folder: str = ""
@@ -105,7 +111,9 @@ async def take_away(transfers: Transfers, posting: PostingRow) -> None:
     keys += [shape.key(person_id=sender_id, transfer_id=transfer_id) for shape in (POINTER, SENT)]
     for person_id in posting.receiver_ids:
         keys.append(RECEIPT.key(person_id=person_id, transfer_id=transfer_id))
-        keys += [shape.key(person_id=person_id, transfer_id=transfer_id) for shape in (POINTER, RECEIVED, WAITING)]
+        keys += [
+            shape.key(person_id=person_id, transfer_id=transfer_id) for shape in (POINTER, RECEIVED, WAITING, HIDDEN)
+        ]
     await transfers.tables.write_many(TRANSFER.table, delete=keys)
     await transfers.tables.delete(POSTING.table, POSTING.key(transfer_id=transfer_id))
 
@@ -121,10 +129,14 @@ async def bring(
     """Deliver a written transfer. Idempotent."""
     if transfer.room_id:
         await transfers.rooms.mark_handed(transfer.room_id, [file.file_id for file in files], transfer.transfer_id)
-    if transfer.shelf_folder:
+    else:
+        # Who is sent something may send something back.
+        await transfers.contacts.note(transfer.sent_by.person_id, transfer.receiver_id, known=True)
+    if transfer.shelf_folder and not transfer.asks_first:
         for receipt in receipts:
             await land(transfers, transfer, receipt, files)
-    await tell_offered(transfers, [receipt.person_id for receipt in receipts], transfer.transfer_id)
+    if not transfer.hidden:
+        await tell_offered(transfers, [receipt.person_id for receipt in receipts], transfer.transfer_id)
     await tell_changed(transfers, [transfer.sent_by.person_id], transfer.transfer_id)
     if transfer.answers:
         await _note_answer(transfers, transfer)
@@ -163,6 +175,8 @@ def _transfer(transfers: Transfers, transfer_id: TransferId, parcel: Parcel) -> 
         first_files=list(parcel.files[:FILES_SHOWN]),
         room_id=parcel.room_id,
         note=parcel.note,
+        asks_first=parcel.asks_first,
+        hidden=parcel.hidden,
         wants_answers=parcel.wants_answers,
         answers=parcel.answers,
         answers_folder=parcel.answers_folder,
@@ -178,11 +192,13 @@ def _around(transfer: TransferRow, parcel: Parcel, receipts: Sequence[ReceiptRow
         direction="sent",
         timestamp=transfer.timestamp,
     )
+    # Who has blocked the sender finds nothing, and the sender sees an offer that is not answered.
+    found_by = (HIDDEN,) if parcel.hidden else (POINTER, RECEIVED, WAITING)
     received = [pointer_to(transfer, receiver) for receiver in parcel.receivers]
     return [
         *map(FILES.item, rows_of_files(transfer.transfer_id, parcel.files)),
         *map(RECEIPT.item, receipts),
         POINTER.item(sent),
         SENT.item(sent),
-        *(shape.item(pointer) for pointer in received for shape in (POINTER, RECEIVED, WAITING)),
+        *(shape.item(pointer) for pointer in received for shape in found_by),
     ]
