@@ -41,6 +41,7 @@ from satchel.edge.uploads.body_buffers import BUFFERS, Buffers
 from satchel.edge.uploads.context import LASTS_AT_MOST, Uploads
 from satchel.edge.uploads.routes import routes as upload_routes
 from satchel.edge.uploads.upload_create import sweep_expired_uploads
+from satchel.edge.uploads.upload_erase import UploadHoldings
 from satchel.kernel.clock import Clock, system_clock
 from satchel.kernel.errors import Unavailable
 from satchel.media.picture_maker import PictureMaker
@@ -107,6 +108,7 @@ async def application(
         )
         slices = open_slices(platform)
         uploads = _uploads(platform, slices)
+        platform.holdings.append(UploadHoldings(uploads))
         metrics = Metrics()
         live = _live(platform, slices)
         _collect(metrics, slices, live)

@@ -17,6 +17,7 @@ from satchel.edge.live.live_sockets import LiveSockets
 from satchel.edge.live.presence import Attendance
 from satchel.edge.uploads.destinations import Destination
 from satchel.kernel.clock import Clock
+from satchel.kernel.departure import Holdings
 from satchel.kernel.events import Event, Events
 from satchel.kernel.linked import ThingKind, Things
 from satchel.kernel.searched import Searchable
@@ -47,6 +48,8 @@ class Platform:
     housekeeper: Housekeeper
     pictures: Pictures
     events: Events = field(default_factory=Events)
+    # What each slice holds of people, in the order in which it is deleted with an account.
+    holdings: list[Holdings] = field(default_factory=list[Holdings])
 
     @property
     def presence(self) -> Presence:
@@ -98,6 +101,8 @@ class Slice(Generic[P, Context]):
     # Where uploads of one kind go, and what links of one kind lead to.
     uploads: Mapping[str, Callable[[Context], Destination]] = field(default_factory=dict[str, Any])
     things: Mapping[ThingKind, Callable[[Context], Things]] = field(default_factory=dict[ThingKind, Any])
+    # What it holds of a person, to be deleted with their account.
+    holdings: Callable[[Context], Holdings] | None = None
     # What people find of it by the search over everything.
     search: Callable[[Context], Searchable] | None = None
     # What pages of the app say of themselves to programs that do not run them, by the first folder of their path.
@@ -119,6 +124,8 @@ class Slice(Generic[P, Context]):
         context = self.make(platform, *args, **needs)
         for kind, hear in self.hears.items():
             platform.events.on(kind, partial(hear, context))
+        if self.holdings:
+            platform.holdings.append(self.holdings(context))
         return OpenSlice(self, context)
 
 

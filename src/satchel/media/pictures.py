@@ -17,9 +17,9 @@ from satchel.kernel.clock import Clock
 from satchel.kernel.errors import NotFound, SatchelError
 from satchel.media.picture_kinds import may_have_picture
 from satchel.media.picture_queue import PictureJob, PictureQueue, channel_of
-from satchel.media.records import PICTURE, SIZES, VERSION, PictureRow, Size, picture_key
+from satchel.media.records import PICTURE, SIZES, VERSION, PictureRow, Size, picture_key, source_of
 from satchel.stores.ports.ephemeral import Ephemeral, SubscriptionLost
-from satchel.stores.ports.objects import Objects
+from satchel.stores.ports.objects import MAX_LIST, Objects
 from satchel.stores.ports.table import Tables
 
 # How long a request waits for a picture that is not made yet. A browser opens few connections, so not for long.
@@ -134,6 +134,13 @@ class Pictures:
         await self.tables.write_many(PICTURE.table, delete=[PICTURE.key(source=row.source) for row in rows])
         made = [picture_key(row.source, size, row.version) for row in rows if row.state == "ready" for size in SIZES]
         await self.objects.delete(*made)
+
+    async def delete_below(self, prefix: str) -> None:
+        """Delete every object below a prefix, and the pictures that were made of them."""
+        while (listed := await self.objects.list(prefix, limit=MAX_LIST)).objects:
+            keys = [info.key for info in listed.objects]
+            await self.delete([key for key in keys if source_of(key) is None])
+            await self.objects.delete(*keys)
 
     async def _wait_for(self, source: Source) -> PictureRow | None:
         with suppress(TimeoutError, SubscriptionLost):

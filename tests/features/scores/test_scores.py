@@ -12,7 +12,10 @@ from tests.features.scores.given import (
     all_keys,
     changed,
     created,
+    layered,
+    marked,
     paged,
+    pen,
     read,
     sent,
     slug,
@@ -149,7 +152,11 @@ async def test_an_item_is_deleted_when_nothing_shows_it_and_its_bytes_go(satchel
 
 async def test_a_deleted_score_leaves_nothing(satchel: Satchel, ann: Caller) -> None:
     score = await with_pages(ann, 2)
-    assert (await ann("DELETE", f"/scores/{score['score_id']}")).status_code == 204
+    path = f"/scores/{score['score_id']}"
+    await marked(ann, score, await layered(ann, score), add=[pen(score)] * 3)
+    assert (await ann("POST", f"{path}/snapshots", json={"name": "Concert"})).status_code == 201
+    assert any(sort.endswith(":a:000") for _, sort in await all_keys(satchel, ann))
+    assert (await ann("DELETE", path)).status_code == 204
     assert [sort for _, sort in await all_keys(satchel, ann)] == ["summary", "summary"]
     assert (await satchel.stores.objects.list("score/")).objects == []
     usage = (await ann("GET", "/scores")).json()["usage"]

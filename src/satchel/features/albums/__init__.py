@@ -31,6 +31,7 @@ from satchel.features.albums.routes import photo_contents, routes
 from satchel.features.albums.routes import photos as photo_routes
 from satchel.features.albums.routes.photo_uploads import PhotosDestination
 from satchel.features.albums.service.act_recovery import sweep_acts
+from satchel.features.albums.service.album_erase import AlbumHoldings
 from satchel.features.albums.service.album_share import leave
 from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.media_bin import sweep_bins
@@ -98,6 +99,7 @@ ALBUMS = Slice(
     limits=LIMITS,
     uploads={"photos": PhotosDestination},
     things={"album": _linked},
+    holdings=AlbumHoldings,
     search=AlbumSearch,
     pictured={OBJECTS_PREFIX: note_picture},
     live_events=LIVE_EVENTS,

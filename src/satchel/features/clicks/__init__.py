@@ -19,7 +19,7 @@ from satchel.features.clicks.limits import LIMITS, ClickLimits, PageLimits
 from satchel.features.clicks.needs import Targets
 from satchel.features.clicks.records import EPHEMERAL_KEYS, SHAPES
 from satchel.features.clicks.routes import routes
-from satchel.features.clicks.service.click_erase import erase_old_clicks
+from satchel.features.clicks.service.click_erase import ClickHoldings, erase_old_clicks
 from satchel.features.clicks.service.click_record import create_total, recorder_for
 from satchel.features.clicks.service.context import Clicks
 from satchel.features.clicks.service.unique_people import Visitors
@@ -81,6 +81,7 @@ CLICKS = Slice(
     limits=LIMITS,
     live_events=LIVE_EVENTS,
     hears={Counted: _count},
+    holdings=ClickHoldings,
     chores={"old clicks": erase_old_clicks, "interrupted lists": _finish_lists},
     running=_running,
 )

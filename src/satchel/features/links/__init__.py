@@ -22,6 +22,7 @@ from satchel.features.links.routes.link_summary import summary_of_link
 from satchel.features.links.service.context import Links
 from satchel.features.links.service.download_endings import settle_endings
 from satchel.features.links.service.link_change import forget_revoked
+from satchel.features.links.service.link_erase import LinkHoldings
 from satchel.kernel.errors import Unavailable
 from satchel.kernel.linked import ThingKind, ThingLinked, Things
 
@@ -78,6 +79,7 @@ LINKS = Slice(
     limits=LIMITS,
     states=(ThingLinked,),
     uploads={"link": LinkDestination},
+    holdings=LinkHoldings,
     search=LinkSearch,
     summaries={"l": summary_of_link},
     chores={"revoked links": forget_revoked, "interrupted downloads": settle_endings},

@@ -22,6 +22,7 @@ from satchel.features.rooms.records import EPHEMERAL_KEYS
 from satchel.features.rooms.routes import RoomDestination, routes
 from satchel.features.rooms.service.context import Rooms
 from satchel.features.rooms.service.room_close import keep_rooms
+from satchel.features.rooms.service.room_erase import RoomHoldings
 from satchel.features.rooms.service.room_garbage import sweep_room_bytes
 from satchel.features.rooms.service.room_open import lock_rooms_of
 from satchel.features.rooms.service.room_presence import RoomAttendance
@@ -72,6 +73,7 @@ ROOMS = Slice(
     hears={PersonSuspended: lock_rooms_of},
     uploads={"room": RoomDestination},
     things={"room": LinkedRooms},
+    holdings=RoomHoldings,
     search=RoomSearch,
     summaries={"join": lambda _: _summarize},
     attendance=RoomAttendance,

@@ -32,6 +32,7 @@ from satchel.features.scores.routes.score_uploads import ScoresDestination
 from satchel.features.scores.routes.views import visitor_score_view
 from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.page_import import IMPORTS_EVERY, run_imports
+from satchel.features.scores.service.score_erase import ScoreHoldings
 from satchel.features.scores.service.score_find import Viewer
 from satchel.features.scores.service.score_garbage import sweep_scores
 from satchel.features.scores.service.score_share import leave_score
@@ -99,6 +100,7 @@ SCORES = Slice(
     hears={GrantRefused: _leave},
     uploads={"score": ScoresDestination},
     things={"score": _linked},
+    holdings=ScoreHoldings,
     search=ScoreSearch,
     repeated=[Repeated("pages of scores", IMPORTS_EVERY, run_imports, by_worker=True)],
     running=_running,

@@ -20,6 +20,7 @@ from satchel.features.shelf.service.context import Shelf
 from satchel.features.shelf.service.files import find_file, note_opening
 from satchel.features.shelf.service.purge import sweep_due
 from satchel.features.shelf.service.selections import note_selection_link
+from satchel.features.shelf.service.shelf_erase import ShelfHoldings
 from satchel.features.shelf.service.shelf_garbage import sweep_shelves
 from satchel.kernel.handed_file import HandedFileOpened, ShelfFolderUsed
 from satchel.kernel.linked import ThingLinked
@@ -63,6 +64,7 @@ SHELF = Slice(
     states=(HandedFileOpened, ShelfFolderUsed),
     hears={ThingLinked: _note_link},
     uploads={"shelf": ShelfDestination},
+    holdings=ShelfHoldings,
     search=ShelfSearch,
     things={"file": LinkedShelfFiles, "folder": LinkedFolders, "selection": LinkedSelections, "request": AskingFolders},
     chores={"binned and expired files": sweep_due, "orphaned shelf bytes": sweep_shelves},

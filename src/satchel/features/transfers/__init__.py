@@ -24,6 +24,7 @@ from satchel.features.transfers.needs import Contacts, Counter, People, Rooms, S
 from satchel.features.transfers.records import EPHEMERAL_KEYS, SHAPES
 from satchel.features.transfers.routes import routes
 from satchel.features.transfers.service.context import Transfers
+from satchel.features.transfers.service.transfer_erase import TransferHoldings
 from satchel.features.transfers.service.transfer_receive import note_folder, note_opening
 from satchel.features.transfers.service.transfer_recovery import sweep_unfinished
 from satchel.kernel.handed_file import HandedFileOpened, ShelfFolderUsed
@@ -70,6 +71,7 @@ TRANSFERS = Slice(
     records=SHAPES,
     ephemeral_keys=EPHEMERAL_KEYS,
     limits=LIMITS,
+    holdings=TransferHoldings,
     live_events=events.LIVE_EVENTS,
     hears={HandedFileOpened: _note_opening, ShelfFolderUsed: _note_folder},
     chores={"interrupted transfers": sweep_unfinished},

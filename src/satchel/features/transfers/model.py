@@ -17,7 +17,8 @@ RoomId = NewType("RoomId", str)
 # Instead of a room id, for files that are in no room.
 NOWHERE = RoomId("")
 
-PersonKind = Literal["member", "guest"]
+# "deleted": somebody whose account is gone.
+PersonKind = Literal["member", "guest", "deleted"]
 Direction = Literal["sent", "received"]
 State = Literal["offered", "shelved", "opened", "downloaded", "verified", "declined", "withdrawn"]
 

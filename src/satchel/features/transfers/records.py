@@ -52,6 +52,8 @@ class TransferRow(Record, frozen=True, kw_only=True):
     sender_name: str = attribute("senderName")
     sender_kind: PersonKind = attribute("senderKind", default="member")
     receiver_name: str = attribute("receiverName")
+    # Whether the account of the one receiver is gone.
+    receiver_deleted: bool = attribute("receiverDeleted", default=False)
     room_id: RoomId = attribute("roomId", default=NOWHERE)
     note: str = ""
     # Of what goes by e-mail: it waits for the receiver's consent; or it is never shown to them.

@@ -4,6 +4,7 @@ The sums stay as they were counted. Days that miss clicks are noted before any a
 again would give less.
 """
 
+from dataclasses import dataclass
 from datetime import date
 
 import msgspec
@@ -12,21 +13,28 @@ from satchel.features.clicks.model import Period, PeriodGone, check_id
 from satchel.features.clicks.records import (
     CLICK,
     COMPLETE_SINCE,
+    COUNT,
     DAY_STAT,
     ERASED_FROM,
     IDEMPOTENCY,
+    LAST,
     MARKER,
     CompleteSinceRow,
     ErasedFromRow,
 )
 from satchel.features.clicks.service.click_list import DAY_SECONDS, day_starts, read_clicks
 from satchel.features.clicks.service.context import ClickLog, Clicks
+from satchel.features.clicks.service.counts import counter_scope, link_scope, owner_scope, thing_scope
+from satchel.features.clicks.service.page_counters import delete_counter, list_counters
 from satchel.kernel.clock import from_iso, iso
+from satchel.kernel.departure import Leaver, Tally
+from satchel.stores.patterns.partition_delete import delete_records
 from satchel.stores.ports.table import MAX_PAGE_ITEMS, Range
 from satchel.tables import COUNTS
 
 # Few enough that other writes need not wait long.
 _AT_ONCE = 500
+_MOST_LINKS = 100_000
 
 
 async def erase_person(clicks: Clicks, user_id: str) -> int:
@@ -47,6 +55,33 @@ async def erase_person(clicks: Clicks, user_id: str) -> int:
         while page := (await clicks.tables.query(COUNTS, partition, limit=_AT_ONCE)).items:
             await clicks.recorder.delete_markers([COUNTS.key_of(item) for item in page])
     return erased
+
+
+@dataclass(frozen=True, slots=True)
+class ClickHoldings:
+    """What people have clicked on, their counters, and the figures of their links, things and counters."""
+
+    clicks: Clicks
+
+    async def count(self, leaver: Leaver) -> Tally:
+        """Nobody misses them."""
+        del leaver
+        return Tally()
+
+    async def delete(self, leaver: Leaver) -> None:
+        await erase_person(self.clicks, leaver.user_id)
+        titles = await self.clicks.targets.titles(leaver.user_id, _MOST_LINKS)
+        scopes = {owner_scope(leaver.user_id)}
+        for each in titles:
+            scopes |= {link_scope(each.link_id), thing_scope(leaver.user_id, each.thing)}
+        counters = [each.counter.counter_id for each in await list_counters(self.clicks, leaver.user_id)]
+        for counter_id in counters:
+            # First, so that nothing more is counted.
+            await delete_counter(self.clicks, leaver.user_id, counter_id)
+            scopes.add(counter_scope(counter_id))
+        for scope in sorted(scopes):
+            for shape in (COUNT, LAST):
+                await delete_records(self.clicks.tables, shape, scope=scope)
 
 
 async def erase_old_clicks(clicks: ClickLog) -> int:

@@ -144,21 +144,21 @@ async def forget_revoked(links: Links) -> int:
     page = await links.tables.query(ENDED.table, ENDED_SORT, Range(high=links.now()), index=ENDED_INDEX)
     for item in await links.tables.get_many(ENDED.table, [ENDED.table.key_of(item) for item in page.items]):
         if item is not None:
-            await _forget(links, ENDED.read(item))
+            await forget_link(links, ENDED.read(item).token)
     return len(page.items)
 
 
-async def _forget(links: Links, ended: EndedRow) -> None:
+async def forget_link(links: Links, token: Token) -> None:
     """Delete a link. Its due row is deleted with the link itself, after everything that only the link leads to."""
-    own = LINK.key(token=ended.token)
+    own = LINK.key(token=token)
     while True:
         page = await links.tables.query(LINK.table, own["PK"])
         keys = [key for item in page.items if (key := LINK.table.key_of(item)) != own]
         if not keys:
             break
         await links.tables.write_many(LINK.table, delete=keys)
-    writes: list[Write] = [ENDED.delete(token=ended.token), LINK.delete(token=ended.token)]
-    link = await LINK.get(links.tables, token=ended.token)
+    writes: list[Write] = [ENDED.delete(token=token), LINK.delete(token=token)]
+    link = await LINK.get(links.tables, token=token)
     if link is not None:
         if link.alias:
             writes.append(ALIAS.delete(alias=link.alias))

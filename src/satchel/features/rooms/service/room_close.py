@@ -36,7 +36,6 @@ from satchel.features.rooms.service.context import Rooms, find_owned, state_of
 from satchel.features.rooms.service.membership import TOGETHER, clear_current, tell_people
 from satchel.features.rooms.service.room_code import LETTERS_REST
 from satchel.kernel.clock import from_iso, iso
-from satchel.media.records import source_of
 from satchel.stores.ports.ephemeral import Delete, Get, HashAll, HashDelete, HashPut, Put, SetAll, SetRemove
 
 LOOK_AGAIN_AFTER = timedelta(hours=1)
@@ -44,6 +43,11 @@ LOOK_AGAIN_AFTER = timedelta(hours=1)
 
 async def close_room(rooms: Rooms, room_id: RoomId, person_id: PersonId) -> None:
     await find_owned(rooms, room_id, person_id)
+    await close_at_once(rooms, room_id)
+
+
+async def close_at_once(rooms: Rooms, room_id: RoomId) -> None:
+    """Close a room without asking whose it is. Doing it again changes nothing."""
     await _mark_closed(rooms, room_id, "closed")
     await _tend(rooms, room_id)
 
@@ -77,7 +81,7 @@ async def _tend(rooms: Rooms, room_id: RoomId) -> None:
         await _rest_letters(rooms, room)
     await _clear_people(rooms, room_id, room.ending if room else "closed")
     await _clear_files(rooms, room_id)
-    await _clear_bytes(rooms, room_id)
+    await rooms.pictures.delete_below(f"{OBJECTS_PREFIX}{room_id}/")
     await _put_to_rest(rooms, room_id, room)
 
 
@@ -123,12 +127,6 @@ async def _clear_files(rooms: Rooms, room_id: RoomId) -> None:
         await rooms.ephemeral.together(*map(Delete, keys[start : start + TOGETHER]))
     rest = (FILES, NAMES, REFS, FILE_JOURNAL, SHARES)
     await rooms.ephemeral.together(*(Delete(key(room_id=room_id)) for key in rest))
-
-
-async def _clear_bytes(rooms: Rooms, room_id: RoomId) -> None:
-    while (listed := await rooms.objects.list(f"{OBJECTS_PREFIX}{room_id}/")).objects:
-        await rooms.pictures.delete([info.key for info in listed.objects if source_of(info.key) is None])
-        await rooms.objects.delete(*(info.key for info in listed.objects))
 
 
 async def _read(rooms: Rooms, room_id: RoomId) -> RoomRow | None:

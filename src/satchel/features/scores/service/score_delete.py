@@ -12,21 +12,18 @@ from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.page_set import read_items, still_there
 from satchel.features.scores.service.score_find import Found, Viewer, find_score
 from satchel.features.scores.service.score_presence import tell_onlookers
-from satchel.media.records import source_of
 from satchel.stores.patterns.optimistic_update import optimistic_update
+from satchel.stores.patterns.partition_delete import delete_partition
 from satchel.stores.ports.expressions import add, assign
-from satchel.stores.ports.objects import MAX_LIST
-from satchel.stores.ports.table import Delete, StartsWith, Write
-
-_PAGE = 1000
+from satchel.stores.ports.table import Delete, Write
 
 
 async def delete_score(scores: Scores, viewer: Viewer, public: str) -> Found:
     """The score as it was."""
     found = await _take_away(scores, viewer, public)
     await forget_rows(scores, found.owner, found.score_id)
-    await forget_bytes(scores, found.owner, found.score_id)
-    await tell_onlookers(scores, found, ScoreDeletedEvent(score_id=public))
+    await scores.pictures.delete_below(score_prefix(found.owner, found.score_id))
+    await tell_onlookers(scores, found, ScoreDeletedEvent(score_id=public), visitors="all")
     return found
 
 
@@ -57,19 +54,4 @@ async def _take_away(scores: Scores, viewer: Viewer, public: str) -> Found:
 async def forget_rows(scores: Scores, owner: OwnerId, score_id: ScoreId) -> None:
     """Everything at keys that begin with the id of a score that is gone."""
     partition = SCORE.keys["o"].render({"owner": owner})
-    while True:
-        page = await scores.tables.query(SCORE.table, partition, StartsWith(f"{score_id}:"), limit=_PAGE)
-        if not page.items:
-            return
-        await scores.tables.write_many(SCORE.table, delete=[SCORE.table.key_of(item) for item in page.items])
-
-
-async def forget_bytes(scores: Scores, owner: OwnerId, score_id: ScoreId) -> None:
-    prefix = score_prefix(owner, score_id)
-    while True:
-        listed = await scores.objects.list(prefix, limit=MAX_LIST)
-        if not listed.objects:
-            return
-        keys = [info.key for info in listed.objects]
-        await scores.pictures.delete([key for key in keys if source_of(key) is None])
-        await scores.objects.delete(*keys)
+    await delete_partition(scores.tables, SCORE.table, partition, f"{score_id}:")

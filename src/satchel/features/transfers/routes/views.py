@@ -20,9 +20,9 @@ class SenderView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReceiverView(msgspec.Struct, frozen=True, kw_only=True):
-    """The receiver of a transfer: a person, or everybody in a room."""
+    """The receiver of a transfer: a person, everybody in a room, or somebody whose account was deleted."""
 
-    kind: Literal["person", "room"]
+    kind: Literal["person", "room", "deleted"]
     id: str
     name: str
 
@@ -54,6 +54,7 @@ class ReceiptView(msgspec.Struct, frozen=True, kw_only=True):
 
     person_id: str
     name: str
+    kind: PersonKind
     state: State
     offered_at: str
     shelved_at: str | None
@@ -155,7 +156,7 @@ def transfer_view(
         direction=involved.direction,
         sender=SenderView(person_id=sender.person_id, name=sender.name, kind=sender.kind),
         receiver=ReceiverView(
-            kind="room" if transfer.is_to_room else "person",
+            kind="room" if transfer.is_to_room else "deleted" if transfer.receiver_deleted else "person",
             id=transfer.receiver_id,
             name=transfer.receiver_name,
         ),
@@ -202,6 +203,7 @@ def _receipt_view(receipt: ReceiptRow) -> ReceiptView:
     return ReceiptView(
         person_id=receipt.person_id,
         name=receipt.name,
+        kind=receipt.kind,
         state=receipt.state,
         offered_at=receipt.offered_at,
         shelved_at=receipt.saved_at or None,
