@@ -31,6 +31,8 @@ CLOCK = {"album_id": "x", "make": "Canon", "model": "R5", "shift_seconds": 60}
 ACCESS: dict[tuple[str, str], tuple[set[str], dict[str, Any]]] = {
     ("POST", "/accounts"): (EVERYBODY | {FORMER}, {"json": {"email": "bad", "name": "n", "password": "12345678"}}),
     ("GET", "/accounts/me"): (MEMBERS, {}),
+    ("GET", "/accounts/me/deletion"): (MEMBERS, {}),
+    ("POST", "/accounts/me/deletion"): (MEMBERS, {"json": {}}),
     ("PATCH", "/accounts/me"): (MEMBERS, {"json": {"name": "New"}}),
     ("PUT", "/accounts/me/password"): (MEMBERS, {"json": {"current": "correct horse battery", "new": "p"}}),
     ("GET", "/whoami"): (EVERYBODY, {}),
@@ -289,6 +291,8 @@ ACCESS: dict[tuple[str, str], tuple[set[str], dict[str, Any]]] = {
     ("GET", "/people"): ({ADMIN}, {}),
     ("PATCH", "/people/{user_id}"): ({ADMIN}, {"json": {}}),
     ("POST", "/people/{user_id}/password-reset"): ({ADMIN}, {}),
+    ("GET", "/people/{user_id}/deletion"): ({ADMIN}, {}),
+    ("POST", "/people/{user_id}/deletion"): ({ADMIN}, {"json": {}}),
     ("POST", "/password-resets"): (EVERYBODY | {FORMER}, {"json": {"token": "x", "password": "12345678"}}),
     ("GET", "/storage"): ({ADMIN}, {}),
     ("GET", "/administration/housekeeping"): ({ADMIN}, {}),

@@ -231,3 +231,30 @@ def test_small_files_are_kept_together_on_dynamodb(tmp_path: Path, moto_endpoint
         fetched = {file["name"]: ann.ask("GET", f"/shelf/files/{file['id']}/content").content for file in files}
         assert fetched == contents
         assert ann.ask("GET", "/shelf/usage").json()["files"] == 50
+
+
+def test_a_deleted_account_is_gone_at_every_server(pair: tuple[Person, Person]) -> None:
+    """What others received stays theirs, and the address is free again."""
+    _, bob = pair
+    carl = Person(pair[0].server, "carl")
+    file_id = carl.upload(b"from carl", destination="shelf", filename="carl.txt")
+    carl.upload(photo(), destination="photos", filename="carl.jpg")
+    carl.ask("POST", "/rooms", json={"name": "His"})
+    carl.ask("POST", "/scores", json={"title": "His", "description": "Slow"})
+    token = carl.ask("POST", "/links", json={"thing": {"kind": "file", "id": file_id}}).json()["address"][-22:]
+    sent = carl.ask("POST", "/transfers", json={"to": {"kind": "email", "email": bob.email}, "files": [file_id]}).json()
+    said = carl.ask("GET", "/accounts/me/deletion").json()
+    assert [said[kind] for kind in ("files", "photos", "scores", "links", "rooms", "transfers")] == [1] * 6
+    assert carl.ask("POST", "/accounts/me/deletion", json={"password": PASSWORD}).json()["finished"]
+
+    there = bob.server.client
+    assert there.get("/api/v1/accounts/me", headers=carl.headers).status_code == 401
+    refused = there.post("/api/v1/sessions", json={"email": carl.email, "password": PASSWORD})
+    assert refused.json()["type"].endswith("#wrong-credentials")
+    assert there.get(f"/api/v1/open/{token}").status_code == 404
+    got = bob.ask("GET", f"/transfers/{sent['transfer_id']}").json()
+    assert got["sender"]["name"] == "a deleted person"
+    assert bob.ask("GET", f"/transfers/{sent['transfer_id']}/files/0/content").content == b"from carl"
+    again = Person(bob.server, "carl")
+    assert again.person_id != carl.person_id
+    assert again.ask("GET", "/shelf/usage").json()["files"] == 0

@@ -24,6 +24,6 @@ class Counted(Event):
     key: str | None = None
 
 
-def counted_as(person_id: str, kind: Literal["member", "guest"]) -> str:
+def counted_as(person_id: str, kind: str) -> str:
     """The id under which a person is counted: a guest is never taken for a member."""
-    return person_id if kind == "member" else f"guest:{person_id}"
+    return f"guest:{person_id}" if kind == "guest" else person_id

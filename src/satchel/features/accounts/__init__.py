@@ -7,6 +7,9 @@ One request, `DELETE /sessions/{session_id}`: `routes/sessions.py` calls `end_se
 revokes the access token first, then deletes session and refresh token in one transaction.
 """
 
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
 from satchel.declaration import Platform, RouteNeeds, Slice
 from satchel.edge.api.endpoints import Router
 from satchel.edge.api.identity import Identity, Token
@@ -16,6 +19,7 @@ from satchel.features.accounts.limits import LIMITS, AccountLimits
 from satchel.features.accounts.needs import Usages
 from satchel.features.accounts.records import SHAPES
 from satchel.features.accounts.routes import routes
+from satchel.features.accounts.service.account_delete import stop_deletions, sweep_deleted_accounts
 from satchel.features.accounts.service.context import Accounts
 from satchel.features.accounts.service.invitations import sweep_expired_invitations
 from satchel.features.accounts.service.password_resets import sweep_expired_resets
@@ -54,11 +58,20 @@ def _make(platform: Platform, *, usages: Usages) -> Accounts:
         default_sign_up=platform.settings.sign_up,
         events=platform.events,
         is_public=bool(platform.settings.public_url),
+        holdings=platform.holdings,
     )
 
 
 def _routes(accounts: Accounts, _: RouteNeeds) -> list[Router]:
     return routes(accounts)
+
+
+@asynccontextmanager
+async def _running(accounts: Accounts) -> AsyncGenerator[None]:
+    try:
+        yield
+    finally:
+        await stop_deletions(accounts)
 
 
 ACCOUNTS = Slice(
@@ -71,8 +84,10 @@ ACCOUNTS = Slice(
     search=PeopleSearch,
     states=(PersonSuspended, GrantRefused),
     chores={
+        "deleted accounts": sweep_deleted_accounts,
         "expired sessions": sweep_expired_sessions,
         "expired invitations": sweep_expired_invitations,
         "expired password resets": sweep_expired_resets,
     },
+    running=_running,
 )

@@ -10,6 +10,7 @@ OWNER = "accounts"
 REFRESH_SORT = "#REFRESH_SPEC"
 INVITE_SORT = "#INVITE_SPEC"
 RESET_SORT = "#RESET_SPEC"
+DEPARTURE_SORT = "#DEPARTURE_SPEC"
 
 
 class UserRow(Record, frozen=True, kw_only=True):
@@ -113,6 +114,14 @@ class ContactRow(Record, frozen=True, kw_only=True):
     standing: Literal["known", "asks"]
 
 
+class DepartureRow(Record, frozen=True, kw_only=True):
+    """A person whose account is being deleted. At `due` another server may go on. No address: that is free again."""
+
+    user_id: UserId = attribute("UserId")
+    email: str = attribute("Email", default="")
+    due: str = attribute("AbsoluteExpiryTime")
+
+
 class ServerRow(Record, frozen=True, kw_only=True):
     """The server's own state, since its first person. `administrators` are those who are not suspended."""
 
@@ -192,6 +201,13 @@ CONTACT = Shape(
     owner=OWNER,
     about="Whom a person knows by what they sent or accepted, and who has to ask them",
 )
+DEPARTURE = Shape(
+    DepartureRow,
+    CATALOG,
+    {"PK": "DEPARTURE#{user_id}", "SK": DEPARTURE_SORT},
+    owner=OWNER,
+    about="Journal: an account that is being deleted; interrupted ones through RefreshTokenExpiration",
+)
 SERVER = Shape(
     ServerRow,
     USER_TRANSFERS,
@@ -199,4 +215,4 @@ SERVER = Shape(
     owner=OWNER,
     about="The server's own state: its first person, and who may sign up",
 )
-SHAPES = (USER, PERSON, IDENTITY, SCOPE, SESSION, REFRESH, INVITATION, RESET, BLOCK, CONTACT, SERVER)
+SHAPES = (USER, PERSON, IDENTITY, SCOPE, SESSION, REFRESH, INVITATION, RESET, BLOCK, CONTACT, DEPARTURE, SERVER)

@@ -1,6 +1,7 @@
 """Accounts over HTTP, one file per subject: what clients send and get, and which use case answers."""
 
 from satchel.edge.api.endpoints import Router
+from satchel.features.accounts.routes.account_delete import deletion_routes
 from satchel.features.accounts.routes.administration import administration_routes
 from satchel.features.accounts.routes.contacts import contact_routes
 from satchel.features.accounts.routes.directory import directory_routes
@@ -19,5 +20,6 @@ def routes(accounts: Accounts) -> list[Router]:
         scope_routes(accounts),
         administration_routes(accounts),
         directory_routes(accounts),
+        deletion_routes(accounts),
         contact_routes(accounts),
     ]

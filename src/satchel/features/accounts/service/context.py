@@ -1,5 +1,6 @@
 """What every use case of accounts needs, assembled once by the wiring."""
 
+import asyncio
 import hashlib
 import hmac
 from base64 import urlsafe_b64encode
@@ -12,6 +13,7 @@ from satchel.features.accounts.model import SignUpMode
 from satchel.features.accounts.needs import AccessTokens, Housekeeping, Storage
 from satchel.features.accounts.service.passwords import Passwords
 from satchel.kernel.clock import Clock, iso
+from satchel.kernel.departure import Holdings
 from satchel.kernel.events import Events
 from satchel.kernel.signature import Signer
 from satchel.stores.ports.table import Range, Tables
@@ -39,6 +41,10 @@ class Accounts:
     events: Events
     # Whether people reach this server at a public address, through a proxy.
     is_public: bool = False
+    # What slices hold of people. Those that open later add theirs.
+    holdings: Sequence[Holdings] = ()
+    # Deletions that go on after their request was answered.
+    deletions: set["asyncio.Task[bool]"] = field(default_factory=set["asyncio.Task[bool]"])
 
 
 async def sweep_expired(accounts: Accounts, sort: str) -> int:

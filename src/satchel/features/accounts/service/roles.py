@@ -66,7 +66,7 @@ async def _change(
 async def _write(accounts: Accounts, user: UserRow, was: Standing, will: Standing) -> None:
     writes = [_suspension(accounts, user, was, will), _right(accounts, user, was, will)]
     if was.administers != will.administers:
-        writes.append(_count(user.user_id, administers=will.administers))
+        writes.append(count_administrator(user.user_id, administers=will.administers))
     try:
         await accounts.tables.transact(writes)
     except TransactionCancelled as cancelled:
@@ -96,7 +96,7 @@ def _right(accounts: Accounts, user: UserRow, was: Standing, will: Standing) -> 
     return Delete(SCOPE.table, key, unchanged)
 
 
-def _count(user_id: UserId, *, administers: bool) -> Write:
+def count_administrator(user_id: UserId, *, administers: bool) -> Write:
     """Update the one set of administrators: of two people who demote each other, the second is refused."""
     person, all_of_them = frozenset({user_id}), attr("administrators")
     if administers:
