@@ -266,6 +266,24 @@ def test_who_leaves_is_gone_for_the_others(ann: Page, ben: Page) -> None:
     expect(people(ann)).to_have_count(1)
 
 
+def test_who_is_removed_comes_back_only_when_the_host_unlocks(ann: Page, ben: Page) -> None:
+    bring(ann, "a.txt", b"here")
+    link = copied(ann, "Copy link")
+    ben.goto(link)
+    expect(people(ann)).to_have_count(2)
+    ann.get_by_role("button", name=re.compile("^Remove ")).click()
+    ann.get_by_role("dialog").get_by_role("button", name="Remove", exact=True).click()
+    expect(ben.get_by_role("heading", level=1, name="You were removed from this session")).to_be_visible()
+    ben.goto(link)
+    expect(ben.get_by_text("The host lets nobody else join this session.")).to_be_visible()
+    expect(people(ann)).to_have_count(1)
+    ann.get_by_role("button", name="Let people join again").click()
+    expect(ann.get_by_role("button", name="Copy link")).to_be_visible()
+    ben.goto("/drop")
+    ben.goto(link)
+    expect(people(ann)).to_have_count(2)
+
+
 @pytest.fixture
 def elsewhere(chromium: Browser, server: ServerProcess) -> Generator[Page]:
     """A browser on another machine, for which the server is a plain http address and no loopback."""

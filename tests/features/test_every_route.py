@@ -268,6 +268,8 @@ ACCESS: dict[tuple[str, str], tuple[set[str], dict[str, Any]]] = {
     ("DELETE", "/drop/sessions/{session_id}/members/{member_id}"): (DROP, {}),
     ("PUT", "/drop/sessions/{session_id}/door"): (DROP, {}),
     ("DELETE", "/drop/sessions/{session_id}/door"): (DROP, {}),
+    ("PUT", "/drop/sessions/{session_id}/lock"): (DROP, {}),
+    ("DELETE", "/drop/sessions/{session_id}/lock"): (DROP, {}),
     ("POST", "/drop/sessions/{session_id}/knocks"): (DROP, {"json": {}}),
     ("POST", "/drop/sessions/{session_id}/knocks/{knock_id}/tag"): (DROP, {"json": {"tag": "t" * 86}}),
     ("POST", "/drop/sessions/{session_id}/knocks/{knock_id}/share"): (DROP, {"json": {"share": "k" * 43}}),

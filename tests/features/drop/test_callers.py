@@ -13,7 +13,9 @@ from tests.features.drop.given import (
     announced,
     asked,
     b64,
+    hearing,
     here,
+    join,
     joined,
     new_id,
     opened,
@@ -28,6 +30,8 @@ ROUTES: list[tuple[str, str, dict[str, Any]]] = [
     ("DELETE", "/members/{member}", {}),
     ("PUT", "/door", {}),
     ("DELETE", "/door", {}),
+    ("PUT", "/lock", {}),
+    ("DELETE", "/lock", {}),
     ("POST", "/knocks/{knock}/share", {"json": {"share": KEY}}),
     ("POST", "/knocks/{knock}/verdict", {"json": {"refused": "code-wrong"}}),
     ("POST", "/files", {"json": {"files": [{"file_id": new_id(), "sealed": sealed()}]}}),
@@ -119,6 +123,8 @@ async def test_those_who_are_in_it_do_what_is_theirs_to_do(satchel: Satchel, is_
     assert (await by("DELETE", f"/files/{own}")).status_code == 204
     # What is the host's alone.
     for method, path in (
+        ("PUT", "/lock"),
+        ("DELETE", "/lock"),
         ("DELETE", f"/files/{theirs}"),
         ("DELETE", f"/members/{other.member_id}"),
         ("DELETE", ""),
@@ -134,6 +140,27 @@ async def test_who_is_put_out_hears_it_and_can_come_in_again_with_the_link(satch
     assert (await host("DELETE", f"/members/{member.member_id}")).status_code == 204
     assert [each["member_id"] for each in (await host.look())["members"]] == [host.member_id]
     assert (await joined(satchel, host)).token
+
+
+async def test_into_a_locked_session_nobody_comes_and_nobody_has_to_go(satchel: Satchel) -> None:
+    host = await opened(satchel)
+    member, removed = await joined(satchel, host), await joined(satchel, host)
+    async with hearing(satchel, member) as heard:
+        assert (await host("PUT", "/lock")).status_code == 204
+        assert (await heard.until("drop.lock"))["is_locked"]
+    assert (await host("DELETE", f"/members/{removed.member_id}")).status_code == 204
+    again = await join(removed.caller, host.session_id, host.admission)
+    assert slug(again) == (409, "session-locked")
+    knocked = {"knock_id": new_id(), "suite": 1, "share": KEY}
+    answer = await removed.caller("POST", f"/drop/sessions/{host.session_id}/knocks", json=knocked)
+    assert slug(answer) == (409, "session-locked")
+    # Who does not know the secret does not hear of the lock.
+    assert slug(await join(removed.caller, host.session_id, bytes(32))) == (403, "admission-refused")
+    seen = await member.look()
+    assert (seen["is_locked"], len(seen["members"])) == (True, 2)
+    await host("DELETE", f"/members/{host.member_id}")
+    assert (await member("DELETE", "/lock")).status_code == 204
+    assert (await joined(satchel, member)).token
 
 
 async def test_when_the_host_leaves_the_longest_standing_member_who_is_here_is_host(satchel: Satchel) -> None:

@@ -16,6 +16,7 @@ from satchel.features.drop.service.drop_requests import acknowledge, ask, finish
 from satchel.features.drop.service.member_token import recognise
 from satchel.features.drop.service.session_join import join
 from satchel.features.drop.service.session_leave import leave
+from satchel.features.drop.service.session_lock import set_lock
 from satchel.features.drop.service.session_open import close_session
 from satchel.kernel.errors import SatchelError
 from satchel.stores.ports.ephemeral import Ephemeral
@@ -52,6 +53,7 @@ class Scene:
         self.host, self.guest = host, guest
         self.session_id = SessionId(host.session_id)
         self.member_id, self.file_id, self.request_id = MemberId(new_id()), FileId(new_id()), RequestId(new_id())
+        self.members_at_lock: set[str] = set()
         self.hosts_file, self.guests_file, self.asked = FileId(""), FileId(""), RequestId("")
 
     @property
@@ -122,7 +124,11 @@ async def has_everything(drop: Drop, scene: Scene) -> None:
     await finish(drop, guest, scene.asked, KEY)
 
 
-DEEDS = [comes_in, announces, is_the_door, asks_again, is_asked, says_yes, gets_on, has_everything]
+async def locks(drop: Drop, scene: Scene) -> None:
+    await set_lock(drop, await recognise(drop, scene.session_id, scene.host.token), is_locked=True)
+
+
+DEEDS = [comes_in, locks, announces, is_the_door, asks_again, is_asked, says_yes, gets_on, has_everything]
 Deed = Callable[[Drop, Scene], Awaitable[None]]
 
 
@@ -142,6 +148,22 @@ async def test_a_session_that_is_closed_meanwhile_leaves_nothing(embedded: Satch
         if not await done_with(scene, deed, number, scene.close):
             break
         assert await left_of(embedded, scene.ids) == [], number
+        number += 1
+    assert number > 2
+
+
+async def test_nobody_who_was_on_the_way_comes_in_after_the_lock(embedded: Satchel) -> None:
+    number = 1
+    while True:
+        scene = await a_scene(embedded)
+
+        async def lock(scene: Scene = scene) -> None:
+            assert (await scene.host("PUT", "/lock")).status_code == 204
+            scene.members_at_lock = {each["member_id"] for each in (await scene.host.look())["members"]}
+
+        if not await done_with(scene, comes_in, number, lock):
+            break
+        assert {each["member_id"] for each in (await scene.host.look())["members"]} == scene.members_at_lock, number
         number += 1
     assert number > 2
 

@@ -35,6 +35,12 @@ class DoorChanged(LiveEvent, tag="drop.door", frozen=True):
     door_id: str | None
 
 
+class LockChanged(LiveEvent, tag="drop.lock", frozen=True):
+    """From now on nobody else may join, or people may again."""
+
+    is_locked: bool
+
+
 class Requested(LiveEvent, tag="drop.request", frozen=True):
     """A file was requested, or a request was acknowledged."""
 
@@ -95,6 +101,7 @@ LIVE_EVENTS = (
     FilesAnnounced,
     FilesWithdrawn,
     DoorChanged,
+    LockChanged,
     Requested,
     RequestDeclined,
     RequestProgressed,

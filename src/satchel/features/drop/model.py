@@ -74,6 +74,13 @@ class SessionFull(Conflict):
     title = "This session is full"
 
 
+class SessionLocked(Conflict):
+    """The host lets nobody else join. Who is in the session stays."""
+
+    slug = "session-locked"
+    title = "Nobody else may join this session"
+
+
 class TooManySessions(Conflict):
     """One network has reached its limit of open sessions."""
 
@@ -223,12 +230,13 @@ class ReceiptView(msgspec.Struct, frozen=True, kw_only=True):
 
 class SessionView(msgspec.Struct, frozen=True, kw_only=True):
     """A session as its members see it. `door_id` is the member who shows the code, `receipts` are the latest for what
-    the caller has sent."""
+    the caller has sent. While it `is_locked`, nobody else may join."""
 
     session_id: str
     name: str
     host_id: str
     door_id: str | None
+    is_locked: bool
     created_at: str
     members: list[MemberView]
     files: list[FileView]

@@ -18,7 +18,7 @@ def _key(pattern: str, kind: EphemeralKind, about: str, *, durable: bool = True)
     return EphemeralKey(pattern, kind, owner="drop", about=about, durable=durable)
 
 
-SESSION = _key("session:{session_id}", "hash", "`name`; `code`: SHA-256 of the admission; host, door, times")
+SESSION = _key("session:{session_id}", "hash", "`name`; `code`: SHA-256 of the admission; host, door, times, lock")
 NAME = EphemeralKey(
     "session:{name}", "value", owner="drop", about="Name of a session → its id", durable=True, apart_from=(SESSION,)
 )
@@ -99,7 +99,10 @@ EPHEMERAL_KEYS = (
 
 
 class SessionRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A session. `code` is the SHA-256 of the admission, `renewed_at` when the expiry of its keys was last extended."""
+    """A session. `code` is the SHA-256 of the admission, `renewed_at` when the expiry of its keys was last extended.
+
+    Since `locked_at`, nobody else may join.
+    """
 
     session_id: SessionId
     name: SessionName
@@ -108,6 +111,7 @@ class SessionRow(msgspec.Struct, frozen=True, kw_only=True):
     created_at: str
     renewed_at: str
     door_id: MemberId | None = None
+    locked_at: str = ""
 
 
 class MemberRow(msgspec.Struct, frozen=True, kw_only=True):

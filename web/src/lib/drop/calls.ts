@@ -75,6 +75,11 @@ export class MemberCalls {
     await ask(http.DELETE('/api/v1/drop/sessions/{session_id}/door', this.#at({})));
   }
 
+  async setLock(isLocked: boolean): Promise<void> {
+    const address = '/api/v1/drop/sessions/{session_id}/lock';
+    await ask(isLocked ? http.PUT(address, this.#at({})) : http.DELETE(address, this.#at({})));
+  }
+
   async answerKnock(knock_id: string, share: string): Promise<void> {
     await ask(
       http.POST('/api/v1/drop/sessions/{session_id}/knocks/{knock_id}/share', {

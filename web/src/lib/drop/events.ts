@@ -14,6 +14,7 @@ const KINDS: Record<Kind | 'hello', true> = {
   'drop.files': true,
   'drop.withdrawn': true,
   'drop.door': true,
+  'drop.lock': true,
   'drop.request': true,
   'drop.declined': true,
   'drop.progress': true,

@@ -35,6 +35,8 @@ export class DropSession {
   requests = $state.raw<RequestView[]>([]);
   hostId = $state('');
   doorId = $state<string | null>(null);
+  /** Nobody else may join. */
+  isLocked = $state(false);
   line = $state<State>('off');
   isRead = $state(false);
   problem = $state.raw<Problem>();
@@ -100,8 +102,15 @@ export class DropSession {
     this.#withdrawn([fileId]);
   }
 
-  async remove(memberId: string): Promise<void> {
+  /** Who is removed still knows the secret. Only a lock that comes first keeps them out. */
+  async remove(memberId: string, andLock: boolean): Promise<void> {
+    if (andLock) await this.setLock(true);
     await this.#calls.remove(memberId);
+  }
+
+  async setLock(isLocked: boolean): Promise<void> {
+    await this.#calls.setLock(isLocked);
+    this.isLocked = isLocked;
   }
 
   async takeDoor(): Promise<void> {
@@ -184,6 +193,7 @@ export class DropSession {
     this.offers = withEach([], offers);
     this.requests = view.requests;
     this.hostId = view.host_id;
+    this.isLocked = view.is_locked;
     this.isRead = true;
     this.problem = undefined;
     await this.#forgetLost(view);
@@ -230,6 +240,9 @@ export class DropSession {
         break;
       case 'drop.door':
         this.#followDoor(event.door_id);
+        break;
+      case 'drop.lock':
+        this.isLocked = event.is_locked;
         break;
       case 'drop.closed':
         this.end(event.reason);

@@ -83,13 +83,14 @@ class ReceiptView(msgspec.Struct, frozen=True, kw_only=True):
 
 class SessionView(msgspec.Struct, frozen=True, kw_only=True):
     """A session as its members see it. `door_id` is the member who shows the code, `receipts` are the latest for what
-    the caller has sent.
+    the caller has sent. While it `is_locked`, nobody else may join.
     """
 
     session_id: Id
     name: str
     host_id: Id
     door_id: Id | None = None
+    is_locked: bool
     created_at: str
     members: list[MemberView]
     files: list[FileView]

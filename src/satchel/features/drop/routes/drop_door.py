@@ -1,4 +1,4 @@
-"""The door: the member who shows a code, and the messages between guests and the door."""
+"""The door: the member who shows a code, the messages between guests and the door, and the lock."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -15,6 +15,7 @@ from satchel.features.drop.model import (
     KnockId,
     KnockUnanswered,
     SessionId,
+    SessionLocked,
     SessionUnknown,
     VersionsDiffer,
 )
@@ -29,14 +30,17 @@ from satchel.features.drop.routes.views import (
     count_call,
     network,
 )
-from satchel.features.drop.service import drop_door, session_knock
+from satchel.features.drop.service import drop_door, session_knock, session_lock
 from satchel.features.drop.service.context import Drop
 from satchel.kernel.errors import Conflict, Forbidden, TooMany
 from satchel.kernel.unfit import CombinationUnfit
 
 T = TypeVar("T")
 
-_REFUSED = (SessionUnknown, DoorClosed, DoorBusy, CodeWrong, CodeDead, VersionsDiffer, KnockUnanswered, TooMany)
+_REFUSED = (
+    *(SessionUnknown, SessionLocked, DoorClosed, DoorBusy, CodeWrong, CodeDead, VersionsDiffer),
+    *(KnockUnanswered, TooMany),
+)
 
 
 def routes(drop: Drop) -> Router:
@@ -51,6 +55,16 @@ def routes(drop: Drop) -> Router:
     async def give_up_drop_door(session_id: str, request: Request) -> None:
         """Stop being the door. Nobody can join by a code then."""
         await drop_door.give_up_door(drop, await caller_of(drop, session_id, request))
+
+    @router.put("/drop/sessions/{session_id}/lock", status=204, raises=(SessionUnknown, Forbidden, TooMany))
+    async def lock_drop_session(session_id: str, request: Request) -> None:
+        """Let nobody else join, as host: neither with the link nor with the code. Who is in the session stays."""
+        await session_lock.set_lock(drop, await caller_of(drop, session_id, request), is_locked=True)
+
+    @router.delete("/drop/sessions/{session_id}/lock", raises=(SessionUnknown, Forbidden, TooMany))
+    async def unlock_drop_session(session_id: str, request: Request) -> None:
+        """Let people join again, as host."""
+        await session_lock.set_lock(drop, await caller_of(drop, session_id, request), is_locked=False)
 
     @router.post("/drop/sessions/{session_id}/knocks", raises=_REFUSED)
     async def knock_at_drop_door(session_id: str, body: NewKnock, request: Request) -> ShareView:

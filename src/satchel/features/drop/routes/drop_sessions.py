@@ -13,6 +13,7 @@ from satchel.features.drop.model import (
     SessionExists,
     SessionFull,
     SessionId,
+    SessionLocked,
     SessionUnknown,
     SessionView,
     StateFull,
@@ -68,7 +69,7 @@ def routes(drop: Drop, addresses: Addresses) -> Router:
     @router.post(
         "/drop/sessions/{session_id}/members",
         status=201,
-        raises=(SessionUnknown, AdmissionRefused, SessionFull, StateFull, Conflict, TooMany),
+        raises=(SessionUnknown, AdmissionRefused, SessionLocked, SessionFull, StateFull, Conflict, TooMany),
     )
     async def join_drop_session(session_id: str, body: NewMember, request: Request) -> SessionJoined:
         """Join a session with the admission, which is derived from its secret."""
@@ -101,7 +102,7 @@ def routes(drop: Drop, addresses: Addresses) -> Router:
         """Leave a session or, as its host, remove a member.
 
         The files of a member go with them, and the session ends with the last member. If the host leaves, the member
-        who has been there longest becomes host. Anybody who knows the secret can join again.
+        who has been there longest becomes host. Unless the session is locked, whoever knows the secret can join again.
         """
         caller = await caller_of(drop, session_id, request)
         await session_leave.leave(drop, caller, MemberId(member_id))

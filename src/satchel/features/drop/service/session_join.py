@@ -16,10 +16,11 @@ from satchel.features.drop.model import (
 from satchel.features.drop.records import MEMBER, MEMBERS, SEEN, SESSION, MemberRow, SessionRow, read_session
 from satchel.features.drop.service.context import Drop, is_open, missing, tell_members
 from satchel.features.drop.service.member_token import new_token, token_digest
+from satchel.features.drop.service.session_lock import locked
 from satchel.features.drop.service.session_open import Opened, claim_member, member_writes
 from satchel.features.drop.service.session_show import show_members
 from satchel.features.drop.service.state_budget import enter, strike
-from satchel.stores.ports.ephemeral import Delete, HashAll, HashDelete
+from satchel.stores.ports.ephemeral import Delete, HashAll, HashDelete, HashGet
 
 
 async def join(
@@ -30,6 +31,8 @@ async def join(
     if not hmac.compare_digest(hashlib.sha256(admission).hexdigest(), session.code):
         await drop.limits.count_attempt(session_id, network)
         raise AdmissionRefused("This link does not open the session. Use the complete link, or ask for the code.")
+    if session.locked_at:
+        raise locked()
     await claim_member(drop, session_id, member_id)
     try:
         await enter(drop, session_id, "member", {member_id: sealed})
@@ -39,17 +42,24 @@ async def join(
     token = new_token(member_id)
     row = MemberRow(token_sha256=token_digest(token), sealed=sealed, joined_at=drop.now())
     seen = SEEN(session_id=session_id)
-    found, *_, everybody = await drop.ephemeral.together(
-        is_open(session_id), *member_writes(session_id, member_id, row), HashAll(seen)
+    found, locked_at, *_, everybody = await drop.ephemeral.together(
+        is_open(session_id),
+        HashGet(SESSION(session_id=session_id), "locked_at"),
+        *member_writes(session_id, member_id, row),
+        HashAll(seen),
     )
-    if found is None or len(everybody) > MAX_MEMBERS:
+    if found is None or locked_at or len(everybody) > MAX_MEMBERS:
         await drop.ephemeral.together(
             HashDelete(MEMBERS(session_id=session_id), member_id),
             HashDelete(seen, member_id),
             Delete(MEMBER(member_id=member_id)),
         )
         await strike(drop, session_id, "member", [member_id])
-        raise SessionFull(f"This session is full ({MAX_MEMBERS} members). Try again later.") if found else missing()
+        if found is None:
+            raise missing()
+        if locked_at:
+            raise locked()
+        raise SessionFull(f"This session is full ({MAX_MEMBERS} members). Try again later.")
     (view,) = await show_members(drop, {member_id: row})
     await tell_members(drop, session_id, MemberChanged(member=view))
     return Opened(session.name, token)

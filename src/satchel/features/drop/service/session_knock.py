@@ -30,6 +30,7 @@ from satchel.features.drop.records import KNOCK, knock_channel
 from satchel.features.drop.service.context import Caller, Drop
 from satchel.features.drop.service.drop_door import is_here
 from satchel.features.drop.service.session_join import find_session
+from satchel.features.drop.service.session_lock import locked
 from satchel.kernel.errors import Forbidden, NotFound, SatchelError
 from satchel.live import LiveEvent, tell
 from satchel.stores.ports.ephemeral import Delete, Get, Message, Publish, Put
@@ -159,6 +160,8 @@ async def _over_if_it_fails(drop: Drop, session_id: SessionId) -> AsyncGenerator
 async def _find_door(drop: Drop, session_id: SessionId, network: str) -> MemberId:
     session = await find_session(drop, session_id)
     await drop.limits.check_attempts(session_id, network)
+    if session.locked_at:
+        raise locked()
     return await _refuse_if_gone(drop, session.door_id)
 
 

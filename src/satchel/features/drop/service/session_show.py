@@ -44,7 +44,7 @@ async def write_session(drop: Drop, caller: Caller) -> AsyncGenerator[bytes]:
     )
     rows = {MemberId(member_id): decode_member(row) for member_id, row in members.items()}
     head = {"session_id": session_id, "name": session.name, "host_id": session.host_id, "door_id": session.door_id}
-    yield _encode({**head, "created_at": session.created_at})[:-1]
+    yield _encode({**head, "is_locked": bool(session.locked_at), "created_at": session.created_at})[:-1]
     yield b',"members":' + _encode(await show_members(drop, rows))
     yield b',"files":['
     wanted = sorted(map(FileId, file_ids))
