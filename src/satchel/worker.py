@@ -20,7 +20,7 @@ from satchel.features.clicks.service.click_record import create_total
 from satchel.features.clicks.service.streamed.publication import notify_owners, publish, publisher_lease
 from satchel.features.clicks.service.streamed.rebuild import SETTLING, count_doubtful_days, doubt_lost_days
 from satchel.features.clicks.service.streamed.stream_fold import CONSUMER, MOST_CHANGES, Fold, check_positions
-from satchel.features.scores.limits import LAYOUTS_PER_PERSON, SHARES_PER_PERSON
+from satchel.features.scores.limits import ScoreLimits
 from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.page_import import IMPORTS_EVERY, run_imports
 from satchel.kernel.clock import Clock, system_clock
@@ -219,8 +219,7 @@ async def media_work(settings: Settings, platform: WorkerPlatform) -> AsyncGener
         people=PeopleFinder(platform),
         pictures=pictures,
         events=Events(),
-        shares=SHARES_PER_PERSON.on(platform.ephemeral),
-        layouts_made=LAYOUTS_PER_PERSON.on(platform.ephemeral),
+        limits=ScoreLimits(platform.ephemeral),
         pages=pages,
         most_writes=settings.most_writes,
         most_scores=settings.score_limit,

@@ -1,13 +1,14 @@
-"""Music is made ready in a browser: a photo is cropped, a set list dragged and transposed, a passage repeated."""
+"""Music is made ready in a browser: a photo is cropped, a set list dragged, a passage repeated, a link laid out."""
 
 import re
 from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import OpenPage, sign_in
+from tests.browser.conftest import NARROW, OpenPage, sign_in
 from tests.browser.test_pages import complaints_of_axe
 from tests.browser.test_scores import TABLET, assert_everybody_can_use, pages, press, sheet
 from tests.browser.test_transfers import Holder
@@ -50,7 +51,12 @@ def test_a_photo_is_cropped_and_a_set_list_is_dragged_transposed_and_heard(
     expect(page.get_by_label("Movements").locator("option").first).to_have_text("1. Suite (+2)")
 
     page.goto(f"/stage/{suite}")
-    loop_the_second_page(page)
+    loop_over_the_turn(page, ann.ask("GET", f"/scores/{suite}/playback")["bars"])
+    thing = {"kind": "score", "id": ann.ask("GET", f"/scores/{suite}")["link_thing"]}
+    link = ann.ask("POST", "/links", json={"thing": thing})
+    visitor = open_page(size=NARROW)
+    visitor.goto(f"/l/{link['token']}")
+    visitors_lay_music_out_and_hear_it(visitor)
 
 
 def crop_the_photo(page: Page) -> None:
@@ -90,23 +96,33 @@ def drag_and_transpose(page: Page) -> None:
     assert complaints_of_axe(page) == []
 
 
-def loop_the_second_page(page: Page) -> None:
-    """The page is turned to where the music is, and the cursor comes back to where the loop begins."""
+def loop_over_the_turn(page: Page, bars: list[dict[str, Any]]) -> None:
+    """Pages are turned to where the music is: on as it goes on, and back to where the loop begins."""
     press(page, "Play the music")
-    first = page.get_by_label("Repeat from bar")
     expect(page.locator(".cursor")).to_be_visible()
-    last = first.locator("option").last.get_attribute("value") or ""
-    first.select_option(last)
+    second = next(at for at, bar in enumerate(bars) if bar["page_id"] != bars[0]["page_id"])
+    page.get_by_label("Repeat from bar").select_option(index=second)
+    page.get_by_label("to bar").select_option(index=1)
     press(page, "Play")
-    expect(page.get_by_text(re.compile(r"^1 / "))).to_be_hidden()
-    page.wait_for_function(
-        """() => {
-            const cursor = document.querySelector('.cursor');
-            const x = cursor ? cursor.getBoundingClientRect().x : undefined;
-            if (x === undefined) return false;
-            const isBack = window.furthest !== undefined && x < window.furthest;
-            window.furthest = Math.max(window.furthest ?? x, x);
-            return isBack;
-        }"""
-    )
+    for number in (2, 1, 2):
+        expect(page.get_by_text(re.compile(rf"^{number} / "))).to_be_visible()
+        expect(page.locator(".cursor")).to_be_visible()
     press(page, "Pause")
+
+
+def visitors_lay_music_out_and_hear_it(page: Page) -> None:
+    """For themselves, without an account."""
+    press(page, "Open the music")
+    press(page, "Transpose and lay out")
+    page.get_by_label("Semitones").select_option("+2")
+    shown = page.get_by_role("img", name="Page 1 of")
+    expect(shown).to_have_attribute("src", re.compile(r"\.t2\.p0\.normal\.0/preview"))
+    page.get_by_label("Instrument").select_option("Viola")
+    page.get_by_role("combobox", name="Notes").select_option("large")
+    expect(shown).to_have_attribute("src", re.compile(r"\.t2\.p2\.large\.0/preview"))
+    assert shown.evaluate("image => image.decode().then(() => image.naturalWidth > 0)")
+    assert_everybody_can_use(page)
+    press(page, "Play the music")
+    expect(page.locator(".cursor")).to_be_visible()
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("img", name="Page 2 of")).to_be_visible()

@@ -207,6 +207,7 @@ ACCESS: dict[tuple[str, str], tuple[set[str], dict[str, Any]]] = {
     ("GET", "/open/{token}/files"): (EVERYBODY, {}),
     ("GET", "/open/{token}/content"): (EVERYBODY, {}),
     ("GET", "/open/{token}/outline"): (EVERYBODY, {}),
+    ("GET", "/open/{token}/layout"): (EVERYBODY, {}),
     ("GET", "/open/{token}/playback"): (EVERYBODY, {}),
     ("GET", "/open/{token}/preview"): (EVERYBODY, {}),
     ("GET", "/open/{token}/cover/{version}"): (EVERYBODY, {}),

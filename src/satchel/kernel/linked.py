@@ -73,6 +73,18 @@ class LinkedFiles:
     cursor: str | None
 
 
+LayoutSize = Literal["small", "normal", "large"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WantedLayout:
+    """How a visitor wants music laid out: moved by semitones, one instrument (from 1; 0 is all), and how large."""
+
+    transpose: int = 0
+    instrument: int = 0
+    size: LayoutSize = "normal"
+
+
 @runtime_checkable
 class OutlinedThings(Protocol):
     """Link targets that have a viewer of their own, which needs to know more than files."""
@@ -81,7 +93,14 @@ class OutlinedThings(Protocol):
         """What the viewer shows, to be sent as JSON. None if the thing does not exist."""
         ...
 
-    async def playback(self, owner_id: str, thing_id: str) -> object | None:
+    async def layout(self, owner_id: str, thing_id: str, wanted: WantedLayout, address: str) -> object | None:
+        """What the viewer shows instead, to be sent as JSON; its pages are files of the thing.
+
+        None if the thing does not exist, or cannot be laid out. What it costs counts against the visitor's network.
+        """
+        ...
+
+    async def playback(self, owner_id: str, thing_id: str, address: str) -> object | None:
         """What the viewer plays, to be sent as JSON. None if the thing does not exist, or cannot be played."""
         ...
 

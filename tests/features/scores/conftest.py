@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from satchel.features.accounts.adapters import ScopeGrants
-from satchel.features.scores.limits import LAYOUTS_PER_PERSON, SHARES_PER_PERSON
+from satchel.features.scores.limits import ScoreLimits
 from satchel.features.scores.service.context import Scores
 from satchel.kernel.events import Events
 from satchel.kernel.signature import Signer
@@ -45,8 +45,7 @@ async def scores(make: Make, request: pytest.FixtureRequest, tmp_path: Path) -> 
             pictures=Pictures(tables, objects, ephemeral, clock),
             events=Events(),
             pages=pages,
-            shares=SHARES_PER_PERSON.on(ephemeral),
-            layouts_made=LAYOUTS_PER_PERSON.on(ephemeral),
+            limits=ScoreLimits(ephemeral),
             most_scores=10,
             most_bytes=500 * 1024 * 1024,
         )

@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from satchel.features.scores.limits import LAYOUTS_PER_PERSON
+from satchel.features.scores.limits import LAYOUTS_PER_NETWORK, LAYOUTS_PER_PERSON, PLAYBACKS_PER_NETWORK
 from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.page_import import run_imports
 from satchel.kernel import ink
 from satchel.media.score_pages import ScorePages
+from satchel.stores.patterns.throttle import NetworkThrottle
 from tests.application import Caller, Satchel
 from tests.features.scores.given import changed, layered, mark, marked, marks, paged, read, sent, slug, with_pages
 from tests.media.made_scores import musicxml, pdfium
@@ -109,8 +110,16 @@ async def test_pages_of_a_layout_are_shown_to_those_who_see_the_score(
     await changed(ann, score, access="public")
     assert (await stranger("GET", address)).status_code == 200
     assert (await stranger("GET", path)).status_code == 200
-    assert (await stranger("GET", path, params={"transpose": 1})).status_code == 401
-    assert slug(await ann("GET", path, params={"instrument": 3})) == "invalid"
+    assert len((await laid(stranger, score, transpose=1))["pages"]) == len(layout["pages"])
+    # What has to be made for strangers is bounded by their network, and no other one suffers for it.
+    await NetworkThrottle(satchel.stores.ephemeral, LAYOUTS_PER_NETWORK).add("192.0.2.1", LAYOUTS_PER_NETWORK.times - 1)
+    assert (await stranger("GET", path, params={"transpose": 4})).status_code == 429
+    assert (await stranger("GET", path, params={"transpose": 1})).status_code == 200
+    await NetworkThrottle(satchel.stores.ephemeral, PLAYBACKS_PER_NETWORK).add("192.0.2.1", PLAYBACKS_PER_NETWORK.times)
+    assert (await stranger("GET", f"/scores/{score['score_id']}/playback")).status_code == 429
+    for caller in (bob, satchel.caller("192.0.2.2")):
+        assert (await caller("GET", f"/scores/{score['score_id']}/playback")).status_code == 200
+    assert slug(await ann("GET", path, params={"instrument": 3})) == "choice-unfit"
     assert (await ann("GET", path, params={"transpose": 13})).status_code == 422
     document = await ann("GET", f"/scores/{score['score_id']}/export", params={"transpose": 2, "instrument": 1})
     assert document.content.startswith(b"%PDF")

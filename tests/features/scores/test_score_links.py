@@ -4,16 +4,19 @@ import asyncio
 from dataclasses import replace
 from typing import Any
 
+from satchel.features.scores.limits import LAYOUTS_PER_NETWORK
 from satchel.features.scores.model import LinkTarget, ScoreId, link_target_of, new_stored_id, read_link_target
 from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.engrave_once import engrave_once
 from satchel.features.scores.service.page_import import run_imports
 from satchel.media.score_pages import ScorePages
+from satchel.stores.patterns.throttle import NetworkThrottle
 from satchel.stores.ports.objects import SmallObject
 from tests.application import Caller, Satchel
 from tests.features.links.given import give, given
 from tests.features.links.given import read as read_link
 from tests.features.scores.given import changed, created, layered, marked, paged, pen, read, sent, slug, with_pages
+from tests.media.samples import jpeg
 
 ABC = b"X:1\nT:Air\nM:4/4\nL:1/4\nK:D\nD E F G|A B c d|d c B A|G F E D|\n"
 
@@ -142,11 +145,47 @@ async def test_engraved_pages_are_shown_and_files_have_no_outline(
     played = (await visitor("GET", f"{path}/playback", params=params)).json()
     assert (len(played["notes"]), {bar["page_id"] for bar in played["bars"]}) == (16, {page["page_id"]})
     assert (await ann("GET", f"/scores/{score['score_id']}/playback")).json() == played
+    await visitors_lay_music_out(satchel, ann, score, path, params)
     folder = (await ann("POST", "/shelf/folders", json={"name": "Folder"})).json()
     given_folder = await given(ann, "folder", folder["id"])
     path, params = await opened(visitor, given_folder)
     assert (await visitor("GET", f"{path}/outline", params=params)).status_code == 404
     assert (await visitor("GET", f"{path}/playback", params=params)).status_code == 404
+
+
+async def visitors_lay_music_out(
+    satchel: Satchel, ann: Caller, score: dict[str, Any], path: str, params: dict[str, Any]
+) -> None:
+    """They read only, in bounds for their network, and only music that the link shows."""
+    score = await read(ann, score)
+    private, public = await layered(ann, score), await layered(ann, score, "All", published=True)
+    for layer in (private, public):
+        await marked(ann, score, layer, add=[pen(score)])
+    visitor = satchel.caller("192.0.2.1")
+    answer = await visitor("GET", f"{path}/layout", params=params | {"transpose": 3})
+    assert answer.status_code == 200, answer.text
+    layout = answer.json()
+    assert (layout["transpose"], len(layout["bars"]), len(layout["marks"])) == (3, 4, 1)
+    assert [(layer["name"], layer["author_id"]) for layer in layout["layers"]] == [("All", "")]
+    (page,) = layout["pages"]
+    shown = await visitor("GET", f"{path}/files/{page['item']['item_id']}/preview", params=params)
+    assert (shown.status_code, shown.headers["content-type"]) == (200, "image/svg+xml")
+    assert "sandbox" in shown.headers["content-security-policy"]
+    other = page["item"]["item_id"].replace(".t3.", ".t4.")
+    assert (await visitor("GET", f"{path}/files/{other}/preview", params=params)).status_code == 404
+    assert (await visitor("GET", f"{path}/layout", params=params | {"transpose": 13})).status_code == 422
+    limit, limited = LAYOUTS_PER_NETWORK, satchel.caller("192.0.2.7")
+    await NetworkThrottle(satchel.stores.ephemeral, limit).add("192.0.2.7", limit.times)
+    assert (await limited("GET", f"{path}/layout", params=params | {"transpose": 5})).status_code == 429
+    # A part that shows other pages shows none of this.
+    await sent(ann, jpeg(), "p2.jpg", score=score["score_id"])
+    score = await read(ann, score)
+    parts = [{"name": "Flute", "page_ids": [score["pages"][1]["page_id"]]}]
+    (part,) = (await changed(ann, score, parts=parts)).json()["parts"]
+    of_part, theirs = await opened(visitor, await given(ann, "score", part["link_thing"]))
+    assert slug(await visitor("GET", f"{of_part}/layout", params=theirs | {"transpose": 3})) == "link-no-outline"
+    hidden = await visitor("GET", f"{of_part}/files/{page['item']['item_id']}/preview", params=theirs)
+    assert hidden.status_code == 404
 
 
 async def test_a_broken_file_is_not_engraved_again_for_each_visitor(

@@ -22,12 +22,12 @@ from satchel.features.scores.adapters import LinkedScores, ScoreSearch
 from satchel.features.scores.events import LIVE_EVENTS
 from satchel.features.scores.item_records import ITEM_SHAPES
 from satchel.features.scores.layer_records import LAYER_SHAPES
-from satchel.features.scores.limits import LAYOUTS_PER_PERSON, LIMITS, SHARES_PER_PERSON
+from satchel.features.scores.limits import LIMITS, ScoreLimits
 from satchel.features.scores.model import Email, OwnerId, ScoreUnknown, SetListUnknown
 from satchel.features.scores.needs import Grants, People
 from satchel.features.scores.records import EPHEMERAL_KEYS, SHAPES
 from satchel.features.scores.routes import routes
-from satchel.features.scores.routes.score_layouts import playback_view
+from satchel.features.scores.routes.score_layouts import playback_view, visitor_layout_view
 from satchel.features.scores.routes.score_uploads import ScoresDestination
 from satchel.features.scores.routes.views import visitor_score_view
 from satchel.features.scores.service.context import Scores
@@ -54,8 +54,7 @@ def _make(platform: Platform, *, grants: Grants, people: People) -> Scores:
         people=people,
         pictures=platform.pictures,
         events=platform.events,
-        shares=SHARES_PER_PERSON.on(stores.ephemeral),
-        layouts_made=LAYOUTS_PER_PERSON.on(stores.ephemeral),
+        limits=ScoreLimits(stores.ephemeral),
         pages=ScorePages(stores.objects),
         most_writes=platform.settings.most_writes,
         most_scores=platform.settings.score_limit,
@@ -72,7 +71,7 @@ async def _running(scores: Scores) -> AsyncGenerator[None]:
 
 
 def _linked(scores: Scores) -> LinkedScores:
-    return LinkedScores(scores, visitor_score_view, playback_view)
+    return LinkedScores(scores, visitor_score_view, visitor_layout_view, playback_view)
 
 
 def _routes(scores: Scores, _: RouteNeeds) -> list[Router]:

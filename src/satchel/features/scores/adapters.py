@@ -4,15 +4,18 @@ A visitor of a link sees published layers only.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeVar
 
 from satchel.features.scores.item_records import ItemEntry, ItemsRow, item_key
 from satchel.features.scores.layer_records import LayerRow
+from satchel.features.scores.layout import LayoutChoice, LayoutPage, read_layout_page
 from satchel.features.scores.model import (
     CONTENT_TYPES,
     Email,
     ItemId,
+    ItemUnknown,
     LinkTarget,
     OwnerId,
     ScoreUnknown,
@@ -23,7 +26,7 @@ from satchel.features.scores.model import (
 )
 from satchel.features.scores.records import SCORE, SCORE_CARD, SCORE_EXTRA, Part, SnapshotEntry
 from satchel.features.scores.service.context import Scores
-from satchel.features.scores.service.layout_view import NotEngraved
+from satchel.features.scores.service.layout_view import LaidScore, NotEngraved, find_layout_page, lay_out
 from satchel.features.scores.service.mark_read import Marked, visible_layers, visible_marks
 from satchel.features.scores.service.page_set import read_items
 from satchel.features.scores.service.score_find import NOBODY, Found, Viewer, find_of, read_whole_of
@@ -33,7 +36,7 @@ from satchel.features.scores.service.set_list_find import list_set_lists
 from satchel.features.scores.service.snapshot_content import as_found, get_content, kept_marks, layer_rows
 from satchel.features.scores.service.visitor_view import VisitorView, for_visitor
 from satchel.kernel.clock import iso
-from satchel.kernel.linked import FILES_PAGE, LinkedFile, LinkedFiles, LinkedThing
+from satchel.kernel.linked import FILES_PAGE, LinkedFile, LinkedFiles, LinkedThing, WantedLayout
 from satchel.kernel.searched import Finding, Findings, Seeker, Words
 from satchel.stores.schema import Record, Shape
 
@@ -42,6 +45,7 @@ R = TypeVar("R", bound=Record)
 
 # What a visitor is sent of a score, and what their player gets.
 Outline = Callable[[Scores, VisitorView, ItemsRow], Awaitable[object]]
+LayoutOutline = Callable[[Scores, VisitorView, LaidScore], Awaitable[object]]
 Playback = Callable[[PlayedScore], object]
 
 
@@ -51,6 +55,7 @@ class LinkedScores:
 
     scores: Scores
     view: Outline
+    lay: LayoutOutline
     play: Playback
 
     async def describe(self, owner_id: str, thing_id: str, *, counted: bool = False) -> LinkedThing | None:
@@ -88,31 +93,73 @@ class LinkedScores:
         return LinkedFiles([] if found is None else await self._pages(found), None)
 
     async def file(self, owner_id: str, thing_id: str, file_id: str) -> LinkedFile | None:
+        if (laid := read_layout_page(file_id)) is not None:
+            return await self._laid_page(owner_id, thing_id, file_id, laid)
         found = await self._find(owner_id, read_link_target(thing_id)) if read_id(file_id) else None
         pages = [] if found is None else await self._pages(found)
         return next((page for page in pages if page.file_id == file_id), None)
 
     async def outline(self, owner_id: str, thing_id: str) -> object | None:
         """The score as its viewer shows it, with the marks that everybody sees."""
+        shown = await self._shown(OwnerId(owner_id), thing_id)
+        if shown is None:
+            return None
+        return await self.view(self.scores, shown, await read_items(self.scores, shown.found))
+
+    async def layout(self, owner_id: str, thing_id: str, wanted: WantedLayout, address: str) -> object | None:
+        """Only of music all of whose pages the link shows."""
+        shown = await self._shown(OwnerId(owner_id), thing_id)
+        if shown is None:
+            return None
+        choice = LayoutChoice(transpose=wanted.transpose, part=wanted.instrument, size=wanted.size)
+        try:
+            laid = await lay_out(self.scores, shown.found, choice, _visitor(address))
+        except NotEngraved:
+            return None
+        return await self.lay(self.scores, shown, laid)
+
+    async def playback(self, owner_id: str, thing_id: str, address: str) -> object | None:
+        """Only of music all of whose pages the link shows."""
+        found = await self._find(owner_id, read_link_target(thing_id))
+        if found is None:
+            return None
+        try:
+            return self.play(await play_score(self.scores, found, _visitor(address), for_visitor=True))
+        except NotEngraved:
+            return None
+
+    async def _shown(self, owner: OwnerId, thing_id: str) -> VisitorView | None:
+        """With the marks that a visitor sees."""
         target = read_link_target(thing_id)
         if target is None:
             return None
         try:
-            found, layers, marks = await self._whole(OwnerId(owner_id), target)
+            found, layers, marks = await self._whole(owner, target)
         except (ScoreUnknown, SnapshotUnknown):
             return None
         if target.part_id is not None and _part_of(found, target) is None:
             return None
-        shown = for_visitor(found, layers, marks, target.part_id)
-        return await self.view(self.scores, shown, await read_items(self.scores, found))
+        return for_visitor(found, layers, marks, target)
 
-    async def playback(self, owner_id: str, thing_id: str) -> object | None:
-        """Only of music all of whose pages the link shows."""
+    async def _laid_page(self, owner_id: str, thing_id: str, file_id: str, page: LayoutPage) -> LinkedFile | None:
         found = await self._find(owner_id, read_link_target(thing_id))
-        try:
-            return None if found is None else self.play(await play_score(self.scores, found, for_visitor=True))
-        except NotEngraved:
+        if found is None:
             return None
+        try:
+            info = await find_layout_page(self.scores, found, page, for_visitor=True)
+        except (ItemUnknown, NotEngraved):
+            return None
+        return LinkedFile(
+            file_id=file_id,
+            name=f"{page.number + 1:03d}.svg",
+            folder="",
+            key=info.key,
+            size_bytes=info.size_bytes,
+            sha256="",
+            content_type=CONTENT_TYPES["s"],
+            at=iso(info.modified.timestamp()),
+            is_sheet=True,
+        )
 
     async def _whole(self, owner: OwnerId, target: LinkTarget) -> tuple[Found, list[LayerRow], list[Marked]]:
         whole = await read_whole_of(self.scores, _owner(owner), owner, target.score_id)
@@ -139,7 +186,7 @@ class LinkedScores:
             return None
         if target.part_id is None:
             return found
-        return None if _part_of(found, target) is None else for_visitor(found, [], [], target.part_id).found
+        return None if _part_of(found, target) is None else for_visitor(found, [], [], target).found
 
     async def _rows(self, shape: Shape[R], owner_id: str, targets: Iterable[LinkTarget]) -> dict[str, R]:
         """By the ids of their scores."""
@@ -157,6 +204,10 @@ class LinkedScores:
 
 def _owner(owner: OwnerId) -> Viewer:
     return Viewer(owner, Email(""))
+
+
+def _visitor(address: str) -> Viewer:
+    return replace(NOBODY, address=address)
 
 
 def _part_of(found: Found, target: LinkTarget) -> Part | None:

@@ -4,14 +4,12 @@ import re
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from math import hypot
-from typing import Literal
 
 from satchel.features.scores.mark import Anchor
 from satchel.features.scores.model import ItemId, public_id, read_id
+from satchel.kernel.linked import LayoutSize
 from satchel.media.score_map import BarPlace, LayoutMap, StaffPlace
 from satchel.media.score_pages import PageOptions
-
-LayoutSize = Literal["small", "normal", "large"]
 
 MAX_TRANSPOSE = 12
 # Of staves, in per cent; 0 suits the number of parts.

@@ -25,7 +25,11 @@ import { ScoreMarks } from './scoreMarks.svelte';
 const ATTEND_EVERY_MS = 30_000;
 
 /** Where else a score is read from: by a link. */
-type Elsewhere = { score: () => Promise<Score>; playback: () => Promise<Playback> };
+type Elsewhere = {
+  score: () => Promise<Score>;
+  playback: () => Promise<Playback>;
+  layout: (choice: LayoutChoice) => Promise<Layout>;
+};
 
 export class OpenScore {
   score = $state.raw<Score>();
@@ -59,7 +63,15 @@ export class OpenScore {
     // What was cannot be changed, so nothing in it is one's own.
     this.me = snapshotId === undefined ? me : undefined;
     this.snapshotId = snapshotId;
-    this.marks = new ScoreMarks(scoreId, this.me);
+    this.marks = new ScoreMarks(
+      scoreId,
+      this.me,
+      from &&
+        (async (layout) => {
+          const { layers, marks } = await (layout ? from.layout(layout) : from.score());
+          return { layers, marks: marks ?? [] };
+        }),
+    );
     void this.load();
   }
 
@@ -79,7 +91,7 @@ export class OpenScore {
 
   /** Whether this reader can have it laid out as they like. */
   get canLayOut(): boolean {
-    return this.showsLayouts && this.isEngraved && this.me !== undefined;
+    return this.showsLayouts && this.isEngraved;
   }
 
   readPlayback(): Promise<Playback> {
@@ -95,7 +107,7 @@ export class OpenScore {
     this.layout = choice;
     this.isLayingOut = true;
     try {
-      const layout = await readLayout(this.scoreId, choice);
+      const layout = await (this.#from ? this.#from.layout(choice) : readLayout(this.scoreId, choice));
       // Meanwhile, something else may have been chosen.
       if (this.layout !== choice) return;
       this.instruments = layout.instruments;

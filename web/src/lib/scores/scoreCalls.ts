@@ -5,6 +5,7 @@ import type { components } from '$lib/api/schema';
 import type { Layer, Mark, NewMark } from './marks';
 
 type Answered = components['schemas']['ScoreView'];
+type AnsweredLayout = components['schemas']['ScoreLayoutView'];
 export type Item = components['schemas']['ScoreItemView'];
 /** A page whose item is there; of others there is nothing to show. */
 export type Page = Answered['pages'][number] & { item: Item };
@@ -25,7 +26,7 @@ export type News = components['schemas']['ScoreNewsView'];
 export type Playback = components['schemas']['ScorePlaybackView'];
 export type LayoutChoice = Required<components['schemas']['LayoutBody']>;
 /** A score as one reader wants it laid out. */
-export type Layout = Omit<components['schemas']['ScoreLayoutView'], 'pages'> & { pages: Page[] };
+export type Layout = Omit<AnsweredLayout, 'pages'> & { pages: Page[] };
 export type Person = { person_id: string; name: string; page_id: number | null };
 export type ScoreDraft = { title: string; composer: string; description: string; tags: string[] };
 export type ScoreChange = components['schemas']['ScorePatchBody'];
@@ -62,8 +63,14 @@ export function isPlain({ transpose, instrument, size }: LayoutChoice): boolean 
 
 export async function readLayout(scoreId: string, choice: LayoutChoice, how: How = {}): Promise<Layout> {
   const params = { path: { score_id: scoreId }, query: choice };
-  const layout = await ask(http.GET('/api/v1/scores/{score_id}/layout', { params, ...how }));
-  return { ...layout, pages: layout.pages.filter((page): page is Page => page.item !== null) };
+  return shownPages(await ask(http.GET('/api/v1/scores/{score_id}/layout', { params, ...how })));
+}
+
+/** As visitors of a link want it. */
+export async function readLinkedLayout(token: string, pass: string, choice: LayoutChoice): Promise<Layout> {
+  const params = { path: { token }, query: { ...choice, ...(pass && { pass }) } };
+  const answer = http.GET('/api/v1/open/{token}/layout', { params, parseAs: 'json' });
+  return shownPages(await ask(answer as unknown as Parameters<typeof ask<AnsweredLayout>>[0]));
 }
 
 export function readPlayback(scoreId: string): Promise<Playback> {
@@ -216,8 +223,13 @@ export async function leadTo(scoreId: string, pageId: number): Promise<void> {
 }
 
 async function scoreFrom(call: Parameters<typeof ask<Answered>>[0]): Promise<Score> {
-  const score = await ask(call);
-  return { ...score, pages: score.pages.filter((page): page is Page => page.item !== null) };
+  return shownPages(await ask(call));
+}
+
+function shownPages<Shown extends Pick<Answered, 'pages'>>(
+  shown: Shown,
+): Omit<Shown, 'pages'> & { pages: Page[] } {
+  return { ...shown, pages: shown.pages.filter((page): page is Page => page.item !== null) };
 }
 
 function which(scoreId: string): { params: { path: { score_id: string } } } {

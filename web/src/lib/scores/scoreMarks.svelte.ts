@@ -11,6 +11,8 @@ import { createLayer, readLayout, readMarks, writeMarks, type LayoutChoice } fro
 /** A mark as it is drawn here. Its id is known once the server has it; if it is taken back and drawn again, it gets another. */
 export type Drawn = { key: string; mark: NewMark; layerId: number | undefined; id: number | undefined };
 type Change = Step<Drawn> & { keys: Map<number, string>; layout: LayoutChoice | undefined };
+/** How all marks are read, on the pages of a layout or on those of the score. */
+type Read = (layout: LayoutChoice | undefined) => Promise<{ layers: Layer[]; marks: Mark[] }>;
 type News = { layer_id: number; seq: number; added: Mark[]; removed: number[] };
 
 const RETRY_MS = 2000;
@@ -30,6 +32,7 @@ export class ScoreMarks {
   chosen = $state<number>();
 
   #scoreId: string;
+  #read: Read;
   #me: string | undefined;
   // On whose pages the marks are; undefined for those of the score itself.
   #layout: LayoutChoice | undefined;
@@ -59,8 +62,13 @@ export class ScoreMarks {
     return pages;
   });
 
-  constructor(scoreId: string, me: string | undefined) {
+  constructor(
+    scoreId: string,
+    me: string | undefined,
+    read: Read = (layout) => (layout ? readLayout(scoreId, layout) : readMarks(scoreId)),
+  ) {
     this.#scoreId = scoreId;
+    this.#read = read;
     this.#me = me;
   }
 
@@ -87,7 +95,7 @@ export class ScoreMarks {
 
   reload = async (): Promise<void> => {
     const layout = this.#layout;
-    const { layers, marks } = await (layout ? readLayout(this.#scoreId, layout) : readMarks(this.#scoreId));
+    const { layers, marks } = await this.#read(layout);
     if (layout === this.#layout) this.show(layers, marks);
   };
 

@@ -1,5 +1,7 @@
 """Previews and pictures by a link. A preview is not a download, and counts as a view."""
 
+from typing import Annotated
+
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
@@ -15,8 +17,21 @@ from satchel.features.links.routes.link_visitor import Anybody, PassQuery, visit
 from satchel.features.links.service import link_contents, link_cover, link_enter, link_open
 from satchel.features.links.service.context import Links
 from satchel.features.links.service.link_enter import Visit
-from satchel.kernel.linked import LinkedFile
+from satchel.kernel.errors import TooMany
+from satchel.kernel.linked import LayoutSize, LinkedFile, WantedLayout
 from satchel.media.pictures import NoPicture
+from satchel.media.score_pages import PagesRefused
+
+# Why music is not laid out or played.
+MUSIC = (NoOutline, PagesRefused, TooMany)
+
+
+class LayoutQuery(PassQuery, frozen=True, kw_only=True):
+    """By how many semitones to transpose, which instrument to show (from 1; 0 is all), and how large."""
+
+    transpose: Annotated[int, msgspec.Meta(ge=-12, le=12)] = 0
+    instrument: Annotated[int, msgspec.Meta(ge=0, le=999)] = 0
+    size: LayoutSize = "normal"
 
 
 def routes(links: Links) -> Router:
@@ -28,11 +43,23 @@ def routes(links: Links) -> Router:
         visit = await link_enter.let_in(links, token, visitor_of(caller, request), query.shown)
         return _json(await link_contents.outline_of(links, visit))
 
-    @router.get("/open/{token}/playback", produces="application/json", raises=(*STATES, *CLOSED, NoOutline))
+    @router.get("/open/{token}/layout", produces="application/json", raises=(*STATES, *CLOSED, *MUSIC))
+    async def linked_layout(caller: Anybody, token: str, query: LayoutQuery, request: Request) -> Response:
+        """Lay out the engraved score that a link leads to as you want it, as `ScoreLayoutView`.
+
+        Its pages are previews of files, by their item ids.
+        """
+        visitor = visitor_of(caller, request)
+        visit = await link_enter.let_in(links, token, visitor, query.shown)
+        wanted = WantedLayout(transpose=query.transpose, instrument=query.instrument, size=query.size)
+        return _json(await link_contents.layout_of(links, visit, wanted, visitor.address))
+
+    @router.get("/open/{token}/playback", produces="application/json", raises=(*STATES, *CLOSED, *MUSIC))
     async def linked_playback(caller: Anybody, token: str, query: PassQuery, request: Request) -> Response:
         """Read what a player needs of the engraved score that a link leads to, as `ScorePlaybackView`."""
-        visit = await link_enter.let_in(links, token, visitor_of(caller, request), query.shown)
-        return _json(await link_contents.playback_of(links, visit))
+        visitor = visitor_of(caller, request)
+        visit = await link_enter.let_in(links, token, visitor, query.shown)
+        return _json(await link_contents.playback_of(links, visit, visitor.address))
 
     @router.get("/open/{token}/cover/{version}", produces=BYTES, raises=(*STATES, *RAISES))
     async def linked_cover(caller: Anybody, token: str, version: str, request: Request) -> Response:

@@ -9,7 +9,7 @@ from satchel.features.links.service.link_enter import Visit, has_files, list_fil
 from satchel.features.links.service.passes import LIFETIME
 from satchel.features.links.service.visit_count import count
 from satchel.kernel.errors import NotFound
-from satchel.kernel.linked import LinkedFile, OutlinedThings
+from satchel.kernel.linked import LinkedFile, OutlinedThings, WantedLayout
 from satchel.kernel.patches import Patch
 from satchel.stores.ports.ephemeral import Put
 
@@ -40,12 +40,23 @@ async def outline_of(links: Links, visit: Visit) -> object:
     return found
 
 
-async def playback_of(links: Links, visit: Visit) -> object:
+async def layout_of(links: Links, visit: Visit, wanted: WantedLayout, address: str) -> object:
+    """The same, laid out as a visitor wants it."""
+    things = links.things[visit.link.kind]
+    found = None
+    if isinstance(things, OutlinedThings):
+        found = await things.layout(visit.link.owner_id, visit.link.thing_id, wanted, address)
+    if found is None:
+        raise NoOutline("What this link leads to cannot be laid out anew.")
+    return found
+
+
+async def playback_of(links: Links, visit: Visit, address: str) -> object:
     """What the viewer of the thing plays."""
     things = links.things[visit.link.kind]
     found = None
     if isinstance(things, OutlinedThings):
-        found = await things.playback(visit.link.owner_id, visit.link.thing_id)
+        found = await things.playback(visit.link.owner_id, visit.link.thing_id, address)
     if found is None:
         raise NoOutline("What this link leads to cannot be played.")
     return found

@@ -6,8 +6,8 @@ from satchel.edge.api.endpoints import Router
 from satchel.edge.files.downloads import Download, attached_as
 from satchel.edge.files.pictures import BYTES, RAISES, picture_answer
 from satchel.edge.http.callers import Member
-from satchel.features.scores.item_records import ItemEntry, item_key, layout_key, pictured
-from satchel.features.scores.layout import IMPORTED, LayoutPage, read_layout_page
+from satchel.features.scores.item_records import ItemEntry, item_key, pictured
+from satchel.features.scores.layout import read_layout_page
 from satchel.features.scores.model import (
     CONTENT_TYPES,
     PAGES,
@@ -24,15 +24,13 @@ from satchel.features.scores.routes.views import ScoreItemList, ScoreItemView, i
 from satchel.features.scores.service import item_delete
 from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.item_delete import is_pinned
-from satchel.features.scores.service.layout_view import NotEngraved, lay_out
+from satchel.features.scores.service.layout_view import NotEngraved, find_layout_page
 from satchel.features.scores.service.page_set import read_items
-from satchel.features.scores.service.page_source import source_pages
 from satchel.features.scores.service.photo_straighten import straighten_photo
 from satchel.features.scores.service.score_find import Found, find_score
 from satchel.kernel.errors import Forbidden
 from satchel.media.pictures import NoPicture
 from satchel.media.score_pages import PagesRefused
-from satchel.stores.ports.objects import ObjectMissing
 
 # An item never changes. It is for this browser only.
 _FOR_EVER = "private, max-age=31536000, immutable"
@@ -74,7 +72,8 @@ def routes(scores: Scores) -> Router:
         """Show a page as it was uploaded. What is at this address never changes, so keep it."""
         found = await find_score(scores, viewer_of(caller), score_id)
         if (laid := read_layout_page(item_id)) is not None:
-            return await _show_layout(scores, found, laid)
+            key = (await find_layout_page(scores, found, laid)).key
+            return Download(scores.objects, key, disposition="inline", cache=_FOR_EVER, content_type=CONTENT_TYPES["s"])
         entry = await _find_item(scores, found, item_id)
         key = item_key(found.owner, found.score_id, entry.item_id, entry.kind)
         disposition = "inline" if entry.kind in PAGES else attached_as(entry.name)
@@ -96,21 +95,6 @@ def routes(scores: Scores) -> Router:
         return await picture_answer(scores.pictures, source, size, version)
 
     return router
-
-
-async def _show_layout(scores: Scores, found: Found, page: LayoutPage) -> Response:
-    """Only of music that is shown; a layout shows all of it."""
-    items = await read_items(scores, found)
-    made_of = source_pages(items, found.row.data.pages).values()
-    key = layout_key(found.owner, found.score_id, page.source, f"{page.choice.name}/{page.number}.svg")
-    if all(made.source.item_id != page.source for made in made_of):
-        raise ItemUnknown("This score has no such item.")
-    (await lay_out(scores, found, IMPORTED)).check_shown()
-    try:
-        await scores.objects.head(key)
-    except ObjectMissing:
-        raise ItemUnknown("This layout is no longer kept. Read the layout again.") from None
-    return Download(scores.objects, key, disposition="inline", cache=_FOR_EVER, content_type=CONTENT_TYPES["s"])
 
 
 async def _find_item(scores: Scores, found: Found, item_id: str) -> ItemEntry:

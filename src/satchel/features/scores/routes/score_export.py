@@ -4,15 +4,15 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
+from starlette.requests import Request
 from starlette.responses import Response
 
 from satchel.edge.api.endpoints import Router
 from satchel.edge.files.pictures import BYTES
 from satchel.edge.files.streamed_file import StreamedFile
-from satchel.features.scores.layout import IMPORTED, LayoutChoice
 from satchel.features.scores.model import ScoreUnknown
-from satchel.features.scores.routes.score_layouts import LAYOUT_REFUSALS, LayoutOptions, check_may_lay_out
-from satchel.features.scores.routes.scores import Anybody, viewer_of
+from satchel.features.scores.routes.score_layouts import LAYOUT_REFUSALS, LayoutOptions
+from satchel.features.scores.routes.scores import Anybody, asker_of
 from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.score_export import NoPages, PartUnknown, export_score
 from satchel.media.export_file import ExportTooLarge
@@ -36,13 +36,11 @@ def routes(scores: Scores, places: asyncio.Semaphore) -> Router:
         produces=BYTES,
         raises=(ScoreUnknown, PartUnknown, NoPages, ExportTooLarge, *LAYOUT_REFUSALS),
     )
-    async def export(caller: Anybody, score_id: str, query: ExportQuery) -> Response:
+    async def export(caller: Anybody, score_id: str, query: ExportQuery, request: Request) -> Response:
         """Export a score as a PDF: its pages, or those of one part, with the marks that you see on them."""
-        choice = LayoutChoice(transpose=query.transpose, part=query.instrument, size=query.size)
-        if choice != IMPORTED:
-            check_may_lay_out(caller)
+        viewer = asker_of(caller, request)
         made = await export_score(
-            scores, viewer_of(caller), score_id, part_id=query.part, with_marks=query.marks, choice=choice
+            scores, viewer, score_id, part_id=query.part, with_marks=query.marks, choice=query.choice
         )
         pieces = in_place(places, made.pieces)
         first = await anext(pieces)

@@ -3,14 +3,14 @@
 from typing import Annotated
 
 import msgspec
+from starlette.requests import Request
 
 from satchel.edge.api.endpoints import Query, Router
-from satchel.edge.http.callers import Member
 from satchel.features.scores.item_records import ItemsRow
-from satchel.features.scores.layout import IMPORTED, MAX_TRANSPOSE, LayoutChoice, LayoutSize
+from satchel.features.scores.layout import MAX_TRANSPOSE, LayoutChoice, LayoutSize
 from satchel.features.scores.mark import MarkView
 from satchel.features.scores.model import KINDS, ScoreUnknown
-from satchel.features.scores.routes.scores import Anybody, viewer_of
+from satchel.features.scores.routes.scores import Anybody, asker_of
 from satchel.features.scores.routes.views import (
     LayerView,
     ScoreItemView,
@@ -20,15 +20,16 @@ from satchel.features.scores.routes.views import (
     mark_views,
 )
 from satchel.features.scores.service.context import Scores
-from satchel.features.scores.service.layout_view import LaidBar, LaidPage, NotEngraved, lay_out
-from satchel.features.scores.service.mark_read import visible_layers, visible_marks
+from satchel.features.scores.service.layout_view import LaidBar, LaidPage, LaidScore, NotEngraved, lay_out
+from satchel.features.scores.service.mark_read import Marked, visible_layers, visible_marks
 from satchel.features.scores.service.score_find import find_score, read_whole
 from satchel.features.scores.service.score_play import PlayedScore, play_score
-from satchel.kernel.errors import TooMany, Unauthenticated
+from satchel.features.scores.service.visitor_view import VisitorView
+from satchel.kernel.errors import TooMany
 from satchel.media.score_pages import PagesRefused
 
 Semitones = Annotated[int, msgspec.Meta(ge=-MAX_TRANSPOSE, le=MAX_TRANSPOSE)]
-LAYOUT_REFUSALS = (NotEngraved, PagesRefused, Unauthenticated, TooMany)
+LAYOUT_REFUSALS = (NotEngraved, PagesRefused, TooMany)
 PartNumber = Annotated[int, msgspec.Meta(ge=0, le=999)]
 
 
@@ -38,6 +39,10 @@ class LayoutOptions(Query, frozen=True, kw_only=True):
     transpose: Semitones = 0
     instrument: PartNumber = 0
     size: LayoutSize = "normal"
+
+    @property
+    def choice(self) -> LayoutChoice:
+        return LayoutChoice(transpose=self.transpose, part=self.instrument, size=self.size)
 
 
 class BarView(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,35 +96,46 @@ class ScorePlaybackView(msgspec.Struct, frozen=True, kw_only=True):
 def routes(scores: Scores) -> Router:
     router = Router("scores")
 
-    @router.get("/scores/{score_id}/layout", raises=(ScoreUnknown, NotEngraved, PagesRefused, Unauthenticated, TooMany))
-    async def read_layout(caller: Anybody, score_id: str, query: LayoutOptions) -> ScoreLayoutView:
+    @router.get("/scores/{score_id}/layout", raises=(ScoreUnknown, *LAYOUT_REFUSALS))
+    async def read_layout(caller: Anybody, score_id: str, query: LayoutOptions, request: Request) -> ScoreLayoutView:
         """Lay out an engraved score anew for yourself: transposed, one part alone, larger or smaller.
 
-        Nothing of the score changes. Without an account, you see it as it was added.
+        Nothing of the score changes.
         """
-        viewer = viewer_of(caller)
-        choice = LayoutChoice(transpose=query.transpose, part=query.instrument, size=query.size)
+        viewer = asker_of(caller, request)
         whole = await read_whole(scores, viewer, score_id)
-        if choice != IMPORTED:
-            check_may_lay_out(caller)
-        laid = await lay_out(scores, whole.found, choice, viewer)
-        return ScoreLayoutView(
-            transpose=choice.transpose,
-            instrument=choice.part,
-            size=choice.size,
-            instruments=laid.parts,
-            pages=await _pages(scores, laid.pages(), laid.items),
-            bars=[_bar(each) for each in laid.bars()],
-            layers=await layer_views(scores, visible_layers(whole.layers, viewer)),
-            marks=mark_views(await laid.marks(visible_marks(whole, viewer))),
-        )
+        laid = await lay_out(scores, whole.found, query.choice, viewer)
+        layers = await layer_views(scores, visible_layers(whole.layers, viewer))
+        return await _layout_view(scores, laid, layers, visible_marks(whole, viewer))
 
-    @router.get("/scores/{score_id}/playback", raises=(ScoreUnknown, NotEngraved, PagesRefused))
-    async def read_playback(caller: Anybody, score_id: str) -> ScorePlaybackView:
+    @router.get("/scores/{score_id}/playback", raises=(ScoreUnknown, *LAYOUT_REFUSALS))
+    async def read_playback(caller: Anybody, score_id: str, request: Request) -> ScorePlaybackView:
         """Read when which note of an engraved score sounds, and at which bar and beat that is."""
-        return playback_view(await play_score(scores, await find_score(scores, viewer_of(caller), score_id)))
+        viewer = asker_of(caller, request)
+        return playback_view(await play_score(scores, await find_score(scores, viewer, score_id), viewer))
 
     return router
+
+
+async def visitor_layout_view(scores: Scores, shown: VisitorView, laid: LaidScore) -> ScoreLayoutView:
+    """For whoever has only a link."""
+    layers = await layer_views(scores, shown.layers, for_stranger=True)
+    return await _layout_view(scores, laid, layers, shown.marks)
+
+
+async def _layout_view(
+    scores: Scores, laid: LaidScore, layers: list[LayerView], marks: list[Marked]
+) -> ScoreLayoutView:
+    return ScoreLayoutView(
+        transpose=laid.choice.transpose,
+        instrument=laid.choice.part,
+        size=laid.choice.size,
+        instruments=laid.parts,
+        pages=await _pages(scores, laid.pages(), laid.items),
+        bars=[_bar(each) for each in laid.bars()],
+        layers=layers,
+        marks=mark_views(await laid.marks(marks)),
+    )
 
 
 def playback_view(found: PlayedScore) -> ScorePlaybackView:
@@ -131,12 +147,6 @@ def playback_view(found: PlayedScore) -> ScorePlaybackView:
         moments=[[*each] for each in played.moments],
         bars=[_bar(each) for each in found.bars],
     )
-
-
-def check_may_lay_out(caller: Anybody) -> None:
-    """Only members may, also if a layout is there already."""
-    if not isinstance(caller, Member):
-        raise Unauthenticated("Sign in to transpose a score or to lay it out anew.")
 
 
 async def _pages(scores: Scores, pages: list[LaidPage], items: ItemsRow) -> list[ScorePageView]:

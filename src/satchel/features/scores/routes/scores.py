@@ -1,6 +1,7 @@
 """Scores: list, create, read, change, set pages, delete."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated
 
 import msgspec
@@ -9,6 +10,7 @@ from starlette.requests import Request
 from satchel.edge.api.endpoints import Body, Query, Reply, Router
 from satchel.edge.api.idempotency_key import idempotency_key_of
 from satchel.edge.http.callers import Guest, Member, Stranger
+from satchel.edge.http.request_context import client_of
 from satchel.features.scores.model import (
     MAX_DESCRIPTION,
     MAX_JUMPS,
@@ -216,6 +218,12 @@ def routes(scores: Scores) -> Router:
 
 def viewer_of(caller: Anybody) -> Viewer:
     return Viewer(OwnerId(caller.user_id), Email(caller.email)) if isinstance(caller, Member) else NOBODY
+
+
+def asker_of(caller: Anybody, request: Request) -> Viewer:
+    """With the network that somebody without an account asks from."""
+    viewer = viewer_of(caller)
+    return viewer if viewer.user_id else replace(viewer, address=client_of(request.scope).address)
 
 
 async def score_reply(scores: Scores, viewer: Viewer, found: Found, status: int = 200) -> Reply[ScoreView]:

@@ -242,7 +242,8 @@ async def score_view(
 
 async def visitor_score_view(scores: Scores, shown: VisitorView, items: ItemsRow) -> ScoreView:
     """For whoever has only a link."""
-    return await score_view(scores, shown.found, items, shown.layers, shown.marks, for_stranger=True)
+    view = await score_view(scores, shown.found, items, shown.layers, shown.marks, for_stranger=True)
+    return msgspec.structs.replace(view, link_thing=link_target_of(shown.target))
 
 
 async def layer_views(scores: Scores, layers: list[LayerRow], *, for_stranger: bool = False) -> list[LayerView]:

@@ -4,12 +4,12 @@ import asyncio
 from dataclasses import dataclass, field
 
 from satchel.features.scores.layout import LayoutCache
+from satchel.features.scores.limits import ScoreLimits
 from satchel.features.scores.needs import Grants, People
 from satchel.kernel.clock import Clock
 from satchel.kernel.events import Events
 from satchel.media.pictures import Pictures
 from satchel.media.score_pages import ScorePages
-from satchel.stores.patterns.throttle import Throttle
 from satchel.stores.ports.ephemeral import Ephemeral
 from satchel.stores.ports.objects import Objects
 from satchel.stores.ports.table import MAX_TRANSACTION_ITEMS, Tables
@@ -27,8 +27,7 @@ class Scores:
     people: People
     pictures: Pictures
     events: Events
-    shares: Throttle
-    layouts_made: Throttle
+    limits: ScoreLimits
     pages: ScorePages
     most_scores: int
     most_bytes: int

@@ -14,7 +14,6 @@ from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.engrave_once import engrave_once
 from satchel.features.scores.service.page_source import source_of_pages
 from satchel.features.scores.service.score_find import NOBODY, Viewer
-from satchel.kernel.errors import Unauthenticated
 from satchel.media.score_map import LayoutMap, decode_layout, decode_page, encode_layout
 from satchel.media.score_pages import SourceFacts
 from satchel.stores.ports.objects import ObjectInfo, ObjectMissing, SmallObject
@@ -37,7 +36,8 @@ async def get_layout(
         async with scores.objects.read(key) as reading:
             body = b"".join([piece async for piece in reading])
     except ObjectMissing:
-        await _count(scores, choice, viewer)
+        if choice != IMPORTED:
+            await scores.limits.count_layout(viewer.user_id, viewer.address)
         body = await engrave_once(scores, key, lambda: _make(scores, items, source, choice))
     layout = Layout(choice, decode_layout(body))
     scores.layouts.keep(key, layout, len(body))
@@ -57,15 +57,6 @@ async def forget_layouts(scores: Scores, items: ItemsRow, source: ItemId) -> Non
     kept = await _kept(scores, items, source)
     if kept:
         await scores.objects.delete(*(info.key for info in kept))
-
-
-async def _count(scores: Scores, choice: LayoutChoice, viewer: Viewer) -> None:
-    """A member may have some made in an hour, since each takes a core for seconds."""
-    if choice == IMPORTED:
-        return
-    if not viewer.user_id:
-        raise Unauthenticated("Sign in to transpose a score or to lay it out anew.")
-    await scores.layouts_made.count(viewer.user_id)
 
 
 async def _make(scores: Scores, items: ItemsRow, source: ItemEntry, choice: LayoutChoice) -> bytes:

@@ -13,7 +13,7 @@ from satchel.features.scores.item_records import ItemEntry, ItemsRow, item_key, 
 from satchel.features.scores.layout import IMPORTED, Layout, LayoutChoice, LayoutPage
 from satchel.features.scores.mark import NewMark
 from satchel.features.scores.mark_carry import anchored, carried_new, carried_stored
-from satchel.features.scores.model import RANKS, ItemId, PageGone, PageId, StoredKind
+from satchel.features.scores.model import RANKS, ItemId, ItemUnknown, PageGone, PageId, StoredKind
 from satchel.features.scores.records import PageEntry
 from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.layout_make import get_layout
@@ -24,6 +24,7 @@ from satchel.features.scores.service.score_find import NOBODY, Found, Viewer
 from satchel.kernel.errors import Invalid
 from satchel.kernel.unfit import ChoiceUnfit
 from satchel.media.score_map import BarPlace
+from satchel.stores.ports.objects import ObjectInfo, ObjectMissing
 
 replace = msgspec.structs.replace
 # Pages of a score have lower ids.
@@ -80,6 +81,10 @@ class LaidScore:
             for page in found.row.data.pages
             if (made := self._made_of.get(page.item_id)) is not None
         }
+
+    @property
+    def choice(self) -> LayoutChoice:
+        return self._choice
 
     @property
     def items(self) -> ItemsRow:
@@ -231,6 +236,20 @@ async def lay_out(scores: Scores, found: Found, choice: LayoutChoice, viewer: Vi
         own = LayoutChoice(transpose=choice.transpose, part=number, size=choice.size)
         sources.append(_Source(entry, layout, await get_layout(scores, items, entry, own, viewer)))
     return LaidScore(found, items, choice, sources)
+
+
+async def find_layout_page(scores: Scores, found: Found, page: LayoutPage, *, for_visitor: bool = False) -> ObjectInfo:
+    """The image of a page of a layout that is kept. Only of music that is shown; a layout shows all of it."""
+    items = await read_items(scores, found)
+    made_of = source_pages(items, found.row.data.pages).values()
+    if all(made.source.item_id != page.source for made in made_of):
+        raise ItemUnknown("This score has no such item.")
+    (await lay_out(scores, found, IMPORTED)).check_shown(for_visitor=for_visitor)
+    key = layout_key(found.owner, found.score_id, page.source, f"{page.choice.name}/{page.number}.svg")
+    try:
+        return await scores.objects.head(key)
+    except ObjectMissing:
+        raise ItemUnknown("This layout is no longer kept. Read the layout again.") from None
 
 
 async def with_anchors(

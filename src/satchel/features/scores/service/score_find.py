@@ -33,10 +33,11 @@ _PAGE = 1000
 
 @dataclass(frozen=True, slots=True)
 class Viewer:
-    """Who asks: a member, or nobody known."""
+    """Who asks: a member, or somebody without an account, of whom only the network is known."""
 
     user_id: OwnerId
     email: Email
+    address: str = ""
 
 
 NOBODY = Viewer(OwnerId(""), Email(""))

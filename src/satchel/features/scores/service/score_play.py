@@ -14,7 +14,7 @@ from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.engrave_once import engrave_once
 from satchel.features.scores.service.layout_view import LaidBar, lay_out
 from satchel.features.scores.service.page_source import source_of_pages
-from satchel.features.scores.service.score_find import Found
+from satchel.features.scores.service.score_find import Found, Viewer
 from satchel.stores.ports.objects import ObjectMissing, SmallObject
 
 _NAME = "playback.json"
@@ -40,8 +40,9 @@ class PlayedScore:
 _decode = msgspec.json.Decoder(Played).decode
 
 
-async def play_score(scores: Scores, found: Found, *, for_visitor: bool = False) -> PlayedScore:
+async def play_score(scores: Scores, found: Found, viewer: Viewer, *, for_visitor: bool = False) -> PlayedScore:
     """Who may not edit it hears music only if all of its pages are shown; a visitor is nobody who may."""
+    await scores.limits.count_playback(viewer.user_id, viewer.address)
     laid = await lay_out(scores, found, IMPORTED)
     laid.check_shown(for_visitor=for_visitor)
     each = [(await _get(scores, laid.items, source), bars) for source, bars in laid.sources()]

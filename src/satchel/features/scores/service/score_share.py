@@ -41,7 +41,7 @@ async def share_score(scores: Scores, viewer: Viewer, public: str, written: str,
     if email == viewer.email:
         raise ChoiceUnfit("The score is yours. Share it with somebody else.", field="email")
     found = await find_score(scores, viewer, public, "owner")
-    await scores.shares.count(viewer.user_id)
+    await scores.limits.shares.count(viewer.user_id)
     await _set_role(scores, viewer, public, email, role)
     (share,) = await _shown(scores, found, {email: role})
     return share

@@ -27,7 +27,7 @@ async def share_set_list(scores: Scores, viewer: Viewer, public: str, written: s
     if email == viewer.email:
         raise ChoiceUnfit("The set list is yours. Share it with somebody else.", field="email")
     row = (await find_set_list(scores, viewer, public, "owner")).row
-    await scores.shares.count(viewer.user_id)
+    await scores.limits.shares.count(viewer.user_id)
     await _set_shared(scores, viewer, public, email, is_shared=True)
     (share,) = await _shown(scores, row, [email])
     return share

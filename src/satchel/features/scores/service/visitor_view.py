@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from satchel.features.scores.layer_records import LayerRow
-from satchel.features.scores.model import PageId
+from satchel.features.scores.model import LinkTarget, PageId
 from satchel.features.scores.service.mark_read import Marked
 from satchel.features.scores.service.score_find import Found
 
@@ -20,10 +20,12 @@ class VisitorView:
     found: Found
     layers: list[LayerRow]
     marks: list[Marked]
+    target: LinkTarget
 
 
-def for_visitor(found: Found, layers: Sequence[LayerRow], marks: Sequence[Marked], part_id: int | None) -> VisitorView:
+def for_visitor(found: Found, layers: Sequence[LayerRow], marks: Sequence[Marked], target: LinkTarget) -> VisitorView:
     """With a part: only its pages in its order, and the layers for it or for everybody."""
+    part_id = target.part_id
     row, extra = found.row, found.extra
     parts = [part for part in extra.parts if part_id is None or part.part_id == part_id]
     by_id = {page.page_id: page for page in row.data.pages}
@@ -40,4 +42,4 @@ def for_visitor(found: Found, layers: Sequence[LayerRow], marks: Sequence[Marked
     row = renewed(row, snapshots=[], data=renewed(row.data, pages=pages, page_count=len(pages)))
     ids = {layer.layer_id for layer in shown}
     seen = [each for each in marks if each.mark.layer_id in ids and each.mark.page_id in there]
-    return VisitorView(replace(found, row=row, extra=extra, people={}, role="reader"), shown, seen)
+    return VisitorView(replace(found, row=row, extra=extra, people={}, role="reader"), shown, seen, target)
