@@ -43,6 +43,9 @@ _SOCKETS = {
     "sockets": "Live connections at once; 503 `busy`",
     "sockets_per_network": "Live connections of one network, once three quarters of all are taken; 503 `busy`",
     "sockets_per_person": "Live connections of one person; 429 `too-many`",
+    "visitors": "Live connections of visitors of links; 429 `too-many`",
+    "visitors_per_network": "Live connections of visitors of links in one network; 429 `too-many`",
+    "visitor_lifetime": "Time after which a visitor of a link has to connect again",
     "send_timeout": "Time for a client to take a frame; it is cut off",
     "lifetime": "Time after which a client has to connect again",
 }

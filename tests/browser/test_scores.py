@@ -362,8 +362,25 @@ def test_a_player_without_an_account_plays_the_own_part_by_a_link(server: Server
     player.keyboard.press("ArrowRight")
     expect(player.get_by_role("img", name="Page 2 of 2")).to_be_visible()
     expect(player.get_by_role("button", name="Mark")).to_have_count(0)
+    follow_live(eva, score, player)
     press(player, "Leave the stand")
     expect(player.get_by_role("button", name="Open the music")).to_be_visible()
+
+
+def follow_live(eva: Holder, score: str, player: Page) -> None:
+    """Strokes in a published layer appear, and pages are turned, without anything being read again."""
+    path = f"/scores/{score}"
+    layer = eva.ask("POST", f"{path}/layers", json={"name": "All"})["layer_id"]
+    published = eva.client.patch(f"/api/v1{path}/layers/{layer}", headers=eva.headers, json={"published": True})
+    assert published.is_success, published.text
+    stroke = {"page_id": 2, "kind": "pen", "stroke": ink.encode([(100, 100, 128), (200, 150, 130)])}
+    for count in (1, 2):
+        eva.ask("POST", f"{path}/layers/{layer}/marks", json={"add": [stroke]})
+        expect(marks(player, "pen")).to_have_count(count)
+    player.get_by_label("Who turns pages").select_option("follow")
+    turned = eva.client.post(f"/api/v1{path}/turn", headers=eva.headers, json={"page_id": 1})
+    assert turned.is_success, turned.text
+    expect(player.get_by_role("img", name="Page 1 of 2")).to_be_visible()
 
 
 def test_a_set_list_is_put_in_order_with_notes_and_pages_and_played(server: ServerProcess, open_page: OpenPage) -> None:

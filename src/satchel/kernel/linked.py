@@ -85,6 +85,14 @@ class WantedLayout:
     size: LayoutSize = "normal"
 
 
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """What happens to a thing: a channel of the ephemeral store, and what a visitor hears of a message on it."""
+
+    channel: str
+    hear: Callable[[bytes], bytes | None]
+
+
 @runtime_checkable
 class OutlinedThings(Protocol):
     """Link targets that have a viewer of their own, which needs to know more than files."""
@@ -98,6 +106,10 @@ class OutlinedThings(Protocol):
 
         None if the thing does not exist, or cannot be laid out. What it costs counts against the visitor's network.
         """
+        ...
+
+    async def followed(self, owner_id: str, thing_id: str) -> Followed | None:
+        """What its viewer follows live. None if the thing does not exist, or never changes."""
         ...
 
     async def playback(self, owner_id: str, thing_id: str, address: str) -> object | None:

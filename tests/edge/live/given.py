@@ -13,7 +13,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from satchel.edge.http.callers import Guest, Member
 from satchel.edge.http.limits import Limits
-from satchel.edge.live.listeners import SignedIn
+from satchel.edge.live.listeners import Listeners, SignedIn
 from satchel.edge.live.live_sockets import Bounds, LiveSockets
 from satchel.edge.live.presence import Attendance, PresenceTracker
 from satchel.kernel.clock import ManualClock
@@ -68,10 +68,11 @@ class LiveEdge:
         refresh_every: timedelta = LONG_GRACE,
         limits: Limits | None = None,
         send_buffer: int | None = None,
+        listeners: Listeners | None = None,
     ) -> AsyncGenerator["LiveServer"]:
         tracker = PresenceTracker(self.presence, [*also, self.attendances], grace=grace, refresh_every=refresh_every)
         sockets = LiveSockets(through or self.ephemeral, tracker, clock=self.clock, bounds=bounds or Bounds())
-        self.edge.live = sockets.open_to(SignedIn(self.edge.identity))
+        self.edge.live = sockets.open_to(listeners or SignedIn(self.edge.identity))
         self.edge.metrics.add(sockets)
         async with tracker.running(), serving(self.edge.app(), limits, send_buffer=send_buffer) as port:
             yield LiveServer(self.edge, sockets, port)

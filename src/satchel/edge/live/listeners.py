@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Protocol
 from satchel.edge.api.identity import Identity
 from satchel.edge.http.callers import Guest, Member, admit
 from satchel.edge.http.request_context import context_of
-from satchel.live import session_channel
+from satchel.kernel.linked import Followed
+from satchel.live import person_channel, session_channel
 
 if TYPE_CHECKING:
     from starlette.types import Scope
@@ -20,6 +21,12 @@ class Listener:
     ending: str | None = None
     # The subprotocol to accept, where clients send their token as one.
     subprotocol: str | None = None
+    # What a visitor follows instead of a channel of their own. They are nobody, so nobody sees them come.
+    follows: Followed | None = None
+
+    @property
+    def channel(self) -> str:
+        return person_channel(self.person_id) if self.follows is None else self.follows.channel
 
 
 class Listeners(Protocol):

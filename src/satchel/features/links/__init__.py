@@ -59,7 +59,7 @@ def _make(
 
 
 def _routes(links: Links, needs: RouteNeeds) -> list[Router]:
-    return routes(links, needs.addresses)
+    return routes(links, needs.addresses, needs.live)
 
 
 @asynccontextmanager

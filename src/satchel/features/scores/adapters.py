@@ -34,9 +34,10 @@ from satchel.features.scores.service.score_list import Wanted, list_scores
 from satchel.features.scores.service.score_play import PlayedScore, play_score
 from satchel.features.scores.service.set_list_find import list_set_lists
 from satchel.features.scores.service.snapshot_content import as_found, get_content, kept_marks, layer_rows
+from satchel.features.scores.service.visitor_news import channel_of, hear_all, hear_part
 from satchel.features.scores.service.visitor_view import VisitorView, for_visitor
 from satchel.kernel.clock import iso
-from satchel.kernel.linked import FILES_PAGE, LinkedFile, LinkedFiles, LinkedThing, WantedLayout
+from satchel.kernel.linked import FILES_PAGE, Followed, LinkedFile, LinkedFiles, LinkedThing, WantedLayout
 from satchel.kernel.searched import Finding, Findings, Seeker, Words
 from satchel.stores.schema import Record, Shape
 
@@ -127,6 +128,14 @@ class LinkedScores:
             return self.play(await play_score(self.scores, found, _visitor(address), for_visitor=True))
         except NotEngraved:
             return None
+
+    async def followed(self, owner_id: str, thing_id: str) -> Followed | None:
+        """A snapshot never changes."""
+        target = read_link_target(thing_id)
+        if target is None or target.snapshot_id is not None or await self._find(owner_id, target) is None:
+            return None
+        hear = hear_all if target.part_id is None else partial(hear_part, target.part_id)
+        return Followed(channel_of(target.score_id), hear)
 
     async def _shown(self, owner: OwnerId, thing_id: str) -> VisitorView | None:
         """With the marks that a visitor sees."""

@@ -29,6 +29,7 @@ type Elsewhere = {
   score: () => Promise<Score>;
   playback: () => Promise<Playback>;
   layout: (choice: LayoutChoice) => Promise<Layout>;
+  live: Pick<typeof live, 'on'>;
 };
 
 export class OpenScore {
@@ -73,6 +74,10 @@ export class OpenScore {
         }),
     );
     void this.load();
+  }
+
+  get #live(): Pick<typeof live, 'on'> {
+    return this.#from?.live ?? live;
   }
 
   get canMark(): boolean {
@@ -172,20 +177,21 @@ export class OpenScore {
 
   /** Returns a function that ends it. */
   listen(): () => void {
-    const ours = (scoreId: string): boolean => scoreId === this.scoreId;
+    const ours = (scoreId: string): boolean => scoreId === (this.scoreId || this.score?.score_id);
+    const news = this.#live;
     const ends = [
-      live.on('score.changed', ({ score_id, etag }) => {
+      news.on('score.changed', ({ score_id, etag }) => {
         if (ours(score_id) && etag !== this.score?.etag) void this.load();
       }),
-      live.on('score.import', (news) => ours(news.score_id) && this.#madeMore(news)),
-      live.on('score.marks', (news) => ours(news.score_id) && this.marks.heard(news)),
-      live.on('score.layers', ({ score_id }) => ours(score_id) && void this.marks.reload()),
-      live.on('score.deleted', ({ score_id }) => {
+      news.on('score.import', (news) => ours(news.score_id) && this.#madeMore(news)),
+      news.on('score.marks', (news) => ours(news.score_id) && this.marks.heard(news)),
+      news.on('score.layers', ({ score_id }) => ours(score_id) && void this.marks.reload()),
+      news.on('score.deleted', ({ score_id }) => {
         if (!ours(score_id)) return;
         this.isGone = true;
         this.#forget();
       }),
-      live.on('resync', () => void this.load()),
+      news.on('resync', () => void this.load()),
     ];
     return () => ends.forEach((end) => end());
   }

@@ -9,7 +9,7 @@ from satchel.features.links.service.link_enter import Visit, has_files, list_fil
 from satchel.features.links.service.passes import LIFETIME
 from satchel.features.links.service.visit_count import count
 from satchel.kernel.errors import NotFound
-from satchel.kernel.linked import LinkedFile, OutlinedThings, WantedLayout
+from satchel.kernel.linked import Followed, LinkedFile, OutlinedThings, WantedLayout
 from satchel.kernel.patches import Patch
 from satchel.stores.ports.ephemeral import Put
 
@@ -48,6 +48,17 @@ async def layout_of(links: Links, visit: Visit, wanted: WantedLayout, address: s
         found = await things.layout(visit.link.owner_id, visit.link.thing_id, wanted, address)
     if found is None:
         raise NoOutline("What this link leads to cannot be laid out anew.")
+    return found
+
+
+async def followed_by(links: Links, visit: Visit) -> Followed:
+    """What the viewer of the thing follows live."""
+    things = links.things[visit.link.kind]
+    found = None
+    if isinstance(things, OutlinedThings):
+        found = await things.followed(visit.link.owner_id, visit.link.thing_id)
+    if found is None:
+        raise NoOutline("What this link leads to does not change while you look at it.")
     return found
 
 

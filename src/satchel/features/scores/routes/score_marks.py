@@ -156,7 +156,7 @@ def routes(scores: Scores) -> Router:
             part_id=body.part_id,
         )
         # Those who saw it until now have to hear of it, too.
-        await score_presence.tell_onlookers(scores, found, ScoreLayersEvent(score_id=score_id))
+        await score_presence.tell_onlookers(scores, found, ScoreLayersEvent(score_id=score_id), visitors="all")
         return await _layer(scores, layer)
 
     @router.delete("/scores/{score_id}/layers/{layer_id}", raises=REFUSALS)
@@ -213,7 +213,7 @@ def routes(scores: Scores) -> Router:
         if all(page.page_id != body.page_id for page in found.row.data.pages):
             raise PageGone("This page was removed.", page_id=body.page_id)
         event = ScoreTurnedEvent(score_id=score_id, by=member.user_id, page_id=body.page_id, bar=body.bar)
-        await score_presence.tell_onlookers(scores, found, event)
+        await score_presence.tell_onlookers(scores, found, event, visitors="all")
 
     return router
 
@@ -231,7 +231,7 @@ async def _layer(scores: Scores, layer: LayerRow) -> LayerView:
 
 async def _tell_layers(scores: Scores, found: Found, score_id: str, layer: LayerRow) -> None:
     event = ScoreLayersEvent(score_id=score_id)
-    await score_presence.tell_onlookers(scores, found, event, lambda viewer: may_see(layer, viewer))
+    await score_presence.tell_onlookers(scores, found, event, lambda viewer: may_see(layer, viewer), visitors=layer)
 
 
 async def _tell_marks(scores: Scores, by: str, score_id: str, done: MarksChanged) -> None:
@@ -245,4 +245,6 @@ async def _tell_marks(scores: Scores, by: str, score_id: str, done: MarksChanged
         added=[mark_view(each.mark_id, each.mark) for each in done.written],
         removed=done.removed,
     )
-    await score_presence.tell_onlookers(scores, done.found, event, lambda viewer: may_see(done.layer, viewer))
+    await score_presence.tell_onlookers(
+        scores, done.found, event, lambda viewer: may_see(done.layer, viewer), visitors=done.layer
+    )

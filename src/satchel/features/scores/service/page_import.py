@@ -182,7 +182,7 @@ async def _note(scores: Scores, row: ImportRow) -> None:
         pages_total=row.total,
     )
     # The owner may be looking at the library.
-    await tell_onlookers(scores, found, event, also=[row.owner])
+    await tell_onlookers(scores, found, event, also=[row.owner], visitors="all" if state == "ready" else "none")
 
 
 def _key(job: ImportJobRow) -> dict[str, str]:

@@ -136,7 +136,9 @@ async def write_changed(scores: Scores, found: Found, changed: Changed) -> Found
     after = Found(row=row, extra=extra, people=found.people, role=found.role)
     # Who saw it while it was public is told, too.
     for each in (found, after) if found.row.access != row.access else (after,):
-        await tell_onlookers(scores, each, ScoreChangedEvent(score_id=public_id(row.score_id), etag=row.etag))
+        await tell_onlookers(
+            scores, each, ScoreChangedEvent(score_id=public_id(row.score_id), etag=row.etag), visitors="all"
+        )
     return after
 
 

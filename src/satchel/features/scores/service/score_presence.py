@@ -3,13 +3,16 @@
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import timedelta
+from typing import Literal
 
 import msgspec
 
+from satchel.features.scores.layer_records import LayerRow
 from satchel.features.scores.model import Email, OwnerId
 from satchel.features.scores.records import SCORE_HERE
 from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.score_find import Found, Viewer, role_of
+from satchel.features.scores.service.visitor_news import visitor_news
 from satchel.kernel.errors import Unavailable
 from satchel.live import LiveEvent, tell
 from satchel.stores.ports.ephemeral import Expire, HashAll, HashDelete, HashPut
@@ -52,14 +55,23 @@ async def tell_onlookers(
     may_hear: Callable[[Viewer], bool] = lambda _: True,
     *,
     also: Sequence[OwnerId] = (),
+    visitors: Literal["none", "all"] | LayerRow = "none",
 ) -> None:
-    """Tell those who look at a score, and still may; and others, wherever they look."""
+    """Tell those who look at a score, and still may; and others, wherever they look.
+
+    Visitors of links hear what concerns all, and what concerns a layer if it is published and for them.
+    """
     # An event is a hint. What it is about has happened, whether or not somebody hears of it.
     with suppress(Unavailable):
         everybody = await scores.ephemeral.run(HashAll(SCORE_HERE(score_id=found.score_id)))
         present = _present(scores, found, everybody)
         heard = [each.user_id for each in present if may_hear(Viewer(each.user_id, each.email))]
-        if commands := tell({*heard, *also}, event):
+        commands = tell({*heard, *also}, event)
+        if visitors == "all":
+            commands.append(visitor_news(found, event))
+        elif visitors != "none" and visitors.is_published:
+            commands.append(visitor_news(found, event, part_id=visitors.part_id))
+        if commands:
             await scores.ephemeral.together(*commands)
 
 

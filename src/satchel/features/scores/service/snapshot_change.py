@@ -88,7 +88,7 @@ async def restore_snapshot(scores: Scores, viewer: Viewer, public: str, etag: Et
     kept, _ = await _snapshot(scores, viewer, public, SnapshotId(new_stored_id()), name[:_MAX_NAME], etag)
     after = await _restore(scores, viewer, public, kept.row.etag, content)
     await _tell(scores, after)
-    await tell_onlookers(scores, after, ScoreLayersEvent(score_id=public))
+    await tell_onlookers(scores, after, ScoreLayersEvent(score_id=public), visitors="all")
     return after
 
 
@@ -197,4 +197,4 @@ def _put_layer(pair: tuple[LayerRow | None, LayerRow]) -> Write:
 
 async def _tell(scores: Scores, found: Found) -> None:
     event = ScoreChangedEvent(score_id=public_id(found.score_id), etag=found.row.etag)
-    await tell_onlookers(scores, found, event)
+    await tell_onlookers(scores, found, event, visitors="all")
