@@ -61,6 +61,9 @@ async def test_marks_of_every_kind_come_back(satchel: Satchel, ann: Caller) -> N
     assert (await stored_score(satchel, ann, score))["d"]["ac"] == 3
     one_page = await ann("GET", f"/scores/{score['score_id']}/marks", params={"page": 1})
     assert [each["mark_id"] for each in one_page.json()["marks"]] == [1]
+    sizeless = wanted[2] | {"size": 0}
+    (added,) = (await marked(ann, score, layer, add=[sizeless]))["added"]
+    assert (await marks(ann, score))[added]["size"] > 0
 
 
 async def test_a_repeated_request_marks_once(ann: Caller) -> None:

@@ -72,13 +72,14 @@ async def test_a_set_list_is_one_document_with_a_bookmark_for_each_entry(ann: Ca
     entries = [
         {"score_id": second["score_id"], "notes": "slowly " * 60},
         {"score_id": first["score_id"], "page_ids": [pages[1]["page_id"], pages[0]["page_id"], pages[1]["page_id"]]},
+        {"score_id": second["score_id"]},
     ]
     made = (await ann("POST", "/set-lists", json={"name": "Concert", "entries": entries})).json()
     answer = await ann("GET", f"/set-lists/{made['list_id']}/export")
     assert "Concert.pdf" in answer.headers["content-disposition"]
     document = pdfium.PdfDocument(answer.content)
-    assert [bookmark.get_title() for bookmark in document.get_toc()] == ["1. Kyrie", "2. Ave"]
-    assert [is_marked(answer.content, page) for page in range(len(document))] == [False, True, False, True]
+    assert [bookmark.get_title() for bookmark in document.get_toc()] == ["1. Kyrie", "2. Ave", "3. Kyrie"]
+    assert [is_marked(answer.content, page) for page in range(len(document))] == [False, True, False, True, False]
     # Of a score that the reader may not read any more, nothing is in it; of marks, those that they see.
     assert (await ann("PUT", f"/set-lists/{made['list_id']}/shares/bob@example.org")).is_success
     assert (await changed(ann, await read(ann, second), access="private")).status_code == 200

@@ -17,6 +17,8 @@ MAX_TEXT = 2000
 # A pen may leave the page a little.
 _MARGIN = 1000
 _MAX_PRESSURE = 255
+# The size of text and stamps that name none, which is the one that the web app begins with.
+_READABLE = 420
 _COLOUR = re.compile(r"#[0-9a-f]{6}")
 _STAMP = re.compile(r"[a-z0-9-]{1,32}")
 _Place = Annotated[int, msgspec.Meta(ge=-_MARGIN, le=PAGE_EDGE + _MARGIN)]
@@ -48,7 +50,10 @@ class Anchor(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class NewMark(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A mark to be made. Places and sizes are ten-thousandths of the page's width and height."""
+    """A mark to be made. Places and sizes are ten-thousandths of the page's width and height.
+
+    Text and stamps without a size get one that can be read.
+    """
 
     page_id: Annotated[int, msgspec.Meta(ge=0, le=2**31)]
     kind: MarkKind
@@ -125,7 +130,7 @@ def write_mark(new: NewMark, layer_id: int, seq: int) -> str:
         top=new.y,
         text=new.text,
         stamp=new.stamp,
-        size=new.size,
+        size=new.size or (_READABLE if new.kind in ("text", "stamp") else 0),
         anchor=[] if anchor is None else anchor_numbers(anchor),
     )
     text = encode_mark(stored)

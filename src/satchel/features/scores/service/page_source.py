@@ -4,6 +4,7 @@ import hashlib
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from satchel.features.scores.item_records import ItemEntry, ItemsRow, item_key
 from satchel.features.scores.model import ItemId, StoredKind, stored_id
@@ -30,14 +31,19 @@ def page_item(source: ItemId, number: int) -> ItemId:
 
 def source_pages(items: ItemsRow, pages: list[PageEntry]) -> Mapping[ItemId, SourcePage]:
     """Of those pages that were made of a file that is still there, by their items."""
-    shown = {page.item_id for page in pages}
     return {
-        item_id: SourcePage(source, number)
+        page.item_id: SourcePage(source, number)
         for source in items.items
         if source.kind in SOURCES
-        for number in range(MAX_PAGES)
-        if (item_id := page_item(source.item_id, number)) in shown
+        for page in pages
+        if (number := _numbers(source.item_id).get(page.item_id)) is not None
     }
+
+
+@lru_cache(maxsize=256)
+def _numbers(source: ItemId) -> Mapping[ItemId, int]:
+    """Of all pages that a file can have. Every stroke on engraved music asks for them."""
+    return {page_item(source, number): number for number in range(MAX_PAGES)}
 
 
 def source_of_pages(items: ItemsRow, source: ItemEntry) -> PageSource:

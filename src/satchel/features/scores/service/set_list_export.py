@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import msgspec
 
 from satchel.features.scores.layout import LayoutChoice
-from satchel.features.scores.model import ScoreUnknown
+from satchel.features.scores.model import OwnerId, ScoreId, ScoreUnknown
 from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.layout_view import lay_out
 from satchel.features.scores.service.mark_read import visible_marks
@@ -55,19 +55,30 @@ async def export_set_list(scores: Scores, viewer: Viewer, public: str, *, with_m
 
 
 async def _pieces(scores: Scores, viewer: Viewer, row: SetListRow, *, with_marks: bool) -> AsyncGenerator[bytes]:
-    pages: list[ExportPage] = []
+    planned: dict[int, list[ExportPage]] = {}
     room = _Room()
-    for number, entry in enumerate(row.entries, 1):
+    # One score at a time is in memory, and each is read once, however often it is played.
+    for (owner, score_id), entries in _by_score(row.entries).items():
         try:
-            whole = await read_whole_of(scores, viewer, entry.owner, entry.score_id)
+            whole = await read_whole_of(scores, viewer, owner, score_id)
         except ScoreUnknown:
             continue
-        pages += await _entry_pages(scores, whole, viewer, entry, number, room, with_marks=with_marks)
+        for number, entry in entries:
+            planned[number] = await _entry_pages(scores, whole, viewer, entry, number, room, with_marks=with_marks)
+    pages = [page for number in sorted(planned) for page in planned[number]]
     if not pages:
         raise NoPages("There are no pages to export. Add scores to the set list first.")
     async with aclosing(stream_pages(scores, row.name, "", pages)) as pieces:
         async for piece in pieces:
             yield piece
+
+
+def _by_score(entries: Sequence[SetListEntry]) -> dict[tuple[OwnerId, ScoreId], list[tuple[int, SetListEntry]]]:
+    """The entries with their numbers, from 1."""
+    found: dict[tuple[OwnerId, ScoreId], list[tuple[int, SetListEntry]]] = {}
+    for number, entry in enumerate(entries, 1):
+        found.setdefault((entry.owner, entry.score_id), []).append((number, entry))
+    return found
 
 
 async def _entry_pages(
