@@ -37,6 +37,7 @@ from satchel.edge.live.listeners import SignedIn
 from satchel.edge.live.live_sockets import Bounds, LiveSockets
 from satchel.edge.live.presence import PresenceTracker
 from satchel.edge.tls import trust_page
+from satchel.edge.uploads import shared_form
 from satchel.edge.uploads.body_buffers import BUFFERS, Buffers
 from satchel.edge.uploads.context import LASTS_AT_MOST, Uploads
 from satchel.edge.uploads.routes import routes as upload_routes
@@ -57,6 +58,8 @@ if TYPE_CHECKING:
     from satchel.edge.tls.certificates import Certificates
 
 HOUSEKEEPING_EVERY = timedelta(minutes=10)
+# Where the files go that another app shares with a member.
+SHARED_TO = "shelf"
 LOOK_AT_CERTIFICATE_EVERY = timedelta(minutes=1)
 # The store counts from the beginning of an upload, so it waits for as long as one can last.
 BROKEN_OFF_AFTER = LASTS_AT_MOST + timedelta(days=1)
@@ -116,6 +119,7 @@ async def application(
         routes = [router for each in slices for router in each.routes(needs)]
         routes.append(search_route.routes([found for each in slices for found in each.searches()]))
         routes += [upload_routes(uploads), *_link_routes(settings, stores)]
+        routes.append(shared_form.routes(uploads, platform.identity, SHARED_TO))
         if certificates and certificates.authority:
             routes.append(trust_page.routes(certificates.authority))
         summaries = {folder: summarize for each in slices for folder, summarize in each.summaries().items()}

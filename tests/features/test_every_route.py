@@ -38,6 +38,8 @@ ACCESS: dict[tuple[str, str], tuple[set[str], dict[str, Any]]] = {
     ("GET", "/whoami"): (EVERYBODY, {}),
     ("POST", "/sessions"): (EVERYBODY | {FORMER}, {"json": {"email": "bad", "password": "p"}}),
     ("POST", "/sessions/refresh"): (set(), {"json": {}}),
+    # It answers with where to go on, whoever asks.
+    ("POST", "/sessions/renewal"): (EVERYBODY | {FORMER}, {}),
     ("GET", "/sessions"): (MEMBERS, {}),
     ("DELETE", "/sessions"): (MEMBERS, {}),
     ("DELETE", "/sessions/current"): (MEMBERS, {}),
@@ -342,9 +344,10 @@ async def check(method: str, path: str, kind: str, caller: Caller) -> None:
     welcome, request = ACCESS[method, path]
     answer = await caller(method, re.sub(r"\{\w+\}", "x", path), **request)
     about = (method, path, kind, answer.text)
-    # Who is let in meets the use case itself, which may still refuse what was sent, or know nothing called `x`.
+    # Who is let in meets the use case itself, which may still refuse what was sent, know nothing called `x`, or send on
+    # a browser that left its page.
     if kind in welcome:
-        assert answer.is_success or answer.status_code in (404, 422), about
+        assert answer.is_success or answer.status_code in (303, 404, 422), about
     else:
         known = {MEMBER, GUEST} if (method, path) in OF_ONESELF else {MEMBER}
         assert answer.status_code == (403 if kind in known and welcome == {ADMIN} else 401), about

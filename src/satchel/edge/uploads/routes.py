@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TypeAlias
 
 import msgspec
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 
 from satchel.edge.api.endpoints import PREFIX, PageQuery, Reply, Router
 from satchel.edge.api.idempotency_key import idempotency_key_of
@@ -28,14 +28,15 @@ from satchel.edge.uploads.refusals import (
     WrongOffset,
     WrongProtocol,
 )
-from satchel.edge.uploads.tus_headers import BODY_TYPE, Checksum
+from satchel.edge.uploads.tus_headers import BODY_TYPE
 from satchel.edge.uploads.upload_append import write
 from satchel.edge.uploads.upload_cancel import give_up
 from satchel.edge.uploads.upload_create import begin, find
 from satchel.edge.uploads.upload_finish import settle
 from satchel.edge.uploads.upload_list import list_unfinished
+from satchel.edge.uploads.upload_whole import send_whole
 from satchel.kernel.clock import from_iso
-from satchel.kernel.errors import Forbidden, NotFound, OutOfSpace, SatchelError, TooLarge
+from satchel.kernel.errors import Forbidden, NotFound, OutOfSpace, TooLarge
 
 VERSION_HEADER = {"Tus-Resumable": f"`{tus_headers.VERSION}`"}
 CHECKSUM_HEADER = {"Upload-Checksum": "of this body: algorithm, space, digest in base64; optional"}
@@ -129,7 +130,7 @@ def _declare_creation(router: Router, uploads: Uploads) -> None:
             async with uploads.locks.hold(row.upload_id):
                 row = await settle(uploads, await find(uploads, row.upload_id, caller))
         elif has_body or not size_bytes:
-            row = await _first_bytes(uploads, row, request, wanted)
+            row = await send_whole(uploads, row, request.receive, wanted)
         return Reply(None, headers={"Location": f"{PREFIX}/uploads/{row.upload_id}", **_standing(row)})
 
     @router.post(
@@ -254,18 +255,6 @@ def _state(row: UploadRow) -> UploadState:
         expires_at=row.absolute_expiry,
         became=row.became or None,
     )
-
-
-async def _first_bytes(uploads: Uploads, row: UploadRow, request: Request, wanted: Checksum | None) -> UploadRow:
-    """Append to an upload whose address no client knows yet. A failure cancels it, since nobody could continue it."""
-    async with uploads.locks.hold(row.upload_id) as lock:
-        try:
-            return await settle(uploads, await write(uploads, row, lock, request.receive, wanted))
-        except UploadUnwanted:
-            raise
-        except (SatchelError, ClientDisconnect):
-            await give_up(uploads, await find(uploads, row.upload_id, row.owner))
-            raise
 
 
 def _is_announced(request: Request) -> bool:

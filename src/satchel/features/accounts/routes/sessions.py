@@ -9,7 +9,9 @@ from starlette.requests import Request
 from satchel.edge.api.endpoints import Body, Query, Reply, Router, read_cookie
 from satchel.edge.api.fields import EmailAddress
 from satchel.edge.api.identity import Member
+from satchel.edge.http.request_body import stream_body
 from satchel.edge.http.request_context import Client
+from satchel.edge.http.shared_addresses import MAX_FORM_BYTES, SHARE_TARGET, SHARED_PAGE
 from satchel.features.accounts.model import AccountSuspended, Email, SessionEnded, SessionId, WrongCredentials
 from satchel.features.accounts.records import SessionRow
 from satchel.features.accounts.routes.session_cookies import (
@@ -25,7 +27,7 @@ from satchel.features.accounts.routes.session_cookies import (
 from satchel.features.accounts.service import known_devices, sessions
 from satchel.features.accounts.service.context import Accounts
 from satchel.features.accounts.service.sessions import SignedIn
-from satchel.kernel.errors import NotFound, TooMany
+from satchel.kernel.errors import NotFound, SatchelError, TooMany
 
 
 class SignIn(Body, frozen=True, kw_only=True):
@@ -106,6 +108,23 @@ def session_routes(accounts: Accounts) -> Router:
             raise SessionEnded("Send the refresh token, or sign in again.")
         signed_in = await sessions.refresh(accounts, token)
         return reply(signed_in, "token" if body.refresh_token else "cookie", request, client)
+
+    @router.post(
+        "/sessions/renewal", status=307, also=(303,), answers={"Location": "where the form is to be sent again"}
+    )
+    async def renew_for_form(request: Request, client: Client) -> Reply[None]:
+        """Renew the session of a browser whose form came with an access token that has expired.
+
+        Another app shares by such a form. The browser then sends it once more to where it came from.
+        """
+        async for _ in stream_body(request, MAX_FORM_BYTES):
+            pass
+        try:
+            signed_in = await sessions.refresh(accounts, read_cookie(request, REFRESH_COOKIE, SESSIONS_PATH) or "")
+        except SatchelError as problem:
+            return Reply(None, status=303, headers={"Location": f"{SHARED_PAGE}?problem={problem.slug}"})
+        renewed = reply(signed_in, "cookie", request, client)
+        return Reply(None, headers={"Location": SHARE_TARGET}, cookies=renewed.cookies)
 
     @router.get("/sessions")
     async def list_sessions(member: Member) -> SessionList:
