@@ -59,6 +59,25 @@ def test_signing_in_is_remembered_and_signing_out_is_too(ann: Person, server: Se
     assert ask(ann, server, "GET", "/accounts/me").status_code == 401
 
 
+def test_programs_read_who_signed_in_and_out_and_what_was_removed(ann: Person, server: ServerProcess) -> None:
+    signup = ("signup", "--server", server.url, "--email", "prog@example.org", "--name", "P", "--json")
+    assert ann.run(*signup, SATCHEL_PASSWORD=PASSWORD).json["email"] == "prog@example.org"
+    (ann.home / "x.txt").write_text("x")
+    assert ann.run("put", "x.txt", "--quiet").code == 0
+    assert [each["name"] for each in ann.run("rm", "x.txt", "--json").json["removed"]] == ["x.txt"]
+    assert ann.run("logout", "--json").json == {"server": server.url, "signed_out": True}
+    assert ann.run("logout", "--json").json == {"server": server.url, "signed_out": False}
+    login = ("login", "--server", server.url, "--email", "prog@example.org", "--json")
+    assert ann.run(*login, SATCHEL_PASSWORD=PASSWORD).json["name"] == "P"
+
+
+def test_nobody_is_asked_anything_while_the_server_is_down(ann: Person) -> None:
+    nowhere = f"http://127.0.0.1:{free_port()}"
+    ran = ann.run("signup", "--server", nowhere)
+    assert explains(ran, 1, "Nothing answers")
+    assert "E-mail" not in ran.out
+
+
 def test_the_session_is_listed_with_the_name_of_the_machine(ann: Person, server: ServerProcess) -> None:
     sign_up(ann, server, "device@example.org")
     sessions = ask(ann, server, "GET", "/sessions").json()["sessions"]

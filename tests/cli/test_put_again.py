@@ -10,7 +10,7 @@ from satchel.cli.engine.http.credentials import CredentialsFile
 from satchel.cli.engine.resources.shelf_paths import Places, changed
 from satchel.cli.put_get.put_mirror import Surplus, move_to_bin
 from tests.cli.terminal import Person, explains
-from tests.cli.test_put_get import listed, sign_up
+from tests.cli.test_put_get import listed, objects, sign_up
 from tests.server.process import ServerProcess
 
 pytestmark = pytest.mark.slow
@@ -41,8 +41,24 @@ def test_again_means_the_same(ann: Person, tree: Path) -> None:
     os.utime(tree / "b.txt", ns=(10**18, 10**18))
     (tree / "b.txt").chmod(0o755)
     planned = ann.run("put", "tree", "--dry-run").out.splitlines()
-    assert planned == ["would send tree/new.txt", "would replace tree/a.txt", "3 unchanged. Nothing was done."]
-    assert last_line(ann, "put", "tree") == "1 new, 1 replaced, 3 unchanged."
+    assert planned == [
+        "would send tree/new.txt",
+        "would replace tree/a.txt",
+        "would update tree/b.txt",
+        "2 unchanged. Nothing was done.",
+    ]
+    assert last_line(ann, "put", "tree") == "1 new, 1 replaced, 1 updated (time or executable bit), 2 unchanged."
+    leave = objects(ann.run("put", "tree", "--dry-run", "--json").out)
+    assert leave == [{"result": "would leave alone", "unchanged": 5}]
+    # Machines hear the counts also if there is nothing to send.
+    assert ann.run("put", "tree", "--json").json == {
+        "result": "summary",
+        "new": 0,
+        "replaced": 0,
+        "updated": 0,
+        "unchanged": 5,
+        "binned": 0,
+    }
     assert listed(ann, "tree") == ["sub", "a.txt", "b.txt", "new.txt"]
     assert ann.run("get", "tree", "-o", "back").code == 0
     assert (ann.home / "back/tree/a.txt").read_text() == "changed"

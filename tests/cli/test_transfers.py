@@ -74,6 +74,20 @@ def test_a_folder_handed_over_arrives_with_its_structure_and_its_sender_sees_it_
     }
 
 
+def test_every_file_that_is_called_otherwise_is_said_and_so_is_what_a_transfer_lacks(pair: Pair) -> None:
+    for path in (".git/hooks/run", ".env", "plain.txt"):
+        fill(pair.ann.home / "band" / path, 10)
+    (pair.ann.home / "band/empty").mkdir()
+    handed = pair.ann.run("put", "band", "--to", pair.bobs_address)
+    assert handed.err.splitlines() == ["Not in the transfer: band/empty is an empty folder."]
+    transfer_id = pair.bob.run("transfers", "--json").json["transfers"][0]["transfer_id"]
+    got = pair.bob.run("get", "--transfer", transfer_id)
+    assert sorted(got.err.splitlines()) == [
+        "Renamed: band/.env was fetched as band/_env.",
+        "Renamed: band/.git/hooks/run was fetched as band/_git/hooks/run.",
+    ]
+
+
 def test_the_same_file_handed_over_twice_has_its_own_name_both_times(pair: Pair) -> None:
     fill(pair.ann.home / "notes.txt", 10)
     assert [file["name"] for file in sent(pair, "notes.txt")["files"]] == ["notes.txt"]

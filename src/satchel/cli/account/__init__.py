@@ -10,7 +10,7 @@ import typer
 
 from satchel.cli.engine.command.common_options import Json, Server
 from satchel.cli.engine.resources.secret_links import invitation_link
-from satchel.cli.engine.terminal.output import CommandFailed, Misused, note, print_json, printable
+from satchel.cli.engine.terminal.output import CommandFailed, Misused, answer, note, print_json, printable
 from satchel.cli.engine.terminal.prompts import ask, ask_password
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ def signup(
         str | None, typer.Option("--invitation", metavar="TOKEN", help="An invitation, if the server requires one.")
     ] = None,
     password_stdin: PasswordStdin = False,
+    json: Json = False,
 ) -> None:
     """Create an account on a server and sign in.
 
@@ -44,14 +45,18 @@ def signup(
 
     with open_client(server) as client:
         _warn_if_overheard(client.server)
+        # Who has answered four questions should not hear then that the server is down.
+        client.call("GET", "/sign-up", object, as_self=False)
         email = email or ask("E-mail", "Give --email.")
         name = name or ask("Name", "Give --name.")
         password = _password(f"Choose a password for {client.server}", from_stdin=password_stdin, twice=True)
         account = {"email": email, "name": name, "password": password, "invitation": invitation}
-        _begin_session(client, "/accounts", account)
+        _begin_session(client, "/accounts", account, as_json=json)
 
 
-def login(server: Server = None, email: Email = None, password_stdin: PasswordStdin = False) -> None:
+def login(
+    server: Server = None, email: Email = None, password_stdin: PasswordStdin = False, json: Json = False
+) -> None:
     """Sign in to a server, for this and later commands.
 
     SATCHEL_PASSWORD can hold the password.
@@ -62,17 +67,18 @@ def login(server: Server = None, email: Email = None, password_stdin: PasswordSt
         _warn_if_overheard(client.server)
         email = email or ask("E-mail", "Give --email.")
         password = _password(f"Password for {client.server}", from_stdin=password_stdin)
-        _begin_session(client, "/sessions", {"email": email, "password": password})
+        _begin_session(client, "/sessions", {"email": email, "password": password}, as_json=json)
 
 
-def logout(server: Server = None) -> None:
+def logout(server: Server = None, json: Json = False) -> None:
     """Sign out, here and on the server."""
     from satchel.cli.engine.http.client import SIGN_IN_AGAIN, open_client
     from satchel.cli.engine.http.failures import Refused, Unreachable
 
     with open_client(server) as client:
         if client.session is None:
-            print(f"You were not signed in to {client.server}.")
+            told = f"You were not signed in to {client.server}."
+            answer({"server": client.server, "signed_out": False}, [told], as_json=json)
             return
         try:
             client.call("DELETE", "/sessions/current", type(None))
@@ -87,7 +93,8 @@ def logout(server: Server = None) -> None:
                 "The session stays in your list of sessions there until you end it."
             ) from error
         client.forget()
-        print(f"You are signed out of {client.server}.")
+        told = f"You are signed out of {client.server}."
+        answer({"server": client.server, "signed_out": True}, [told], as_json=json)
 
 
 def whoami(server: Server = None, json: Json = False) -> None:
@@ -133,13 +140,17 @@ def invite(
             print(f"Or, in a terminal:\n\n  satchel signup --server {client.server} --invitation {token}")
 
 
-def _begin_session(client: "Client", path: str, body: dict[str, str | None]) -> None:
+def _begin_session(client: "Client", path: str, body: dict[str, str | None], *, as_json: bool) -> None:
+    from msgspec.structs import asdict
+
     from satchel.cli.engine.api_types.account_types import PersonView, SignedInView
 
     device = f"satchel on {socket.gethostname()}"
     signed_in = client.call("POST", path, SignedInView, {**body, "device": device}, as_self=False)
     client.keep(client.session_of(signed_in))
-    print("You are " + _described(client.call("GET", "/accounts/me", PersonView), client.server))
+    person = client.call("GET", "/accounts/me", PersonView)
+    told = f"You are {_described(person, client.server)}"
+    answer({"server": client.server, **asdict(person)}, [told], as_json=as_json)
 
 
 def _described(person: "PersonView", server: str) -> str:

@@ -53,7 +53,8 @@ def put(
     """Put files and folders on your shelf, or send them to somebody.
 
     On the shelf, what is there with the same bytes is left alone, and what changed is replaced. `satchel versions`
-    shows what it was. With --link you need no account. If the command is interrupted, run it again to resume.
+    shows what it was. The last line says how many of each, also with --json. With --link you need no account. If the
+    command is interrupted, run it again to resume.
     """
     from satchel.cli.put_get.file_put import FilePut
     from satchel.cli.put_get.put_target import at_link, put_target

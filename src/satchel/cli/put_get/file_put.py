@@ -10,7 +10,7 @@ from msgspec import to_builtins
 
 from satchel.cli.engine.api_types.room_types import FileList
 from satchel.cli.engine.api_types.transfer_types import ReceiptView, TransferView
-from satchel.cli.engine.files.batch import Sent, send_all
+from satchel.cli.engine.files.batch import Sent, empty_folders, keeps_folders, send_all
 from satchel.cli.engine.files.local_files import Gathered, gather, near
 from satchel.cli.engine.files.upload_journal import Journal
 from satchel.cli.engine.http.client import Client
@@ -21,7 +21,13 @@ from satchel.cli.engine.terminal.sizes import shown_moment
 from satchel.cli.put_get.put_mirror import Surplus, move_to_bin, refuse_unsafe, surplus
 from satchel.cli.put_get.put_plan import PutPlan, plan, refuse_twins
 from satchel.cli.put_get.put_target import PutTarget
-from satchel.cli.put_get.transfer_create import follow, hand_over, refuse_if_declined, refuse_if_too_many
+from satchel.cli.put_get.transfer_create import (
+    FINAL_STATES,
+    follow,
+    hand_over,
+    refuse_if_declined,
+    refuse_if_too_many,
+)
 from satchel.kernel.file_time import file_time
 
 
@@ -72,6 +78,9 @@ class FilePut:
         ids = self._ids(sent, folder)
         key = journal.key_for(*self.target.receiver.values(), words, *ids)
         transfer = hand_over(self.client, self.target.receiver, ids, words, key)
+        if keeps_folders(self.target.destination):  # a transfer has files, and the shelf that they come from has more
+            for each in empty_folders(found):
+                note(f"Not in the transfer: {near(each.path)} is an empty folder.")
         self._tell_handed(transfer)
         return transfer
 
@@ -96,40 +105,52 @@ class FilePut:
             destination=self.target.destination,
             about=made.about,
         )
+        updated = 0
         for source, entry in made.outdated:
             body = {"modified_at": file_time(source.modified_ns) or None, "executable": source.executable}
-            if not changed(self.client, entry, "PATCH", body):
+            if changed(self.client, entry, "PATCH", body):
+                updated += 1
+            else:
                 note(f"{near(source.path)} was changed on the shelf meanwhile. Its time there stays as it is.")
         if not sent.is_whole:
             raise CommandFailed("Some files were not sent. Run the same command again to retry them.")
         left = surplus(Places(self.client), found, tops, {*sent.became.values()}) if self.mirror else []
-        self._tell_counts(made, sent, move_to_bin(self.client, left))
+        self._tell_counts(made, sent, updated, move_to_bin(self.client, left))
 
     def _tell_plan(self, made: PutPlan, left: Sequence[Surplus]) -> None:
         lines = [("send", source.place) for source in made.new]
         lines += [("replace", source.place) for source in made.replaced]
+        lines += [("update", source.place) for source, _ in made.outdated]
         lines += [("move to the bin", each.place) for each in left]
         for verb, place in lines:
             if self.as_json:
                 self._print_object(f"would {verb}", path=place)
             else:
                 print(printable(f"would {verb} {place}"))
-        if not self.as_json:
-            print(f"{len(made.same):,} unchanged. Nothing was done.")
+        unchanged = len(made.same) - len(made.outdated)
+        if self.as_json:
+            self._print_object("would leave alone", unchanged=unchanged)
+        else:
+            print(f"{unchanged:,} unchanged. Nothing was done.")
 
-    def _tell_counts(self, made: PutPlan, sent: Sent, binned: int) -> None:
+    def _tell_counts(self, made: PutPlan, sent: Sent, updated: int, binned: int) -> None:
         beside = [source for source, entry in made.replaced.items() if sent.became.get(source, entry.id) != entry.id]
         counts = {
             "new": len(made.new) + len(beside),
             "replaced": len(made.replaced) - len(beside),
-            "unchanged": len(made.same),
+            "updated": updated,
+            "unchanged": len(made.same) - updated,
             "binned": binned,
         }
         for source in beside:
             note(f"{near(source.path)} was changed on the shelf meanwhile. Both are kept.")
-        if not self.quiet and not self.as_json:
+        if self.as_json:
+            self._print_object("summary", **counts)
+        elif not self.quiet:
+            touched = f", {updated:,} updated (time or executable bit)" if updated else ""
             last = f", {binned:,} moved to the bin" if binned else ""
-            print(f"{counts['new']:,} new, {counts['replaced']:,} replaced, {counts['unchanged']:,} unchanged{last}.")
+            said = f"{counts['new']:,} new, {counts['replaced']:,} replaced{touched}, {counts['unchanged']:,} unchanged"
+            print(f"{said}{last}.")
 
     def _ids(self, sent: Sent, folder: str) -> list[str]:
         """What the server calls that which is to be handed over."""
@@ -142,7 +163,15 @@ class FilePut:
         return [entry.id for entry in places.entries(top.id if top else TOP)]
 
     def wait_for_receipts(self, transfer: TransferView) -> None:
-        refuse_if_declined(follow(self.client, transfer, self._tell_receipt))
+        """They may be away for days, so that it says for whom it waits and that nothing is lost by going."""
+        names = ", ".join(receipt.name for receipt in transfer.receipts if receipt.state not in FINAL_STATES)
+        if names and not self.quiet:
+            note(f"Waiting for {names}. Ctrl-C stops waiting; they can still get it.")
+        try:
+            refuse_if_declined(follow(self.client, transfer, self._tell_receipt))
+        except KeyboardInterrupt:
+            note(f"Nothing is lost. `satchel transfers show {short_id(transfer)}` tells who has received it.")
+            raise
 
     def _tell_handed(self, transfer: TransferView) -> None:
         if self.as_json:

@@ -93,6 +93,7 @@ class Saver:
                 file.size_bytes,
                 file.sha256,
                 self.folder / local_path(full_name(file)),
+                called=full_name(file),
                 modified_at=file.modified_at,
                 executable=file.executable,
             ),
@@ -123,7 +124,8 @@ class Saver:
         saved_as = fetcher.fetch(wanted, Retry(self._stop, self._say), self._progress_of(wanted))
         self._saved[key] = saved_as
         report(saved_as)
-        sentence = f"Saved {saved_as} ({shown_bytes(wanted.size_bytes)}), verified."
+        other = f" It was called {wanted.called}." if wanted.is_renamed(saved_as) else ""
+        sentence = f"Saved {saved_as} ({shown_bytes(wanted.size_bytes)}), verified.{other}"
         self.narrator.tell("saved", sentence, saved_as=str(saved_as), sha256=wanted.sha256)
 
     def _progress_of(self, wanted: Wanted) -> Callable[[int], None]:

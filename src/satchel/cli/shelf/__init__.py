@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from satchel.cli.engine.command.common_options import Json, Server
-from satchel.cli.engine.terminal.output import CommandFailed, Misused, print_json, printable
+from satchel.cli.engine.terminal.output import CommandFailed, Misused, answer, print_json, printable
 
 if TYPE_CHECKING:
     from satchel.cli.engine.api_types.shelf_types import EntryView
@@ -40,6 +40,7 @@ def ls(
 
 def rm(
     paths: Annotated[list[str], typer.Argument(metavar="PATH", help="Paths from the top of the shelf.")],
+    json: Json = False,
     server: Server = None,
 ) -> None:
     """Move files and folders of your shelf to its bin."""
@@ -54,10 +55,14 @@ def rm(
             if entry is None:
                 raise CommandFailed(f"There is nothing at {path} on your shelf. Nothing was removed.")
             entries.append(entry)
-        for entry in {entry.id: entry for entry in entries}.values():
+        removed = list({entry.id: entry for entry in entries}.values())
+        for entry in removed:
             if not changed(client, entry, "DELETE"):
                 raise CommandFailed(f"{entry.name} was changed on the shelf meanwhile. See `satchel ls`, then decide.")
-            print(printable(f"{entry.name} was moved to the bin."))
+            if not json:
+                print(printable(f"{entry.name} was moved to the bin."))
+    if json:
+        answer({"removed": removed}, (), as_json=True)
 
 
 def versions(

@@ -6,7 +6,7 @@ import typer
 
 from satchel.cli.engine.command.common_options import Json, Server
 from satchel.cli.engine.command.typer_internals import Verb, verb_group
-from satchel.cli.engine.terminal.output import CommandFailed, Misused, answer, printable
+from satchel.cli.engine.terminal.output import CommandFailed, Misused, answer, print_json, printable
 
 # As in `account`, what takes long to load is imported inside the verbs.
 
@@ -32,6 +32,7 @@ def cancel(
         list[str] | None, typer.Argument(metavar="ID", help="Ids of uploads, or their ends as the list shows them.")
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Cancel all of them.")] = False,
+    json: Json = False,
     server: Server = None,
 ) -> None:
     """Cancel unfinished uploads and free their space."""
@@ -51,4 +52,7 @@ def cancel(
             chosen += ending
         for upload in chosen:
             cancel_upload(client, upload)
-            print(printable(f"{upload.name or upload.upload_id} was cancelled."))
+            if not json:
+                print(printable(f"{upload.name or upload.upload_id} was cancelled."))
+    if json:
+        print_json({"cancelled": [upload.upload_id for upload in chosen]})

@@ -152,7 +152,8 @@ def send_all(
         for path, placed in found.renamed:
             view.renamed(near(path), placed)
         if not keeps_folders(destination):
-            _tell_empty_folders(view, found)
+            for folder in empty_folders(found):
+                view.left_out(near(folder.path), "an empty folder")
         for path, why in found.failed:
             batch.fail(near(path), why)
         pool.run_all(bundled(waiting, about), send_some)
@@ -175,11 +176,9 @@ def _send_folder(sender: Sender, batch: _Batch, folder: Source) -> None:
         batch.fail(near(folder.path), _reason(error))
 
 
-def _tell_empty_folders(view: Lines, found: Gathered) -> None:
+def empty_folders(found: Gathered) -> list[Source]:
     filled = {each.place.rstrip("/").rpartition("/")[0] for each in (*found.sources, *found.folders)}
-    for folder in found.folders:
-        if folder.place.rstrip("/") not in filled:
-            view.left_out(near(folder.path), "an empty folder")
+    return [folder for folder in found.folders if folder.place.rstrip("/") not in filled]
 
 
 def fetch_all(
@@ -196,7 +195,7 @@ def fetch_all(
 
     def fetch(each: Wanted, retry: Retry, moved: Callable[[int], None]) -> dict[str, Any]:
         saved_as = fetcher.fetch(each, retry, moved)
-        if each.called and Path(each.called).name != saved_as.name:
+        if each.is_renamed(saved_as):
             view.renamed(each.called, str(saved_as))
         then(each, saved_as)
         return {"saved_as": str(saved_as), **each.facts}

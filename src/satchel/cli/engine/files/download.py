@@ -43,6 +43,11 @@ class Wanted:
     modified_at: str | None = None
     executable: bool = False
 
+    def is_renamed(self, saved_as: Path) -> bool:
+        """Whether the file, or a folder above it, is called otherwise here than at the server."""
+        names = tuple(name for name in self.called.split("/") if name)
+        return saved_as.parts[len(saved_as.parts) - len(names) :] != names
+
     @property
     def missing_bytes(self) -> int:
         """How much disk space it needs, if the partial file can be resumed."""
