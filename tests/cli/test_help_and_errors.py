@@ -3,9 +3,12 @@
 import os
 import subprocess
 import sys
+from typing import Any
 
 import pytest
+from typer.main import get_command
 
+from satchel.cli import _app
 from tests.cli.terminal import AtOnce, Person, explains
 from tests.fork_server import SATCHEL
 
@@ -19,39 +22,56 @@ def test_help_says_what_this_is_groups_the_verbs_and_shows_how_to_begin(ann: Per
     assert "To begin:\n    satchel serve" in ran.out
 
 
+def every_verb() -> dict[tuple[str, ...], Any]:
+    """Each command, and each group of them, by the words that call it."""
+    found: dict[tuple[str, ...], Any] = {}
+    rest: list[tuple[tuple[str, ...], Any]] = [((), get_command(_app("")))]
+    while rest:
+        words, command = rest.pop()
+        found[words] = command
+        rest += [((*words, name), below) for name, below in getattr(command, "commands", {}).items()]
+    return found
+
+
+def test_every_verb_that_ends_answers_machines() -> None:
+    runs_on = {("serve",), ("worker",)}
+    without = {
+        words
+        for words, verb in every_verb().items()
+        if (not hasattr(verb, "commands") or verb.invoke_without_command)
+        and not any("--json" in parameter.opts for parameter in verb.params)
+    }
+    assert without == runs_on
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered", "elsewhere"),
+    [
+        ("satchel\nlink", ("link", "links"), "room"),
+        ("satchel\nroom\n", ("open", "leave"), "room"),
+        ("satchel\nroom\nopen\n--", ("--knock", "--json"), "--save-as"),
+    ],
+)
+def test_a_shell_completes_what_is_typed(ann: Person, typed: str, offered: tuple[str, ...], elsewhere: str) -> None:
+    asked = {"_SATCHEL_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(typed.count("\n"))}
+    words = ann.run(**asked).out.splitlines()
+    assert {*offered} <= {*words}
+    assert elsewhere not in words
+
+
+def test_completion_is_installed_for_the_shell_that_one_is_in(ann: Person) -> None:
+    in_bash = ["bash", "--norc", "-c", f"{SATCHEL} --install-completion; true"]
+    subprocess.run(in_bash, env=ann.environment(), capture_output=True, check=True)
+    assert "_SATCHEL_COMPLETE=complete_bash" in (ann.home / ".bash_completions/satchel.sh").read_text()
+
+
 def test_every_line_of_help_fits_a_narrow_terminal(
     ann: Person, at_once: AtOnce, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     assert at_once("serve", "--help").out == ann.run_in_terminal("serve", "--help").out
-    account = ("signup", "login", "whoami", "logout", "people", "reset-password")
-    room = [f"room {verb}" for verb in ("", "open", "join", "watch", "say", "ls", "admit", "leave", "close")]
-    transfers = [f"transfers {verb}" for verb in ("", "show", "decline", "withdraw", "resend")]
-    links = ["link", *(f"links {verb}" for verb in ("", "show", "pause", "resume", "extend", "change", "revoke"))]
-    figures = ("", "show", "clicks", "day", "month", "total", "press", "rebuild", "erase")
-    stats = [f"stats {verb}" for verb in figures]
-    photos = [f"photos {verb}" for verb in ("", "backup", "have", "scan", "export")]
-    acts = ("create", "rename", "dates", "delete", "undo", "share", "unshare", "pin")
-    album = [f"album {verb}" for verb in ("", "list", "show", *acts)]
-    verbs = (
-        *photos,
-        *album,
-        "",
-        "serve",
-        "doctor",
-        "tables",
-        *account,
-        "put",
-        "get",
-        "ls",
-        "rm",
-        *room,
-        *transfers,
-        *links,
-        *stats,
-    )
-    for verb in verbs:
-        ran = at_once(*verb.split(), "--help")
+    for verb in every_verb():
+        ran = at_once(*verb, "--help")
         assert ran.code == 0
         assert max(map(len, ran.out.splitlines())) <= 80, verb
 

@@ -24,6 +24,8 @@ gc.set_threshold(50_000, 10, 10)
 atexit.register(gc.freeze)
 
 INTERRUPTED = 130
+# Set by the scripts of `--install-completion` when somebody presses Tab; Typer names it so.
+COMPLETION_VARIABLE = "_SATCHEL_COMPLETE"
 BEGIN = """\b
 To begin:
   satchel serve           start a server on this machine
@@ -75,21 +77,32 @@ def satchel(
 
 def _app(called: str) -> typer.Typer:
     """With the verb that is called, or with all if there is none of this name: most take longer to load than to do."""
+    is_verb = any(called in verbs for verbs in VERBS.values())
     app = typer.Typer(
         cls=GroupedVerbs,
         epilog=BEGIN,
         no_args_is_help=True,
-        add_completion=False,
+        # Offered only in front of all verbs, and to a shell after Tab, so that no verb starts more slowly.
+        add_completion=not is_verb or COMPLETION_VARIABLE in os.environ,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
     )
     app.callback()(satchel)
-    is_verb = any(called in verbs for verbs in VERBS.values())
     for heading, verbs in VERBS.items():
         for name, module in verbs.items():
             if name == called or not is_verb:
                 _add(app, heading, getattr(import_module(f"satchel.cli.{module}"), name.replace("-", "_")))
     return app
+
+
+def _called() -> str:
+    """The verb, also if a shell asks what can follow it; empty while it is still being typed."""
+    if COMPLETION_VARIABLE not in os.environ:
+        return sys.argv[1] if len(sys.argv) > 1 else ""
+    # As bash tells what was typed, and as zsh and fish do.
+    typed = os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS", "")
+    words = typed.split()
+    return words[1] if len(words) > 2 or (len(words) == 2 and typed[-1:].isspace()) else ""
 
 
 def _add(app: typer.Typer, heading: str, verb: Callable[..., None] | typer.Typer) -> None:
@@ -115,7 +128,7 @@ def main() -> int:
 
 def _run() -> int:
     try:
-        _app(sys.argv[1] if len(sys.argv) > 1 else "")()
+        _app(_called())()
     except SystemExit as end:  # how Typer ends, whether well or not
         if end.code == INTERRUPTED and sys.stderr.isatty():
             print(file=sys.stderr)  # so that the prompt does not stand behind ^C

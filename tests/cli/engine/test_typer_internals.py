@@ -63,3 +63,26 @@ def test_options_and_flags_are_read_without_pydantic_and_rich() -> None:
     )
     ran = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=True)
     assert ran.stdout.splitlines() == ["Hello Ann", "True", "set()"]
+
+
+def test_arguments_are_named_as_manuals_name_them() -> None:
+    app = typer.Typer(cls=GroupedVerbs, rich_markup_mode=None, add_completion=False)
+
+    @app.command(cls=Verb)
+    def copy(
+        files: Annotated[list[str], typer.Argument(metavar="FILE")],
+        target: Annotated[str | None, typer.Argument(metavar="TO", help="Where to.")] = None,
+    ) -> None:
+        """Copy files."""
+        print(files, target)
+
+    @app.command(cls=Verb)
+    def move() -> None:
+        """Move files."""
+
+    del copy, move
+    group: Any = get_command(app)
+    command = group.commands["copy"]
+    text = command.get_help(command.make_context("copy", ["x"], resilient_parsing=True))
+    assert text.splitlines()[0] == "Usage: copy [OPTIONS] FILE... [TO]"
+    assert "<" not in text
