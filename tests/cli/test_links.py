@@ -10,6 +10,7 @@ import pytest
 from satchel.cli.engine.resources.link_address import LinkAddress
 from satchel.cli.engine.terminal.output import Misused
 from satchel.cli.links.link_expiry import moment_of
+from tests.cli.photo_card import shoot
 from tests.cli.terminal import AtOnce, Person, Ran, explains
 from tests.cli.test_put_get import MEGABYTE, contents, fill, listed, objects, wait_until
 from tests.cli.test_rooms import sign_up
@@ -159,6 +160,16 @@ def test_a_link_to_a_room_says_how_to_come_in(owner: Person, stranger: Person, s
     assert explains(came, 1, f"satchel room join {code}#", f"--server {server.url}")
 
 
+def test_a_link_to_an_album_gives_strangers_its_photos(owner: Person, stranger: Person) -> None:
+    shoot(owner.home / "card/IMG_1.JPG")
+    assert owner.run("photos", "backup", "card", "--quiet").code == 0
+    link = given(owner, "--album", "q3 2024", "--may-add")
+    assert (link["thing"]["kind"], link["may_add"]) == ("album", True)
+    fetched(stranger, link)
+    assert len(list(stranger.home.rglob("*_IMG_1_*.JPG"))) == 1
+    assert explains(owner.run("link", "--album", "Nowhere"), 1, "satchel album list")
+
+
 def test_who_is_signed_in_comes_by_their_own_link_without_counting(owner: Person) -> None:
     link = given(owner, "violin.pdf")
     fetched(owner, link, "-o", "again")
@@ -198,6 +209,8 @@ def test_in_a_terminal_there_is_a_qr_code_and_elsewhere_a_line_with_the_address(
 def test_what_cannot_be_meant_is_said_before_a_server_is_asked(at_once: AtOnce) -> None:
     unknown = f"https://satchel.example.org/l/{'A' * 22}"
     assert explains(at_once("link"), 2, "--room")
+    assert explains(at_once("link", "Band", "--album", "Sea"), 2, "--album")
+    assert explains(at_once("link", "Band", "--may-add"), 2, "--album")
     assert explains(at_once("link", "Band", "--up-to", "2GB"), 2, "--ask")
     assert explains(at_once("link", "Band", "--expires", "soon"), 2, "'soon'", "7d")
     for downloads in ("few", "0", "²", "1000000000"):

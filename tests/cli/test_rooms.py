@@ -91,6 +91,24 @@ def test_one_brings_a_folder_and_another_who_watches_has_it_verified(owner: Pers
     assert "Bob  verified" in shown.out
 
 
+def test_the_owner_locks_extends_and_removes_and_nobody_else_does(owner: Person, member: Person) -> None:
+    code = opened(owner, "--name", "Practice")["code"]
+    assert owner.run("room", "lock").out == "Practice is locked. Nobody else can join it.\n"
+    assert explains(member.run("room", "join", code), 1, "locked")
+    assert owner.run("room", "unlock", "--json").json["locked"] is False
+    join(member, code)
+    assert explains(member.run("room", "lock"), 1, "owner")
+    assert explains(member.run("room", "remove", "Ann", "--yes"), 1, "owner")
+    ends_at = datetime.fromisoformat(owner.run("room", "extend", "--hours", "100", "--json").json["expires_at"])
+    assert timedelta(hours=99) < ends_at - datetime.now(UTC) < timedelta(hours=101)
+    assert explains(owner.run("room", "extend", "--hours", "169"), 2, "168")
+    assert explains(owner.run("room", "remove", "Bob"), 2, "--yes")
+    assert explains(owner.run("room", "remove", "Eve", "--yes"), 1, "Eve", "Bob")
+    assert owner.run("room", "remove", "bob", "--yes").out == "bob was removed.\n"
+    assert explains(member.run("room", "ls"), 1, "not in a room")
+    assert member.run("room", "join", code).code == 1
+
+
 def test_who_comes_late_gets_what_was_brought_before_once(owner: Person, member: Person) -> None:
     code = opened(owner)["code"]
     fill(owner.home / "notes.txt", 100)

@@ -28,7 +28,7 @@ def titles(person: Person, *words: str) -> dict[str, tuple[str, int]]:
 
 
 @pytest.mark.slow
-def test_files_become_scores_and_a_repeated_command_adds_nothing(someone: Person) -> None:
+def test_files_become_scores_that_are_shared_and_exported(someone: Person) -> None:
     files = ("Bach, Johann Sebastian - Air.jpg", "03 - Gavotte.png")
     ran = someone.run("score", "add", *files)
     assert ran.code == 0, ran.err
@@ -55,6 +55,7 @@ def test_files_become_scores_and_a_repeated_command_adds_nothing(someone: Person
     assert ran.out == "Ave verum: bob@example.org can read and mark it. They have no account yet.\n"
     assert explains(someone.run("score", "share", "Ave verum", "bob@example.org", "--role", "king"), 2, "A role is")
     assert someone.run("score", "snapshot", "Ave verum", "May", "--json").json["name"] == "May"
+    assert "\n  Snapshot May: " in someone.run("score", "show", "Ave verum").out
     linked = someone.run("score", "link", "Ave verum", "--snapshot", "may", "--json").json
     assert linked["thing"]["name"] == "Ave verum (May)"
     assert "Anybody with this link can play from Ave verum:\nhttp" in someone.run("score", "link", "Ave verum").out

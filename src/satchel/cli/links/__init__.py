@@ -46,6 +46,10 @@ def link(
         str | None, typer.Argument(metavar="PATH", help="A file or folder of your shelf, by name or path.")
     ] = None,
     room: Annotated[str | None, typer.Option("--room", metavar="CODE", help="Link to a room of yours instead.")] = None,
+    album: Annotated[
+        str | None, typer.Option("--album", metavar="ALBUM", help="Link to an album of yours instead.")
+    ] = None,
+    may_add: Annotated[bool, typer.Option("--may-add", help="With --album: visitors may add photos.")] = False,
     ask: Annotated[
         bool, typer.Option("--ask", help="Ask for files into the folder, created if missing; visitors see none.")
     ] = False,
@@ -63,26 +67,33 @@ def link(
     json: Json = False,
     server: Server = None,
 ) -> None:
-    """Create a link to a file, a folder or a room, or ask for files.
+    """Create a link to a file, a folder, a room or an album, or ask for files.
 
     Nobody needs an account to open it. `satchel links` and `satchel stats` show how often it was opened.
     """
-    if (path is None) == (room is None):
-        raise Misused("Say what the link is for: a path of your shelf, or a room with --room.")
-    if ask and room:
-        raise Misused("--ask needs a folder of your shelf, not --room.")
+    if [path, room, album].count(None) != 2:
+        raise Misused("Say what the link is for: a path of your shelf, a room with --room, or an album with --album.")
+    if ask and path is None:
+        raise Misused("--ask needs a folder of your shelf.")
+    if may_add and album is None:
+        raise Misused("--may-add needs --album.")
     if up_to and not ask:
         raise Misused("--up-to needs --ask.")
     from satchel.cli.engine.http.client import open_client
     from satchel.cli.engine.resources.link_password import new_password
-    from satchel.cli.links.link_create import conditions, give, own_room, shelf_thing
+    from satchel.cli.links.link_create import conditions, give, own_album, own_room, shelf_thing
     from satchel.cli.links.link_text import invitation
 
     how = conditions(
         expires=expires, starts=starts, downloads=downloads, up_to=up_to, note=note, name=name, alias=alias
     )
+    if may_add:
+        how["may_add"] = True
     with open_client(server) as client:
-        thing = own_room(client, room) if room else shelf_thing(client, path or "", ask=ask)
+        if album is not None:
+            thing = own_album(client, album)
+        else:
+            thing = own_room(client, room) if room else shelf_thing(client, path or "", ask=ask)
         given = give(client, thing, {**how, "password": new_password()} if password else how)
     answer(given, invitation(given, qr=not no_qr), as_json=json)
 

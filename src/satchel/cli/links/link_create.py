@@ -6,6 +6,7 @@ from collections.abc import Callable
 from satchel.cli.engine.api_types.link_types import LinkView
 from satchel.cli.engine.api_types.room_types import OwnedRooms
 from satchel.cli.engine.http.client import Client
+from satchel.cli.engine.resources.album_find import find_album
 from satchel.cli.engine.resources.room_join import letters_of
 from satchel.cli.engine.resources.shelf_paths import Places
 from satchel.cli.engine.terminal.numbers import whole_number
@@ -41,6 +42,13 @@ def own_room(client: Client, code: str) -> dict[str, str]:
         if room.code == letters:
             return {"kind": "room", "id": room.room_id}
     raise CommandFailed(f"You have no open room {letters}. Only the owner of a room can create links to it.")
+
+
+def own_album(client: Client, typed: str) -> dict[str, str]:
+    found = find_album(client, typed)
+    if found.role != "owner":
+        raise CommandFailed(f"{found.name} belongs to {found.owner_name}. Only they can create links to it.")
+    return {"kind": "album", "id": found.album_id}
 
 
 def conditions(

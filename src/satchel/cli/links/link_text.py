@@ -56,7 +56,8 @@ def sentence(link: LinkView) -> str:
     ]
     can = _CAN[link.thing.kind].format(name=printable(link.thing.name))
     blind = " They cannot see what is in it." if link.thing.kind == "request" else ""
-    return ", ".join([f"{who} {can}", *limits]) + f".{blind}"
+    adds = " They can add photos." if link.may_add else ""
+    return ", ".join([f"{who} {can}", *limits]) + f".{blind}{adds}"
 
 
 def columns(links: Sequence[LinkView]) -> Iterator[str]:

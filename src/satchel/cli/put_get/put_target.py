@@ -7,8 +7,8 @@ from satchel.cli.engine.api_types.account_types import PersonView
 from satchel.cli.engine.api_types.room_types import RoomView
 from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.resources.link_enter import visit
-from satchel.cli.engine.resources.room_join import enter
-from satchel.cli.engine.terminal.output import CommandFailed, Misused
+from satchel.cli.engine.resources.room_join import enter, person_in
+from satchel.cli.engine.terminal.output import Misused
 
 SHELF = {"destination": "shelf"}
 # The folder of the shelf for what was handed on from it.
@@ -72,14 +72,3 @@ def _at_room(room: RoomView, folder: str, wanted: str | None) -> PutTarget:
     return PutTarget(
         folder, [room.you, room.room_id, person_id, folder], {**destination, "to": person_id}, receiver, wanted
     )
-
-
-def person_in(room: RoomView, wanted: str) -> str:
-    others = [person for person in room.people if person.person_id != room.you]
-    found = [person for person in others if person.name.casefold() == wanted.strip().casefold()]
-    if len(found) > 1:
-        raise CommandFailed(f"Several people in the room are called {wanted}.")
-    if not found:
-        names = ", ".join(person.name for person in others) or "nobody else"
-        raise CommandFailed(f"Nobody called {wanted} is in the room. In the room: {names}.")
-    return found[0].person_id

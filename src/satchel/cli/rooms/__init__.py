@@ -1,5 +1,6 @@
-"""`satchel room`: open, join, watch, leave and close rooms, from a terminal."""
+"""`satchel room`: open, join, watch, change, leave and close rooms, from a terminal."""
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -8,7 +9,7 @@ import typer
 from satchel.cli.engine.command.common_options import Json, JsonLines, Server
 from satchel.cli.engine.command.typer_internals import Verb, verb_group
 from satchel.cli.engine.terminal.numbers import whole_number
-from satchel.cli.engine.terminal.output import CommandFailed, note, print_json, printable
+from satchel.cli.engine.terminal.output import CommandFailed, answer, note, print_json, printable
 
 if TYPE_CHECKING:
     from satchel.cli.engine.api_types.room_types import RoomView
@@ -159,6 +160,51 @@ def admit(
 
 
 @room.command(cls=Verb)
+def lock(json: Json = False, server: Server = None) -> None:
+    """Lock your room, so that nobody else joins it."""
+    _change(server, {"locked": True}, "{room} is locked. Nobody else can join it.", as_json=json)
+
+
+@room.command(cls=Verb)
+def unlock(json: Json = False, server: Server = None) -> None:
+    """Unlock your room."""
+    _change(server, {"locked": False}, "{room} is unlocked.", as_json=json)
+
+
+@room.command(cls=Verb)
+def extend(
+    hours: Annotated[str, typer.Option("--hours", metavar="NUMBER", help="How long it stays open, from now.")] = "8",
+    json: Json = False,
+    server: Server = None,
+) -> None:
+    """Keep your room open for longer, or end it sooner."""
+    ends_at = datetime.now(UTC) + timedelta(hours=whole_number("--hours", hours, least=1, most=168))
+    change = {"expires_at": ends_at.isoformat(timespec="seconds")}
+    _change(server, change, "{room} is open until {until}.", as_json=json)
+
+
+@room.command(cls=Verb)
+def remove(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The name of the person.")],
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    json: Json = False,
+    server: Server = None,
+) -> None:
+    """Remove somebody from your room. They cannot join it again."""
+    from satchel.cli.engine.http.client import open_client
+    from satchel.cli.engine.resources.room_join import current_room, person_in
+    from satchel.cli.engine.terminal.prompts import confirm
+
+    with open_client(server) as client:
+        current = current_room(client)
+        person_id = person_in(current, name)
+        if not yes:
+            confirm(f"{name} is removed from {current.name or current.code} and cannot join it again.")
+        client.call("DELETE", f"/rooms/{current.room_id}/people/{person_id}", type(None))
+    answer({"removed": person_id}, [printable(f"{name} was removed.")], as_json=json)
+
+
+@room.command(cls=Verb)
 def leave(json: Json = False, server: Server = None) -> None:
     """Leave the room that you are in."""
     from satchel.cli.engine.http.client import open_client
@@ -197,6 +243,18 @@ def close(
             print_json({"closed": wanted.room_id})
         else:
             print(f"{wanted.code} is closed. What was in it is deleted.")
+
+
+def _change(server: str | None, change: dict[str, bool] | dict[str, str], sentence: str, *, as_json: bool) -> None:
+    from satchel.cli.engine.api_types.room_types import RoomView
+    from satchel.cli.engine.http.client import open_client
+    from satchel.cli.engine.resources.room_join import current_room
+    from satchel.cli.rooms.room_text import shown_until
+
+    with open_client(server) as client:
+        now = client.call("PATCH", f"/rooms/{current_room(client).room_id}", RoomView, change)
+    told = sentence.format(room=now.name or now.code, until=shown_until(now.expires_at))
+    answer(now, [printable(told)], as_json=as_json)
 
 
 def _print_room(shown: "RoomView") -> None:

@@ -69,7 +69,7 @@ def list_(
 
 @score.command(cls=Verb)
 def show(name: Score, json: Json = False, server: Server = None) -> None:
-    """Show a score: its pages, movements and parts."""
+    """Show a score: its pages, movements, parts and snapshots."""
     from satchel.cli.engine.http.client import open_client
     from satchel.cli.scores.score_find import find_score
     from satchel.cli.scores.score_text import details

@@ -1,10 +1,11 @@
-"""Scores as people read them: all in columns, and one with its pages, movements and parts."""
+"""Scores as people read them: all in columns, and one with its pages, movements, parts and snapshots."""
 
 from collections.abc import Iterator, Sequence
 
 from satchel.cli.engine.api_types.score_types import ScoreCard, ScoreView
 from satchel.cli.engine.terminal.columns import fitted, room_for, shown_width
 from satchel.cli.engine.terminal.output import paint, printable
+from satchel.cli.engine.terminal.sizes import shown_moment
 from satchel.cli.scores.score_find import SHORT_ID, short_id
 
 _PAGES_WIDTH = len("pages")
@@ -40,6 +41,8 @@ def details(score: ScoreView) -> Iterator[str]:
     for part in score.parts:
         pages = [str(places[page_id]) for page_id in part.page_ids if page_id in places]
         yield printable(f"  Part {part.name}: {'pages ' + ', '.join(pages) if pages else 'all pages'}")
+    for kept in score.snapshots:
+        yield printable(f"  Snapshot {kept.name}: {shown_moment(kept.created_at)}")
 
 
 def shown_pages(count: int) -> str:

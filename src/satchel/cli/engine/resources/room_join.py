@@ -34,6 +34,18 @@ def current_room(client: Client) -> RoomView:
         ) from refusal
 
 
+def person_in(room: RoomView, wanted: str) -> str:
+    """The id of the other person who is called so; `CommandFailed` if there is none, or several."""
+    others = [person for person in room.people if person.person_id != room.you]
+    found = [person for person in others if person.name.casefold() == wanted.strip().casefold()]
+    if len(found) > 1:
+        raise CommandFailed(f"Several people in the room are called {wanted}.")
+    if not found:
+        names = ", ".join(person.name for person in others) or "nobody else"
+        raise CommandFailed(f"Nobody called {wanted} is in the room. In the room: {names}.")
+    return found[0].person_id
+
+
 def _be_somebody(client: Client, name: str | None) -> None:
     if client.session is not None:
         if name:
