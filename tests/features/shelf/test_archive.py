@@ -195,3 +195,6 @@ def test_a_time_that_zip_cannot_say_becomes_the_nearest() -> None:
     assert years == {"1969": 1980, "2090": 2090, "2200": 2107}
 
 
+async def test_hundreds_of_chosen_files_are_asked_for_in_one_address(ann: Caller) -> None:
+    # None of them is there, but the address itself is right.
+    assert (await ann("GET", "/shelf/archive", params={"file": ["0" * 26] * 200})).status_code == 404

@@ -1,20 +1,16 @@
 // Downloads of photos: one as its original, several as a zip file.
-import { saveFrom } from '$lib/shell/browserDownload';
+import { inParts, saveEach } from '$lib/shell/browserDownload';
 import { contentPath, type Photo } from './photo';
 
 // As many as fit into the address of one archive.
 const IN_ARCHIVE = 100;
-// Browsers forget some of several downloads that begin at once.
-const PAUSE_MS = 700;
 
 /** The addresses to save: an archive holds photos of one album, or of the caller's own library. */
 export function addressesOf(photos: readonly Photo[], me: string | undefined, albumId?: string): string[] {
   if (photos.length === 1 && photos[0]) return [contentPath(photos[0])];
   const isTogether = (photo: Photo): boolean => albumId !== undefined || photo.owner === me;
   const ids = photos.filter(isTogether).map(({ id }) => id);
-  const archives = Array.from({ length: Math.ceil(ids.length / IN_ARCHIVE) }, (_, at) =>
-    archivePath(ids.slice(at * IN_ARCHIVE, (at + 1) * IN_ARCHIVE), albumId),
-  );
+  const archives = inParts(ids, IN_ARCHIVE).map((part) => archivePath(part, albumId));
   return [...archives, ...photos.filter((photo) => !isTogether(photo)).map(contentPath)];
 }
 
@@ -23,10 +19,7 @@ export async function savePhotos(
   me: string | undefined,
   albumId?: string,
 ): Promise<void> {
-  for (const [at, address] of addressesOf(photos, me, albumId).entries()) {
-    if (at) await new Promise((wake) => setTimeout(wake, PAUSE_MS));
-    saveFrom(address);
-  }
+  await saveEach(addressesOf(photos, me, albumId));
 }
 
 /** Without ids, all of an album. */

@@ -1,6 +1,7 @@
 // Files and folders in the one shape in which every page shows them, where their bytes are, and how the shelf is read.
 import type { Answer } from '$lib/api/answers';
 import { ask, http } from '$lib/api/client';
+import { inParts } from '$lib/shell/browserDownload';
 
 type Contents = Answer<'/api/v1/shelf/entries'>;
 /**
@@ -82,11 +83,13 @@ export function previewPath(entry: Pictured): string {
   return `${addressOf(entry)}/preview${entry.query ?? ''}`;
 }
 
-/** One file as it is; anything else as an archive. */
-export function downloadPath(entries: readonly Entry[]): string {
+/** One file as it is; anything else as an archive, or as several if it is too much for one address. */
+export function downloadPaths(entries: readonly Entry[]): string[] {
   const [first] = entries;
-  if (first?.kind === 'file' && entries.length === 1) return contentPath(first);
-  return `/api/v1/shelf/archive?${new URLSearchParams(entries.map(({ kind, id }) => [kind, id]))}`;
+  if (first?.kind === 'file' && entries.length === 1) return [contentPath(first)];
+  return inParts(entries).map(
+    (part) => `/api/v1/shelf/archive?${new URLSearchParams(part.map(({ kind, id }) => [kind, id]))}`,
+  );
 }
 
 function addressOf({ id, at }: Pictured): string {

@@ -3,14 +3,12 @@ import { Problem } from '$lib/api/client';
 import { renewSession } from '$lib/api/sessionRenewal';
 import { t } from '$lib/i18n/index.svelte';
 import { act } from '$lib/shell/action';
-import { saveFrom } from '$lib/shell/browserDownload';
+import { saveEach } from '$lib/shell/browserDownload';
 import { toasts } from '$lib/ui/toasts.svelte';
-import { downloadPath, type Entry } from './entries';
+import { downloadPaths, type Entry } from './entries';
 
 // Enough to be quick, few enough to leave the line to others.
 const AT_ONCE = 4;
-// The server takes at most this many files, and this many folders, in one address.
-const MOST_IN_ARCHIVE = 100;
 
 /** Runs `work` for each, a few at once. Answers the results that succeeded, and shows the first problem. */
 export async function each<Item, Result>(
@@ -37,13 +35,10 @@ export async function each<Item, Result>(
 
 /** A download cannot renew the session by itself, so the server is asked for something small first. */
 export async function download(entries: readonly Entry[]): Promise<void> {
-  const files = entries.filter(({ kind }) => kind === 'file').length;
-  if (Math.max(files, entries.length - files) > MOST_IN_ARCHIVE) {
-    toasts.bad(t('shelf.tooManyToDownload'));
-    return;
-  }
+  const addresses = downloadPaths(entries);
+  if (addresses.length > 1) toasts.good(t('files.inArchives', { count: addresses.length }));
   await act(async () => {
     await renewSession();
-    saveFrom(downloadPath(entries));
+    await saveEach(addresses);
   });
 }

@@ -5,12 +5,9 @@ import { readTransfer, saveToShelf } from '$lib/api/transfers';
 import { canBeHeld, receive, receiveUnchecked } from '$lib/files/verifiedDownload';
 import { t } from '$lib/i18n/index.svelte';
 import { act } from '$lib/shell/action';
-import { saveFrom } from '$lib/shell/browserDownload';
+import { saveEach } from '$lib/shell/browserDownload';
 import { toasts } from '$lib/ui/toasts.svelte';
-import { archivePath, filePath, type RoomFile } from './rooms';
-
-// The server takes at most this many files in one address.
-const MOST_IN_ARCHIVE = 100;
+import { archivePaths, filePath, type RoomFile } from './rooms';
 
 export class RoomDownload {
   /** How much of a file has come, by its id. */
@@ -24,17 +21,14 @@ export class RoomDownload {
     this.#you = you;
   }
 
-  /** One file as it is, several as an archive; `isAll` of what the room holds. */
+  /** One file as it is, several as an archive, or as archives; `isAll` of what the room holds. */
   async download(files: readonly RoomFile[], isAll: boolean): Promise<void> {
     const [first] = files;
     if (!first) return;
     if (files.length === 1) return this.#fetch(first);
-    if (!isAll && files.length > MOST_IN_ARCHIVE) {
-      toasts.bad(t('rooms.tooManyToDownload', { most: MOST_IN_ARCHIVE }));
-      return;
-    }
-    const ids = isAll ? [] : files.map(({ file_id }) => file_id);
-    await act(() => follow(archivePath(this.#roomId, ids)));
+    const addresses = archivePaths(this.#roomId, isAll ? [] : files.map(({ file_id }) => file_id));
+    if (addresses.length > 1) toasts.good(t('files.inArchives', { count: addresses.length }));
+    await act(() => follow(...addresses));
   }
 
   /** Onto the shelf goes what was handed over together. */
@@ -77,7 +71,7 @@ export class RoomDownload {
   }
 }
 
-async function follow(path: string): Promise<void> {
+async function follow(...paths: string[]): Promise<void> {
   await renewSession();
-  saveFrom(path);
+  await saveEach(paths);
 }

@@ -3,6 +3,7 @@ import { ask, http, Problem } from '$lib/api/client';
 import { RepeatKeys } from '$lib/api/repeatKeys';
 import type { components, paths } from '$lib/api/schema';
 import type { ChatMessage, RoomFile } from '$lib/live/events';
+import { inParts } from '$lib/shell/browserDownload';
 
 export type { ChatMessage, RoomFile };
 export type RoomView =
@@ -121,10 +122,11 @@ export function filePath(roomId: string, fileId: string): string {
   return `/api/v1/rooms/${roomId}/files/${fileId}`;
 }
 
-/** These files in one archive, or all of them. */
-export function archivePath(roomId: string, fileIds: readonly string[]): string {
-  const query = new URLSearchParams(fileIds.map((id) => ['file', id]));
-  return `/api/v1/rooms/${roomId}/archive${query.size ? `?${query}` : ''}`;
+/** Without ids, all files in one archive; else these, in as many as their addresses need. */
+export function archivePaths(roomId: string, fileIds: readonly string[]): string[] {
+  const path = `/api/v1/rooms/${roomId}/archive`;
+  if (!fileIds.length) return [path];
+  return inParts(fileIds).map((part) => `${path}?${new URLSearchParams(part.map((id) => ['file', id]))}`);
 }
 
 function at(roomId: string): { params: { path: { room_id: string } } } {

@@ -9,12 +9,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from satchel.edge.api.endpoints import Query, Router
+from satchel.edge.api.validation import MAX_QUERY_FIELDS
 from satchel.edge.files.archives import Archive, ArchiveEntry, modified_of
 from satchel.edge.files.downloads import Download, Sent, attached_as
 from satchel.edge.files.pictures import BYTES, RAISES, is_view, picture_answer
 from satchel.edge.files.previews import NoPreview, preview
 from satchel.edge.http.callers import Guest, Member
-from satchel.features.rooms.model import MAX_FILES, FileId, PersonId, RoomId
+from satchel.features.rooms.model import FileId, PersonId, RoomId
 from satchel.features.rooms.records import RoomFile
 from satchel.features.rooms.routes.views import kind_of, person_id_of
 from satchel.features.rooms.service import room_files, usage_events
@@ -28,7 +29,7 @@ Id = Annotated[str, msgspec.Meta(max_length=64)]
 class RoomArchiveQuery(Query, frozen=True, kw_only=True):
     """Which files the archive contains. Without any, all that you may see."""
 
-    file: Annotated[list[Id], msgspec.Meta(max_length=MAX_FILES)] = msgspec.field(default_factory=list[str])
+    file: Annotated[list[Id], msgspec.Meta(max_length=MAX_QUERY_FIELDS)] = msgspec.field(default_factory=list[str])
 
 
 def routes(rooms: Rooms) -> Router:

@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from satchel.edge.api.endpoints import Query, Router
+from satchel.edge.api.validation import MAX_QUERY_FIELDS
 from satchel.edge.files.archives import Archive, ArchiveEntry, modified_of
 from satchel.edge.files.downloads import Download, attached_as
 from satchel.edge.files.pictures import BYTES, RAISES, is_view, picture_answer
@@ -20,7 +21,9 @@ from satchel.features.shelf.service import files, shelf_archive
 from satchel.features.shelf.service.context import Shelf
 from satchel.kernel.errors import NotFound
 
-Ids = Annotated[list[Annotated[str, msgspec.Meta(max_length=64)]], msgspec.Meta(max_length=100)]
+# Files, and folders: together within what the query of an address may have.
+MOST_IN_ADDRESS = MAX_QUERY_FIELDS // 2
+Ids = Annotated[list[Annotated[str, msgspec.Meta(max_length=64)]], msgspec.Meta(max_length=MOST_IN_ADDRESS)]
 
 
 class ArchiveQuery(Query, frozen=True, kw_only=True):
