@@ -6,7 +6,7 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import FilePayload, Locator, Page, expect
+from playwright.sync_api import FilePayload, Locator, Page, WebSocketRoute, expect
 
 from tests.browser.conftest import DESKTOP, NARROW, OpenPage, sign_in
 from tests.browser.test_pages import complaints_of_axe
@@ -172,6 +172,21 @@ def listen(page: Page, person: Holder, at: str) -> None:
     sign_in(page, person.email, at=at)
     while not frames:
         page.wait_for_timeout(20)
+
+
+def test_a_page_shows_what_came_before_its_live_connection_stood(server: ServerProcess, open_page: OpenPage) -> None:
+    eve = Holder(server, "Eve")
+    page = open_page(may_fail=True)
+    sign_in(page, eve.email)
+    held: list[WebSocketRoute] = []
+    page.route_web_socket("**/api/v1/live", lambda line: held.append(line))
+    page.goto("/photos")
+    expect(page.get_by_text("No photos yet")).to_be_visible()
+    eve.put("early.jpg", photo("2025:07:14 10:00:00"), destination="photos")
+    expect(page.get_by_text("No photos yet")).to_be_visible()
+    for line in held:
+        line.connect_to_server()
+    expect(tiles(page)).to_have_count(1)
 
 
 def test_a_photo_is_looked_at_enlarged_deleted_and_restored(server: ServerProcess, open_page: OpenPage) -> None:

@@ -11,6 +11,8 @@ export function follow(concerns: (albumId: string) => boolean, read: () => Promi
   const ends = [
     live.on('album.photos', ({ album_ids }) => album_ids.some(concerns) && pace.ask()),
     live.on('album.changed', ({ album_id }) => concerns(album_id) && pace.ask()),
+    // The page may have been read before the server began to tell.
+    live.on('hello', pace.ask),
     live.on('resync', pace.ask),
   ];
   return () => {

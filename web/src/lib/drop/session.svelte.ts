@@ -3,6 +3,7 @@
 import { Problem } from '$lib/api/problems';
 import { t } from '$lib/i18n/index.svelte';
 import { Connection, type Socket, type State } from '$lib/live/connection';
+import type { Hello } from '$lib/live/frames';
 import { watchOver } from '$lib/live/networkWatch';
 import { toasts } from '$lib/ui/toasts.svelte';
 import { MemberCalls, type RequestView, type SessionView } from './calls';
@@ -166,7 +167,8 @@ export class DropSession {
     if (state === 'connected') this.#next(() => this.#readAll());
   }
 
-  #heard(event: DropEvent): void {
+  #heard(event: DropEvent | Hello): void {
+    if (event.type === 'hello') return;
     this.#next(() => (event.type === 'resync' ? this.#readAll() : this.#apply(event)));
   }
 

@@ -33,9 +33,13 @@ export function waitBefore(attempt: number, random: number): number {
   return longest / 2 + (longest / 2) * random;
 }
 
+function isHello(said: { type: string } | undefined): said is Hello {
+  return said?.type === 'hello';
+}
+
 export class Connection<News extends { type: string }> {
   #around: Surroundings<News>;
-  #heard: (event: News | Resync) => void;
+  #heard: (event: News | Hello | Resync) => void;
   #turned: (state: State) => void;
   #state: State = 'off';
   #socket: Socket | undefined;
@@ -46,7 +50,7 @@ export class Connection<News extends { type: string }> {
 
   constructor(
     around: Surroundings<News>,
-    heard: (event: News | Resync) => void,
+    heard: (event: News | Hello | Resync) => void,
     turned: (state: State) => void,
   ) {
     this.#around = around;
@@ -90,16 +94,16 @@ export class Connection<News extends { type: string }> {
 
   #frame(data: unknown): void {
     const said = this.#around.read(data);
-    if (said?.type === 'hello') this.#greeted();
-    else if (said) this.#heard(said as News);
+    if (isHello(said)) this.#greeted(said);
+    else if (said) this.#heard(said);
   }
 
-  #greeted(): void {
+  #greeted(hello: Hello): void {
     clearTimeout(this.#timer);
     this.#attempt = 0;
     this.#become('connected');
     // Events sent while we were disconnected are lost.
-    if (this.#wasConnected) this.#heard({ type: 'resync' });
+    this.#heard(this.#wasConnected ? { type: 'resync' } : hello);
     this.#wasConnected = true;
   }
 

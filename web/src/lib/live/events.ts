@@ -1,8 +1,11 @@
 // The events that the server sends to a person while things happen; those of the drop have a connection of their own.
 import { readerOf, type EventOf, type EventType } from './frames';
 
-export type Kind = Exclude<EventType, 'hello' | `drop.${string}`>;
-/** Each event by its type. `resync` comes from the server, and after every lost connection. */
+export type Kind = Exclude<EventType, `drop.${string}`>;
+/**
+ * Each event by its type. `hello` comes once, when the connection stands for the first time: what was read before may
+ * lack what happened since. `resync` comes from the server, and after every lost connection.
+ */
 export type News = { [Each in Kind]: EventOf<Each> };
 export type LiveEvent = News[Kind];
 
@@ -10,7 +13,7 @@ export type ChatMessage = News['room.chat']['message'];
 export type RoomFile = News['room.file']['file'];
 
 // The type check fails if the server has an event that is missing here, or the other way round.
-const KINDS: Record<Kind | 'hello', true> = {
+const KINDS: Record<Kind, true> = {
   hello: true,
   resync: true,
   'room.changed': true,

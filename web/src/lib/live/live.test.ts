@@ -83,7 +83,7 @@ describe('a connection', () => {
     last().say(HELLO);
     last().say('{"type":"room.changed","room_id":"r"}');
     expect(states).toEqual(['connecting', 'connected']);
-    expect(heard).toEqual([{ type: 'room.changed', room_id: 'r' }]);
+    expect(heard).toEqual([JSON.parse(HELLO), { type: 'room.changed', room_id: 'r' }]);
   });
 
   it('that was lost is opened again, and then everything is read again', async () => {
@@ -94,15 +94,15 @@ describe('a connection', () => {
     last().say(HELLO);
     expect(lines).toHaveLength(2);
     expect(states).toEqual(['connecting', 'connected', 'lost', 'connected']);
-    expect(heard).toEqual([{ type: 'resync' }]);
+    expect(heard).toEqual([JSON.parse(HELLO), { type: 'resync' }]);
   });
 
-  it('asks for nothing to be read again when it never stood', async () => {
+  it('says once that it stands, so that what was read before can be read again', async () => {
     const { last, heard } = listening();
     last().onclose?.();
     await vi.advanceTimersByTimeAsync(LONG_MS / 100);
     last().say(HELLO);
-    expect(heard).toEqual([]);
+    expect(heard).toEqual([JSON.parse(HELLO)]);
   });
 
   it('is not opened for somebody whom the server does not know any more', async () => {
