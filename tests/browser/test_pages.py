@@ -101,21 +101,6 @@ def test_the_app_can_be_installed(open_page: OpenPage) -> None:
     assert manifest["errors"] == []
 
 
-def test_the_sign_in_page_loads_less_than_100_kilobytes_of_script(open_page: OpenPage) -> None:
-    page = open_page()
-    page.goto("/sign-in")
-    expect(page.get_by_role("button", name="Sign in")).to_be_visible()
-    page.wait_for_load_state("networkidle")
-    # Not what the service worker asks for once more, out of the browser's cache.
-    loaded = page.evaluate(
-        "performance.getEntriesByType('resource').filter(each => !each.workerStart)"
-        ".map(each => [each.name, each.encodedBodySize])"
-    )
-    sizes = {name: size for name, size in loaded if name.endswith(".js")}
-    assert len(sizes) > 5
-    assert 20_000 < sum(sizes.values()) < 100_000, sizes
-
-
 @pytest.mark.parametrize("path", ["/api/v1/docs", "/problems"])
 def test_a_page_of_the_server_itself_fits_in_both_colour_schemes(open_page: OpenPage, path: str) -> None:
     seen: list[str] = []

@@ -1,16 +1,21 @@
 // Everything is drawn in the browser: the server knows no page but the shell.
 import { Problem } from '$lib/api/problems';
-import { startLocale } from '$lib/i18n/index.svelte';
+import { haveWords } from '$lib/i18n/index.svelte';
 import { session } from '$lib/shell/session.svelte';
 import type { LayoutLoad } from './$types';
 
 export const ssr = false;
 export const prerender = false;
 
-export const load: LayoutLoad = async ({ depends }) => {
+const FIRST_PAGES = new Set(['/sign-in', '/sign-up', '/guest', '/reset']);
+
+export const load: LayoutLoad = async ({ depends, untrack, url }) => {
   depends('satchel:session');
-  // Words first: without them even what goes wrong could not be said.
-  await startLocaleOnce();
+  // Side by side. Without words even what goes wrong could not be said, so a failure is asked for once more.
+  await Promise.all([
+    haveWords(untrack(() => wordsFor(url.pathname))),
+    session.load().catch(() => undefined),
+  ]);
   try {
     return { visitor: await session.load() };
   } catch (failure) {
@@ -20,9 +25,8 @@ export const load: LayoutLoad = async ({ depends }) => {
   }
 };
 
-let started: Promise<void> | undefined;
-
-function startLocaleOnce(): Promise<void> {
-  started ??= startLocale();
-  return started;
+/** The layout that knows better asks for more, but only once it is there itself. */
+function wordsFor(path: string): 'first' | 'link' | 'all' {
+  if (path.startsWith('/l/')) return 'link';
+  return FIRST_PAGES.has(path) ? 'first' : 'all';
 }

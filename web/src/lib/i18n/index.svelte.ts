@@ -10,16 +10,35 @@ type Plural = Partial<Record<Intl.LDMLPluralRule, string>> & { other: string };
 type Messages = Record<string, string | Plural>;
 type Values = Record<string, string | number>;
 
-// Each language is a file of its own, so that nobody loads the others.
-const load: Record<Locale, () => Promise<{ default: Messages }>> = {
-  en: () => import('./en.json'),
-  'zh-Hant': () => import('./zh-Hant.json'),
-  ja: () => import('./ja.json'),
+/** The words of the first pages, those and what the page of a link needs, or all: made by `web/chunks.ts`. */
+const PARTS = ['first', 'link', 'all'] as const;
+type Part = (typeof PARTS)[number];
+
+// Nobody loads other languages, nor at the door the words of what lies behind it.
+const load: Record<Locale, Record<Part, () => Promise<{ default: Messages }>>> = {
+  en: {
+    first: () => import('./en.json?part=first'),
+    link: () => import('./en.json?part=link'),
+    all: () => import('./en.json'),
+  },
+  'zh-Hant': {
+    first: () => import('./zh-Hant.json?part=first'),
+    link: () => import('./zh-Hant.json?part=link'),
+    all: () => import('./zh-Hant.json'),
+  },
+  ja: {
+    first: () => import('./ja.json?part=first'),
+    link: () => import('./ja.json?part=link'),
+    all: () => import('./ja.json'),
+  },
 };
 
 let locale = $state<Locale>('en');
 let variety = $state('en');
 let messages = $state.raw<Messages>({});
+/** The language and the words that were last asked for. */
+let spoken: Locale | undefined;
+let wanted: Part = 'first';
 
 export function currentLocale(): Locale {
   return locale;
@@ -57,8 +76,10 @@ function written(tag: string): string {
   }
 }
 
-export async function startLocale(): Promise<void> {
-  await speak(preferredLocale(remembered(), navigator.languages));
+/** The words of a page, before it is shown, in the language of the visitor; nothing if they are there. */
+export async function haveWords(part: Part): Promise<void> {
+  if (PARTS.indexOf(part) > PARTS.indexOf(wanted)) wanted = part;
+  await speak(spoken ?? preferredLocale(remembered(), navigator.languages));
 }
 
 export async function chooseLocale(next: Locale): Promise<void> {
@@ -71,7 +92,19 @@ export async function chooseLocale(next: Locale): Promise<void> {
 }
 
 async function speak(next: Locale): Promise<void> {
-  messages = (await load[next]()).default;
+  const part = wanted;
+  const before = spoken;
+  spoken = next;
+  let words: Messages;
+  try {
+    words = (await load[next][part]()).default;
+  } catch (failure) {
+    spoken = before;
+    throw failure;
+  }
+  // Somebody has asked for another language or for more meanwhile.
+  if (spoken !== next || wanted !== part) return speak(spoken);
+  messages = words;
   locale = next;
   variety = varietyOf(next, navigator.languages);
   document.documentElement.lang = next;
@@ -87,7 +120,10 @@ function remembered(): string | null {
 
 /** The message in the reader's language; `{name}` in it is replaced, and `count` picks the plural. */
 export function t(key: Key, values: Values = {}): string {
-  return tryTo(key, values) ?? key;
+  const told = tryTo(key, values);
+  // It belongs to a page whose words nobody has asked for: late is better than never.
+  if (told === undefined && wanted !== 'all') void haveWords('all').catch(() => undefined);
+  return told ?? key;
 }
 
 /** Like `t`, for keys put together at run time, which may not exist. */

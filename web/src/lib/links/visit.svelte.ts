@@ -3,6 +3,9 @@ import { Problem } from '$lib/api/client';
 import { enter, isDeadEnd, look, readFiles, type Landing, type LinkedFile } from './landingCalls';
 import { forgetPass, keepPass, passFor } from './passes';
 
+/** Whether visitors of this page can send files. */
+export const taking = $state({ files: false });
+
 export class Visit {
   readonly token: string;
   facts = $state.raw<Landing>();
