@@ -14,6 +14,8 @@ ACCEPTED = {
     *("MIT", "MIT-0", "MIT-CMU", "ISC", "0BSD", "BSD", "BSD-2-Clause", "BSD-3-Clause", "Apache-2.0", "Zlib", "CC0-1.0"),
     *("BlueOak-1.0.0", "Python-2.0", "PSF-2.0", "CNRI-Python", "ZPL-2.1", "TCL", "MPL-2.0"),
     *("LGPL-3.0-only", "LGPL-3.0-or-later"),
+    # Of fonts: it binds fonts that are made from them.
+    "OFL-1.1",
 }
 # What classifiers of older packages call them.
 SPELLINGS = {

@@ -291,3 +291,27 @@ def test_the_page_fits_and_can_be_used_by_everybody(ann: Holder, open_page: Open
         expect(page.get_by_role("table")).to_be_visible()
         assert page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"], path
         assert complaints_of_axe(page) == [], path
+
+
+def test_a_chart_that_is_not_drawn_again_yet_does_not_widen_the_page(ann: Holder, open_page: OpenPage) -> None:
+    link_id = give_link(ann, "Turned to portrait")
+    click(ann, link_id, *some_clicks())
+    page = open_page()
+    # Each observer tells the size that it finds first, and nothing of any change after it: the moment before, kept.
+    page.add_init_script(
+        """window.ResizeObserver = class extends ResizeObserver {
+             constructor(tell) {
+               super((entries, own) => {
+                 for (const { target } of entries) own.unobserve(target)
+                 tell(entries, own)
+               })
+             }
+           }"""
+    )
+    sign_in(page, ann.email, at=f"/activity/link:{link_id}")
+    expect(page.get_by_role("slider")).to_have_count(2)
+    page.set_viewport_size(NARROW)
+    drawn = panel(page, "Clicks by day").get_by_role("slider").bounding_box()
+    assert drawn is not None
+    assert drawn["width"] > NARROW["width"], "the chart was drawn again, so that this shows nothing"
+    assert page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]

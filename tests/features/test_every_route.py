@@ -243,7 +243,7 @@ ACCESS: dict[tuple[str, str], tuple[set[str], dict[str, Any]]] = {
     ("DELETE", "/clicks/people/{user_id}"): ({ADMIN}, {}),
     ("POST", "/rooms"): (MEMBERS, {"json": {"hours": 0}}),
     ("GET", "/rooms/current"): (GUESTS_TOO, {}),
-    ("GET", "/rooms/mine"): (MEMBERS, {}),
+    ("GET", "/rooms/mine"): (GUESTS_TOO, {}),
     ("POST", "/rooms/join"): (GUESTS_TOO, {"json": {"code": "x"}}),
     ("GET", "/rooms/{room_id}"): (GUESTS_TOO, {}),
     ("GET", "/rooms/{room_id}/qr"): (GUESTS_TOO, {}),

@@ -134,6 +134,8 @@ async def test_two_windows_that_join_two_rooms_at_once_end_in_one(satchel: Satch
     current = (await gus("GET", "/rooms/current")).json()["room_id"]
     inside = {first["room_id"]: await people(ann, first), second["room_id"]: await people(bob, second)}
     assert [room_id for room_id, names in inside.items() if "Gus" in names] == [current]
+    listed = (await gus("GET", "/rooms/mine")).json()
+    assert (listed["rooms"], listed["current"]["room_id"]) == ([], current)
 
 
 async def test_an_owner_who_leaves_comes_back_lock_or_not(ann: Caller, bob: Caller) -> None:

@@ -1,5 +1,5 @@
 // The API calls for rooms, and their types.
-import { ask, http, Problem } from '$lib/api/client';
+import { ask, http } from '$lib/api/client';
 import { RepeatKeys } from '$lib/api/repeatKeys';
 import type { components, paths } from '$lib/api/schema';
 import type { ChatMessage, RoomFile } from '$lib/live/events';
@@ -28,23 +28,13 @@ export async function join(code: string, key = ''): Promise<RoomView | undefined
   return room ?? undefined;
 }
 
-/** The room that one is in, if it is one. */
-export async function readCurrent(): Promise<RoomView | undefined> {
-  try {
-    return await ask(http.GET('/api/v1/rooms/current'));
-  } catch (problem) {
-    if (problem instanceof Problem && problem.slug === 'not-in-a-room') return undefined;
-    throw problem;
-  }
-}
-
-/** Also the room that one is in, whosever it is. */
+/** The open rooms of one's own, and the room that one is in, whosever it is. */
 export function readListed(): Promise<{ rooms: OwnRoom[]; current: OwnRoom | null }> {
   return ask(http.GET('/api/v1/rooms/mine'));
 }
 
-export async function readMine(): Promise<OwnRoom[]> {
-  return (await readListed()).rooms;
+export async function readCurrent(): Promise<OwnRoom | undefined> {
+  return (await readListed()).current ?? undefined;
 }
 
 export function readRoom(roomId: string): Promise<RoomView> {

@@ -96,9 +96,9 @@ def routes(rooms: Rooms, addresses: Addresses) -> Router:
         return room_view(rooms, shown, you, link_to(rooms, shown.room, addresses, request))
 
     @router.get("/rooms/mine")
-    async def list_my_rooms(member: Member) -> OwnedRooms:
-        """List your open rooms, whether you are in them or not, and the room that you are in."""
-        you = person_id_of(member)
+    async def list_my_rooms(caller: Member | Guest) -> OwnedRooms:
+        """List your open rooms, whether you are in them or not, and the room that you are in. Guests open none."""
+        you = person_id_of(caller)
         owned = await room_open.list_owned(rooms, you)
         return OwnedRooms([_listed(each.room, each.people) for each in owned], await _current(rooms, you))
 
