@@ -20,11 +20,13 @@ from tests.services import tool
 _PHOTOS, _QUICK_PHOTOS = 100_000, 20_000
 _MOST_ROUNDS = 3
 _SIZE = ViewportSize(width=1280, height=800)
-# Slowly at first, as one who looks; then by several screens in each frame, so that the end is reached.
-_SLOW_FRAMES, _SLOW_PX, _FAST_FRAMES = 300, 120, 600
-_SCROLL = """async ([slowFrames, slowPx, fastFrames]) => {
+# Slowly at first, as one who looks; then by most of a screen in each frame, while all that passes is loaded; then by
+# several screens, so that the end is reached.
+_SLOW_FRAMES, _SLOW_PX, _BRISK_PX, _FAST_FRAMES = 300, 120, 600, 600
+_SCROLL = """async ([slowFrames, slowPx, briskPx, fastFrames]) => {
   const frame = () => new Promise((shown) => requestAnimationFrame(shown));
   for (let each = 0; each < slowFrames; each++) { window.scrollBy(0, slowPx); await frame(); }
+  for (let each = 0; each < slowFrames; each++) { window.scrollBy(0, briskPx); await frame(); }
   const most = document.documentElement.scrollHeight;
   for (let each = 0; each < fastFrames; each++) { window.scrollBy(0, most / fastFrames); await frame(); }
 }"""
@@ -98,7 +100,7 @@ def _traced(session: Any, page: Page) -> list[dict[str, Any]]:
     session.on("Tracing.tracingComplete", end)
     config = {"includedCategories": ["toplevel", "devtools.timeline", "disabled-by-default-devtools.timeline"]}
     session.send("Tracing.start", {"traceConfig": config, "transferMode": "ReportEvents"})
-    page.evaluate(_SCROLL, [_SLOW_FRAMES, _SLOW_PX, _FAST_FRAMES])
+    page.evaluate(_SCROLL, [_SLOW_FRAMES, _SLOW_PX, _BRISK_PX, _FAST_FRAMES])
     session.send("Tracing.end")
     while not ended:
         page.wait_for_timeout(50)

@@ -92,16 +92,20 @@ export class PhotoTimeline implements PhotoSource {
   }
 
   change(ids: ReadonlySet<string>, change: Partial<Photo>): void {
-    this.#replace((photos) => photos.map((photo) => (ids.has(photo.id) ? { ...photo, ...change } : photo)));
+    this.#replace(ids, (photos) =>
+      photos.map((photo) => (ids.has(photo.id) ? { ...photo, ...change } : photo)),
+    );
   }
 
   drop(ids: ReadonlySet<string>): void {
-    this.#replace((photos) => photos.filter(({ id }) => !ids.has(id)));
+    this.#replace(ids, (photos) => photos.filter(({ id }) => !ids.has(id)));
     this.sections = this.sections?.filter(({ key }) => this.#photos.get(key)?.length !== 0);
   }
 
-  #replace(changed: (photos: readonly Photo[]) => readonly Photo[]): void {
-    for (const [key, photos] of this.#photos) this.#photos.set(key, changed(photos));
+  /** Sections without any of them stay the same objects, and are not laid out again. */
+  #replace(ids: ReadonlySet<string>, changed: (photos: readonly Photo[]) => readonly Photo[]): void {
+    for (const [key, photos] of this.#photos)
+      if (photos.some(({ id }) => ids.has(id))) this.#photos.set(key, changed(photos));
   }
 
   #isWanted({ key }: Section): boolean {

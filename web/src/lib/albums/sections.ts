@@ -58,33 +58,32 @@ function utc(day: string): Date {
   return new Date(`${day.slice(0, 10)}T00:00:00Z`);
 }
 
+// A formatter takes longer to make than to use, and a grid writes hundreds of dates while it scrolls.
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function formatOf(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  const variety = currentVariety();
+  const key = `${variety} ${Object.values(options).join(' ')}`;
+  let format = formats.get(key);
+  if (!format) formats.set(key, (format = new Intl.DateTimeFormat(variety, { ...options, timeZone: 'UTC' })));
+  return format;
+}
+
+const DAY = { day: 'numeric', month: 'long', year: 'numeric' } as const;
+
 export function writtenDays(from: string, to: string): string {
   if (!from) return t('photos.undated');
-  const format = new Intl.DateTimeFormat(currentVariety(), {
-    timeZone: 'UTC',
-    day: 'numeric',
-    month: 'long',
-    year: 'numeric',
-    ...(from === to && { weekday: 'short' }),
-  });
-  return from === to ? format.format(utc(from)) : format.formatRange(utc(from), utc(to));
+  if (from === to) return formatOf({ ...DAY, weekday: 'short' }).format(utc(from));
+  return formatOf(DAY).formatRange(utc(from), utc(to));
 }
 
 export function writtenMonth(day: string): string {
-  return new Intl.DateTimeFormat(currentVariety(), {
-    timeZone: 'UTC',
-    month: 'short',
-    year: 'numeric',
-  }).format(utc(day));
+  return formatOf({ month: 'short', year: 'numeric' }).format(utc(day));
 }
 
 /** A local wall time, in words. */
 export function writtenTime(time: string): string {
-  return new Intl.DateTimeFormat(currentVariety(), {
-    timeZone: 'UTC',
-    dateStyle: 'full',
-    timeStyle: 'short',
-  }).format(new Date(`${time.slice(0, 19)}Z`));
+  return formatOf({ dateStyle: 'full', timeStyle: 'short' }).format(new Date(`${time.slice(0, 19)}Z`));
 }
 
 /** The last day of an album, whose end is excluded. */

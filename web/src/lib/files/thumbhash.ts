@@ -4,7 +4,10 @@
 export type Blur = { width: number; height: number; rgba: Uint8ClampedArray<ArrayBuffer> };
 
 const EDGE = 32;
+const TERMS = 7;
 const drawn = new Map<string, string>();
+const waves = new Map<number, Float64Array[]>();
+let canvas: HTMLCanvasElement | undefined;
 
 /** The placeholder as the address of an image; undefined if it cannot be drawn. */
 export function placeholderAddress(placeholder: string): string | undefined {
@@ -13,9 +16,10 @@ export function placeholderAddress(placeholder: string): string | undefined {
   const { width, height, rgba } = blurOf(
     Uint8Array.from(atob(placeholder), (letter) => letter.charCodeAt(0)),
   );
-  const canvas = document.createElement('canvas');
+  // One for all, kept in memory and not by the graphics card: a grid draws hundreds.
+  canvas ??= document.createElement('canvas');
   [canvas.width, canvas.height] = [width, height];
-  const context = canvas.getContext('2d');
+  const context = canvas.getContext('2d', { willReadFrequently: true });
   if (!context) return undefined;
   context.putImageData(new ImageData(rgba, width, height), 0, 0);
   const address = canvas.toDataURL();
@@ -61,21 +65,27 @@ export function blurOf(hash: Uint8Array): Blur {
   const width = Math.max(1, Math.round(ratio > 1 ? EDGE : EDGE * ratio));
   const height = Math.max(1, Math.round(ratio > 1 ? EDGE / ratio : EDGE));
   const rgba = new Uint8ClampedArray(width * height * 4);
-  for (let y = 0, place = 0; y < height; y++)
+  const across = wavesOf(width);
+  const down = wavesOf(height);
+  for (let y = 0, place = 0; y < height; y++) {
+    // Terms of a line first, so that each pixel adds up as many as there are columns.
+    const lines = down[y] as Float64Array;
+    const l = line(light, columns, rows, lines);
+    const p = line(yellow, 3, 3, lines);
+    const q = line(red, 3, 3, lines);
+    const a = hasAlpha ? line(alpha, 5, 5, lines) : undefined;
     for (let x = 0; x < width; x++, place += 4) {
-      const across = wave(x, width);
-      const down = wave(y, height);
-      const l = sum(base.light, light, columns, rows, across, down);
-      const p = sum(base.yellow, yellow, 3, 3, across, down);
-      const q = sum(base.red, red, 3, 3, across, down);
-      const blue = l - (2 / 3) * p;
-      const redness = (3 * l - blue + q) / 2;
-      const seen = hasAlpha ? sum(base.alpha, alpha, 5, 5, across, down) : 1;
-      rgba.set(
-        [redness, redness - q, blue, seen].map((value) => 255 * Math.min(1, value)),
-        place,
-      );
+      const places = across[x] as Float64Array;
+      const brightness = base.light + dot(l, places);
+      const yellowness = base.yellow + dot(p, places);
+      const blue = brightness - (2 / 3) * yellowness;
+      const redness = (3 * brightness - blue + base.red + dot(q, places)) / 2;
+      rgba[place] = 255 * redness;
+      rgba[place + 1] = 255 * (redness - base.red - dot(q, places));
+      rgba[place + 2] = 255 * blue;
+      rgba[place + 3] = a ? 255 * (base.alpha + dot(a, places)) : 255;
     }
+  }
   return { width, height, rgba };
 }
 
@@ -87,22 +97,30 @@ function ratioOf(hash: Uint8Array): number {
   return isLandscape ? longer / shorter : shorter / longer;
 }
 
-function wave(place: number, length: number): number[] {
-  return Array.from({ length: 7 }, (_, term) => Math.cos((Math.PI / length) * (place + 0.5) * term));
+/** For each place on a line, what each term is there. */
+function wavesOf(length: number): Float64Array[] {
+  let found = waves.get(length);
+  if (!found) {
+    found = Array.from({ length }, (_, place) =>
+      Float64Array.from({ length: TERMS }, (_, term) => Math.cos((Math.PI / length) * (place + 0.5) * term)),
+    );
+    waves.set(length, found);
+  }
+  return found;
 }
 
-function sum(
-  constant: number,
-  terms: readonly number[],
-  across: number,
-  down: number,
-  columns: readonly number[],
-  rows: readonly number[],
-): number {
-  let found = constant;
+/** What a line of pixels has of each term across. */
+function line(terms: readonly number[], columns: number, rows: number, down: Float64Array): Float64Array {
+  const found = new Float64Array(columns);
   let index = 0;
-  for (let row = 0; row < down; row++)
-    for (let column = row ? 0 : 1; column * down < across * (down - row); column++, index++)
-      found += (terms[index] ?? 0) * (columns[column] ?? 0) * (rows[row] ?? 0) * 2;
+  for (let row = 0; row < rows; row++)
+    for (let column = row ? 0 : 1; column * rows < columns * (rows - row); column++, index++)
+      found[column] = (found[column] ?? 0) + (terms[index] ?? 0) * (down[row] ?? 0) * 2;
+  return found;
+}
+
+function dot(terms: Float64Array, places: Float64Array): number {
+  let found = 0;
+  for (let term = 0; term < terms.length; term++) found += (terms[term] ?? 0) * (places[term] ?? 0);
   return found;
 }
