@@ -307,3 +307,30 @@ def test_a_folder_is_taken_in_and_strangers_see_its_album_by_a_link(
     stranger.go_back()
     expect(stranger.get_by_role("dialog")).to_have_count(0)
     expect(tiles(stranger)).to_have_count(3)
+
+
+def test_the_video_of_a_live_photo_plays_in_its_place(server: ServerProcess, open_page: OpenPage) -> None:
+    fay = Holder(server, "Fay")
+    page = open_page(may_fail=True)
+    sign_in(page, fay.email, at="/photos")
+    name = "IMG_20250714_100000"
+    still = taken(f"{name}.JPG", "2025:07:14 10:00:00")
+    clip: FilePayload = {
+        "name": f"{name}.webm",
+        "mimeType": "video/webm",
+        "buffer": samples.video("webm", "libvpx-vp9"),
+    }
+    page.locator("input[type=file]").first.set_input_files([still, clip])
+    expect(tiles(page)).to_have_count(1)
+    tiles(page).click()
+    page.keyboard.press("i")
+    facts = page.get_by_role("complementary", name="Information")
+    expect(facts.get_by_text(f"{name}.webm")).to_be_visible()
+    with page.expect_download() as download:
+        facts.get_by_role("link", name="Download the original").click()
+    assert download.value.path().read_bytes() == clip["buffer"]
+    press(page, "Play the live photo")
+    film = page.locator("dialog video")
+    expect(film).to_be_visible()
+    # It ends by itself, and the photo is there again.
+    expect(film).to_have_count(0)

@@ -82,6 +82,11 @@ export function contentPath(photo: Addressed): string {
   return `${pathOf(photo)}/content${photo.query ?? ''}`;
 }
 
+/** Another file of a photo as a download: the video of a live photo, or its RAW. */
+export function partPath(photo: Addressed, partId: string): string {
+  return `${pathOf(photo)}/parts/${encodeURIComponent(partId)}/content`;
+}
+
 function pathOf({ owner, id, at }: Addressed): string {
   return at ?? `/api/v1/photos/${encodeURIComponent(owner)}/${encodeURIComponent(id)}`;
 }
