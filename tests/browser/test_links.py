@@ -48,6 +48,12 @@ def press(page: Page, name: str) -> None:
     page.get_by_role("button", name=name, exact=True).click()
 
 
+def press_more(page: Page, name: str, act: str) -> None:
+    """Do something with a link that was given."""
+    press(page, f"More for {name}")
+    page.get_by_role("dialog").get_by_text(act, exact=True).click()
+
+
 def press_way(page: Page, name: str) -> None:
     """Choose one of the ways in the share sheet."""
     page.get_by_role("dialog").get_by_role("button", name=name).click()
@@ -231,7 +237,7 @@ def test_whoever_may_not_copy_is_told_and_can_do_it_by_hand(server: ServerProces
     sign_in(page, giver.email, at="/links")
     press(page, "Copy the address of flyer.txt")
     expect(page.get_by_text(f"Copy it yourself: {link['address']}")).to_be_visible()
-    press(page, "QR code and counter of flyer.txt")
+    press_more(page, "flyer.txt", "QR code and counter")
     dialog = page.get_by_role("dialog")
     dialog.get_by_role("button", name="Copy").first.click()
     expect(dialog.get_by_role("alert")).to_contain_text("copy it yourself")
@@ -244,7 +250,7 @@ def test_a_phone_passes_a_link_on_in_its_own_way(server: ServerProcess, open_pag
     page = open_page()
     page.add_init_script("navigator.share = async (shared) => { window.shared = shared }")
     sign_in(page, giver.email, at="/links")
-    press(page, "QR code and counter of song.txt")
+    press_more(page, "song.txt", "QR code and counter")
     press(page, "Share")
     assert page.evaluate("window.shared") == {"url": link["address"], "title": "song.txt"}
 
@@ -326,13 +332,13 @@ def test_the_owner_pauses_changes_finds_and_revokes_a_link_and_shows_its_counter
     giver.give("file", giver.put("ticket.txt", b"t"))
     page = open_page()
     sign_in(page, giver.email, at="/links")
-    press(page, "Pause poster.txt")
+    press_more(page, "poster.txt", "Pause")
     expect(row(page, "poster.txt")).to_contain_text("paused")
-    press(page, "Resume poster.txt")
+    press_more(page, "poster.txt", "Resume")
     expect(row(page, "poster.txt")).to_contain_text("active")
     assert_everybody_can_use(page)
 
-    press(page, "Change poster.txt")
+    press_more(page, "poster.txt", "Change conditions")
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("Note").fill("New words")
     dialog.get_by_label("Download limit").fill("3")
@@ -344,7 +350,7 @@ def test_the_owner_pauses_changes_finds_and_revokes_a_link_and_shows_its_counter
     assert (changed["note"], changed["downloads_limit"], changed["has_password"]) == ("New words", 3, False)
     assert changed["expires_at"] is not None
 
-    press(page, "QR code and counter of poster.txt")
+    press_more(page, "poster.txt", "QR code and counter")
     dialog.get_by_text("On", exact=True).click()
     expect(dialog.get_by_role("img", name="Counter")).to_be_visible()
     counter = f'<img src="{giver.look(link)["badge_address"]}" alt="Openings of poster.txt">'
@@ -361,10 +367,38 @@ def test_the_owner_pauses_changes_finds_and_revokes_a_link_and_shows_its_counter
     expect(row(page, "ticket.txt")).to_have_count(0)
     expect(page.get_by_role("searchbox")).to_have_value("poster.txt")
 
-    press(page, "Revoke poster.txt")
+    press_more(page, "poster.txt", "Revoke")
+    expect(page.get_by_text("Revoke this link?")).to_be_visible()
     press(page, "Revoke")
     expect(row(page, "poster.txt")).to_contain_text("revoked")
     assert giver.look(link)["state"] == "revoked"
+
+
+def test_links_are_given_ordered_and_filtered_where_they_are_listed(server: ServerProcess, open_page: OpenPage) -> None:
+    giver = Giver(server, "Ivo")
+    for name in ("b.txt", "c.txt"):
+        giver.give("file", giver.put(name, b"x" + name.encode()))
+    giver.put("apple.txt", b"a")
+    page = open_page()
+    sign_in(page, giver.email, at="/links")
+    press(page, "New link")
+    dialog = page.get_by_role("dialog")
+    assert complaints_of_axe(page) == []
+    dialog.get_by_role("searchbox").fill("apple")
+    dialog.get_by_role("button", name="apple.txt").click()
+    press(page, "Create link")
+    expect(dialog.get_by_text("Your link is ready")).to_be_visible()
+    page.keyboard.press("Escape")
+    headings = page.get_by_role("list", name="Links").get_by_role("heading")
+    expect(headings).to_contain_text(["apple.txt", "c.txt", "b.txt"])
+    page.get_by_label("Order").select_option("By name")
+    expect(headings).to_contain_text(["apple.txt", "b.txt", "c.txt"])
+    press_more(page, "b.txt", "Pause")
+    expect(row(page, "b.txt")).to_contain_text("paused")
+    page.get_by_label("Which links").select_option("Paused")
+    expect(headings).to_contain_text(["b.txt"])
+    page.get_by_label("Which links").select_option("Revoked")
+    expect(page.get_by_text("No link is in this state.")).to_be_visible()
 
 
 def test_whoever_has_given_no_links_learns_what_they_are_for(server: ServerProcess, open_page: OpenPage) -> None:

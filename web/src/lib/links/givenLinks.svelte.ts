@@ -27,6 +27,12 @@ export class GivenLinks {
     this.pages.items = renewed(this.pages.items ?? [], [link]);
   }
 
+  /** One that was made just now. */
+  add(link: LinkView): void {
+    const known = this.pages.items ?? [];
+    if (!known.some(({ link_id }) => link_id === link.link_id)) this.pages.items = [link, ...known];
+  }
+
   /** Events may come faster than answers: then one more read is enough. */
   async #look(): Promise<void> {
     this.#again = this.#looking;
