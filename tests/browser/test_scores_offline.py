@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import OpenPage, sign_in
 from tests.browser.test_pages import complaints_of_axe
-from tests.browser.test_scores import TABLET, press, sheet
+from tests.browser.test_scores import TABLET, Pen, marks, press, sheet
 from tests.browser.test_transfers import Holder
 from tests.server.process import ServerProcess, serving
 
@@ -27,6 +27,63 @@ def loaded(page: Page, name: str) -> None:
     shown = page.get_by_role("img", name=name)
     expect(shown).to_be_visible()
     page.wait_for_function("image => image.complete && image.naturalWidth > 0", arg=shown.element_handle())
+
+
+def test_marks_that_could_not_be_sent_wait_on_the_device(server: ServerProcess, open_page: OpenPage) -> None:
+    bea = Holder(server, "Bea")
+    made = bea.ask("POST", "/scores", json={"title": "Air"})["score_id"]
+    for number in range(2):
+        bea.put(f"{number}.png", sheet(250 - number), destination="score", score=made)
+    page = open_page(size=TABLET, may_fail=True)
+    sign_in(page, bea.email, at=f"/scores/{made}")
+    press(page, "Store on this device")
+    expect(page.get_by_text("2 pages,")).to_contain_text("stored")
+    page.context.set_offline(True)
+    page.goto(f"/stage/{made}")
+    loaded(page, "Page 1 of 2")
+    press(page, "Mark")
+    pen = Pen(page)
+    for height in (0.2, 0.3, 0.4):
+        pen.stroke((0.2, height), (0.4, height))
+    press(page, "Undo")
+    expect(page.get_by_text("4 changes not saved yet")).to_be_visible()
+
+    # The tablet is put away, and taken out again where there is no network either.
+    page.goto("/scores")
+    expect(page.get_by_text("4 changes of marks are not sent yet.")).to_be_visible()
+    page.goto(f"/stage/{made}")
+    loaded(page, "Page 1 of 2")
+    expect(page.get_by_text("4 changes of marks are not sent yet.")).to_be_visible()
+    expect(marks(page, "pen")).to_have_count(2)
+
+    # Wherever somebody is when the network is back, they are sent; once, in a layer of their own.
+    page.goto("/scores")
+    page.context.set_offline(False)
+    expect(page.get_by_text("are not sent yet.")).to_have_count(0)
+    stored = bea.ask("GET", f"/scores/{made}?marks=true")
+    assert (len(stored["marks"]), len(stored["layers"])) == (2, 1)
+
+    # Who signs out before that is warned, and then nothing stays.
+    page.goto(f"/stage/{made}")
+    loaded(page, "Page 1 of 2")
+    page.context.set_offline(True)
+    press(page, "Mark")
+    Pen(page).stroke((0.2, 0.6), (0.4, 0.6))
+    expect(page.get_by_text("Not saved yet")).to_be_visible()
+    page.goto("/scores")
+    expect(page.get_by_text("1 change of marks is not sent yet.")).to_be_visible()
+    page.route("**/api/v1/scores/**", lambda route: route.abort())
+    page.context.set_offline(False)
+    press(page, "Sign out")
+    expect(page.get_by_text("1 change of marks on this device has not been sent yet.")).to_be_visible()
+    assert complaints_of_axe(page) == []
+    press(page, "Sign out anyway")
+    page.wait_for_url("**/sign-in")
+    page.unroute("**/api/v1/scores/**")
+    sign_in(page, bea.email, at="/scores")
+    expect(page.get_by_role("link", name="Air")).to_be_visible()
+    expect(page.get_by_text("not sent yet.")).to_have_count(0)
+    assert len(bea.ask("GET", f"/scores/{made}?marks=true")["marks"]) == 2
 
 
 def offline_caches(page: Page) -> list[str]:
@@ -101,6 +158,10 @@ def test_stored_music_is_played_without_a_network_and_goes_with_the_session(
     expect(ready.get_by_role("listitem")).to_have_count(1)
     page.goto(f"/scores/{made['Air']}")
     expect(page.get_by_text("It has changed since.")).to_be_visible()
+    assert len(offline_caches(page)) == 1
+    # Who signs in again keeps what is theirs.
+    sign_in(page, ann.email, at="/scores")
+    expect(ready.get_by_role("listitem")).to_have_count(1)
     assert len(offline_caches(page)) == 1
     press(page, "Sign out")
     page.wait_for_url("**/sign-in")

@@ -115,9 +115,9 @@ export function straightenItem(scoreId: string, itemId: string): Promise<Item> {
   return ask(http.POST('/api/v1/scores/{score_id}/items/{item_id}/straighten', { params }));
 }
 
-export async function createLayer(scoreId: string, name: string, partId: number | null): Promise<Layer> {
-  const body = { name, ...(partId !== null && { part_id: partId }) };
-  return ask(http.POST('/api/v1/scores/{score_id}/layers', { ...which(scoreId), body }));
+export function createLayer(scoreId: string, name: string, key: string): Promise<Layer> {
+  const params = { path: { score_id: scoreId }, header: { 'Idempotency-Key': key } };
+  return ask(http.POST('/api/v1/scores/{score_id}/layers', { params, body: { name } }));
 }
 
 export function changeLayer(

@@ -2,15 +2,18 @@
 /* eslint-disable svelte/prefer-svelte-reactivity -- maps and sets are replaced as a whole, never changed in place */
 import { SvelteSet } from 'svelte/reactivity';
 import { Problem } from '$lib/api/client';
+import { randomKey } from '$lib/api/repeatKeys';
 import { t } from '$lib/i18n/index.svelte';
+import { outbox } from '$lib/shell/outbox.svelte';
 import { toasts } from '$lib/ui/toasts.svelte';
 import { emptyHistory, recorded, redo, undo, type History, type Step } from './history';
+import { draftsOf, takenUp, type Drawn, type KeptChange } from './keptChange';
 import { newMark, type Layer, type Mark, type NewMark } from './marks';
 import { createLayer, readLayout, readMarks, writeMarks, type LayoutChoice } from './scoreCalls';
 
-/** A mark as it is drawn here. Its id is known once the server has it; if it is taken back and drawn again, it gets another. */
-export type Drawn = { key: string; mark: NewMark; layerId: number | undefined; id: number | undefined };
-type Change = Step<Drawn> & { keys: Map<number, string>; layout: LayoutChoice | undefined };
+export type { Drawn };
+/** `at`: where it is kept on the device. */
+type Change = KeptChange & { at: Promise<number | undefined> };
 /** How all marks are read, on the pages of a layout or on those of the score. */
 type Read = (layout: LayoutChoice | undefined) => Promise<{ layers: Layer[]; marks: Mark[] }>;
 type News = { layer_id: number; seq: number; added: Mark[]; removed: number[] };
@@ -18,6 +21,7 @@ type News = { layer_id: number; seq: number; added: Mark[]; removed: number[] };
 const RETRY_MS = 2000;
 // All that is heard within this time is read at once.
 const RELOAD_MS = 500;
+const DRAWN = randomKey();
 let last = 0;
 
 export class ScoreMarks {
@@ -41,10 +45,14 @@ export class ScoreMarks {
   #gone = $state.raw<ReadonlySet<number>>(new Set());
   #history = $state.raw<History<Drawn>>(emptyHistory());
   #changes: Change[] = [];
-  #isSending = false;
+  #sending: Promise<void> | undefined;
+  // Whether it tries again for as long as it takes.
+  #isPatient = true;
   #reload: ReturnType<typeof setTimeout> | undefined;
   // A mark that is drawn again has another id, which is found by the one before.
   #laterIds = new Map<number, number>();
+  // What was left of an earlier visit is sent first.
+  #takenUp: Promise<void>;
 
   readonly canUndo = $derived(this.#history.done.length > 0);
   readonly canRedo = $derived(this.#history.undone.length > 0);
@@ -70,6 +78,32 @@ export class ScoreMarks {
     this.#scoreId = scoreId;
     this.#read = read;
     this.#me = me;
+    this.#takenUp = me === undefined ? Promise.resolve() : this.#takeUp(me);
+  }
+
+  /** What was left on this device when a page was closed. */
+  async #takeUp(me: string): Promise<void> {
+    const claimed = await outbox.claim<KeptChange>(me, this.#scoreId);
+    if (!claimed.length) return;
+    const changes = takenUp(claimed.map(({ change }) => change));
+    const drafts = draftsOf(changes);
+    this.#drafts = [...drafts, ...this.#drafts];
+    this.#gone = new Set([
+      ...this.#gone,
+      ...changes.flatMap(({ removed }) => removed.flatMap(({ id }) => id ?? [])),
+    ]);
+    const before = changes.map((change, place) => ({ ...change, at: Promise.resolve(claimed[place]?.at) }));
+    this.#changes = [...before, ...this.#changes];
+    this.waiting = this.#changes.length;
+    this.stuck = true;
+    void this.#send();
+  }
+
+  /** Until all is sent that can be sent now. What cannot is left for later. */
+  async settled(): Promise<void> {
+    this.#isPatient = false;
+    await this.#takenUp;
+    await this.#sending;
   }
 
   /** What is to be drawn on a page, the oldest first. */
@@ -122,7 +156,7 @@ export class ScoreMarks {
 
   draw(mark: NewMark): void {
     this.#make({
-      added: [{ key: `d${++last}`, mark, layerId: this.current?.layer_id, id: undefined }],
+      added: [{ key: `${DRAWN}-${++last}`, mark, layerId: this.current?.layer_id, id: undefined }],
       removed: [],
     });
   }
@@ -150,21 +184,33 @@ export class ScoreMarks {
     const taken = new Set(removed);
     this.#drafts = [...this.#drafts.filter((draft) => !taken.has(draft)), ...added];
     this.#gone = new Set([...this.#gone, ...removed.flatMap((drawn) => this.#idOf(drawn) ?? [])]);
-    this.#changes.push({ added, removed, keys: new Map(), layout: this.#layout });
+    const change = { key: randomKey(), added, removed, layout: this.#layout };
+    const at = this.#me === undefined ? undefined : outbox.keep(this.#me, this.#scoreId, plain(change));
+    this.#changes.push({ ...change, at: Promise.resolve(at) });
     this.waiting = this.#changes.length;
     void this.#send();
   }
 
-  async #send(): Promise<void> {
-    if (this.#isSending) return;
-    this.#isSending = true;
+  #send(): Promise<void> {
+    this.#sending ??= this.#sendAll().finally(() => (this.#sending = undefined));
+    return this.#sending;
+  }
+
+  async #sendAll(): Promise<void> {
+    await this.#takenUp;
     for (let change = this.#changes[0]; change; change = this.#changes[0]) {
       try {
         await this.#store(change);
         this.stuck = false;
       } catch (failure) {
         if (!(failure instanceof Problem)) throw failure;
-        if (await this.#shallRetry(failure)) continue;
+        if (isPassing(failure)) {
+          this.stuck = true;
+          // Whoever has to sign in first sends it after that.
+          if (!this.#isPatient || failure.status === 401) return this.#leave();
+          await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+          continue;
+        }
         const kept = new Set(change.removed.map((drawn) => this.#idOf(drawn)));
         this.#gone = new Set([...this.#gone].filter((id) => !kept.has(id)));
         toasts.bad(failure.sentence);
@@ -174,31 +220,43 @@ export class ScoreMarks {
       this.#drafts = this.#drafts.filter((draft) => !change?.added.includes(draft));
       this.#changes.shift();
       this.waiting = this.#changes.length;
+      await this.#forget(change);
     }
-    this.#isSending = false;
+    this.stuck = false;
   }
 
-  async #shallRetry({ status }: Problem): Promise<boolean> {
-    if (status !== 0 && status !== 429 && status < 500) return false;
-    this.stuck = true;
-    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
-    return true;
+  /** What comes later may take away what was drawn by it: that is known by its id from now on. */
+  async #forget({ at, added }: Change): Promise<void> {
+    const place = await at;
+    const me = this.#me;
+    if (place === undefined || me === undefined) return;
+    for (const later of this.#changes) {
+      const where = await later.at;
+      if (where !== undefined && later.removed.some((drawn) => added.includes(drawn)))
+        await outbox.amend(where, me, this.#scoreId, plain(later));
+    }
+    await outbox.drop(place, me);
   }
 
-  async #store({ added, removed, keys, layout }: Change): Promise<void> {
-    const home = added.some(({ layerId }) => layerId === undefined) ? await this.#homeLayer() : undefined;
+  async #leave(): Promise<void> {
+    const places = await Promise.all(this.#changes.map(({ at }) => at));
+    this.#changes = [];
+    await outbox.release(places.flatMap((place) => place ?? []));
+  }
+
+  async #store({ key, added, removed, layout }: Change): Promise<void> {
+    // Those of an earlier visit may be sent before the score is read.
+    if (!this.layers.length) await this.reload();
+    const home = added.some(({ layerId }) => layerId === undefined) ? await this.#homeLayer(key) : undefined;
     for (const drawn of added) drawn.layerId ??= home?.layer_id;
     for (const layerId of new Set([...added, ...removed].map((drawn) => drawn.layerId))) {
-      const layer = this.layers.find(({ layer_id }) => layer_id === layerId);
-      if (layerId === undefined || !layer) continue;
+      if (layerId === undefined) continue;
       const add = added.filter((drawn) => drawn.layerId === layerId);
       const remove = removed
         .filter((drawn) => drawn.layerId === layerId)
         .flatMap((drawn) => this.#idOf(drawn) ?? []);
-      const key = keys.get(layerId) ?? randomKey();
-      keys.set(layerId, key);
       const body = { add: add.map(({ mark }) => mark), remove, ...(layout && { layout }) };
-      const answer = await writeMarks(this.#scoreId, layerId, body, key);
+      const answer = await writeMarks(this.#scoreId, layerId, body, `${key}-${layerId}`);
       add.forEach((drawn, at) => this.#nameAgain(drawn, answer.added[at]));
       this.#confirm(layerId, answer.seq, add, remove);
     }
@@ -237,18 +295,24 @@ export class ScoreMarks {
   }
 
   /** The layer of one's own; the first mark makes it. */
-  async #homeLayer(): Promise<Layer> {
+  async #homeLayer(key: string): Promise<Layer> {
     if (this.current) return this.current;
-    const layer = await createLayer(this.#scoreId, t('scores.layer.mine'), null);
+    const layer = await createLayer(this.#scoreId, t('scores.layer.mine'), key);
     this.layers = [...this.layers, layer];
     return layer;
   }
 }
 
-function drawnOf(mark: Mark): Drawn {
-  return { key: `m${mark.mark_id}`, mark: newMark(mark), layerId: mark.layer_id, id: mark.mark_id };
+/** The network or the server may be back later; and so may whoever was signed out. */
+function isPassing({ status }: Problem): boolean {
+  return status === 0 || status === 401 || status === 429 || status >= 500;
 }
 
-function randomKey(): string {
-  return crypto.getRandomValues(new Uint32Array(4)).join('-');
+/** As a device can keep it. */
+function plain({ key, added, removed, layout }: KeptChange): KeptChange {
+  return JSON.parse(JSON.stringify({ key, added, removed, layout })) as KeptChange;
+}
+
+function drawnOf(mark: Mark): Drawn {
+  return { key: `m${mark.mark_id}`, mark: newMark(mark), layerId: mark.layer_id, id: mark.mark_id };
 }

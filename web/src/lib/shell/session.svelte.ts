@@ -2,6 +2,7 @@
 import { ask, http, onSessionEnded, Problem, renew } from '$lib/api/client';
 import type { paths } from '$lib/api/schema';
 import { dropOfflineCachesOfOthers } from './offlineCache';
+import { outbox } from './outbox.svelte';
 
 export type Person = paths['/api/v1/accounts/me']['get']['responses'][200]['content']['application/json'];
 export type Visitor =
@@ -38,9 +39,9 @@ class Session {
     this.#known = false;
   }
 
-  /** Somebody has come or gone: nothing that is kept of whoever was here before may answer who it is now. */
-  async replaced(): Promise<void> {
-    await dropOfflineCachesOfOthers(undefined);
+  /** Somebody has come or gone: nothing that is kept of whoever else was here before may answer who it is now. */
+  async replaced(by?: string): Promise<void> {
+    await dropOfflineCachesOfOthers(by);
     await this.changed();
   }
 
@@ -51,10 +52,12 @@ class Session {
   }
 
   async signOut(): Promise<void> {
+    const who = this.personId;
     await ask(http.DELETE('/api/v1/sessions/current')).catch((problem: unknown) => {
       // Already signed out: nothing to do.
       if (!(problem instanceof Problem && problem.status === 401)) throw problem;
     });
+    if (who !== undefined) await outbox.clear(who);
     await this.replaced();
   }
 }
