@@ -4,6 +4,7 @@
 import { build, files, version } from '$service-worker';
 import { answerDownload, heardOffer, isDownload } from '$lib/drop/transfer/serviceWorker';
 import { freshOrOffline, isOfflineCache, KEEP_APP, mayBeKept } from '$lib/shell/offlineCache';
+import { receiveShared, SHARE_TARGET, SHARED_CACHE } from '$lib/shell/sharedThings';
 
 const worker = globalThis as unknown as ServiceWorkerGlobalScope;
 const CACHE = `satchel-${version}`;
@@ -54,6 +55,10 @@ worker.addEventListener('fetch', (event) => {
     event.respondWith(answerDownload(url));
     return;
   }
+  if (request.method === 'POST' && url.origin === worker.location.origin && url.pathname === SHARE_TARGET) {
+    event.respondWith(receiveShared(request));
+    return;
+  }
   if (request.method !== 'GET' || url.origin !== worker.location.origin) return;
   if (request.mode !== 'navigate' && mayBeKept(request)) event.respondWith(freshOrOffline(request));
   if (NOT_OURS.test(url.pathname)) return;
@@ -62,7 +67,7 @@ worker.addEventListener('fetch', (event) => {
 });
 
 function isOutdated(name: string): boolean {
-  return name !== CACHE && !isOfflineCache(name);
+  return name !== CACHE && name !== SHARED_CACHE && !isOfflineCache(name);
 }
 
 /** Whoever plays from what is kept here must find a new version of the app complete. */
