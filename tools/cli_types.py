@@ -71,8 +71,13 @@ GROUPS = {
     "transfer_types": Group(
         "Transfers and their receipts.",
         "SenderView ReceiverView TransferFileView transfers.ReceiptView MissingView CountsView TransferView "
-        "ChallengeView TransferList WaitingList",
-        unread={"SenderView": "kind", "TransferFileView": "content_type picture"},
+        "ChallengeView TransferList WaitingList SavedView ReceivingView BlockedView BlockedList",
+        unread={
+            "SenderView": "kind",
+            "ReceiptView": "kind",
+            "TransferFileView": "content_type picture",
+            "SavedView": "files",
+        },
     ),
     "link_types": Group(
         "Links, for those who give them and for those who open them.",

@@ -150,6 +150,7 @@ def transfer(number: int, *, names: list[str], direction: str = "sent") -> Trans
         state="verified",
         is_available=True,
         wants_answers=False,
+        asks_first=False,
         answers=None,
         shelf_folder=None,
         answers_folder=None,
@@ -167,7 +168,14 @@ def test_the_history_stands_in_columns_and_ends_with_what_names_a_transfer() -> 
 
 def test_a_transfer_says_where_its_files_are_and_where_answers_go() -> None:
     receipt = ReceiptView(
-        person_id="ann", name="Ann", state="offered", offered_at="1", shelved_at=None, opened_at=None, answer=None
+        person_id="ann",
+        name="Ann",
+        kind="member",
+        state="offered",
+        offered_at="1",
+        shelved_at=None,
+        opened_at=None,
+        answer=None,
     )
     handed_in = replace(
         transfer(1, names=["a.txt"]), answers="x", shelf_folder="Received/Essay/Bob", receipts=[receipt]

@@ -1,4 +1,4 @@
-"""`satchel transfers`: the history of transfers, their receipts, and declining, withdrawing and resending them."""
+"""`satchel transfers`: the history of transfers and their receipts, what can be done to them, and who may send some."""
 
 from itertools import islice
 from typing import Annotated
@@ -14,6 +14,12 @@ from satchel.cli.engine.terminal.output import Misused, answer, printable
 
 transfers = verb_group("transfers", invoke_without_command=True)
 Id = Annotated[str, typer.Argument(metavar="ID", help="The id of the transfer, or the end of it as the list shows it.")]
+
+_RECEIVING = {
+    "anybody": "Files of anybody come to your shelf at once. After a decline, and above a bound, they ask first.",
+    "known": "Files of people you know come to your shelf at once. Others ask first.",
+    "nobody": "Everybody asks first. An offer takes no space until you save it.",
+}
 
 
 @transfers.callback()
@@ -69,6 +75,83 @@ def withdraw(transfer: Id, json: Json = False, server: Server = None) -> None:
 def resend(transfer: Id, json: Json = False, server: Server = None) -> None:
     """Send a transfer again."""
     _do(transfer, "resend", "Sent again: {summary}. Transfer {short_id}.", server, as_json=json)
+
+
+@transfers.command(cls=Verb)
+def save(transfer: Id, json: Json = False, server: Server = None) -> None:
+    """Accept a transfer: save its files on your shelf."""
+    from satchel.cli.engine.api_types.transfer_types import SavedView
+    from satchel.cli.engine.http.client import open_client
+    from satchel.cli.engine.resources.transfer_find import find_id
+    from satchel.cli.engine.resources.transfer_text import summary
+
+    with open_client(server) as client:
+        saved = client.call("POST", f"/transfers/{find_id(client, transfer)}/save", SavedView, {}).transfer
+    answer(saved, [printable(f"Saved on your shelf: {summary(saved)} from {saved.sender.name}.")], as_json=json)
+
+
+@transfers.command(cls=Verb)
+def receiving(
+    from_whom: Annotated[
+        str | None, typer.Argument(metavar="[anybody|known|nobody]", help="Default: show what is chosen.")
+    ] = None,
+    json: Json = False,
+    server: Server = None,
+) -> None:
+    """Show or choose whose files come to your shelf at once. Everybody else asks first."""
+    from satchel.cli.engine.api_types.transfer_types import ReceivingView
+    from satchel.cli.engine.http.client import open_client
+
+    with open_client(server) as client:
+        if from_whom is None:
+            chosen = client.call("GET", "/contacts/receiving", ReceivingView)
+        elif from_whom in _RECEIVING:
+            chosen = client.call("PUT", "/contacts/receiving", ReceivingView, {"from_whom": from_whom})
+        else:
+            raise Misused("Choose anybody, known or nobody.")
+    answer(chosen, [_RECEIVING[chosen.from_whom]], as_json=json)
+
+
+@transfers.command(cls=Verb)
+def block(transfer: Id, json: Json = False, server: Server = None) -> None:
+    """Block whoever sent you a transfer. Nothing that they send or share reaches you; they are not told."""
+    from satchel.cli.engine.http.client import open_client
+    from satchel.cli.engine.resources.transfer_find import find
+
+    with open_client(server) as client:
+        found = find(client, transfer)
+        if found.direction != "received":
+            raise Misused("You sent this transfer. Name one that you received.")
+        client.call("PUT", f"/contacts/blocked/{found.sender.person_id}", type(None))
+    answer(found.sender, [printable(f"{found.sender.name} is blocked ({found.sender.person_id}).")], as_json=json)
+
+
+@transfers.command(cls=Verb)
+def blocked(json: Json = False, server: Server = None) -> None:
+    """List whom you have blocked."""
+    from satchel.cli.engine.api_types.transfer_types import BlockedList
+    from satchel.cli.engine.http.client import open_client
+
+    with open_client(server) as client:
+        found = client.call("GET", "/contacts/blocked", BlockedList)
+    lines = [printable(f"{each.person_id}  {each.name}, since {each.blocked_at[:10]}") for each in found.blocked]
+    answer(found, lines or ["You have blocked nobody."], as_json=json)
+
+
+@transfers.command(cls=Verb)
+def unblock(
+    person: Annotated[str, typer.Argument(metavar="PERSON-ID", help="Their id, which `transfers blocked` shows.")],
+    json: Json = False,
+    server: Server = None,
+) -> None:
+    """Stop blocking somebody."""
+    from urllib.parse import quote
+
+    from satchel.cli.engine.http.client import open_client
+
+    with open_client(server) as client:
+        client.call("DELETE", f"/contacts/blocked/{quote(person, safe='')}", type(None))
+    answer({"unblocked": person}, ["They are not blocked any more."], as_json=json)
 
 
 def _do(typed: str, verb: str, sentence: str, server: str | None, *, as_json: bool) -> None:

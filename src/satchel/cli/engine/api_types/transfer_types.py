@@ -86,6 +86,7 @@ class TransferView(msgspec.Struct, frozen=True, kw_only=True):
     counts: CountsView
     state: Literal["declined", "downloaded", "offered", "opened", "shelved", "verified", "withdrawn"]
     is_available: bool
+    asks_first: bool
     wants_answers: bool
     answers: str | None = None
     shelf_folder: str | None = None
@@ -111,3 +112,29 @@ class WaitingList(msgspec.Struct, frozen=True, kw_only=True):
 
     transfers: list[TransferView]
     more: bool
+
+
+class SavedView(msgspec.Struct, frozen=True, kw_only=True):
+    """A transfer that was saved, and the ids of its files on the caller's shelf, by place."""
+
+    transfer: TransferView
+
+
+class ReceivingView(msgspec.Struct, frozen=True, kw_only=True):
+    """Whose files come to your shelf at once: everybody's, those of people you know, or nobody's. Others ask first."""
+
+    from_whom: Literal["anybody", "known", "nobody"]
+
+
+class BlockedView(msgspec.Struct, frozen=True, kw_only=True):
+    """Somebody whom you have blocked."""
+
+    person_id: str
+    name: str
+    blocked_at: str
+
+
+class BlockedList(msgspec.Struct, frozen=True, kw_only=True):
+    """Everybody whom you have blocked."""
+
+    blocked: list[BlockedView]
