@@ -43,9 +43,11 @@ _NOT_SHOWN = "content_type expires_at folder_id picture previewable"
 GROUPS = {
     "account_types": Group(
         "Accounts, sessions, guests, invitations and people.",
-        "Tokens SignedInView GuestView PersonView InvitationView PersonEntry PeopleList PasswordResetView",
+        "Tokens SignedInView GuestView PersonView InvitationView PersonEntry PeopleList PasswordResetView "
+        "DeletionPreview DeletionView",
         unread={
             "Tokens": "access_expires_at",
+            "DeletionPreview": "user_id",
             "SignedInView": "access_expires_at expires_at session_id user_id",
             "InvitationView": "invitation_id email note administrator invited_by created_at",
         },

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Download, FilePayload, Locator, Page, Route, expect
 
-from tests.browser.conftest import NARROW, OpenPage, let_the_session_run_out, sign_in, sign_up
+from tests.browser.conftest import NARROW, PASSWORD, OpenPage, let_the_session_run_out, sign_in, sign_up
 from tests.browser.test_pages import complaints_of_axe
 from tests.server.process import ServerProcess, serving
 
@@ -278,6 +278,21 @@ def test_who_is_blocked_offers_in_vain_and_a_deleted_person_is_named_so(
     page.goto("/account")
     page.get_by_role("button", name="Unblock Eve").click()
     expect(page.get_by_role("button", name="Unblock Eve")).to_have_count(0)
+
+    leaver = open_page(may_fail=True)
+    sign_in(leaver, eve.email, at="/account")
+    leaver.get_by_role("button", name="Delete account…").click()
+    dialog = leaver.get_by_role("dialog")
+    expect(dialog).to_contain_text("1 file")
+    for password in ("not the password", PASSWORD):
+        dialog.get_by_label("Current password").fill(password)
+        dialog.get_by_role("button", name="Delete for good").click()
+        if password != PASSWORD:
+            expect(dialog).to_contain_text("The password is wrong")
+    leaver.wait_for_url(lambda url: "/account" not in url)
+    open_transfer(page, first)
+    expect(page.get_by_role("main")).to_contain_text("a deleted person")
+
 
 def test_history_is_read_in_both_directions_page_by_page(server: ServerProcess, open_page: OpenPage) -> None:
     kim, lea = Holder(server, "Kim"), Holder(server, "Lea")

@@ -36,7 +36,13 @@ To begin:
 # Every verb, or group of them, with the module that has it, by the heading under which help lists it.
 VERBS = {
     "Run a server": {"serve": "serve", "worker": "worker", "doctor": "doctor", "tables": "tables", "data": "data"},
-    "Use a server": {"signup": "account", "login": "account", "whoami": "account", "logout": "account"},
+    "Use a server": {
+        "signup": "account",
+        "login": "account",
+        "whoami": "account",
+        "logout": "account",
+        "delete-account": "account",
+    },
     "Keep files and pass them on": {
         "put": "put_get",
         "get": "put_get",

@@ -1,8 +1,9 @@
-"""`satchel signup`, `login`, `logout`, `whoami` and `invite`: accounts and sessions, from a terminal."""
+"""`satchel signup`, `login`, `logout`, `whoami`, `invite` and `delete-account`: accounts, from a terminal."""
 
 import os
 import socket
 import sys
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlsplit
 
@@ -11,10 +12,11 @@ import typer
 from satchel.cli.engine.command.common_options import Json, Server
 from satchel.cli.engine.resources.secret_links import invitation_link
 from satchel.cli.engine.terminal.output import CommandFailed, Misused, answer, note, print_json, printable
-from satchel.cli.engine.terminal.prompts import ask, ask_password
+from satchel.cli.engine.terminal.prompts import ask, ask_password, confirm
+from satchel.cli.engine.terminal.sizes import shown_bytes
 
 if TYPE_CHECKING:
-    from satchel.cli.engine.api_types.account_types import PersonView
+    from satchel.cli.engine.api_types.account_types import DeletionPreview, PersonView
     from satchel.cli.engine.http.client import Client
 
 # `satchel.cli.engine.http.client` is imported inside the verbs: its libraries take longer to load than all of the help.
@@ -138,6 +140,63 @@ def invite(
         else:
             print(f"Send this link to the person you invite. It works once:\n\n  {link}\n")
             print(f"Or, in a terminal:\n\n  satchel signup --server {client.server} --invitation {token}")
+
+
+def delete_account(
+    email: Annotated[
+        str | None,
+        typer.Argument(metavar="E-MAIL", help="Whose, as an administrator. Default: your own account."),
+    ] = None,
+    password_stdin: PasswordStdin = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask. Needs the password all the same.")] = False,
+    json: Json = False,
+    server: Server = None,
+) -> None:
+    """Delete an account with everything in it, your own or, as an administrator, somebody else's.
+
+    Says first what goes and what stays. SATCHEL_PASSWORD can hold your own password.
+    """
+    from satchel.cli.engine.api_types.account_types import DeletionPreview, DeletionView
+    from satchel.cli.engine.http.client import open_client
+    from satchel.cli.engine.resources.people_list import person_of
+
+    with open_client(server) as client:
+        whose = "/accounts/me" if email is None else f"/people/{person_of(client, email).user_id}"
+        found = client.call("GET", f"{whose}/deletion", DeletionPreview)
+        if found.last_administrator:
+            raise CommandFailed(
+                "The server needs at least one administrator. Make somebody else an administrator first."
+            )
+        print("\n".join(_deletion_lines(found)), file=sys.stderr if json else sys.stdout)
+        if not yes:
+            confirm(f"This deletes the account of {found.name} for good.")
+        password = _password(f"Your password for {client.server}", from_stdin=password_stdin)
+        done = client.call("POST", f"{whose}/deletion", DeletionView, {"password": password})
+        if email is None:
+            client.forget()
+    left = "" if done.finished else " What belonged to it is still being removed."
+    told = {"deleted": found.email, "finished": done.finished}
+    answer(told, [printable(f"The account {found.email} is deleted.{left}")], as_json=json)
+
+
+def _deletion_lines(found: "DeletionPreview") -> Iterator[str]:
+    counts = (
+        (found.files, "file", "files", f", {shown_bytes(found.file_bytes)}"),
+        (found.photos, "photo or video", "photos and videos", f", {shown_bytes(found.photo_bytes)}"),
+        (found.albums, "album", "albums", ""),
+        (found.scores, "score", "scores", ""),
+        (found.set_lists, "set list", "set lists", ""),
+        (found.links, "link, which leads nowhere then", "links, which lead nowhere then", ""),
+        (found.rooms, "open room, which ends", "open rooms, which end", " for everybody inside"),
+        (found.transfers, "entry", "entries", " of the history of transfers"),
+        (found.uploads, "unfinished upload", "unfinished uploads", ""),
+        (found.sessions, "signed-in device", "signed-in devices", ""),
+        (found.shared, "thing", "things", " that others share with the account"),
+    )
+    yield printable(f"With the account of {found.name} <{found.email}> goes, for good:")
+    yield from (f"  {count:>8,} {one if count == 1 else many}{more}" for count, one, many, more in counts if count)
+    yield 'What others have received stays theirs; their history names "a deleted person".'
+    yield "Messages and files in rooms of others stay until these end. Backups keep all of it until they are deleted."
 
 
 def _begin_session(client: "Client", path: str, body: dict[str, str | None], *, as_json: bool) -> None:

@@ -6,7 +6,7 @@ import typer
 
 from satchel.cli.engine.command.common_options import Json, Server
 from satchel.cli.engine.resources.secret_links import password_reset_link
-from satchel.cli.engine.terminal.output import CommandFailed, print_json, printable
+from satchel.cli.engine.terminal.output import print_json, printable
 
 if TYPE_CHECKING:
     from satchel.cli.engine.api_types.account_types import PersonEntry
@@ -41,14 +41,11 @@ def reset_password(
     """
     from satchel.cli.engine.api_types.account_types import PasswordResetView
     from satchel.cli.engine.http.client import open_client
-    from satchel.cli.engine.resources.people_list import everybody
+    from satchel.cli.engine.resources.people_list import person_of
 
     with open_client(server) as client:
-        wanted = email.strip().lower()
-        person = next((each for each in everybody(client) if each.email == wanted), None)
-        if person is None:
-            raise CommandFailed(f"No account on {client.server} has the address {email}. See `satchel people`.")
-        made = client.call("POST", f"/people/{person.user_id}/password-reset", PasswordResetView)
+        person = person_of(client, email)
+        made = client.make(f"/people/{person.user_id}/password-reset", PasswordResetView)
         link = password_reset_link(client.server, made.token)
         if json:
             print_json({"link": link, "token": made.token, "expires_at": made.expires_at})

@@ -8,6 +8,7 @@ function receipt(facts: Partial<Receipt> = {}): Receipt {
   return {
     person_id: 'bob',
     name: 'Bob',
+    kind: 'member',
     state: 'offered',
     offered_at: '2026-01-01T10:00:00Z',
     opened_at: null,

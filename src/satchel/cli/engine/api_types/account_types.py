@@ -70,3 +70,32 @@ class PasswordResetView(msgspec.Struct, frozen=True, kw_only=True):
 
     token: str
     expires_at: str
+
+
+class DeletionPreview(msgspec.Struct, frozen=True, kw_only=True):
+    """What goes with an account, for good. `transfers` are entries of the history; what others received stays
+    theirs.
+    """
+
+    name: str
+    email: str
+    last_administrator: bool
+    files: int
+    file_bytes: int
+    photos: int
+    photo_bytes: int
+    albums: int
+    scores: int
+    set_lists: int
+    links: int
+    rooms: int
+    transfers: int
+    uploads: int
+    sessions: int
+    shared: int
+
+
+class DeletionView(msgspec.Struct, frozen=True, kw_only=True):
+    """The account is gone. Unless `finished`, what belonged to it is still being deleted, and its address is taken."""
+
+    finished: bool

@@ -16,9 +16,9 @@ class SenderView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReceiverView(msgspec.Struct, frozen=True, kw_only=True):
-    """The receiver of a transfer: a person, or everybody in a room."""
+    """The receiver of a transfer: a person, everybody in a room, or somebody whose account was deleted."""
 
-    kind: Literal["person", "room"]
+    kind: Literal["deleted", "person", "room"]
     id: str
     name: str
 
@@ -41,6 +41,7 @@ class ReceiptView(msgspec.Struct, frozen=True, kw_only=True):
 
     person_id: str
     name: str
+    kind: Literal["deleted", "guest", "member"]
     state: Literal["declined", "downloaded", "offered", "opened", "shelved", "verified", "withdrawn"]
     offered_at: str
     shelved_at: str | None = None
