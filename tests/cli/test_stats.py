@@ -109,7 +109,7 @@ def test_where_nothing_was_counted_that_is_all_there_is_to_say(sharer: Person) -
 
 def test_of_what_nobody_has_there_are_no_figures(sharer: Person) -> None:
     for scope in ("thing:file:01unknown", "thing:unknown", "link:unknown"):
-        assert explains(sharer.run("stats", scope), 1, "You share no such thing.")
+        assert explains(sharer.run("stats", scope), 1, "You have no such thing.")
 
 
 def test_many_clicks_from_a_file_count_once_though_they_are_sent_twice(admin: Person) -> None:
@@ -219,3 +219,27 @@ def test_periods_are_read_as_they_are_written_and_nothing_else_is() -> None:
 def test_the_zone_is_that_of_the_machine(monkeypatch: pytest.MonkeyPatch, told: str, zone: str) -> None:
     monkeypatch.setenv("TZ", told)
     assert local_zone() == zone
+
+
+def test_a_counter_for_a_page_is_made_shown_taken_back_and_deleted(member: Person) -> None:
+    made = member.run("counter", "create", "https://shop.example", "--name", "Shop", "--json").json
+    assert made["origins"] == ["https://shop.example"]
+    assert explains(member.run("counter", "create", "*"), 1, "Give the address of each site")
+    out = member.run("counter", "show", "Shop").out
+    assert made["lines"] in "\n".join(line.strip() for line in out.splitlines()).replace("\ncross", "\n  cross")
+    assert f"script-src {made['script'].removesuffix('/counter/1.js')}" in out
+    assert "Viewed 0 times, pressed 0 times, by 0 people." in out
+    assert [each["name"] for each in member.run("counter", "--json").json["counters"]] == ["Shop"]
+    assert member.run("counter", "list").out.splitlines()[-1].split() == [
+        "Shop",
+        "0",
+        "0",
+        "0",
+        made["counter_id"][-8:],
+    ]
+    assert member.run("stats", f"counter:{made['counter_id']}", "--json").json["summary"]["total"]["clicks"] == 0
+    between = ("--from", "2026-01-01T10:00", "--to", "2026-01-02T10:00")
+    assert member.run("counter", "undo", "Shop", *between, "--json").json == {"taken_back": 0}
+    assert explains(member.run("counter", "undo", "Shop", "--from", "x", "--to", "y"), 2, "--from takes a time")
+    assert member.run("counter", "rm", made["counter_id"][-8:]).out == "Deleted the counter Shop.\n"
+    assert explains(member.run("counter", "show", "Shop"), 1, "You have no counter Shop.")

@@ -56,7 +56,7 @@ VERBS = {
     },
     "Keep photos in albums": {"photos": "photos", "album": "albums"},
     "Keep sheet music": {"score": "scores", "setlist": "setlists"},
-    "Share links, and see statistics": {"link": "links", "links": "links", "stats": "stats"},
+    "Share links, and see statistics": {"link": "links", "links": "links", "counter": "counters", "stats": "stats"},
     "Send files, end-to-end encrypted": {"send": "drop", "receive": "drop"},
     "Administer a server": {"invite": "account", "people": "people", "reset-password": "people"},
 }

@@ -25,6 +25,8 @@ def scope_of(client: Client, typed: str) -> Scope:
         return Scope(MINE, "All that you share")
     if typed == SITE:
         return Scope(SITE, "Everything on this server")
+    if typed.startswith("counter:"):
+        return Scope(typed, "What your page counted")
     if typed.startswith(("link:", "thing:")):
         return Scope(typed, typed)
     # The name of a file can look like the end of an id, but few people have a link and a file that do.

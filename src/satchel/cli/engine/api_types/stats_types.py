@@ -158,3 +158,34 @@ class ErasedView(msgspec.Struct, frozen=True, kw_only=True):
     """How many clicks are gone."""
 
     erased: int
+
+
+class CounterView(msgspec.Struct, frozen=True, kw_only=True):
+    """A counter as its owner sees it."""
+
+    counter_id: str
+    name: str
+    origins: list[str]
+    daily_limit: int
+    created_at: str
+    script: str
+    integrity: str
+    lines: str
+    policy: str
+    clicks: int
+    views: int
+    presses: int
+    people: int
+    last_at: str | None = None
+
+
+class CounterList(msgspec.Struct, frozen=True, kw_only=True):
+    """Your counters, the newest first."""
+
+    counters: list[CounterView]
+
+
+class TakenBackView(msgspec.Struct, frozen=True, kw_only=True):
+    """How many clicks are gone."""
+
+    taken_back: int
