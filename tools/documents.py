@@ -27,6 +27,7 @@ from satchel.stores.ports.table import IndexSpec, TableSpec
 from satchel.stores.schema import EphemeralKey, Shape, check_ephemeral_keys, check_shapes
 from satchel.tables import SHARED_TABLES, TABLES
 from tools import cli_types
+from tools.aws_template import template
 from tools.limits_page import limits_page
 from tools.live_events import live_events
 
@@ -176,6 +177,7 @@ def api() -> Iterator[str]:
 
 
 DOCUMENTS: dict[str, Callable[[], Iterator[str]]] = {
+    "deploy/aws.yaml": template,
     "docs/data-model.md": data_model,
     "docs/limits.md": lambda: limits_page(NOTICE),
     "docs/settings.md": settings,

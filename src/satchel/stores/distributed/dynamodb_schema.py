@@ -88,15 +88,7 @@ class DynamoSchema:
         return existing
 
     async def _make(self, table: TableSpec) -> None:
-        request: dict[str, Any] = {
-            "BillingMode": "PAY_PER_REQUEST",
-            "AttributeDefinitions": _definitions(table, *table.indexes),
-            "KeySchema": _key_schema(table),
-        }
-        if table.indexes:
-            request["GlobalSecondaryIndexes"] = [_index_request(table, index) for index in table.indexes]
-        if table.stream:
-            request["StreamSpecification"] = _STREAM
+        request = table_request(table)
         with suppress(Conflict):  # another server is making it at this moment
             await self._call("create_table", table, **request)
 
@@ -129,6 +121,20 @@ class DynamoSchema:
 
     async def _call(self, operation: str, table: TableSpec, **parameters: Any) -> dict[str, Any]:
         return await self._client.call(operation, repeatable=True, TableName=self._prefix + table.name, **parameters)
+
+
+def table_request(table: TableSpec) -> dict[str, Any]:
+    """What DynamoDB is asked for, without the name and the expiry."""
+    request: dict[str, Any] = {
+        "BillingMode": "PAY_PER_REQUEST",
+        "AttributeDefinitions": _definitions(table, *table.indexes),
+        "KeySchema": _key_schema(table),
+    }
+    if table.indexes:
+        request["GlobalSecondaryIndexes"] = [_index_request(table, index) for index in table.indexes]
+    if table.stream:
+        request["StreamSpecification"] = _STREAM
+    return request
 
 
 def _lacking_indexes(table: TableSpec, existing: _Existing | None) -> list[IndexSpec]:
