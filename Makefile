@@ -12,7 +12,7 @@ COMPILED := -u PYTHONDONTWRITEBYTECODE PYTHONPYCACHEPREFIX=$(CURDIR)/.cache/byte
 PYTEST := env $(COMPILED) $(IN_MEMORY) $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder $(KEEPING)
 export PYTHONPATH := $(CURDIR)
 
-.PHONY: help install site run test again quick check check-program check-site fix bench pictures services clean
+.PHONY: help install site run test again quick engines check check-program check-site audit fix bench pictures services clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -34,19 +34,24 @@ services: .venv/ready ## Install the servers, the browser and the web packages t
 	@tools/services
 
 test: services ## Run every test, against real services that the tests start themselves
-	@$(PYTEST)
+	@$(PYTEST) --ignore=tests/engines
 
 # Only after a whole run that few tests failed: see tests/conftest.py.
 again: ## Run once more, one by one, the few tests that failed in the last whole run
 	@$(PYTEST) -n 0 --last-failed --last-failed-no-failures none
 
 # Here every test is slow; not to look at them saves what they import.
-SLOW_FOLDERS := --ignore=tests/browser --ignore=tests/faults --ignore=tests/server
+SLOW_FOLDERS := --ignore=tests/browser --ignore=tests/engines --ignore=tests/faults --ignore=tests/server
 # None of these needs it, and every worker would load it.
 UNUSED := -p no:schemathesis
 # They wait a little for threads, so there is one worker more than a small machine has cores.
 quick: site ## Run the tests that need no service, in about a minute
 	@$(PYTEST) -n 3 -m "not services and not slow" -q --hypothesis-profile=quick $(UNUSED) $(SLOW_FOLDERS)
+
+# Apart from `make test`: they are large, and what they show seldom differs from Chromium.
+engines: services ## Run the first journeys in Firefox and WebKit as well
+	@tools/services --engines
+	@$(IN_MEMORY) $(BIN)/pytest -n 0 tests/engines
 
 check: check-program check-site ## Format, lint, types, import rules, names, generated documents, messages, the web app's own tests
 
