@@ -68,6 +68,9 @@ check-program: .venv/ready
 check-site: .venv/ready
 	@$(BIN)/python tools/site.py --check
 
+audit: .venv/ready ## Ask whether dependencies have known vulnerabilities; says so where nobody can be asked
+	@$(BIN)/python -m tools.vulnerabilities
+
 fix: .venv/ready ## Repair what can be repaired by machine, and generate the documents anew
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
