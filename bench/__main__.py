@@ -9,12 +9,14 @@ from dataclasses import replace
 import uvloop
 
 from bench import (
+    abuse,
     browser_uploads,
     clicks,
     drop,
     ephemeral,
     history,
     objects,
+    page_loads,
     photos,
     requests,
     rooms,
@@ -42,6 +44,7 @@ GROUPS: dict[str, tuple[str, Measurement]] = {
     "files": ("one large file through a signed link against nginx and copyparty, with curl", transfers.measure),
     "shelf": ("many small files with `satchel put` against copyparty's u2c, each to its own server", shelf.measure),
     "browser": ("many tiny files from Chromium in bundles against one upload each", browser_uploads.measure),
+    "pages": ("the first visit over a slow line, until the heading is drawn in Chromium", page_loads.measure),
     "rooms": ("a thousand people in a hundred rooms, 50 messages a second, on embedded stores", rooms.measure),
     "history": ("the first page of a long history against that of a short one", history.measure),
     "clicks": (
@@ -61,6 +64,7 @@ GROUPS: dict[str, tuple[str, Measurement]] = {
     "start": ("`satchel serve` on an empty folder, until it answers", startup.measure),
     "ephemeral": ("short-lived state in memory against Redis, both through the port", ephemeral.measure),
     "objects": ("objects of 4 KiB in a folder, durable, 32 tasks at once", objects.measure),
+    "abuse": ("signing in, joining and downloading while strangers attack, and the memory they take", abuse.measure),
     "sign-in": ("a wrong password against an unknown address", sign_in.measure),
 }
 
