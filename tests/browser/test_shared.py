@@ -23,6 +23,11 @@ _SHARE = """([name, text]) => {
   document.body.append(form);
   form.submit();
 }"""
+# To wait for a condition, Playwright makes code from text again and again, which the page's policy refuses.
+_CONTROLLED = """() => new Promise((done) => {
+  if (navigator.serviceWorker.controller) done();
+  else navigator.serviceWorker.addEventListener('controllerchange', () => done(), { once: true });
+})"""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -38,7 +43,7 @@ def share(page: Page, name: str) -> None:
 def test_what_is_shared_waits_until_somebody_says_where_it_goes(open_page: OpenPage) -> None:
     page = open_page()
     sign_in(page, "ann@example.org")
-    page.wait_for_function("navigator.serviceWorker.controller !== null")
+    page.evaluate(_CONTROLLED)
     share(page, "plan & notes.txt")
     expect(page.get_by_role("heading", name="Where should it go?")).to_be_visible()
     expect(page.get_by_text("plan & notes.txt")).to_be_visible()
