@@ -4,14 +4,22 @@ import gc
 import os
 import signal
 from collections.abc import Iterator
+from types import FrameType
 
 import pytest
 from hypothesis import settings
 
 from tests.services import S3Server, dynamodb_local, moto_server, rclone_s3, redis_server
 
+
+def _interrupted(_number: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
 # A shell ignores Ctrl-C in what it starts in the background, and every program that a test starts would inherit that.
-signal.signal(signal.SIGINT, signal.default_int_handler)
+# It is not Python's own handler: each event loop would replace that by one of its own, which Python writes out in full,
+# with every object that the test holds, to see whether it is a number.
+signal.signal(signal.SIGINT, _interrupted)
 
 # To look for cycles seldom, and never among what was imported, takes a tenth off the run.
 gc.set_threshold(50_000, 10, 10)
