@@ -58,6 +58,7 @@ def test_marks_that_could_not_be_sent_wait_on_the_device(server: ServerProcess, 
 
     # Wherever somebody is when the network is back, they are sent; once, in a layer of their own.
     page.goto("/scores")
+    expect(page.get_by_text("4 changes of marks are not sent yet.")).to_be_visible()
     page.context.set_offline(False)
     expect(page.get_by_text("are not sent yet.")).to_have_count(0)
     stored = bea.ask("GET", f"/scores/{made}?marks=true")
