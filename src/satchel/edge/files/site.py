@@ -4,7 +4,7 @@ import base64
 import hashlib
 import re
 from collections.abc import Container
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,19 +40,31 @@ _NOT_PAGES = frozenset({"api", "assets", "objects", "_app", ".well-known"})
 
 
 @dataclass(frozen=True, slots=True)
+class _Body:
+    content: bytes
+    etag: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class _File:
     """One file in its encodings. The plain form always exists."""
 
-    bodies: dict[bytes, bytes]
+    forms: dict[bytes, Path]
     headers: list[tuple[bytes, bytes]]
-    etag: bytes
+    _read: dict[bytes, _Body] = field(default_factory=dict[bytes, _Body])
+
+    def body(self, encoding: bytes) -> _Body:
+        """Read when it is first asked for, and kept: a start reads no script, and nothing is held that nobody loads."""
+        if (body := self._read.get(encoding)) is None:
+            content = self.forms[encoding].read_bytes()
+            body = self._read[encoding] = _Body(content, b'"%b"' % hashlib.sha256(content).hexdigest()[:20].encode())
+        return body
 
 
 class Site:
     """An ASGI application that answers GET and HEAD of every address without a route.
 
-    The whole site is kept in memory: it is a few hundred kilobytes, and read by every visitor. Its pages may show
-    images of one other origin, if that is named.
+    Its pages may show images of one other origin, if that is named.
     """
 
     def __init__(self, folder: Path, images_from: str = "") -> None:
@@ -60,32 +72,32 @@ class Site:
         if not shell.exists():
             raise Unavailable("The web app is not built. Run `make install`, or install Satchel from its package.")
         policy = page_policy(shell.read_bytes(), images_from)
+        paths = set(folder.rglob("*"))
         self._files = {
-            f"/{path.relative_to(folder).as_posix()}": _load(path, folder, policy)
-            for path in folder.rglob("*")
+            f"/{path.relative_to(folder).as_posix()}": _file(path, paths, folder, policy)
+            for path in paths
             if path.suffix in _TYPES
         }
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:  # noqa: ARG002 -- ASGI
         file = self._find(scope["path"])
-        encoding = _best(header(scope, b"accept-encoding") or b"", file.bodies)
-        body = file.bodies[encoding]
-        etag = b'"%b-%b"' % (file.etag, encoding) if encoding else b'"%b"' % file.etag
-        headers = [*file.headers, (b"etag", etag)]
-        if etag in (header(scope, b"if-none-match") or b""):
+        encoding = _best(header(scope, b"accept-encoding") or b"", file.forms)
+        body = file.body(encoding)
+        headers = [*file.headers, (b"etag", body.etag)]
+        if body.etag in (header(scope, b"if-none-match") or b""):
             await send({"type": "http.response.start", "status": 304, "headers": headers})
             await send({"type": "http.response.body", "body": b""})
             return
         if encoding:
             headers.append((b"content-encoding", encoding))
-        headers.append((b"content-length", b"%d" % len(body)))
+        headers.append((b"content-length", b"%d" % len(body.content)))
         await send({"type": "http.response.start", "status": 200, "headers": headers})
-        await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
+        await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body.content})
 
     def shell_with(self, tags: bytes) -> tuple[bytes, list[tuple[bytes, bytes]]]:
         """The one page with other tags in place of its title, and its headers."""
         shell = self._files[_SHELL]
-        body = shell.bodies[b""].replace(_TITLE, tags, 1)
+        body = shell.body(b"").content.replace(_TITLE, tags, 1)
         kept = [each for each in shell.headers if each[0] not in (b"cache-control", b"vary")]
         return body, [*kept, (b"cache-control", b"no-store"), (b"content-length", b"%d" % len(body))]
 
@@ -110,12 +122,9 @@ def page_policy(shell: bytes, images_from: str = "") -> str:
     )
 
 
-def _load(path: Path, folder: Path, policy: str) -> _File:
-    bodies = {b"": path.read_bytes()}
-    for encoding, suffix in _ENCODINGS:
-        twin = path.with_name(path.name + suffix)
-        if twin.exists():
-            bodies[encoding] = twin.read_bytes()
+def _file(path: Path, paths: Container[Path], folder: Path, policy: str) -> _File:
+    twins = ((encoding, path.with_name(path.name + suffix)) for encoding, suffix in _ENCODINGS)
+    forms = {b"": path, **{encoding: twin for encoding, twin in twins if twin in paths}}
     address = f"/{path.relative_to(folder).as_posix()}"
     kept = "public, max-age=31536000, immutable" if address.startswith(_IMMUTABLE) else "no-cache"
     headers = [
@@ -127,7 +136,7 @@ def _load(path: Path, folder: Path, policy: str) -> _File:
         headers.append((b"content-security-policy", policy.encode("ascii")))
     if address.startswith(_WORKERS):
         headers.append((b"content-security-policy", b"default-src 'none'; connect-src 'self'"))
-    return _File(bodies, headers, hashlib.sha256(bodies[b""]).hexdigest()[:20].encode())
+    return _File(forms, headers)
 
 
 def _best(accepted: bytes, offered: Container[bytes]) -> bytes:
