@@ -1,1 +1,3 @@
 """Satchel: one server for passing things on and keeping them."""
+
+__version__ = "0.1.0"

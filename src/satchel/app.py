@@ -7,13 +7,13 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cache, partial
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp
 
+from satchel import __version__
 from satchel.chores import Chore, Housekeeper, Sweep, repeat
 from satchel.config import Settings
 from satchel.declaration import OpenSlice, Platform, RouteNeeds
@@ -250,7 +250,7 @@ def _app(
         ),
         journal=journal,
         metrics=metrics,
-        version=_version(),
+        version=__version__,
         site=site,
         live=live.open_to(SignedIn(platform.identity)),
         disk=DiskReserve(Path(urlsplit(settings.table_url).path).parent) if settings.has_one_writer else None,
@@ -260,11 +260,6 @@ def _app(
             "objects": lambda: stores.objects.list("ready/", limit=1),
         },
     )
-
-
-@cache
-def _version() -> str:
-    return version("satchel")
 
 
 @cache

@@ -14,6 +14,7 @@ from typing import Annotated
 
 import typer
 
+from satchel import __version__
 from satchel.cli.engine.command.typer_internals import GroupedVerbs, Verb
 from satchel.cli.engine.terminal.output import CommandFailed, complain
 from satchel.kernel.errors import SatchelError
@@ -64,9 +65,7 @@ VERBS = {
 
 def _print_version(asked: bool) -> None:
     if asked:
-        from importlib.metadata import version
-
-        print(f"satchel {version('satchel')}")
+        print(f"satchel {__version__}")
         raise typer.Exit
 
 
