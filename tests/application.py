@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from argon2 import PasswordHasher
 from starlette.types import ASGIApp
 
 from satchel.app import application
 from satchel.chores import Sweep
 from satchel.config import Settings
-from satchel.features.accounts.service.passwords import Passwords
+from satchel.features.accounts.service.passwords import Cost, Passwords
 from satchel.kernel.clock import ManualClock
 from satchel.secret import open_signer
 from satchel.stores.connect import Stores
@@ -23,7 +22,7 @@ from tests.declared_keys import DeclaredKeys
 PASSWORD = "correct horse battery"
 
 # Real hashes that cost next to nothing. Servers in processes of their own keep to the standard.
-Passwords.hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+Passwords.cost = Cost(passes=1, kibibytes=8)
 # httpx looks for it at each request, in every folder of the path.
 sys.modules.setdefault("trio", None)  # pyright: ignore[reportArgumentType]
 

@@ -3,13 +3,13 @@
 import hashlib
 import re
 from collections.abc import Sequence
-from html import escape
 from pathlib import Path
 
 from starlette.responses import Response
 
 from satchel.edge.http.problems import ProblemKind
 from satchel.kernel.errors import NotFound
+from satchel.kernel.markup import escape
 
 _STYLE = Path(__file__).with_name("pages.css").read_bytes()
 _STYLE_NAME = f"pages-{hashlib.sha256(_STYLE).hexdigest()[:12]}.css"

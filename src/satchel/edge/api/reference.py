@@ -1,6 +1,5 @@
 """The reference page of the API, rendered from the OpenAPI document without a script."""
 
-from html import escape
 from typing import Any
 
 import msgspec
@@ -8,6 +7,7 @@ from starlette.responses import Response
 
 from satchel.edge.api.openapi import Json
 from satchel.edge.api.pages import code_marked, page, prose
+from satchel.kernel.markup import escape
 
 _WAYS_IN = {"bearer": "bearer token", "session": "session cookie", "guest": "guest cookie"}
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING
 
 from satchel.edge.http.request_context import header
+from satchel.kernel.markup import escape
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send

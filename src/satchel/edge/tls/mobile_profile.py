@@ -1,6 +1,5 @@
 """An Apple configuration profile that holds one certificate authority, so that iPhones offer to install it."""
 
-import plistlib
 from typing import TYPE_CHECKING
 from uuid import NAMESPACE_URL, uuid5
 
@@ -10,6 +9,8 @@ if TYPE_CHECKING:
 
 def mobile_profile(authority: "Authority") -> bytes:
     """The same bytes each time, so that a second download replaces the first on the phone."""
+    import plistlib  # it brings an XML parser, which few servers ever need
+
     identifier = f"satchel.authority.{authority.fingerprint.replace(':', '').lower()[:32]}"
     certificate = {
         "PayloadType": "com.apple.security.root",

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Mapping
 from functools import cache
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ from starlette.responses import Response
 from satchel.edge.api.endpoints import Router
 from satchel.edge.api.pages import PAGE_POLICY, STYLE_PATH, code_marked, page
 from satchel.edge.tls.mobile_profile import mobile_profile
+from satchel.kernel.markup import escape
 
 if TYPE_CHECKING:
     from satchel.edge.tls.authority import Authority

@@ -8,10 +8,13 @@ position, the satellites' time, another date in the file, the owner's zone.
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from zoneinfo import ZoneInfo
+from typing import TYPE_CHECKING
 
 from satchel.media.metadata.date_text import is_credible
 from satchel.media.metadata.media_facts import CaptureTime, OffsetSource, Position, TimeSource
+
+if TYPE_CHECKING:
+    from zoneinfo import ZoneInfo
 
 # The name of the zone at a latitude and longitude.
 ZoneAt = Callable[[float, float], str | None]
@@ -71,7 +74,7 @@ def _from_local(clue: Clue, around: Surroundings) -> CaptureTime:
     return _result(clue, clue.moment, None, None)
 
 
-def _in_zone(clue: Clue, zone: ZoneInfo, source: OffsetSource, around: Surroundings) -> CaptureTime:
+def _in_zone(clue: Clue, zone: "ZoneInfo", source: OffsetSource, around: Surroundings) -> CaptureTime:
     """Where clocks went back, the satellites' time tells the two hours apart; otherwise it is the first.
 
     Where they went forward, the camera still showed the old time.
@@ -142,7 +145,9 @@ def _position_zone(around: Surroundings) -> str | None:
     return None if name is None or name.startswith("Etc/") else name
 
 
-def _zone(name: str | None) -> ZoneInfo | None:
+def _zone(name: str | None) -> "ZoneInfo | None":
+    from zoneinfo import ZoneInfo
+
     try:
         return ZoneInfo(name) if name else None
     except (ValueError, OSError, LookupError):

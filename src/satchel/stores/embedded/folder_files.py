@@ -6,7 +6,6 @@ The bytes stand first, so that a file can be handed to `sendfile` with the objec
 in the same file, so that a put costs no second flush, needs no extended attributes, and a lost index can be rebuilt.
 """
 
-import ctypes
 import errno
 import fcntl
 import hashlib
@@ -14,9 +13,10 @@ import os
 import struct
 import threading
 import zlib
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import BinaryIO
 
@@ -37,10 +37,6 @@ WRITE_BYTES = 256 * 1024
 WRITE_BACK_BYTES = 8 * 1024 * 1024
 # Linux alone has this, and Python has no name for it.
 _START_WRITING = 2
-_sync_file_range = getattr(ctypes.CDLL(None), "sync_file_range", None)
-if _sync_file_range is not None:
-    _sync_file_range.argtypes = (ctypes.c_int, ctypes.c_int64, ctypes.c_int64, ctypes.c_uint)
-
 _FOOTER = struct.Struct(">II8s")
 _MAGIC = b"satchel1"
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
@@ -119,8 +115,18 @@ def flush_file(path: Path) -> None:
 
 def begin_writing_back(file: int, offset: int, count: int) -> None:
     """Start writing to disk while more arrives, so that the final flush has little to do. A hint, not a guarantee."""
-    if _sync_file_range is not None:
-        _sync_file_range(file, offset, count, _START_WRITING)
+    if (sync_file_range := _sync_file_range()) is not None:
+        sync_file_range(file, offset, count, _START_WRITING)
+
+
+@cache
+def _sync_file_range() -> Callable[[int, int, int, int], int] | None:
+    import ctypes  # only large files need it, so that a start does without
+
+    found = getattr(ctypes.CDLL(None), "sync_file_range", None)
+    if found is not None:
+        found.argtypes = (ctypes.c_int, ctypes.c_int64, ctypes.c_int64, ctypes.c_uint)
+    return found
 
 
 def leave_room(file: int, count: int) -> None:

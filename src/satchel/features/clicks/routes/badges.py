@@ -1,13 +1,12 @@
 """A public counter that an owner can put on any page: a small picture that counts nobody who sees it."""
 
-from html import escape
-
 from starlette.responses import Response
 
 from satchel.edge.api.endpoints import Router
 from satchel.features.clicks.service.context import Clicks
 from satchel.features.clicks.service.counts import link_scope, read_sum
 from satchel.kernel.errors import NotFound
+from satchel.kernel.markup import escape
 
 _LABEL = "opened"
 _HEIGHT = 20

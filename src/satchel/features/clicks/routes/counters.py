@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from html import escape
 from typing import Annotated
 
 import msgspec
@@ -30,6 +29,7 @@ from satchel.features.clicks.service.context import Clicks
 from satchel.features.clicks.service.counter_press import PageEvent, PageKind
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import TooLarge, TooMany
+from satchel.kernel.markup import escape
 
 # Any page may read the answer, since nobody's cookies or tokens are looked at. The origin is checked where it counts.
 OPEN_HEADERS = {"access-control-allow-origin": "*"}

@@ -15,13 +15,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from itertools import pairwise
-from typing import NamedTuple
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from typing import TYPE_CHECKING, NamedTuple
 
 from satchel.features.clicks.service.counts import Sum, quarter_period, read_sums
 from satchel.kernel.clock import iso
 from satchel.kernel.unfit import ChoiceUnfit
 from satchel.stores.ports.table import Tables
+
+if TYPE_CHECKING:
+    from zoneinfo import ZoneInfo
 
 QUARTER_SECONDS = 15 * 60
 QUARTERS_PER_DAY = 24 * 4
@@ -56,8 +58,10 @@ class LocalDay:
         return [_EPOCH + timedelta(days=number) for number in range(first, last + 1)]
 
 
-def find_zone(name: str) -> ZoneInfo:
+def find_zone(name: str) -> "ZoneInfo":
     """The zone of an IANA name such as `Asia/Kathmandu`."""
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError  # it brings modules that a start does without
+
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
@@ -72,25 +76,25 @@ def quarter_of(day: date, number: int = 0) -> int:
     return (day - _EPOCH).days * QUARTERS_PER_DAY + number
 
 
-def local_day_of(moment: float, zone: ZoneInfo) -> date:
+def local_day_of(moment: float, zone: "ZoneInfo") -> date:
     return datetime.fromtimestamp(moment, zone).date()
 
 
-def local_days(first: date, last: date, zone: ZoneInfo) -> list[LocalDay]:
+def local_days(first: date, last: date, zone: "ZoneInfo") -> list[LocalDay]:
     """The days from first to last, both included."""
     days = [first + timedelta(days=number) for number in range((last - first).days + 1)]
     bounds = [_begin(day, zone) for day in [*days, last + ONE_DAY]]
     return [LocalDay(day, bounds[place], bounds[place + 1]) for place, day in enumerate(days)]
 
 
-def same_time_on(day: LocalDay, moment: float, zone: ZoneInfo) -> float:
+def same_time_on(day: LocalDay, moment: float, zone: "ZoneInfo") -> float:
     """The moment of that day at which clocks showed the time of day that they show at `moment`."""
     then = datetime.combine(day.day, datetime.fromtimestamp(moment, zone).time(), tzinfo=zone)
     # A time that the day skipped must not lead out of the day.
     return min(max(then.timestamp(), day.starts), day.ends)
 
 
-def _begin(day: date, zone: ZoneInfo) -> int:
+def _begin(day: date, zone: "ZoneInfo") -> int:
     """The first quarter of this day, or of the next if the zone skipped it. Where midnight is skipped, it is later."""
     midnight = quarter_of(day)
     nearby = range(midnight - _FARTHEST, midnight + _FARTHEST)

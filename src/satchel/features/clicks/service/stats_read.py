@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import Literal
-from zoneinfo import ZoneInfo
+from typing import TYPE_CHECKING, Literal
 
 from satchel.features.clicks.model import KINDS, check_day
 from satchel.features.clicks.records import SITE
@@ -42,6 +41,9 @@ from satchel.features.clicks.service.unique_people import FEW_CLICKS_READ, count
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import Forbidden, NotFound
 from satchel.kernel.unfit import TimeUnfit
+
+if TYPE_CHECKING:
+    from zoneinfo import ZoneInfo
 
 MOST_DAYS = 400
 MOST_MONTHS = 400
@@ -122,7 +124,7 @@ async def _is_known(clicks: Clicks, user_id: str, thing: str) -> bool:
     return scope in await read_last(clicks.tables, [scope]) or await clicks.targets.has_thing(user_id, thing)
 
 
-def days_between(first: date, last: date, zone: ZoneInfo) -> list[LocalDay]:
+def days_between(first: date, last: date, zone: "ZoneInfo") -> list[LocalDay]:
     check_day(first, "from")
     check_day(last, "to")
     if not 0 <= (last - first).days < MOST_DAYS:
@@ -130,7 +132,7 @@ def days_between(first: date, last: date, zone: ZoneInfo) -> list[LocalDay]:
     return local_days(first, last, zone)
 
 
-async def read_days(clicks: Clicks, scope: str, first: date, last: date, zone: ZoneInfo) -> Days:
+async def read_days(clicks: Clicks, scope: str, first: date, last: date, zone: "ZoneInfo") -> Days:
     """The days of a zone from first to last, both included."""
     days = days_between(first, last, zone)
     sums = await read_local_sums(clicks.tables, scope, days)
@@ -159,7 +161,7 @@ async def read_months(clicks: Clicks, scope: str, first: str, last: str) -> list
     return [_month(month, sums.get(f"MONTH:{month}", Sum())) for month in months]
 
 
-async def read_summary(clicks: Clicks, scope: str, zone: ZoneInfo) -> Summary:
+async def read_summary(clicks: Clicks, scope: str, zone: "ZoneInfo") -> Summary:
     now = clicks.clock()
     today = local_day_of(now, zone)
     month, previous = _month_of(today), _month_of(today.replace(day=1) - ONE_DAY)
@@ -259,7 +261,7 @@ class Ranking:
     things: list[Ranked]
 
 
-async def read_top(clicks: Clicks, owner_id: str, between: tuple[date, date] | None, zone: ZoneInfo) -> Ranking:
+async def read_top(clicks: Clicks, owner_id: str, between: tuple[date, date] | None, zone: "ZoneInfo") -> Ranking:
     """Rank what somebody shares, of all time or between two days, both included.
 
     Between two days the number of people is known only if there are few enough clicks to read.
@@ -281,7 +283,7 @@ async def _of_all_time(clicks: Clicks, scopes: Sequence[str]) -> dict[str, Figur
 
 
 async def _of_days(
-    clicks: Clicks, last: Mapping[str, str], first_day: date, last_day: date, zone: ZoneInfo
+    clicks: Clicks, last: Mapping[str, str], first_day: date, last_day: date, zone: "ZoneInfo"
 ) -> dict[str, Figures]:
     """The figures of the days. Only scopes that were last clicked on the first day or later are read."""
     days = days_between(first_day, last_day, zone)
@@ -308,7 +310,7 @@ def _ranked(
     return found[:MOST_SHOWN]
 
 
-async def read_all_days(clicks: Clicks, scope: str, first: date, last: date, zone: ZoneInfo) -> Days:
+async def read_all_days(clicks: Clicks, scope: str, first: date, last: date, zone: "ZoneInfo") -> Days:
     """The days for a file, with as many of their people as can be counted."""
     days = await read_days(clicks, scope, first, last, zone)
     for _ in range(EXPORT_ATTEMPTS - 1):

@@ -18,7 +18,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import date
 from ipaddress import IPv6Address, ip_address
-from zoneinfo import ZoneInfo
+from typing import TYPE_CHECKING
 
 from satchel.features.clicks.model import VISITOR
 from satchel.features.clicks.records import LOCAL_PEOPLE, SITE, VISITORS_SECRET, LocalPeopleRow, VisitorsSecretRow
@@ -38,6 +38,9 @@ from satchel.features.clicks.service.local_days import (
 from satchel.kernel.clock import Clock, iso
 from satchel.stores.ports.expressions import attr
 from satchel.stores.ports.table import ConditionFailed, Tables
+
+if TYPE_CHECKING:
+    from zoneinfo import ZoneInfo
 
 # How many clicks are read for one answer, which takes about a second; a tenth of that for what is asked for constantly.
 MOST_CLICKS_READ = 50_000
@@ -112,7 +115,7 @@ class _PeopleCount:
 
     clicks: Clicks
     scope: str
-    zone: ZoneInfo
+    zone: "ZoneInfo"
     budget: int
     left: int
 
@@ -155,7 +158,7 @@ class _PeopleCount:
 async def count_people(
     clicks: Clicks,
     scope: str,
-    zone: ZoneInfo,
+    zone: "ZoneInfo",
     days: Sequence[LocalDay],
     sums: LocalSums,
     *,
@@ -219,7 +222,7 @@ def _said_by_utc(of_day: LocalSum, utc_days: Mapping[date, Sum]) -> int | None:
     return utc_days[utc].people if utc_days[utc].clicks == of_day.clicks else None
 
 
-def _first_known(since: float, zone: ZoneInfo) -> date | None:
+def _first_known(since: float, zone: "ZoneInfo") -> date | None:
     if since <= 0:
         return None
     day = local_day_of(since, zone)
