@@ -74,9 +74,6 @@ def periods_of(created: str) -> tuple[str, str, str]:
 class _Alike:
     """The sum of clicks that differ in nothing but person, number and time within a minute."""
 
-    scopes: Sequence[str]
-    created: str
-    kind: Kind
     total: int = 0
     seen: set[str] = field(default_factory=set[str])
     last: str = ""
@@ -95,14 +92,18 @@ class Tally:
     last: dict[str, str] = field(default_factory=dict[str, str])
 
     def add(self, clicks: Iterable[ClickRow]) -> None:
-        for alike in _grouped(clicks):
-            periods = *periods_of(alike.created), quarter_period(alike.created[:16])
-            for scope in alike.scopes:
-                for period in periods:
-                    self._grow((scope, period), alike.kind, alike.total)
-                self.seen.setdefault((scope, periods[0]), set()).update(alike.seen)
-                if alike.last > self.last.get(scope, ""):
-                    self.last[scope] = alike.last
+        for (scope, minute, kind), alike in _by_scope(clicks).items():
+            day, month, all_time = periods_of(minute)
+            for period in (day, month, all_time, quarter_period(minute)):
+                growth = self.growth.get((scope, period))
+                if growth is None:
+                    self.growth[scope, period] = {TOTAL_CLICKS: alike.total, kind: alike.total}
+                else:
+                    growth[TOTAL_CLICKS] += alike.total
+                    growth[kind] = growth.get(kind, 0) + alike.total
+            self.seen.setdefault((scope, day), set()).update(alike.seen)
+            if alike.last > self.last.get(scope, ""):
+                self.last[scope] = alike.last
 
     def people(self) -> dict[Place, set[str]]:
         """Those who were seen in each day, each month and all time."""
@@ -112,28 +113,32 @@ class Tally:
                 people.setdefault((scope, period), set()).update(seen)
         return people
 
-    def _grow(self, place: Place, kind: Kind, number: int) -> None:
-        growth = self.growth.get(place)
-        if growth is None:
-            self.growth[place] = {TOTAL_CLICKS: number, kind: number}
-        else:
-            growth[TOTAL_CLICKS] += number
-            growth[kind] = growth.get(kind, 0) + number
 
-
-def _grouped(clicks: Iterable[ClickRow]) -> Iterable[_Alike]:
-    groups: dict[tuple[str | None, ...], _Alike] = {}
+def _by_scope(clicks: Iterable[ClickRow]) -> dict[tuple[str, str, Kind], _Alike]:
+    """The sums by scope, minute and kind. Clicks on one thing are added up before they are added to its scopes."""
+    things: dict[tuple[str | None, ...], tuple[Sequence[str], str, Kind, _Alike]] = {}
     for click in clicks:
-        created = click.created
-        name = created[:16], click.kind, click.target, click.owner, click.thing
-        group = groups.get(name)
-        if group is None:
-            group = groups[name] = _Alike(scopes_of(click), created, click.kind)
-        group.total += click.count
-        group.seen.add(click.user_id)
-        if created > group.last:
-            group.last = created
-    return groups.values()
+        minute = click.created[:16]
+        name = minute, click.kind, click.target, click.owner, click.thing
+        thing = things.get(name)
+        if thing is None:
+            thing = things[name] = scopes_of(click), minute, click.kind, _Alike()
+        alike = thing[3]
+        alike.total += click.count
+        alike.seen.add(click.user_id)
+        if click.created > alike.last:
+            alike.last = click.created
+    scoped: dict[tuple[str, str, Kind], _Alike] = {}
+    for scopes, minute, kind, some in things.values():
+        for scope in scopes:
+            alike = scoped.get((scope, minute, kind))
+            if alike is None:
+                scoped[scope, minute, kind] = _Alike(some.total, set(some.seen), some.last)
+            else:
+                alike.total += some.total
+                alike.seen |= some.seen
+                alike.last = max(alike.last, some.last)
+    return scoped
 
 
 def tally(clicks: Iterable[ClickRow]) -> Tally:

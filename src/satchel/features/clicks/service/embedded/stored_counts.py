@@ -1,7 +1,5 @@
 """Counts and latest times as they are stored, kept in memory by the one writer that changes them."""
 
-from collections.abc import Mapping
-
 from satchel.features.clicks.records import LAST, count_key
 from satchel.features.clicks.service.counts import Place, Tally
 from satchel.stores.ports.bulk import Step
@@ -30,18 +28,18 @@ class StoredCounts:
         """Add what was counted; the counts that it has changed, as they are now."""
         if len(self._counts) > MOST_KEPT or len(self._last) > MOST_KEPT:
             self.clear()
-        grown = {place: self._grown(step, place, growth) for place, growth in counted.growth.items()}
+        grown: dict[Place, Item] = {}
+        for place, growth in counted.growth.items():
+            grown[place] = count = self._counts.get(place) or self._read(step, place)
+            for name, number in growth.items():
+                count[name] = count.get(name, 0) + number
         later = [row for scope, at in counted.last.items() if (row := self._later(step, scope, at)) is not None]
         step.put_all(COUNTS, [*grown.values(), *later])
         return grown
 
-    def _grown(self, step: Step, place: Place, growth: Mapping[str, int]) -> Item:
-        count = self._counts.get(place)
-        if count is None:
-            key = count_key(*place)
-            self._counts[place] = count = step.get(COUNTS, key) or dict(key)
-        for name, number in growth.items():
-            count[name] = count.get(name, 0) + number
+    def _read(self, step: Step, place: Place) -> Item:
+        key = count_key(*place)
+        self._counts[place] = count = step.get(COUNTS, key) or dict(key)
         return count
 
     def _later(self, step: Step, scope: str, at: str) -> Item | None:
