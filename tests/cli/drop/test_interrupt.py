@@ -4,13 +4,14 @@ import os
 import signal
 import subprocess
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import pytest
 
 from satchel.cli.drop.crypto.session_keys import CHUNK
 from tests.cli.drop.sender import sending
 from tests.cli.terminal import Person
+from tests.cli.test_put_get import MEGABYTE, fill, sign_up
 from tests.cli.watcher import Watcher
 from tests.server.process import ServerProcess
 
@@ -66,3 +67,24 @@ def test_both_sides_end_by_ctrl_c_while_the_server_stands_still(
                 assert ends_by_interruption(sender.process)
             finally:
                 server.process.send_signal(signal.SIGCONT)
+
+
+def test_silence_is_said_and_ended_by_ctrl_c_whatever_waits(ann: Person, server: ServerProcess) -> None:
+    sign_up(ann, server.url)
+    fill(ann.home / "large.bin", 20 * MEGABYTE)
+    assert ann.run("put", "large.bin", "--quiet").code == 0
+    fill(ann.home / "large.bin", 20 * MEGABYTE)
+    server.process.send_signal(signal.SIGSTOP)
+    try:
+        with ExitStack() as running:
+            commands = [
+                running.enter_context(ann.start(*arguments))
+                for arguments in (("ls",), ("put", "large.bin", "--quiet"), ("get", "large.bin", "-o", "there"))
+            ]
+            running.callback(lambda: [command.kill() for command in commands])
+            for command in commands:
+                assert command.stderr is not None
+                assert command.stderr.readline().startswith("Nothing has come from the server for 5 s.")
+            assert [ends_by_interruption(command) for command in commands] == [True] * 3
+    finally:
+        server.process.send_signal(signal.SIGCONT)

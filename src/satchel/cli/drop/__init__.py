@@ -60,7 +60,7 @@ def send(
     sources, missing = _sources(things or [], text, called)
     log = SendLog(as_json=json)
     _tell_missing(missing)
-    with open_client(server) as client, Interruption() as interruption:
+    with open_client(server) as client, client.silence.told_by(log.say), Interruption() as interruption:
         session, link = open_session(client, name or login_name())
         client.remember_server()
         if session.other_address:

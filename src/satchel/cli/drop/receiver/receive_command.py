@@ -50,7 +50,7 @@ def receive_all(
     # The module for live events. It loads while we wait to be admitted.
     preload = threading.Thread(target=import_module, args=("websockets.sync.client",), daemon=True)
     preload.start()
-    with open_client(invitation.server or server) as client:
+    with open_client(invitation.server or server) as client, client.silence.told_by(log.say):
         session = join(client, invitation, name)
         preload.join()  # two threads that import the same package at once can deadlock
         client.remember_server()

@@ -146,7 +146,7 @@ def send_all(
     else:
         view = view_of(len(waiting), _bytes_of(waiting))
     batch = _Batch(pool, view)
-    with view:
+    with view, client.silence.told_by(view.say):
         for path, why in found.left_out:
             view.left_out(near(path), why)
         for path, placed in found.renamed:
@@ -202,7 +202,7 @@ def fetch_all(
 
     view = progress_view("fetched", len(wanted), _bytes_of(wanted), as_json=as_json, quiet=quiet)
     batch = _Batch(pool, view)
-    with view:
+    with view, client.silence.told_by(view.say):
         batch.move_all(wanted, lambda each: str(each.target), fetch)
     return batch.sum_up()
 

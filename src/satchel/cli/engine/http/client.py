@@ -19,6 +19,7 @@ from satchel.cli.engine.http.credentials import CredentialsFile, GuestPass, Sess
 from satchel.cli.engine.http.failures import Problem, Refused, Unreachable, explain, is_lost, may_be_done, no_http
 from satchel.cli.engine.http.http_connection import Answer, Body, BodyFailed, ServerConnections, StreamedAnswer, trust
 from satchel.cli.engine.http.retry import Retry
+from satchel.cli.engine.http.silence import SilenceWatch
 from satchel.cli.engine.terminal.output import CommandFailed, Misused, note
 
 if TYPE_CHECKING:
@@ -77,7 +78,8 @@ class Client:
         kept = credentials.read()
         self._session = kept.sessions.get(server)
         self._guest = _unexpired(kept.guests.get(server))
-        self._connections = ServerConnections(server)
+        self.silence = SilenceWatch()
+        self._connections = ServerConnections(server, silence=self.silence)
 
     def __enter__(self) -> Self:
         return self

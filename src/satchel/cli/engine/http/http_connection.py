@@ -19,6 +19,7 @@ from typing import TypeAlias, cast
 from urllib.parse import SplitResult, quote, unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
+from satchel.cli.engine.http.silence import SilenceWatch
 from satchel.cli.engine.terminal.output import CommandFailed, without_password
 
 _CONNECT_SECONDS = 10.0
@@ -52,8 +53,9 @@ class BodyFailed(Exception):
 class StreamedAnswer:
     """An answer whose body is read as it arrives. Failures are OSError and HTTPException."""
 
-    def __init__(self, response: HTTPResponse) -> None:
+    def __init__(self, response: HTTPResponse, silence: SilenceWatch) -> None:
         self._response = response
+        self._silence = silence
         self.status = response.status
         self.headers = headers_of(response)
         # `HTTPResponse.read1` does not count in every version of Python. None where the body is sent in chunks.
@@ -67,7 +69,10 @@ class StreamedAnswer:
     def read_some(self, most_bytes: int) -> bytes:
         """What has arrived, at least one byte; nothing at the end of the body."""
         wanted = most_bytes if self._left_bytes is None else min(most_bytes, self._left_bytes)
-        piece = self._response.read1(wanted) if wanted else b""
+        piece = b""
+        if wanted:
+            with self._silence.waiting():
+                piece = self._response.read1(wanted)
         if not piece and self._left_bytes:
             raise ConnectionResetError("it ended in the middle of an answer")
         if self._left_bytes is not None:
@@ -77,7 +82,8 @@ class StreamedAnswer:
         return piece
 
     def read(self) -> bytes:
-        content = self._response.read()
+        with self._silence.waiting():
+            content = self._response.read()
         self._left_bytes = 0
         return content
 
@@ -98,9 +104,10 @@ class Route:
 class ServerConnections:
     """Connections to one server, for any number of threads. Failures are OSError and HTTPException."""
 
-    def __init__(self, server: str, *, uses_proxy: bool = True) -> None:
+    def __init__(self, server: str, *, uses_proxy: bool = True, silence: SilenceWatch | None = None) -> None:
         self._server = server
         self._uses_proxy = uses_proxy
+        self._silence = silence or SilenceWatch(lambda _: None)
         self._idle: list[Route] = []
 
     def request(
@@ -117,7 +124,10 @@ class ServerConnections:
         route = self._route()
         is_reusable = False
         try:
-            answer, is_sent = _exchange(route, method, path, headers, content, timeout_seconds)
+            with self._silence.waiting(route.connection):
+                body = content if isinstance(content, bytes | None) else _told_apart(content, self._silence)
+                response, is_sent = _exchange(route, method, path, headers, body, timeout_seconds)
+            answer = StreamedAnswer(response, self._silence)
             yield answer
             answer.close()
             is_reusable = is_sent and answer.is_whole
@@ -146,7 +156,7 @@ class ServerConnections:
 
 def _exchange(
     route: Route, method: str, path: str, headers: Mapping[str, str], content: Body, timeout_seconds: float
-) -> tuple[StreamedAnswer, bool]:
+) -> tuple[HTTPResponse, bool]:
     """The answer, and whether all of the request was sent before it came."""
     connection, is_sent = route.connection, True
     if connection.sock is None:
@@ -154,21 +164,21 @@ def _exchange(
     cast("socket.socket", connection.sock).settimeout(timeout_seconds)
     try:
         target = quote(route.before_path + path, safe=_AS_IT_IS)
-        body = content if isinstance(content, bytes | None) else _told_apart(content)
-        connection.request(method, target, body, {**headers, **route.headers})
+        connection.request(method, target, content, {**headers, **route.headers})
     except (BrokenPipeError, ConnectionResetError):
         if not content:
             raise
         is_sent = False  # a server that refuses a body says why before it closes the connection
     response = connection.getresponse()
-    answer = StreamedAnswer(response)
-    return answer, is_sent and not response.will_close
+    return response, is_sent and not response.will_close
 
 
-def _told_apart(content: Iterator[bytes]) -> Iterator[bytes]:
+def _told_apart(content: Iterator[bytes], silence: SilenceWatch) -> Iterator[bytes]:
     """The same, so that a disk that fails is not taken for a connection that does."""
     try:
-        yield from content
+        for piece in content:
+            silence.heard()
+            yield piece
     except OSError as error:
         raise BodyFailed(error) from error
 
