@@ -83,7 +83,8 @@ GROUPS = {
     ),
     "link_types": Group(
         "Links, for those who give them and for those who open them.",
-        "ThingView LinkView LinkList PlaceView PlaceList LandingView LinkedFileView LinkedFileList EnteredView",
+        "ThingView LinkView LinkList PlaceView PlaceList LandingView LinkedFileView LinkedFolderView LinkedFileList "
+        "EnteredView",
         unread={
             "LandingView": "content_type downloads_left may_add entered expires_at files max_bytes size_bytes",
             "LinkedFileView": "content_type name picture preview photo",

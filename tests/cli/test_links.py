@@ -1,5 +1,6 @@
 """Giving links from a terminal, and coming by them without an account, to get files or to send some."""
 
+import os
 import random
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from satchel.cli.engine.terminal.output import Misused
 from satchel.cli.links.link_expiry import moment_of
 from tests.cli.photo_card import shoot
 from tests.cli.terminal import AtOnce, Person, Ran, explains
-from tests.cli.test_put_get import MEGABYTE, contents, fill, listed, objects, wait_until
+from tests.cli.test_put_get import MEGABYTE, contents, described, fill, listed, objects, wait_until
 from tests.cli.test_rooms import sign_up
 from tests.server.process import ServerProcess
 
@@ -82,6 +83,18 @@ def test_a_folder_comes_with_its_structure_and_nothing_is_overwritten_or_fetched
     assert contents(stranger.home / "Band") == {**band, **taken}
     # However many files it has, a folder taken whole is one download.
     assert shown(owner, link)["downloads"] == 1
+
+
+def test_times_programs_and_empty_folders_come_by_a_link_as_they_were(owner: Person, stranger: Person) -> None:
+    kit = owner.home / "Kit"
+    fill(kit / "deep/run.sh", 10).chmod(0o755)
+    (kit / "deep/hollow").mkdir()
+    for path in (kit / "deep/run.sh", kit / "deep/hollow", kit / "deep", kit):
+        os.utime(path, ns=(0, random.randrange(10**17, 10**18)))
+    assert owner.run("put", "Kit", "--quiet").code == 0
+    fetched(stranger, given(owner, "Kit"))
+    assert described(stranger.home / "Kit") == described(kit)
+    assert (stranger.home / "Kit").stat().st_mtime_ns == kit.stat().st_mtime_ns
 
 
 def test_a_killed_download_goes_on_and_is_one_download(owner: Person, stranger: Person) -> None:

@@ -1,7 +1,7 @@
 """What a link leads to: the types that the slices with things and the links slice share."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, Protocol, runtime_checkable
 
 from satchel.kernel.events import Event
@@ -66,11 +66,21 @@ class LinkedFile(HandedFile):
 
 
 @dataclass(frozen=True, slots=True)
+class LinkedFolder:
+    """A folder inside a thing, or the thing itself, whose path is empty. `at` is when it came here."""
+
+    path: str
+    modified_at: str
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
 class LinkedFiles:
-    """A page of the files of a thing, and the cursor of the next one."""
+    """A page of the files of a thing, and the cursor of the next one. A folder comes before what is in it."""
 
     files: list[LinkedFile]
     cursor: str | None
+    folders: list[LinkedFolder] = field(default_factory=list[LinkedFolder])
 
 
 LayoutSize = Literal["small", "normal", "large"]

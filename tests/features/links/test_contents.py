@@ -8,10 +8,12 @@ import pytest
 
 from satchel.edge.files.downloads import USER_CONTENT_POLICY
 from satchel.edge.files.previews import PREVIEW_POLICY
+from satchel.features.shelf.model import FolderId, UserId
+from satchel.features.shelf.service.folders import date_folder
 from tests.application import Caller, Satchel
 from tests.features.links.given import CONTENT, changed, given, given_file, given_folder, slug
 from tests.features.links.visiting import Visitor, counted, figures, visitor
-from tests.features.shelf.given import made, uploaded
+from tests.features.shelf.given import made, shelf_of, uploaded
 from tests.features.transfers.given import a_guest
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 100
@@ -165,15 +167,21 @@ async def test_a_folder_is_one_archive_with_all_that_is_in_it(satchel: Satchel, 
     link = await given_folder(satchel, ann, "a.txt")
     inner = await made(ann, "Inner", link["thing"]["id"])
     await uploaded(satchel, ann, "b.txt", b"bee", folder_id=inner)
+    await made(ann, "Hollow", inner)
+    await date_folder(shelf_of(satchel), UserId(ann.user_id), FolderId(inner), "2020-02-20T20:20:20Z")
     await uploaded(satchel, ann, "elsewhere.txt", b"no")
     answer = await visitor(satchel, link)("GET", "/archive")
     assert answer.headers["content-disposition"].startswith("attachment")
     with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
         assert archive.testzip() is None
         assert {name: archive.read(name) for name in archive.namelist()} == {
+            "Folder/": b"",
+            "Folder/Inner/": b"",
+            "Folder/Inner/Hollow/": b"",
             "Folder/Inner/b.txt": b"bee",
             "Folder/a.txt": b"a.txt",
         }
+        assert archive.getinfo("Folder/Inner/").date_time == (2020, 2, 20, 20, 20, 20)
 
 
 @pytest.mark.slow
@@ -181,7 +189,7 @@ async def test_a_folder_with_many_files_is_archived_to_its_end(satchel: Satchel,
     link = await given_folder(satchel, ann, *(f"{number}.txt" for number in range(250)))
     answer = await visitor(satchel, link)("GET", "/archive")
     with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
-        assert len(archive.namelist()) == 250
+        assert len(archive.namelist()) == 251
 
 
 async def test_a_file_has_no_archive_and_a_folder_no_content(satchel: Satchel, ann: Caller) -> None:

@@ -24,14 +24,18 @@ async def state(caller: Caller, link: dict[str, object]) -> tuple[object, object
 
 
 async def paths(folders: LinkedFolders, owner_id: str, folder_id: str) -> list[str]:
-    """All files below a folder, page by page, none of which is longer than it may be."""
+    """All files below a folder, page by page, none of which is longer than it may be. Each folder comes once, first."""
     found: list[str] = []
+    begun: list[str] = []
     cursor: str | None = None
     while True:
         page = await folders.files(owner_id, folder_id, cursor)
         assert len(page.files) < 2 * PAGE
         found += [file.path for file in page.files]
+        begun += [folder.path for folder in page.folders]
+        assert {file.folder for file in page.files} <= {*begun}
         if (cursor := page.cursor) is None:
+            assert begun == sorted({*begun}, key=lambda path: path.casefold().split("/"))
             return found
 
 

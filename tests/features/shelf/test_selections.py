@@ -51,7 +51,8 @@ async def test_visitors_get_what_is_selected_and_nothing_beside_it(satchel: Satc
     assert {file["file_id"] for file in files} == set(file_ids)
     archive = await somebody("GET", "/archive")
     with zipfile.ZipFile(io.BytesIO(archive.content)) as opened:
-        assert {opened.read(name) for name in opened.namelist()} == {b"map", b"first", b"second"}
+        assert {opened.read(name) for name in opened.namelist()} == {b"map", b"first", b"second", b""}
+        assert [name for name in opened.namelist() if name.endswith("/")] == ["Trip + 2/Trip/"]
     assert (await read(ann, link))["downloads_used"] == 1
     beside = await uploaded(satchel, ann, "new.txt", b"new")
     assert slug(await somebody("GET", f"/files/{beside.file_id}/content")) == (404, "not-found")

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from satchel.cli.engine.files.batch import fetch_all, refuse_if_full
-from satchel.cli.engine.files.download import Wanted, keep_time, local_name, own_name
+from satchel.cli.engine.files.download import MadeFolders, Wanted, local_name, own_name
 from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.resources import transfer_download as transfer_download
 from satchel.cli.engine.resources.link_enter import visit
@@ -24,9 +24,7 @@ def from_shelf(client: Client, names: Sequence[str], folder: Path, *, as_json: b
         plan.add(entry, folder)
     refuse_if_full(folder, plan.wanted)
     is_whole = fetch_all(client, plan.wanted, as_json=as_json, quiet=quiet)
-    # Files that come change the times of folders, so these are set last, the innermost first.
-    for path, modified_at in reversed(plan.made):
-        keep_time(path, modified_at)
+    plan.made.keep_times()
     return is_whole
 
 
@@ -50,9 +48,12 @@ def from_link(client: Client, token: str, folder: Path, *, as_json: bool, quiet:
     """Whether everything is here now."""
     entered = visit(client, token, "file", "folder", "selection", "album")
     folder.mkdir(parents=True, exist_ok=True)
-    wanted = entered.plan(folder)
+    made = MadeFolders()
+    wanted = entered.plan(folder, made)
     refuse_if_full(folder, wanted)
-    return fetch_all(client, wanted, as_json=as_json, quiet=quiet)
+    is_whole = fetch_all(client, wanted, as_json=as_json, quiet=quiet)
+    made.keep_times()
+    return is_whole
 
 
 @dataclass(slots=True)
@@ -61,7 +62,7 @@ class _Plan:
 
     places: Places
     wanted: list[Wanted] = field(default_factory=list[Wanted])
-    made: list[tuple[Path, str | None]] = field(default_factory=list[tuple[Path, str | None]])
+    made: MadeFolders = field(default_factory=MadeFolders)
 
     def add(self, entry: Entry, folder: Path) -> None:
         """A file, or a folder with all that is in it. Files of others get names that can do no harm."""
@@ -69,7 +70,7 @@ class _Plan:
         while waiting:
             each, names = waiting.pop()
             if each.kind == "folder":
-                self._make(folder.joinpath(*map(own_name, names)), each.modified_at)
+                self.made.make(folder.joinpath(*map(own_name, names)), each.modified_at)
                 waiting += [(child, (*names, child.name)) for child in reversed(self.places.entries(each.id))]
             else:
                 self._add_file(each, folder, names)
@@ -77,7 +78,7 @@ class _Plan:
     def _add_file(self, file: Entry, folder: Path, names: Sequence[str]) -> None:
         target = folder.joinpath(*map(local_name if file.received else own_name, names))
         if file.received:
-            self._make(target.parent, None)
+            self.made.make(target.parent)
         self.wanted.append(
             Wanted(
                 f"/shelf/files/{file.id}/content",
@@ -90,9 +91,3 @@ class _Plan:
                 executable=file.executable,
             )
         )
-
-    def _make(self, path: Path, modified_at: str | None) -> None:
-        """A folder that was here before keeps its time."""
-        if not path.is_dir():
-            path.mkdir(parents=True)
-            self.made.append((path, modified_at))

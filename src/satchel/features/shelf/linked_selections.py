@@ -23,7 +23,7 @@ from satchel.features.shelf.service.placement import Entry
 from satchel.features.shelf.service.selections import find_selections, name_of
 from satchel.features.shelf.service.shelf_archive import told_apart
 from satchel.kernel.errors import CursorInvalid, Invalid, NotFound
-from satchel.kernel.linked import FILES_PAGE, LinkedFile, LinkedFiles, LinkedThing
+from satchel.kernel.linked import FILES_PAGE, LinkedFile, LinkedFiles, LinkedFolder, LinkedThing
 
 # So many folders are read for one page, however few files they have.
 FOLDERS_AT_ONCE = 10
@@ -60,10 +60,11 @@ class LinkedSelections:
         if not 0 <= place.index <= len(named):
             raise _foreign_cursor()
         found: list[LinkedFile] = []
+        inside: list[LinkedFolder] = []
         folders = 0
         for index in range(place.index, len(named)):
             if len(found) >= min(limit, PAGE) or folders == FOLDERS_AT_ONCE:
-                return LinkedFiles(found, _closed(_Place(index)))
+                return LinkedFiles(found, _closed(_Place(index)), inside)
             name, entry = named[index]
             if isinstance(entry, FileRow):
                 found.append(replace(linked_file(entry, ""), name=name))
@@ -74,9 +75,10 @@ class LinkedSelections:
             listing = FolderListing(self.shelf, entry.user_id, entry.folder_id)
             page = await listing.go_on(position, min(limit, PAGE) - len(found))
             found += [replace(file, folder=f"{name}/{file.folder}".rstrip("/")) for file in page.files]
+            inside += [replace(each, path=f"{name}/{each.path}".rstrip("/")) for each in page.folders]
             if page.cursor is not None:
-                return LinkedFiles(found, _closed(_Place(index, page.cursor)))
-        return LinkedFiles(found, None)
+                return LinkedFiles(found, _closed(_Place(index, page.cursor)), inside)
+        return LinkedFiles(found, None, inside)
 
     async def file(self, owner_id: str, thing_id: str, file_id: str) -> LinkedFile | None:
         found = await find_selections(self.shelf, UserId(owner_id), [thing_id])

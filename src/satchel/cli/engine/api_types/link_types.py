@@ -92,10 +92,18 @@ class LinkedFileView(msgspec.Struct, frozen=True, kw_only=True):
     executable: bool
 
 
+class LinkedFolderView(msgspec.Struct, frozen=True, kw_only=True):
+    """A folder, and when it was changed at its origin. The folder of the link itself has an empty path."""
+
+    path: str
+    modified_at: str | None = None
+
+
 class LinkedFileList(msgspec.Struct, frozen=True, kw_only=True):
-    """A page of files, and the cursor of the next."""
+    """A page of files, and the cursor of the next. `folders` are those that begin on it, also with nothing in them."""
 
     files: list[LinkedFileView]
+    folders: list[LinkedFolderView]
     cursor: str | None = None
 
 

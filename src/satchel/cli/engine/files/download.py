@@ -203,6 +203,24 @@ def keep_time(path: Path, modified_at: str | None) -> None:
             os.utime(path, ns=(nanoseconds, nanoseconds))
 
 
+@dataclass(slots=True)
+class MadeFolders:
+    """Folders that are made for what is downloaded. Files that come change their times, so these are set last."""
+
+    _made: list[tuple[Path, str | None]] = field(default_factory=list[tuple[Path, str | None]])
+
+    def make(self, path: Path, modified_at: str | None = None) -> None:
+        """A folder that was here before keeps its time."""
+        if not path.is_dir():
+            path.mkdir(parents=True)
+            self._made.append((path, modified_at))
+
+    def keep_times(self) -> None:
+        """The innermost first."""
+        for path, modified_at in reversed(self._made):
+            keep_time(path, modified_at)
+
+
 def _here_already(wanted: Wanted) -> Path | None:
     """Under its name, or under one with a number if others had taken it."""
     number = 0

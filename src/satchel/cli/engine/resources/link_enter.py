@@ -6,7 +6,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from satchel.cli.engine.api_types.link_types import EnteredView, LandingView, LinkedFileList, LinkedFileView
-from satchel.cli.engine.files.download import Wanted, local_name, local_path
+from satchel.cli.engine.files.download import MadeFolders, Wanted, local_name, local_path
 from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.http.failures import Refused
 from satchel.cli.engine.resources.link_password import given_password, typed_password
@@ -29,39 +29,42 @@ class Visit:
         """The pass."""
         return self.entered.pass_
 
-    def files(self) -> Iterator[LinkedFileView]:
+    def pages(self) -> Iterator[LinkedFileList]:
         page = self.entered.listing
         while page is not None:
-            yield from page.files
+            yield page
             if page.cursor is None:
                 return
             where = f"{_at(self.token)}/files?pass={quote(self.shown)}&cursor={quote(page.cursor, safe='')}"
             page = self.client.call("GET", where, LinkedFileList)
 
-    def plan(self, folder: Path) -> list[Wanted]:
+    def plan(self, folder: Path, made: MadeFolders) -> list[Wanted]:
         """What to fetch. Makes the folders in which the files will stand."""
         is_folder = self.landing.kind in ("folder", "selection", "album")
         top = folder / local_name(self.landing.name or "") if is_folder else folder
         # Taken whole, a folder is one download, however many files it has.
         shown = f"pass={quote(self.shown)}" + ("&whole=true" if is_folder else "")
         wanted: list[Wanted] = []
-        for file in self.files():
-            target = top / local_path(file.path)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            content = f"{_at(self.token)}/files/{file.file_id}/content?{shown}"
-            wanted.append(
-                Wanted(
-                    content,
-                    file.size_bytes,
-                    file.sha256,
-                    target,
-                    {"file_id": file.file_id},
-                    called=file.path,
-                    modified_at=file.modified_at,
-                    executable=file.executable,
-                )
-            )
+        for page in self.pages():
+            for each in page.folders:
+                made.make(top / local_path(each.path) if each.path else top, each.modified_at)
+            for file in page.files:
+                target = top / local_path(file.path)
+                made.make(target.parent)
+                wanted.append(self._wanted(file, target, shown))
         return wanted
+
+    def _wanted(self, file: LinkedFileView, target: Path, shown: str) -> Wanted:
+        return Wanted(
+            f"{_at(self.token)}/files/{file.file_id}/content?{shown}",
+            file.size_bytes,
+            file.sha256,
+            target,
+            {"file_id": file.file_id},
+            called=file.path,
+            modified_at=file.modified_at,
+            executable=file.executable,
+        )
 
 
 def visit(client: Client, token: str, *kinds: str) -> Visit:

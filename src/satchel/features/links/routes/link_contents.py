@@ -141,6 +141,9 @@ async def _entries(links: Links, visit: Visit) -> AsyncGenerator[ArchiveEntry]:
     cursor = None
     while True:
         page = await link_enter.list_files(links, visit.link, cursor)
+        for folder in page.folders:
+            path = f"{visit.thing.name}/{folder.path}".rstrip("/")
+            yield ArchiveEntry(path, modified_of(folder.modified_at, folder.at), None)
         for file in page.files:
             yield await _entry(visit, file)
         if (cursor := page.cursor) is None:

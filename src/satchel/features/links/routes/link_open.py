@@ -88,10 +88,18 @@ class LinkedFileView(msgspec.Struct, frozen=True, kw_only=True):
     photo: LinkedPhotoView | None
 
 
+class LinkedFolderView(msgspec.Struct, frozen=True, kw_only=True):
+    """A folder, and when it was changed at its origin. The folder of the link itself has an empty path."""
+
+    path: str
+    modified_at: str | None
+
+
 class LinkedFileList(msgspec.Struct, frozen=True, kw_only=True):
-    """A page of files, and the cursor of the next."""
+    """A page of files, and the cursor of the next. `folders` are those that begin on it, also with nothing in them."""
 
     files: list[LinkedFileView]
+    folders: list[LinkedFolderView]
     cursor: str | None
 
 
@@ -179,7 +187,8 @@ async def _list(links: Links, link: LinkRow, found: LinkedFiles) -> LinkedFileLi
     shown = can_look(link)
     pictures = await links.pictures.describe([each for each in found.files if shown and each.photo is None])
     files = [_file(each, _picture(each) or pictures.get(each.key), shown=shown) for each in found.files]
-    return LinkedFileList(files=files, cursor=found.cursor)
+    folders = [LinkedFolderView(path=each.path, modified_at=each.modified_at or None) for each in found.folders]
+    return LinkedFileList(files=files, folders=folders, cursor=found.cursor)
 
 
 def _picture(file: LinkedFile) -> PictureView | None:

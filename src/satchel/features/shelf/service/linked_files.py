@@ -1,4 +1,4 @@
-"""Lists the files below a folder for visitors of a link, page by page, with their paths from there."""
+"""Lists the files and folders below a folder for visitors of a link, page by page, with their paths from there."""
 
 from contextlib import aclosing
 
@@ -11,7 +11,7 @@ from satchel.features.shelf.service.files import entry_key, read_entries
 from satchel.features.shelf.service.folder_walk import COUNTED_ENTRIES, walk
 from satchel.features.shelf.service.folders import Ways
 from satchel.kernel.errors import Conflict, CursorInvalid
-from satchel.kernel.linked import LinkedFile, LinkedFiles
+from satchel.kernel.linked import LinkedFile, LinkedFiles, LinkedFolder
 from satchel.kernel.names import name_key
 from satchel.stores.ports.table import Range
 
@@ -40,19 +40,22 @@ class FolderListing:
 
     async def go_on(self, position: ListPosition, limit: int) -> LinkedFiles:
         found: list[LinkedFile] = []
+        folders: list[LinkedFolder] = []
         for _ in range(_MOST_STEPS):
             path = await path_below(self._ways, self._top, position.folder_id)
             if path is None:
                 # A client that archives the listing must not take it for complete.
                 raise Conflict("This folder has changed. Read its list from the beginning.")
+            if not position.after:
+                folders += [_linked_folder(each, path) for each in (await self._ways.to(position.folder_id) or [])[-1:]]
             following, files = await self._step(position, limit - len(found))
             found += [linked_file(file, path) for file in files]
             if following is None:
-                return LinkedFiles(found, None)
+                return LinkedFiles(found, None, folders)
             position = following
             if len(found) >= limit:
                 break
-        return LinkedFiles(found, msgspec.json.encode(position).decode())
+        return LinkedFiles(found, msgspec.json.encode(position).decode(), folders)
 
     async def _step(self, position: ListPosition, limit: int) -> tuple[ListPosition | None, list[FileRow]]:
         """Go into the next folder, over the next files, or up after the last. None at the end."""
@@ -119,6 +122,10 @@ async def count_files(shelf: Shelf, *folders: FolderRow) -> tuple[int | None, in
                     files += 1
                     size_bytes += found.entry.size_bytes
     return files, size_bytes
+
+
+def _linked_folder(folder: FolderRow, path: str) -> LinkedFolder:
+    return LinkedFolder(path, folder.modified_at, folder.created_at)
 
 
 def linked_file(file: FileRow, folder: str) -> LinkedFile:
