@@ -270,6 +270,22 @@ async def test_who_says_what_they_have_seen_changes_nothing_else(satchel: Satche
     assert await names(ann) == []
 
 
+async def test_of_changes_at_once_none_undoes_another(satchel: Satchel, ann: Caller) -> None:
+    file = await uploaded(satchel, ann, "a.txt", b"one")
+    changes: list[dict[str, object]] = [
+        {"name": "b.txt"},
+        {"executable": True},
+        {"modified_at": "2020-02-20T20:20:20Z"},
+        {"expires_at": "2100-01-01T00:00:00Z"},
+    ]
+    path = f"/shelf/files/{file.file_id}"
+    answers = await asyncio.gather(*(ann("PATCH", path, json=change) for change in changes))
+    assert [answer.status_code for answer in answers] == [200] * len(changes)
+    now = (await ann("GET", path)).json()
+    assert (now["name"], now["executable"], now["modified_at"]) == ("b.txt", True, "2020-02-20T20:20:20Z")
+    assert now["expires_at"] is not None
+
+
 async def test_the_etag_of_a_content_is_its_digest_however_it_was_uploaded(satchel: Satchel, ann: Caller) -> None:
     # More than one part of a multipart upload.
     content = random.Random(7).randbytes(1024**2) * 9

@@ -25,7 +25,7 @@ from satchel.features.shelf.records import (
 from satchel.features.shelf.service.context import MAX_ID_CHARACTERS, Shelf
 from satchel.features.shelf.service.entry_state import check_state
 from satchel.features.shelf.service.folders import Ways, find_way, refusing_taken_names, usable_name
-from satchel.features.shelf.service.placement import Entry, changing, open_folder
+from satchel.features.shelf.service.placement import Entry, changing, open_folder, still
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import NotFound
 from satchel.kernel.handed_file import HandedFileOpened
@@ -147,12 +147,12 @@ async def _change_row(
 
 
 def as_read(file: FileRow) -> Condition:
-    """The condition that a file still has the folder, name, content and expiry that were read."""
+    """The condition that a file still has all that was read, so that of two changes neither undoes the other."""
     same = (attr("fileName") == file.name) & (attr("folderId") == file.folder_id)
-    expires = attr("expiresAt") == file.expires_at if file.expires_at else attr("expiresAt").absent()
-    deleted = attr("deletedAt") == file.deleted_at if file.deleted_at else attr("deletedAt").absent()
     content = (attr("sha256") == file.sha256) & (attr("objectId") == file.object_id)
-    return same & content & expires & deleted
+    rest = still("expiresAt", file.expires_at) & still("deletedAt", file.deleted_at)
+    facts = still("modifiedAt", file.modified_at) & still("executable", file.executable)
+    return same & content & rest & facts & still("replacedBy", file.replaced_by)
 
 
 def due_at(entry: Entry, due: str) -> list[Write]:

@@ -23,7 +23,15 @@ from satchel.features.shelf.model import (
 from satchel.features.shelf.records import FOLDER, RANKS, FolderRow
 from satchel.features.shelf.service.context import MAX_ID_CHARACTERS, Shelf
 from satchel.features.shelf.service.entry_state import check_state
-from satchel.features.shelf.service.placement import LIVE, changing, entering, find_name, is_name_taken, open_folder
+from satchel.features.shelf.service.placement import (
+    LIVE,
+    changing,
+    entering,
+    find_name,
+    is_name_taken,
+    open_folder,
+    still,
+)
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import NotFound, Unavailable
 from satchel.kernel.handed_file import ShelfFolderUsed
@@ -164,10 +172,10 @@ def refusing_taken_names() -> Generator[None]:
 
 
 def as_read(folder: FolderRow) -> Condition:
-    """The condition that a folder is still where it was read, on the shelf or in the bin, and is not closing."""
+    """The condition that a folder still has all that was read, on the shelf or in the bin, and is not closing."""
     same = (attr("folderName") == folder.name) & (attr("parentId") == folder.parent_id)
-    deleted = attr("deletedAt") == folder.deleted_at if folder.deleted_at else attr("deletedAt").absent()
-    return same & deleted & attr("closing").absent()
+    rest = still("deletedAt", folder.deleted_at) & still("modifiedAt", folder.modified_at)
+    return same & rest & attr("closing").absent()
 
 
 def unchanged_way(way: Sequence[FolderRow]) -> list[Write]:

@@ -57,6 +57,11 @@ def changing(old: Entry, new: Entry) -> list[Write]:
     return [leaving(old)[0], *_naming(new, when=NEW)]
 
 
+def still(name: str, value: str | bool) -> Condition:
+    """The condition that an attribute has this value. What is empty or false is not stored."""
+    return attr(name) == value if value else attr(name).absent()
+
+
 def is_name_taken(cancelled: TransactionCancelled) -> bool:
     return "condition" in cancelled.reasons[-2:]
 
