@@ -62,6 +62,7 @@ GROUPS = {
             "UploadState": "expires_at",
             "KeptFile": "problem",
             "VersionView": "content_type",
+            "VersionList": "kept_days",
         },
     ),
     "search_types": Group("The search over everything.", "SearchHit SearchHits"),

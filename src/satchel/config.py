@@ -16,9 +16,9 @@ SignUpMode = Literal["open", "invitation", "closed"]
 LogFormat = Literal["text", "json"]
 Network = IPv4Network | IPv6Network
 ENVIRONMENT_PREFIX = "SATCHEL_"
-_MOST = {"port": 65535, "clicks_kept": 100 * 366, "most_writes": 100}
+_MOST = {"port": 65535, "clicks_kept": 100 * 366, "versions_kept": 100 * 366, "most_writes": 100}
 # Somebody's first click of a month takes as many.
-_LEAST = {"most_writes": 10, "memory": 512}
+_LEAST = {"most_writes": 10, "memory": 512, "versions_kept": 1}
 # What the bounds in the code are made for, in MiB.
 MEMORY = 512
 
@@ -76,6 +76,7 @@ class Settings:
     )
     upload_limit: int = setting(64 * 1024**3, "The largest single upload, in bytes.")
     quota: int = setting(0, "How many bytes each person may keep on their shelf; 0 for no limit.")
+    versions_kept: int = setting(30, "For how many days what was replaced on a shelf is kept as a version.")
     photo_quota: int = setting(0, "How many bytes each person's photos may take, the bin included; 0 for no limit.")
     map_tiles: str = setting(
         "",

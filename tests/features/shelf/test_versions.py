@@ -72,6 +72,18 @@ async def test_the_same_bytes_make_no_version(satchel: Satchel, ann: Caller) -> 
     await check_shelf(satchel, ann)
 
 
+async def test_how_long_versions_stay_is_a_setting_and_is_said(satchel: Satchel, ann: Caller) -> None:
+    shelf, person = replace(shelf_of(satchel), versions_kept=timedelta(days=2)), UserId(ann.user_id)
+    file = await uploaded(satchel, ann, "a.txt", b"one")
+    upload = replace(await staged(satchel, ann, "a.txt", b"two"), replaces=file.file_id)
+    await keep_upload(shelf, upload)
+    assert (await ann("GET", f"/shelf/files/{file.file_id}/versions")).json()["kept_days"] == 30
+    satchel.clock.advance(timedelta(days=2) - timedelta(seconds=1))
+    assert len(await list_versions(shelf, person, file.file_id)) == 1
+    satchel.clock.advance(timedelta(seconds=1))
+    assert await list_versions(shelf, person, file.file_id) == []
+
+
 async def test_versions_end_after_a_month_the_restored_one_not_first(satchel: Satchel, ann: Caller) -> None:
     shelf, person = shelf_of(satchel), UserId(ann.user_id)
     file = await uploaded(satchel, ann, "a.txt", b"one")

@@ -8,6 +8,8 @@ One request, an upload to the shelf: `edge/uploads` stores the bytes and hands t
 as a bundle, to `service/bundle_add.py`.
 """
 
+from datetime import timedelta
+
 from satchel.declaration import Platform, RouteNeeds, Slice
 from satchel.edge.api.endpoints import Router
 from satchel.features.shelf.adapters import AskingFolders, LinkedFolders, LinkedShelfFiles, ShelfSearch
@@ -35,6 +37,7 @@ def _make(platform: Platform, *, links: Links) -> Shelf:
         pictures=platform.pictures,
         links=links,
         quota_bytes=platform.settings.quota or None,
+        versions_kept=timedelta(days=platform.settings.versions_kept),
         most_writes=platform.settings.most_writes,
         events=platform.events,
     )

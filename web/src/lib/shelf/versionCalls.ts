@@ -5,11 +5,12 @@ import { renewSession } from '$lib/api/sessionRenewal';
 import type { Entry } from '$lib/files/entries';
 import { saveFrom } from '$lib/shell/browserDownload';
 
-export type Version = Answer<'/api/v1/shelf/files/{file_id}/versions'>['versions'][number];
+export type Versions = Answer<'/api/v1/shelf/files/{file_id}/versions'>;
+export type Version = Versions['versions'][number];
 
-export async function readVersions(fileId: string): Promise<Version[]> {
+export function readVersions(fileId: string): Promise<Versions> {
   const path = { file_id: fileId };
-  return (await ask(http.GET('/api/v1/shelf/files/{file_id}/versions', { params: { path } }))).versions;
+  return ask(http.GET('/api/v1/shelf/files/{file_id}/versions', { params: { path } }));
 }
 
 export function restoreVersion(fileId: string, versionId: string): Promise<Entry> {

@@ -97,6 +97,6 @@ class VersionView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class VersionList(msgspec.Struct, frozen=True, kw_only=True):
-    """The versions of a file, the last replaced first."""
+    """The versions of a file, the last replaced first, and for how many days one is kept here."""
 
     versions: list[VersionView]

@@ -27,9 +27,10 @@ class VersionView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class VersionList(msgspec.Struct, frozen=True):
-    """The versions of a file, the last replaced first."""
+    """The versions of a file, the last replaced first, and for how many days one is kept here."""
 
     versions: list[VersionView]
+    kept_days: int
 
 
 def routes(shelf: Shelf) -> Router:
@@ -37,9 +38,9 @@ def routes(shelf: Shelf) -> Router:
 
     @router.get("/shelf/files/{file_id}/versions")
     async def list_versions(member: Member, file_id: str) -> VersionList:
-        """List the earlier contents of a file. Each is kept for 30 days, and of a file at most 20."""
+        """List the earlier contents of a file. Each is kept for some days (30 by default), and of a file at most 20."""
         found = await versions.list_versions(shelf, UserId(member.user_id), FileId(file_id))
-        return VersionList([_view(version) for version in found])
+        return VersionList([_view(version) for version in found], shelf.versions_kept.days)
 
     @router.get("/shelf/files/{file_id}/versions/{version_id}/content", produces="application/octet-stream")
     async def download_version(member: Member, file_id: str, version_id: str) -> Response:

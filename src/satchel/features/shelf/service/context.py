@@ -1,6 +1,7 @@
 """What every use case of the shelf needs, assembled once by the wiring."""
 
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 from satchel.features.shelf.needs import Links
 from satchel.kernel.clock import Clock
@@ -17,7 +18,8 @@ MAX_ID_CHARACTERS = 64
 class Shelf:
     """The stores, the clock, the pictures, the links, the quota of each person (None: no limit), and the events.
 
-    `most_writes` is how many writes a transaction of the store can have.
+    `versions_kept` is for how long what was replaced is kept. `most_writes` is how many writes a transaction of the
+    store can have.
     """
 
     tables: Tables
@@ -27,5 +29,6 @@ class Shelf:
     pictures: Pictures
     links: Links
     quota_bytes: int | None = None
+    versions_kept: timedelta = timedelta(days=30)
     most_writes: int = MAX_TRANSACTION_ITEMS
     events: Events = field(default_factory=Events)

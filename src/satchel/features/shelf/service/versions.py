@@ -3,8 +3,6 @@
 A version holds a reference to its bytes as a file does, so they count against the quota until it goes.
 """
 
-from datetime import timedelta
-
 import msgspec
 
 from satchel.features.shelf.model import EntryId, FileId, UserId, VersionId
@@ -18,7 +16,6 @@ from satchel.stores.patterns.optimistic_update import NEW, StaleRead, optimistic
 from satchel.stores.ports.expressions import add, attr
 from satchel.stores.ports.table import Write
 
-KEPT_FOR = timedelta(days=30)
 MAX_VERSIONS = 20
 _PAGE = 100
 
@@ -37,7 +34,7 @@ def keeping(shelf: Shelf, file: FileRow, version_id: VersionId) -> list[Write]:
         modified_at=file.modified_at,
         executable=file.executable,
         replaced_at=iso(now),
-        gone_at=iso(now + KEPT_FOR.total_seconds()),
+        gone_at=iso(now + shelf.versions_kept.total_seconds()),
     )
     due = DueRow(user_id=file.user_id, entry_id=due_id(version), kind="version", due=version.gone_at)
     return [VERSION.put(version, when=NEW), DUE.put(due)]
