@@ -1,8 +1,9 @@
 """Counters for pages of other sites: who may count there, what is counted, and how it is taken back."""
 
+import asyncio
 import hashlib
 from base64 import b64encode
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,22 @@ async def count(
 async def figures(owner: Caller, counter: dict[str, Any]) -> dict[str, int]:
     shown = (await owner("GET", f"/counters/{counter['counter_id']}")).json()
     return {name: shown[name] for name in ("clicks", "views", "presses", "people")}
+
+
+async def test_a_repeated_key_makes_one_counter_also_at_once(satchel: Satchel, bob: Caller, ann: Caller) -> None:
+    first = await made(bob, name="First")
+    satchel.clock.advance(timedelta(seconds=1))
+    sent: dict[str, Any] = {"json": {"origins": [SITE], "name": "Once"}, "headers": {"idempotency-key": "k"}}
+    answers = await asyncio.gather(
+        *(bob("POST", "/counters", **sent) for _ in range(5)), ann("POST", "/counters", **sent)
+    )
+    assert {answer.status_code for answer in answers} == {201}
+    mine, hers = {answer.json()["counter_id"] for answer in answers[:5]}, answers[5].json()["counter_id"]
+    assert (len(mine), hers in mine) == (1, False)
+    listed = (await bob("GET", "/counters")).json()["counters"]
+    assert [each["counter_id"] for each in listed] == [*mine, first["counter_id"]]
+    sent["json"] = {"origins": ["https://other.example"]}
+    refused(await bob("POST", "/counters", **sent), 422, "key-reused")
 
 
 async def test_anybody_counts_on_pages_of_its_sites_and_nowhere_else(satchel: Satchel, bob: Caller) -> None:

@@ -51,7 +51,7 @@ def create(
     if daily_limit is not None:
         wanted["daily_limit"] = whole_number("--daily-limit", daily_limit, least=1)
     with open_client(server) as client:
-        made = client.call("POST", "/counters", CounterView, wanted)
+        made = client.make("/counters", CounterView, wanted)
     answer(made, details(made), as_json=json)
 
 

@@ -1,8 +1,11 @@
 // The API calls for counters of one's own web pages, and their types.
 import { ask, http } from '$lib/api/client';
+import { RepeatKeys } from '$lib/api/repeatKeys';
 import type { components } from '$lib/api/schema';
 
 export type Counter = components['schemas']['CounterView'];
+
+const repeated = new RepeatKeys();
 
 export async function readCounters(): Promise<Counter[]> {
   return (await ask(http.GET('/api/v1/counters'))).counters;
@@ -13,7 +16,10 @@ export function readCounter(counterId: string): Promise<Counter> {
 }
 
 export function createCounter(name: string, origins: string[]): Promise<Counter> {
-  return ask(http.POST('/api/v1/counters', { body: { name, origins } }));
+  const body = { name, origins };
+  return repeated.once(body, (key) =>
+    ask(http.POST('/api/v1/counters', { params: { header: { 'Idempotency-Key': key } }, body })),
+  );
 }
 
 export function changeCounter(counterId: string, name: string, origins: string[]): Promise<Counter> {

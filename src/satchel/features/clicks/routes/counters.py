@@ -9,6 +9,7 @@ from starlette.requests import Request
 
 from satchel.edge.api.addresses import Addresses
 from satchel.edge.api.endpoints import Body, Router
+from satchel.edge.api.idempotency_key import idempotency_key_of
 from satchel.edge.api.validation import json_decoder
 from satchel.edge.http.callers import Member
 from satchel.edge.http.request_body import stream_body
@@ -30,6 +31,7 @@ from satchel.features.clicks.service.counter_press import PageEvent, PageKind
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import TooLarge, TooMany
 from satchel.kernel.markup import escape
+from satchel.stores.patterns.idempotency_key import KeyReused
 
 # Any page may read the answer, since nobody's cookies or tokens are looked at. The origin is checked where it counts.
 OPEN_HEADERS = {"access-control-allow-origin": "*"}
@@ -123,10 +125,22 @@ def routes(clicks: Clicks, addresses: Addresses) -> Router:
         (counted,) = await page_counters.with_figures(clicks, [counter_row])
         return _view(counted, addresses, request)
 
-    @router.post("/counters", status=201, raises=(TooManyCounters,))
+    @router.post(
+        "/counters",
+        status=201,
+        raises=(TooManyCounters, KeyReused),
+        sends={"Idempotency-Key": "letters, digits, - and _: a retry with the same key is the same counter"},
+    )
     async def create_counter(member: Member, body: NewCounter, request: Request) -> CounterView:
         """Create a counter for pages of your own, and see the lines to put there."""
-        row = await page_counters.create_counter(clicks, member.user_id, body.name, body.origins, body.daily_limit)
+        row = await page_counters.create_counter(
+            clicks,
+            member.user_id,
+            body.name,
+            body.origins,
+            body.daily_limit,
+            idempotency_key=idempotency_key_of(request),
+        )
         return await show(row, request)
 
     @router.get("/counters")

@@ -1,5 +1,6 @@
 """Counters for web pages of people: make, list, change and delete them, and find the one that a page names."""
 
+import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,8 +24,10 @@ from satchel.features.clicks.service.counts import Sum, counter_scope, read_last
 from satchel.kernel.clock import iso
 from satchel.kernel.ids import new_id
 from satchel.kernel.unfit import TextUnfit
+from satchel.stores.patterns.idempotency_key import key_reused
+from satchel.stores.patterns.optimistic_update import NEW
 from satchel.stores.ports.expressions import attr
-from satchel.stores.ports.table import ConditionFailed
+from satchel.stores.ports.table import ConditionFailed, TransactionCancelled
 
 _HOST = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\]")
 
@@ -39,13 +42,27 @@ class Counted:
 
 
 async def create_counter(
-    clicks: Clicks, owner_id: str, name: str, origins: Sequence[str], daily_limit: int
+    clicks: Clicks,
+    owner_id: str,
+    name: str,
+    origins: Sequence[str],
+    daily_limit: int,
+    *,
+    idempotency_key: str | None = None,
 ) -> CounterRow:
+    """A retry with the same key is the same counter: its id follows from the key."""
+    counter_id = new_id(clicks.clock) if idempotency_key is None else _id_of(owner_id, idempotency_key)
+    pages = check_origins(origins)
+    if idempotency_key is not None:
+        earlier = await COUNTER.get(clicks.tables, counter_id=counter_id)
+        if earlier is not None and earlier.origins != pages:
+            raise key_reused()
+        if earlier is not None:
+            return earlier
     if len(await _pointers(clicks, owner_id)) >= MAX_COUNTERS:
         raise TooManyCounters(f"You have {MAX_COUNTERS} counters. Delete one that you do not need.")
-    pages = check_origins(origins)
     row = CounterRow(
-        counter_id=new_id(clicks.clock),
+        counter_id=counter_id,
         owner_id=owner_id,
         name=_name(name) if name.strip() else pages[0].partition("://")[2],
         origins=pages,
@@ -53,15 +70,20 @@ async def create_counter(
         created_at=iso(clicks.clock()),
     )
     pointer = CounterPointerRow(owner_id=owner_id, counter_id=row.counter_id)
-    await clicks.tables.transact([COUNTER.put(row), COUNTER_POINTER.put(pointer)])
+    try:
+        await clicks.tables.transact([COUNTER.put(row, when=NEW), COUNTER_POINTER.put(pointer)])
+    except TransactionCancelled:
+        # The same request was done beside us.
+        return await find_own_counter(clicks, owner_id, counter_id)
     return row
 
 
 async def list_counters(clicks: Clicks, owner_id: str) -> list[Counted]:
     """The counters of a person, the newest first."""
-    keys = [COUNTER.key(counter_id=each) for each in reversed(await _pointers(clicks, owner_id))]
+    keys = [COUNTER.key(counter_id=each) for each in await _pointers(clicks, owner_id)]
     items = await clicks.tables.get_many(COUNTER.table, keys)
-    return await with_figures(clicks, [COUNTER.read(item) for item in items if item is not None])
+    rows = [COUNTER.read(item) for item in items if item is not None]
+    return await with_figures(clicks, sorted(rows, key=lambda row: (row.created_at, row.counter_id), reverse=True))
 
 
 async def with_figures(clicks: Clicks, rows: Sequence[CounterRow]) -> list[Counted]:
@@ -147,6 +169,10 @@ def _origin(written: str) -> str:
         )
     standard = {"http": 80, "https": 443}[parts.scheme]
     return f"{parts.scheme}://{host}{'' if port in (None, standard) else f':{port}'}"
+
+
+def _id_of(owner_id: str, idempotency_key: str) -> str:
+    return hashlib.sha256(f"{owner_id}#{idempotency_key}".encode()).hexdigest()[:32]
 
 
 def _name(written: str) -> str:
