@@ -101,7 +101,7 @@ def test_a_link_is_given_opened_by_a_stranger_and_counted_while_its_owner_looks(
     (link,) = ann.ask("GET", "/links")["links"]
     assert (link["opens"], link["people"], link["downloads"]) == (0, 0, 0)
     assert downloaded(stranger, lambda: press(stranger, "Download")).read_bytes() == b"at eight"
-    for figure in ("opened once", "1 person", "1 download"):
+    for figure in ("opened once", "1 person (visitors count anew each month)", "1 download"):
         expect(row(owner, "plan.txt")).to_contain_text(figure)
     assert stranger.context.cookies() == []
 

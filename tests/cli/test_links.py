@@ -67,6 +67,7 @@ def test_a_stranger_gets_a_file_by_its_link_and_its_owner_sees_that(owner: Perso
     out = owner.run("links", "show", link["link_id"][-8:]).out
     assert "The part, active" in out
     assert "Opened once by 1 person, last on 20" in out
+    assert "Visitors without an account count once a month." in out
     assert "Downloaded once." in out
 
 

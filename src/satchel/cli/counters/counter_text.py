@@ -35,7 +35,8 @@ def details(counter: CounterView) -> Iterator[str]:
     yield paint(printable(counter.name), "strong") + f", for {printable(', '.join(counter.origins))}"
     last = f", last on {shown_moment(counter.last_at)}" if counter.last_at else ""
     seen = f"Viewed {shown_times(counter.views)}, pressed {shown_times(counter.presses)}"
-    yield hanging(f"{seen}, by {shown_people(counter.people)}{last}.", "  ")
+    anew = " Readers without an account count once a month." if counter.people else ""
+    yield hanging(f"{seen}, by {shown_people(counter.people)}{last}.{anew}", "  ")
     yield hanging(f"It takes {counter.daily_limit:,} clicks a day. Its id is {counter.counter_id}.", "  ")
     yield ""
     yield "Put these lines on your page:"

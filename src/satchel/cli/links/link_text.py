@@ -87,7 +87,8 @@ def details(link: LinkView) -> Iterator[str]:
     yield hanging(sentence(link), "  ")
     yield ""
     last = f", last on {shown_moment(link.last_at)}" if link.last_at else ""
-    yield hanging(f"Opened {shown_times(link.opens)} by {shown_people(link.people)}{last}.", "  ")
+    anew = " Visitors without an account count once a month." if link.people else ""
+    yield hanging(f"Opened {shown_times(link.opens)} by {shown_people(link.people)}{last}.{anew}", "  ")
     if link.thing.kind == "request":
         yield f"  {shown_bytes(link.received_bytes)} received."
     elif link.thing.kind != "room":

@@ -81,7 +81,7 @@ class CounterView(msgspec.Struct, frozen=True, kw_only=True):
     """A counter as its owner sees it.
 
     `lines` are for the page: a script, and a button that counts presses. `policy` is what a page's content security
-    policy has to allow. `people` are different readers of all time, as far as they can be told apart.
+    policy has to allow. `people` are different readers. They are told apart within a month only.
     """
 
     counter_id: str

@@ -11,7 +11,10 @@ Month = Annotated[str, msgspec.Meta(pattern=r"^[0-9]{4}-(0[1-9]|1[0-2])$")]
 
 
 class FiguresView(msgspec.Struct, frozen=True, kw_only=True):
-    """How often in all and of each kind, and by how many different people; null where that is not known."""
+    """How often in all and of each kind, and by how many different people; null where that is not known.
+
+    People without an account are told apart within a month only, so whoever comes in two months counts twice.
+    """
 
     clicks: int
     people: int | None

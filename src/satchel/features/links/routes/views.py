@@ -23,9 +23,10 @@ class ThingView(msgspec.Struct, frozen=True, kw_only=True):
 class LinkView(msgspec.Struct, frozen=True, kw_only=True):
     """A link as its owner sees it.
 
-    `opens`, `people`, `downloads` and `last_at` are counts. `previews` is how often robots have read it, such as those
-    that draw previews in chats. These are counted nowhere else. `downloads_open` is how many downloads have begun and
-    not ended: each keeps a place in the limit.
+    `opens`, `people`, `downloads` and `last_at` are counts. Of `people`, those without an account are told apart within
+    a month only, so whoever comes in two months counts twice. `previews` is how often robots have read it, such as
+    those that draw previews in chats. These are counted nowhere else. `downloads_open` is how many downloads have begun
+    and not ended: each keeps a place in the limit.
     """
 
     link_id: str
