@@ -13,6 +13,7 @@ from websockets.frames import Frame, Opcode
 from satchel.edge.api.endpoints import Body
 from satchel.edge.http.limits import Limits
 from satchel.edge.http.request_body import stream_body
+from satchel.kernel.errors import Gone
 from tests.edge.given import Edge, serving, slug, wire, wire_to_stopping
 
 GET = b"GET /api/v1/hello HTTP/1.1\r\nhost: satchel.test\r\n\r\n"
@@ -59,6 +60,14 @@ def talking(edge: Edge) -> Edge:
         async def pieces() -> AsyncGenerator[bytes]:
             yield b"first"
             raise RuntimeError("disk gone")
+
+        return StreamingResponse(pieces(), headers={"content-length": "100"})
+
+    @router.get("/over")
+    async def over() -> Response:
+        async def pieces() -> AsyncGenerator[bytes]:
+            yield b"first"
+            raise Gone("It was taken back.")
 
         return StreamingResponse(pieces(), headers={"content-length": "100"})
 
@@ -261,14 +270,17 @@ async def test_what_follows_a_refused_body_is_dropped_only_so_far(talking: Edge)
                 await connection.send(b"x" * 100_000)
 
 
+@pytest.mark.parametrize(("path", "is_known"), [(b"half", False), (b"over", True)])
 async def test_an_answer_that_fails_half_way_breaks_the_connection(
-    talking: Edge, caplog: pytest.LogCaptureFixture
+    talking: Edge, caplog: pytest.LogCaptureFixture, path: bytes, *, is_known: bool
 ) -> None:
     async with serving(talking.app()) as port, wire(port) as connection:
-        await connection.send(GET.replace(b"hello", b"half"))
+        await connection.send(GET.replace(b"hello", path))
         with pytest.raises(asyncio.IncompleteReadError):
             await connection.answer()
-        assert "failed half-way" in caplog.text
+        (record,) = [each for each in caplog.records if "failed half-way" in each.getMessage()]
+        # Where an error says itself what is wrong, a traceback only hides it.
+        assert (record.exc_info is None, "It was taken back." in record.getMessage()) == (is_known, is_known)
 
 
 async def test_a_header_that_would_break_the_answer_becomes_a_500(talking: Edge) -> None:

@@ -19,9 +19,10 @@ from satchel.edge.http.hosts import Hosts
 from satchel.edge.http.logs import Journal, RequestLine, Timestamps
 from satchel.edge.http.metrics import RequestMetrics
 from satchel.edge.http.origins import Origins
-from satchel.edge.http.problems import Problem, ShuttingDown, problem_from
+from satchel.edge.http.problems import Problem, ShuttingDown, problem_from, with_cause
 from satchel.edge.http.proxies import LOOPBACK, Network, Networks, see_through
 from satchel.edge.http.request_context import RequestContext, begin
+from satchel.kernel.errors import SatchelError
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -183,7 +184,11 @@ class _Answer:
     async def fail(self, error: Exception) -> None:
         if self.status:
             # It is too late for another answer. The server closes the connection of an answer that stays unfinished.
-            _log.error("a request failed half-way", exc_info=error, extra={"request": self._context.id})
+            about = {"request": self._context.id}
+            if isinstance(error, SatchelError):
+                _log.warning("a request failed half-way: %s", with_cause(error), extra=about)
+            else:
+                _log.error("a request failed half-way", exc_info=error, extra=about)
             if self.status == SWITCHED:
                 with contextlib.suppress(OSError):
                     await self._send({"type": "websocket.close", "code": 1011})

@@ -139,7 +139,7 @@ def problem_from(error: Exception, request_id: str) -> Problem:
         _log.error("a request failed", exc_info=error, extra={"request": request_id})
         error = SatchelError(_UNEXPECTED)
     elif error.status >= 500:
-        _log.warning("a request could not be served: %s", _with_cause(error), extra={"request": request_id})
+        _log.warning("a request could not be served: %s", with_cause(error), extra={"request": request_id})
     content: dict[str, Any] = {
         **error.facts,
         "type": f"/problems#{error.slug}",
@@ -158,7 +158,7 @@ def problem_from(error: Exception, request_id: str) -> Problem:
     return Problem(error.status, headers, body)
 
 
-def _with_cause(error: SatchelError) -> str:
+def with_cause(error: SatchelError) -> str:
     """For the log. Where a failure is known, the words of whoever caused it say more than a traceback."""
     cause = error.__cause__
     return error.detail if cause is None else f"{error.detail} ({type(cause).__name__}: {cause})"
