@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
-from satchel.kernel.errors import SatchelError
+from satchel.kernel.errors import Invalid, SatchelError, StoreRefused
 from satchel.stores.ports.objects import ObjectInfo, Objects, Part
 from tests.services import S3Server
 from tests.stores.harnesses_objects import (
@@ -95,7 +95,7 @@ class Sides(RuleBasedStateMachine):
             try:
                 return await ask(self.stores[side], side)
             except SatchelError as error:
-                return type(error)
+                return Invalid if isinstance(error, StoreRefused) else type(error)
 
         async def both() -> tuple[Any, Any]:
             return await answer(0), await answer(1)

@@ -169,6 +169,7 @@ REFUSALS: list[tuple[str, str, type[SatchelError]]] = [
     ("404 Not Found", "NoSuchBucket", Unavailable),
     ("403 Forbidden", "AccessDenied", Unavailable),
     ("400 Bad Request", "InvalidArgument", StoreRefused),
+    ("400 Bad Request", "InvalidPart", StoreRefused),
     ("400 Bad Request", "EntityTooLarge", TooLarge),
     ("416 Range Not Satisfiable", "InvalidRange", RangeUnsatisfiable),
     ("507 Insufficient Storage", "XMinioStorageFull", OutOfSpace),

@@ -10,7 +10,7 @@ import aiohttp
 import obstore.exceptions
 from botocore.exceptions import BotoCoreError, ClientError
 
-from satchel.kernel.errors import Invalid, OutOfSpace, SatchelError, StoreRefused, TooLarge, Unavailable
+from satchel.kernel.errors import OutOfSpace, SatchelError, StoreRefused, TooLarge, Unavailable
 from satchel.stores.ports.objects import ObjectMissing, RangeUnsatisfiable
 
 _log = logging.getLogger("satchel.stores")
@@ -19,9 +19,12 @@ VENDOR_ERRORS = (BotoCoreError, ClientError, aiohttp.ClientError, obstore.except
 
 _NOT_THERE = {"NoSuchKey", "NoSuchUpload", "NotFound", "404"}
 _OUT_OF_RANGE = {"InvalidRange", "416"}
-_WRONG_PARTS = {"EntityTooSmall", "InvalidPart", "InvalidPartOrder"}
-# What the rules of objects keep from being sent.
-_REFUSED = {"InvalidArgument", "KeyTooLongError", "MalformedXML", "MetadataTooLarge"}
+# What the rules of objects keep from being sent, and parts that are not as S3 has them.
+_REFUSED = {"InvalidArgument", "KeyTooLongError", "MalformedXML", "MetadataTooLarge"} | {
+    "EntityTooSmall",
+    "InvalidPart",
+    "InvalidPartOrder",
+}
 _NOT_ALLOWED = {
     "401",
     "403",
@@ -72,8 +75,6 @@ def translate(error: Exception, bucket: str) -> SatchelError:
         )
     if codes & _CHANGED:
         return Unavailable("The object was replaced at the same time. Try again.")
-    if codes & _WRONG_PARTS:
-        return Invalid(f"S3 refuses this: {', '.join(sorted(codes & _WRONG_PARTS))}.")
     if codes & _REFUSED:
         _log.warning("S3 refused what the rules of objects let pass: %s", error)
         return StoreRefused("The object store refused a request. The server's log has the details.")
