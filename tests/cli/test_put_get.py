@@ -17,12 +17,13 @@ from hypothesis.strategies import binary, text
 
 from satchel.cli.engine.files.batch import refuse_if_full
 from satchel.cli.engine.files.download import Wanted, local_name, numbered, own_name
-from satchel.cli.engine.files.local_files import sendable
+from satchel.cli.engine.files.local_files import sendable, utf8_name
 from satchel.cli.engine.terminal.output import CommandFailed
 from tests.application import PASSWORD
 from tests.cli.drop.front import fronting
 from tests.cli.terminal import Person, explains
 from tests.cli.test_account import let_the_access_token_expire
+from tests.kernel.test_names import every_character
 from tests.server.process import ServerProcess
 from tests.uploads.given import TUS, pairs
 
@@ -433,11 +434,11 @@ NAMES = [
 
 
 def wild_tree(top: Path) -> None:
-    """Some 300 names of every kind, times to the nanosecond, programs, and empty folders."""
+    """Some 400 names of every kind, times to the nanosecond, programs, and empty folders."""
     folders = [top / name for name in ("", ".git", ".git/hooks", "Dir", "dir", "a.", "nested/deep")]
     for folder in folders:
         folder.mkdir(parents=True)
-        for name in NAMES:
+        for name in NAMES if folder != top else (*NAMES, *every_character()[::200]):
             file = folder / name
             file.write_bytes(random.randbytes(random.choice([0, 10, 500])))
             file.chmod(random.choice([0o644, 0o755]))
@@ -457,6 +458,11 @@ def described(top: Path) -> dict[str, tuple[int, bool, bytes | None]]:
         )
         for path in top.rglob("*")
     }
+
+
+def test_every_character_of_ones_own_names_is_sent_and_written_as_it_is() -> None:
+    names = every_character()
+    assert [utf8_name(name) for name in names] == names == [own_name(name) for name in names]
 
 
 def test_a_tree_comes_back_as_it_went(someone: Person) -> None:

@@ -153,6 +153,18 @@ def test_what_is_no_name_is_none(written: str) -> None:
     assert not {"", ".", ".."} & set(kept_path(written))
 
 
+def test_every_character_is_kept_and_no_two_names_are_taken_for_one() -> None:
+    names = [FileName(name) for name in every_character()]
+    assert [kept_path(name) for name in names] == [[name] for name in names]
+    assert len({name_key(name) for name in names}) == len(names) > 10_000
+
+
+def every_character() -> list[str]:
+    """Names in which, taken together, every character of Unicode stands that a system allows in one."""
+    letters = [chr(code) for code in range(1, 0x110000) if code != ord("/") and not 0xD800 <= code <= 0xDFFF]
+    return ["".join(letters[start : start + 60]) for start in range(0, len(letters), 60)]
+
+
 @given(awkward, awkward, st.integers(1, 10**6))
 def test_names_that_differ_have_keys_that_differ(one: str, other: str, number: int) -> None:
     names = [name for name in (kept_name(one), kept_name(other)) if name is not None]
