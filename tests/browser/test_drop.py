@@ -5,7 +5,7 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, FilePayload, Locator, Page, expect
+from playwright.sync_api import Browser, FilePayload, Locator, Page, Route, expect
 
 from tests.browser.conftest import DESKTOP, NARROW, OpenPage, sign_in, sign_up
 from tests.browser.test_pages import LANGUAGES, complaints_of_axe
@@ -71,6 +71,24 @@ def test_a_code_of_words_is_as_good_as_one_of_digits(ann: Page, ben: Page) -> No
     refused(ben, before, "wrong")
     join(ben, spoken_code(ann).replace("-", " ").upper())
     assert taken(ben, "a.txt") == b"by words"
+
+
+def test_who_comes_while_somebody_else_is_at_the_door_waits_and_comes_in(ann: Page, open_page: OpenPage) -> None:
+    bring(ann, "a.txt", b"patience")
+    ben, knocks = open_page(may_fail=True, intercepted=True), 0
+
+    def answered(route: Route) -> None:
+        nonlocal knocks
+        knocks += 1
+        if knocks == 1:
+            busy = {"type": "/problems#door-busy", "title": "Busy", "status": 409, "detail": "Wait."}
+            route.fulfill(status=409, content_type="application/problem+json", json=busy)
+        else:
+            route.continue_()
+
+    ben.route("**/knocks", answered)
+    join(ben, spoken_code(ann))
+    assert knocks == 2
 
 
 def test_the_third_wrong_guess_kills_the_code_and_another_is_shown(ann: Page, ben: Page) -> None:

@@ -62,6 +62,19 @@ def test_a_secret_that_the_server_heard_would_be_found(scene: Scene, spelled: Ca
                 scene.is_kept_from_the_server()
 
 
+def test_a_link_leads_to_the_server_that_was_asked_whatever_that_calls_itself(scene: Scene, tmp_path: Path) -> None:
+    def call_itself(opened: Any) -> None:
+        opened["link_base"] = f"https://elsewhere.example/drop/{opened['name']}"
+
+    with (
+        scene.server.lying("POST", "/sessions", shown(call_itself)),
+        Client(scene.server.url, CredentialsFile(tmp_path / "credentials.json")) as client,
+    ):
+        session, link = open_session(client, "Mallory")
+        assert link.startswith(f"{scene.server.url}/drop/{session.name}#")
+        assert session.other_address == "https://elsewhere.example"
+
+
 def test_announcements_that_were_exchanged_are_not_taken(scene: Scene, bob: Person) -> None:
     with scene.server.lying("GET", SESSION, shown(lambda session: exchange(session["files"]))):
         assert scene.is_noticed(scene.receive(bob), bob, FORGED)
