@@ -182,7 +182,7 @@ def test_a_folder_arrives_as_an_archive(ann: Page, ben: Page, tmp_path: Path) ->
     join(ben, spoken_code(ann))
     archive = taken(ben, "songs")
     assert archive.startswith(b"PK")
-    assert b"deep/a.txt" in archive
+    assert b"songs/deep/a.txt" in archive
     assert b"inside" in archive
 
 

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import struct
 import subprocess
 import zipfile
 from collections.abc import Generator
@@ -97,10 +98,11 @@ def resident(chromium: Browser, server: ServerProcess, tmp_path: Path) -> Genera
 
 
 def test_a_file_comes_by_way_of_the_private_disk(ann: Page, ben: Page, tmp_path: Path) -> None:
-    file = written(tmp_path / "photo.raw", BYTES)
+    file = written(tmp_path / "photo: 1.raw", BYTES)
     meet(ann, ben, file)
     assert sha256(saved(ben, file.name)) == sha256(file)
     expect(offer(ben, file.name)).to_contain_text(WHOLE)
+    expect(offer(ben, file.name)).to_contain_text("“photo: 1.raw” is called “photo_ 1.raw” here.")
     expect(own(ann, file.name)).to_contain_text("Received and verified by")
 
 
@@ -154,9 +156,10 @@ def test_a_folder_comes_as_an_archive_that_others_can_read(ann: Page, ben: Page,
     meet(ann, ben, folder)
     with zipfile.ZipFile(saved(ben, "songs")) as archive:
         assert archive.testzip() is None
-        assert len(archive.namelist()) == 302
-        for path in archive.namelist():
-            assert archive.read(path) == (folder / path).read_bytes()
+        files = [path for path in archive.namelist() if not path.endswith("/")]
+        assert len(files) == 302
+        for path in files:
+            assert archive.read(path) == (tmp_path / path).read_bytes()
 
 
 def test_it_goes_on_where_it_was_when_the_server_is_killed_and_comes_back(open_page: OpenPage, tmp_path: Path) -> None:
@@ -317,6 +320,11 @@ def test_a_browser_takes_what_the_command_line_sends(ben: Page, server: ServerPr
     folder = tmp_path / "songs"
     for number in range(20):
         written(folder / "deep" / f"{number}.txt", number)
+    for name in (".env", "README", "readme", "CON", "e\u0301:?.txt", "back\\slash"):
+        written(folder / name, 1)
+    (folder / ".env").chmod(0o755)
+    for path in (folder / ".env", folder / "deep", folder):
+        os.utime(path, (1_234_567_890, 1_234_567_890))
     command = [SATCHEL, "send", "--json", "--no-qr", "--server", server.url, file, folder]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=python_environment()) as sender:
         try:
@@ -325,7 +333,12 @@ def test_a_browser_takes_what_the_command_line_sends(ben: Page, server: ServerPr
             assert sha256(saved(ben, file.name)) == sha256(file)
             with zipfile.ZipFile(saved(ben, "songs")) as archive:
                 assert archive.testzip() is None
-                assert archive.read("deep/19.txt") == (folder / "deep" / "19.txt").read_bytes()
+                assert archive.read("songs/deep/19.txt") == (folder / "deep" / "19.txt").read_bytes()
+                found = {each.filename: (each.external_attr >> 16 & 0o100, each.extra) for each in archive.infolist()}
+            assert {"songs/README", "songs/readme", "songs/CON", "songs/e\u0301:?.txt", "songs/back_slash"} <= {*found}
+            stamp = struct.pack("<HHBi", 0x5455, 5, 1, 1_234_567_890)
+            assert [found[name] for name in ("songs/", "songs/deep/", "songs/.env")] == [(0o100, stamp)] * 3
+            assert found["songs/README"][0] == 0
             assert sender.wait(30) == 0
         finally:
             sender.kill()

@@ -1,22 +1,31 @@
 // Turns a folder, as it travels, into an archive, as browsers can save it: chunk by chunk, nothing held.
 import { concat, type Bytes } from '../crypto/bytes';
-import { NotAsOffered } from '../crypto/errors';
+import { NotAsOffered, Tampered } from '../crypto/errors';
 import type { Sum } from '../crypto/keys';
 import { FolderReader } from './folders';
-import { cleanPath, UsedPaths } from './names';
+import type { Announced, Renamed } from './messages';
+import { cleanName, keptPath, UsedPaths } from './names';
 import { ZipWriter } from './zip';
+
+// More of them tell nobody more.
+const MOST_RENAMED = 100;
+// The format has two bytes for the length of a path.
+const MOST_PATH_LETTERS = 2 ** 14;
 
 export class FolderArchive {
   #zip = new ZipWriter();
   #used = new UsedPaths();
   #out: Uint8Array[] = [];
   #written = { size: 0, files: 0 };
+  #renamed: Renamed[] = [];
   readonly #offered: Sum;
+  readonly #top: string;
   #reader = new FolderReader({
-    begin: ({ path, modified, size, kind }) => {
+    begin: ({ path, modified, size, kind, executable }) => {
       this.#count(size, kind);
-      const clean = this.#used.unused(cleanPath(path).join('/') || 'file');
-      this.#out.push(this.#zip.begin(kind === 'folder' ? `${clean}/` : clean, modified, size));
+      const inside = this.#named(path);
+      const whole = `${this.#top}/${kind === 'folder' ? `${inside}/` : inside}`;
+      this.#out.push(this.#zip.begin(whole, modified, size, executable));
     },
     add: (bytes) => {
       this.#zip.add(bytes);
@@ -26,12 +35,22 @@ export class FolderArchive {
   });
 
   /** Raises as soon as more comes than was `offered`, and in the end if it was less. */
-  constructor(offered: Sum) {
+  constructor(offered: Pick<Announced, 'name' | 'size' | 'files' | 'modified'>) {
     this.#offered = offered;
+    this.#top = cleanName(offered.name, 'folder');
+    if (this.#top !== offered.name) this.#renamed.push({ called: offered.name, name: this.#top });
+    const modified = new Date(offered.modified ?? NaN);
+    this.#out.push(this.#zip.begin(`${this.#top}/`, isNaN(+modified) ? new Date() : modified, 0));
+    this.#out.push(this.#zip.end());
   }
 
   get written(): Sum {
     return this.#written;
+  }
+
+  /** What is called otherwise in the archive. */
+  get renamed(): readonly Renamed[] {
+    return this.#renamed;
   }
 
   /** What comes of the next chunk. */
@@ -48,6 +67,15 @@ export class FolderArchive {
       throw new NotAsOffered('The folder has less in it than was announced.');
     this.#out.push(this.#zip.finish());
     return this.#taken();
+  }
+
+  /** Where it stands below the folder. */
+  #named(path: string): string {
+    if (path.length > MOST_PATH_LETTERS) throw new Tampered('A path in the folder is too long.');
+    const inside = this.#used.unused(keptPath(path).join('/') || 'file');
+    if (inside !== path && this.#renamed.length < MOST_RENAMED)
+      this.#renamed.push({ called: path, name: inside });
+    return inside;
   }
 
   #count(bytes: number, kind: 'file' | 'folder'): void {

@@ -4,7 +4,7 @@ import { NotAsOffered, Tampered } from '../crypto/errors';
 import { contentOfFile, contentOfFolder, contentOfText } from './content';
 import { FolderArchive } from './folderArchive';
 import { FolderReader } from './folders';
-import { cleanName, cleanPath, UsedPaths } from './names';
+import { cleanName, cleanPath, keptPath, UsedPaths } from './names';
 
 /** What a reader says of bytes that come in pieces of so many. */
 function readIn(bytes: Bytes, pieces: number): string[] {
@@ -108,9 +108,25 @@ describe('names that somebody else chose', () => {
   it('are told apart when two become the same', () => {
     const used = new UsedPaths();
     const paths = ['a/b.txt', 'A/B.txt', 'a/b.txt'];
-    expect(paths.map((path) => used.unused(path))).toEqual(['a/b.txt', 'A/B (1).txt', 'a/b (2).txt']);
+    expect(paths.map((path) => used.unused(path))).toEqual(['a/b.txt', 'A/B.txt', 'a/b (1).txt']);
+  });
+
+  it.each([
+    ['.git/hooks/pre-commit', '.git/hooks/pre-commit'],
+    ['CON/a:b?.txt', 'CON/a:b?.txt'],
+    ['e\u0301/trail. ', 'e\u0301/trail. '],
+    ['../../.ssh/keys', '.ssh/keys'],
+    ['..\\..\\evil', '.._.._evil'],
+    ['/./a\u0000b', 'a_b'],
+    [`${'a'.repeat(300)}.txt`, `${'a'.repeat(251)}.txt`],
+  ])('%j stands in an archive as %j', (written, kept) => {
+    expect(keptPath(written).join('/')).toBe(kept);
   });
 });
+
+function archiveOf(offered: { name?: string; size: number; files: number }): FolderArchive {
+  return new FolderArchive({ name: 'notes', modified: null, ...offered });
+}
 
 describe('an archive of a folder', () => {
   const [one, two] = [
@@ -120,14 +136,27 @@ describe('an archive of a folder', () => {
   const folder = concat(one, two);
 
   it('counts what it wrote, and refuses what is more or less than was announced', () => {
-    const archive = new FolderArchive({ size: 6, files: 2 });
+    const archive = archiveOf({ size: 6, files: 2 });
     archive.feed(folder);
     archive.finish();
     expect(archive.written).toEqual({ size: 6, files: 2 });
-    expect(() => new FolderArchive({ size: 6, files: 1 }).feed(folder)).toThrow(NotAsOffered);
-    expect(() => new FolderArchive({ size: 5, files: 2 }).feed(folder)).toThrow(NotAsOffered);
-    const short = new FolderArchive({ size: 9, files: 3 });
+    expect(archive.renamed).toEqual([]);
+    expect(() => archiveOf({ size: 6, files: 1 }).feed(folder)).toThrow(NotAsOffered);
+    expect(() => archiveOf({ size: 5, files: 2 }).feed(folder)).toThrow(NotAsOffered);
+    const short = archiveOf({ size: 9, files: 3 });
     short.feed(folder);
     expect(() => short.finish()).toThrow(NotAsOffered);
+  });
+
+  it('tells each name that it could not keep', () => {
+    const archive = archiveOf({ name: '.CON', size: 0, files: 4 });
+    const paths = ['README', 'readme', '.env', 'back\\slash', 'README'];
+    archive.feed(concat(...paths.map((path) => thing({ path, size: 0, kind: 'folder' }))));
+    expect(archive.renamed).toEqual([
+      { called: '.CON', name: '_CON' },
+      { called: 'back\\slash', name: 'back_slash' },
+      { called: 'README', name: 'README (1)' },
+    ]);
+    expect(() => archive.feed(thing({ path: 'a/'.repeat(9000), size: 0, kind: 'folder' }))).toThrow(Tampered);
   });
 });

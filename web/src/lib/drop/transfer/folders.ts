@@ -1,7 +1,13 @@
 // Reads a folder as it travels: for each thing inside a header, and then its bytes, cut anywhere.
 import { Tampered } from '../crypto/errors';
 
-export type Header = { path: string; size: number; modified: Date; kind: 'file' | 'folder' };
+export type Header = {
+  path: string;
+  size: number;
+  modified: Date;
+  kind: 'file' | 'folder';
+  executable: boolean;
+};
 
 /** What is done with each thing inside, in the order in which it comes. */
 export type Visitor = {
@@ -73,13 +79,13 @@ export class FolderReader {
 }
 
 function headerFrom(bytes: Uint8Array): Header {
-  let read: Partial<Record<'path' | 'size' | 'modified' | 'kind', unknown>>;
+  let read: Partial<Record<'path' | 'size' | 'modified' | 'kind' | 'executable', unknown>>;
   try {
     read = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as typeof read;
   } catch (cause) {
     throw new Tampered('A header of a folder is no JSON.', { cause });
   }
-  const { path, size, modified, kind } = read;
+  const { path, size, modified, kind, executable } = read;
   if (
     typeof path !== 'string' ||
     !Number.isSafeInteger(size) ||
@@ -93,5 +99,6 @@ function headerFrom(bytes: Uint8Array): Header {
     kind,
     size: kind === 'file' ? (size as number) : 0,
     modified: isNaN(+moment) ? new Date() : moment,
+    executable: kind === 'file' && executable === true,
   };
 }

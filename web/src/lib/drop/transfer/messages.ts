@@ -42,6 +42,9 @@ export type Failure =
   /** It could not be written, or there is nowhere to write so much. */
   | { kind: 'unsaved' };
 
+/** Something that could not keep its name here. */
+export type Renamed = { called: string; name: string };
+
 export type Status = {
   stage: Stage;
   /** Of the content, how much the receiver has written; both sides say the same. */
@@ -52,6 +55,8 @@ export type Status = {
   failure?: Failure;
   /** What was written, counted where it was written, when it is done. */
   written?: Sum;
+  /** What is called otherwise where it was written, when it is done. */
+  renamed?: readonly Renamed[];
   /** The text that was handed over, when it is done and was one. */
   text?: string;
 };

@@ -9,7 +9,16 @@ import { Control, Refused, Unreachable } from './control';
 import { Deferred } from './deferred';
 import { FolderArchive } from './folderArchive';
 import { HeldBack, openInlet, type Way } from './inlet';
-import type { Failure, FromWorker, ReceiveTask, RequestView, Status, TransferEvent } from './messages';
+import type {
+  Failure,
+  FromWorker,
+  ReceiveTask,
+  Renamed,
+  RequestView,
+  Status,
+  TransferEvent,
+} from './messages';
+import { cleanName } from './names';
 import { openSink, type Sink } from './sinks';
 
 const PROGRESS_MS = 1000;
@@ -210,7 +219,16 @@ export class ReceiveJob {
     this.#become({
       stage: 'done',
       written: this.#archive?.written ?? { size: this.#status.bytes, files: 1 },
+      renamed: this.#archive?.renamed ?? this.#renamed(),
     });
+  }
+
+  /** Whoever was asked for a name has chosen it. */
+  #renamed(): Renamed[] {
+    const { place, description } = this.#task;
+    const name = cleanName(description.name);
+    const isKept = place.kind === 'picked' || description.kind === 'text' || name === description.name;
+    return isKept ? [] : [{ called: description.name, name }];
   }
 
   /** Retries a few times; the file is here, whether the owner hears of it or not. */

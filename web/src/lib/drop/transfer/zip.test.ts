@@ -10,7 +10,9 @@ const folder = mkdtempSync(join(tmpdir(), 'zip'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** What Python makes of an archive: name, size and bytes of everything inside, after it has checked the sums. */
-function readByPython(bytes: Uint8Array): { name: string; size: number; text: string; modified: number[] }[] {
+type Listed = { name: string; size: number; text: string; modified: number[]; mode: number; stamp: string };
+
+function readByPython(bytes: Uint8Array): Listed[] {
   const path = join(folder, 'archive.zip');
   writeFileSync(path, bytes);
   const program = `
@@ -18,7 +20,8 @@ import json, sys, zipfile
 with zipfile.ZipFile(sys.argv[1]) as archive:
     assert archive.testzip() is None
     print(json.dumps([
-        {"name": each.filename, "size": each.file_size, "text": archive.read(each)[:99].decode(), "modified": each.date_time}
+        {"name": each.filename, "size": each.file_size, "text": archive.read(each)[:99].decode(), "modified": each.date_time,
+         "mode": each.external_attr >> 16, "stamp": each.extra.hex()}
         for each in archive.infolist()
     ]))`;
   return JSON.parse(execFileSync('python3', ['-c', program, path], { encoding: 'utf8', maxBuffer: 2 ** 26 }));
@@ -34,7 +37,7 @@ describe('an archive that is written front to back', () => {
   it('is read by others, with names in every script, times, empty files and folders', () => {
     const zip = new ZipWriter();
     const written = concat(
-      zip.begin('樂譜/hello.txt', modified, 11),
+      zip.begin('樂譜/hello.txt', modified, 11, true),
       ...['hello ', 'world'].map((part) => (zip.add(text(part)), text(part))),
       zip.end(),
       zip.begin('empty.txt', modified, 0),
@@ -43,11 +46,13 @@ describe('an archive that is written front to back', () => {
       zip.end(),
       zip.finish(),
     );
-    const time = [2026, 11, 16, 5, 30, 20];
+    const seconds = Buffer.alloc(4);
+    seconds.writeInt32LE(+modified / 1000);
+    const facts = { modified: [2026, 11, 16, 5, 30, 20], stamp: `5554050001${seconds.toString('hex')}` };
     expect(readByPython(written)).toEqual([
-      { name: '樂譜/hello.txt', size: 11, text: 'hello world', modified: time },
-      { name: 'empty.txt', size: 0, text: '', modified: time },
-      { name: 'nothing inside/', size: 0, text: '', modified: time },
+      { name: '樂譜/hello.txt', size: 11, text: 'hello world', mode: 0o100755, ...facts },
+      { name: 'empty.txt', size: 0, text: '', mode: 0o100644, ...facts },
+      { name: 'nothing inside/', size: 0, text: '', mode: 0o040755, ...facts },
     ]);
   });
 

@@ -12,12 +12,28 @@ const END_64 = 0x06064b50;
 const LOCATOR_64 = 0x07064b50;
 const ZIP64 = 0x0001;
 const VERSION = 45;
+// Systems other than these ignore the mode of a file.
+const MADE_ON_UNIX = 3 << 8;
 const NAMES_ARE_UTF8_AND_SUMS_BEHIND = 0x0808;
 const FULL_16 = 0xffff;
 const FULL_32 = 0xffffffff;
+const FILE_MODE = 0o100644;
+const PROGRAM_MODE = 0o100755;
+const FOLDER_MODE = 0o040755;
 const IS_FOLDER = 0x10;
+// Info-ZIP's extended timestamp: seconds since 1970, in which no zone is lost.
+const TIME_EXTRA = 0x5455;
+const HAS_MODIFIED = 1;
 
-type Entry = { name: Uint8Array; isFolder: boolean; time: number; size: number; sum: number; offset: number };
+type Entry = {
+  name: Uint8Array;
+  mode: number;
+  time: number;
+  stamp: Uint8Array;
+  size: number;
+  sum: number;
+  offset: number;
+};
 
 export class ZipWriter {
   #entries: Entry[] = [];
@@ -25,11 +41,13 @@ export class ZipWriter {
   #offset = 0;
 
   /** What to write before the bytes of a file; a folder is one whose path ends with `/`. */
-  begin(path: string, modified: Date, size: number): Uint8Array<ArrayBuffer> {
+  begin(path: string, modified: Date, size: number, executable = false): Uint8Array<ArrayBuffer> {
     const name = new TextEncoder().encode(path);
-    const time = dosTime(modified);
-    this.#current = { name, isFolder: path.endsWith('/'), time, size, sum: 0, offset: this.#offset };
-    const extra = isLarge(size) ? new Fields().u16(ZIP64, 16).u64(0, 0) : new Fields();
+    const [time, stamp] = [dosTime(modified), stampOf(modified)];
+    const mode = path.endsWith('/') ? FOLDER_MODE : executable ? PROGRAM_MODE : FILE_MODE;
+    this.#current = { name, mode, time, stamp, size, sum: 0, offset: this.#offset };
+    const extra = new Fields().bytes(stamp);
+    if (isLarge(size)) extra.u16(ZIP64, 16).u64(0, 0);
     return this.#written(
       new Fields()
         .u32(LOCAL)
@@ -88,22 +106,29 @@ export class ZipWriter {
   }
 }
 
-function listed({ name, isFolder, time, size, sum, offset }: Entry, fields: Fields): void {
-  const extra = new Fields();
+function listed({ name, mode, time, stamp, size, sum, offset }: Entry, fields: Fields): void {
+  const extra = new Fields().bytes(stamp);
   const large = [...(isLarge(size) ? [size, size] : []), ...(isLarge(offset) ? [offset] : [])];
   if (large.length) extra.u16(ZIP64, 8 * large.length).u64(...large);
   const shortSize = isLarge(size) ? FULL_32 : size;
   fields
     .u32(CENTRAL)
-    .u16(VERSION, VERSION, NAMES_ARE_UTF8_AND_SUMS_BEHIND, 0)
+    .u16(MADE_ON_UNIX | VERSION, VERSION, NAMES_ARE_UTF8_AND_SUMS_BEHIND, 0)
     .u32(time, sum, shortSize, shortSize)
     .u16(name.length, extra.length, 0, 0, 0)
-    .u32(isFolder ? IS_FOLDER : 0, isLarge(offset) ? FULL_32 : offset)
+    .u32(mode * 2 ** 16 + (mode === FOLDER_MODE ? IS_FOLDER : 0), isLarge(offset) ? FULL_32 : offset)
     .bytes(name, extra.done());
 }
 
 function isLarge(value: number): boolean {
   return value >= FULL_32;
+}
+
+/** Nothing for times that 32 bits cannot say. */
+function stampOf(moment: Date): Uint8Array {
+  const seconds = Math.floor(+moment / 1000);
+  if (seconds < -(2 ** 31) || seconds >= 2 ** 31) return new Uint8Array();
+  return new Fields().u16(TIME_EXTRA, 5).bytes(Uint8Array.of(HAS_MODIFIED)).u32(seconds).done();
 }
 
 /** As the format has it: to two seconds, in the years from 1980 to 2107. */
