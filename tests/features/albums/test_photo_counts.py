@@ -34,6 +34,8 @@ async def test_openings_views_and_downloads_of_others_count(satchel: Satchel, an
         await caller("GET", f"{path}/picture/preview/1")
         await caller("GET", f"{path}/preview")
     assert (await figures(ann, seen)) == {"view": 1}
+    assert (await bob("GET", f"{path}/content", headers={"range": "bytes=-1"})).status_code == 206
+    assert (await figures(ann, seen)) == {"view": 1}
     for caller in (ann, bob):
         assert (await caller("GET", f"{path}/content")).is_success
         assert (await caller("GET", f"/albums/{album_id}/archive")).is_success

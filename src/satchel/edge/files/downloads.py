@@ -64,6 +64,25 @@ async def unmetered(_start: int, _length: int | None) -> AsyncGenerator[Sent]:
     yield Sent()
 
 
+def spans_of(note: Callable[[tuple[int, int]], Awaitable[None]]) -> Meter:
+    """A meter that notes which bytes went, from the first to the one after the last, however the answer ends.
+
+    Of a file without bytes, that the answer came to its end.
+    """
+
+    @asynccontextmanager
+    async def metered(start: int, length: int | None) -> AsyncGenerator[Sent]:
+        sent, is_whole = Sent(), False
+        try:
+            yield sent
+            is_whole = True
+        finally:
+            if sent.count or (is_whole and length == 0):
+                await note((start, start + sent.count))
+
+    return metered
+
+
 def attached_as(name: str) -> str:
     """The Content-Disposition that makes browsers save the bytes under this name, without characters that deceive."""
     return attachment(_DECEIVING.sub("", name).replace("/", "_").replace("\\", "_").strip() or "download")
@@ -74,9 +93,8 @@ class Download(Response):
 
     `disposition` is how browsers treat it; make it with `attached_as`. `cache` is the Cache-Control. A `content_type`
     takes the place of the stored one, which bytes that several files share have from the first of them. `policy` is the
-    Content-Security-Policy. `metered` sees how many bytes of a GET go out. `finished` is awaited once the last byte of
-    the object, in a whole answer or in the part that ends it, has gone to the connection and the client was there to
-    the end. `sha256` of the bytes is their ETag; what the store calls them depends on how they were uploaded.
+    Content-Security-Policy. `metered` sees how many bytes of a GET go out. `sha256` of the bytes is their ETag; what
+    the store calls them depends on how they were uploaded.
     """
 
     def __init__(
@@ -89,11 +107,9 @@ class Download(Response):
         content_type: str | None = None,
         policy: str = USER_CONTENT_POLICY,
         metered: Meter = unmetered,
-        finished: Callable[[], Awaitable[None]] | None = None,
         sha256: str = "",
     ) -> None:
         super().__init__()
-        self._finished = finished
         self._sha256 = sha256
         self._metered = metered
         self._objects = objects
@@ -128,7 +144,6 @@ class Download(Response):
         async with self._objects.read(self._key) as reading, self._metered(0, reading.length) as sent:
             await self._start(send, 200, self._tagged(reading.info), reading.length)
             await _send_bytes(scope, send, reading, sent)
-        await self._finish()
 
     async def _send_part(self, scope: "Scope", send: "Send", info: ObjectInfo, start: int, length: int) -> None:
         if length == 0:
@@ -140,18 +155,12 @@ class Download(Response):
                 async with self._metered(reading.start, reading.length) as sent:
                     await self._start(send, 206, info, reading.length, shown)
                     await _send_bytes(scope, send, reading, sent)
-                if last == info.size_bytes - 1:
-                    await self._finish()
                 return
         # The object was replaced meanwhile: the client would join a part of the new one to the old one.
         await self._send_whole(scope, send)
 
     def _tagged(self, info: ObjectInfo) -> ObjectInfo:
         return replace(info, etag=self._sha256) if self._sha256 else info
-
-    async def _finish(self) -> None:
-        if self._finished is not None:
-            await self._finished()
 
     async def _start(
         self,

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from satchel.edge.api.endpoints import Query, Router
 from satchel.edge.files.archives import Archive, ArchiveEntry
-from satchel.edge.files.downloads import Download, Sent, attached_as
+from satchel.edge.files.downloads import Download, Sent, attached_as, spans_of
 from satchel.edge.files.patched_objects import with_patches
 from satchel.edge.files.pictures import BYTES, PENDING, RAISES, is_view, picture_answer
 from satchel.edge.files.previews import NoPreview, preview
@@ -66,7 +66,7 @@ def routes(photos: Photos) -> Router:
             media.key,
             disposition=attached_as(media.name),
             content_type=media.content_type,
-            finished=lambda: photo_counts.note_download(photos.albums, media, OwnerId(member.user_id)),
+            metered=spans_of(lambda span: photo_counts.note_sent(photos.albums, media, OwnerId(member.user_id), span)),
         )
 
     @router.get(

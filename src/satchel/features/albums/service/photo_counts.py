@@ -7,9 +7,11 @@ from datetime import timedelta
 
 from satchel.features.albums.media_records import MediaRow
 from satchel.features.albums.model import OwnerId
-from satchel.features.albums.records import SEEN, AlbumRow
+from satchel.features.albums.records import SEEN, WENT, AlbumRow
 from satchel.features.albums.service.context import Albums
 from satchel.kernel.counted import Counted, Kind
+from satchel.kernel.coverage import Span
+from satchel.stores.patterns.covered_download import downloads_made
 from satchel.stores.ports.ephemeral import Put
 
 # Within this time, all range requests of a film count as one view.
@@ -24,8 +26,12 @@ async def note_view(albums: Albums, media: MediaRow, person_id: OwnerId) -> None
     await _note_look(albums, media.owner, person_id, f"photo:{media.media_id}", "view")
 
 
-async def note_download(albums: Albums, media: MediaRow, person_id: OwnerId) -> None:
-    await _note(albums, media.owner, person_id, f"photo:{media.media_id}", "download")
+async def note_sent(albums: Albums, media: MediaRow, person_id: OwnerId, span: Span) -> None:
+    """Some bytes of an original went to somebody. It counts once all have."""
+    if media.owner == person_id:
+        return
+    if await downloads_made(albums.ephemeral, WENT(person_id=person_id), media.media_id, span, media.size_bytes):
+        await _note(albums, media.owner, person_id, f"photo:{media.media_id}", "download")
 
 
 async def note_album_download(albums: Albums, album: AlbumRow, person_id: OwnerId) -> None:

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from satchel.edge.api.endpoints import Query, Router
 from satchel.edge.api.validation import MAX_QUERY_FIELDS
 from satchel.edge.files.archives import Archive, ArchiveEntry, modified_of
-from satchel.edge.files.downloads import Download, Sent, attached_as
+from satchel.edge.files.downloads import Download, Sent, attached_as, spans_of
 from satchel.edge.files.pictures import BYTES, RAISES, is_view, picture_answer
 from satchel.edge.files.previews import NoPreview, preview
 from satchel.edge.http.callers import Guest, Member
@@ -41,14 +41,15 @@ def routes(rooms: Rooms) -> Router:
 
         Range and conditional requests are supported. The bytes come as an attachment, under the file's name.
         """
-        file = await room_files.find_file(rooms, RoomId(room_id), person_id_of(caller), FileId(file_id))
+        you = person_id_of(caller)
+        file = await room_files.find_file(rooms, RoomId(room_id), you, FileId(file_id))
         return Download(
             rooms.objects,
             file.key,
             disposition=attached_as(file.name),
             content_type=file.row.content_type,
             sha256=file.sha256,
-            finished=lambda: usage_events.note_downloads(rooms, [file], person_id_of(caller), kind_of(caller)),
+            metered=spans_of(lambda span: usage_events.note_sent(rooms, file, you, kind_of(caller), span)),
         )
 
     @router.get("/rooms/{room_id}/files/{file_id}/preview", produces="application/octet-stream", raises=(NoPreview,))

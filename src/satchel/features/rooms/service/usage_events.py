@@ -5,9 +5,11 @@ from datetime import timedelta
 from typing import Literal
 
 from satchel.features.rooms.model import Kind, PersonId
-from satchel.features.rooms.records import SEEN, RoomFile
+from satchel.features.rooms.records import SEEN, WENT, RoomFile
 from satchel.features.rooms.service.context import Rooms
 from satchel.kernel.counted import Counted, counted_as
+from satchel.kernel.coverage import Span
+from satchel.stores.patterns.covered_download import downloads_made
 from satchel.stores.ports.ephemeral import Put
 
 # Within this time, all range requests of a film count as one view.
@@ -18,6 +20,14 @@ async def note_downloads(rooms: Rooms, files: Iterable[RoomFile], person_id: Per
     """An archive counts as one download for each sender of its files."""
     for file in {file.row.by: file for file in files if _is_others(file, person_id)}.values():
         await _state(rooms, file, person_id, kind, "download")
+
+
+async def note_sent(rooms: Rooms, file: RoomFile, person_id: PersonId, kind: Kind, span: Span) -> None:
+    """Some bytes of a file went to somebody. It counts once all have."""
+    if _is_others(file, person_id):
+        went = WENT(person_id=person_id)
+        if await downloads_made(rooms.ephemeral, went, file.file_id, span, file.row.size_bytes):
+            await _state(rooms, file, person_id, kind, "download")
 
 
 async def note_view(rooms: Rooms, file: RoomFile, person_id: PersonId, kind: Kind) -> None:
