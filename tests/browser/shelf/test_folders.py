@@ -11,6 +11,20 @@ from tests.browser.test_pages import complaints_of_axe
 
 pytestmark = [pytest.mark.services, pytest.mark.without_service_worker]
 
+# A folder with a file and an empty folder. Scripts can make no drop of folders, so this looks like one.
+DROP_FOLDERS = """() => {
+  const entry = (fullPath, entries) => ({
+    fullPath,
+    isDirectory: entries !== undefined,
+    createReader: () => ({ readEntries: (found) => found(entries.splice(0)) }),
+    file: (found) => found(new File(['inside'], fullPath.split('/').at(-1))),
+  });
+  const trip = entry('/trip', [entry('/trip/a.txt'), entry('/trip/ページ .', [])]);
+  const items = [{ kind: 'file', webkitGetAsEntry: () => trip, getAsFile: () => null }];
+  const drop = new DragEvent('drop', { bubbles: true, cancelable: true });
+  Object.defineProperty(drop, 'dataTransfer', { value: { types: ['Files'], items } });
+  document.body.dispatchEvent(drop);
+}"""
 DROP_ON = """(row, name) => {
   const transfer = new DataTransfer();
   transfer.items.add(new File([`inside ${name}`], name));
@@ -53,6 +67,15 @@ def test_files_come_into_the_open_folder_and_onto_the_one_that_they_are_dropped_
     expect(row(page, "dropped.txt")).to_be_visible()
     assert shelf.names(outer) == ["Inner", "chosen.txt"]
     assert shelf.names(inner) == ["dropped.txt"]
+
+
+def test_empty_folders_that_are_dropped_stand_on_the_shelf(page: Page, shelf: Shelf) -> None:
+    page.goto(f"/shelf/{shelf.folder('Gaps')}")
+    heading_is(page, "Gaps")
+    page.evaluate(DROP_FOLDERS)
+    open_entry(page, "trip")
+    expect(row(page, "ページ .")).to_be_visible()
+    expect(row(page, "a.txt")).to_be_visible()
 
 
 def test_a_folder_that_is_uploaded_keeps_what_is_in_it(page: Page, shelf: Shelf, tmp_path: Path) -> None:
