@@ -284,6 +284,8 @@ async def test_of_changes_at_once_none_undoes_another(satchel: Satchel, ann: Cal
     now = (await ann("GET", path)).json()
     assert (now["name"], now["executable"], now["modified_at"]) == ("b.txt", True, "2020-02-20T20:20:20Z")
     assert now["expires_at"] is not None
+    same = await asyncio.gather(*(ann("PATCH", path, json={"name": "c.txt"}) for _ in range(4)))
+    assert [answer.status_code for answer in same] == [200] * 4
 
 
 async def test_the_etag_of_a_content_is_its_digest_however_it_was_uploaded(satchel: Satchel, ann: Caller) -> None:

@@ -139,7 +139,7 @@ async def _change_row(
     if is_moved:
         await find_way(shelf, user_id, new.folder_id)
     checks = open_folder(user_id, new.folder_id) if is_moved else []
-    with refusing_taken_names():
+    with refusing_taken_names(len(checks)):
         await shelf.tables.transact(
             [*checks, FILE.put(new, when=as_read(old)), *due_at(new, new.expires_at), *changing(old, new)]
         )

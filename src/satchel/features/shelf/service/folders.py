@@ -144,7 +144,7 @@ async def _change_row(
     if new == old:
         return old, old
     checks = unchanged_way(way) if target != old.parent_id else []
-    with refusing_taken_names():
+    with refusing_taken_names(len(checks)):
         await shelf.tables.transact([*checks, FOLDER.put(new, when=as_read(old)), *changing(old, new)])
     return old, new
 
@@ -161,12 +161,16 @@ async def date_folder(shelf: Shelf, user_id: UserId, folder_id: FolderId, modifi
 
 
 @contextmanager
-def refusing_taken_names() -> Generator[None]:
-    """Around a transaction that gives something a name: a retry is of no use if another has that name."""
+def refusing_taken_names(own: int | None = None) -> Generator[None]:
+    """Around a transaction that gives something a name: a retry is of no use if another has that name.
+
+    `own` is the place of the write with the condition that the thing is as it was read. If it is not, that comes first.
+    """
     try:
         yield
     except TransactionCancelled as cancelled:
-        if is_name_taken(cancelled):
+        is_stale = own is not None and cancelled.reasons[own] == "condition"
+        if is_name_taken(cancelled) and not is_stale:
             raise NameTaken(NAME_TAKEN, field="name") from cancelled
         raise
 
