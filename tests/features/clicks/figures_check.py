@@ -29,6 +29,8 @@ async def clicks_between(tables: Tables, first: date, last: date) -> list[Item]:
 
 
 def scopes(click: Item) -> list[str]:
+    if click["userId"].startswith("guest:") and "owner" not in click and "target" not in click:
+        return []
     named = (("OWNER", "owner"), ("LINK", "target"))
     found = ["SITE", *(f"{scope}:{click[name]}" for scope, name in named if name in click)]
     return [*found, f"THING:{click['owner']}:{click['thing']}"] if "owner" in click and "thing" in click else found

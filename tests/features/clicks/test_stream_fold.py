@@ -61,6 +61,14 @@ async def test_a_fold_equals_a_recount(any_store: Store) -> None:
     assert [row and row["lastAt"] for row in last] == [max(click.created for click in clicks)]
 
 
+async def test_what_guests_say_is_no_figure_of_the_site(store: Store) -> None:
+    clicks = store.clicks(8)
+    said = click_row("guest:guest-1", iso(NOW - 30), count=1)
+    await store_clicks(store, [said, *clicks, click_row("guest:guest-2", iso(NOW - 3 * 24 * 3600))])
+    await fold_all(store.consumer(), folding(store), limit=3)
+    assert await counted(store, clicks) == expected(clicks)
+
+
 @pytest.mark.parametrize("seed", [1, 2])
 async def test_lost_calls_and_lost_answers_change_nothing(any_store: Store, seed: int) -> None:
     store = any_store

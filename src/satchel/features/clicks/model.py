@@ -30,8 +30,9 @@ MAX_DAILY_LIMIT = 200_000
 MAX_PAGE_EVENT_BYTES = 2048
 # How long a range can be taken back at once.
 MAX_UNDO = timedelta(days=31)
-# The ids of people who have no account begin so.
+# The ids of people who have no account begin so: of those who open links, and of guests who send clicks themselves.
 VISITOR = "visitor:"
+GUEST = "guest:"
 # How far a click's time may lie behind our clock and ahead of it.
 LATEST = timedelta(hours=48)
 EARLIEST = timedelta(minutes=5)

@@ -11,6 +11,7 @@ from satchel.edge.api.fields import TimeWithZone
 from satchel.edge.http.callers import Admin, Guest, Member, Stranger
 from satchel.edge.http.request_context import Client
 from satchel.features.clicks.model import (
+    GUEST,
     MAX_CLICKS_AT_ONCE,
     MAX_KEY_CHARACTERS,
     ClickTooEarly,
@@ -116,7 +117,8 @@ def routes(clicks: Clicks) -> Router:
         succeeds: nothing counts twice within seven days. A time may lie 48 hours back and 5 minutes ahead. What
         happens to a link is counted by the server itself, so a click with a `target` is a press.
 
-        A guest's click counts once. A list of a guest has up to 50, and guests of one network send up to 500 a day.
+        A guest's click counts once, and not for the whole site. A list of a guest has up to 50, and guests of one
+        network send up to 500 a day.
         """
         sent = body if isinstance(body, list) else [body]
         poster = _poster(caller, client)
@@ -222,7 +224,7 @@ async def _pressed_on_page(clicks: Clicks, client: Client, request: Request, bod
 def _poster(caller: Member | Guest, client: Client | None = None) -> Poster:
     """`client` is given by those who count."""
     if isinstance(caller, Guest):
-        return Poster(f"guest:{caller.id}", is_admin=False, address=client.address if client else None)
+        return Poster(f"{GUEST}{caller.id}", is_admin=False, address=client.address if client else None)
     return Poster(caller.user_id, is_admin=caller.admin)
 
 

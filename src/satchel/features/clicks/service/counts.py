@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import TypeAlias
 
-from satchel.features.clicks.model import KINDS, QUARTER
+from satchel.features.clicks.model import GUEST, KINDS, QUARTER
 from satchel.features.clicks.records import ALL, COUNT, LAST, SITE, TOTAL_CLICKS, UNIQUE_USERS, ClickRow
 from satchel.kernel.counted import Kind
 from satchel.stores.ports.table import Item, Range, Tables
@@ -32,8 +32,11 @@ Place: TypeAlias = tuple[str, str]
 
 
 def scopes_of(click: ClickRow) -> list[str]:
-    """The scopes whose figures a click belongs to."""
-    scopes = [SITE]
+    """The scopes whose figures a click belongs to: none if a guest says so and nothing of a member was used.
+
+    Anybody can be any number of guests, so what they say about themselves is no figure of the site.
+    """
+    scopes = [] if _is_only_said(click) else [SITE]
     if click.target is not None:
         scopes.append(link_scope(click.target))
     if click.owner is not None:
@@ -41,6 +44,10 @@ def scopes_of(click: ClickRow) -> list[str]:
         if click.thing is not None:
             scopes.append(thing_scope(click.owner, click.thing))
     return scopes
+
+
+def _is_only_said(click: ClickRow) -> bool:
+    return click.owner is None and click.target is None and click.user_id.startswith(GUEST)
 
 
 def owner_scope(owner: str) -> str:
@@ -116,10 +123,10 @@ class Tally:
 
 def _by_scope(clicks: Iterable[ClickRow]) -> dict[tuple[str, str, Kind], _Alike]:
     """The sums by scope, minute and kind. Clicks on one thing are added up before they are added to its scopes."""
-    things: dict[tuple[str | None, ...], tuple[Sequence[str], str, Kind, _Alike]] = {}
+    things: dict[tuple[str | bool | None, ...], tuple[Sequence[str], str, Kind, _Alike]] = {}
     for click in clicks:
         minute = click.created[:16]
-        name = minute, click.kind, click.target, click.owner, click.thing
+        name = minute, click.kind, click.target, click.owner, click.thing, _is_only_said(click)
         thing = things.get(name)
         if thing is None:
             thing = things[name] = scopes_of(click), minute, click.kind, _Alike()

@@ -129,7 +129,7 @@ class _PeopleCount:
                     if had == self.budget:
                         await self.keep(day, total, people=None, read_in_vain=self.budget)
                     raise _BudgetSpent
-                own = [click for click in page if self.scope == SITE or self.scope in scopes_of(click)]
+                own = [click for click in page if self.scope in scopes_of(click)]
                 people.update(click.user_id for click in own)
                 found += sum(click.count for click in own)
         # Where a worker counts clicks after they are stored, the two can differ for a moment.

@@ -337,7 +337,7 @@ def _growth(covered: Sequence[_Counted], marks: Iterable[_Mark], slot: str) -> l
 
 
 def _notes(covered: Sequence[_Counted], slot: str, reached: str) -> list[Put]:
-    days = {row.created[:10] for each in covered for row in _rows(each)}
+    days = {row.created[:10] for each in covered for row in _rows(each) if scopes_of(row)}
     return [UNPUBLISHED.put(UnpublishedRow(day=day, slot=slot, stamp=reached)) for day in days]
 
 
