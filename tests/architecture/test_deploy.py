@@ -61,11 +61,12 @@ def test_the_proxy_is_the_one_whose_word_counts(file: Path) -> None:
 
 
 @pytest.mark.services
-def test_nginx_takes_the_configuration_for_several_servers(tmp_path: Path) -> None:
-    inside = (DEPLOY / "nginx.distributed.conf").read_text(encoding="utf-8")
-    for name in ("one", "two"):
-        assert f"server {name}:8400" in inside
-        inside = inside.replace(f"server {name}:8400", "server 127.0.0.1:8400")
+@pytest.mark.parametrize("name", ["nginx.conf", "nginx.distributed.conf"])
+def test_nginx_takes_the_configurations_and_bounds_the_connections_of_a_network(tmp_path: Path, name: str) -> None:
+    inside = re.sub(r"server (one|two):8400", "server 127.0.0.1:8400", (DEPLOY / name).read_text(encoding="utf-8"))
+    assert re.search(r"^    limit_conn satchel_network \d+;$", inside, re.MULTILINE)
+    # There is no certificate here.
+    inside = "\n".join(line.replace("443 ssl", "443") for line in inside.splitlines() if "ssl_certificate" not in line)
     conf = tmp_path / "nginx.conf"
     conf.write_text(f"pid {tmp_path}/pid; error_log {tmp_path}/error.log;\nevents {{}}\nhttp {{\n{inside}\n}}\n")
     done = subprocess.run(

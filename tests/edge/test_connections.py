@@ -356,6 +356,39 @@ async def test_half_requests_of_one_network_take_no_places_of_others(talking: Ed
         assert (await person.answer()).status == 200
 
 
+async def test_requests_under_way_of_one_network_leave_others_a_quarter(edge: Edge) -> None:
+    """Bodies that come a byte at a time, or answers that nobody reads, are no half requests: they are not ended."""
+    router = edge.router()
+    free = asyncio.Event()
+
+    @router.get("/held")
+    async def held() -> None:
+        await free.wait()
+
+    @router.get("/hello")
+    async def hello() -> str:
+        return "hello"
+
+    async with AsyncExitStack() as stack:
+        port = await stack.enter_async_context(serving(edge.app(), Limits(connections=20)))
+        person = await stack.enter_async_context(wire(port))
+        for number in range(18):
+            reader, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=("127.0.0.2", 0))
+            stack.callback(writer.close)
+            writer.write(GET.replace(b"hello", b"held"))
+            # Fifteen are three quarters.
+            if number >= 15:
+                assert b" 503 " in await reader.readline()
+            while edge.metrics.requests.in_flight < min(number + 1, 15):
+                await asyncio.sleep(0.01)
+        assert edge.metrics.requests.in_flight == 15
+        newcomer = await stack.enter_async_context(wire(port))
+        for each in (person, newcomer, person):
+            await each.send(GET)
+            assert (await each.answer()).status == 200
+        free.set()
+
+
 async def test_refused_requests_that_are_still_read_take_no_places_of_others(talking: Edge) -> None:
     limits = Limits(connections=20, head_seconds=0.1, linger_seconds=60)
     async with AsyncExitStack() as stack:

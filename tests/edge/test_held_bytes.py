@@ -194,6 +194,20 @@ async def test_half_frames_of_websockets_cost_the_network_that_sends_them(large:
         await (await honest.ping())
 
 
+async def test_websockets_of_one_network_leave_others_a_quarter(large: Edge) -> None:
+    large.live = listener
+    async with AsyncExitStack() as stack:
+        port = await stack.enter_async_context(serving(large.app(), Limits(websockets=8)))
+        address = f"ws://127.0.0.1:{port}/api/v1/live"
+        for _ in range(6):
+            await stack.enter_async_context(connect(address, proxy=None, local_addr=("127.0.0.2", 0)))
+        with pytest.raises(InvalidStatus) as refused:
+            await connect(address, proxy=None, local_addr=("127.0.0.2", 0))
+        assert refused.value.response.status_code == 503
+        for _ in range(2):
+            await stack.enter_async_context(connect(address, proxy=None))
+
+
 async def test_websockets_have_a_number_that_includes_those_at_the_door(large: Edge) -> None:
     large.live = listener
     async with AsyncExitStack() as stack:

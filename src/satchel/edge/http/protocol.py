@@ -120,6 +120,7 @@ class HttpProtocol(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 -- why makes no difference
         self.state.connections.discard(self)
+        self.state.answering.discard(self)
         if self._timer is not None:
             self._timer.cancel()
         for cycle in (self._running, self._cycle):
@@ -290,6 +291,7 @@ class HttpProtocol(asyncio.Protocol):
     def response_complete(self) -> None:
         """Go on with the next request, or wait for one."""
         self._running = None
+        self.state.answering.discard(self)
         self.count_held()
         if self.transport.is_closing() or self._lingering_bytes is not None:
             return
@@ -349,7 +351,11 @@ class HttpProtocol(asyncio.Protocol):
 
     def _start(self, cycle: RequestCycle) -> None:
         self._running = cycle
-        application = _busy if self.state.is_full else self.state.application
+        application = self.state.application
+        if self.state.is_full_for(self):
+            application = _busy
+        else:
+            self.state.answering.add(self)
         task = self.loop.create_task(cycle.run(application))
         cycle.task = task
         self.state.tasks.add(task)
@@ -379,7 +385,8 @@ class HttpProtocol(asyncio.Protocol):
             # Two protocols cannot share a connection, and the answer to an earlier request is still under way.
             self.transport.close()
             return
-        if len(self.state.websockets) >= self.limits.websockets:
+        websockets = self.state.websockets
+        if len(websockets) >= self.limits.websockets or websockets.are_kept_from(self):
             self._refuse(Busy("This server has reached its limit of live connections. Try again in a moment."))
             return
         self.state.connections.discard(self)

@@ -2,8 +2,9 @@
 
 import asyncio
 import time
+from collections.abc import Iterator
 from email.utils import formatdate
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
 
 from satchel.edge.http.held_bytes import HeldBytes
 from satchel.edge.http.limits import Limits
@@ -20,7 +21,15 @@ class Connection(Protocol):
         ...
 
 
-class WaitingConnection(Connection, Protocol):
+class LocatedConnection(Connection, Protocol):
+    """A connection of which one knows whose places it takes."""
+
+    def network(self) -> str:
+        """Where it comes from: an IPv4 address, or the widest network of an IPv6 one."""
+        ...
+
+
+class WaitingConnection(LocatedConnection, Protocol):
     """What the server asks of a connection when all places are taken."""
 
     def waits_until(self) -> float | None:
@@ -31,15 +40,57 @@ class WaitingConnection(Connection, Protocol):
         """End, also if only the end of a refused request is waited for."""
         ...
 
-    def network(self) -> str:
-        """Where it comes from: an IPv4 address, or the widest network of an IPv6 one."""
-        ...
+
+C = TypeVar("C", bound=LocatedConnection)
+
+
+class Places(Generic[C]):
+    """Who is connected, at most so many, and how many of them are of one network."""
+
+    __slots__ = ("_limit", "_networks", "_numbers")
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._networks: dict[C, str] = {}
+        # A plain dict, because this is asked at every request.
+        self._numbers: dict[str, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._networks)
+
+    def __iter__(self) -> Iterator[C]:
+        return iter(self._networks)
+
+    def __contains__(self, connection: object) -> bool:
+        return connection in self._networks
+
+    def add(self, connection: C) -> None:
+        self._networks[connection] = network = connection.network()
+        self._numbers[network] = self._numbers.get(network, 0) + 1
+
+    def discard(self, connection: C) -> None:
+        network = self._networks.pop(connection, None)
+        if network is not None:
+            left = self._numbers.pop(network) - 1
+            if left:
+                self._numbers[network] = left
+
+    def are_kept_from(self, connection: LocatedConnection) -> bool:
+        """Whether the places that are left are for other networks.
+
+        A school may have three quarters of all. Who has a quarter does not get the last quarter as well.
+        """
+        is_crowded = len(self._networks) * 4 >= self._limit * 3
+        return is_crowded and self._numbers.get(connection.network(), 0) * 4 >= self._limit
 
 
 class ServerState:
     """Made by the server, read by every connection."""
 
-    __slots__ = ("_date_line", "_second", "application", "connections", "held", "limits", "loop", "tasks", "websockets")
+    __slots__ = (
+        *("_date_line", "_second", "answering", "application", "connections", "held", "limits", "loop", "tasks"),
+        "websockets",
+    )
 
     def __init__(self, application: "ASGIApp", limits: Limits, loop: asyncio.AbstractEventLoop) -> None:
         self.application = application
@@ -47,17 +98,19 @@ class ServerState:
         self.loop = loop
         self.held = HeldBytes(limits.held_bytes)
         self.connections: set[WaitingConnection] = set()
+        # Those of them on which a request is being answered: unlike those that wait, they cannot be ended for others.
+        self.answering = Places[LocatedConnection](limits.connections)
         # Apart from the others, because whoever only listens leaves the others their share of connections.
-        self.websockets: set[Connection] = set()
+        self.websockets = Places[LocatedConnection](limits.websockets)
         self.tasks: set[asyncio.Task[None]] = set()
         self._second = -1
         self._date_line = b""
 
-    @property
-    def is_full(self) -> bool:
+    def is_full_for(self, connection: LocatedConnection) -> bool:
         """Whether another request would be one too many; a task can outlive its connection, so both count."""
         limit = self.limits.connections
-        return len(self.connections) >= limit or len(self.tasks) - len(self.websockets) >= limit
+        is_full = len(self.connections) >= limit or len(self.tasks) - len(self.websockets) >= limit
+        return is_full or self.answering.are_kept_from(connection)
 
     def make_room(self, newcomer: WaitingConnection) -> None:
         """When the last place is taken, end connections that wait, of the network that has the most of them.
