@@ -12,16 +12,19 @@ from typing import Any
 
 import pytest
 
-from satchel.edge.http.callers import Member
+from satchel.edge.http.callers import Guest, Member
+from satchel.edge.uploads import reservations, upload_create
+from satchel.edge.uploads.tus_headers import Metadata
 from satchel.edge.uploads.upload_append import write
 from satchel.edge.uploads.upload_create import sweep_expired_uploads
-from satchel.kernel.errors import OutOfSpace, Unavailable
+from satchel.kernel.errors import OutOfSpace, SatchelError, Unavailable
 from tests.edge.given import ANN, slug
 from tests.services import S3Server
 from tests.uploads.given import PART, TUS, Place, Sender, a_place
 
 WEEK = timedelta(days=7)
 MOMENT = timedelta(milliseconds=1)
+DESCRIBED = Metadata("desk", "a.txt", "text/plain", {})
 
 
 async def arrive(place: Place, url: str, data: bytes) -> None:
@@ -287,6 +290,35 @@ async def test_what_is_reserved_for_unfinished_uploads_counts_until_they_have_be
     await sweep_expired_uploads(place.uploads)
     assert await reserved() == 0
     assert await place.row(left_alone) is None
+
+
+async def test_whoever_begins_uploads_and_sends_nothing_takes_a_share_and_keeps_no_member_out(
+    place: Place, ann: Sender, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reservations, "MOST_OF_NETWORK", 3)
+    monkeypatch.setattr(reservations, "MOST_OF_NETWORKS", 5)
+    monkeypatch.setattr(reservations, "MOST_OF_MEMBER", 4)
+
+    async def begin(who: Member | Guest, address: str) -> int | str:
+        try:
+            row, _ = await upload_create.begin(place.uploads, who, 1000, DESCRIBED, address=address)
+        except SatchelError as error:
+            return error.slug
+        return row.size_bytes
+
+    gus, gil = Guest("guest-gus", "Gus"), Guest("guest-gil", "Gil")
+    assert [await begin(gus, "192.0.2.1") for _ in range(3)] == [1000] * 3
+    # As another guest, from the same network.
+    assert await begin(gil, "192.0.2.1") == "too-many-uploads"
+    assert [await begin(gil, "192.0.2.2") for _ in range(3)] == [1000, 1000, "too-many-uploads"]
+    assert place.desk.admitted[-1].reserved_bytes == 4000
+    # What they have announced is no reason to refuse a member, and neither is their number.
+    begun = [await ann.begun(10) for _ in range(4)]
+    assert place.desk.admitted[-1].reserved_bytes == 30
+    refused = await ann.create(10)
+    assert (refused.status_code, refused.json()["limit"]) == (409, 4)
+    assert (await ann.http.delete(begun[0], headers=TUS)).status_code == 204
+    assert await ann.begun(10)
 
 
 async def test_a_creation_that_has_to_be_repeated_does_not_count_twice(place: Place, ann: Sender) -> None:

@@ -102,7 +102,9 @@ def _key(pattern: str, kind: EphemeralKind, about: str, *, durable: bool = False
 LOCK = _key("uploading:{upload_id}", "value", "The lease of the server at which a request changes an upload")
 WANTED = _key("upload-wanted:{upload_id}", "value", "That another server asks the holder to release that lease")
 RESERVED = _key(
-    "upload-promised:{place}", "hash", "Upload id → its size: what unfinished uploads will take at a place (hashed)"
+    "upload-promised:{place}",
+    "hash",
+    "Upload id → its size and holder: what unfinished uploads will take at a place (hashed)",
 )
 # A client may repeat its request when the server has started anew, so these are durable.
 BEGUN = _key(

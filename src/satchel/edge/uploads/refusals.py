@@ -62,6 +62,13 @@ class UploadTooLarge(TooLarge):
     title = "The upload is too large"
 
 
+class TooManyUploads(Conflict):
+    """You, or your network if you have no account, have begun too many uploads there. Finish or cancel some."""
+
+    slug = "too-many-uploads"
+    title = "Too many uploads are unfinished"
+
+
 class UploadBusy(SatchelError):
     """Another request, or the end of the upload itself, holds the lock of this upload. Try again in a moment."""
 

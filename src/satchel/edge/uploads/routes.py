@@ -11,6 +11,7 @@ from satchel.edge.api.idempotency_key import idempotency_key_of
 from satchel.edge.http.callers import Guest, Member, Stranger
 from satchel.edge.http.problems import BadHeader, Malformed, MethodNotAllowed, WrongMediaType, bad_header
 from satchel.edge.http.request_body import declared_length
+from satchel.edge.http.request_context import client_of
 from satchel.edge.uploads import tus_headers
 from satchel.edge.uploads.bundles import BUNDLE_TYPE, Kept, keep_bundle
 from satchel.edge.uploads.context import Uploads
@@ -18,6 +19,7 @@ from satchel.edge.uploads.records import UploadRow
 from satchel.edge.uploads.refusals import (
     ChecksumMismatch,
     KeyReused,
+    TooManyUploads,
     UnknownDestination,
     UploadBusy,
     UploadEnded,
@@ -102,7 +104,7 @@ def _declare_creation(router: Router, uploads: Uploads) -> None:
         "/uploads",
         status=201,
         consumes=BODY_TYPE,
-        raises=(WrongProtocol, UnknownDestination, KeyReused, Forbidden, NotFound, *SENDING),
+        raises=(WrongProtocol, UnknownDestination, KeyReused, TooManyUploads, Forbidden, NotFound, *SENDING),
         sends={
             **VERSION_HEADER,
             "Upload-Length": "the size of the file in bytes",
@@ -125,7 +127,10 @@ def _declare_creation(router: Router, uploads: Uploads) -> None:
         if has_body:
             tus_headers.check_body_type(request)
             _check_fits(request, 0, size_bytes)
-        row, is_new = await begin(uploads, caller, size_bytes, described, idempotency_key_of(request))
+        row, is_new = await begin(
+            *(uploads, caller, size_bytes, described, idempotency_key_of(request)),
+            address=client_of(request.scope).address,
+        )
         if not is_new:
             async with uploads.locks.hold(row.upload_id):
                 row = await settle(uploads, await find(uploads, row.upload_id, caller))

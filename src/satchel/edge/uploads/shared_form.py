@@ -213,7 +213,7 @@ def _text_file(text: str, destination: str) -> Metadata:
 
 
 async def _keep(uploads: Uploads, member: Member, part: Part, disk: IO[bytes], described: Metadata) -> str:
-    row, _ = await begin(uploads, member, part.size_bytes, described)
+    row, _ = await begin(uploads, member, part.size_bytes, described, address="")
     return (await send_whole(uploads, row, _from_disk(disk, part), None)).became
 
 

@@ -18,7 +18,7 @@ from satchel.edge.uploads.refusals import (
     UploadTakenOver,
     UploadTooLarge,
 )
-from satchel.edge.uploads.reservations import release, reserve
+from satchel.edge.uploads.reservations import holder_of, release, reserve
 from satchel.edge.uploads.tus_headers import Metadata
 from satchel.edge.uploads.upload_cancel import free
 from satchel.edge.uploads.upload_claims import Claim, begun_key, identity_of, read_claim, said_of, written
@@ -39,7 +39,13 @@ _log = logging.getLogger("satchel.edge")
 
 
 async def begin(
-    uploads: Uploads, caller: Caller, size_bytes: int, metadata: Metadata, idempotency_key: str | None = None
+    uploads: Uploads,
+    caller: Caller,
+    size_bytes: int,
+    metadata: Metadata,
+    idempotency_key: str | None = None,
+    *,
+    address: str,
 ) -> tuple[UploadRow, bool]:
     """The upload, and whether it is new: asked again with the same idempotency key, it is the one that was begun."""
     destination = uploads.destinations.get(metadata.destination)
@@ -69,8 +75,9 @@ async def begin(
         row, is_there = await _claimed(uploads, key, said, row)
         if is_there:
             return row, False
-    reserved_bytes = await reserve(uploads.ephemeral, place, row.upload_id, size_bytes)
     try:
+        holder = holder_of(caller, address)
+        reserved_bytes = await reserve(uploads.ephemeral, place, row.upload_id, size_bytes, holder)
         await destination.admit(msgspec.structs.replace(announced, reserved_bytes=reserved_bytes))
     except SatchelError:
         await release(uploads.ephemeral, place, row.upload_id)
