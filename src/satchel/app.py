@@ -49,7 +49,7 @@ from satchel.media.picture_maker import PictureMaker
 from satchel.media.pictures import Pictures
 from satchel.secret import open_signer
 from satchel.setup_check import note_format, refuse_flaws, refuse_settings, store_checks
-from satchel.slices import DURABLE_KEYS, PICTURED, open_slices
+from satchel.slices import DURABLE_KEYS, PICTURED, is_essential, open_slices
 from satchel.stores.connect import Stores, open_stores, prepare_folder
 from satchel.stores.ports.ephemeral import Exists
 from satchel.tables import SELF_TEST, tables_for
@@ -98,7 +98,7 @@ async def application(
     """
     signer = open_signer(settings)
     refuse_settings(settings)
-    async with open_stores(settings, clock, signer, durable_keys=DURABLE_KEYS) as opened:
+    async with open_stores(settings, clock, signer, durable_keys=DURABLE_KEYS, is_essential=is_essential) as opened:
         stores = through(opened)
         await _have_tables(settings, stores)
         # The clocks of machines are compared, whatever time this application is told.

@@ -24,7 +24,7 @@ from satchel.features.shelf.adapters import AskingFolders, ShelfFiles, ShelfUsag
 from satchel.features.transfers import TRANSFERS
 from satchel.media import records as media
 from satchel.stores.patterns import throttle
-from satchel.stores.schema import durable_prefixes
+from satchel.stores.schema import durable_prefixes, is_one_of
 
 SLICES = (ACCOUNTS, SHELF, ROOMS, TRANSFERS, LINKS, CLICKS, DROP, ALBUMS, SCORES)
 
@@ -35,6 +35,7 @@ EPHEMERAL_KEYS = (
 )
 # Short-lived state that a restart must not forget: a session that was ended stays ended, a room stays open.
 DURABLE_KEYS = durable_prefixes(EPHEMERAL_KEYS)
+is_essential = is_one_of(key for key in EPHEMERAL_KEYS if key.essential)
 PICTURED = {prefix: note for each in SLICES for prefix, note in each.pictured.items()}
 
 

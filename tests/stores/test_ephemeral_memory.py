@@ -299,6 +299,24 @@ async def test_durable_keys_count_as_memory_while_they_are_written(path: Path, c
     await larger.close()
 
 
+async def test_the_last_eighth_is_for_what_is_essential(path: Path, clock: ManualClock) -> None:
+    store = await MemoryEphemeral.open(
+        clock=clock, path=path, durable=["room:"], max_bytes=80_000, is_essential=lambda key: key.startswith("limit:")
+    )
+    with pytest.raises(OutOfSpace):
+        for number in range(1000):
+            await store.run(Put(f"{'room' if number % 2 else 'seen'}:{number}", b"x" * 1000))
+    # One that is not essential makes all of them wait.
+    with pytest.raises(OutOfSpace):
+        await store.together(Increment("limit:1"), Put("seen:n", b"x" * 1000))
+    assert await store.together(Increment("limit:1"), Get("seen:0")) == (1, b"x" * 1000)
+    with pytest.raises(OutOfSpace):
+        for number in range(100):
+            await store.run(Put(f"limit:{number}", b"x" * 1000))
+    assert await store.run(Delete("seen:0")) is True
+    await store.close()
+
+
 async def test_what_was_accepted_before_closing_is_kept(path: Path, clock: ManualClock) -> None:
     store = await opened(path, clock)
     writes = [asyncio.create_task(store.run(Increment("room:n"))) for _ in range(100)]

@@ -1,6 +1,6 @@
 """Opens the three stores that the settings name. Only this module knows which vendor is behind each contract."""
 
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,11 +32,17 @@ class Stores:
 
 @asynccontextmanager
 async def open_stores(
-    settings: Settings, clock: Clock, signer: Signer, *, durable_keys: Sequence[str] = ()
+    settings: Settings,
+    clock: Clock,
+    signer: Signer,
+    *,
+    durable_keys: Sequence[str] = (),
+    is_essential: Callable[[str], bool] = lambda _: True,
 ) -> AsyncGenerator[Stores]:
     """Open the stores that the settings name, for one server alone, and close them again.
 
-    `durable_keys` are prefixes of short-lived state that must survive a restart.
+    `durable_keys` are prefixes of short-lived state that must survive a restart. What is essential of it can be written
+    when nearly all of its memory is taken.
     """
     async with AsyncExitStack() as opened:
         if settings.needs_data_folder:
@@ -46,7 +52,7 @@ async def open_stores(
                 opened.enter_context(locked(path, what))
         tables = await open_tables(settings, clock)
         opened.push_async_callback(tables.close)
-        ephemeral = await open_ephemeral(settings, clock, durable_keys)
+        ephemeral = await open_ephemeral(settings, clock, durable_keys, is_essential)
         opened.push_async_callback(ephemeral.close)
         objects = await open_objects(settings, clock, signer)
         opened.push_async_callback(objects.close)
@@ -79,14 +85,23 @@ def changes_of_event(records: Sequence[Mapping[str, Any]]) -> list[Change]:
     return [change_of(record) for record in records]
 
 
-async def open_ephemeral(settings: Settings, clock: Clock, durable_keys: Sequence[str] = ()) -> Ephemeral:
+async def open_ephemeral(
+    settings: Settings,
+    clock: Clock,
+    durable_keys: Sequence[str] = (),
+    is_essential: Callable[[str], bool] = lambda _: True,
+) -> Ephemeral:
     if settings.ephemeral.startswith("memory:"):
         from satchel.stores.embedded.ephemeral_memory import MAX_BYTES, MemoryEphemeral
 
         # Only the server that holds the lock on the folder may use this file.
         path = settings.data / "ephemeral.db" if durable_keys else None
         return await MemoryEphemeral.open(
-            clock=clock, path=path, durable=durable_keys, max_bytes=settings.share(MAX_BYTES)
+            clock=clock,
+            path=path,
+            durable=durable_keys,
+            max_bytes=settings.share(MAX_BYTES),
+            is_essential=is_essential,
         )
     from satchel.stores.distributed.ephemeral_redis import RedisEphemeral
 

@@ -65,6 +65,10 @@ def admit(command: Command[Any]) -> int:
     return rule(command)
 
 
+def takes_memory(command: Command[Any]) -> bool:
+    return isinstance(command, HashIncrement | HashPut | Increment | ListPush | Put | SetAdd)
+
+
 def milliseconds(span: timedelta) -> int:
     """Whole milliseconds, rounded up, so that a positive time stays positive."""
     whole, rest = divmod(span, _MILLISECOND)

@@ -14,7 +14,7 @@ number of segments and the fixed ones among them are those of the template, what
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Generic, Literal, TypeVar
@@ -95,8 +95,9 @@ class KeyTemplate:
 class EphemeralKey:
     """A key of the ephemeral store such as `room:{room_id}:chat`, declared once. Call it with its fields to make a key.
 
-    What is `durable` outlives a restart of a server that keeps its short-lived state in memory. A key may look like
-    those that it is `apart_from`, of which its owner knows that their fields have no value in common.
+    What is `durable` outlives a restart of a server that keeps its short-lived state in memory. What is `essential` can
+    be written there also when nearly all of that memory is taken: limits, signing out and deleting need it. A key may
+    look like those that it is `apart_from`, of which its owner knows that their fields have no value in common.
     """
 
     def __init__(
@@ -107,6 +108,7 @@ class EphemeralKey:
         owner: str,
         about: str,
         durable: bool = False,
+        essential: bool = False,
         apart_from: "Sequence[EphemeralKey]" = (),
     ) -> None:
         self.pattern = pattern
@@ -114,6 +116,7 @@ class EphemeralKey:
         self.owner = owner
         self.about = about
         self.durable = durable
+        self.essential = essential
         self.template = KeyTemplate(pattern, ":")
         self.apart_from = apart_from
 
@@ -259,6 +262,12 @@ def check_shapes(shapes: Sequence[Shape[Any]]) -> None:
 def durable_prefixes(keys: Iterable[EphemeralKey]) -> tuple[str, ...]:
     """What the durable ones of these keys begin with, which is how the store in memory knows them."""
     return tuple(dict.fromkeys(key.prefix for key in keys if key.durable))
+
+
+def is_one_of(keys: Iterable[EphemeralKey]) -> Callable[[str], bool]:
+    """Whether a key is one of these."""
+    known = tuple(keys)
+    return lambda key: any(each.matches(key) for each in known)
 
 
 def check_ephemeral_keys(keys: Sequence[EphemeralKey]) -> None:

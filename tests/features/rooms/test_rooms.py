@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from satchel.features.rooms.model import Message
-from satchel.features.rooms.records import CHAT, MEMBERS, encode
+from satchel.features.rooms.model import MAX_CHAT_BYTES, Message
+from satchel.features.rooms.records import CHAT, MEMBERS, decode_message, encode
 from satchel.kernel.clock import ManualClock, iso
 from satchel.kernel.ids import new_id
-from satchel.stores.ports.ephemeral import ListPush, SetAdd
+from satchel.stores.ports.ephemeral import ListPush, ListRange, SetAdd
 from tests.application import Caller, Satchel, running_satchel, set_up_code
 from tests.features.rooms.given import (
     guest,
@@ -219,6 +219,20 @@ async def test_a_room_keeps_its_last_two_thousand_messages(satchel: Satchel, ann
     assert kept == [str(number) for number in range(3, 2003)]
 
 
+async def test_a_chat_takes_so_many_bytes_and_drops_what_is_older(satchel: Satchel, ann: Caller) -> None:
+    """Two thousand of the longest messages would be 32 MB."""
+    room = await opened(ann)
+    long = "\N{MUSICAL SYMBOL G CLEF}" * 3990
+    for number in range(80):
+        satchel.clock.advance(1)
+        answer = await ann("POST", f"/rooms/{room['room_id']}/chat", json={"text": f"{number} {long}"})
+        assert answer.status_code == 201
+    kept = await satchel.stores.ephemeral.run(ListRange(CHAT(room_id=room["room_id"]), 0, -1))
+    assert MAX_CHAT_BYTES / 2 < sum(map(len, kept)) <= MAX_CHAT_BYTES
+    texts = [decode_message(each).text.partition(" ")[0] for each in kept]
+    assert texts == [str(number) for number in range(79, 79 - len(kept), -1)]
+
+
 async def _before(caller: Caller, room: dict[str, str], message_id: str) -> dict[str, list[dict[str, str]]]:
     query = {"limit": 500, "before": message_id}
     return (await caller("GET", f"/rooms/{room['room_id']}/chat", params=query)).json()
@@ -353,4 +367,4 @@ async def test_nothing_of_an_old_room_is_in_a_new_one_with_the_same_letters(satc
     assert await people(gus, new) == ["ann", "Gus"]
     assert await said(gus, new) == []
     assert (await send(gus, old, "b.txt", b"late")).status_code == 404
-    assert (await gus("GET", f"/rooms/{new['room_id']}/files")).json() == {"files": []}
+    assert (await gus("GET", f"/rooms/{new['room_id']}/files")).json()["files"] == []

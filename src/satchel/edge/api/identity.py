@@ -35,6 +35,7 @@ REVOKED = EphemeralKey(
     owner="identity",
     about="That a session was ended, as long as an access token of it could be good",
     durable=True,
+    essential=True,
 )
 EPHEMERAL_KEYS = (REVOKED,)
 

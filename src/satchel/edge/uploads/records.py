@@ -95,12 +95,18 @@ UNFINISHED = Shape(
 SHAPES = (UPLOAD, UNFINISHED)
 
 
-def _key(pattern: str, kind: EphemeralKind, about: str, *, durable: bool = False) -> EphemeralKey:
-    return EphemeralKey(pattern, kind, owner="uploads", about=about, durable=durable)
+def _key(
+    pattern: str, kind: EphemeralKind, about: str, *, durable: bool = False, essential: bool = False
+) -> EphemeralKey:
+    return EphemeralKey(pattern, kind, owner="uploads", about=about, durable=durable, essential=essential)
 
 
-LOCK = _key("uploading:{upload_id}", "value", "The lease of the server at which a request changes an upload")
-WANTED = _key("upload-wanted:{upload_id}", "value", "That another server asks the holder to release that lease")
+LOCK = _key(
+    "uploading:{upload_id}", "value", "The lease of the server at which a request changes an upload", essential=True
+)
+WANTED = _key(
+    "upload-wanted:{upload_id}", "value", "That another server asks the holder to release that lease", essential=True
+)
 RESERVED = _key(
     "upload-promised:{place}",
     "hash",

@@ -13,12 +13,19 @@ from satchel.features.drop.model import FileId, KnockId, MemberId, RequestId, Se
 from satchel.stores.schema import EphemeralKey, EphemeralKind
 
 
-def _key(pattern: str, kind: EphemeralKind, about: str, *, durable: bool = True) -> EphemeralKey:
+def _key(
+    pattern: str, kind: EphemeralKind, about: str, *, durable: bool = True, essential: bool = False
+) -> EphemeralKey:
     """A restart forgets neither sessions nor requests; only what flows, and what is counted by the second."""
-    return EphemeralKey(pattern, kind, owner="drop", about=about, durable=durable)
+    return EphemeralKey(pattern, kind, owner="drop", about=about, durable=durable, essential=essential)
 
 
-SESSION = _key("session:{session_id}", "hash", "`name`; `code`: SHA-256 of the admission; host, door, times, lock")
+SESSION = _key(
+    "session:{session_id}",
+    "hash",
+    "`name`; `code`: SHA-256 of the admission; host, door, times, lock",
+    essential=True,
+)
 NAME = EphemeralKey(
     "session:{name}", "value", owner="drop", about="Name of a session → its id", durable=True, apart_from=(SESSION,)
 )
@@ -61,7 +68,7 @@ LAST_CHUNK = _key(
 )
 MEMBERS = _key("members:{session_id}", "hash", "Member id → SHA-256 of the token, introduction, when they joined")
 MEMBER = _key("member:{member_id}", "value", "The session that a member is in, so that no id is used twice")
-SEEN = _key("seen:{session_id}", "hash", "Member id → time of their last call")
+SEEN = _key("seen:{session_id}", "hash", "Member id → time of their last call", essential=True)
 KNOCK = _key(
     "knock:{session_id}",
     "value",
@@ -84,7 +91,9 @@ ANSWERS = _key(
     durable=False,
 )
 SIZES = _key("drop.sizes:{session_id}", "hash", "Kind and id of a thing in a session → bytes that it takes")
-TOTALS = _key("drop.totals", "hash", "Session id → `<bytes>@<network>`: what it takes, and where it was opened")
+TOTALS = _key(
+    "drop.totals", "hash", "Session id → `<bytes>@<network>`: what it takes, and where it was opened", essential=True
+)
 PASSED = _key(
     "drop.passed:{network}:{day}",
     "value",

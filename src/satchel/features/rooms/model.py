@@ -29,6 +29,7 @@ MAX_PEOPLE = 500
 MAX_KNOCKS = 50
 MAX_FILES = 5000
 MAX_MESSAGES = 2000
+MAX_CHAT_BYTES = 1024 * 1024
 MAX_ROOMS_OF_ONE = 20
 MAX_TEXT_CHARACTERS = 4000
 MAX_TITLE_CHARACTERS = 80
@@ -106,7 +107,7 @@ class Person(msgspec.Struct, frozen=True):
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True):
-    """A chat message, its author and time. The name is the one they had then."""
+    """A chat message, its author and time. The name is the one they had then. Ids of guests begin with `guest-`."""
 
     message_id: str
     person_id: str
@@ -118,7 +119,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
 class FileView(msgspec.Struct, frozen=True, kw_only=True):
     """A file in a room as people see it. `folder` is such as `a/b`. With `to`, only two people see it.
 
-    A file that was sent has its transfer and its place in there.
+    A file that was sent has its transfer and its place in there. The id of a guest who brought it begins with `guest-`.
     """
 
     file_id: str

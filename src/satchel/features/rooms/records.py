@@ -19,30 +19,46 @@ from satchel.features.rooms.model import Admits, Ending, FileId, Kind, Message, 
 from satchel.stores.schema import EphemeralKey, EphemeralKind
 
 OBJECTS_PREFIX = "room/"
+# A field of the hash of a room.
+CHAT_BYTES = "chat_bytes"
 
 
-def _key(pattern: str, kind: EphemeralKind, about: str, *, durable: bool = True) -> EphemeralKey:
-    return EphemeralKey(pattern, kind, owner="rooms", about=about, durable=durable)
+def _key(
+    pattern: str, kind: EphemeralKind, about: str, *, durable: bool = True, essential: bool = False
+) -> EphemeralKey:
+    return EphemeralKey(pattern, kind, owner="rooms", about=about, durable=durable, essential=essential)
 
 
 MEMBERS = _key("roomToken:{room_id}", "set", "Who is in a room: ids of people")
 WHEREABOUTS = _key("userId:{person_id}", "value", "The room that a person is in, if the set of that room has them")
 FILE_HASH = _key("file:{file_id}:hash", "value", "SHA-256 of a file in a room")
 FILE_NAME = _key("file:{file_id}:filename", "value", "Name of a file in a room")
-CODE = _key("roomCode:{code}", "value", "Five letters → room id; empty for a day after that room's end")
-ROOMS = _key("rooms", "hash", "Room id → when it ends; of one that has ended, when to clean it up again")
+CODE = _key("roomCode:{code}", "value", "Five letters → room id; empty for a day after that room's end", essential=True)
+ROOMS = _key(
+    "rooms", "hash", "Room id → when it ends; of one that has ended, when to clean it up again", essential=True
+)
 OWNED = _key("rooms:{person_id}", "set", "Ids of the rooms that a person has opened")
-ROOM = _key("room:{room_id}", "hash", "What a room is: code, name, owner, lock, used bytes, and whether it is closed")
+ROOM = _key(
+    "room:{room_id}",
+    "hash",
+    "What a room is: code, name, owner, lock, used bytes, and whether it is closed",
+    essential=True,
+)
 PEOPLE = _key("room:{room_id}:people", "hash", "Person id → name, kind, when they joined")
 KNOCKS = _key("room:{room_id}:knocks", "hash", "Person id → who waits to be admitted, since when, from which room")
-REMOVED = _key("room:{room_id}:removed", "set", "Ids of people who were removed")
+REMOVED = _key("room:{room_id}:removed", "set", "Ids of people who were removed", essential=True)
 CHAT = _key("room:{room_id}:chat", "list", "Chat messages, the last first")
 FILES = _key("room:{room_id}:files", "hash", "File id → its metadata, without hash and name")
 NAMES = _key("room:{room_id}:names", "set", "Names in use, each with its folder and receiver")
 BYTES = _key("room:{room_id}:bytes:{sha256}", "value", "The object that has these bytes")
-REFS = _key("room:{room_id}:refs", "hash", "`<sha256>.<object id>` → how many files refer to that object")
+REFS = _key(
+    "room:{room_id}:refs", "hash", "`<sha256>.<object id>` → how many files refer to that object", essential=True
+)
 FILE_JOURNAL = _key(
-    "room:{room_id}:underway", "hash", "Journal of adding and deleting files: what each operation holds"
+    "room:{room_id}:underway",
+    "hash",
+    "Journal of adding and deleting files: what each operation holds",
+    essential=True,
 )
 SHARES = _key(
     "room:{room_id}:shares", "hash", "`<person id> <idempotency key>` → seed of the ids of copies from a shelf"
@@ -99,6 +115,7 @@ class RoomRow(msgspec.Struct, frozen=True, kw_only=True):
     admits: Admits = "anyone"
     locked: bool = False
     used_bytes: int = 0
+    chat_bytes: int = 0
     closed_at: str = ""
     ending: Ending = "closed"
 

@@ -6,7 +6,7 @@ still be lost.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
 from functools import partial
@@ -20,7 +20,7 @@ from satchel.stores.embedded.memory_journal import History
 from satchel.stores.embedded.memory_keyspace import CHANGES, Change, Keyspace, ListReturn
 from satchel.stores.embedded.memory_waiters import Waiters
 from satchel.stores.ephemeral_channels import Channels, Subscription
-from satchel.stores.ephemeral_rules import Keyed, admit, check_key
+from satchel.stores.ephemeral_rules import Keyed, admit, check_key, takes_memory
 from satchel.stores.ports.ephemeral import Command, ListPop, ListPush, ListSize, Message, Publish, WrongKind
 
 T = TypeVar("T")
@@ -30,6 +30,8 @@ T3 = TypeVar("T3")
 
 # What all keys take together.
 MAX_BYTES = 112 * 1024 * 1024
+# So much of it is for keys that are essential: whoever fills the rest keeps nobody from signing in or deleting.
+_ESSENTIAL_SHARE = 8
 # How many expired keys a command that needs memory deletes along the way.
 _SWEPT_IN_PASSING = 16
 _CLOSED = "The store of short-lived state has been closed. Start the server again."
@@ -38,9 +40,10 @@ _CLOSED = "The store of short-lived state has been closed. Start the server agai
 class MemoryEphemeral:
     """The ephemeral store of a single process; made by `open`."""
 
-    def __init__(self, clock: Clock, max_bytes: int) -> None:
+    def __init__(self, clock: Clock, max_bytes: int, is_essential: Callable[[str], bool] = lambda _: True) -> None:
         self._clock = clock
         self._max_bytes = max_bytes
+        self._is_essential = is_essential
         self._fleeting = Keyspace()
         self._durable: tuple[str, ...] = ()
         self._kept: Kept | None = None
@@ -56,9 +59,10 @@ class MemoryEphemeral:
         path: Path | None = None,
         durable: Sequence[str] = (),
         max_bytes: int = MAX_BYTES,
+        is_essential: Callable[[str], bool] = lambda _: True,
     ) -> "MemoryEphemeral":
         """A store in which keys beginning with one of `durable` survive a restart, kept in the SQLite file `path`."""
-        store = cls(clock, max_bytes)
+        store = cls(clock, max_bytes, is_essential)
         if durable:
             if path is None:
                 raise ValueError("durable keys need a file to be kept in")
@@ -70,7 +74,7 @@ class MemoryEphemeral:
     async def run(self, command: Command[T]) -> T:
         needed = admit(command)
         if needed and not self._has_room(needed):
-            await self._make_room(needed)
+            await self._make_room(needed, (command,))
         now = self._begin()
         if self._kept is not None and self._is_kept_change(command):
             (answer,) = await self._kept.submit([command], needed, partial(self._perform, (command,)))
@@ -89,7 +93,7 @@ class MemoryEphemeral:
     async def together(self, *commands: Command[Any]) -> tuple[Any, ...]:
         needed = sum(map(admit, commands))
         if needed and not self._has_room(needed):
-            await self._make_room(needed)
+            await self._make_room(needed, commands)
         now = self._begin()
         if self._kept is not None:
             changes = [command for command in commands if self._is_kept_change(command)]
@@ -145,7 +149,7 @@ class MemoryEphemeral:
             raise Unavailable(_CLOSED)
         return self._now()
 
-    def _has_room(self, needed_bytes: int) -> bool:
+    def _has_room(self, needed_bytes: int, *, is_essential: bool = False) -> bool:
         """Whether there is memory for this much more. Along the way, some expired keys are deleted."""
         now = self._begin()
         if self._fleeting.next_ending <= now:
@@ -155,10 +159,12 @@ class MemoryEphemeral:
             used_bytes += self._kept.used_bytes
             if self._kept.keys.next_ending <= now:
                 self._kept.wake()
-        return used_bytes + needed_bytes <= self._max_bytes
+        kept_bytes = 0 if is_essential else self._max_bytes // _ESSENTIAL_SHARE
+        return used_bytes + needed_bytes <= self._max_bytes - kept_bytes
 
-    async def _make_room(self, needed_bytes: int) -> None:
-        while not self._has_room(needed_bytes):
+    async def _make_room(self, needed_bytes: int, commands: Sequence[Command[Any]]) -> None:
+        is_essential = all(self._is_essential(cast("Keyed", each).key) for each in commands if takes_memory(each))
+        while not self._has_room(needed_bytes, is_essential=is_essential):
             now = self._begin()
             if self._kept is not None and self._kept.keys.next_ending <= now:
                 await self._kept.work_off()

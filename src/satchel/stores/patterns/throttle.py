@@ -13,7 +13,11 @@ from satchel.stores.ports.ephemeral import Command, Delete, Ephemeral, Expire, G
 from satchel.stores.schema import EphemeralKey
 
 ATTEMPTS = EphemeralKey(
-    "throttle:{name}:{subject}", "value", owner="throttle", about="Attempts of one subject within the current window"
+    "throttle:{name}:{subject}",
+    "value",
+    owner="throttle",
+    about="Attempts of one subject within the current window",
+    essential=True,
 )
 EPHEMERAL_KEYS = (ATTEMPTS,)
 

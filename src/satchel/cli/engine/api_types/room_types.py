@@ -71,7 +71,7 @@ class OwnedRooms(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True):
-    """A chat message, its author and time. The name is the one they had then."""
+    """A chat message, its author and time. The name is the one they had then. Ids of guests begin with `guest-`."""
 
     message_id: str
     person_id: str

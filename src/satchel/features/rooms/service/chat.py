@@ -5,13 +5,31 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from satchel.features.rooms.events import RoomChat
-from satchel.features.rooms.model import MAX_MESSAGES, Message, PersonId, RoomId, check_text, is_room_id
-from satchel.features.rooms.records import CHAT, MEMBERS, PEOPLE, SAID, decode_message, decode_person, encode
+from satchel.features.rooms.model import (
+    MAX_CHAT_BYTES,
+    MAX_MESSAGES,
+    Message,
+    PersonId,
+    RoomId,
+    check_text,
+    is_room_id,
+)
+from satchel.features.rooms.records import (
+    CHAT,
+    CHAT_BYTES,
+    MEMBERS,
+    PEOPLE,
+    ROOM,
+    SAID,
+    decode_message,
+    decode_person,
+    encode,
+)
 from satchel.features.rooms.service.context import Rooms, find_room, missing, open_room, state_of
 from satchel.kernel.ids import new_id
 from satchel.live import tell
 from satchel.stores.patterns.idempotency_key import Claim, IdempotencyKey, decode_claim, encode_claim, order_of
-from satchel.stores.ports.ephemeral import HashGet, ListPush, ListRange, ListTrim, Put, SetAll
+from satchel.stores.ports.ephemeral import HashGet, HashIncrement, HashPut, ListPush, ListRange, ListTrim, Put, SetAll
 
 # Somebody who writes looks at the screen. Keys of all messages that the throttle lets pass must not fill the memory.
 _REPEATED_WITHIN = timedelta(hours=1)
@@ -55,22 +73,40 @@ async def say(
     if claim.done:
         return message
     done = () if key is None else (Put(key.place, encode_claim(claim.finished), ttl=_REPEATED_WITHIN),)
-    event = RoomChat(room_id=room_id, message=message)
+    event, written_down = RoomChat(room_id=room_id, message=message), encode(message)
     chat = CHAT(room_id=room_id)
-    fields, due, present, *_ = await rooms.ephemeral.together(
+    fields, due, present, _, _, chat_bytes, *_ = await rooms.ephemeral.together(
         *state_of(room_id),
         members,
-        ListPush(chat, encode(message)),
+        ListPush(chat, written_down),
         ListTrim(chat, 0, MAX_MESSAGES - 1),
+        HashIncrement(ROOM(room_id=room_id), CHAT_BYTES, len(written_down)),
         *done,
         *tell(hearers, event),
     )
     if open_room(rooms, room_id, fields, due) is None:
         raise missing()
+    if chat_bytes > MAX_CHAT_BYTES:
+        await _drop_older(rooms, room_id)
     if newcomers := present - hearers:
         # They joined between the two steps, and may have read the chat before this message was in it.
         await rooms.ephemeral.together(*tell(newcomers, event))
     return message
+
+
+async def _drop_older(rooms: Rooms, room_id: RoomId) -> None:
+    """Keep the last messages that take three quarters of what a chat may take, so that this is seldom done.
+
+    The count only grows until then, also by messages that others push out. It is set to what is left.
+    """
+    chat, taken, kept = CHAT(room_id=room_id), 0, 0
+    for message in await rooms.ephemeral.run(ListRange(chat, 0, -1)):
+        if taken + len(message) > MAX_CHAT_BYTES * 3 // 4:
+            break
+        taken, kept = taken + len(message), kept + 1
+    await rooms.ephemeral.together(
+        ListTrim(chat, 0, max(kept, 1) - 1), HashPut(ROOM(room_id=room_id), {CHAT_BYTES: b"%d" % taken})
+    )
 
 
 async def read_chat(rooms: Rooms, room_id: RoomId, person_id: PersonId, limit: int, before: str | None) -> Said:
