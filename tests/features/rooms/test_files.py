@@ -299,6 +299,26 @@ async def test_what_does_not_fit_is_refused_and_nothing_of_it_stays(tmp_path: Pa
         assert (await ann("GET", "/rooms/current")).json()["used_bytes"] == 6
 
 
+async def test_files_come_in_pages_in_one_order(satchel: Satchel, ann: Caller, bob: Caller) -> None:
+    room = await opened(ann)
+    await joined(bob, room)
+    for number in range(7):
+        await sent(ann, room, f"{number}.txt", b"x" * number, **({"to": bob.user_id} if number == 3 else {}))
+        satchel.clock.advance(1)
+    gus = await guest(satchel)
+    await joined(gus, room)
+    for caller, expected in ((bob, "0123456"), (gus, "012456")):
+        names, query = "", {"limit": "2"}
+        while True:
+            page = (await caller("GET", f"/rooms/{room['room_id']}/files", params=query)).json()
+            assert len(page["files"]) <= 2
+            names += "".join(file["name"][0] for file in page["files"])
+            if page["cursor"] is None:
+                break
+            query["cursor"] = page["cursor"]
+        assert names == expected
+
+
 async def test_a_room_has_a_most_of_files(satchel: Satchel, ann: Caller) -> None:
     room = await opened(ann)
     names = NAMES(room_id=room["room_id"])

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 
 from msgspec import to_builtins
 
-from satchel.cli.engine.api_types.room_types import FileList
 from satchel.cli.engine.api_types.transfer_types import ReceiptView, TransferView
 from satchel.cli.engine.files.batch import Sent, empty_folders, keeps_folders, send_all
 from satchel.cli.engine.files.local_files import Gathered, gather, near
 from satchel.cli.engine.files.upload_journal import Journal
 from satchel.cli.engine.http.client import Client
+from satchel.cli.engine.resources.room_join import files_in
 from satchel.cli.engine.resources.shelf_paths import TOP, Places, changed
 from satchel.cli.engine.resources.transfer_text import moment_of, short_id, state_word
 from satchel.cli.engine.terminal.output import CommandFailed, note, printable
@@ -155,8 +155,7 @@ class FilePut:
     def _ids(self, sent: Sent, folder: str) -> list[str]:
         """What the server calls that which is to be handed over."""
         if room_id := self.target.destination.get("room"):
-            known = self.client.call("GET", f"/rooms/{room_id}/files", FileList).files
-            return sent.file_ids(self.client, {file.file_id for file in known})
+            return sent.file_ids(self.client, {file.file_id for file in files_in(self.client, room_id)})
         # Whole folders, so that their structure goes along: nothing but this job is in there.
         places = Places(self.client)
         top = places.at(folder)

@@ -123,15 +123,13 @@ def ls(json: Json = False, server: Server = None) -> None:
     """List who and what is in your room."""
     from msgspec import to_builtins
 
-    from satchel.cli.engine.api_types.room_types import FileList
     from satchel.cli.engine.http.client import open_client
-    from satchel.cli.engine.resources.room_join import current_room
+    from satchel.cli.engine.resources.room_join import current_room, files_in
 
     with open_client(server) as client:
         current = current_room(client)
         if json:
-            found = client.call("GET", f"/rooms/{current.room_id}/files", FileList)
-            print_json({"room": to_builtins(current), **to_builtins(found)})
+            print_json({"room": to_builtins(current), "files": to_builtins(files_in(client, current.room_id))})
         else:
             _show(client, current)
 
@@ -264,10 +262,10 @@ def _print_room(shown: "RoomView") -> None:
 
 
 def _show(client: "Client", shown: "RoomView") -> None:
-    from satchel.cli.engine.api_types.room_types import FileList
+    from satchel.cli.engine.resources.room_join import files_in
     from satchel.cli.rooms.room_text import files, headline, people
 
-    found = client.call("GET", f"/rooms/{shown.room_id}/files", FileList).files
+    found = files_in(client, shown.room_id)
     print("\n".join([headline(shown), *people(shown)]))
     if found:
         print("\n".join(["", *files(found, shown)]))

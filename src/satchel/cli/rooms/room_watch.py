@@ -8,12 +8,13 @@ import msgspec
 from msgspec import to_builtins
 
 from satchel.cli.engine.api_types.event_types import LiveEvent
-from satchel.cli.engine.api_types.room_types import ChatView, FileList, FileView, Message, RoomView
+from satchel.cli.engine.api_types.room_types import ChatView, FileView, Message, RoomView
 from satchel.cli.engine.files.download import full_name
 from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.http.failures import Refused, Unreachable
 from satchel.cli.engine.http.live_events import Live
 from satchel.cli.engine.http.retry import is_transient
+from satchel.cli.engine.resources.room_join import files_in
 from satchel.cli.engine.terminal.sizes import shown_bytes
 from satchel.cli.rooms.narrator import Narrator
 from satchel.cli.rooms.offers import Offers
@@ -102,7 +103,7 @@ class Watch:
 
     def _read_everything(self) -> None:
         self._read_room()
-        files = self.client.call("GET", self._path("/files"), FileList).files
+        files = files_in(self.client, self.room.room_id)
         if not self._has_begun:
             self.narrator.tell_machines("room", room=to_builtins(self.room), files=to_builtins(files))
         for file_id in self._files.keys() - {file.file_id for file in files}:

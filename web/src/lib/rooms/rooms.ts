@@ -42,7 +42,20 @@ export function readRoom(roomId: string): Promise<RoomView> {
 }
 
 export async function readFiles(roomId: string): Promise<RoomFile[]> {
-  return (await ask(http.GET('/api/v1/rooms/{room_id}/files', at(roomId)))).files;
+  let page = await readFilesFrom(roomId, {});
+  const all = page.files;
+  while (page.cursor !== null) {
+    page = await readFilesFrom(roomId, { cursor: page.cursor });
+    all.push(...page.files);
+  }
+  return all;
+}
+
+function readFilesFrom(
+  roomId: string,
+  query: { cursor?: string },
+): Promise<components['schemas']['FileList']> {
+  return ask(http.GET('/api/v1/rooms/{room_id}/files', { params: { path: { room_id: roomId }, query } }));
 }
 
 export function readChat(

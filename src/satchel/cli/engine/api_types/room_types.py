@@ -106,6 +106,7 @@ class FileView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FileList(msgspec.Struct, frozen=True, kw_only=True):
-    """Files of a room that the caller may see, the oldest first."""
+    """Files of a room that the caller may see, the oldest first, and the cursor of the next page."""
 
     files: list[FileView]
+    cursor: str | None = None

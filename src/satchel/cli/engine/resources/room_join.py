@@ -1,8 +1,9 @@
-"""Join a room by its code, signed in or as a guest; wait to be admitted if the room wants a knock."""
+"""Join a room by its code, signed in or as a guest, and wait to be admitted if need be; who and what is in it."""
 
 from contextlib import closing
+from urllib.parse import quote
 
-from satchel.cli.engine.api_types.room_types import JoinView, RoomView
+from satchel.cli.engine.api_types.room_types import FileList, FileView, JoinView, RoomView
 from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.http.failures import Refused
 from satchel.cli.engine.http.live_events import Live
@@ -32,6 +33,17 @@ def current_room(client: Client) -> RoomView:
         raise CommandFailed(
             "You are not in a room. Use `satchel room join CODE`, or open one with `satchel room open`."
         ) from refusal
+
+
+def files_in(client: Client, room_id: str) -> list[FileView]:
+    """All files of a room that we may see, the oldest first."""
+    found: list[FileView] = []
+    where = f"/rooms/{room_id}/files"
+    page = client.call("GET", where, FileList)
+    while page.cursor is not None:
+        found += page.files
+        page = client.call("GET", f"{where}?cursor={quote(page.cursor, safe='')}", FileList)
+    return found + list(page.files)
 
 
 def person_in(room: RoomView, wanted: str) -> str:

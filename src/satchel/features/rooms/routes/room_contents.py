@@ -80,7 +80,7 @@ def routes(rooms: Rooms) -> Router:
         """
         you = person_id_of(caller)
         room = await find_room(rooms, RoomId(room_id), you)
-        found = await room_files.list_files(rooms, room.room_id, you)
+        found = (await room_files.list_files(rooms, room.room_id, you)).files
         if query.file:
             wanted = set(query.file)
             found = [file for file in found if file.file_id in wanted]

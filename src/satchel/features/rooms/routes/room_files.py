@@ -5,7 +5,7 @@ from typing import Annotated
 import msgspec
 from starlette.requests import Request
 
-from satchel.edge.api.endpoints import Body, Router
+from satchel.edge.api.endpoints import Body, PageQuery, Router
 from satchel.edge.api.idempotency_key import idempotency_key_of
 from satchel.edge.http.callers import Guest, Member
 from satchel.features.rooms.model import (
@@ -25,10 +25,17 @@ from satchel.stores.patterns.idempotency_key import KeyReused
 Id = Annotated[str, msgspec.Meta(max_length=64)]
 
 
+class FilesQuery(PageQuery, frozen=True, kw_only=True):
+    """Which part of the list is wanted."""
+
+    limit: Annotated[int, msgspec.Meta(ge=1, le=1000)] = 1000
+
+
 class FileList(msgspec.Struct, frozen=True):
-    """Files of a room that the caller may see, the oldest first."""
+    """Files of a room that the caller may see, the oldest first, and the cursor of the next page."""
 
     files: list[FileView]
+    cursor: str | None
 
 
 class Sharing(Body, frozen=True, kw_only=True):
@@ -42,10 +49,12 @@ def routes(rooms: Rooms) -> Router:
     router = Router("rooms")
 
     @router.get("/rooms/{room_id}/files")
-    async def list_room_files(caller: Member | Guest, room_id: str) -> FileList:
+    async def list_room_files(caller: Member | Guest, room_id: str, query: FilesQuery) -> FileList:
         """List the files of a room: those for everybody, and those between you and one person."""
-        found = await room_files.list_files(rooms, RoomId(room_id), person_id_of(caller))
-        return FileList(await room_files.file_views(rooms, found))
+        page = await room_files.list_files(
+            rooms, RoomId(room_id), person_id_of(caller), limit=query.limit, cursor=query.cursor
+        )
+        return FileList(await room_files.file_views(rooms, page.files), page.cursor)
 
     @router.post(
         "/rooms/{room_id}/files",
@@ -62,7 +71,7 @@ def routes(rooms: Rooms) -> Router:
             to=None if body.to is None else PersonId(body.to),
         )
         brought = await room_share.share_from_shelf(rooms, sharing, idempotency_key_of(request))
-        return FileList(await room_files.file_views(rooms, brought))
+        return FileList(await room_files.file_views(rooms, brought), None)
 
     @router.delete("/rooms/{room_id}/files/{file_id}", raises=(Forbidden,))
     async def delete_room_file(caller: Member | Guest, room_id: str, file_id: str) -> None:

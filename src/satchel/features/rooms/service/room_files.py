@@ -1,9 +1,10 @@
 """Files of a room: find, list and delete those that a person may see."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from satchel.features.rooms.events import RoomFileCame, RoomFileGone
-from satchel.features.rooms.model import FileId, FileView, PersonId, RoomId, is_id, is_room_id
+from satchel.features.rooms.model import MAX_FILES, FileId, FileView, PersonId, RoomId, is_id, is_room_id
 from satchel.features.rooms.records import (
     FILE_HASH,
     FILE_NAME,
@@ -26,13 +27,25 @@ from satchel.stores.ports.ephemeral import Delete, Get, HashAll, HashDelete, Has
 _TOGETHER = 500
 
 
-async def list_files(rooms: Rooms, room_id: RoomId, person_id: PersonId) -> list[RoomFile]:
+@dataclass(frozen=True, slots=True)
+class FilePage:
+    """A page of the files of a room, and the cursor of the next: time and id of the last file."""
+
+    files: list[RoomFile]
+    cursor: str | None
+
+
+async def list_files(
+    rooms: Rooms, room_id: RoomId, person_id: PersonId, *, limit: int = MAX_FILES, cursor: str | None = None
+) -> FilePage:
     """The files that this person may see, the oldest first."""
     await find_room(rooms, room_id, person_id)
     rows = await rooms.ephemeral.run(HashAll(FILES(room_id=room_id)))
     visible = {FileId(file_id): row for file_id, each in rows.items() if is_for(row := decode_file(each), person_id)}
-    found = await complete(rooms, room_id, visible)
-    return sorted(found, key=lambda file: (file.row.at, file.file_id))
+    places = sorted(place for file_id, row in visible.items() if (place := f"{row.at} {file_id}") > (cursor or ""))
+    page = [FileId(place.rpartition(" ")[2]) for place in places[:limit]]
+    found = await complete(rooms, room_id, {file_id: visible[file_id] for file_id in page})
+    return FilePage(found, places[limit - 1] if len(places) > limit else None)
 
 
 async def find_file(rooms: Rooms, room_id: RoomId, person_id: PersonId, file_id: FileId) -> RoomFile:

@@ -79,7 +79,7 @@ async def _copy_all(rooms: Rooms, sharing: Sharing, seed: str, *, again: bool = 
 
 
 async def _copies_of(rooms: Rooms, sharing: Sharing, seed: str) -> list[RoomFile]:
-    found = await list_files(rooms, sharing.room_id, sharing.person_id)
+    found = (await list_files(rooms, sharing.room_id, sharing.person_id)).files
     return [file for file in found if file.row.seed == seed]
 
 
