@@ -74,7 +74,8 @@ def test_three_people_meet_hand_things_over_and_leave_nothing_behind(
     expect(link).to_have_attribute("href", "https://example.org/plan?week=3")
     expect(link).to_have_attribute("rel", re.compile("noopener"))
     say(ben, "Hello, Ann")
-    expect(chat(ann)).to_contain_text("Hello, Ann")
+    expect(chat(ann)).to_contain_text(re.compile(r"Ben\s*guest.*Hello, Ann", re.DOTALL))
+    expect(chat(ben)).not_to_contain_text("guest")
 
     hand_to(ann, "Ben", payload("for ben.txt", b"only the two of us"))
     expect(row(ben, "for ben.txt")).to_contain_text("only for you")
@@ -274,6 +275,7 @@ def test_a_hand_out_is_answered_privately(ann: Page, ben: Page, cleo: Page) -> N
     chooser.value.set_files(payload("answer.txt", b"2"))
     expect(row(ann, "answer.txt")).to_contain_text("only for you")
     expect(offer(ann, "Ben")).to_contain_text("answer.txt")
+    expect(offer(ann, "Ben")).to_contain_text("guest")
     expect(offer(ann, "Ben")).to_contain_text("It is already on your shelf")
     expect(row(cleo, "exercise.txt")).to_be_visible()
     expect(row(cleo, "answer.txt")).to_have_count(0)

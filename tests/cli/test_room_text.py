@@ -79,12 +79,15 @@ def test_a_knock_is_told_once_with_what_to_do() -> None:
     knocking = replace(ROOM, knocks=[knock])
     assert told(ROOM, knocking) == ["Dan knocks. Let them in with `satchel room admit Dan`."]
     assert told(knocking, knocking) == []
+    stranger = replace(ROOM, knocks=[replace(knock, person_id="guest-dan", name="Ann")])
+    assert told(ROOM, stranger) == ["Ann (guest) knocks. Let them in with `satchel room admit Ann`."]
 
 
 def test_what_the_owner_changes_is_told() -> None:
     assert told(ROOM, replace(ROOM, locked=True)) == ["The room is now locked."]
     assert told(ROOM, replace(ROOM, admits="knock")) == ["People have to knock now."]
     assert told(ROOM, replace(ROOM, name="Concert")) == ["The room is now called Concert."]
+    assert told(ROOM, replace(ROOM, code="ABCDE")) == ["The code of the room is now ABCDE."]
     assert "is now open until" in told(ROOM, replace(ROOM, expires_at="2026-03-02T18:00:00.000Z"))[0]
 
 

@@ -109,6 +109,27 @@ def test_the_owner_locks_extends_and_removes_and_nobody_else_does(owner: Person,
     assert member.run("room", "join", code).code == 1
 
 
+def test_a_guest_is_seen_to_be_one_and_removed_with_the_code(
+    owner: Person, guest: Person, server: ServerProcess
+) -> None:
+    code = opened(owner)["code"]
+    join(guest, code, "--name", "Ann B", "--server", server.url)
+    fill(guest.home / "notes.txt", 100)
+    assert guest.run("put", "notes.txt", "--room", code).code == 0
+    person, file = (line for line in owner.run("room", "ls").out.splitlines() if "Ann B (guest" in line)
+    assert ("notes.txt" in person, "notes.txt" in file) == (False, True)
+    ran = owner.run("room", "remove", "Ann B", "--yes")
+    assert ran.out.splitlines()[0] == "Ann B was removed."
+    assert "satchel room code" in ran.out
+    fresh = owner.run("room", "code", "--json").json
+    assert fresh["code"] != code
+    assert explains(guest.run("room", "join", code, "--name", "Eve", "--server", server.url), 1, "new code")
+    join(guest, fresh["link"], "--name", "Eve", "--server", server.url)
+    removed = owner.run("room", "remove", "Eve", "--new-code", "--yes", "--json").json
+    assert removed["code"] not in (code, fresh["code"])
+    assert owner.run("room", "ls", "--json").json["room"]["code"] == removed["code"]
+
+
 def test_who_comes_late_gets_what_was_brought_before_once(owner: Person, member: Person) -> None:
     code = opened(owner)["code"]
     fill(owner.home / "notes.txt", 100)

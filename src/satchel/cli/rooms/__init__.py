@@ -182,16 +182,37 @@ def extend(
 
 
 @room.command(cls=Verb)
+def code(json: Json = False, server: Server = None) -> None:
+    """Give your room a new code.
+
+    The old code and links with it lead nowhere from then on. Whoever is in the room stays.
+    """
+    from satchel.cli.engine.api_types.room_types import RoomView
+    from satchel.cli.engine.http.client import open_client
+    from satchel.cli.engine.resources.room_join import current_room
+    from satchel.cli.rooms.room_text import headline, invitation
+
+    with open_client(server) as client:
+        now = client.call("POST", f"/rooms/{current_room(client).room_id}/code", RoomView)
+    answer(now, [headline(now), "", *invitation(now)], as_json=json)
+
+
+@room.command(cls=Verb)
 def remove(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The name of the person.")],
+    new_code: Annotated[
+        bool, typer.Option("--new-code", help="Change the code, so that they do not come back under another name.")
+    ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     json: Json = False,
     server: Server = None,
 ) -> None:
-    """Remove somebody from your room. They cannot join it again."""
+    """Remove somebody from your room. They cannot join it again; a guest who has the code can, as another guest."""
+    from satchel.cli.engine.api_types.room_types import RoomView
     from satchel.cli.engine.http.client import open_client
     from satchel.cli.engine.resources.room_join import current_room, person_in
     from satchel.cli.engine.terminal.prompts import confirm
+    from satchel.cli.rooms.room_text import is_guest
 
     with open_client(server) as client:
         current = current_room(client)
@@ -199,7 +220,14 @@ def remove(
         if not yes:
             confirm(f"{name} is removed from {current.name or current.code} and cannot join it again.")
         client.call("DELETE", f"/rooms/{current.room_id}/people/{person_id}", type(None))
-    answer({"removed": person_id}, [printable(f"{name} was removed.")], as_json=json)
+        told = [f"{name} was removed."]
+        now = current
+        if new_code:
+            now = client.call("POST", f"/rooms/{current.room_id}/code", RoomView)
+            told.append(f"The code is now {now.code}.")
+        elif is_guest(person_id):
+            told.append("Whoever has the code can come back as another guest. `satchel room code` changes it.")
+    answer({"removed": person_id, "code": now.code}, list(map(printable, told)), as_json=json)
 
 
 @room.command(cls=Verb)

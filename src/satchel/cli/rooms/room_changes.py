@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import to_builtins
 
 from satchel.cli.engine.api_types.room_types import OccupantView, RoomView
-from satchel.cli.rooms.room_text import shown_until
+from satchel.cli.rooms.room_text import named, shown_until
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,8 @@ def changes(before: RoomView, now: RoomView) -> Iterator[Change]:
     for knock in now.knocks:
         if knock.person_id not in knocked:
             hint = f"Let them in with `satchel room admit {knock.name}`."
-            yield Change("knock", f"{knock.name} knocks. {hint}", {"knock": to_builtins(knock)})
+            who = named(knock.person_id, knock.name)
+            yield Change("knock", f"{who} knocks. {hint}", {"knock": to_builtins(knock)})
     yield from _settings(before, now)
 
 
@@ -43,7 +44,7 @@ def _comings_and_goings(before: RoomView, now: RoomView) -> Iterator[Change]:
             yield _of(person, "away", "is away")
     for person_id, person in earlier.items():
         if person_id not in present:
-            yield Change("left", f"{person.name} left the room.", {"person": to_builtins(person)})
+            yield Change("left", f"{named(person_id, person.name)} left the room.", {"person": to_builtins(person)})
 
 
 def _settings(before: RoomView, now: RoomView) -> Iterator[Change]:
@@ -52,6 +53,8 @@ def _settings(before: RoomView, now: RoomView) -> Iterator[Change]:
 
     if now.name != before.name:
         yield changed(f"The room is now called {now.name}.", name=now.name)
+    if now.code != before.code:
+        yield changed(f"The code of the room is now {now.code}.", code=now.code, link=now.link)
     if now.expires_at != before.expires_at:
         yield changed(f"The room is now open until {shown_until(now.expires_at)}.", expires_at=now.expires_at)
     if now.locked != before.locked:
@@ -63,4 +66,5 @@ def _settings(before: RoomView, now: RoomView) -> Iterator[Change]:
 
 def _of(person: OccupantView, kind: str, what: str) -> Change:
     devices = f" ({', '.join(person.devices)})" if person.here and person.devices else ""
-    return Change(kind, f"{person.name} {what}{devices}.", {"person": to_builtins(person)})
+    who = named(person.person_id, person.name)
+    return Change(kind, f"{who} {what}{devices}.", {"person": to_builtins(person)})

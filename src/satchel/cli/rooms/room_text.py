@@ -41,7 +41,8 @@ def people(room: RoomView) -> Iterator[str]:
     for person in sorted(room.people, key=lambda each: not each.here):
         yield f"  {_described(person, room)}"
     for knock in room.knocks:
-        yield printable(f"  {knock.name} knocks. Let them in with `satchel room admit {knock.name}`.")
+        hint = f"Let them in with `satchel room admit {knock.name}`."
+        yield printable(f"  {named(knock.person_id, knock.name)} knocks. {hint}")
 
 
 def files(found: Sequence[FileView], room: RoomView) -> Iterator[str]:
@@ -52,6 +53,15 @@ def files(found: Sequence[FileView], room: RoomView) -> Iterator[str]:
     for file, name, bringer in zip(found, names, bringers, strict=True):
         moment = paint(shown_moment(file.at), "quiet")
         yield f"{fitted(name, widest)}  {shown_bytes(file.size_bytes):>7}  {fitted(bringer, by_width)}  {moment}"
+
+
+def named(person_id: str, name: str) -> str:
+    """The name of somebody who says or brings something. A guest may call themselves as they like."""
+    return f"{name} (guest)" if is_guest(person_id) else name
+
+
+def is_guest(person_id: str) -> bool:
+    return person_id.startswith("guest-")
 
 
 def time_left(room: RoomView) -> timedelta:
@@ -77,7 +87,7 @@ def _described(person: OccupantView, room: RoomView) -> str:
 
 def _bringer(file: FileView, room: RoomView) -> str:
     called = {person.person_id: person.name for person in room.people} | {room.you: "you"}
-    bringer = called.get(file.by, file.by_name)
+    bringer = "you" if file.by == room.you else named(file.by, called.get(file.by, file.by_name))
     return f"{bringer}, for {called.get(file.to, 'somebody who left')}" if file.to else bringer
 
 

@@ -20,7 +20,7 @@ from satchel.cli.rooms.narrator import Narrator
 from satchel.cli.rooms.offers import Offers
 from satchel.cli.rooms.room_changes import changes
 from satchel.cli.rooms.room_save import Saver
-from satchel.cli.rooms.room_text import time_left
+from satchel.cli.rooms.room_text import named, time_left
 
 _LOOK_AT_THE_CLOCK_SECONDS = 5.0
 _WARNINGS = [timedelta(minutes=minutes) for minutes in (1, 5, 15, 60)]
@@ -148,7 +148,7 @@ class Watch:
             self._tell_message(message)
 
     def _tell_message(self, message: Message) -> None:
-        who = "you" if message.person_id == self.room.you else message.name
+        who = "you" if message.person_id == self.room.you else named(message.person_id, message.name)
         self.narrator.tell("chat", message.text, at=message.at, who=who, message=to_builtins(message))
 
     def _see_file(self, file: FileView) -> None:
@@ -159,7 +159,7 @@ class Watch:
         if file.to is None and self.saver and not is_own:
             self.saver.save_file(self.room.room_id, file)
         if file.to is None and is_new and self._has_begun:
-            who = "You" if is_own else file.by_name
+            who = "You" if is_own else named(file.by, file.by_name)
             sentence = f"{who} added {full_name(file)} ({shown_bytes(file.size_bytes)})."
             self.narrator.tell("file", sentence, at=file.at, file=to_builtins(file))
 
