@@ -6,8 +6,10 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from argon2 import PasswordHasher
 
-from satchel.features.links.limits import WRONG_PASSWORDS_PER_LINK, WRONG_PASSWORDS_PER_PAIR
+from satchel.features.accounts.service.passwords import Passwords
+from satchel.features.links.limits import VISITS_PER_PAIR, WRONG_PASSWORDS_PER_LINK, WRONG_PASSWORDS_PER_PAIR
 from satchel.features.links.service.passes import LIFETIME
 from tests.application import Caller, Satchel
 from tests.features.links.given import CONTENT, changed, given, given_file, given_folder, slug
@@ -52,6 +54,22 @@ async def test_entering_counts_one_opening_for_each_time_and_one_person_for_each
         for _ in range(2):
             await visitor(satchel, link, caller=each).entered()
     assert await counted(ann, link) == figures(opens=8, people=4)
+
+
+async def test_who_opens_a_link_again_and_again_from_one_network_is_counted_so_often_a_day(
+    satchel: Satchel, ann: Caller
+) -> None:
+    link = await given_file(satchel, ann)
+    counted_already = VISITS_PER_PAIR.times - 2
+    throttle = VISITS_PER_PAIR.on(satchel.stores.ephemeral)
+    await throttle.add(f"203.0.113.1 {link['link_id']}", counted_already)
+    for number in range(5):
+        # As another browser each time.
+        browser = {"user-agent": f"{AGENT} {number}"}
+        answer = await satchel.caller("203.0.113.1")("POST", f"/open/{link['token']}/enter", json={}, headers=browser)
+        assert answer.status_code == 200
+    await visitor(satchel, link, "203.0.113.2").entered()
+    assert await counted(ann, link) == figures(opens=3, people=3)
 
 
 async def test_an_opening_counts_once_if_its_answer_is_lost_and_it_is_asked_again(
@@ -160,6 +178,26 @@ async def test_many_who_know_the_password_all_get_in(satchel: Satchel, ann: Call
         answers = await asyncio.gather(*(each.enter(RIGHT) for each in visitors))
         assert {answer.status_code for answer in answers} == {200}
     assert await counted(ann, link) == figures(opens=120, people=1)
+
+
+async def test_tries_at_the_password_of_a_link_are_not_in_the_way_of_those_who_sign_in(
+    satchel: Satchel, ann: Caller, bob: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Eighty at once, each with the right password, once held up every sign-in for ten seconds or refused it."""
+    with monkeypatch.context() as slowly:
+        # What a hash costs is written in it: each of these takes a core for a while.
+        slowly.setattr(Passwords, "hasher", PasswordHasher(time_cost=12, memory_cost=19 * 1024, parallelism=1))
+        link = await given_file(satchel, ann, password=RIGHT)
+    tries = [asyncio.create_task(visitor(satchel, link, "198.51.100.7").enter(RIGHT)) for _ in range(30)]
+    while not any(each.done() for each in tries):
+        await asyncio.sleep(0.01)
+    assert (await satchel.caller("203.0.113.5").sign_in("bob@example.org")).status_code == 201
+    # Somebody else who has the link waits for one of theirs, and not for all.
+    await visitor(satchel, link, "203.0.113.6").entered(RIGHT)
+    assert sum(each.done() for each in tries) < 15
+    for each in tries:
+        each.cancel()
+    await asyncio.gather(*tries, return_exceptions=True)
 
 
 async def test_a_guess_among_many_at_once_is_worth_nothing(satchel: Satchel, ann: Caller) -> None:

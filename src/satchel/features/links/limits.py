@@ -1,6 +1,9 @@
-"""How often visitors may try link tokens and link passwords."""
+"""How often visitors may try link tokens and link passwords, and how often their visits count."""
 
-from satchel.stores.patterns.throttle import GUESSING_WINDOW, GuessThrottle, Limit, NetworkThrottle
+from datetime import timedelta
+
+from satchel.kernel.errors import TooMany
+from satchel.stores.patterns.throttle import GUESSING_WINDOW, GuessThrottle, Limit, NetworkThrottle, networks_of
 from satchel.stores.ports.ephemeral import Ephemeral
 
 # Nobody guesses a token of 128 bits. Whoever tries is stopped all the same; a mistyped address is not.
@@ -9,7 +12,11 @@ UNKNOWN_LINKS_PER_NETWORK = Limit("link", 30, GUESSING_WINDOW, per="network", ab
 # network has three attempts instead of ten.
 WRONG_PASSWORDS_PER_PAIR = Limit("link-pair", 10, GUESSING_WINDOW, per="link and network", about="wrong passwords")
 WRONG_PASSWORDS_PER_LINK = Limit("link-password", 100, GUESSING_WINDOW, per="link", about="wrong passwords")
-LIMITS = (UNKNOWN_LINKS_PER_NETWORK, WRONG_PASSWORDS_PER_PAIR, WRONG_PASSWORDS_PER_LINK)
+# More than a school of thousands opens one link. Beyond it a visitor still gets everything, and is counted no more.
+VISITS_PER_PAIR = Limit(
+    "link-visits", 2000, timedelta(days=1), per="link and network", about="openings and views that count"
+)
+LIMITS = (UNKNOWN_LINKS_PER_NETWORK, WRONG_PASSWORDS_PER_PAIR, WRONG_PASSWORDS_PER_LINK, VISITS_PER_PAIR)
 
 
 class LinkLimits:
@@ -18,6 +25,17 @@ class LinkLimits:
     def __init__(self, ephemeral: Ephemeral) -> None:
         self._tokens = NetworkThrottle(ephemeral, UNKNOWN_LINKS_PER_NETWORK)
         self._passwords = GuessThrottle(ephemeral, WRONG_PASSWORDS_PER_PAIR, WRONG_PASSWORDS_PER_LINK)
+        self._visits = VISITS_PER_PAIR.on(ephemeral)
+
+    async def may_count(self, link_id: str, address: str) -> bool:
+        """Whether one more visit from there counts. Whoever opens a link again and again falsifies its figures."""
+        try:
+            await self._visits.count_shares(
+                [(f"{network} {link_id}", share) for network, share in networks_of(address)]
+            )
+        except TooMany:
+            return False
+        return True
 
     async def check_token(self, address: str) -> None:
         """Before a word that could be guessed is looked up."""

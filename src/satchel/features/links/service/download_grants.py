@@ -147,7 +147,7 @@ async def _begin(links: Links, taking: Taking, reserved: Reserved) -> None:
     link, takes_place = await _write_beginning(links, taking, reserved)
     if takes_place and not taking.visit.pass_id:
         # A direct download of the file also opens the link.
-        await count(links, link, taking.visit.visitor_id, "open")
+        await count(links, link, taking.visit.visitor_id, "open", address=taking.visit.address)
 
 
 @optimistic_update()

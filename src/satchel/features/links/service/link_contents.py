@@ -105,4 +105,4 @@ async def count_view(links: Links, visit: Visit, file: LinkedFile) -> None:
     key = SEEN(link_id=visit.link.link_id, visit=visit.pass_id or visit.visitor_id, file_id=file.file_id)
     if await links.ephemeral.run(Put(key, b"1", ttl=LIFETIME, only_if_absent=True)):
         thing = visit.link.thing if file.photo is None else f"photo:{file.file_id}"
-        await count(links, visit.link, visit.visitor_id, "view", thing)
+        await count(links, visit.link, visit.visitor_id, "view", thing, address=visit.address)

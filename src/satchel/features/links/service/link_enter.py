@@ -30,6 +30,7 @@ class Visit:
     link: LinkRow
     thing: LinkedThing
     visitor_id: str
+    address: str | None = None
     pass_id: str = ""
 
     @property
@@ -72,7 +73,7 @@ async def enter(links: Links, token: str, visitor: Visitor, password: str | None
         await _check_password(links, link, visitor, password)
     listing = await list_files(links, link, None) if has_files(link) else None
     visitor_id = await identify(links, visitor)
-    await count(links, link, visitor_id, "open", key=key)
+    await count(links, link, visitor_id, "open", address=visitor.address, key=key)
     return Entered(link=link, given=passes.give(links, link, visitor_id), thing=found.thing, listing=listing)
 
 
@@ -85,10 +86,17 @@ async def let_in(links: Links, token: str, visitor: Visitor, shown: str, *, even
         # The owner's visits do not count, so for everybody else the owner's pass is like any other.
         is_lent = holder.visitor_id == found.link.owner_id != visitor.person_id
         visitor_id = await identify(links, visitor) if is_lent else holder.visitor_id
-        return Visit(link=found.link, thing=found.thing, visitor_id=visitor_id, pass_id=holder.pass_id)
+        return Visit(
+            link=found.link,
+            thing=found.thing,
+            visitor_id=visitor_id,
+            address=visitor.address,
+            pass_id=holder.pass_id,
+        )
     if found.link.password:
         raise LinkPasswordNeeded("This link needs a password. Open it with the password first.")
-    return Visit(link=found.link, thing=found.thing, visitor_id=await identify(links, visitor))
+    visitor_id = await identify(links, visitor)
+    return Visit(link=found.link, thing=found.thing, visitor_id=visitor_id, address=visitor.address)
 
 
 async def list_files(links: Links, link: LinkRow, cursor: str | None, limit: int = FILES_PAGE) -> LinkedFiles:

@@ -9,10 +9,22 @@ from satchel.stores.ports.table import ConditionFailed
 
 
 async def count(
-    links: Links, link: LinkRow, visitor_id: str, kind: Kind, thing: str = "", *, key: str | None = None
+    links: Links,
+    link: LinkRow,
+    visitor_id: str,
+    kind: Kind,
+    thing: str = "",
+    *,
+    address: str | None = None,
+    key: str | None = None,
 ) -> None:
-    """Count a visit. With the `key` of an earlier one by this visitor of this link, it counts nothing."""
+    """Count a visit. With the `key` of an earlier one by this visitor of this link, it counts nothing.
+
+    With an `address`, only so many of its network count.
+    """
     if visitor_id == link.owner_id:
+        return
+    if address is not None and not await links.limits.may_count(link.link_id, address):
         return
     counted = Counted(
         user_id=visitor_id,
