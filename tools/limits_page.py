@@ -9,17 +9,23 @@ from satchel.config import Settings
 from satchel.edge.api.endpoints import MAX_JSON_BYTES
 from satchel.edge.http.limits import Limits
 from satchel.edge.live.live_sockets import Bounds
+from satchel.edge.uploads.body_buffers import BUFFER_BYTES, BUFFERS
 from satchel.edge.uploads.bundles import MAX_FILE_BYTES, MAX_FILES
+from satchel.edge.uploads.reservations import MOST_OF_MEMBER, MOST_OF_NETWORK, MOST_OF_NETWORKS
 from satchel.features.accounts.service.passwords import MOST_WAITING
+from satchel.features.clicks.limits import CLICK_CALLS_PER_PERSON, GUEST_CLICKS_PER_NETWORK
 from satchel.features.drop import model as drop
 from satchel.features.drop.limits import SESSIONS_PER_NETWORK
+from satchel.features.links.limits import VISITS_PER_PAIR
 from satchel.features.rooms import model as rooms
+from satchel.features.rooms.limits import MESSAGES_PER_PERSON
 from satchel.media.picture_maker import MOST_CHILDREN
 from satchel.media.picture_queue import MAX_ASKED, MAX_NEW
 from satchel.media.process import MAX_MEMORY_BYTES as MAX_CHILD_BYTES
 from satchel.media.score_pages import MOST_CHILDREN as MOST_SCORE_CHILDREN
 from satchel.slices import SLICES
 from satchel.stores.disk_room import RESERVED_BYTES
+from satchel.stores.embedded.ephemeral_memory import MAX_BYTES
 from satchel.stores.patterns.throttle import GuessThrottle
 from satchel.stores.ports.table import MAX_PAGE_ITEMS, PAGE_BYTES
 from tools.memory_sum import MIB, memory_parts, most_bytes
@@ -63,7 +69,11 @@ _OTHERS: tuple[tuple[int, str], ...] = (
     (rooms.MAX_PEOPLE, "People in a room; 409 `room-full`"),
     (rooms.MAX_FILES, "Files in a room; 409"),
     (rooms.MAX_MESSAGES, "Messages that a room keeps; older ones are dropped"),
+    (rooms.MAX_CHAT_BYTES, "Bytes of the messages that a room keeps; older ones are dropped"),
     (rooms.MAX_TEXT_CHARACTERS, "Characters of a message; 422 `invalid`"),
+    (MOST_OF_MEMBER, "Unfinished uploads of a member to one place; 409 `too-many-uploads`"),
+    (MOST_OF_NETWORK, "Unfinished uploads to one place of a network without an account; 409 `too-many-uploads`"),
+    (MOST_OF_NETWORKS, "Unfinished uploads to one place of all such networks; 409 `too-many-uploads`"),
     (MAX_JSON_BYTES, "Bytes of a body of JSON, if its operation says no less; 413"),
     (MAX_FILES, f"Files of a bundle, of {MAX_FILE_BYTES:,} bytes each; 413"),
     (MAX_PAGE_ITEMS, f"Entries of one page of a list, and {PAGE_BYTES:,} bytes: more come with a cursor"),
@@ -78,6 +88,37 @@ _OTHERS: tuple[tuple[int, str], ...] = (
         ),
     ),
 )
+
+
+def _shares() -> Iterator[tuple[str, ...]]:
+    """Of what there is only so much of: how it is shared out."""
+    limits, live = Limits(), Bounds()
+    quarter = "a quarter, once three quarters are taken"
+    yield "memory that connections hold", "-", "the largest go first", "-", _megabytes(limits.held_bytes)
+    yield "connections", "-", quarter, "-", f"{limits.connections:,}"
+    yield "websockets", "-", quarter, "-", f"{limits.websockets:,}"
+    person, network = f"{live.sockets_per_person}", f"{live.sockets_per_network}, once three quarters are taken"
+    yield "live connections", "-", network, person, f"{live.sockets:,}"
+    yield "password hashing", "-", "a turn each", "-", f"{MOST_WAITING} waiting"
+    state = _megabytes(MAX_BYTES)
+    yield "short-lived state", "-", "-", "-", f"{state}, an eighth of it for limits and deleting"
+    session, shared = _megabytes(drop.MAX_SESSION_BYTES), _megabytes(drop.MAX_NETWORK_BYTES)
+    yield "state of drop", session, shared, "-", f"{_megabytes(drop.MAX_SERVER_BYTES)}, a quarter for small networks"
+    chat = f"{_megabytes(rooms.MAX_CHAT_BYTES)} a room"
+    said = f"{MESSAGES_PER_PERSON.times} in {_spoken(MESSAGES_PER_PERSON.window)}"
+    yield "chat", chat, "-", f"{said}, {rooms.MAX_ROOMS_OF_ONE} rooms", "as short-lived state"
+    unfinished = f"{MOST_OF_NETWORK:,} at a place"
+    yield "unfinished uploads", f"{MOST_OF_NETWORKS:,} at a place", unfinished, f"{MOST_OF_MEMBER:,}", "as the disk"
+    yield "buffers of uploads", "one a request", "-", "-", f"{BUFFERS} of {_megabytes(BUFFER_BYTES)}"
+    visits = f"{VISITS_PER_PAIR.times:,} a day and link"
+    clicks = f"{GUEST_CLICKS_PER_NETWORK.times} a day of guests, {visits}"
+    yield "clicks", "-", clicks, f"{CLICK_CALLS_PER_PERSON.times} calls a minute", "as the disk"
+    reserve = f"all but {_megabytes(RESERVED_BYTES)}"
+    yield "disk", "by link, room and quota", f"all but {_megabytes(2 * RESERVED_BYTES)}", "quota", reserve
+
+
+def _megabytes(count: int) -> str:
+    return f"{count // MIB} MiB"
 
 
 def limits_page(notice: str) -> Iterator[str]:
@@ -96,6 +137,14 @@ def limits_page(notice: str) -> Iterator[str]:
     for each in sorted(SLICES, key=lambda each: each.name):
         for limit in each.limits:
             yield f"| {each.name} | {limit.about} | {limit.times} | {_spoken(limit.window)} | {limit.per} |"
+    yield ""
+    yield "## Shares\n"
+    yield "What is scarce is shared out, so that nobody takes all of it. The numbers are for the default of `--memory`."
+    yield "A thing is a session of drop, a room or a link. What is answered stands in the tables below.\n"
+    yield "| what | of a thing | of a network | of an account | of the server |"
+    yield "|---|---|---|---|---|"
+    for row in _shares():
+        yield f"| {' | '.join(row)} |"
     yield ""
     yield from _memory()
     yield "## State, disk and queues\n"
