@@ -13,6 +13,7 @@ from satchel.features.links.records import ARRIVAL, LINK
 from satchel.kernel.ids import derived_id
 from satchel.stores.ports.expressions import assign
 from tests.application import Caller, Satchel, running_satchel
+from tests.features.hearing import heard_by
 from tests.features.links.given import changed, given, given_folder, read, slug
 from tests.features.links.visiting import Visitor, counted, figures, stored, visitor
 from tests.features.shelf.given import check_shelf, made, names, uploaded
@@ -47,6 +48,22 @@ async def test_a_stranger_sends_a_file_into_the_folder(satchel: Satchel, ann: Ca
     assert await counted(ann, link) == figures(opens=1, people=1)
     assert await uploads_counted(ann, link) == 1
     assert (await read(ann, link))["received_bytes"] == 5
+
+
+async def test_whoever_asked_hears_of_each_file_once(satchel: Satchel, ann: Caller) -> None:
+    link, _ = await asked(ann)
+    someone = await entered(satchel, link)
+    async with heard_by(satchel.stores.ephemeral, ann.user_id) as hearing:
+        await someone.upload(b"essay", filename="essay.txt", uploader="Gus")
+        heard = await hearing.until("link.received")
+        assert heard == {
+            "type": "link.received",
+            "link_id": link["link_id"],
+            "file_name": "essay.txt",
+            "uploader": "Gus",
+        }
+        await someone.upload(b"more", filename="more.txt")
+        assert (await hearing.until("link.received"))["file_name"] == "more.txt"
 
 
 async def test_guests_members_and_the_owner_can_send_too(satchel: Satchel, ann: Caller, bob: Caller) -> None:

@@ -14,6 +14,7 @@ from contextlib import asynccontextmanager, suppress
 from satchel.declaration import Platform, RouteNeeds, Slice
 from satchel.edge.api.endpoints import Router
 from satchel.features.links.adapters import LinkSearch
+from satchel.features.links.events import LIVE_EVENTS
 from satchel.features.links.limits import LIMITS, LinkLimits
 from satchel.features.links.needs import Counter, Figures, Inbox, Passwords, People, Visitors
 from satchel.features.links.records import EPHEMERAL_KEYS, SHAPES
@@ -77,6 +78,7 @@ LINKS = Slice(
     records=SHAPES,
     ephemeral_keys=EPHEMERAL_KEYS,
     limits=LIMITS,
+    live_events=LIVE_EVENTS,
     states=(ThingLinked,),
     uploads={"link": LinkDestination},
     holdings=LinkHoldings,

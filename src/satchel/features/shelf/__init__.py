@@ -13,6 +13,7 @@ from datetime import timedelta
 from satchel.declaration import Platform, RouteNeeds, Slice
 from satchel.edge.api.endpoints import Router
 from satchel.features.shelf.adapters import AskingFolders, LinkedFolders, LinkedShelfFiles, ShelfSearch
+from satchel.features.shelf.events import LIVE_EVENTS
 from satchel.features.shelf.linked_selections import LinkedSelections
 from satchel.features.shelf.model import FileId, SelectionId, UserId
 from satchel.features.shelf.needs import Links
@@ -64,6 +65,7 @@ SHELF = Slice(
     routes=_routes,
     records=SHAPES,
     ephemeral_keys=EPHEMERAL_KEYS,
+    live_events=LIVE_EVENTS,
     states=(HandedFileOpened, ShelfFolderUsed),
     hears={ThingLinked: _note_link},
     uploads={"shelf": ShelfDestination},

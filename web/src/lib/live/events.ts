@@ -16,6 +16,7 @@ export type RoomFile = News['room.file']['file'];
 const KINDS: Record<Kind, true> = {
   hello: true,
   resync: true,
+  'link.received': true,
   'room.changed': true,
   'room.chat': true,
   'room.file': true,
@@ -23,6 +24,7 @@ const KINDS: Record<Kind, true> = {
   'room.closed': true,
   'room.admitted': true,
   'room.turned-away': true,
+  'shelf.changed': true,
   'transfer.offered': true,
   'transfer.changed': true,
   'album.photos': true,

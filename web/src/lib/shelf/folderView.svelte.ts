@@ -54,6 +54,12 @@ export class FolderView {
     });
   }
 
+  /** On another device, by somebody who was asked for files, or by this page itself; without folders, perhaps anything. */
+  changedElsewhere(folderIds?: readonly string[]): void {
+    if (folderIds && !this.searching && !folderIds.includes(this.folder)) return;
+    this.#lookAgainSoon();
+  }
+
   async makeFolder(name: string): Promise<void> {
     this.listing.put(await makeFolder(name, this.folder));
   }
@@ -118,6 +124,7 @@ export class FolderView {
   #lookAgainSoon(): void {
     this.#looking ??= setTimeout(() => {
       this.#looking = undefined;
+      this.#onchange();
       void this.listing.refresh();
     }, LOOK_AGAIN_MS);
   }

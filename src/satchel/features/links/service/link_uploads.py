@@ -4,15 +4,17 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 
+from satchel.features.links.events import LinkReceived
 from satchel.features.links.model import MOST_RECEIVED_FILES, LinkFull, LinkUnknown
 from satchel.features.links.records import ARRIVAL, LINK, ArrivalRow, LinkRow
 from satchel.features.links.service import passes
 from satchel.features.links.service.context import STANDING, Links
 from satchel.features.links.service.link_find import find_link, token_of, usable
 from satchel.features.links.service.visit_count import count
-from satchel.kernel.errors import Conflict, OutOfSpace, SatchelError
+from satchel.kernel.errors import Conflict, OutOfSpace, SatchelError, Unavailable
 from satchel.kernel.handed_file import HandedFile
 from satchel.kernel.names import clean_name
+from satchel.live import tell
 from satchel.stores.patterns.optimistic_update import NEW, optimistic_update, update_from
 from satchel.stores.ports.expressions import Condition, add, attr
 from satchel.stores.ports.table import TransactionCancelled
@@ -52,7 +54,15 @@ async def receive(links: Links, token: str, shown: str, file: HandedFile, detail
         raise
     if not arrived:
         await count(links, link, passes.holder_of(links, token, shown).visitor_id, "upload")
+        await _tell_owner(links, link, file.name, clean_name(details.get("uploader", "")) or "")
     return file_id
+
+
+async def _tell_owner(links: Links, link: LinkRow, file_name: str, uploader: str) -> None:
+    """A hint: the file has come, whether or not somebody hears of it."""
+    event = LinkReceived(link_id=link.link_id, file_name=file_name, uploader=uploader)
+    with suppress(Unavailable):
+        await links.ephemeral.together(*tell([link.owner_id], event))
 
 
 def _check_asks(link: LinkRow) -> None:

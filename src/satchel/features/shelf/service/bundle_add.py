@@ -33,6 +33,7 @@ from satchel.features.shelf.service.shelf_file_add import (
     wanted_name,
 )
 from satchel.features.shelf.service.shelf_garbage import announcing
+from satchel.features.shelf.service.shelf_notify import tell_folders
 from satchel.kernel.errors import Conflict, SatchelError, StoreRefused
 from satchel.kernel.names import FileName
 from satchel.stores.patterns.optimistic_update import CONTENTION, optimistic_update
@@ -201,7 +202,10 @@ async def _enter_together(shelf: Shelf, group: Sequence[_Placed], blobs: dict[st
     files = [
         new_file(shelf, placed.upload, blobs[placed.upload.sha256], placed.folder_id, placed.name) for placed in ready
     ]
-    return files if await _transacted(shelf, list(_entering(shelf, files, blobs))) else []
+    if not await _transacted(shelf, list(_entering(shelf, files, blobs))):
+        return []
+    await tell_folders(shelf, files[0].user_id, *(file.folder_id for file in files))
+    return files
 
 
 def _entering(shelf: Shelf, files: Sequence[FileRow], blobs: dict[str, BlobRow]) -> Iterator[Write]:

@@ -26,6 +26,7 @@ from satchel.features.shelf.service.context import MAX_ID_CHARACTERS, Shelf
 from satchel.features.shelf.service.entry_state import check_state
 from satchel.features.shelf.service.folders import Ways, find_way, refusing_taken_names, usable_name
 from satchel.features.shelf.service.placement import Entry, changing, open_folder, still
+from satchel.features.shelf.service.shelf_notify import tell_folders
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import NotFound
 from satchel.kernel.handed_file import HandedFileOpened
@@ -114,6 +115,7 @@ async def change_file(
     """Rename a file, move it, set its expiry: all in one step, if it is in the state that was seen."""
     old, new = await _change_row(shelf, user_id, file_id, change, seen)
     if new != old:
+        await tell_folders(shelf, user_id, old.folder_id, new.folder_id)
         await note_opening(shelf, new)
     return new
 

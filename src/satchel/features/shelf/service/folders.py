@@ -32,6 +32,7 @@ from satchel.features.shelf.service.placement import (
     open_folder,
     still,
 )
+from satchel.features.shelf.service.shelf_notify import tell_folders
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import NotFound, Unavailable
 from satchel.kernel.handed_file import ShelfFolderUsed
@@ -95,6 +96,7 @@ async def make_folder(shelf: Shelf, user_id: UserId, parent_id: FolderId, writte
     folder = _new_folder(shelf, user_id, parent_id, name)
     with refusing_taken_names():
         await shelf.tables.transact(_making(folder))
+    await tell_folders(shelf, user_id, parent_id)
     return folder
 
 
@@ -117,6 +119,7 @@ async def change_folder(
     """Rename a folder, move it, or both in one step, if it is in the state that was seen."""
     old, new = await _change_row(shelf, user_id, folder_id, written, parent_id, seen)
     if new != old:
+        await tell_folders(shelf, user_id, old.parent_id, new.parent_id)
         await shelf.events.publish(ShelfFolderUsed(user_id, folder_id))
     return new
 
@@ -231,6 +234,7 @@ async def _make_missing(shelf: Shelf, folder: FolderRow) -> FolderId:
         if cancelled.reasons[0] == "condition" and folder.parent_id != ROOT:
             raise NotFound("The folder was deleted in the meantime. Choose another folder.") from cancelled
         raise
+    await tell_folders(shelf, folder.user_id, folder.parent_id)
     return folder.folder_id
 
 

@@ -37,6 +37,7 @@ from satchel.features.shelf.service.placement import leaving
 from satchel.features.shelf.service.selections import settle_selection
 from satchel.features.shelf.service.shelf_bin import Binned, find_in_bin, leaving_bin, replacing
 from satchel.features.shelf.service.shelf_garbage import settle_announced
+from satchel.features.shelf.service.shelf_notify import tell_folders
 from satchel.features.shelf.service.versions import all_versions, drop_version, unreferring
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import Conflict, NotFound
@@ -232,6 +233,8 @@ async def _purge_rows(shelf: Shelf, file: FileRow) -> BlobRow | None:
     if blob is None:
         raise StaleRead  # deleted between the two reads, so the file is gone as well
     await shelf.tables.transact(_purging(file, blob))
+    if not file.deleted_at:
+        await tell_folders(shelf, file.user_id, file.folder_id)
     return blob
 
 

@@ -28,6 +28,7 @@ from satchel.features.shelf.service.files import count_usage, due_at, entry_key,
 from satchel.features.shelf.service.folder_walk import count_bytes
 from satchel.features.shelf.service.folders import Ways, find_folder, unchanged_way
 from satchel.features.shelf.service.placement import Entry, entering, free_name, leaving, open_folder
+from satchel.features.shelf.service.shelf_notify import tell_folders
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import NotFound
 from satchel.kernel.handed_file import ShelfFolderUsed
@@ -124,6 +125,7 @@ async def leave_bin(shelf: Shelf, user_id: UserId, entry_id: EntryId) -> Entry:
     await shelf.tables.transact(
         [*checks, replacing(old, new), *leaving_bin(binned.row), *due_at(new, expires_at), *entering(new)]
     )
+    await tell_folders(shelf, user_id, folder_id)
     return new
 
 
@@ -165,3 +167,4 @@ async def _move_to_bin(shelf: Shelf, entry: Entry, size_bytes: int) -> None:
         *leaving(entry),
     ]
     await shelf.tables.transact(writes)
+    await tell_folders(shelf, entry.user_id, place_of(entry))

@@ -29,6 +29,7 @@ from satchel.features.shelf.service.files import as_read, count_usage, due_at, i
 from satchel.features.shelf.service.folders import Ways, have_folders
 from satchel.features.shelf.service.placement import entering, free_name, is_name_taken, open_folder
 from satchel.features.shelf.service.shelf_garbage import announcing
+from satchel.features.shelf.service.shelf_notify import tell_folders
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import NotFound, Unavailable
 from satchel.kernel.ids import new_id
@@ -129,6 +130,7 @@ async def replace_content(shelf: Shelf, upload: Upload) -> FileRow | None:
     if old.sha256 == upload.sha256:
         same = msgspec.structs.replace(old, **facts)
         await shelf.tables.transact([FILE.put(same, when=as_read(old))])
+        await tell_folders(shelf, person, old.folder_id)
         return same
     if upload.replaced_sha256 not in ("", old.sha256):
         return None
@@ -154,6 +156,7 @@ async def replace_content(shelf: Shelf, upload: Upload) -> FileRow | None:
         if cancelled.reasons[0] == "condition" and shelf.quota_bytes is not None:
             raise _quota_reached(shelf.quota_bytes) from cancelled
         raise
+    await tell_folders(shelf, person, new.folder_id)
     return new
 
 
@@ -241,6 +244,7 @@ async def _enter(shelf: Shelf, upload: Upload, blob: BlobRow, folder_id: FolderI
         ):
             raise _quota_reached(shelf.quota_bytes) from cancelled
         raise
+    await tell_folders(shelf, file.user_id, folder_id)
     return file
 
 

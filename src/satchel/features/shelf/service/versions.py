@@ -9,6 +9,7 @@ from satchel.features.shelf.model import EntryId, FileId, UserId, VersionId
 from satchel.features.shelf.records import BLOB, DUE, FILE, VERSION, BlobRow, DueRow, FileRow, VersionRow, object_key
 from satchel.features.shelf.service.context import MAX_ID_CHARACTERS, Shelf
 from satchel.features.shelf.service.files import as_read, count_usage, find_file
+from satchel.features.shelf.service.shelf_notify import tell_folders
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import NotFound
 from satchel.kernel.ids import new_id
@@ -84,6 +85,7 @@ async def restore_version(shelf: Shelf, user_id: UserId, file_id: FileId, versio
     await shelf.tables.transact(
         [FILE.put(new, when=as_read(file)), *_leaving(version), *keeping(shelf, file, restoring)]
     )
+    await tell_folders(shelf, user_id, new.folder_id)
     return new
 
 
