@@ -94,7 +94,8 @@ GROUPS = {
     ),
     "stats_types": Group(
         "Clicks and statistics.",
-        "FiguresView DayView MonthView SummaryView DaysView MonthsView RankedView RankingView ClickView ClicksView "
+        "FiguresView DayView MonthView SummaryView DaysView MonthsView "
+        "PeopleView HostView DevicesView RangeView RankedView RankingView ClickView ClicksView "
         "StatView RecordedView RecordedClicksView CountView RebuiltView ErasedView "
         "CounterView CounterList TakenBackView",
         unread={"SummaryView": "so_far_until", "DaysView": "people_known_since"},

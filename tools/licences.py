@@ -13,7 +13,7 @@ LOCK = Path(__file__).parent.parent / "web" / "package-lock.json"
 ACCEPTED = {
     *("MIT", "MIT-0", "MIT-CMU", "ISC", "0BSD", "BSD", "BSD-2-Clause", "BSD-3-Clause", "Apache-2.0", "Zlib", "CC0-1.0"),
     *("BlueOak-1.0.0", "Python-2.0", "PSF-2.0", "CNRI-Python", "ZPL-2.1", "TCL", "MPL-2.0"),
-    *("LGPL-3.0-only", "LGPL-3.0-or-later"),
+    *("LGPL-2.1-or-later", "LGPL-3.0-only", "LGPL-3.0-or-later"),
     # Of fonts: it binds fonts that are made from them.
     "OFL-1.1",
 }
@@ -24,6 +24,7 @@ SPELLINGS = {
     "Apache Software License": "Apache-2.0",
     "ISC License (ISCL)": "ISC",
     "Python Software Foundation License": "PSF-2.0",
+    "Apache License 2.0": "Apache-2.0",
     "Mozilla Public License 2.0 (MPL 2.0)": "MPL-2.0",
     "GNU Lesser General Public License v3 or later (LGPLv3+)": "LGPL-3.0-or-later",
 }

@@ -6,13 +6,15 @@ from typing import Literal
 from satchel.kernel.events import Event
 
 Kind = Literal["press", "open", "view", "download", "upload"]
+Device = Literal["phone", "tablet", "computer"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counted(Event):
     """Who did what, with what, and whose it is. `target` is the link, `thing` what it leads to, such as "file:…".
 
-    `at` is when it happened, if that is not now. Stated again with the same `key`, it counts once.
+    `at` is when it happened, if that is not now. Stated again with the same `key`, it counts once. `referrer` is the
+    host of the page from which they came, and `device` the class of what they came with, where that is known.
     """
 
     user_id: str
@@ -22,6 +24,8 @@ class Counted(Event):
     thing: str | None = None
     at: str | None = None
     key: str | None = None
+    referrer: str | None = None
+    device: Device | None = None
 
 
 def counted_as(person_id: str, kind: str) -> str:

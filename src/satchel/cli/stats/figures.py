@@ -6,7 +6,15 @@ from urllib.parse import urlencode
 
 from msgspec import to_builtins
 
-from satchel.cli.engine.api_types.stats_types import DaysView, DayView, MonthsView, MonthView, RankingView, SummaryView
+from satchel.cli.engine.api_types.stats_types import (
+    DaysView,
+    DayView,
+    MonthsView,
+    MonthView,
+    RangeView,
+    RankingView,
+    SummaryView,
+)
 from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.terminal.output import Misused
 from satchel.cli.stats.periods import day_of, month_of
@@ -45,6 +53,8 @@ class Told:
     summary: SummaryView
     series: "list[DayView] | list[MonthView]"
     ranking: RankingView | None
+    # Of days alone: people of several months are not told apart in the way that those of days are.
+    range: RangeView | None = None
 
     def as_builtins(self, scope: Scope, wish: Wish) -> dict[str, object]:
         told: dict[str, object] = {
@@ -53,6 +63,8 @@ class Told:
             "summary": to_builtins(self.summary),
             "months" if wish.is_of_months else "days": to_builtins(self.series),
         }
+        if self.range is not None:
+            told["range"] = to_builtins(self.range)
         return told if self.ranking is None else {**told, "top": to_builtins(self.ranking)}
 
 
@@ -60,13 +72,16 @@ def read(client: Client, scope: Scope, wish: Wish) -> Told:
     where, zone = f"/stats/{scope.written}", {"zone": wish.zone}
     summary = client.call("GET", f"{where}/summary?{urlencode(zone)}", SummaryView)
     between = wish.query()
+    in_all = None
     if wish.is_of_months:
         series = client.call("GET", f"{where}/months?{urlencode(between)}", MonthsView).months
     else:
-        series = _days(client, f"{where}/days?{urlencode({**zone, **_or_shown(between, summary.today_is)})}")
+        query = urlencode({**zone, **_or_shown(between, summary.today_is)})
+        series = _days(client, f"{where}/days?{query}")
+        in_all = _range(client, f"{where}/range?{query}")
     top = f"/stats/top?{urlencode({**zone, **({} if wish.is_of_months else between)})}"
     ranking = client.call("GET", top, RankingView) if scope.written == MINE else None
-    return Told(summary=summary, series=series, ranking=ranking)
+    return Told(summary=summary, series=series, ranking=ranking, range=in_all)
 
 
 def export(client: Client, scope: Scope, wish: Wish) -> bytes:
@@ -89,6 +104,15 @@ def _days(client: Client, where: str) -> list[DayView]:
             break
         told = client.call("GET", where, DaysView)
     return told.days
+
+
+def _range(client: Client, where: str) -> RangeView:
+    told = client.call("GET", where, RangeView)
+    for _ in range(_MOST_ASKED):
+        if not told.people_pending:
+            break
+        told = client.call("GET", where, RangeView)
+    return told
 
 
 def _or_shown(between: dict[str, str], today: str) -> dict[str, str]:

@@ -10,6 +10,7 @@ from satchel.cli.engine.api_types.stats_types import (
     DayView,
     FiguresView,
     MonthView,
+    RangeView,
     RankedView,
     RankingView,
     RebuiltView,
@@ -44,6 +45,7 @@ def everything(title: str, zone: str, told: Told, *, as_table: bool) -> Iterator
     yield from (headline(title, zone), "", *summary(told.summary))
     if told.summary.total.clicks:
         yield from ("", *series(told.series, as_table=as_table))
+        yield from ("", *in_range(told.range)) if told.range else ()
         yield from ranking(told.ranking) if told.ranking else ()
 
 
@@ -89,6 +91,22 @@ def series(periods: Sequence[DayView | MonthView], *, as_table: bool) -> Iterato
         yield "  ".join([_period(each).ljust(10), *(f"{figure:>8}" for figure in figures)])
     if len(counted) < len(periods):
         yield f"Of {len(periods)} {noun}, those without clicks are left out."
+
+
+def in_range(told: RangeView) -> Iterator[str]:
+    """What the days come to in all, beside those before; where people came from, and with what."""
+    before = told.before.clicks
+    change = f", {(told.clicks - before) / before:+.0%} against {before:,} in the days before" if before else ""
+    yield f"  {told.first} to {told.last}: {shown_clicks(told.clicks)}{change}."
+    if people := told.different_people:
+        bounds = "" if people.low == people.high else f" (estimated: {people.low:,} to {people.high:,})"
+        yield f"  By {shown_people(people.number)}{bounds}; who came on several days counts once."
+    devices = {name: getattr(told.devices, name) for name in ("phone", "tablet", "computer")}
+    if any(devices.values()):
+        yield f"  With: {', '.join(f'{name} {number:,}' for name, number in devices.items() if number)}."
+    if told.hosts:
+        hosts = [f"{printable(each.host)} {each.visits:,}" for each in told.hosts[:_LISTED]]
+        yield f"  From: {', '.join(hosts)}."
 
 
 def ranking(ranked: RankingView) -> Iterator[str]:

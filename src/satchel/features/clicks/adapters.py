@@ -31,6 +31,8 @@ class Counter:
             target=counted.target,
             thing=counted.thing,
             key=counted.key,
+            referrer=counted.referrer,
+            device=counted.device,
         )
         # A key that was used for another time belongs to this very fact, which counted then.
         with suppress(KeyReused):

@@ -9,7 +9,7 @@ from typing import get_args
 
 import msgspec
 
-from satchel.kernel.counted import Kind
+from satchel.kernel.counted import Device, Kind
 from satchel.kernel.errors import Conflict, Forbidden, Invalid, NotFound
 from satchel.kernel.unfit import TextUnfit, TimeUnfit
 
@@ -134,6 +134,8 @@ class NewClick(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     owner: str | None = None
     label: str | None = None
     key: str | None = None
+    referrer: str | None = None
+    device: Device | None = None
 
 
 class Recorded(msgspec.Struct, frozen=True, gc=False):

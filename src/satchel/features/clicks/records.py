@@ -11,7 +11,7 @@ import msgspec
 
 from satchel.features.clicks.model import NewClick
 from satchel.kernel.clock import from_iso
-from satchel.kernel.counted import Kind
+from satchel.kernel.counted import Device, Kind
 from satchel.stores.patterns.lease import LeaseRow
 from satchel.stores.ports.table import Item
 from satchel.stores.schema import EphemeralKey, Record, Shape, attribute
@@ -40,6 +40,9 @@ class ClickRow(Record, frozen=True, kw_only=True, gc=False):
     thing: str | None = None
     owner: str | None = None
     label: str | None = None
+    # Of openings, and of views of other pages: the host of the page before, and the class of the device.
+    referrer: str | None = None
+    device: Device | None = None
     expires_at: int | None = attribute("expiresAt", default=None)
 
 
@@ -129,6 +132,25 @@ class LocalPeopleRow(Record, frozen=True, kw_only=True):
     clicks: int
     people: int | None = None
     read_in_vain: int = attribute("readInVain", default=0)
+
+
+class DayDigestRow(Record, frozen=True, kw_only=True):
+    """What the clicks of a day of a zone come to besides sums, for ranges with too many clicks to read at once.
+
+    It holds for the clicks before `reached`; empty if for the whole day, as long as that has exactly `clicks` clicks.
+    `people` is a sketch from which nobody can be read back. `others` came from hosts that are not listed.
+    """
+
+    scope: str
+    zone: str
+    day: str
+    clicks: int
+    reached: str = ""
+    people: bytes = b""
+    hosts: dict[str, int] = msgspec.field(default_factory=dict[str, int])
+    others: int = 0
+    devices: dict[str, int] = msgspec.field(default_factory=dict[str, int])
+    expires_at: int = attribute("expiresAt", default=0)
 
 
 class CompleteSinceRow(Record, frozen=True, kw_only=True):
@@ -296,6 +318,13 @@ LOCAL_PEOPLE = Shape(
     owner=OWNER,
     about="Different people of a day in a zone other than UTC",
 )
+DAY_DIGEST = Shape(
+    DayDigestRow,
+    COUNTS,
+    {"PK": "DIGEST#{scope}#{zone}", "SK": "{day}"},
+    owner=OWNER,
+    about="A sketch of the people of a day of a zone, with where they came from and what with",
+)
 COMPLETE_SINCE = Shape(
     CompleteSinceRow, COUNTS, {"PK": "RAW", "SK": "SINCE"}, owner=OWNER, about="From when on all clicks are there"
 )
@@ -358,6 +387,7 @@ SHAPES = (
     LAST,
     VISITORS_SECRET,
     LOCAL_PEOPLE,
+    DAY_DIGEST,
     COMPLETE_SINCE,
     ERASED_FROM,
     UNPUBLISHED,
@@ -382,6 +412,8 @@ def click_row(
     thing: str | None = None,
     owner: str | None = None,
     label: str | None = None,
+    referrer: str | None = None,
+    device: Device | None = None,
     expires_at: int | None = None,
 ) -> ClickRow:
     """A click with the attributes that follow from its user and its time."""
@@ -396,6 +428,8 @@ def click_row(
         thing=thing,
         owner=owner,
         label=label,
+        referrer=referrer,
+        device=device,
         expires_at=expires_at,
     )
 
@@ -411,6 +445,8 @@ def row_of(click: NewClick, created: str, kept_for: timedelta | None) -> ClickRo
         thing=click.thing,
         owner=click.owner,
         label=click.label,
+        referrer=click.referrer,
+        device=click.device,
         expires_at=None if kept_for is None else int(from_iso(created) + kept_for.total_seconds()),
     )
 

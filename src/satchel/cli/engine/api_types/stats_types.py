@@ -72,6 +72,50 @@ class MonthsView(msgspec.Struct, frozen=True, kw_only=True):
     months: list[MonthView]
 
 
+class PeopleView(msgspec.Struct, frozen=True, kw_only=True):
+    """How many different people. Between `low` and `high` it is right in 19 of 20 cases; counted exactly, all agree."""
+
+    number: int
+    low: int
+    high: int
+
+
+class HostView(msgspec.Struct, frozen=True, kw_only=True):
+    """A site from which people came, and how often."""
+
+    host: str
+    visits: int
+
+
+class DevicesView(msgspec.Struct, frozen=True, kw_only=True):
+    """With what people came, as far as their browsers say."""
+
+    phone: int
+    tablet: int
+    computer: int
+
+
+class RangeView(msgspec.Struct, frozen=True, kw_only=True):
+    """A range of days, with the one of the same length `before` it, of which people are not told."""
+
+    clicks: int
+    people: int | None = None
+    press: int
+    open: int
+    view: int
+    download: int
+    upload: int
+    first: str
+    last: str
+    different_people: PeopleView | None = None
+    people_pending: bool
+    people_known_since: str | None = None
+    before: FiguresView
+    hosts: list[HostView]
+    other_hosts: int
+    devices: DevicesView
+
+
 class RankedView(msgspec.Struct, frozen=True, kw_only=True):
     """A link or a thing; by `scope` its own figures can be asked for."""
 

@@ -10,7 +10,7 @@
  function view() {
   if (d.hidden) return
   d.removeEventListener("visibilitychange", view)
-  send({ kind: "view" })
+  send({ kind: "view", referrer: d.referrer.slice(0, 1000) })
  }
  if (s.dataset.views != "off" && self == top) {
   d.addEventListener("visibilitychange", view)

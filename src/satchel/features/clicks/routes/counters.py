@@ -31,6 +31,7 @@ from satchel.features.clicks.service.counter_press import PageEvent, PageKind
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import TooLarge, TooMany
 from satchel.kernel.markup import escape
+from satchel.kernel.visit_source import MAX_REFERRER_CHARACTERS
 from satchel.stores.patterns.idempotency_key import KeyReused
 
 # Any page may read the answer, since nobody's cookies or tokens are looked at. The origin is checked where it counts.
@@ -71,10 +72,14 @@ class UndoBody(Body, frozen=True, kw_only=True):
 
 
 class PageClick(Body, frozen=True, kw_only=True):
-    """A view of the page, or a press of a button on it, with a word for what was pressed."""
+    """A view of the page, or a press of a button on it, with a word for what was pressed.
+
+    Of `referrer`, the address of the page before, only the host is kept.
+    """
 
     kind: PageKind = "press"
     label: Annotated[str, msgspec.Meta(max_length=MAX_LABEL_CHARACTERS)] | None = None
+    referrer: Annotated[str, msgspec.Meta(max_length=MAX_REFERRER_CHARACTERS)] = ""
 
 
 class CounterView(msgspec.Struct, frozen=True, kw_only=True):
@@ -195,7 +200,7 @@ def open_routes(clicks: Clicks) -> Router:
         Anybody may send it from a page of the counter's sites. As plain text it needs no preflight.
         """
         sent = _decode(b"".join([piece async for piece in stream_body(request, MAX_PAGE_EVENT_BYTES)]))
-        event = event_of(sent.kind, client, request, label=sent.label)
+        event = event_of(sent.kind, client, request, label=sent.label, referrer=sent.referrer)
         return CountedView(await counter_press.press(clicks, counter_id, event) is not None)
 
     return router
@@ -205,11 +210,23 @@ _decode = json_decoder(PageClick)
 
 
 def event_of(
-    kind: PageKind, client: Client, request: Request, *, label: str | None, user_id: str | None = None
+    kind: PageKind,
+    client: Client,
+    request: Request,
+    *,
+    label: str | None,
+    user_id: str | None = None,
+    referrer: str = "",
 ) -> PageEvent:
     headers: Mapping[str, str] = request.headers
     return PageEvent(
-        kind=kind, label=label, user_id=user_id, address=client.address, agent=client.user_agent, headers=headers
+        kind=kind,
+        label=label,
+        user_id=user_id,
+        referrer=referrer,
+        address=client.address,
+        agent=client.user_agent,
+        headers=headers,
     )
 
 

@@ -14,14 +14,16 @@ from satchel.features.clicks.routes.views import (
     DaysView,
     Month,
     MonthsView,
+    RangeView,
     RankingView,
     SummaryView,
     days_view,
     months_view,
+    range_view,
     ranking_view,
     summary_view,
 )
-from satchel.features.clicks.service import stats_read
+from satchel.features.clicks.service import range_read, stats_read
 from satchel.features.clicks.service.context import Clicks
 from satchel.features.clicks.service.local_days import find_zone, local_day_of
 from satchel.kernel.errors import Forbidden, NotFound
@@ -81,6 +83,13 @@ def routes(clicks: Clicks) -> Router:
         found = await _scope_for(member, scope)
         zone = find_zone(query.zone)
         return days_view(await stats_read.read_days(clicks, found, *_days(clicks, query), zone))
+
+    @router.get("/stats/{scope}/range", raises=(NotFound, Forbidden))
+    async def read_range(member: Member, scope: str, query: DaysQuery) -> RangeView:
+        """See what a range of days came to in all: people, where they came from, with what, and the range before."""
+        found = await _scope_for(member, scope)
+        zone = find_zone(query.zone)
+        return range_view(await range_read.read_range(clicks, found, *_days(clicks, query), zone))
 
     @router.get("/stats/{scope}/months", raises=(NotFound, Forbidden))
     async def read_months(member: Member, scope: str, query: MonthsQuery) -> MonthsView:

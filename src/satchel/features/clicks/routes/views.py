@@ -5,6 +5,7 @@ from typing import Annotated, Any
 import msgspec
 
 from satchel.features.clicks.service.counts import Figures
+from satchel.features.clicks.service.range_read import RangeFigures
 from satchel.features.clicks.service.stats_read import Days, FiguresOf, Ranked, Ranking, Summary
 
 Month = Annotated[str, msgspec.Meta(pattern=r"^[0-9]{4}-(0[1-9]|1[0-2])$")]
@@ -68,6 +69,48 @@ class DaysView(msgspec.Struct, frozen=True, kw_only=True):
     people_known_since: str | None
 
 
+class PeopleView(msgspec.Struct, frozen=True, kw_only=True):
+    """How many different people. Between `low` and `high` it is right in 19 of 20 cases; counted exactly, all agree."""
+
+    number: int
+    low: int
+    high: int
+
+
+class HostView(msgspec.Struct, frozen=True, kw_only=True):
+    """A site from which people came, and how often."""
+
+    host: str
+    visits: int
+
+
+class DevicesView(msgspec.Struct, frozen=True, kw_only=True):
+    """With what people came, as far as their browsers say."""
+
+    phone: int
+    tablet: int
+    computer: int
+
+
+class RangeView(FiguresView, frozen=True, kw_only=True):
+    """A range of days, with the one of the same length `before` it, of which people are not told.
+
+    `different_people` counts somebody who came on several days once. While `people_pending`, asking again finds it out;
+    of days before `people_known_since` it stays unknown. `hosts` are at most 50, the most frequent first, and
+    `other_hosts` is how many visits came from further ones. A visit whose browser says nothing counts in neither.
+    """
+
+    first: str
+    last: str
+    different_people: PeopleView | None
+    people_pending: bool
+    people_known_since: str | None
+    before: FiguresView
+    hosts: list[HostView]
+    other_hosts: int
+    devices: DevicesView
+
+
 class MonthsView(msgspec.Struct, frozen=True, kw_only=True):
     """Every month of UTC from the first to the last."""
 
@@ -109,6 +152,22 @@ def days_view(days: Days) -> DaysView:
         days=[DayView(day=each.period, **_fields(each.figures)) for each in days.days],
         people_pending=days.people_pending,
         people_known_since=None if since is None else since.isoformat(),
+    )
+
+
+def range_view(found: RangeFigures) -> RangeView:
+    people, since = found.people, found.known_since
+    return RangeView(
+        first=found.first.isoformat(),
+        last=found.last.isoformat(),
+        different_people=people and PeopleView(number=people.number, low=people.low, high=people.high),
+        people_pending=found.pending,
+        people_known_since=None if since is None else since.isoformat(),
+        before=FiguresView(**_fields(found.before)),
+        hosts=[HostView(host=host, visits=visits) for host, visits in found.hosts],
+        other_hosts=found.others,
+        devices=DevicesView(**found.devices),
+        **_fields(found.figures),
     )
 
 

@@ -7,6 +7,7 @@ the limits keep forgers from counting much; what they sent can be taken back (`c
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
+from urllib.parse import urlsplit
 
 from satchel.features.clicks.model import (
     MAX_ID_CHARACTERS,
@@ -22,6 +23,7 @@ from satchel.features.clicks.service.context import Clicks
 from satchel.features.clicks.service.counts import counter_target
 from satchel.features.clicks.service.page_counters import find_counter
 from satchel.kernel.robots import is_robot
+from satchel.kernel.visit_source import device_of, referrer_host
 
 PageKind = Literal["view", "press"]
 # Ids that a page gives its readers are its own: they never name a member, nor a reader of another page.
@@ -35,6 +37,7 @@ class PageEvent:
     kind: PageKind
     label: str | None = None
     user_id: str | None = None
+    referrer: str = ""
     address: str
     agent: str
     headers: Mapping[str, str]
@@ -55,9 +58,17 @@ async def press(clicks: Clicks, counter_id: str, event: PageEvent) -> Recorded |
         kind=event.kind,
         label=event.label,
         target=counter_target(counter.counter_id),
+        referrer=_host_before(event),
+        device=device_of(event.agent) if event.kind == "view" else None,
     )
     (recorded,) = await record(clicks, [click])
     return recorded
+
+
+def _host_before(event: PageEvent) -> str | None:
+    """Of a view alone: a press comes after it. Pages of the same site are no other place."""
+    own = urlsplit(event.headers.get("origin", "")).hostname or ""
+    return referrer_host(event.referrer, own) if event.kind == "view" else None
 
 
 def declines(headers: Mapping[str, str]) -> bool:

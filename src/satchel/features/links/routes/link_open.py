@@ -29,6 +29,7 @@ from satchel.features.links.service.link_contents import can_look
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import Conflict, Forbidden, NotFound, TooMany
 from satchel.kernel.linked import FILES_PAGE, LinkedFile, LinkedFiles, LinkedPhoto, ThingKind
+from satchel.kernel.visit_source import MAX_REFERRER_CHARACTERS
 from satchel.media.pictures import PictureView
 
 STATES = (LinkUnknown, LinkNotYet, LinkPaused, LinkExpired, LinkUsedUp, LinkRevoked, LinkTargetGone, TooMany)
@@ -104,9 +105,10 @@ class LinkedFileList(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Entering(Body, frozen=True, kw_only=True):
-    """The password, if the link has one."""
+    """The password, if the link has one. Of the address of the page before, only the host is kept."""
 
     password: Annotated[str, msgspec.Meta(max_length=1000)] | None = None
+    referrer: Annotated[str, msgspec.Meta(max_length=MAX_REFERRER_CHARACTERS)] = ""
 
 
 class EnteredView(msgspec.Struct, frozen=True, kw_only=True):
@@ -163,7 +165,7 @@ def routes(links: Links) -> Router:
         The pass is valid for twelve hours, and no longer than the link and its password.
         """
         entered = await link_enter.enter(
-            links, token, visitor_of(caller, request), body.password, idempotency_key_of(request)
+            links, token, visitor_of(caller, request, body.referrer), body.password, idempotency_key_of(request)
         )
         return EnteredView(
             shown=entered.given.value,

@@ -8,6 +8,7 @@ from satchel.edge.http.callers import Guest, Member, Stranger
 from satchel.edge.http.request_context import client_of
 from satchel.features.links.service.link_enter import Visitor
 from satchel.kernel.robots import is_robot
+from satchel.kernel.visit_source import referrer_host
 
 Anybody = Stranger | Guest | Member
 
@@ -18,7 +19,7 @@ class PassQuery(Query, frozen=True, kw_only=True):
     shown: str = msgspec.field(name="pass", default="")
 
 
-def visitor_of(caller: Anybody, request: Request) -> Visitor:
+def visitor_of(caller: Anybody, request: Request, referrer: str = "") -> Visitor:
     client = client_of(request.scope)
     person_id = None
     if isinstance(caller, Member):
@@ -30,4 +31,5 @@ def visitor_of(caller: Anybody, request: Request) -> Visitor:
         address=client.address,
         agent=client.user_agent,
         is_robot=is_robot(request.headers),
+        referrer=referrer_host(referrer, request.url.hostname or ""),
     )

@@ -8,9 +8,10 @@ from satchel.features.links.service import passes
 from satchel.features.links.service.context import Links
 from satchel.features.links.service.link_find import Usable, is_token, usable
 from satchel.features.links.service.passes import Pass
-from satchel.features.links.service.visit_count import count
+from satchel.features.links.service.visit_count import Opening, count_opening
 from satchel.kernel.errors import Forbidden
 from satchel.kernel.linked import FILES_PAGE, LinkedFiles, LinkedThing
+from satchel.kernel.visit_source import device_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +22,8 @@ class Visitor:
     address: str
     agent: str
     is_robot: bool
+    # The host of the page from which they came, if they say so.
+    referrer: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +76,8 @@ async def enter(links: Links, token: str, visitor: Visitor, password: str | None
         await _check_password(links, link, visitor, password)
     listing = await list_files(links, link, None) if has_files(link) else None
     visitor_id = await identify(links, visitor)
-    await count(links, link, visitor_id, "open", address=visitor.address, key=key)
+    seen = Opening(visitor.address, device_of(visitor.agent), visitor.referrer, key)
+    await count_opening(links, link, visitor_id, seen)
     return Entered(link=link, given=passes.give(links, link, visitor_id), thing=found.thing, listing=listing)
 
 

@@ -1,41 +1,59 @@
 """Counts visits. The owner's visits do not count, and robots only count as previews."""
 
+from dataclasses import dataclass
+
 from satchel.features.links.records import ENDING, LINK, EndingRow, LinkRow
 from satchel.features.links.service.context import Links
-from satchel.kernel.counted import Counted, Kind
+from satchel.kernel.counted import Counted, Device, Kind
 from satchel.stores.patterns.idempotency_key import order_of
 from satchel.stores.ports.expressions import add, attr
 from satchel.stores.ports.table import ConditionFailed
 
 
-async def count(
-    links: Links,
-    link: LinkRow,
-    visitor_id: str,
-    kind: Kind,
-    thing: str = "",
-    *,
-    address: str | None = None,
-    key: str | None = None,
-) -> None:
-    """Count a visit. With the `key` of an earlier one by this visitor of this link, it counts nothing.
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """Whoever enters: from which network, with which kind of device, from where, and the key of the request."""
 
-    With an `address`, only so many of its network count.
-    """
-    if visitor_id == link.owner_id:
+    address: str
+    device: Device
+    referrer: str | None
+    key: str | None
+
+
+async def count(
+    links: Links, link: LinkRow, visitor_id: str, kind: Kind, thing: str = "", *, address: str | None = None
+) -> None:
+    """Count what a visitor does. With an `address`, only so much of its network counts."""
+    if not await _may_count(links, link, visitor_id, address):
         return
-    if address is not None and not await links.limits.may_count(link.link_id, address):
+    counted = Counted(
+        user_id=visitor_id, kind=kind, owner=link.owner_id, target=link.link_id, thing=thing or link.thing
+    )
+    await links.counter.count(counted)
+
+
+async def count_opening(links: Links, link: LinkRow, visitor_id: str, seen: Opening) -> None:
+    """Count that somebody enters. With the key of an earlier one by this visitor of this link, it counts nothing."""
+    if not await _may_count(links, link, visitor_id, seen.address):
         return
     counted = Counted(
         user_id=visitor_id,
-        kind=kind,
+        kind="open",
         owner=link.owner_id,
         target=link.link_id,
-        thing=thing or link.thing,
+        thing=link.thing,
         # People behind one network are one visitor, and may have chosen a key for other links, too.
-        key=None if key is None else order_of(kind, link.link_id, key),
+        key=None if seen.key is None else order_of("open", link.link_id, seen.key),
+        device=seen.device,
+        referrer=seen.referrer,
     )
     await links.counter.count(counted)
+
+
+async def _may_count(links: Links, link: LinkRow, visitor_id: str, address: str | None) -> bool:
+    if visitor_id == link.owner_id:
+        return False
+    return address is None or await links.limits.may_count(link.link_id, address)
 
 
 async def count_ended(links: Links, link: LinkRow, ending: EndingRow) -> None:
