@@ -29,6 +29,8 @@ from satchel.edge.files.object_links import LinkedObjects
 from satchel.edge.files.page_summary import SummarizedSite
 from satchel.edge.files.site import Site
 from satchel.edge.http import server
+from satchel.edge.http.lan_addresses import lan_addresses
+from satchel.edge.http.lan_name import announce
 from satchel.edge.http.limits import Limits
 from satchel.edge.http.logs import Journal, start_journal
 from satchel.edge.http.metrics import Metrics
@@ -178,6 +180,13 @@ def serve(settings: Settings, reach_lines: ReachLines = lambda _address, _certif
             work = {"housekeeping": running.keep_house()}
             if not settings.shares_all_stores:
                 work["pictures"] = running.make_pictures()
+            if settings.is_announced:
+                work["name on the local network"] = announce(
+                    settings.lan_name,
+                    settings.port,
+                    speaks_tls=settings.speaks_tls,
+                    addresses=partial(lan_addresses, settings.listens_on),
+                )
             if certificates:
                 work["certificates"] = repeat(partial(asyncio.to_thread, certificates.renew), LOOK_AT_CERTIFICATE_EVERY)
             async with _background(work):
@@ -222,7 +231,7 @@ def _open_certificates(settings: Settings) -> "Certificates | None":
     if settings.tls_cert:
         return GivenCertificates(Path(settings.tls_cert), Path(settings.tls_key or settings.tls_cert))
     prepare_folder(settings.data)
-    more = (urlsplit(settings.public_url).hostname or "", *settings.allowed_hosts)
+    more = (urlsplit(settings.public_url).hostname or "", settings.lan_name, *settings.allowed_hosts)
     return LocalCertificates(settings.data / "tls", partial(names_of_server, settings.listens_on, more))
 
 

@@ -39,6 +39,10 @@ class Settings:
     host: str = setting("127.0.0.1", "The address to listen on; 0.0.0.0 or :: for every network of this machine.")
     lan: bool = setting(default=False, about="Listen on every network of this machine, whatever --host says.")
     port: int = setting(8400, "The port to listen on; 0 takes a free one.")
+    lan_name: str = setting(
+        "satchel.local",
+        "The name that devices on the local network can use besides the addresses (mDNS); empty for none.",
+    )
     tls: bool = setting(
         default=False,
         about="Speak HTTPS with a certificate of a local authority in the data folder. Phones trust it at /trust.",
@@ -86,9 +90,11 @@ class Settings:
     map_attribution: str = setting(
         "", "Who made the map, as its makers ask for. An address at the end becomes a link, such as to their terms."
     )
-    room_quota: int = setting(10 * 1024**3, "How many bytes the files of a room may take; 0 for no limit.")
+    room_quota: int = setting(10_000_000_000, "How many bytes the files of a room may take; 0 for no limit.")
     score_limit: int = setting(1000, "How many scores each person may have; 0 for no limit.")
-    score_quota: int = setting(10 * 1024**3, "How many bytes the pages of a person's scores may take; 0 for no limit.")
+    score_quota: int = setting(
+        10_000_000_000, "How many bytes the pages of a person's scores may take; 0 for no limit."
+    )
     drop_daily_limit: int = setting(0, "How many bytes a network may hand over by drop in a day; 0 for no limit.")
     clicks_kept: int = setting(0, "For how many days clicks are kept one by one; figures stay for good. 0 for no end.")
     quit_it_today: str = setting(
@@ -134,6 +140,11 @@ class Settings:
         return "0.0.0.0" if self.lan else self.host  # noqa: S104  # asked for by --lan
 
     @property
+    def is_announced(self) -> bool:
+        """Whether the local network learns the name. A port that is drawn at random is for trials."""
+        return bool(self.lan_name and self.lan and self.port and not self.public_url)
+
+    @property
     def speaks_tls(self) -> bool:
         return self.tls or bool(self.tls_cert)
 
@@ -172,6 +183,8 @@ def load_settings(
         if value is not None:
             values[name] = _parse(name, value, "--" + name.replace("_", "-"))
     settings = Settings(**values)
+    if settings.lan_name and not settings.lan_name.endswith(".local"):
+        raise BadSetting("--lan-name has to end with .local, as all names do that are found by mDNS.")
     if settings.tls and settings.tls_cert:
         raise BadSetting("--tls makes a certificate, and --tls-cert gives one. Choose one of them.")
     if settings.tls_key and not settings.tls_cert:

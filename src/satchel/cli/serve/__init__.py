@@ -14,9 +14,11 @@ def serve(chosen: Chosen) -> None:
     Without options it listens on this machine only and keeps everything in the folder `data`. With --lan, phones and
     others on your network reach it, too.
     """
-    settings = chosen.settings()
+    given = chosen.settings()
     # Imported here, so that the other verbs do not wait for a whole server to load.
     from satchel.app import serve as run_server
     from satchel.cli.serve.reach_lines import reach_lines
+    from satchel.cli.serve.reach_question import ask_reach
 
+    settings = ask_reach(given)
     raise typer.Exit(run_server(settings, partial(reach_lines, settings)))

@@ -29,6 +29,8 @@ def reach_lines(settings: Settings, address: str, certificates: "Certificates | 
             return
         for each in found:
             yield f"On your network at {scheme}://{each.host}:{parts.port} ({each.card})"
+        if settings.is_announced:
+            yield f"Most devices also find it at {scheme}://{settings.lan_name}:{parts.port}"
         start = f"{scheme}://{found[0].host}:{parts.port}"
         if certificates and certificates.authority:
             # By plain HTTP, because HTTPS shows a warning until the phone trusts us.
