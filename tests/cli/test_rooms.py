@@ -195,6 +195,37 @@ def test_who_declines_is_seen_to_by_whoever_waits(owner: Person, member: Person)
         assert "Bob declined it." in err
 
 
+def test_whoever_waits_for_somebody_who_is_away_can_say_for_how_long(owner: Person, member: Person) -> None:
+    code = opened(owner)["code"]
+    join(member, code)
+    fill(owner.home / "notes.txt", 100)
+    ran = owner.run("put", "notes.txt", "--room", code, "--for", "Bob", "--wait-for", "1")
+    assert ran.code == 1
+    assert "Error: Not verified yet by Bob. They can still get it.\n" in ran.err
+    assert explains(owner.run("put", "notes.txt", "--wait-for", "1"), 2, "--to")
+
+
+def test_what_is_handed_out_is_answered_for_its_giver_alone(
+    owner: Person, member: Person, guest: Person, server: ServerProcess
+) -> None:
+    code = opened(owner)["code"]
+    join(member, code)
+    join(guest, code, "--name", "Gus", "--server", server.url)
+    fill(owner.home / "sheet.pdf", 100)
+    fill(member.home / "answer.pdf", 50)
+    handed = objects(owner.run("put", "sheet.pdf", "--room", code, "--hand-out", "--json").out)[-1]["transfer"]
+    assert handed["wants_answers"] is True
+    ran = member.run("put", "answer.pdf", "--room", code, "--answers", handed["transfer_id"], "--json")
+    answer = objects(ran.out)[-1]["transfer"]
+    assert answer["answers"] == handed["transfer_id"]
+    assert answer["receiver"]["name"] == "Ann"
+    assert [each["name"] for each in guest.run("room", "ls", "--json").json["files"]] == ["sheet.pdf"]
+    assert "Received" in owner.run("ls").out
+    not_asked = objects(owner.run("put", "sheet.pdf", "--room", code, "--json").out)[-1]["transfer"]["transfer_id"]
+    assert explains(member.run("put", "answer.pdf", "--room", code, "--answers", not_asked), 1, "answers")
+    assert explains(owner.run("put", "sheet.pdf", "--hand-out"), 2, "--room")
+
+
 def test_what_is_taken_back_is_told_and_not_to_be_had(owner: Person, member: Person) -> None:
     code = opened(owner)["code"]
     join(member, code)

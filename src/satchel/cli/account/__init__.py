@@ -134,7 +134,7 @@ def invite(
     with open_client(server) as client:
         made = client.make("/invitations", InvitationView, body)
         token = made.token or ""  # which the answer that made it always has
-        link = invitation_link(client.server, token)
+        link = invitation_link(client.server, token, email)
         if json:
             print_json({"link": link, "server": client.server, "token": token, "expires_at": made.expires_at})
         else:

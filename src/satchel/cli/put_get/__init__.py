@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from satchel.cli.engine.command.common_options import Server
+from satchel.cli.engine.terminal.numbers import whole_number
 from satchel.cli.engine.terminal.output import CommandFailed, Misused, note
 
 if TYPE_CHECKING:
@@ -36,6 +37,15 @@ def put(
     wait: Annotated[
         bool, typer.Option("--wait", help="With --to or --room: wait until everybody has verified or declined it.")
     ] = False,
+    wait_for: Annotated[
+        str | None, typer.Option("--wait-for", metavar="SECONDS", help="Like --wait, but only for so long.")
+    ] = None,
+    hand_out: Annotated[
+        bool, typer.Option("--hand-out", help="With --room: ask everybody to hand in an answer.")
+    ] = False,
+    answers: Annotated[
+        str | None, typer.Option("--answers", metavar="ID", help="With --room: hand in an answer to this transfer.")
+    ] = None,
     name: Annotated[
         str | None, typer.Option("--name", metavar="NAME", help="With --room or --link: your name as a guest.")
     ] = None,
@@ -59,9 +69,11 @@ def put(
     from satchel.cli.put_get.file_put import FilePut
     from satchel.cli.put_get.put_target import at_link, put_target
 
-    if (words or wait) and not (to or room):
+    for_seconds = None if wait_for is None else whole_number("--wait-for", wait_for, least=1)
+    waits = wait or for_seconds is not None
+    if (words or waits) and not (to or room):
         raise Misused("--note and --wait need a receiver: use --to or --room.")
-    if link and (folder or to or room or person):
+    if link and (folder or to or room or person or hand_out or answers):
         raise Misused("--link names the receiver already. It can be combined with --name only.")
     if (mirror or dry_run) and (to or room or link):
         raise Misused("--mirror and --dry-run are for your own shelf. Leave out --to, --room and --link.")
@@ -70,15 +82,24 @@ def put(
         if token:
             target = at_link(client, token, name or "")
         else:
-            target = put_target(client, folder=folder, email=to, code=room, person=person, name=name)
+            target = put_target(
+                client,
+                folder=folder,
+                email=to,
+                code=room,
+                person=person,
+                name=name,
+                hand_out=hand_out,
+                answers=answers,
+            )
         put_command = FilePut(client, target, as_json=json, quiet=quiet, mirror=mirror, dry_run=dry_run)
         try:
             handed = put_command.put(files, words)
         except KeyboardInterrupt:
             note("Stopped. Run the same command again to resume.")
             raise
-        if handed and wait:
-            put_command.wait_for_receipts(handed)
+        if handed and waits:
+            put_command.wait_for_receipts(handed, for_seconds)
 
 
 def get(

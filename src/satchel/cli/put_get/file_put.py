@@ -77,7 +77,7 @@ class FilePut:
             return None
         ids = self._ids(sent, folder)
         key = journal.key_for(*self.target.receiver.values(), words, *ids)
-        transfer = hand_over(self.client, self.target.receiver, ids, words, key)
+        transfer = hand_over(self.client, self.target.receiver, ids, words, key, self.target.said)
         if keeps_folders(self.target.destination):  # a transfer has files, and the shelf that they come from has more
             for each in empty_folders(found):
                 note(f"Not in the transfer: {near(each.path)} is an empty folder.")
@@ -161,13 +161,13 @@ class FilePut:
         top = places.at(folder)
         return [entry.id for entry in places.entries(top.id if top else TOP)]
 
-    def wait_for_receipts(self, transfer: TransferView) -> None:
+    def wait_for_receipts(self, transfer: TransferView, for_seconds: float | None = None) -> None:
         """They may be away for days, so that it says for whom it waits and that nothing is lost by going."""
         names = ", ".join(receipt.name for receipt in transfer.receipts if receipt.state not in FINAL_STATES)
         if names and not self.quiet:
             note(f"Waiting for {names}. Ctrl-C stops waiting; they can still get it.")
         try:
-            refuse_if_declined(follow(self.client, transfer, self._tell_receipt))
+            refuse_if_declined(follow(self.client, transfer, self._tell_receipt, for_seconds))
         except KeyboardInterrupt:
             note(f"Nothing is lost. `satchel transfers show {short_id(transfer)}` tells who has received it.")
             raise

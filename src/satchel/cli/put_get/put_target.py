@@ -1,14 +1,16 @@
 """Where `satchel put` uploads to: the shelf, a person by e-mail, a room, or a link for files."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from satchel.cli.engine.api_types.account_types import PersonView
 from satchel.cli.engine.api_types.room_types import RoomView
+from satchel.cli.engine.api_types.transfer_types import TransferView
 from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.resources.link_enter import visit
 from satchel.cli.engine.resources.room_join import enter, person_in
-from satchel.cli.engine.terminal.output import Misused
+from satchel.cli.engine.resources.transfer_find import find
+from satchel.cli.engine.terminal.output import CommandFailed, Misused
 
 SHELF = {"destination": "shelf"}
 # The folder of the shelf for what was handed on from it.
@@ -24,6 +26,8 @@ class PutTarget:
     destination: Mapping[str, str] = field(default_factory=lambda: SHELF)
     receiver: Mapping[str, str] | None = None
     receiver_name: str = ""
+    # What a transfer says besides: that it asks for answers, or which one it answers.
+    said: Mapping[str, str | bool] = field(default_factory=dict[str, str | bool])
 
     @property
     def is_shelf_alone(self) -> bool:
@@ -37,12 +41,26 @@ class PutTarget:
 
 
 def put_target(
-    client: Client, *, folder: str, email: str | None, code: str | None, person: str | None, name: str | None
+    client: Client,
+    *,
+    folder: str,
+    email: str | None,
+    code: str | None,
+    person: str | None,
+    name: str | None,
+    hand_out: bool = False,
+    answers: str | None = None,
 ) -> PutTarget:
     if email and code:
         raise Misused("Use --to or --room, not both.")
+    if (hand_out or answers) and (not code or person):
+        raise Misused("--hand-out and --answers need --room, without --for.")
     if code:
-        return _at_room(enter(client, code, name), folder, person)
+        room = enter(client, code, name)
+        if answers:
+            return _answering(room, folder, find(client, answers))
+        target = _at_room(room, folder, person)
+        return replace(target, said={"wants_answers": True}) if hand_out else target
     if person or name:
         raise Misused("--for needs --room, and --name needs --room or --link.")
     user_id = client.call("GET", "/accounts/me", PersonView).user_id
@@ -60,6 +78,17 @@ def at_link(client: Client, token: str, uploader: str) -> PutTarget:
     entered = visit(client, token, "request")
     destination = {"destination": "link", "link": token, "pass": entered.shown}
     return PutTarget("", ["link", token, uploader], {**destination, "uploader": uploader} if uploader else destination)
+
+
+def _answering(room: RoomView, folder: str, asked: TransferView) -> PutTarget:
+    """For whoever handed it out and nobody else."""
+    if not asked.wants_answers:
+        raise CommandFailed("This transfer does not ask for answers. See `satchel transfers`.")
+    person_id, said = asked.sender.person_id, {"answers": asked.transfer_id}
+    receiver = {"kind": "person", "room_id": room.room_id, "person_id": person_id}
+    destination = {"destination": "room", "room": room.room_id, "to": person_id}
+    job = [room.you, room.room_id, person_id, asked.transfer_id, folder]
+    return PutTarget(folder, job, destination, receiver, asked.sender.name, said)
 
 
 def _at_room(room: RoomView, folder: str, wanted: str | None) -> PutTarget:

@@ -1,5 +1,6 @@
 """Create a transfer of what was uploaded, and follow its receipts."""
 
+import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 
@@ -9,6 +10,7 @@ from satchel.cli.engine.http.live_events import Live
 from satchel.cli.engine.terminal.output import CommandFailed, Misused, note
 
 MAX_FILES = 5000
+_LOOK_EVERY_SECONDS = 60
 # Nothing more happens to a receipt in one of these states.
 FINAL_STATES = ("verified", "declined", "withdrawn")
 
@@ -20,16 +22,27 @@ def refuse_if_too_many(files: int) -> None:
         )
 
 
-def hand_over(client: Client, to: Mapping[str, str], file_ids: Sequence[str], words: str, key: str) -> TransferView:
+def hand_over(
+    client: Client,
+    to: Mapping[str, str],
+    file_ids: Sequence[str],
+    words: str,
+    key: str,
+    more: Mapping[str, str | bool] | None = None,
+) -> TransferView:
     """With the same key once more it is the same transfer."""
-    body = {"to": to, "files": list(file_ids), "note": words}
+    body = {"to": to, "files": list(file_ids), "note": words, **(more or {})}
     return client.make("/transfers", TransferView, body, key=key)
 
 
-def follow(client: Client, transfer: TransferView, tell: Callable[[ReceiptView], None]) -> TransferView:
-    """Tell every step of every receipt until nothing more will happen to any of them."""
+def follow(
+    client: Client, transfer: TransferView, tell: Callable[[ReceiptView], None], for_seconds: float | None = None
+) -> TransferView:
+    """Tell every step of every receipt until nothing more will happen to any of them, or for so long."""
     told: dict[str, str] = {}
-    with closing(_versions(client, transfer.transfer_id)) as versions:
+    now = transfer
+    until = None if for_seconds is None else time.monotonic() + for_seconds
+    with closing(_versions(client, transfer.transfer_id, until)) as versions:
         for now in versions:
             for receipt in now.receipts:
                 if told.get(receipt.person_id) != receipt.state:
@@ -37,14 +50,19 @@ def follow(client: Client, transfer: TransferView, tell: Callable[[ReceiptView],
                     tell(receipt)
             if all(receipt.state in FINAL_STATES for receipt in now.receipts):
                 return now
-    raise AssertionError("what happens on a server never ends")
+    late = ", ".join(receipt.name for receipt in now.receipts if receipt.state not in FINAL_STATES)
+    raise CommandFailed(f"Not verified yet by {late}. They can still get it.")
 
 
-def _versions(client: Client, transfer_id: str) -> Generator[TransferView]:
-    with closing(Live(client, note).events()) as events:
+def _versions(client: Client, transfer_id: str, until: float | None) -> Generator[TransferView]:
+    """As it is now, and whenever it has changed; without a moment until which, without end."""
+    every = _LOOK_EVERY_SECONDS if until is None else 1
+    with closing(Live(client, note).events(every)) as events:
         for event in events:
             if event and (event.asks_for_reload or event.transfer_id == transfer_id):
                 yield client.call("GET", f"/transfers/{transfer_id}", TransferView)
+            if until is not None and time.monotonic() >= until:
+                return
 
 
 def refuse_if_declined(transfer: TransferView) -> None:

@@ -29,8 +29,9 @@ describe('the secret in a link', () => {
 
   it.each(vectors)(
     'is made and read as the command line does: $link',
-    ({ page, secret, server, token, link }) => {
-      expect(makers[page]?.(server, token)).toBe(link);
+    ({ page, secret, server, token, email, link }) => {
+      expect(makers[page]?.(server, token, email)).toBe(link);
+      expect(secretIn(new URL(link), 'email')).toBe(email ?? '');
       expect(secretIn(new URL(link), secret as 'invitation' | 'token')).toBe(token);
       expect(new URL(link).pathname).toBe(page);
     },
