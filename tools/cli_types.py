@@ -102,8 +102,8 @@ GROUPS = {
     ),
     "album_types": Group(
         "Albums, who sees them, and what changes of them do.",
-        "ReaderView CoverView AlbumView AlbumList ActView ActedView PlannedAlbum AlbumName KnownPerson MoveView "
-        "OrphansView PlanView ClockSample ClockPlanView AlbumShareView PinView",
+        "ReaderView CoverView AlbumView AlbumList ActView ActList ActedView PlannedAlbum AlbumName KnownPerson "
+        "MoveView OrphansView PlanView ClockSample ClockPlanView AlbumShareView PinView DriftView DriftList",
         unread={
             "CoverView": "placeholder ratio type version",
         },

@@ -1,5 +1,6 @@
 """Albums from a terminal: what a change would do is told before it is asked, and each can be undone."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,17 @@ def test_dates_and_deletion_say_who_would_newly_see_what(someone: Person) -> Non
     assert ran.code == 0
     assert "The album Sea is deleted." in ran.out
     assert albums(someone) == {"Q3 2024": 3, "Q4 2024": 1}
+    # Days later nobody has the output of that command any more.
+    listed = someone.run("album", "changes", "--limit", "2").out.splitlines()
+    told = [" ".join(line.split()[2:]) for line in listed[::2]]
+    assert told == ["deleted Sea, 4 photos moved", "other dates Sea, 1 photo moved"]
+    last = json.loads(someone.run("album", "changes", "--json").out.splitlines()[0])
+    assert (last["kind"], last["undone_by"]) == ("delete", None)
+    assert listed[1].split() == ["satchel", "album", "undo", last["act_id"]]
+    assert someone.run(*listed[1].split()[1:], "--yes").code == 0
+    assert albums(someone) == {"Q3 2024": 0, "Q4 2024": 0, "Sea": 4}
+    assert "Sea, 4 photos moved, undone" in someone.run("album", "changes").out
+    assert someone.run("album", "check").out == "All counts and shares are right.\n"
 
 
 @pytest.mark.slow

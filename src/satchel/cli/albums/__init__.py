@@ -1,11 +1,12 @@
-"""`satchel album`: list and show albums, change them after seeing what would move, share them, and pin photos."""
+"""`satchel album`: list and show albums, change them after seeing what would move, undo, share, pin, and check."""
 
 from typing import Annotated
 
 import typer
 
-from satchel.cli.engine.command.common_options import Json, Server
+from satchel.cli.engine.command.common_options import Json, JsonLines, Limit, Server
 from satchel.cli.engine.command.typer_internals import Verb, verb_group
+from satchel.cli.engine.terminal.numbers import whole_number
 from satchel.cli.engine.terminal.output import CommandFailed, Misused, answer, print_json, printable
 
 # As in `account`, what takes long to load is imported inside the verbs.
@@ -136,6 +137,22 @@ def delete(
 
 
 @album.command(cls=Verb)
+def changes(limit: Limit = "20", json: JsonLines = False, server: Server = None) -> None:
+    """List the changes of your albums in the last 30 days, the last first, with what undoes each."""
+    from msgspec.json import encode
+
+    from satchel.cli.albums.album_changes import change_lines, last_changes
+    from satchel.cli.engine.http.client import open_client
+
+    most = whole_number("--limit", limit, least=1)
+    with open_client(server) as client:
+        found = last_changes(client, most)
+    lines = (encode(each).decode() for each in found) if json else change_lines(found)
+    for line in lines:
+        print(line)
+
+
+@album.command(cls=Verb)
 def undo(
     act_id: Annotated[str, typer.Argument(metavar="ACT", help="The id that the change has printed.")],
     quarters: Quarters = False,
@@ -237,6 +254,28 @@ def pin(
     for file, pinned in pins.items():
         stays = "stays" if pinned.pinned else "is by its date"
         print(printable(f"{file} {stays} in {names.get(pinned.album_id, pinned.album_id)}."))
+
+
+@album.command(cls=Verb)
+def check(
+    repair: Annotated[bool, typer.Option("--repair", help="Correct what is wrong.")] = False,
+    json: Json = False,
+    server: Server = None,
+) -> None:
+    """Count all your photos, and compare with the stored counts and shares. Exits with 1 if something is wrong."""
+    from msgspec import to_builtins
+
+    from satchel.cli.albums.album_changes import drift_lines
+    from satchel.cli.engine.api_types.album_types import DriftList
+    from satchel.cli.engine.http.client import open_client
+    from satchel.cli.engine.resources.album_find import album_names
+
+    with open_client(server) as client:
+        found = client.call("POST", "/albums/check", DriftList, {"repair": repair}).drifts
+        names = album_names(client)
+    answer({"drifts": to_builtins(found)}, drift_lines(found, names), as_json=json)
+    if not all(drift.repaired for drift in found):
+        raise CommandFailed("Not all is as it should be. `satchel album check --repair` corrects it.")
 
 
 def _change(

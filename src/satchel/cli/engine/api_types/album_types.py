@@ -60,6 +60,13 @@ class ActView(msgspec.Struct, frozen=True, kw_only=True):
     undone_by: str | None = None
 
 
+class ActList(msgspec.Struct, frozen=True, kw_only=True):
+    """A page of changes, the last first, and the cursor of the next."""
+
+    acts: list[ActView]
+    cursor: str | None = None
+
+
 class ActedView(msgspec.Struct, frozen=True, kw_only=True):
     """What came of a change: the album, null if it was deleted; and the act, null if there was nothing to do."""
 
@@ -153,3 +160,20 @@ class PinView(msgspec.Struct, frozen=True, kw_only=True):
     media_id: str
     album_id: str
     pinned: bool
+
+
+class DriftView(msgspec.Struct, frozen=True, kw_only=True):
+    """A count or a grant that is not as it should be."""
+
+    kind: Literal["bytes", "days", "grant-missing", "grant-unexpected", "missing", "unexpected", "wrong"]
+    album_id: str
+    email: str
+    stored: int
+    counted: int
+    repaired: bool
+
+
+class DriftList(msgspec.Struct, frozen=True, kw_only=True):
+    """What a check has found. Nothing is expected."""
+
+    drifts: list[DriftView]
