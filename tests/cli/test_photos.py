@@ -198,6 +198,10 @@ def test_scan_proposes_an_album_per_folder_and_changes_nothing(someone: Person, 
     }
     assert "satchel album create sea --from 2024-07-10 --to 2024-07-12" in someone.run("photos", "scan", "card").out
     assert albums(someone) == {}
+    # A proposal without the days of what could not be read is no success.
+    ran = someone.run("photos", "scan", "card", "absent", "--json")
+    assert (ran.code, len(objects(ran))) == (1, len(proposed))
+    assert "absent could not be read." in ran.err
 
 
 def test_an_export_restores_a_library_elsewhere(

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from satchel.cli.engine.files.local_files import near
 from satchel.cli.engine.http.client import Client
-from satchel.cli.engine.terminal.output import paint, printable
+from satchel.cli.engine.terminal.output import CommandFailed, paint, printable
 from satchel.cli.photos.analysis_cache import AnalysisCache
 from satchel.cli.photos.photo_fates import step_view
 from satchel.cli.photos.photo_scan import Photo, Scanned, scan_photos, zone_here
@@ -48,6 +48,7 @@ class Proposal:
 
 
 def propose(client: Client, folders: Sequence[str], *, uses_cache: bool, as_json: bool) -> None:
+    """Raises `CommandFailed` if a file could not be read: its day may be missing in a proposal."""
     roots = sorted(set(map(os.path.abspath, folders)))
     cache = AnalysisCache(client.credentials.path.parent / "photos", roots, is_used=uses_cache)
     try:
@@ -68,6 +69,9 @@ def propose(client: Client, folders: Sequence[str], *, uses_cache: bool, as_json
             print("\n".join(_lines(proposal)))
     if not as_json:
         print(_summary(scanned, stored))
+    if troubles := [path for path, trouble, _ in scanned.others if trouble in ("changed", "unreadable")]:
+        others = f" and {len(troubles) - 1:,} more" if len(troubles) > 1 else ""
+        raise CommandFailed(printable(f"{near(troubles[0])}{others} could not be read."))
 
 
 def _proposals(photos: Sequence[Photo], stored: set[tuple[str, int]]) -> Iterator[Proposal]:
@@ -110,6 +114,4 @@ def _lines(proposal: Proposal) -> Iterator[str]:
 def _summary(scanned: Scanned, stored: set[tuple[str, int]]) -> str:
     files = len(scanned.photos)
     known = sum(photo.signature in stored for photo in scanned.photos)
-    troubles = sum(trouble in ("changed", "unreadable") for _, trouble, _ in scanned.others)
-    unread = f" {troubles:,} could not be read." if troubles else ""
-    return f"{files:,} photos and videos, {known:,} of them stored already. Nothing was changed.{unread}"
+    return f"{files:,} photos and videos, {known:,} of them stored already. Nothing was changed."
