@@ -1,4 +1,4 @@
-"""Rooms, transfers and scores on DynamoDB, Redis and S3: two servers, a person at each, nothing else between them."""
+"""Rooms, transfers, albums and scores on DynamoDB, Redis and S3: two servers, a person at each."""
 
 import hashlib
 import json
@@ -14,7 +14,7 @@ from websockets.sync.client import ClientConnection
 from tests.application import PASSWORD
 from tests.fork_server import SATCHEL
 from tests.media.made_scores import ABC, pdfium
-from tests.media.samples import is_flag, jpeg, photo, video
+from tests.media.samples import is_flag, jpeg, photo, taken, video
 from tests.server.process import ServerProcess, serving
 from tests.server.test_live import bearer, listen
 from tests.server.test_running import SECRET, make_tables
@@ -93,6 +93,7 @@ def test_a_worker_makes_the_pictures_and_pages_of_all_servers(
     described = {"title": "plough", "description": "For Friday"}
     score_id = ann.ask("POST", "/scores", json=described).json()["score_id"]
     ann.upload(ABC, destination="score", filename="plough.abc", score=score_id)
+    taken_id = ann.upload(taken("2024:07:14 10:00:00"), destination="photos", filename="IMG_1.JPG")
     score = f"/scores/{score_id}"
     assert [each["state"] for each in ann.ask("GET", score).json()["imports"]] == ["waiting"]
     environment = python_environment(**shared)
@@ -104,6 +105,11 @@ def test_a_worker_makes_the_pictures_and_pages_of_all_servers(
             address = f"/api/v1/shelf/files/{ids[0]}/picture/{size}/1"
             assert is_flag(server.client.get(address, headers=ann.headers).content)
     assert ann.ask("GET", f"/shelf/files/{ids[1]}").json()["picture"]["width"] == 4000
+    assert is_flag(
+        bob.server.client.get(f"/api/v1/photos/{ann.person_id}/{taken_id}/preview", headers=ann.headers).content
+    )
+    # Whoever opens the timeline next sees at once what it looks like.
+    assert ann.ask("GET", "/photos").json()["placeholders"] != [None]
     made_score = ann.ask("GET", score).json()
     assert ([each["state"] for each in made_score["imports"]], len(made_score["pages"])) == (["ready"], 1)
     assert made_score["title"] == "Speed the Plough"
@@ -148,6 +154,37 @@ def test_a_score_is_one_wherever_its_people_are(pair: tuple[Person, Person]) -> 
     assert (len(document), "Slowly" in document[0].get_textpage().get_text_range()) == (3, True)
     ann.ask("DELETE", path)
     assert bob.server.client.get(f"/api/v1{path}", headers=bob.headers).status_code == 404
+
+
+def test_an_album_is_one_wherever_its_people_are(pair: tuple[Person, Person]) -> None:
+    """Shared at one server and looked at from the other, while its dates change and are changed back."""
+    ann, bob = pair
+    sea = {"name": "Sea", "start": "2024-07-10", "end": "2024-07-21"}
+    album_id = ann.ask("POST", "/albums", json=sea).json()["album"]["album_id"]
+    path = f"/albums/{album_id}"
+    ann.ask("PUT", f"{path}/shares/{bob.email}", json={"role": "contributor"})
+    content = taken("2024:07:15 10:00:00", 1)
+    with listen(bob.server, bob.headers) as line:
+        heard(line, "hello")
+        first = ann.upload(content, destination="photos", filename="IMG_1.JPG")
+        assert heard(line, "album.photos")["album_ids"] == [album_id]
+    added = taken("2024:07:16 10:00:00", 2)
+    mine = bob.upload(added, destination="photos", filename="IMG_2.JPG", album=album_id)
+    assert bob.ask("GET", f"{path}/medias").json()["ids"][-2:] == [first, mine]
+    assert is_flag(bob.ask("GET", f"/photos/{ann.person_id}/{first}/content").content)
+    # What somebody adds to an album stays in it, and the other one leaves it.
+    act = ann.ask("PATCH", path, json={"start": "2024-07-17"}).json()["act"]
+    assert bob.ask("GET", f"{path}/medias").json()["ids"] == [mine]
+    assert bob.server.client.get(f"/api/v1/photos/{ann.person_id}/{first}", headers=bob.headers).status_code == 404
+    ann.ask("POST", f"/albums/acts/{act['act_id']}/undo", json={})
+    assert first in bob.ask("GET", f"{path}/medias").json()["ids"]
+    assert first in bob.ask("GET", "/photos?shared=true").json()["ids"]
+    signature = {"sha256": hashlib.sha256(content).hexdigest(), "size_bytes": len(content)}
+    verified = ann.ask("POST", "/photos/verify", json={"files": [signature]}).json()["files"]
+    assert [each["state"] for each in verified] == ["verified"]
+    assert ann.ask("POST", "/albums/check", json={}).json()["drifts"] == []
+    ann.ask("DELETE", f"{path}?quarters=true")
+    assert album_id not in [each["album_id"] for each in bob.ask("GET", "/albums").json()["albums"]]
 
 
 def test_a_room_is_one_wherever_its_people_are(pair: tuple[Person, Person]) -> None:
