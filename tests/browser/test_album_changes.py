@@ -1,0 +1,164 @@
+"""Albums and their photos changed in a browser, by mouse and by fingers: renamed, dated, deleted, undone, pinned."""
+
+import re
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, Route, ViewportSize, expect
+
+from tests.browser.conftest import OpenPage, sign_in
+from tests.browser.test_albums import assert_everybody_can_use, press, tiles
+from tests.browser.test_transfers import Holder
+from tests.features.albums.photos_given import photo
+from tests.features.albums.test_photo_access import PLACED
+from tests.media import samples
+from tests.server.process import ServerProcess, serving
+
+# Some photos are headers without pixels, which browsers cannot show; Chromium logs that nobody has a picture of them.
+pytestmark = [pytest.mark.services, pytest.mark.without_service_worker]
+TILES = "https://tiles.example/{z}/{x}/{y}.png"
+PHONE = ViewportSize(width=390, height=844)
+
+
+@pytest.fixture(scope="module")
+def server(data: Path) -> Generator[ServerProcess]:
+    with serving(data, "--sign-up", "open", environment={"SATCHEL_MAP_TILES": TILES}) as running:
+        yield running
+
+
+class Fingers:
+    """Fingers on the screen, in CSS pixels from the middle of the page."""
+
+    def __init__(self, page: Page) -> None:
+        self._devtools: Any = page.context.new_cdp_session(page)
+        size = page.viewport_size or PHONE
+        self._middle = size["width"] / 2, size["height"] / 2
+
+    def move(self, *moments: tuple[tuple[float, float], ...]) -> None:
+        """Each moment says where all fingers are."""
+        for number, moment in enumerate(moments):
+            self._send("touchMove" if number else "touchStart", moment)
+        self._send("touchEnd", ())
+
+    def swipe(self, x: float, y: float) -> None:
+        self.move(((0, 0),), ((x / 2, y / 2),), ((x, y),))
+
+    def _send(self, kind: str, places: tuple[tuple[float, float], ...]) -> None:
+        (left, top) = self._middle
+        points = [{"x": left + x, "y": top + y, "id": number} for number, (x, y) in enumerate(places)]
+        self._devtools.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+
+def given_album(owner: Holder, name: str, start: str, end: str) -> str:
+    return owner.ask("POST", "/albums", json={"name": name, "start": start, "end": end})["album"]["album_id"]
+
+
+def test_fingers_lead_from_photo_to_photo_enlarge_one_and_put_it_away(
+    server: ServerProcess, open_page: OpenPage
+) -> None:
+    kay = Holder(server, "Kay")
+    for day in (1, 2):
+        kay.put(f"{day}.jpg", samples.taken(f"2024:05:0{day} 10:00:00", day), destination="photos")
+    page = open_page(may_fail=True, size=PHONE)
+    fingers = Fingers(page)
+    sign_in(page, kay.email, at="/photos")
+    tiles(page).first.click()
+    viewer = page.get_by_role("dialog")
+    title, shown = viewer.get_by_role("heading", level=2), viewer.locator("img")
+    expect(title).to_contain_text("May 2, 2024")
+    fingers.swipe(-150, 5)
+    expect(title).to_contain_text("May 1, 2024")
+    # Too short to mean anything.
+    fingers.swipe(30, 0)
+    expect(shown).to_have_attribute("style", re.compile(r"translate\(0px, 0px\)"))
+    expect(title).to_contain_text("May 1, 2024")
+    fingers.swipe(150, -5)
+    expect(title).to_contain_text("May 2, 2024")
+
+    fingers.move(((-30, 0), (30, 0)), ((-60, 0), (60, 0)), ((-90, 0), (90, 0)))
+    expect(shown).to_have_attribute("style", re.compile(r"scale\(3\)"))
+    # An enlarged one is moved, and nothing leads on.
+    fingers.swipe(-150, 5)
+    expect(title).to_contain_text("May 2, 2024")
+    press(page, "Fit to the window")
+    fingers.swipe(10, 200)
+    expect(viewer).to_have_count(0)
+
+
+def test_a_map_shows_where_a_photo_was_taken_and_leads_to_others_near_it(
+    server: ServerProcess, open_page: OpenPage
+) -> None:
+    ned = Holder(server, "Ned")
+    ned.put("paris.jpg", PLACED, destination="photos")
+    ned.put("elsewhere.jpg", photo("2024:02:01 10:00:00"), destination="photos")
+    page = open_page(may_fail=True)
+    asked: list[str] = []
+
+    def answer(route: Route) -> None:
+        asked.append(route.request.url)
+        route.fulfill(body=samples.png(), content_type="image/png")
+
+    page.route("https://tiles.example/**", answer)
+    sign_in(page, ned.email, at="/photos")
+    tiles(page).last.click()
+    assert asked == []
+    page.keyboard.press("i")
+    tile = page.get_by_role("img", name="Map of where it was taken").locator("img").first
+    expect(tile).to_be_visible()
+    expect(tile).to_have_js_property("naturalWidth", 1200)
+    # The tile at 48.85, 2.35 is among them.
+    assert "https://tiles.example/14/8298/5637.png" in asked
+    page.get_by_role("link", name="Photos from near here").click()
+    expect(page.get_by_text("One photo found.")).to_be_visible()
+
+
+def test_the_scrubber_leads_to_a_month_by_mouse_and_by_keys(server: ServerProcess, open_page: OpenPage) -> None:
+    leo = Holder(server, "Leo")
+    months = [(year, month) for year in (2021, 2022) for month in range(1, 13)]
+    for year, month in months:
+        leo.put("1.jpg", photo(f"{year}:{month:02}:05 10:00:00"), destination="photos")
+    page = open_page(may_fail=True)
+    sign_in(page, leo.email, at="/photos")
+    scrubber = page.get_by_role("slider", name="Jump to a month")
+    expect(scrubber).to_have_attribute("aria-valuetext", "Dec 2022")
+    box = scrubber.bounding_box()
+    assert box is not None
+    middle = box["x"] + box["width"] / 2
+    page.mouse.move(middle, box["y"] + 1)
+    page.mouse.down()
+    page.mouse.move(middle, box["y"] + box["height"] / 2 + 2, steps=5)
+    expect(page.get_by_role("button", name=re.compile("^Photo, .*December 5, 2021"))).to_be_in_viewport()
+    page.mouse.move(middle, box["y"] + box["height"] - 1, steps=5)
+    page.mouse.up()
+    expect(page.get_by_role("button", name=re.compile("^Photo, .*January 5, 2021"))).to_be_in_viewport()
+    scrubber.press("Home")
+    expect(page.get_by_role("button", name=re.compile("^Photo, .*December 5, 2022"))).to_be_in_viewport()
+    scrubber.press("ArrowDown")
+    expect(scrubber).to_have_attribute("aria-valuetext", "Nov 2022")
+
+
+def test_of_two_photos_that_look_alike_one_is_kept(server: ServerProcess, open_page: OpenPage) -> None:
+    mia = Holder(server, "Mia")
+    for second in (1, 2):
+        content = samples.taken(f"2024:05:01 10:00:0{second}")
+        mia.put(f"{second}.jpg", content, destination="photos", filetype="image/jpeg")
+    page = open_page(may_fail=True)
+    sign_in(page, mia.email, at="/photos/duplicates")
+    group = page.get_by_role("region", name="2 photos that look alike")
+    # They are compared when their pictures are made.
+    while not group.count():
+        page.wait_for_timeout(100)
+        page.reload()
+        expect(page.get_by_text("No duplicates").or_(group)).to_be_visible()
+    assert_everybody_can_use(page)
+    press(page, "Keep one, move the rest to the bin")
+    expect(group).to_have_count(0)
+    expect(page.get_by_text("No duplicates")).to_be_visible()
+    page.get_by_role("button", name="Undo", exact=True).last.click()
+    expect(group).to_have_count(1)
+    press(page, "These are different")
+    expect(group).to_have_count(0)
+    page.get_by_role("link", name="All photos").click()
+    expect(tiles(page)).to_have_count(2)
