@@ -9,7 +9,8 @@ import pytest
 from playwright.sync_api import Page, Route, ViewportSize, expect
 
 from tests.browser.conftest import OpenPage, sign_in
-from tests.browser.test_albums import assert_everybody_can_use, press, tiles
+from tests.browser.test_albums import album, assert_everybody_can_use, press, tiles
+from tests.browser.test_pages import complaints_of_axe
 from tests.browser.test_transfers import Holder
 from tests.features.albums.photos_given import photo
 from tests.features.albums.test_photo_access import PLACED
@@ -53,6 +54,67 @@ class Fingers:
 
 def given_album(owner: Holder, name: str, start: str, end: str) -> str:
     return owner.ask("POST", "/albums", json={"name": name, "start": start, "end": end})["album"]["album_id"]
+
+
+def test_an_album_is_renamed_dated_deleted_and_all_of_it_undone(server: ServerProcess, open_page: OpenPage) -> None:
+    gil = Holder(server, "Gil")
+    sea = given_album(gil, "Sea", "2025-07-10", "2025-07-21")
+    gil.put("1.jpg", photo("2025:07:14 10:00:00"), destination="photos")
+    gil.ask("PUT", f"/albums/{sea}/shares/hal@example.org", json={"role": "visitor"})
+    page = open_page(may_fail=True)
+    sign_in(page, gil.email, at=f"/albums/{sea}")
+    expect(tiles(page)).to_have_count(1)
+
+    press(page, "Rename album")
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_label("Folder")).to_have_value("/2025-07_Sea")
+    dialog.get_by_label("Name").fill("Lake")
+    dialog.get_by_label("Folder").fill("")
+    expect(dialog).to_contain_text("No photos move.")
+    assert complaints_of_axe(page) == []
+    press(page, "Rename")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Lake")
+    assert gil.ask("GET", f"/albums/{sea}")["folder"] == "/2025-07_Lake"
+
+    # It begins after the photo was taken, and keeps its hours when the dialog opens again.
+    press(page, "Dates")
+    dialog.get_by_label("Exact times").check()
+    expect(dialog.get_by_label("Ends at")).to_have_value("2025-07-21T00:00")
+    dialog.get_by_label("Begins at").fill("2025-07-14T12:30")
+    expect(dialog).to_contain_text("would be in no album")
+    dialog.get_by_label("Make albums by quarter of a year for them").check()
+    press(page, "Change dates")
+    expect(tiles(page)).to_have_count(0)
+    press(page, "Dates")
+    expect(dialog.get_by_label("Begins at")).to_have_value("2025-07-14T12:30")
+    page.keyboard.press("Escape")
+
+    press(page, "Delete album")
+    expect(dialog).to_contain_text("No photos move.")
+    dialog.get_by_role("button", name="Delete album").click()
+    expect(page).to_have_url(re.compile("/albums$"))
+    expect(album(page, "Lake")).to_have_count(0)
+
+    # Later nobody sees the notice with its button any more.
+    page.reload()
+    expect(album(page, "Q3 2025")).to_have_count(1)
+    press(page, "Recent changes")
+    changes = page.get_by_role("list", name="Recent changes").get_by_role("listitem")
+    expect(changes.first).to_contain_text(re.compile(r"Lake\s*deleted"))
+    press(page, "Undo: Lake, deleted")
+    press(page, "Undo this change")
+    expect(page.get_by_text("The change has been undone.")).to_be_visible()
+    dated = page.get_by_role("button", name="Undo: Lake, other dates", exact=True)
+    dated.click()
+    expect(page.get_by_role("dialog")).to_contain_text(re.compile(r"One photo\s*Q3 2025\s*Lake"))
+    expect(page.get_by_role("dialog")).to_contain_text("hal@example.org will newly see these.")
+    assert complaints_of_axe(page) == []
+    press(page, "Undo this change")
+    expect(dated).to_have_count(0)
+    page.keyboard.press("Escape")
+    expect(album(page, "Lake")).to_contain_text("One photo")
+    assert [each["email"] for each in gil.ask("GET", f"/albums/{sea}/shares")["shares"]] == ["hal@example.org"]
+    assert_everybody_can_use(page)
 
 
 def test_fingers_lead_from_photo_to_photo_enlarge_one_and_put_it_away(

@@ -5,6 +5,7 @@ import { fromColumns } from './photo';
 import type { PhotoPage } from './photoCalls';
 
 export type Album = components['schemas']['AlbumView'];
+export type Act = components['schemas']['ActView'];
 export type Acted = components['schemas']['ActedView'];
 export type Plan = components['schemas']['PlanView'];
 export type Change = components['schemas']['PlanBody']['change'];
@@ -45,7 +46,7 @@ export function createAlbum(draft: AlbumDraft, key: string): Promise<Acted> {
 
 export function changeAlbum(
   albumId: string,
-  body: Partial<AlbumDraft> & { cover?: string; with_location?: boolean },
+  body: Partial<AlbumDraft> & { folder?: string; cover?: string; with_location?: boolean },
   quarters = false,
 ): Promise<Acted> {
   const params = { path: { album_id: albumId }, query: { quarters } };
@@ -57,9 +58,16 @@ export function deleteAlbum(albumId: string, quarters: boolean): Promise<Acted> 
   return ask(http.DELETE('/api/v1/albums/{album_id}', { params }));
 }
 
-export function undoAct(actId: string): Promise<Acted> {
+export function undoAct(actId: string, quarters: boolean): Promise<Acted> {
   const params = { path: { act_id: actId } };
-  return ask(http.POST('/api/v1/albums/acts/{act_id}/undo', { params, body: { quarters: true } }));
+  return ask(http.POST('/api/v1/albums/acts/{act_id}/undo', { params, body: { quarters } }));
+}
+
+/** Changes of the last 30 days, the last first. */
+export async function readActs(cursor: string | null): Promise<{ items: Act[]; cursor: string | null }> {
+  const query = { limit: 50, ...(cursor !== null && { cursor }) };
+  const { acts, cursor: next } = await ask(http.GET('/api/v1/albums/acts', { params: { query } }));
+  return { items: acts, cursor: next };
 }
 
 export async function readShares(albumId: string): Promise<AlbumShare[]> {

@@ -11,7 +11,7 @@ export function offerUndo(sentence: string, { act: done }: Acted, afterwards: ()
     label: t('shelf.undo'),
     run: () =>
       act(async () => {
-        await undoAct(done.act_id);
+        await undoAct(done.act_id, true);
         await afterwards();
         toasts.good(t('albums.undone'));
       }),

@@ -88,9 +88,11 @@ export function writtenTime(time: string): string {
 
 /** The last day of an album, whose end is excluded. */
 export function lastDay(end: string): string {
-  const moment = new Date(`${end.slice(0, 10)}T00:00:00Z`);
-  const isMidnight = !end.slice(11, 19).replace(/[:0]/g, '');
-  return isMidnight ? addDays(moment.toISOString(), -1) : end.slice(0, 10);
+  return isMidnight(end) ? addDays(end, -1) : end.slice(0, 10);
+}
+
+export function isMidnight(moment: string): boolean {
+  return !moment.slice(11, 19).replace(/[:0]/g, '');
 }
 
 export function addDays(day: string, count: number): string {
