@@ -117,6 +117,55 @@ def test_an_album_is_renamed_dated_deleted_and_all_of_it_undone(server: ServerPr
     assert_everybody_can_use(page)
 
 
+def test_a_photo_leads_its_album_and_another_one_is_pinned_to_it(server: ServerProcess, open_page: OpenPage) -> None:
+    ivy, jon = Holder(server, "Ivy"), Holder(server, "Jon")
+    sea = given_album(ivy, "Sea", "2025-07-10", "2025-07-21")
+    first = ivy.put("1.jpg", photo("2025:07:14 10:00:00", mark="1"), destination="photos")
+    ivy.put("2.jpg", photo("2025:07:15 10:00:00", mark="2"), destination="photos")
+    ivy.put("3.jpg", photo("2025:09:01 10:00:00", mark="3"), destination="photos")
+    page = open_page(may_fail=True)
+    sign_in(page, ivy.email, at=f"/albums/{sea}")
+    press(page, "Share")
+    page.get_by_role("dialog").get_by_role("button", name="A person").click()
+    page.get_by_label("E-mail address").fill(jon.email)
+    press(page, "Share album")
+    may_add = page.get_by_role("button", name="Jon may add photos")
+    expect(may_add).to_have_attribute("aria-pressed", "false")
+    may_add.click()
+    expect(may_add).to_have_attribute("aria-pressed", "true")
+    assert [each["role"] for each in ivy.ask("GET", f"/albums/{sea}/shares")["shares"]] == ["contributor"]
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name=re.compile("^Photo, Monday, July 14, 2025")).click()
+    press(page, "Use as album cover")
+    expect(page.get_by_text("This photo is now the album cover.")).to_be_visible()
+    assert ivy.ask("GET", f"/albums/{sea}")["cover"]["media_id"] == first
+
+    page.goto("/photos")
+    page.get_by_role("checkbox", name=re.compile("September 1, 2025")).check()
+    page.get_by_role("toolbar").get_by_role("button", name="Pin to album").click()
+    # Who chooses an album is told that others see it.
+    chosen = page.get_by_role("dialog").get_by_role("button", name=re.compile("^Sea"))
+    expect(chosen).to_contain_text("shared with one person")
+    chosen.click()
+    expect(page.get_by_text("One photo pinned to Sea.")).to_be_visible()
+    page.goto(f"/albums/{sea}")
+    expect(tiles(page)).to_have_count(3)
+    page.get_by_role("checkbox", name=re.compile("September 1, 2025")).check()
+    page.get_by_role("toolbar").get_by_role("button", name="Unpin").click()
+    expect(tiles(page)).to_have_count(2)
+
+    visitor = open_page(may_fail=True)
+    sign_in(visitor, jon.email, at=f"/albums/{sea}")
+    expect(tiles(visitor)).to_have_count(2)
+    # What they opened is counted, and the owner finds it from the album.
+    press(visitor, "Leave album")
+    visitor.get_by_role("dialog").get_by_role("button", name="Leave album").click()
+    expect(visitor.get_by_text("No albums yet")).to_be_visible()
+    page.get_by_role("link", name="How often it is opened").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Sea")
+    expect(page.get_by_role("main")).to_contain_text("one opening")
+
+
 def test_fingers_lead_from_photo_to_photo_enlarge_one_and_put_it_away(
     server: ServerProcess, open_page: OpenPage
 ) -> None:

@@ -82,6 +82,7 @@ def test_dates_and_deletion_say_who_would_newly_see_what(someone: Person) -> Non
     assert albums(someone) == {"Q3 2024": 0, "Q4 2024": 0, "Sea": 4}
     assert "Sea, 4 photos moved, undone" in someone.run("album", "changes").out
     assert someone.run("album", "check").out == "All counts and shares are right.\n"
+    assert someone.run("stats", "album:sea", "--json").json["scope"].startswith("thing:album:")
 
 
 @pytest.mark.slow

@@ -44,7 +44,8 @@ def show(
     of: Annotated[
         str,
         typer.Argument(
-            metavar="[OF]", help="A link, a path of your shelf, or site (administrators). Default: all that you share."
+            metavar="[OF]",
+            help="A link, album:NAME, a path of your shelf, or site (administrators). Default: all that you share.",
         ),
     ] = "mine",
     first: From = None,

@@ -1,8 +1,9 @@
-"""The scope of figures: everything that you share, a link, a thing on the shelf, or the whole server."""
+"""The scope of figures: everything that you share, a link, an album, a thing on the shelf, or the whole server."""
 
 from dataclasses import dataclass
 
 from satchel.cli.engine.http.client import Client
+from satchel.cli.engine.resources.album_find import find_album
 from satchel.cli.engine.resources.link_address import is_address
 from satchel.cli.engine.resources.link_find import matching, only
 from satchel.cli.engine.resources.shelf_paths import Places
@@ -20,11 +21,14 @@ class Scope:
 
 
 def scope_of(client: Client, typed: str) -> Scope:
-    """What was typed, whether as a scope, as a link or as a path of the shelf."""
+    """What was typed, whether as a scope, an album, a link or a path of the shelf."""
     if typed == MINE:
         return Scope(MINE, "All that you share")
     if typed == SITE:
         return Scope(SITE, "Everything on this server")
+    if typed.startswith("album:"):
+        album = find_album(client, typed.removeprefix("album:"))
+        return Scope(f"thing:album:{album.album_id}", album.name)
     if typed.startswith("counter:"):
         return Scope(typed, "What your page counted")
     if typed.startswith(("link:", "thing:")):
