@@ -1,5 +1,6 @@
 """Albums and their photos changed in a browser, by mouse and by fingers: renamed, dated, deleted, undone, pinned."""
 
+import json
 import re
 from collections.abc import Generator
 from pathlib import Path
@@ -54,6 +55,47 @@ class Fingers:
 
 def given_album(owner: Holder, name: str, start: str, end: str) -> str:
     return owner.ask("POST", "/albums", json={"name": name, "start": start, "end": end})["album"]["album_id"]
+
+
+def dropped(page: Page, folder: Path) -> None:
+    """Dragged from another program onto the middle of the page."""
+    devtools: Any = page.context.new_cdp_session(page)
+    size = page.viewport_size or PHONE
+    data = {"items": [], "files": [str(folder)], "dragOperationsMask": 1}
+    for kind in ("dragEnter", "dragOver", "drop"):
+        at = {"x": size["width"] / 2, "y": size["height"] / 2}
+        devtools.send("Input.dispatchDragEvent", {"type": kind, "data": data, **at})
+
+
+def test_a_folder_is_dropped_with_all_that_describes_its_photos(
+    server: ServerProcess, open_page: OpenPage, tmp_path: Path
+) -> None:
+    ola = Holder(server, "Ola")
+    folder = tmp_path / "Exported" / "Winter"
+    folder.mkdir(parents=True)
+    dated = '<rdf:Description xmlns:exif="http://ns.adobe.com/exif/1.0/" exif:DateTimeOriginal="2023-02-03T10:00:00"/>'
+    rdf = f'<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">{dated}</rdf:RDF>'
+    takeout = {"title": "b.jpg", "photoTakenTime": {"timestamp": "1675339200"}}
+    for name, content in {
+        "a.jpg": photo("", mark="a"),
+        "a.xmp": f'<x:xmpmeta xmlns:x="adobe:ns:meta/">{rdf}</x:xmpmeta>'.encode(),
+        "b.jpg": photo("", mark="b"),
+        "b.jpg.supplemental-metada.json": json.dumps(takeout).encode(),
+    }.items():
+        (folder / name).write_bytes(content)
+    page = open_page(may_fail=True)
+    sign_in(page, ola.email, at="/photos")
+    expect(page.get_by_text("No photos yet")).to_be_visible()
+    dropped(page, tmp_path / "Exported")
+    fates = page.get_by_role("region", name="What became of the files")
+    expect(fates).to_contain_text("2 uploaded")
+    expect(fates).to_contain_text("2 sidecars used")
+    expect(page.get_by_role("button", name=re.compile("^Photo, Friday, February 3, 2023 at 10:00"))).to_be_visible()
+    expect(page.get_by_role("button", name=re.compile("^Photo, Thursday, February 2, 2023"))).to_be_visible()
+    # The same folder again sends nothing.
+    dropped(page, tmp_path / "Exported")
+    expect(fates).to_contain_text("2 here already")
+    expect(tiles(page)).to_have_count(2)
 
 
 def test_an_album_is_renamed_dated_deleted_and_all_of_it_undone(server: ServerProcess, open_page: OpenPage) -> None:
