@@ -126,3 +126,17 @@ def visitors_lay_music_out_and_hear_it(page: Page) -> None:
     expect(page.locator(".cursor")).to_be_visible()
     page.keyboard.press("ArrowRight")
     expect(page.get_by_role("img", name="Page 2 of")).to_be_visible()
+
+
+def test_what_is_typed_about_a_score_stays_while_it_changes(server: ServerProcess, open_page: OpenPage) -> None:
+    eva = Holder(server, "Eva")
+    score = eva.ask("POST", "/scores", json={"title": "Air"})["score_id"]
+    page = open_page(size=TABLET)
+    sign_in(page, eva.email, at=f"/scores/{score}")
+    page.get_by_role("button", name="Title and details").click()
+    title = page.get_by_role("dialog").get_by_label("Title")
+    expect(title).to_have_value("Air")
+    title.fill("Air on the G string")
+    eva.put("page.png", sheet(240), destination="score", score=score)
+    expect(pages(page)).to_have_count(1)
+    expect(title).to_have_value("Air on the G string")
