@@ -55,6 +55,19 @@ async def test_a_score_is_exported_with_the_marks_that_somebody_sees(ann: Caller
     of_part = (await ann("GET", f"{path}/export?part={alto}")).content
     assert len(pdfium.PdfDocument(of_part)) == 2 and is_marked(of_part, 0)
     assert (await ann("GET", f"{path}/export?part={alto + 1}")).status_code == 404
+    # In the order of the part, and without what is meant for others.
+    parts = [
+        {"part_id": alto, "name": "Alto", "page_ids": [pages[2]["page_id"], pages[1]["page_id"]]},
+        {"name": "Bass", "page_ids": [pages[1]["page_id"]]},
+    ]
+    assert (await changed(ann, await read(ann, score), parts=parts)).status_code == 200
+    bass = (await read(ann, score))["parts"][1]["part_id"]
+    answer = await ann("GET", f"{path}/export?part={alto}")
+    assert [is_marked(answer.content, page) for page in range(2)] == [False, True]
+    assert "verum%20%E2%80%93%20Alto.pdf" in answer.headers["content-disposition"]
+    assert (await ann("PATCH", f"{path}/layers/{layer['layer_id']}", json={"part_id": bass})).is_success
+    of_alto, of_bass = [(await ann("GET", f"{path}/export?part={each}")).content for each in (alto, bass)]
+    assert (is_marked(of_alto, 1), is_marked(of_bass, 0)) == (False, True)
     assert (await changed(ann, await read(ann, score), access="private")).status_code == 200
     assert (await bob("GET", f"{path}/export")).status_code == 404
 

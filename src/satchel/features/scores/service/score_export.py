@@ -8,13 +8,13 @@ from satchel.features.scores.item_records import item_key
 from satchel.features.scores.layout import IMPORTED, LayoutChoice
 from satchel.features.scores.mark import KINDS_OF_MARKS, StoredMark
 from satchel.features.scores.model import PageId, StoredKind
-from satchel.features.scores.records import PageEntry
+from satchel.features.scores.records import PageEntry, Part
 from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.layout_view import LaidScore, lay_out
 from satchel.features.scores.service.mark_read import Marked, visible_marks
 from satchel.features.scores.service.page_set import read_items
 from satchel.features.scores.service.page_source import source_pages
-from satchel.features.scores.service.score_find import Found, Viewer, read_whole
+from satchel.features.scores.service.score_find import Found, Viewer, WholeScore, read_whole
 from satchel.kernel.errors import Invalid, NotFound
 from satchel.kernel.unfit import CombinationUnfit
 from satchel.media.score_jobs import PageKind
@@ -71,9 +71,11 @@ async def export_score(
     whole = await read_whole(scores, viewer, public)
     found = whole.found
     seen = visible_marks(whole, viewer) if with_marks else []
+    part = None if part_id is None else _part_of(found, part_id)
     if choice == IMPORTED:
-        pages = await sheets_of(scores, found, _pages(found, part_id))
-    elif part_id is not None:
+        pages = await sheets_of(scores, found, _pages(found, part))
+        seen = seen if part is None else _for_part(seen, whole, part)
+    elif part is not None:
         raise CombinationUnfit("Choose the pages of a part, or a layout, but not both.", field="part")
     else:
         laid = await lay_out(scores, found, choice, viewer)
@@ -81,7 +83,7 @@ async def export_score(
         seen = await laid.marks(seen)
     if not pages:
         raise NoPages("This score has no pages yet. Add some, then export it.")
-    name = found.row.data.title
+    name = found.row.data.title if part is None else f"{found.row.data.title} – {part.name}"
     return Exported(name, stream_pages(scores, name, found.extra.composer, plan_pages(found, pages, seen)))
 
 
@@ -136,14 +138,26 @@ async def stream_pages(scores: Scores, title: str, composer: str, pages: Sequenc
         await maker.close()
 
 
-def _pages(found: Found, part_id: int | None) -> Sequence[PageEntry]:
-    pages = found.row.data.pages
-    if part_id is None:
-        return pages
+def _part_of(found: Found, part_id: int) -> Part:
     part = next((each for each in found.extra.parts if each.part_id == part_id), None)
     if part is None:
         raise PartUnknown("This score has no such part. Read it again.")
-    return [page for page in pages if not part.page_ids or page.page_id in part.page_ids]
+    return part
+
+
+def _pages(found: Found, part: Part | None) -> Sequence[PageEntry]:
+    """Those of a part in its own order."""
+    pages = found.row.data.pages
+    if part is None or not part.page_ids:
+        return pages
+    by_id = {page.page_id: page for page in pages}
+    return [by_id[each] for each in part.page_ids if each in by_id]
+
+
+def _for_part(seen: Sequence[Marked], whole: WholeScore, part: Part) -> list[Marked]:
+    """Without what is meant for players of other parts."""
+    others = {layer.layer_id for layer in whole.layers if layer.part_id not in (None, part.part_id)}
+    return [each for each in seen if each.mark.layer_id not in others]
 
 
 def _ink(mark: StoredMark) -> Ink:
