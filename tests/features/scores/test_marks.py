@@ -205,3 +205,18 @@ async def test_a_long_text_comes_back_letter_by_letter(ann: Caller, letter: str)
     text = letter * (1900 // len(letter))
     await marked(ann, score, layer, add=[{"page_id": 0, "kind": "text", "text": text, "size": 100}])
     assert (await marks(ann, score))[0]["text"] == text
+
+
+async def test_half_a_surrogate_pair_is_refused_and_a_whole_one_is_a_letter(ann: Caller) -> None:
+    """As programs send them that write UTF-16 as escapes."""
+    score = await with_pages(ann, 1)
+    layer = await layered(ann, score)
+    path = f"/scores/{score['score_id']}/layers/{layer['layer_id']}/marks"
+    headers = {"content-type": "application/json"}
+    body = '{"add": [{"page_id": 0, "kind": "text", "size": 100, "text": "%s"}]}'
+    for half in (r"\ud834", r"\udd1e", r"\udd1e\ud834"):
+        answer = await ann("POST", path, content=(body % half).encode(), headers=headers)
+        assert (slug(answer), await marks(ann, score)) == ("malformed", {}), answer.text
+    whole = "x" * 239 + r"\ud834\udd1e"
+    assert (await ann("POST", path, content=(body % whole).encode(), headers=headers)).is_success
+    assert (await marks(ann, score))[0]["text"] == "x" * 239 + "𝄞"
