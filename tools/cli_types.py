@@ -124,8 +124,9 @@ GROUPS = {
     "score_types": Group(
         "Scores, their pages, movements and parts.",
         "ScoreItemView ScorePageView MovementView ScorePartView SnapshotView ImportView ScoreView ScoreCard ScoreUsage "
-        "ScoreList ScoreShareView ScoreLayoutView",
+        "ScoreList ScoreShareView ScoreLayoutView ScoreItemList PageChangeView MarkChangeView ComparisonView",
         unread={
+            "MarkChangeView": "before after",
             "ScoreItemView": "picture",
             "ScoreView": "jumps layers marks",
             "ScoreCard": "cover",

@@ -70,6 +70,62 @@ def test_files_become_scores_that_are_shared_and_exported(someone: Person) -> No
 
 
 @pytest.mark.slow
+def test_a_folder_becomes_scores_whose_names_are_seen_before_and_corrected_after(
+    someone: Person, server: ServerProcess
+) -> None:
+    for place in ("Bach - Air/page 10.png", "Bach - Air/page 2.png", "Suite/1.png"):
+        file = someone.home / "library" / place
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(png(flag(40, 60)))
+    added = ("library", "03 - Gavotte.png")
+    planned = someone.run("score", "add", *added, "--dry-run", "--json").json["scores"]
+    facts = [(each["title"], each["composer"], len(each["files"])) for each in planned]
+    assert sorted(facts) == [("Air", "Bach", 2), ("Gavotte", "", 1), ("Suite", "", 1)]
+    assert "Air, Bach: 2 pictures in library/Bach - Air\n" in someone.run("score", "add", *added, "--dry-run").out
+    assert titles(someone) == {}
+    someone.run("score", "add", *added, "--quiet")
+    air = someone.run("score", "show", "Air", "--json").json
+    assert [page["name"] for page in air["pages"]] == ["page 2.png", "page 10.png"]
+    words = ("--title", "Air on the G string", "--composer", "", "--tag", "strings", "--access", "public")
+    edited = someone.run("score", "edit", "Air", *words, "--json").json
+    assert [edited[name] for name in ("title", "composer", "tags", "access")] == [
+        "Air on the G string",
+        "",
+        ["strings"],
+        "public",
+    ]
+    assert explains(someone.run("score", "edit", "Suite"), 2, "Say what to change")
+    assert explains(someone.run("score", "edit", "Suite", "--access", "secret"), 2, "private or public")
+    assert explains(someone.run("score", "add", "library", "--dry-run", "--title", "X"), 2, "--dry-run tells")
+
+    someone.run("score", "snapshot", "Suite", "Before")
+    someone.run("score", "add", "03 - Gavotte.png", "--to", "Suite", "--quiet")
+    someone.run("score", "edit", "Suite", "--title", "Suite in D")
+    compared = someone.run("score", "compare", "suite in d", "before")
+    assert compared.out == "The title was Suite and is Suite in D.\nPage 2: added\n"
+    (change,) = someone.run("score", "compare", "Suite in D", "Before", "--json").json["pages"]
+    assert (change["change"], change["from_item"]) == ("added", None)
+    restored = someone.run("score", "restore", "Suite in D", "Before")
+    assert restored.out == "Suite is again as in Before. How it was before: Before “Before”.\n"
+    assert someone.run("score", "compare", "Suite", "Before").out == "Nothing has changed.\n"
+
+    saved = someone.run("score", "files", "Air on the G string", "--into", "out", "--json").json["files"]
+    assert [each["use"] for each in saved] == ["shown on a page"] * 2
+    assert (someone.home / "out" / "page 10.png").read_bytes() == png(flag(40, 60))
+    token = someone.kept["sessions"][server.url]["access_token"]
+    headers = {"authorization": f"Bearer {token}", "if-match": "*"}
+    path = f"/api/v1/scores/{air['score_id']}/pages"
+    kept = [{"page_id": 0, "item_id": air["pages"][0]["item"]["item_id"]}]
+    assert server.client.put(path, headers=headers, json={"pages": kept}).is_success
+    listed = someone.run("score", "files", air["score_id"]).out
+    assert "page 2.png, " in listed and "page 10.png, " in listed and ": unused\n" in listed
+    deleted = someone.run("score", "files", air["score_id"], "--delete-unused", "--json").json["files"]
+    assert [(each["name"], each["is_deleted"]) for each in deleted] == [("page 2.png", False), ("page 10.png", True)]
+    assert explains(someone.run("score", "delete", "Suite"), 2, "Give --yes")
+    assert someone.run("score", "delete", "Suite", "--yes").out == "Suite is deleted.\n"
+
+
+@pytest.mark.slow
 def test_music_is_added_when_its_pages_are_made(someone: Person) -> None:
     (someone.home / "bwv1068.musicxml").write_bytes(musicxml())
     (someone.home / "half.pdf").write_bytes(b"%PDF-1.7 and nothing else" + b" " * 100)

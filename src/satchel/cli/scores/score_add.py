@@ -1,9 +1,9 @@
-"""Make scores of files: each its own, or all of them one, with pages in the order of their names."""
+"""Make scores of files: as their names and folders suggest, or all of them one."""
 
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from satchel.cli.engine.api_types.score_types import ImportView, ScoreItemView, ScoreView
@@ -12,10 +12,10 @@ from satchel.cli.engine.files.local_files import Gathered, Source, gather, near
 from satchel.cli.engine.files.upload_journal import Journal
 from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.terminal.output import CommandFailed, note, printable
+from satchel.cli.scores.score_bundles import Bundle, Sheet, bundles_of, in_order
 from satchel.cli.scores.score_find import find_score
 from satchel.cli.scores.score_text import shown_pages
 from satchel.media.score_kinds import HEAD_BYTES, source_kind
-from satchel.media.score_titles import guess_title
 
 # What takes long enough for its progress to be of interest.
 _LARGE_BYTES = 4 * 1024**2
@@ -38,7 +38,8 @@ class NewScores:
 
     def add(self, files: Sequence[str], *, to: str | None, title: str, composer: str, tags: Sequence[str]) -> None:
         """The same command resumes what is left."""
-        sources = self._sheet_music(gather(files, "", skip_hidden=True))
+        sheets = self._sheet_music(gather(files, "", skip_hidden=True))
+        sources = [each.source for each in sheets]
         job = [self.client.server, "score", to or "", title, *sorted(set(map(os.path.abspath, files)))]
         journal = Journal(self.client.credentials.path.parent / "uploads", job)
         try:
@@ -47,16 +48,20 @@ class NewScores:
             elif title and sources:
                 self._fill(journal, self._made(journal, title, composer, tags), sources)
             else:
-                for source in sources:
-                    named, guessed = guess_title(Path(source.path).name)
-                    made = self._made(journal, named, composer or guessed, tags, source.path)
-                    self._fill(journal, made, [source])
+                for bundle in bundles_of(sheets):
+                    made = self._made(journal, bundle.title, composer or bundle.composer, tags, bundle.path)
+                    self._fill(journal, made, bundle.sources)
         finally:
             journal.close(finished=not self.failures)
 
-    def _sheet_music(self, found: Gathered) -> list[Source]:
+    def plan(self, files: Sequence[str], *, composer: str) -> list[Bundle]:
+        """What the files would become. Nothing is sent."""
+        bundles = bundles_of(self._sheet_music(gather(files, "", skip_hidden=True)))
+        return [replace(each, composer=composer or each.composer) for each in bundles]
+
+    def _sheet_music(self, found: Gathered) -> list[Sheet]:
         """Files whose first bytes say that they are; of the others it is told why not."""
-        known: list[Source] = []
+        known: list[Sheet] = []
         for path, why in found.failed:
             self._fail(path, why)
         for source in found.sources:
@@ -65,10 +70,10 @@ class NewScores:
             if kind is None:
                 self._fail(source.path, "It is no sheet music.")
             else:
-                known.append(source)
+                known.append(Sheet(source, is_picture=kind in ("png", "jpeg")))
         if not known and not self.failures:
             raise CommandFailed("There is no file to add.")
-        return known
+        return in_order(known)
 
     def _made(self, journal: Journal, title: str, composer: str, tags: Sequence[str], place: str = "") -> ScoreView:
         body = {"title": title, "composer": composer, "tags": list(tags)}

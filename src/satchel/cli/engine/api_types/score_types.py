@@ -140,3 +140,36 @@ class ScoreLayoutView(msgspec.Struct, frozen=True, kw_only=True):
     instrument: int
     size: Literal["large", "normal", "small"]
     instruments: list[str]
+
+
+class ScoreItemList(msgspec.Struct, frozen=True, kw_only=True):
+    """All items of a score, also those that no page shows."""
+
+    items: list[ScoreItemView]
+
+
+class PageChangeView(msgspec.Struct, frozen=True, kw_only=True):
+    """A page that differs, and what it showed and shows."""
+
+    page_id: int
+    change: Literal["added", "moved", "removed", "replaced"]
+    from_item: str | None = None
+    to_item: str | None = None
+
+
+class MarkChangeView(msgspec.Struct, frozen=True, kw_only=True):
+    """A mark that differs, and whose it is."""
+
+    change: Literal["added", "changed", "removed"]
+    page_id: int
+    layer_id: int
+    author_id: str
+    author_name: str
+
+
+class ComparisonView(msgspec.Struct, frozen=True, kw_only=True):
+    """What differs. `title` has both, if they differ."""
+
+    title: list[str] | None = None
+    pages: list[PageChangeView]
+    marks: list[MarkChangeView]
