@@ -115,9 +115,13 @@ export function straightenItem(scoreId: string, itemId: string): Promise<Item> {
   return ask(http.POST('/api/v1/scores/{score_id}/items/{item_id}/straighten', { params }));
 }
 
-export function createLayer(scoreId: string, name: string, key: string): Promise<Layer> {
+export function createLayer(
+  scoreId: string,
+  body: { name: string; part_id?: number },
+  key: string,
+): Promise<Layer> {
   const params = { path: { score_id: scoreId }, header: { 'Idempotency-Key': key } };
-  return ask(http.POST('/api/v1/scores/{score_id}/layers', { params, body: { name } }));
+  return ask(http.POST('/api/v1/scores/{score_id}/layers', { params, body }));
 }
 
 export function changeLayer(

@@ -32,7 +32,9 @@ export class ScoreMarks {
   stuck = $state(false);
   /** Layers that the reader does not want to see now. */
   readonly hidden = new SvelteSet<number>();
-  /** The layer to draw in; undefined for the first of one's own, which is made when it is needed. */
+  // Layers for other parts, which were hidden once.
+  readonly #parted = new Set<number>();
+  /** The layer to draw in; undefined for the first of one's own that is seen, which is made when it is needed. */
   chosen = $state<number>();
 
   #scoreId: string;
@@ -57,7 +59,11 @@ export class ScoreMarks {
   readonly canUndo = $derived(this.#history.done.length > 0);
   readonly canRedo = $derived(this.#history.undone.length > 0);
   readonly own = $derived(this.layers.filter(({ author_id }) => author_id === this.#me));
-  readonly current = $derived(this.own.find(({ layer_id }) => layer_id === this.chosen) ?? this.own[0]);
+  readonly current = $derived(
+    this.own.find(({ layer_id }) => layer_id === this.chosen) ??
+      this.own.find(({ layer_id }) => !this.hidden.has(layer_id)) ??
+      this.own[0],
+  );
   #byPage = $derived.by(() => {
     const pages = new Map<number, Drawn[]>();
     const stored = [...this.#stored].flatMap(([id, drawn]) => (this.#gone.has(id) ? [] : [drawn]));
@@ -294,12 +300,27 @@ export class ScoreMarks {
     );
   }
 
+  /** One of one's own, in which is drawn from now on. */
+  async addLayer(layer: { name: string; part_id?: number }, key: string): Promise<Layer> {
+    const made = await createLayer(this.#scoreId, layer, key);
+    if (!this.layers.some(({ layer_id }) => layer_id === made.layer_id)) this.layers = [...this.layers, made];
+    this.chosen = made.layer_id;
+    return made;
+  }
+
+  /** Whoever plays one part sees the layers for others when they want to. */
+  hideOtherParts(partId: number): void {
+    for (const { layer_id, part_id } of this.layers)
+      if (part_id !== null && part_id !== partId && !this.#parted.has(layer_id)) {
+        this.#parted.add(layer_id);
+        this.hidden.add(layer_id);
+      }
+  }
+
   /** The layer of one's own; the first mark makes it. */
   async #homeLayer(key: string): Promise<Layer> {
     if (this.current) return this.current;
-    const layer = await createLayer(this.#scoreId, t('scores.layer.mine'), key);
-    this.layers = [...this.layers, layer];
-    return layer;
+    return this.addLayer({ name: t('scores.layer.mine') }, key);
   }
 }
 
