@@ -163,7 +163,12 @@ def put_in_order(page: Page) -> None:
     expect(movements.get_by_role("listitem").filter(has_text="Air")).to_contain_text("Page 2")
     jumps = page.locator("section").filter(has=page.get_by_role("heading", name="Jumps"))
     jumps.get_by_label("Label").fill("D.C.")
-    jumps.get_by_role("button", name="Add jump").click()
+    jumps.get_by_role("button", name="Where the sign is").click(position={"x": 20, "y": 120})
+    jumps.get_by_role("button", name="Where it leads").press("ArrowDown")
+    with page.expect_response(lambda answer: answer.request.method == "PATCH" and answer.ok) as answered:
+        jumps.get_by_role("button", name="Add jump").click()
+    (jump,) = answered.value.json()["jumps"]
+    assert (jump["x"] < 3000, jump["y"] > 6000, jump["to_y"]) == (True, True, 200)
     expect(jumps.get_by_role("listitem").filter(has_text="D.C.")).to_contain_text("From page 3 to page 1")
 
 

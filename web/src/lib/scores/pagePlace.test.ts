@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { asTurned, nextRotation, turnedAspect, upright } from './pagePlace';
+import { asTurned, moved, nextRotation, turnedAspect, upright } from './pagePlace';
 
 describe('a place on a turned page', () => {
   it.each([0, 90, 180, 270])('is found again after a turn of %d degrees', (rotation) => {
@@ -20,5 +20,11 @@ describe('a place on a turned page', () => {
     expect(turnedAspect(1.5, 180)).toBe(1.5);
     expect(turnedAspect(2, 270)).toBe(0.5);
     expect([0, 90, 180, 270].map(nextRotation)).toEqual([90, 180, 270, 0]);
+  });
+
+  it('is moved by arrow keys, and stays on the page', () => {
+    expect(moved({ x: 0.5, y: 0.99 }, 'ArrowDown')).toEqual({ x: 0.5, y: 1 });
+    expect(moved({ x: 0.01, y: 0.5 }, 'ArrowLeft')).toEqual({ x: 0, y: 0.5 });
+    expect(moved({ x: 0.5, y: 0.5 }, 'Enter')).toBeUndefined();
   });
 });

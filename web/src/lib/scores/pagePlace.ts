@@ -30,3 +30,21 @@ export function turnedAspect(aspect: number, rotation: number): number {
 export function nextRotation(rotation: number): Rotation {
   return (((rotation + 90) % 360) as Rotation) || 0;
 }
+
+const STEP = 0.02;
+
+/** A place that an arrow key moves; undefined for other keys. */
+export function moved({ x, y }: Place, key: string): Place | undefined {
+  const ways: Record<string, [number, number]> = {
+    ArrowLeft: [-STEP, 0],
+    ArrowRight: [STEP, 0],
+    ArrowUp: [0, -STEP],
+    ArrowDown: [0, STEP],
+  };
+  const way = ways[key];
+  return way && { x: within(x + way[0]), y: within(y + way[1]) };
+}
+
+function within(part: number): number {
+  return Math.min(1, Math.max(0, part));
+}
