@@ -6,6 +6,8 @@ type MarkChange = Comparison['marks'][number];
 export type Change = MarkChange['change'];
 export type ChangedPage = {
   page: Page;
+  /** What it was, if it shows another picture now. */
+  before: Page | undefined;
   number: number;
   marks: MarkChange[];
   /** How many marks of whom. */
@@ -19,15 +21,24 @@ export const CHANGE_COLOURS: Record<Change, string> = {
   changed: '#b86a00',
 };
 
-/** The pages on which marks differ, in the order of the score; pages that only the older state has come last. */
-export function changedPages({ marks }: Comparison, after: Score, before: Score): ChangedPage[] {
+/** The pages whose marks or pictures differ, in the order of the score; those that only the older state has come last. */
+export function changedPages(
+  { marks, pages }: Pick<Comparison, 'marks' | 'pages'>,
+  after: Pick<Score, 'pages'>,
+  before: Pick<Score, 'pages'>,
+): ChangedPage[] {
   const all = [
     ...after.pages,
     ...before.pages.filter(({ page_id }) => !after.pages.some((page) => page.page_id === page_id)),
   ];
+  const replaced = pages.filter(({ change }) => change === 'replaced').map(({ page_id }) => page_id);
   return all.flatMap((page, at) => {
     const own = marks.filter(({ page_id }) => page_id === page.page_id);
-    return own.length ? [{ page, number: at + 1, marks: own, people: peopleOf(own) }] : [];
+    const older = replaced.includes(page.page_id)
+      ? before.pages.find(({ page_id }) => page_id === page.page_id)
+      : undefined;
+    if (!own.length && !older) return [];
+    return [{ page, before: older, number: at + 1, marks: own, people: peopleOf(own) }];
   });
 }
 
