@@ -1,4 +1,4 @@
-"""Music is made ready in a browser: a photo is cropped, a set list dragged, a passage repeated, a link laid out."""
+"""Music is made ready in a browser: photos cropped, lists dragged, passages repeated, states compared, files taken."""
 
 import re
 from collections.abc import Generator
@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import NARROW, OpenPage, sign_in
 from tests.browser.test_pages import complaints_of_axe
-from tests.browser.test_scores import TABLET, assert_everybody_can_use, pages, press, sheet
+from tests.browser.test_scores import TABLET, Pen, assert_everybody_can_use, marks, pages, press, sheet
 from tests.browser.test_transfers import Holder
 from tests.media.made_scores import musicxml, page_photo
 from tests.server.process import ServerProcess, serving
@@ -140,3 +140,139 @@ def test_what_is_typed_about_a_score_stays_while_it_changes(server: ServerProces
     eva.put("page.png", sheet(240), destination="score", score=score)
     expect(pages(page)).to_have_count(1)
     expect(title).to_have_value("Air on the G string")
+
+
+def test_layers_are_chosen_states_compared_files_taken_away_and_a_folder_added(
+    server: ServerProcess, open_page: OpenPage, tmp_path: Path
+) -> None:
+    eva = Holder(server, "Eva")
+    score = eva.ask("POST", "/scores", json={"title": "Canon"})["score_id"]
+    for number in (1, 2):
+        eva.put(f"{number}.png", sheet(250 - 20 * number), destination="score", score=score)
+    # That a file is still shown is refused.
+    page = open_page(size=TABLET, may_fail=True)
+    sign_in(page, eva.email, at=f"/scores/{score}")
+    parts = page.locator("section").filter(has=page.get_by_role("heading", name="Parts"))
+    parts.get_by_label("Instrument").fill("Viola")
+    parts.get_by_role("button", name="Add part").click()
+    expect(parts.get_by_role("listitem").filter(has_text="Viola")).to_be_visible()
+    page.get_by_label("Name", exact=True).last.fill("Before")
+    press(page, "Take snapshot")
+    expect(page.get_by_role("list", name="Snapshots")).to_contain_text("Before")
+
+    page.goto(f"/stage/{score}")
+    draw_in_layers(page)
+    replace_a_page(page, score)
+    see_both_pages(page)
+    page.goto(f"/scores/{score}")
+    take_away(page)
+    import_a_folder(page, tmp_path)
+
+
+def draw_in_layers(page: Page) -> None:
+    """One for everybody and one for violas; whoever plays another part does not see the latter at first."""
+    press(page, "Layers")
+    for name in ("Bowings", "Fingerings"):
+        page.get_by_label("New layer").fill(name)
+        if name == "Fingerings":
+            page.get_by_label("For", exact=True).select_option("Viola")
+        press(page, "Add layer")
+        expect(page.get_by_role("list", name="Layers")).to_contain_text(name)
+    expect(page.get_by_role("list", name="Layers")).to_contain_text("for Viola")
+    assert_everybody_can_use(page)
+    press(page, "Draw in Bowings")
+    press(page, "Mark")
+    pen = Pen(page)
+    pen.stroke((0.2, 0.2), (0.4, 0.2))
+    page.get_by_label("Layer to draw in").select_option("Fingerings")
+    pen.stroke((0.2, 0.4), (0.4, 0.4))
+    expect(marks(page, "pen")).to_have_count(2)
+    press(page, "Done")
+    press(page, "Layers")
+    press(page, "Hide Fingerings")
+    expect(marks(page, "pen")).to_have_count(1)
+
+
+def replace_a_page(page: Page, score: str) -> None:
+    page.goto(f"/scores/{score}")
+    press(page, "Open 1.png")
+    dialog = page.get_by_role("dialog")
+    with page.expect_file_chooser() as chooser:
+        dialog.get_by_role("button", name="Replace").click()
+    with page.expect_response(lambda answer: answer.request.method == "PUT" and answer.url.endswith("/pages")):
+        chooser.value.set_files([{"name": "new.png", "mimeType": "image/png", "buffer": sheet(120)}])
+    expect(pages(page)).to_have_count(2)
+    insert_turn_and_remove(page)
+    page.get_by_role("link", name="Compare Before with now").click()
+
+
+def insert_turn_and_remove(page: Page) -> None:
+    press(page, "Open 2.png")
+    dialog = page.get_by_role("dialog")
+    with page.expect_file_chooser() as chooser:
+        dialog.get_by_role("button", name="Insert before").click()
+    chooser.value.set_files([{"name": "between.png", "mimeType": "image/png", "buffer": sheet(90)}])
+    expect(pages(page)).to_have_text(["1.png", "between.png", "2.png"])
+    press(page, "Open between.png")
+    dialog.get_by_role("button", name="Rotate").click()
+    expect(pages(page).nth(1).locator("img")).to_have_css("rotate", "90deg")
+    dialog.get_by_role("button", name="Remove", exact=True).click()
+    dialog.get_by_role("button", name="Remove page").click()
+    expect(pages(page)).to_have_text(["1.png", "2.png"])
+
+
+def see_both_pages(page: Page) -> None:
+    """The page before fades over the page after."""
+    expect(page.get_by_text("Eva: 2 marks")).to_be_visible()
+    expect(page.get_by_role("img", name="Page 1", exact=True)).to_be_visible()
+    before = page.get_by_role("img", name="The page before over the page after")
+    expect(before).to_be_visible()
+    page.get_by_label("How much of the page before shows").press("Home")
+    over = page.locator(".before")
+    expect(over).to_have_css("opacity", "0")
+    page.get_by_label("Only what differs").check()
+    expect(over).to_have_css("mix-blend-mode", "difference")
+    assert_everybody_can_use(page)
+
+
+def take_away(page: Page) -> None:
+    """A PDF, the files as they came, and room where no page shows a file."""
+    press(page, "Download")
+    dialog = page.get_by_role("dialog")
+    files = dialog.get_by_role("list", name="Files as they were added").get_by_role("listitem")
+    expect(files).to_have_count(4)
+    assert_everybody_can_use(page)
+    dialog.get_by_label("Pages").select_option("Viola")
+    with page.expect_download() as saved:
+        dialog.get_by_role("link", name="Download PDF").click()
+    assert saved.value.suggested_filename == "Canon – Viola.pdf"
+    with page.expect_download() as saved:
+        dialog.get_by_role("link", name="Download 2.png").click()
+    assert saved.value.path().read_bytes() == sheet(210)
+    dialog.get_by_role("button", name="Delete between.png").click()
+    dialog.get_by_role("button", name="Delete", exact=True).click()
+    expect(files).to_have_count(3)
+    # A snapshot shows it.
+    dialog.get_by_role("button", name="Delete 1.png").click()
+    dialog.get_by_role("button", name="Delete", exact=True).click()
+    expect(dialog.get_by_text("A snapshot shows this item.")).to_be_visible()
+
+
+def import_a_folder(page: Page, folder: Path) -> None:
+    """Pictures of one folder are one score. What is guessed is corrected, and what is not wanted is left out."""
+    for place in ("Bach - Air/2.png", "Bach - Air/10.png", "Scans/1.png"):
+        file = folder / "Library" / place
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(sheet(200))
+    page.goto("/scores")
+    with page.expect_file_chooser() as chooser:
+        press(page, "Add a folder")
+    chooser.value.set_files(folder / "Library")
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_role("listitem")).to_have_count(2)
+    expect(dialog.get_by_label("Composer").first).to_have_value("Bach")
+    dialog.get_by_label("Title").first.fill("Air on the G string")
+    press(page, "Leave out Scans")
+    press(page, "Add score")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Air on the G string")
+    expect(pages(page)).to_have_text(["2.png", "10.png"])

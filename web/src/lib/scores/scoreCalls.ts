@@ -103,6 +103,11 @@ export function setPages({ score_id, etag }: Score, pages: PageDraft[]): Promise
   return scoreFrom(http.PUT('/api/v1/scores/{score_id}/pages', { params, body: { pages } }));
 }
 
+/** All stored files, also those that no page shows. */
+export async function listItems(scoreId: string): Promise<Item[]> {
+  return (await ask(http.GET('/api/v1/scores/{score_id}/items', which(scoreId)))).items;
+}
+
 /** A stored file that no page shows. If pages are being made of it, no more are. */
 export async function deleteItem(scoreId: string, itemId: string): Promise<void> {
   const params = { path: { score_id: scoreId, item_id: itemId } };
