@@ -57,6 +57,8 @@ def test_a_photo_is_cropped_and_a_set_list_is_dragged_transposed_and_heard(
     visitor = open_page(size=NARROW)
     visitor.goto(f"/l/{link['token']}")
     visitors_lay_music_out_and_hear_it(visitor)
+    layout = ann.ask("GET", f"/scores/{suite}/layout?transpose=2&instrument=2&size=large")
+    follow_in_a_layout(page, visitor, ann.ask("GET", f"/scores/{suite}/playback")["bars"], layout)
 
 
 def crop_the_photo(page: Page) -> None:
@@ -108,6 +110,21 @@ def loop_over_the_turn(page: Page, bars: list[dict[str, Any]]) -> None:
         expect(page.get_by_text(re.compile(rf"^{number} / "))).to_be_visible()
         expect(page.locator(".cursor")).to_be_visible()
     press(page, "Pause")
+
+
+def follow_in_a_layout(leader: Page, visitor: Page, bars: list[dict[str, Any]], layout: dict[str, Any]) -> None:
+    """Whoever leads is on other pages than whoever follows, and both are at the same bar."""
+    visitor.get_by_label("Who turns pages").select_option("follow")
+    leader.get_by_label("Who turns pages").select_option("lead")
+    leader.get_by_role("slider", name=re.compile("^Page")).fill("0")
+    own = [page["page_id"] for page in layout["pages"]]
+    shown = list(dict.fromkeys(bar["page_id"] for bar in bars))
+    for turned in shown[1:3]:
+        leader.locator("header").click(position={"x": 200, "y": 20})
+        leader.keyboard.press("PageDown")
+        first = next(bar["bar"] for bar in bars if bar["page_id"] == turned)
+        there = next(bar["page_id"] for bar in layout["bars"] if bar["bar"] == first)
+        expect(visitor.get_by_role("img", name=f"Page {own.index(there) + 1} of")).to_be_visible()
 
 
 def visitors_lay_music_out_and_hear_it(page: Page) -> None:

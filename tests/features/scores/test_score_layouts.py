@@ -13,6 +13,7 @@ from satchel.kernel import ink
 from satchel.media.score_pages import ScorePages
 from satchel.stores.patterns.throttle import NetworkThrottle
 from tests.application import Caller, Satchel
+from tests.features.hearing import heard_by
 from tests.features.scores.given import changed, layered, mark, marked, marks, paged, read, sent, slug, with_pages
 from tests.media.made_scores import musicxml, pdfium
 
@@ -93,6 +94,30 @@ async def test_a_mark_on_a_layout_marks_the_music(ann: Caller, score: dict[str, 
     assert abs(again["x"] - new["x"]) <= 2 and abs(again["y"] - new["y"]) <= 2 and abs(again["size"] - 200) <= 3
     # Its page is of that layout only.
     assert slug(await mark(ann, score, layer, add=[new])) == "page-gone"
+
+
+async def test_whoever_follows_is_told_the_bar_and_whoever_leads_may_name_it(
+    satchel: Satchel, ann: Caller, bob: Caller, score: dict[str, Any]
+) -> None:
+    plain, own = await laid(ann, score), await laid(ann, score, transpose=3, size="large")
+    path = f"/scores/{score['score_id']}"
+    second = score["pages"][1]["page_id"]
+    first_there = min(each["bar"] for each in plain["bars"] if each["page_id"] == second)
+    await ann("PUT", f"{path}/shares/bob@example.org", json={"role": "reader"})
+    assert (await bob("PUT", f"{path}/presence", json={})).is_success
+    async with heard_by(satchel.stores.ephemeral, bob.user_id) as told:
+        for turn, expected in (
+            ({"page_id": second}, (second, first_there)),
+            ({"bar": first_there + 1}, (second, first_there + 1)),
+            ({"page_id": second, "bar": 7}, (second, 7)),
+        ):
+            answer = await ann("POST", f"{path}/turn", json=turn)
+            assert answer.status_code == 204, answer.text
+            event = await told.next()
+            assert (event["type"], event["page_id"], event["bar"]) == ("score.turned", *expected)
+    # A page of one's own layout is none of the score.
+    assert slug(await ann("POST", f"{path}/turn", json={"page_id": own["pages"][1]["page_id"]})) == "page-gone"
+    assert slug(await ann("POST", f"{path}/turn", json={})) == "combination-unfit"
 
 
 async def test_pages_of_a_layout_are_shown_to_those_who_see_the_score(

@@ -49,7 +49,7 @@ class ScoreDeletedEvent(LiveEvent, tag="score.deleted", frozen=True):
 
 
 class ScoreTurnedEvent(LiveEvent, tag="score.turned", frozen=True):
-    """Somebody who leads has turned to a page, or to a bar."""
+    """Somebody who leads has turned to a page. Of engraved music, `bar` is its first, for those who have a layout."""
 
     score_id: str
     by: str

@@ -131,6 +131,19 @@ export class OpenScore {
     }
   }
 
+  /** Where to turn to when a leader has: in a layout of one's own, pages are others, and bars the same. */
+  pageOfTurn({ page_id, bar }: { page_id: number; bar: number | null }): number | undefined {
+    if (!this.laid || bar === null) return page_id;
+    return this.laid.bars.findLast((each) => each.bar <= bar)?.page_id;
+  }
+
+  /** What tells those who follow where this page is: of a layout, they know the bars only. */
+  turnTo(pageId: number): { page_id?: number; bar?: number } {
+    if (!this.laid) return { page_id: pageId };
+    const first = this.laid.bars.find(({ page_id }) => page_id === pageId)?.bar;
+    return first === undefined ? { page_id: pageId } : { bar: first };
+  }
+
   /** While it is read, more changes may come: they are read together, once more. */
   load = (): Promise<void> => {
     if (this.#reading) {

@@ -227,8 +227,8 @@ export async function leaveStand(scoreId: string): Promise<void> {
 }
 
 /** Turn the page for everybody who follows. */
-export async function leadTo(scoreId: string, pageId: number): Promise<void> {
-  await ask(http.POST('/api/v1/scores/{score_id}/turn', { ...which(scoreId), body: { page_id: pageId } }));
+export async function leadTo(scoreId: string, body: { page_id?: number; bar?: number }): Promise<void> {
+  await ask(http.POST('/api/v1/scores/{score_id}/turn', { ...which(scoreId), body }));
 }
 
 async function scoreFrom(call: Parameters<typeof ask<Answered>>[0]): Promise<Score> {

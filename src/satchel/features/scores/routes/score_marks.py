@@ -29,6 +29,7 @@ from satchel.features.scores.service.layout_view import NotEngraved
 from satchel.features.scores.service.mark_change import MarkChange, MarksChanged
 from satchel.features.scores.service.mark_read import may_see, visible_layers, visible_marks
 from satchel.features.scores.service.score_find import Found, find_score, read_whole
+from satchel.features.scores.service.score_turn import turned_to
 from satchel.kernel.errors import Forbidden, TooMany
 from satchel.media.score_pages import PagesRefused
 
@@ -111,9 +112,9 @@ class OnlookerList(msgspec.Struct, frozen=True):
 
 
 class TurnBody(Body, frozen=True, kw_only=True):
-    """Where those who follow you turn to."""
+    """Where those who follow you turn to: a page of the score, or a bar if you have a layout of your own."""
 
-    page_id: Number
+    page_id: Number | None = None
     bar: Number | None = None
 
 
@@ -208,11 +209,10 @@ def routes(scores: Scores) -> Router:
 
     @router.post("/scores/{score_id}/turn", status=204, raises=(ScoreUnknown, Forbidden, PageGone))
     async def turn_page(member: Member, score_id: str, body: TurnBody) -> None:
-        """Turn the page for those who look at the score and follow you."""
+        """Turn the page for those who look at the score and follow you, however they have it laid out."""
         found = await find_score(scores, viewer_of(member), score_id, "marker")
-        if all(page.page_id != body.page_id for page in found.row.data.pages):
-            raise PageGone("This page was removed.", page_id=body.page_id)
-        event = ScoreTurnedEvent(score_id=score_id, by=member.user_id, page_id=body.page_id, bar=body.bar)
+        page_id, bar = await turned_to(scores, found, body.page_id, body.bar)
+        event = ScoreTurnedEvent(score_id=score_id, by=member.user_id, page_id=page_id, bar=bar)
         await score_presence.tell_onlookers(scores, found, event, visitors="all")
 
     return router
