@@ -58,7 +58,14 @@ class Settings:
         "", "Tables: `sqlite:///path` or `dynamodb://region[?endpoint=…]`; else SQLite in the data folder."
     )
     ephemeral: str = setting("memory:", "Short-lived state: `memory:` or `redis://host:port/db`.")
-    objects: str = setting("", "Bytes: `file:///path` or `s3://bucket[?endpoint=…&region=…]`; else the data folder.")
+    objects: str = setting(
+        "", "Bytes: `file:///path` or `s3://bucket[?endpoint=…&region=…&public=…]`; else the data folder."
+    )
+    signed_links: bool = setting(
+        default=True,
+        about="Let large files go between people and an S3 bucket by signed links, and not through the server. With an"
+        " endpoint of your own, `public=` names the address at which people reach it.",
+    )
     single_server: bool = setting(
         default=False, about="Allow shared tables beside stores of this machine: no other server uses these tables."
     )
@@ -214,7 +221,7 @@ def _parse(name: str, value: Any, where: str) -> Any:
             return Path(str(value)).expanduser()
         case _ if name in _NUMBERS:
             return _whole_number(value, where, least=_LEAST.get(name, 0), most=_MOST.get(name))
-        case "lan" | "single_server" | "tls":
+        case "lan" | "signed_links" | "single_server" | "tls":
             return _yes_or_no(value, where)
         case "trusted_proxies" | "metrics_from":
             return _networks(value, where)

@@ -15,6 +15,7 @@ from satchel.kernel.clock import Clock
 from satchel.kernel.errors import SatchelError, StoreRefused, Unavailable
 from satchel.kernel.ids import new_id
 from satchel.stores.connect import Stores
+from satchel.stores.object_rules import direct_links
 from satchel.stores.ports.expressions import attr
 from satchel.stores.ports.objects import Objects
 from satchel.stores.ports.store_facts import TellsKeeping, TellsTime
@@ -172,6 +173,25 @@ def bucket_checks(settings: Settings, objects: Objects, clock: Clock) -> list[Ch
     return [Check("put, get, list, delete, and upload in parts", attempt)]
 
 
+def page_checks(settings: Settings, objects: Objects) -> list[Check]:
+    """Whether browsers can send to the bucket as they are told to. Where not, they send through the server."""
+    direct = direct_links(objects)
+    if direct is None or not settings.public_url:
+        return []
+
+    async def send() -> str:
+        if not await direct.lets_send(settings.public_url):
+            raise Flaw(
+                f"Pages of {settings.public_url} may not send to {direct.origin}: large uploads go through the server.",
+                "Allow PUT from that origin in the CORS rules of the bucket, and name in `public=` an address of it"
+                " that browsers reach. Or keep all bytes in the server with --no-signed-links.",
+                refused=False,
+            )
+        return direct.origin
+
+    return [Check("let pages send to the bucket", send)]
+
+
 async def _bytes(content: bytes) -> AsyncIterator[bytes]:
     yield content
 
@@ -182,6 +202,7 @@ def store_checks(settings: Settings, stores: Stores, clock: Clock) -> list[Check
         *table_checks(settings, stores.tables),
         *ephemeral_checks(stores.ephemeral),
         *bucket_checks(settings, stores.objects, clock),
+        *page_checks(settings, stores.objects),
         *clock_check(clock, "table", stores.tables),
         *clock_check(clock, "ephemeral", stores.ephemeral),
         *clock_check(clock, "objects", stores.objects),

@@ -116,10 +116,14 @@ async def open_objects(settings: Settings, clock: Clock, signer: Signer) -> Obje
         return await FolderObjects.open(Path(url.path), clock=clock, signer=signer, base_url=settings.address)
     from satchel.stores.distributed.objects_s3 import S3Objects
 
+    endpoint, public = _option(url.query, "endpoint"), _option(url.query, "public")
     return await S3Objects.open(
         url.netloc,
         region=_option(url.query, "region") or "us-east-1",
-        endpoint=_option(url.query, "endpoint"),
+        endpoint=endpoint,
+        public=public,
+        # Whether others reach an endpoint of one's own, nobody knows but who says so.
+        is_direct=settings.signed_links and (endpoint is None or public is not None),
     )
 
 

@@ -7,6 +7,7 @@ from datetime import timedelta
 from urllib.parse import quote, unquote
 
 from satchel.kernel.errors import Invalid, TooLarge
+from satchel.stores.ports.direct_links import DirectLinks, OffersDirectLinks
 from satchel.stores.ports.objects import (
     DEFAULT_TYPE,
     MAX_KEY_BYTES,
@@ -196,3 +197,8 @@ def check_parts(given: Sequence[Part], stored: Sequence[Part]) -> list[Part]:
         if part.size_bytes < MIN_PART_BYTES:
             raise Invalid(f"Part {part.number} is not the last and has less than {MIN_PART_BYTES} bytes.")
     return ordered
+
+
+def direct_links(objects: object) -> DirectLinks | None:
+    """The links by which clients reach the store themselves, if it offers any."""
+    return objects.direct if isinstance(objects, OffersDirectLinks) else None

@@ -16,9 +16,10 @@ from urllib.parse import urlsplit
 from aiobotocore.config import AioConfig
 from aiobotocore.session import AioSession
 
-from satchel.kernel.errors import Invalid, Unavailable
+from satchel.kernel.errors import Unavailable
 from satchel.stores.distributed.answer_time import time_of
 from satchel.stores.distributed.s3_errors import failed_deletion, no_bucket, s3_errors
+from satchel.stores.distributed.s3_links import S3Links, name_of
 from satchel.stores.distributed.s3_objects import CHUNK_BYTES, WholeObjects, can_carry
 from satchel.stores.distributed.s3_parts import BufferedBody, in_parts
 from satchel.stores.distributed.s3_uploads import S3Uploads, Upload
@@ -26,8 +27,6 @@ from satchel.stores.object_rules import (
     Declared,
     attachment,
     check_content_type,
-    check_key,
-    check_lifetime,
     check_listing,
     check_part_number,
     check_parts,
@@ -37,7 +36,6 @@ from satchel.stores.object_rules import (
 )
 from satchel.stores.ports.objects import (
     DEFAULT_TYPE,
-    MAX_KEY_BYTES,
     MAX_LIST,
     Listed,
     ObjectInfo,
@@ -57,7 +55,16 @@ class S3Objects:
     """See `satchel.stores.ports.objects`. Everything is kept under `prefix`, so that a bucket can be shared."""
 
     def __init__(
-        self, bucket: str, prefix: str, copy_bytes: int, client: Any, whole: WholeObjects, resources: AsyncExitStack
+        self,
+        bucket: str,
+        prefix: str,
+        copy_bytes: int,
+        client: Any,
+        whole: WholeObjects,
+        links: S3Links,
+        resources: AsyncExitStack,
+        *,
+        is_direct: bool,
     ) -> None:
         self._bucket = bucket
         self._prefix = prefix
@@ -65,18 +72,31 @@ class S3Objects:
         self._client = client
         self._whole = whole
         self._uploads = S3Uploads(client, bucket)
+        self._links = links
+        # See `satchel.stores.ports.direct_links`.
+        self.direct = links if is_direct else None
         self._resources = resources
 
     @classmethod
     async def open(
-        cls, bucket: str, *, region: str, endpoint: str | None = None, prefix: str = "", copy_bytes: int = COPY_BYTES
+        cls,
+        bucket: str,
+        *,
+        region: str,
+        endpoint: str | None = None,
+        public: str | None = None,
+        is_direct: bool = True,
+        prefix: str = "",
+        copy_bytes: int = COPY_BYTES,
     ) -> "S3Objects":
         """Credentials come from where the AWS tools look for them: the environment, files, or the machine's role.
 
-        Objects of more than `copy_bytes` are copied in parts of that size.
+        Objects of more than `copy_bytes` are copied in parts of that size. `public` is the endpoint that signed links
+        lead to, where clients reach the server at another address. If not `is_direct`, clients get none.
         """
-        if endpoint is not None and not urlsplit(endpoint).hostname:
-            raise Unavailable(f"{endpoint!r} is not the address of an S3 server. It looks like 'https://host:port'.")
+        for address in (endpoint, public):
+            if address is not None and not urlsplit(address).hostname:
+                raise Unavailable(f"{address!r} is not the address of an S3 server. It looks like 'https://host:port'.")
         session: Any = AioSession()
         async with AsyncExitStack() as resources:
             with s3_errors(bucket):
@@ -93,7 +113,12 @@ class S3Objects:
                 except ObjectMissing as error:
                     raise no_bucket(bucket) from error
             whole = WholeObjects(bucket, region=region, endpoint=endpoint, credentials=credentials)
-            return cls(bucket, prefix, copy_bytes, client, whole, resources.pop_all())
+            signing = client
+            if public is not None and public != endpoint:
+                signer = session.create_client("s3", region_name=region, endpoint_url=public, config=_config(public))
+                signing = await resources.enter_async_context(signer)
+            links = await S3Links.open(signing, bucket, prefix)
+            return cls(bucket, prefix, copy_bytes, client, whole, links, resources.pop_all(), is_direct=is_direct)
 
     async def put(
         self,
@@ -239,10 +264,10 @@ class S3Objects:
 
     async def sign_get(self, key: str, lifetime: timedelta, *, download_name: str | None = None) -> str:
         extra = {} if download_name is None else {"ResponseContentDisposition": attachment(download_name)}
-        return await self._sign("get_object", key, lifetime, extra)
+        return await self._links.sign("get_object", key, lifetime, extra)
 
     async def sign_put(self, key: str, lifetime: timedelta, *, content_type: str = DEFAULT_TYPE) -> str:
-        return await self._sign("put_object", key, lifetime, {"ContentType": check_content_type(content_type)})
+        return await self._links.sign("put_object", key, lifetime, {"ContentType": check_content_type(content_type)})
 
     async def clean(self, older_than: timedelta) -> int:
         return await self._uploads.clean(self._prefix, older_than)
@@ -255,10 +280,7 @@ class S3Objects:
         await self._resources.aclose()
 
     def _name(self, key: str) -> str:
-        name = self._prefix + check_key(key)
-        if len(name.encode()) > MAX_KEY_BYTES:
-            raise Invalid(f"With the prefix {self._prefix!r} this key is longer than {MAX_KEY_BYTES} bytes.")
-        return name
+        return name_of(self._prefix, key)
 
     def _listed(self, entry: Mapping[str, Any]) -> ObjectInfo:
         key = entry["Key"].removeprefix(self._prefix)
@@ -277,11 +299,6 @@ class S3Objects:
         with s3_errors(self._bucket):
             async for chunk in content.iter_chunks(CHUNK_BYTES):
                 yield chunk
-
-    async def _sign(self, method: str, key: str, lifetime: timedelta, extra: Mapping[str, str]) -> str:
-        named = {"Bucket": self._bucket, "Key": self._name(key), **extra}
-        with s3_errors(self._bucket):
-            return await self._client.generate_presigned_url(method, Params=named, ExpiresIn=check_lifetime(lifetime))
 
 
 class S3Reading:

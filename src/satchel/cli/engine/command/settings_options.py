@@ -71,7 +71,9 @@ def _kind(setting: Field[Any]) -> type:
 
 def _option(setting: Field[Any]) -> Any:
     if setting.type is bool:
-        return typer.Option("--" + setting.name.replace("_", "-"), help=setting.metadata["about"])
+        name = setting.name.replace("_", "-")
+        # What is on already can only be switched off.
+        return typer.Option(f"--{name}/--no-{name}" if setting.default else f"--{name}", help=setting.metadata["about"])
     default: Any = setting.default
     shown = str(default) if isinstance(default, str | int | Path) else ",".join(map(str, default))
     # Typer must not fill in the default itself: whether an option was given decides if the environment counts.
