@@ -6,6 +6,7 @@ from typing import Any
 import yaml
 
 from satchel.config import Settings
+from satchel.edge.uploads.context import LASTS_AT_MOST
 from satchel.stores.distributed.dynamodb_schema import table_request
 from satchel.stores.ports.table import TableSpec
 from satchel.tables import SHARED_TABLES, TABLES
@@ -106,10 +107,13 @@ def _bucket() -> Node:
                     "RestrictPublicBuckets": True,
                 },
                 "OwnershipControls": {"Rules": [{"ObjectOwnership": "BucketOwnerEnforced"}]},
-                # An upload is kept for 7 days; parts that nobody completed cost money unseen.
+                # Parts that nobody completed cost money unseen.
                 "LifecycleConfiguration": {
                     "Rules": [
-                        {"Status": "Enabled", "AbortIncompleteMultipartUpload": {"DaysAfterInitiation": 8}},
+                        {
+                            "Status": "Enabled",
+                            "AbortIncompleteMultipartUpload": {"DaysAfterInitiation": LASTS_AT_MOST.days + 1},
+                        },
                     ]
                 },
                 "CorsConfiguration": {
