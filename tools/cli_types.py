@@ -54,7 +54,8 @@ GROUPS = {
     ),
     "shelf_types": Group(
         "The shelf and uploads.",
-        "EntryView HitView EntryList HitList UploadState UploadList KeptFile Kept VersionView VersionList",
+        "EntryView HitView EntryList HitList UploadState UploadList SignedPart PartsView KeptFile Kept VersionView "
+        "VersionList",
         unread={
             "EntryView": _NOT_SHOWN,
             "HitView": _NOT_SHOWN,

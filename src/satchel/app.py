@@ -53,6 +53,7 @@ from satchel.secret import open_signer
 from satchel.setup_check import note_format, refuse_flaws, refuse_settings, store_checks
 from satchel.slices import DURABLE_KEYS, PICTURED, is_essential, open_slices
 from satchel.stores.connect import Stores, open_stores, prepare_folder
+from satchel.stores.object_rules import direct_links
 from satchel.stores.ports.ephemeral import Exists
 from satchel.tables import SELF_TEST, tables_for
 
@@ -125,7 +126,7 @@ async def application(
         if certificates and certificates.authority:
             routes.append(trust_page.routes(certificates.authority))
         summaries = {folder: summarize for each in slices for folder, summarize in each.summaries().items()}
-        site = SummarizedSite(_site(settings.map_origin), summaries, settings.public_url)
+        site = SummarizedSite(_site(settings.map_origin, _bucket_origin(stores)), summaries, settings.public_url)
         journal = journal or Journal(settings.log_format, settings.log_level)
         has_authority = certificates is not None and certificates.authority is not None
         app = _app(platform, routes, journal, metrics, site=site, live=live, sends_hsts=not has_authority)
@@ -272,9 +273,14 @@ def _app(
 
 
 @cache
-def _site(images_from: str) -> Site:
+def _site(images_from: str, sends_to: str) -> Site:
     """Read once, however many applications are started in this process."""
-    return Site(Path(__file__).with_name("site"), images_from)
+    return Site(Path(__file__).with_name("site"), images_from, sends_to)
+
+
+def _bucket_origin(stores: Stores) -> str:
+    direct = direct_links(stores.objects)
+    return direct.origin if direct else ""
 
 
 def _repeated(settings: Settings, slices: Sequence[OpenSlice[Any]]) -> dict[str, Coroutine[None, None, None]]:
@@ -326,6 +332,7 @@ def _uploads(platform: Platform, slices: Sequence[OpenSlice[Any]]) -> Uploads:
         destinations={name: destination for each in slices for name, destination in each.uploads().items()},
         max_bytes=platform.settings.upload_limit,
         buffers=Buffers(platform.settings.share(BUFFERS)),
+        direct=direct_links(platform.stores.objects),
     )
 
 

@@ -70,6 +70,7 @@ ACCESS: dict[tuple[str, str], tuple[set[str], dict[str, Any]]] = {
     ("POST", "/uploads/bundle"): (GUESTS_TOO, {"headers": {"content-type": BUNDLE_TYPE}, "content": BUNDLE}),
     ("POST", "/uploads/{upload_id}"): (GUESTS_TOO, {"headers": {**TUS, "x-http-method-override": "HEAD"}}),
     ("GET", "/uploads/{upload_id}"): (GUESTS_TOO, {}),
+    ("POST", "/uploads/{upload_id}/parts"): (GUESTS_TOO, {"json": {}}),
     ("HEAD", "/uploads/{upload_id}"): (GUESTS_TOO, {"headers": TUS}),
     ("PATCH", "/uploads/{upload_id}"): (GUESTS_TOO, {"headers": {**SENDS, "upload-offset": "0"}}),
     ("DELETE", "/uploads/{upload_id}"): (GUESTS_TOO, {"headers": TUS}),

@@ -64,14 +64,14 @@ class _File:
 class Site:
     """An ASGI application that answers GET and HEAD of every address without a route.
 
-    Its pages may show images of one other origin, if that is named.
+    Its pages may show images of one other origin, and send files to another, if these are named.
     """
 
-    def __init__(self, folder: Path, images_from: str = "") -> None:
+    def __init__(self, folder: Path, images_from: str = "", sends_to: str = "") -> None:
         shell = folder / "index.html"
         if not shell.exists():
             raise Unavailable("The web app is not built. Run `make install`, or install Satchel from its package.")
-        policy = page_policy(shell.read_bytes(), images_from)
+        policy = page_policy(shell.read_bytes(), images_from, sends_to)
         paths = set(folder.rglob("*"))
         self._files = {
             f"/{path.relative_to(folder).as_posix()}": _file(path, paths, folder, policy)
@@ -109,15 +109,16 @@ class Site:
         return self._files[_SHELL]
 
 
-def page_policy(shell: bytes, images_from: str = "") -> str:
+def page_policy(shell: bytes, images_from: str = "", sends_to: str = "") -> str:
     """What the page may load and run: its own files, and the scripts that were built into it, by their hashes."""
     hashes = [base64.b64encode(hashlib.sha256(script).digest()).decode() for script in _INLINE_SCRIPT.findall(shell)]
     images = " ".join(filter(None, ["'self'", "blob:", "data:", images_from]))
+    connected = " ".join(filter(None, ["'self'", sends_to]))
     scripts = " ".join(["'self'", *(f"'sha256-{digest}'" for digest in hashes)])
     return (
         f"default-src 'none'; script-src {scripts}; style-src 'self'; "
         f"style-src-attr 'unsafe-hashes' {_ANNOUNCER_STYLE}; img-src {images}; "
-        "media-src 'self' blob:; frame-src 'self'; font-src 'self'; connect-src 'self'; manifest-src 'self'; "
+        f"media-src 'self' blob:; frame-src 'self'; font-src 'self'; connect-src {connected}; manifest-src 'self'; "
         "worker-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
     )
 

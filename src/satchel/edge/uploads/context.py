@@ -11,6 +11,7 @@ from satchel.edge.uploads.refusals import UploadTakenOver
 from satchel.edge.uploads.upload_lock import UploadLocks
 from satchel.kernel.clock import Clock, from_iso, iso
 from satchel.stores.patterns.idempotency_key import REPEATED_WITHIN
+from satchel.stores.ports.direct_links import DirectLinks
 from satchel.stores.ports.ephemeral import Ephemeral
 from satchel.stores.ports.expressions import Action, assign, attr
 from satchel.stores.ports.objects import MAX_PARTS, Objects
@@ -35,7 +36,9 @@ class Uploads:
         max_bytes: int,
         part_bytes: int = BUFFER_BYTES,
         buffers: Buffers | None = None,
+        direct: DirectLinks | None = None,
     ) -> None:
+        """`direct` makes links to the store of objects, if clients may send bytes straight to it."""
         self.tables = tables
         self.objects = objects
         self.clock = clock
@@ -43,6 +46,7 @@ class Uploads:
         self.max_bytes = max_bytes
         self.part_bytes = part_bytes
         self.buffers = buffers or Buffers()
+        self.direct = direct
         self.ephemeral = ephemeral
         self.locks = UploadLocks(ephemeral)
         self.digests = Digests()

@@ -30,6 +30,7 @@ from satchel.edge.uploads.refusals import (
     WrongOffset,
     WrongProtocol,
 )
+from satchel.edge.uploads.signed_parts import SIGNED_PARTS, PartsView, SentParts, next_parts, note_parts
 from satchel.edge.uploads.tus_headers import BODY_TYPE
 from satchel.edge.uploads.upload_append import write
 from satchel.edge.uploads.upload_cancel import give_up
@@ -73,6 +74,7 @@ def routes(uploads: Uploads) -> Router:
     router = Router("uploads", headers={"Tus-Resumable": tus_headers.VERSION, "Tus-Version": tus_headers.VERSION})
     _declare_creation(router, uploads)
     _declare_override(router, _declare_methods(router, uploads))
+    _declare_parts(router, uploads)
     _declare_progress(router, uploads)
     return router
 
@@ -87,16 +89,19 @@ def _declare_creation(router: Router, uploads: Uploads) -> None:
             "Tus-Extension": "the extensions offered",
             "Tus-Max-Size": "the largest upload in bytes",
             "Tus-Checksum-Algorithm": "what `Upload-Checksum` may use",
+            SIGNED_PARTS: "larger files may be sent in parts by signed links; absent where all bytes go through here",
         },
     )
     async def describe_uploads() -> Reply[None]:
         """Ask which parts of the upload protocol tus 1.0 this server supports."""
+        signs = {} if uploads.direct is None else {SIGNED_PARTS: str(uploads.part_bytes)}
         return Reply(
             None,
             headers={
                 "Tus-Extension": tus_headers.EXTENSIONS,
                 "Tus-Max-Size": str(uploads.max_bytes),
                 "Tus-Checksum-Algorithm": ",".join(tus_headers.CHECKSUMS),
+                **signs,
             },
         )
 
@@ -230,6 +235,25 @@ def _declare_override(router: Router, by_method: Mapping[str, UploadHandler]) ->
         if handler is None:
             raise MethodNotAllowed(["DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST"])
         return await handler(upload_id, request, caller)
+
+
+def _declare_parts(router: Router, uploads: Uploads) -> None:
+    @router.post(
+        "/uploads/{upload_id}/parts",
+        status=200,
+        raises=(*REFUSALS, UploadTakenOver, OutOfSpace, UploadUnwanted),
+    )
+    async def sign_parts(upload_id: str, body: SentParts, caller: Stranger | Guest | Member) -> PartsView:
+        """Ask for signed links, to send the next parts of a large file straight to the bucket.
+
+        Then ask again and name the parts that you have sent. Where the answer has no parts, send the rest with PATCH.
+        """
+        await find(uploads, upload_id, caller)
+        async with uploads.locks.hold(upload_id):
+            row = await note_parts(uploads, await find(uploads, upload_id, caller), body.sent)
+            row = await settle(uploads, row)
+            parts = await next_parts(uploads, row)
+        return PartsView(offset_bytes=row.offset_bytes, became=row.became or None, parts=parts)
 
 
 def _declare_progress(router: Router, uploads: Uploads) -> None:

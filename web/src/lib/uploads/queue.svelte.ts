@@ -4,11 +4,12 @@ import { t } from '$lib/i18n/index.svelte';
 import { firstLot, fitsBundle, sendBundle } from './bundleUpload';
 import { failureFrom } from './failure';
 import { freePlaces, isOver, isUnderWay, toBegin, type Happening } from './lifecycle';
+import { sendFile } from './partsUpload';
 import { fingerprintOf, placeOf, ResumeStore, type BrowserStorage, type Whereto } from './resumeStore';
 import { CHUNK_BYTES, delay, judge, mayPass } from './retryPolicy';
 import { secondsLeft } from './speed';
 import { unlessElsewhere, untilFree } from './tabLock';
-import { giveUp, send, standingOf } from './tusUpload';
+import { giveUp, standingOf } from './tusUpload';
 import { Upload } from './upload.svelte';
 
 const AT_ONCE = 3;
@@ -242,7 +243,7 @@ class Queue {
       },
     };
     const chunkBytes = CHUNK_BYTES[way.chunk] ?? CHUNK_BYTES[0];
-    await send(
+    await sendFile(
       { key, file, path, whereto, details, uploadId, chunkBytes, overriding: way.overriding },
       listener,
       signal,

@@ -108,7 +108,8 @@ export function metadataOf({
   return Object.fromEntries(Object.entries(metadata).filter(([, value]) => value));
 }
 
-function idIn(url: string | null): string {
+/** The id in the address of an upload. */
+export function idIn(url: string | null): string {
   return url?.split('/').at(-1) ?? '';
 }
 

@@ -12,6 +12,7 @@ import msgspec
 
 from satchel.cli.engine.api_types.shelf_types import Kept, UploadState
 from satchel.cli.engine.files.local_files import Source
+from satchel.cli.engine.files.part_upload import PartSender
 from satchel.cli.engine.files.upload_journal import Journal
 from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.http.failures import Refused, Unreachable
@@ -82,6 +83,10 @@ class Sender:
     _large: Semaphore = field(default_factory=lambda: Semaphore(LARGE_AT_ONCE))
     _bundles: Semaphore = field(default_factory=lambda: Semaphore(BUNDLES_AT_ONCE))
     _no_bundles: Event = field(default_factory=Event)
+    _parts: PartSender = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_parts", PartSender(self.client))
 
     def send_bundle(self, sources: Sequence[Source], retry: Retry) -> dict[Source, str]:
         """The ids of those files that the server has now; the others are to be sent alone, to learn why."""
@@ -150,10 +155,11 @@ class Sender:
         while True:
             try:
                 if upload_id:
-                    offset = self.client.call("GET", f"/uploads/{upload_id}", UploadState).offset_bytes
+                    offset = self._standing(upload_id)
                 else:
                     upload_id, offset = self._begin(source, first)
                 moved(offset)
+                offset = self._send_parts(source, upload_id, offset, retry, moved)
                 while offset < source.size_bytes:
                     offset = self._send_piece(source, upload_id, offset, moved)
                     retry.progressed()
@@ -168,6 +174,13 @@ class Sender:
             except Changed:
                 self._give_up(upload_id)
                 raise
+
+    def _standing(self, upload_id: str) -> int:
+        state = self.client.call("GET", f"/uploads/{upload_id}", UploadState)
+        if state.offset_bytes == state.size_bytes and state.became is None:
+            # All of it is there, and the server has not finished: it does when asked for the offset.
+            self.client.send_bytes("HEAD", f"/uploads/{upload_id}", _TUS, bytes)
+        return state.offset_bytes
 
     def _begun_before(self, source: Source) -> str:
         """The upload of this very file that was not finished; one of an earlier version of it is given up."""
@@ -208,6 +221,12 @@ class Sender:
         if filetype := _type_of(name):
             about["filetype"] = filetype
         return about
+
+    def _send_parts(self, source: Source, upload_id: str, offset: int, retry: Retry, moved: Moved) -> int:
+        def content(start: int, end: int) -> Iterator[bytes]:
+            return self._read(source, start, end, moved)
+
+        return self._parts.send(upload_id, offset, source.size_bytes, content, retry.progressed)
 
     def _send_piece(self, source: Source, upload_id: str, offset: int, moved: Moved) -> int:
         length = min(REQUEST_BYTES, source.size_bytes - offset)

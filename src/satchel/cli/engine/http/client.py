@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from satchel.cli.engine.api_types.account_types import GuestView, SignedInView
+from satchel.cli.engine.http.bucket_links import BucketLinks
 from satchel.cli.engine.http.credentials import CredentialsFile, GuestPass, Session
 from satchel.cli.engine.http.failures import Problem, Refused, Unreachable, explain, is_lost, may_be_done, no_http
 from satchel.cli.engine.http.http_connection import Answer, Body, BodyFailed, ServerConnections, StreamedAnswer, trust
@@ -80,6 +81,7 @@ class Client:
         self._guest = _unexpired(kept.guests.get(server))
         self.silence = SilenceWatch()
         self._connections = ServerConnections(server, silence=self.silence)
+        self._buckets = BucketLinks()
 
     def __enter__(self) -> Self:
         return self
@@ -88,6 +90,7 @@ class Client:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._connections.close()
+        self._buckets.close()
 
     @property
     def session(self) -> Session | None:
@@ -152,6 +155,10 @@ class Client:
 
         return self._as_self(send)
 
+    def put_elsewhere(self, url: str, size_bytes: int, content: Iterator[bytes]) -> None:
+        """Send a body to a link that the server has signed."""
+        self._buckets.put(url, size_bytes, content, _BODY_TIMEOUT_SECONDS)
+
     def post_bytes(self, path: str, content_type: str, content: bytes, answer: type[T]) -> T:
         """Send a body as it is and read the answer."""
 
@@ -163,20 +170,26 @@ class Client:
 
     @contextmanager
     def receive_bytes(self, path: str, headers: Mapping[str, str]) -> Generator["Download"]:
-        """An answer whose body the block reads as it arrives."""
+        """An answer whose body the block reads as it arrives, from the bucket itself if the server leads us there."""
+        wanted = {**headers, **self._buckets.preference}
         with ExitStack() as stack:
 
             def ask(session: Proof | None) -> StreamedAnswer:
-                asked = {**headers, **_proof(session), **_OURS}
+                asked = {**wanted, **_proof(session), **_OURS}
                 with self._explained():
                     answer = stack.enter_context(
                         self._connections.stream("GET", API + path, asked, None, _TIMEOUT_SECONDS)
                     )
-                    if not 200 <= answer.status < 300:
+                    if not 200 <= answer.status < 300 and not self._buckets.led_to(answer):
                         self.read(Answer(answer.status, answer.headers, answer.read()), object)
                 return answer
 
-            yield Download(self._as_self(ask), self._explained)
+            answer = self._as_self(ask)
+            if link := self._buckets.led_to(answer):
+                with self._explained():
+                    answer.read()
+                answer = stack.enter_context(self._buckets.get(link, headers, _TIMEOUT_SECONDS))
+            yield Download(answer, self._explained)
 
     def listen(self, path: str, subprotocols: Sequence[str] = ()) -> "ClientConnection":
         """A websocket, which the caller closes; with our token, unless subprotocols say who we are."""
