@@ -4,15 +4,17 @@ import re
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
+from datetime import timedelta
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from starlette.responses import Response
 
 from satchel.edge.files.ranges import asks_first, etag_of, is_unchanged, last_modified, wanted_range
 from satchel.edge.http.extensions import ZERO_COPY
+from satchel.edge.http.request_context import header
 from satchel.kernel.errors import Forbidden
-from satchel.stores.object_rules import attachment
-from satchel.stores.ports.objects import ObjectInfo, RangeUnsatisfiable, Reading
+from satchel.stores.object_rules import attachment, direct_links
+from satchel.stores.ports.objects import DEFAULT_TYPE, ObjectInfo, RangeUnsatisfiable, Reading
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
@@ -30,6 +32,12 @@ _CODE = re.compile(
     r"\s*((text|application)/(x-)?(javascript|ecmascript|jscript|livescript)|text/(css|xsl)|application/wasm|module)",
     re.IGNORECASE,
 )
+# By this header a client says that it follows signed links.
+PREFERS_LINK = b"signed-link"
+# A download that is paused for longer begins anew.
+LINKS_LAST = timedelta(hours=6)
+# Not a frame, which may load from here only.
+_SAVING = (b"document", b"empty")
 # Characters that reverse the reading direction can make `gpj.exe` look like `exe.jpg`.
 _DECEIVING = re.compile("[\\x00-\\x1f\\x7f-\\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
@@ -93,8 +101,9 @@ class Download(Response):
 
     `disposition` is how browsers treat it; make it with `attached_as`. `cache` is the Cache-Control. A `content_type`
     takes the place of the stored one, which bytes that several files share have from the first of them. `policy` is the
-    Content-Security-Policy. `metered` sees how many bytes of a GET go out. `sha256` of the bytes is their ETag; what
-    the store calls them depends on how they were uploaded.
+    Content-Security-Policy. `metered` sees how many bytes of a GET go out. Without it, a client that follows signed
+    links is sent to the bucket, if there is one. `sha256` of the bytes is their ETag; what the store calls them depends
+    on how they were uploaded.
     """
 
     def __init__(
@@ -115,6 +124,8 @@ class Download(Response):
         self._objects = objects
         self._key = key
         self._content_type = content_type
+        self._disposition = disposition
+        self._cache = cache
         self._fixed = [
             (b"content-disposition", disposition.encode("latin-1")),
             (b"cache-control", cache.encode("ascii")),
@@ -124,6 +135,9 @@ class Download(Response):
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:  # noqa: ARG002 -- ASGI
         refuse_as_code(scope)
+        if (link := await self._link(scope)) is not None:
+            await _redirect(send, link)
+            return
         is_head = scope["method"] == "HEAD"
         if not is_head and not asks_first(scope):
             await self._send_whole(scope, send)
@@ -139,6 +153,20 @@ class Download(Response):
             await self._send_part(scope, send, info, *part)
         else:
             await self._send_whole(scope, send)
+
+    async def _link(self, scope: "Scope") -> str | None:
+        """Where the client can fetch the object from the bucket itself.
+
+        What is counted as it goes out goes through here. So does what pages show, since they load only from here.
+        """
+        direct = direct_links(self._objects)
+        is_counted = self._metered is not unmetered
+        if direct is None or is_counted or not self._disposition.startswith("attachment") or not _follows(scope):
+            return None
+        content_type = without_code(self._content_type or DEFAULT_TYPE)
+        return await direct.to_read(
+            self._key, LINKS_LAST, disposition=self._disposition, content_type=content_type, cache=self._cache
+        )
 
     async def _send_whole(self, scope: "Scope", send: "Send") -> None:
         async with self._objects.read(self._key) as reading, self._metered(0, reading.length) as sent:
@@ -180,6 +208,25 @@ class Download(Response):
             headers.append((b"content-type", without_code(self._content_type or info.content_type).encode("latin-1")))
             headers.append((b"content-length", b"%d" % length))
         await send({"type": "http.response.start", "status": status, "headers": headers})
+
+
+def _follows(scope: "Scope") -> bool:
+    """Whether the client fetches what a redirect leads to: a browser that saves a file, or whoever says so."""
+    if scope["method"] != "GET":
+        return False
+    is_saved = header(scope, b"sec-fetch-mode") == b"navigate" and header(scope, b"sec-fetch-dest") in _SAVING
+    return is_saved or header(scope, b"prefer") == PREFERS_LINK
+
+
+async def _redirect(send: "Send", link: str) -> None:
+    headers = [
+        (b"location", link.encode("ascii")),
+        (b"preference-applied", PREFERS_LINK),
+        (b"cache-control", b"no-store"),
+        (b"content-length", b"0"),
+    ]
+    await send({"type": "http.response.start", "status": 307, "headers": headers})
+    await send({"type": "http.response.body", "body": b""})
 
 
 def refuse_as_code(scope: "Scope") -> None:

@@ -72,6 +72,23 @@ class UploadList(msgspec.Struct, frozen=True, kw_only=True):
     cursor: str | None = None
 
 
+class SignedPart(msgspec.Struct, frozen=True, kw_only=True):
+    """A part to send: PUT exactly these bytes of the file to the address, without any header of your own."""
+
+    number: int
+    start: int
+    size_bytes: int
+    url: str
+
+
+class PartsView(msgspec.Struct, frozen=True, kw_only=True):
+    """How far the upload is, what it became once it is complete, and the parts that come next."""
+
+    offset_bytes: int
+    became: str | None = None
+    parts: list[SignedPart]
+
+
 class KeptFile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What a file became, or why it was refused."""
 
