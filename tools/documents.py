@@ -8,7 +8,7 @@ import pkgutil
 import sys
 import tempfile
 import typing
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, cast
@@ -188,21 +188,26 @@ DOCUMENTS: dict[str, Callable[[], Iterator[str]]] = {
 
 
 def main() -> int:
+    # Commands cannot be imported without the types that they use, so these come first.
+    stale = [*_written(dict(cli_types.modules(json.loads(openapi()))))]
     for module in pkgutil.walk_packages(satchel.__path__, "satchel."):
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)  # a problem is known once its module is
-    stale: list[str] = []
-    texts = {name: "\n".join(lines()) for name, lines in DOCUMENTS.items()}
-    for name, text in {**texts, **dict(cli_types.modules(json.loads(openapi())))}.items():
-        file = ROOT / name
-        if not file.exists() or file.read_text(encoding="utf-8") != text:
-            stale.append(name)
-            if "--check" not in sys.argv:
-                file.write_text(text, encoding="utf-8")
+    stale += _written({name: "\n".join(lines()) for name, lines in DOCUMENTS.items()})
     if stale and "--check" in sys.argv:
         print(f"Out of date: {', '.join(stale)}. Run `make fix`.")
         return 1
     return 0
+
+
+def _written(texts: Mapping[str, str]) -> Iterator[str]:
+    """The files that were not as they should be; they are now, unless they are only checked."""
+    for name, text in texts.items():
+        file = ROOT / name
+        if not file.exists() or file.read_text(encoding="utf-8") != text:
+            if "--check" not in sys.argv:
+                file.write_text(text, encoding="utf-8")
+            yield name
 
 
 if __name__ == "__main__":
