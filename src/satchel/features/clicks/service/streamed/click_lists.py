@@ -56,9 +56,12 @@ async def accept(tables: Tables, clock: Clock, new: Sequence[NewClick], times: S
         )
         for number, start in enumerate(starts)
     ]
-    await tables.write_many(COUNTS, put=[LIST_PART.item(part) for part in parts])
     row = ListRow(list_id=list_id, parts=len(parts), due=iso(clock() + STORED_WITHIN.total_seconds()))
-    await tables.put(COUNTS, LIST.item(row))
+    if len(parts) == 1:
+        await tables.transact([LIST_PART.put(parts[0]), LIST.put(row)])
+    else:
+        await tables.write_many(COUNTS, put=[LIST_PART.item(part) for part in parts])
+        await tables.put(COUNTS, LIST.item(row))
     return AcceptedList(row, clicks, times)
 
 
@@ -70,7 +73,11 @@ async def overdue(tables: Tables, clock: Clock) -> list[AcceptedList]:
 
 
 async def forget(tables: Tables, accepted: AcceptedList) -> None:
+    """The row goes first: without it, parts are nothing."""
     row = accepted.row
+    if row.parts == 1:
+        await tables.transact([LIST.delete(list_id=row.list_id), LIST_PART.delete(list_id=row.list_id, part="00")])
+        return
     await tables.delete(COUNTS, LIST.key(list_id=row.list_id))
     keys = [LIST_PART.key(list_id=row.list_id, part=f"{number:02}") for number in range(row.parts)]
     await tables.write_many(COUNTS, delete=keys)

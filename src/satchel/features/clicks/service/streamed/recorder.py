@@ -74,7 +74,7 @@ class StreamedRecorder:
             await self._store(storing)
             return _answers(storing)
         accepted = await accept(self.tables, self.clock, new, times)
-        return await self._store_list(accepted)
+        return await self._store_list(accepted, is_new=not any(each.recorded for each in storing))
 
     async def finish_lists(self) -> int:
         """Of a list that another server is storing, each finds what the other has stored."""
@@ -95,15 +95,19 @@ class StreamedRecorder:
     async def close(self) -> None:
         """Nothing runs without a caller who waits for it."""
 
-    async def _store_list(self, accepted: AcceptedList) -> list[Recorded]:
-        """Store a list whose clicks all have keys, so that it can be done again."""
+    async def _store_list(self, accepted: AcceptedList, *, is_new: bool = False) -> list[Recorded]:
+        """Store a list whose clicks all have keys, so that it can be done again.
+
+        If it is new, nobody has stored any of it; where that is wrong, the transaction says so.
+        """
         storing = [_storing(click, at) for click, at in zip(accepted.clicks, accepted.times, strict=True)]
         room = self._most_writes // 2
         limit = asyncio.Semaphore(CONCURRENT_WRITES)
 
         async def some(group: list[_Storing]) -> None:
             async with limit:
-                await self._find_sent(group, accepted=True)
+                if not is_new:
+                    await self._find_sent(group, accepted=True)
                 await self._store(group, accepted=True)
 
         _spread(storing)
