@@ -81,8 +81,9 @@ def test_the_architecture_has_every_slice_in_the_order_of_the_list() -> None:
 def test_the_architecture_has_every_store_port() -> None:
     ports = {cell for [cell] in first_cells(section(ARCHITECTURE, "The stores"))}
     files = {f"stores/ports/{path.name}" for path in SATCHEL.glob("stores/ports/*.py")}
-    # Conditions and updates are no store: the table's contract is made of them. Nor is what any store tells of itself.
-    beside = {f"stores/ports/{name}.py" for name in ("__init__", "expressions", "store_facts")}
+    # Conditions and updates are no store: the table's contract is made of them. Nor is what a store offers besides.
+    no_stores = ("__init__", "direct_links", "expressions", "store_facts", "whole_stores")
+    beside = {f"stores/ports/{name}.py" for name in no_stores}
     assert ports == files - beside
 
 

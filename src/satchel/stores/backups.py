@@ -1,4 +1,4 @@
-"""Backups of a server on embedded stores; stores that servers share have backups of their own."""
+"""Backups of a server on embedded stores. Of stores that servers share, a copy on such stores is backed up."""
 
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -8,18 +8,27 @@ from satchel.kernel.clock import Clock
 from satchel.stores.embedded.backup_repository import Backup, Repository
 from satchel.stores.embedded.backup_restore import restore_backup
 from satchel.stores.embedded.backup_take import TakenBackup, take_backup
+from satchel.stores.embedded.copy_journal import CopyJournal, snapshot
 from satchel.stores.embedded.data_check import Verified, verify_backups, verify_data
 from satchel.stores.embedded.data_files import DataFiles, Told
+
+__all__ = [
+    "Backup",
+    "CopyJournal",
+    "TakenBackup",
+    "Verified",
+    "backup",
+    "backups_in",
+    "restore",
+    "snapshot",
+    "verify",
+    "verify_folder",
+]
 
 
 def backup(settings: Settings, folder: Path, clock: Clock, told: Told, *, keep: int | None = None) -> TakenBackup:
     """Add a backup to a folder of them, and leave only the newest `keep`."""
     return take_backup(_files(settings), Repository(folder), clock, told, keep=keep)
-
-
-def check_embedded(settings: Settings) -> None:
-    """Raise `BadSetting` where there are no files that could be copied."""
-    _files(settings)
 
 
 def backups_in(folder: Path) -> list[Backup]:
@@ -46,7 +55,8 @@ def _files(settings: Settings) -> DataFiles:
     tables, objects = urlsplit(settings.table_url), urlsplit(settings.objects_url)
     if tables.scheme != "sqlite" or objects.scheme != "file" or not settings.ephemeral.startswith("memory:"):
         raise BadSetting(
-            "`satchel data` copies the files of a server that keeps everything on this machine. DynamoDB, Redis and S3"
-            " have backups of their own: turn on point-in-time recovery, persistence and versions there."
+            "This reads the files of a server that keeps everything on this machine. Of a backup of DynamoDB, Redis and"
+            " S3, name the folder: `satchel data verify FOLDER`. Restore it into a folder with --data, and from there"
+            " to shared stores by `satchel data copy`."
         )
     return DataFiles(settings.data.absolute(), Path(tables.path), Path(objects.path))

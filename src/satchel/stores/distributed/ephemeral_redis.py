@@ -4,6 +4,7 @@ It asks for Redis 7.0 or later, or any Valkey; one server (or a primary with rep
 its memory is full is the server's own setting: with `maxmemory-policy noeviction` it refuses, as the contract says.
 """
 
+import re
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -105,6 +106,23 @@ class RedisEphemeral:
             yield subscription
         finally:
             self._listener.leave(subscription)
+
+    async def keys(self, prefix: str) -> AsyncIterator[str]:
+        """See `satchel.stores.ports.whole_stores`."""
+        # So that nothing in it counts as a pattern.
+        literal = re.sub(r"([*?\[\]\\])", r"\\\1", self._prefix + prefix)
+        seen: set[str] = set()
+        cursor = b"0"
+        while True:
+            (reply,) = await self._call(("SCAN", cursor, "MATCH", f"{literal}*", "COUNT", "1000"))
+            cursor, found = _accepted(reply)
+            for key in found:
+                name = key.decode().removeprefix(self._prefix)
+                if name not in seen:
+                    seen.add(name)
+                    yield name
+            if cursor == b"0":
+                return
 
     async def time(self) -> float | None:
         (reply,) = await self._call(("TIME",))

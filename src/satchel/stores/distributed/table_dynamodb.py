@@ -43,6 +43,7 @@ from satchel.stores.ports.table import (
     Update,
     Write,
 )
+from satchel.stores.ports.whole_stores import Scanned
 from satchel.stores.rules import (
     Query,
     check_actions,
@@ -156,6 +157,17 @@ class DynamoTables:
             request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
             # Leftovers in the way: take larger steps, so that many of them cost few requests.
             ask *= 2
+
+    async def scan(self, table: TableSpec, after: Key | None = None, *, limit: int = 100) -> Scanned:
+        """See `satchel.stores.ports.whole_stores`."""
+        check_limit(limit)
+        request: dict[str, Any] = {"TableName": self._name(table), "ConsistentRead": True, "Limit": limit}
+        if after is not None:
+            request["ExclusiveStartKey"] = item_to_wire(check_key(table, after))
+        answer = await self._client.call("scan", repeatable=True, **request)
+        now = self._now()
+        items = [item for item in map(item_from_wire, answer["Items"]) if not has_expired(table, item, now)]
+        return Scanned(items, _item(answer.get("LastEvaluatedKey")))
 
     async def get_many(self, table: TableSpec, keys: Sequence[Key]) -> list[Item | None]:
         checked = [check_key(table, key) for key in keys]

@@ -104,6 +104,13 @@ class MemoryEphemeral:
             await self._channels.let_them_read()
         return answers
 
+    async def keys(self, prefix: str) -> AsyncIterator[str]:
+        """See `satchel.stores.ports.whole_stores`."""
+        now = self._begin()
+        spaces = [self._fleeting] if self._kept is None else [self._fleeting, self._kept.keys]
+        for key in [key for space in spaces for key in space.starting(prefix, now)]:
+            yield key
+
     async def wait_pop(self, key: str, timeout: timedelta) -> bytes | None:
         check_key(key)
         if self._size(key):

@@ -46,6 +46,10 @@ class Entries:
         entry = self._entries.get(key)
         return entry is not None and entry.ends > now
 
+    def starting(self, prefix: str, now: int) -> list[str]:
+        """The keys that begin so."""
+        return [key for key, entry in self._entries.items() if key.startswith(prefix) and entry.ends > now]
+
     @property
     def next_ending(self) -> int:
         return self._endings[0][0] if self._endings else NEVER

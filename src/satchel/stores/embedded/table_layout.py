@@ -85,6 +85,7 @@ class Layout:
         self.renew = f"UPDATE {self.table} SET expires = ?, doc = ? WHERE pk = ? AND sk = ?"
         self.delete = f"DELETE FROM {of_key}"
         self.expired = f"SELECT pk, sk, doc FROM {self.table} WHERE expires <= ? LIMIT ?"
+        self.scan = f"SELECT doc FROM {self.table} WHERE (pk, sk) > (?, ?) AND {_ALIVE} ORDER BY pk, sk LIMIT ?"
         self.rows_after = f"SELECT rowid, doc FROM {self.table} WHERE rowid > ? ORDER BY rowid LIMIT ?"
         self.record = f"INSERT INTO {self.changes} (at, key, old, new) VALUES (?, ?, ?, ?)"
         self.oldest = f"SELECT position, at FROM {self.changes} ORDER BY position LIMIT ?"

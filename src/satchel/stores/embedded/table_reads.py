@@ -8,7 +8,8 @@ from typing import Any, TypeAlias
 from satchel.stores.embedded.documents import decode
 from satchel.stores.embedded.key_order import after_prefix, ordered, restored
 from satchel.stores.embedded.table_layout import Layout, Selection
-from satchel.stores.ports.table import PAGE_BYTES, Eq, IndexSpec, Item, KeyValue, Page, Range, StartsWith
+from satchel.stores.ports.table import PAGE_BYTES, Eq, IndexSpec, Item, Key, KeyValue, Page, Range, StartsWith
+from satchel.stores.ports.whole_stores import Scanned
 from satchel.stores.rules import Query, encode_cursor, item_bytes, project
 from satchel.stores.rules.queries import SortCondition
 
@@ -23,6 +24,23 @@ def get(connection: sqlite3.Connection, layout: Layout, key: Item, now: float) -
 
 def get_all(connection: sqlite3.Connection, layout: Layout, keys: list[Item], now: float) -> list[Item | None]:
     return [get(connection, layout, key, now) for key in keys]
+
+
+def scan(connection: sqlite3.Connection, layout: Layout, after: Key | None, limit: int, now: float) -> Scanned:
+    """See `satchel.stores.ports.whole_stores`. No key is empty, so all come after the empty one."""
+    place = (b"", b"") if after is None else layout.key(after)
+    items: list[Item] = []
+    size = 0
+    rows = connection.execute(layout.scan, (*place, now, limit))
+    try:
+        for (document,) in rows:
+            items.append(decode(document))
+            size += len(document)
+            if len(items) == limit or size >= PAGE_BYTES:
+                return Scanned(items, layout.spec.key_of(items[-1]))
+        return Scanned(items, None)
+    finally:
+        rows.close()
 
 
 def query(

@@ -41,6 +41,7 @@ from satchel.stores.ports.table import (
     Update,
     Write,
 )
+from satchel.stores.ports.whole_stores import Scanned
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -126,6 +127,10 @@ class SqliteTables:
         read = self._read_here if limit <= LARGEST_PAGE_ON_LOOP else self._read_aside
         layout = self._layout(table, index)
         return await read(table_reads.query, layout, asked, after, descending=descending, now=self._clock())
+
+    async def scan(self, table: TableSpec, after: Key | None = None, *, limit: int = 100) -> Scanned:
+        rules.check_limit(limit)
+        return await self._read_aside(table_reads.scan, self._layout(table), after, limit, self._clock())
 
     async def put(self, table: TableSpec, item: Mapping[str, Value], *, when: Condition | None = None) -> None:
         await self._write(Put(table, rules.check_item(table, item), _checked(table, when)))
