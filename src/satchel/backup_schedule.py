@@ -1,6 +1,7 @@
 """Make backups while a server runs, each in a process of its own: it takes long, and may be killed at any time."""
 
 import asyncio
+import os
 import sys
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import msgspec
 from satchel.config import Settings
 from satchel.kernel.clock import Clock, from_iso
 from satchel.kernel.errors import Unavailable
-from satchel.stores.backups import backups_in, check_embedded
+from satchel.stores.backups import backups_in
 
 
 class _Taken(msgspec.Struct, frozen=True):
@@ -23,7 +24,6 @@ class BackupSchedule:
     """Makes a backup whenever the newest one in the folder of the settings is too old."""
 
     def __init__(self, settings: Settings, clock: Clock) -> None:
-        check_embedded(settings)
         self._settings = settings
         self._clock = clock
         self._folder = Path(settings.backup_to).expanduser().absolute()
@@ -42,10 +42,19 @@ class BackupSchedule:
 
     async def _make(self) -> int:
         settings = self._settings
+        # By the environment: everyone on the machine can read arguments, and addresses may have passwords in them.
+        stores = {
+            "SATCHEL_DATA": str(settings.data.absolute()),
+            "SATCHEL_TABLE": settings.table_url,
+            "SATCHEL_TABLE_PREFIX": settings.table_prefix,
+            "SATCHEL_OBJECTS": settings.objects_url,
+            "SATCHEL_EPHEMERAL": settings.ephemeral,
+            "SATCHEL_SECRET": settings.secret,
+        }
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "satchel", "data", "backup", str(self._folder), "--json"),
-            *("--keep", str(max(1, settings.backup_keep)), "--data", str(settings.data.absolute())),
-            *("--table", settings.table_url, "--objects", settings.objects_url),
+            *("--keep", str(max(1, settings.backup_keep))),
+            env={**os.environ, **stores},
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
         )

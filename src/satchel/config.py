@@ -133,6 +133,11 @@ class Settings:
         return not any(url.startswith(("sqlite:", "file:", "memory:")) for url in urls)
 
     @property
+    def keeps_all_here(self) -> bool:
+        """Whether every store is on this machine, in files or in memory."""
+        return self.has_one_writer and self.objects_url.startswith("file:") and self.ephemeral.startswith("memory:")
+
+    @property
     def objects_url(self) -> str:
         return self.objects or f"file://{self.data.absolute() / 'objects'}"
 

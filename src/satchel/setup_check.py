@@ -21,7 +21,7 @@ from satchel.stores.ports.objects import Objects
 from satchel.stores.ports.store_facts import TellsKeeping, TellsTime
 from satchel.stores.ports.table import Check as Condition
 from satchel.stores.ports.table import ConditionFailed, Tables
-from satchel.tables import FORMAT, SELF_TEST
+from satchel.tables import FORMAT, SELF_TEST, UNFINISHED_COPY
 
 # Beyond this, tokens and leases of two servers end at different moments; and AWS refuses what is minutes off.
 CLOCK_REFUSED = timedelta(seconds=30)
@@ -81,6 +81,13 @@ def table_checks(settings: Settings, tables: Tables) -> list[Check]:
             ) from error
         return f"{settings.most_writes} writes"
 
+    async def be_whole() -> None:
+        if await tables.get(SELF_TEST, UNFINISHED_COPY) is not None:
+            raise Flaw(
+                "These tables are a copy that is not finished: files or counts may be missing.",
+                "Run `satchel data copy` again, with --finish, after the servers of the source have stopped.",
+            )
+
     async def know_format() -> str:
         found = await tables.get(SELF_TEST, _FORMAT_KEY)
         stored = FORMAT if found is None else int(found["format"])
@@ -91,7 +98,11 @@ def table_checks(settings: Settings, tables: Tables) -> list[Check]:
             )
         return f"format {stored}"
 
-    return [Check("transact as much as acts need", transact), Check("know the format of the tables", know_format)]
+    return [
+        Check("transact as much as acts need", transact),
+        Check("know the format of the tables", know_format),
+        Check("be no unfinished copy", be_whole),
+    ]
 
 
 def ephemeral_checks(store: object) -> list[Check]:

@@ -47,6 +47,9 @@ SCORES = TableSpec("score", text("o"), text("s"))
 # The format of the tables. Besides, `satchel doctor` tries every ability of the store here.
 SELF_TEST = TableSpec("SelfTest", text("probe"), expiry="expiresAt", stream=True)
 
+# Stands there while the tables are a copy that is not finished.
+UNFINISHED_COPY = {"probe": "unfinished copy"}
+
 # Raised whenever an older Satchel would misread or damage what this one writes.
 FORMAT = 1
 

@@ -37,7 +37,7 @@ def test_a_backup_is_made_listed_verified_and_restored(ann: Person, tmp_path: Pa
         (("backups", "missing"), "There are no backups"),
         (("restore", "missing"), "There are no backups"),
         (("backup", "folder", "--keep", "0"), "--keep"),
-        (("backup", "folder", "--objects", "s3://bucket"), "have backups of their own"),
+        (("verify", "--objects", "s3://bucket"), "This reads the files of a server"),
         (("verify", "folder", "--repair-from", "other"), "are not repaired"),
     ],
 )
@@ -45,3 +45,17 @@ def test_what_cannot_be_done_is_explained_and_makes_nothing(ann: Person, words: 
     code = 1 if "missing" in words else 2
     assert explains(ann.run("data", *words), code, sentence)
     assert list(ann.home.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_everything_is_copied_to_other_stores(ann: Person, tmp_path: Path) -> None:
+    file, new = tmp_path / "new.toml", tmp_path / "new"
+    file.write_text(f'data = "{new}"\n')
+    assert explains(ann.run("data", "copy", str(file)), 2, "There is nothing to copy")
+    assert ann.run("tables", "create").code == 0
+    first = ann.run("data", "copy", str(file), "--json")
+    assert (first.code, first.json["different"], first.json["finished"]) == (0, [], False)
+    refused = ann.run("serve", "--data", str(new))
+    assert (refused.code, "a copy that is not finished" in refused.err) == (1, True)
+    assert "The copy is finished" in ann.run("data", "copy", str(file), "--finish").out
+    assert ann.run("doctor", "--data", str(new), "--port", "0").code == 0

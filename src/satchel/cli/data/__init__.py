@@ -1,4 +1,4 @@
-"""`satchel data`: back up what a server keeps while it runs, restore it, and read every byte of it again."""
+"""`satchel data`: back up what a server keeps while it runs, restore it, read every byte again, copy it elsewhere."""
 
 from pathlib import Path
 from typing import Annotated
@@ -12,9 +12,9 @@ from satchel.cli.engine.terminal.output import answer
 
 # The stores are imported inside the verbs, because `satchel --help` reads this file too.
 
-data = verb_group("data", no_args_is_help=True, help="Back up, restore and verify what a server keeps.")
+data = verb_group("data", no_args_is_help=True, help="Back up, restore, verify and copy what a server keeps.")
 Folder = Annotated[str, typer.Argument(metavar="FOLDER", help="The folder of the backups.")]
-_WHERE = ("data", "table", "objects", "ephemeral")
+_WHERE = ("data", "table", "table_prefix", "objects", "ephemeral")
 
 
 @takes_settings(*_WHERE)
@@ -32,7 +32,13 @@ def backup(
     the tables, which are copied whole. Files are read again on the way: exits with 1 if one of them is damaged.
     Unfinished uploads are left out. A backup has the secret that signs tokens, so keep it as safe as the server. Put
     the folder on another disk.
+
+    Stores that servers share (DynamoDB, Redis, S3) are first copied into the folder, where they take their space twice.
+    Then everything is as it was at some moment during the copying.
     """
+    import asyncio
+
+    from satchel import data_copy
     from satchel.cli.data.data_text import Progress, taken_lines
     from satchel.cli.engine.terminal.numbers import whole_number
     from satchel.kernel.clock import system_clock
@@ -40,7 +46,11 @@ def backup(
 
     kept = None if keep is None else whole_number("--keep", keep, least=1)
     with Progress("copied", quiet=json) as told:
-        taken = backups.backup(chosen.settings(), Path(folder).absolute(), system_clock, told, keep=kept)
+        settings, place = chosen.settings(), Path(folder).absolute()
+        if settings.keeps_all_here:
+            taken = backups.backup(settings, place, system_clock, told, keep=kept)
+        else:
+            taken = asyncio.run(data_copy.backup_shared(settings, place, system_clock, told, keep=kept))
     answer(taken, taken_lines(taken, folder), as_json=json)
     raise typer.Exit(1 if taken.damages else 0)
 
@@ -69,12 +79,17 @@ def restore(
     Every byte is compared with what was copied. Nothing that is there is overwritten: name a folder that is empty or
     not there with --data.
     """
+    import asyncio
+
+    from satchel import data_copy
     from satchel.cli.data.data_text import Progress, restored_lines
+    from satchel.kernel.clock import system_clock
     from satchel.stores import backups
 
     settings = chosen.settings()
     with Progress("restored", quiet=json) as told:
         restored = backups.restore(settings, Path(folder).absolute(), name, told)
+        asyncio.run(data_copy.make_whole(settings, system_clock))
     answer({"backup": restored, "data": str(settings.data)}, restored_lines(restored, settings.data), as_json=json)
 
 
@@ -109,5 +124,39 @@ def verify(
     raise typer.Exit(1 if found.damages else 0)
 
 
-for _verb in (backup, restore, verify):
+@takes_settings(*_WHERE)
+def copy(
+    chosen: Chosen,
+    target: Annotated[
+        str, typer.Argument(metavar="FILE", help="A TOML file with the settings of the stores to copy to.")
+    ],
+    finish: Annotated[
+        bool, typer.Option("--finish", help="All servers have stopped: make the copy ready for servers of its own.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Copy everything to other stores, such as from this machine to DynamoDB, Redis and S3, or back.
+
+    Run it while the source serves people, as often as you like: each run copies what has changed, and one that was
+    broken off goes on. Every file is read again in its new place, and all items are counted and hashed. Then stop the
+    servers and the worker, after `satchel worker --once` if there is one, and run it with --finish. Until then, no
+    server starts on the copy. What was copied is remembered in FILE.progress. Exits with 1 if something differs.
+    """
+    import asyncio
+
+    from satchel.cli.data.data_text import Progress, copied_lines
+    from satchel.config import load_settings
+    from satchel.data_copy import copy_data
+    from satchel.kernel.clock import system_clock
+
+    file = Path(target).absolute()
+    there = load_settings({}, {}, file)
+    with Progress("copied", quiet=json) as told:
+        progress = file.with_name(f"{file.name}.progress")
+        done = asyncio.run(copy_data(chosen.settings(), there, progress, system_clock, told.more, finish=finish))
+    answer(done, copied_lines(done), as_json=json)
+    raise typer.Exit(1 if done.different else 0)
+
+
+for _verb in (backup, restore, verify, copy):
     data.command(cls=Verb, epilog=vars(_verb).get("epilog"))(_verb)

@@ -11,6 +11,7 @@ from satchel.cli.engine.terminal.output import paint, printable
 from satchel.cli.engine.terminal.sizes import shown_bytes, shown_moment
 
 if TYPE_CHECKING:
+    from satchel.data_copy import CopyDone
     from satchel.stores.backups import Backup, TakenBackup, Verified
 
 _SECONDS_BETWEEN = 0.2
@@ -23,6 +24,7 @@ class Progress:
         self._verb = verb
         self._shown = not quiet and sys.stderr.isatty()
         self._said_at = 0.0
+        self._files = self._bytes = 0
 
     def __enter__(self) -> Self:
         return self
@@ -37,6 +39,28 @@ class Progress:
             self._said_at = now
             line = f"{self._verb} {shown_files(files)}, {shown_bytes(size_bytes)}"
             print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
+
+    def more(self, files: int, size_bytes: int) -> None:
+        """So much was done since the last call."""
+        self._files += files
+        self._bytes += size_bytes
+        self(self._files, self._bytes)
+
+
+def copied_lines(done: "CopyDone") -> Iterator[str]:
+    mark = paint("✗", "bad") if done.different else paint("✓", "good")
+    yield (
+        f"{mark} {done.items} items and {done.keys} keys copied; {shown_files(done.objects)} there,"
+        f" {shown_bytes(done.size_bytes)}"
+    )
+    for each in done.different:
+        yield f"  {paint('✗', 'bad')} {printable(each)} differs"
+    if done.different:
+        yield "  Something changed meanwhile. Run it again; the last time after the servers have stopped."
+    elif done.finished:
+        yield "  The copy is finished. Start its servers with the same secret, and the old ones no more."
+    else:
+        yield "  The copy is equal. Stop the servers and run it once more with --finish."
 
 
 def taken_lines(taken: "TakenBackup", folder: str) -> Iterator[str]:
