@@ -53,8 +53,12 @@ from satchel.stores.ports.ephemeral import (
 TOGETHER = 500
 
 
-async def enter(rooms: Rooms, room_id: RoomId, person: Person, *, is_admitted: bool = False) -> None:
+async def enter(
+    rooms: Rooms, room_id: RoomId, person: Person, people: Mapping[str, bytes], *, is_admitted: bool = False
+) -> None:
     """Add a person, then remove them from their previous room, so that a refusal leaves them where they are.
+
+    `people` are those who were in the room a moment ago.
 
     A lock, a removal or the end of the room may have come since the last read, so the step that adds them reads the
     decisive state.
@@ -62,15 +66,16 @@ async def enter(rooms: Rooms, room_id: RoomId, person: Person, *, is_admitted: b
     members, person_id = MEMBERS(room_id=room_id), person.person_id
     name = person.name
     if person.kind == "guest":
-        name = _own_name(person, await rooms.ephemeral.run(HashAll(PEOPLE(room_id=room_id))))
+        name = _own_name(person, people)
     row = PersonRow(name=name, kind=person.kind, joined_at=rooms.now())
-    fields, due, is_removed, is_new, _, size, people = await rooms.ephemeral.together(
+    fields, due, is_removed, is_new, _, size, people, where = await rooms.ephemeral.together(
         *state_of(room_id),
         SetHas(REMOVED(room_id=room_id), person_id),
         SetAdd(members, person_id),
         HashPut(PEOPLE(room_id=room_id), {person_id: encode(row)}),
         SetSize(members),
         HashAll(PEOPLE(room_id=room_id)),
+        Get(WHEREABOUTS(person_id=person_id)),
     )
     room = open_room(rooms, room_id, fields, due)
     refusal = why_not(room, person_id, is_removed=is_removed, is_admitted=is_admitted)
@@ -82,7 +87,7 @@ async def enter(rooms: Rooms, room_id: RoomId, person: Person, *, is_admitted: b
         raise refusal
     if person.kind == "guest":
         row = await _with_own_name(rooms, room_id, person, row, people)
-    await make_current(rooms, room_id, person_id, row)
+    await make_current(rooms, room_id, person_id, row, where)
 
 
 async def _with_own_name(
@@ -125,18 +130,17 @@ def why_not(
     return None
 
 
-async def make_current(rooms: Rooms, room_id: RoomId, person_id: PersonId, row: PersonRow) -> None:
-    """Make a room that a person is in, or was just admitted to, their only room.
+async def make_current(rooms: Rooms, room_id: RoomId, person_id: PersonId, row: PersonRow, where: bytes | None) -> None:
+    """Make a room that a person is in, or was just admitted to, their only room; `where` they were a moment ago.
 
     One step adds them, and removes them from the room that they are thought to be in. If they were in another, it is
     repeated for that one, so the last caller moves them from where they really are.
     """
     whereabouts = WHEREABOUTS(person_id=person_id)
-    where = await rooms.ephemeral.run(Get(whereabouts))
     left: set[RoomId] = set()
     while True:
         expected = _other_room(where, room_id)
-        found, fields, due, is_removed, *_ = await rooms.ephemeral.together(
+        found, fields, due, is_removed, *_, members = await rooms.ephemeral.together(
             Get(whereabouts),
             *state_of(room_id),
             SetHas(REMOVED(room_id=room_id), person_id),
@@ -145,6 +149,7 @@ async def make_current(rooms: Rooms, room_id: RoomId, person_id: PersonId, row: 
             HashPut(PEOPLE(room_id=room_id), {person_id: encode(row)}),
             HashDelete(KNOCKS(room_id=room_id), person_id),
             *(member_removal(expected, person_id) if expected else ()),
+            SetAll(MEMBERS(room_id=room_id)),
         )
         left |= {expected} if expected else set()
         if _other_room(found, room_id) in (None, expected):
@@ -156,7 +161,7 @@ async def make_current(rooms: Rooms, room_id: RoomId, person_id: PersonId, row: 
     if refusal is not None:
         await remove_member(rooms, room_id, person_id)
         raise refusal
-    await tell_room(rooms, room_id, RoomChanged(room_id=room_id))
+    await _publish(rooms, tell(members, RoomChanged(room_id=room_id)))
 
 
 async def remove_member(rooms: Rooms, room_id: RoomId, person_id: PersonId, *more: Command[Any]) -> None:

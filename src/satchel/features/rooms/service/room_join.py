@@ -48,15 +48,15 @@ class Joined:
 async def join(rooms: Rooms, person: Person, written: str, *, key: str = "", address: str) -> Joined:
     """Join a room by its code. With the `key` of a whole link, what others have guessed does not matter."""
     room = await find_by_code(rooms, person, written, address)
-    present, is_removed, where = await rooms.ephemeral.together(
-        HashGet(PEOPLE(room_id=room.room_id), person.person_id),
+    people, is_removed, where = await rooms.ephemeral.together(
+        HashAll(PEOPLE(room_id=room.room_id)),
         SetHas(REMOVED(room_id=room.room_id), person.person_id),
         Get(WHEREABOUTS(person_id=person.person_id)),
     )
-    if present is not None:
+    if (present := people.get(person.person_id)) is not None:
         # A repeated join by the same link changes nothing, so nobody is told.
         if where != room.room_id.encode():
-            await make_current(rooms, room.room_id, person.person_id, decode_person(present))
+            await make_current(rooms, room.room_id, person.person_id, decode_person(present), where)
         return Joined(room.room_id, is_knocking=False)
     knocks = await must_knock(rooms, room, person, key, address)
     refusal = why_not(room, person.person_id, is_removed=is_removed)
@@ -65,7 +65,7 @@ async def join(rooms: Rooms, person: Person, written: str, *, key: str = "", add
     if knocks:
         await _knock(rooms, room, person)
         return Joined(room.room_id, is_knocking=True)
-    await enter(rooms, room.room_id, person)
+    await enter(rooms, room.room_id, person, people)
     return Joined(room.room_id, is_knocking=False)
 
 
@@ -108,7 +108,8 @@ async def admit(rooms: Rooms, room_id: RoomId, owner_id: PersonId, person_id: Pe
     if where not in ("", room_id, knock.came_from):
         await rooms.ephemeral.run(HashDelete(KNOCKS(room_id=room_id), person_id))
         raise NotFound("This person has joined another room.")
-    await enter(rooms, room_id, Person(person_id, knock.name, knock.kind), is_admitted=True)
+    people = await rooms.ephemeral.run(HashAll(PEOPLE(room_id=room_id)))
+    await enter(rooms, room_id, Person(person_id, knock.name, knock.kind), people, is_admitted=True)
     await tell_people(rooms, [person_id], RoomAdmitted(room_id=room_id))
 
 
