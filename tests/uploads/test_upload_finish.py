@@ -20,7 +20,7 @@ from satchel.edge.uploads.upload_create import sweep_expired_uploads
 from satchel.kernel.errors import OutOfSpace, SatchelError, Unavailable
 from tests.edge.given import ANN, slug
 from tests.services import S3Server
-from tests.uploads.given import PART, TUS, Place, Sender, a_place
+from tests.uploads.given import PART, SENDS, TUS, Place, Sender, a_place
 
 WEEK = timedelta(days=7)
 MOMENT = timedelta(milliseconds=1)
@@ -326,3 +326,15 @@ async def test_a_creation_that_has_to_be_repeated_does_not_count_twice(place: Pl
         assert (await ann.create(10, headers={"idempotency-key": "k"})).status_code in (200, 201)
     await ann.create(1)
     assert place.desk.admitted[-1].reserved_bytes == 10
+
+
+async def test_what_a_store_failed_to_finish_is_no_second_file_when_it_is_sent_again(place: Place, ann: Sender) -> None:
+    """The destination has the file, and only the answer of a store was lost."""
+    headers = {**SENDS, "idempotency-key": "k"}
+    place.desk.dies = Unavailable("The table store cannot be reached.")
+    assert (await ann.create(5, content=b"bytes", headers=headers)).status_code == 503
+    place.desk.dies = None
+    answer = await ann.create(5, content=b"bytes", headers=headers)
+    assert (answer.status_code, answer.headers["upload-offset"]) == (201, "5")
+    assert len({arrived.upload_id for arrived in place.desk.received}) == 1
+    assert len(await place.stored_keys()) == 1

@@ -132,15 +132,14 @@ def _declare_creation(router: Router, uploads: Uploads) -> None:
         if has_body:
             tus_headers.check_body_type(request)
             _check_fits(request, 0, size_bytes)
-        row, is_new = await begin(
-            *(uploads, caller, size_bytes, described, idempotency_key_of(request)),
-            address=client_of(request.scope).address,
-        )
+        key = idempotency_key_of(request)
+        address = client_of(request.scope).address
+        row, is_new = await begin(uploads, caller, size_bytes, described, key, address=address)
         if not is_new:
             async with uploads.locks.hold(row.upload_id):
                 row = await settle(uploads, await find(uploads, row.upload_id, caller))
         elif has_body or not size_bytes:
-            row = await send_whole(uploads, row, request.receive, wanted)
+            row = await send_whole(uploads, row, request.receive, wanted, is_repeatable=key is not None)
         return Reply(None, headers={"Location": f"{PREFIX}/uploads/{row.upload_id}", **_standing(row)})
 
     @router.post(

@@ -214,7 +214,7 @@ def _text_file(text: str, destination: str) -> Metadata:
 
 async def _keep(uploads: Uploads, member: Member, part: Part, disk: IO[bytes], described: Metadata) -> str:
     row, _ = await begin(uploads, member, part.size_bytes, described, address="")
-    return (await send_whole(uploads, row, _from_disk(disk, part), None)).became
+    return (await send_whole(uploads, row, _from_disk(disk, part), None, is_repeatable=False)).became
 
 
 def _from_disk(disk: IO[bytes], part: Part) -> "Receive":

@@ -12,18 +12,26 @@ from satchel.edge.uploads.upload_append import write
 from satchel.edge.uploads.upload_cancel import give_up
 from satchel.edge.uploads.upload_create import find
 from satchel.edge.uploads.upload_finish import settle
-from satchel.kernel.errors import SatchelError
+from satchel.kernel.errors import SatchelError, Unavailable
 
 if TYPE_CHECKING:
     from starlette.types import Receive
 
 
-async def send_whole(uploads: Uploads, row: UploadRow, receive: "Receive", wanted: Checksum | None) -> UploadRow:
+async def send_whole(
+    uploads: Uploads, row: UploadRow, receive: "Receive", wanted: Checksum | None, *, is_repeatable: bool
+) -> UploadRow:
+    """With `is_repeatable`, the client can ask again under its key. Then what a store failed to finish stays, because
+    the destination may have it already, and a repeat under another id would be a second file."""
     async with uploads.locks.hold(row.upload_id) as lock:
+        is_stored = False
         try:
-            return await settle(uploads, await write(uploads, row, lock, receive, wanted))
+            row = await write(uploads, row, lock, receive, wanted)
+            is_stored = True
+            return await settle(uploads, row)
         except UploadUnwanted:
             raise
-        except (SatchelError, ClientDisconnect):
-            await give_up(uploads, await find(uploads, row.upload_id, row.owner))
+        except (SatchelError, ClientDisconnect) as error:
+            if not (is_stored and is_repeatable and isinstance(error, Unavailable)):
+                await give_up(uploads, await find(uploads, row.upload_id, row.owner))
             raise
