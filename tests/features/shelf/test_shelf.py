@@ -9,9 +9,21 @@ from urllib.parse import unquote
 
 import pytest
 
+from satchel.features.shelf.service.files import FileChange, change_file, find_file
 from satchel.features.shelf.service.shelf_file_add import keep_upload
 from tests.application import Caller, Satchel
-from tests.features.shelf.given import check_shelf, made, names, room, shelf_of, staged, stored_keys, uploaded, usage
+from tests.features.shelf.given import (
+    Meddling,
+    check_shelf,
+    made,
+    names,
+    room,
+    shelf_of,
+    staged,
+    stored_keys,
+    uploaded,
+    usage,
+)
 from tests.uploads.given import SENDS, TUS, pairs
 
 TOP: dict[str, object] = {"folder_id": "root", "name": "", "path": []}
@@ -270,22 +282,27 @@ async def test_who_says_what_they_have_seen_changes_nothing_else(satchel: Satche
     assert await names(ann) == []
 
 
-async def test_of_changes_at_once_none_undoes_another(satchel: Satchel, ann: Caller) -> None:
+@pytest.mark.parametrize("step", [1, 2])
+@pytest.mark.parametrize(
+    "beside",
+    [FileChange(modified_at="2020-02-20T20:20:20Z"), FileChange(written="b.txt"), FileChange(written="c.txt")],
+    ids=["a time", "a name", "the same name"],
+)
+async def test_of_changes_that_cross_none_undoes_another(
+    satchel: Satchel, ann: Caller, step: int, beside: FileChange
+) -> None:
     file = await uploaded(satchel, ann, "a.txt", b"one")
-    changes: list[dict[str, object]] = [
-        {"name": "b.txt"},
-        {"executable": True},
-        {"modified_at": "2020-02-20T20:20:20Z"},
-        {"expires_at": "2100-01-01T00:00:00Z"},
-    ]
-    path = f"/shelf/files/{file.file_id}"
-    answers = await asyncio.gather(*(ann("PATCH", path, json=change) for change in changes))
-    assert [answer.status_code for answer in answers] == [200] * len(changes)
-    now = (await ann("GET", path)).json()
-    assert (now["name"], now["executable"], now["modified_at"]) == ("b.txt", True, "2020-02-20T20:20:20Z")
-    assert now["expires_at"] is not None
-    same = await asyncio.gather(*(ann("PATCH", path, json={"name": "c.txt"}) for _ in range(4)))
-    assert [answer.status_code for answer in same] == [200] * 4
+    shelf, whose = shelf_of(satchel), (file.user_id, file.file_id)
+
+    async def meddle() -> None:
+        await change_file(shelf, *whose, beside)
+
+    same_name = beside.written == "c.txt"
+    ours = FileChange(executable=True, written="c.txt" if same_name else None)
+    await change_file(Meddling(step, meddle).shelf(shelf), *whose, ours)
+    now = await find_file(shelf, *whose)
+    assert (now.executable, now.modified_at) == (True, beside.modified_at or "")
+    assert now.name == (beside.written or "a.txt")
 
 
 async def test_the_etag_of_a_content_is_its_digest_however_it_was_uploaded(satchel: Satchel, ann: Caller) -> None:
