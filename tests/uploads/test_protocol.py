@@ -5,6 +5,7 @@ import os
 from datetime import timedelta
 from email.utils import parsedate_to_datetime
 
+import httpx
 import pytest
 
 from satchel.kernel.errors import Forbidden
@@ -174,6 +175,19 @@ async def test_a_creation_that_is_repeated_with_its_key_finds_the_same_upload(pl
     )
     gus = place.caller(GUS)
     assert (await gus.create(10, headers=key)).headers["location"] != first.headers["location"]
+
+
+@pytest.mark.parametrize("said", ["filename", "relativePath", "modified"])
+async def test_a_key_that_comes_with_another_file_of_the_same_size_is_refused(ann: Sender, said: str) -> None:
+    about = {"filename": "a.txt", "relativePath": "d/a.txt", "modified": "2020-02-20T20:20:20Z"}
+
+    async def begin(about: dict[str, str]) -> httpx.Response:
+        metadata = pairs(destination="desk", **about)
+        return await ann.create(6, headers={"idempotency-key": "k", "upload-metadata": metadata})
+
+    assert (await begin(about)).status_code == 201
+    other = await begin({**about, said: f"{about[said]} other"})
+    assert (other.status_code, other.json()["type"]) == (422, "/problems#upload-key-reused")
 
 
 async def test_a_key_whose_upload_was_given_up_begins_a_new_one(ann: Sender) -> None:

@@ -15,6 +15,10 @@ from satchel.edge.uploads.records import BEGUN, BEGUN_BY_STRANGER
 from satchel.edge.uploads.refusals import KeyReused
 
 
+# Of what destinations know, what is another for another file.
+_TELLING = ("relativePath", "modified", "replaces")
+
+
 class Claim(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
     """The stored value of a key. Of a file in a bundle the bytes are known from the beginning."""
 
@@ -44,7 +48,7 @@ def read_claim(stored: str) -> Claim:
 
 def said_of(destination: str, name: str, size_bytes: int, details: Mapping[str, str]) -> str:
     """A digest of what tells one file from another before its bytes are there."""
-    said = (destination, name, size_bytes, details.get("relativePath", ""))
+    said = (destination, name, size_bytes, *(details.get(each, "") for each in _TELLING))
     return hashlib.blake2b(msgspec.json.encode(said), digest_size=12).hexdigest()
 
 
