@@ -14,7 +14,6 @@ from satchel.edge.http.callers import Guest, Member
 from satchel.edge.uploads.records import BEGUN, BEGUN_BY_STRANGER
 from satchel.edge.uploads.refusals import KeyReused
 
-
 # Of what destinations know, what is another for another file.
 _TELLING = ("relativePath", "modified", "replaces")
 
