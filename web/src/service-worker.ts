@@ -47,6 +47,13 @@ worker.addEventListener('message', (event) => {
   );
 });
 
+// Whoever presses a notice is led to what it is about, in a window that is open already if there is one.
+worker.addEventListener('notificationclick', (event) => {
+  event.notification.close();
+  const { path } = event.notification.data as { path: string };
+  event.waitUntil(leadTo(path));
+});
+
 worker.addEventListener('fetch', (event) => {
   const { request } = event;
   if (request.method === 'PUT') weigh();
@@ -65,6 +72,13 @@ worker.addEventListener('fetch', (event) => {
   if (request.mode === 'navigate') event.respondWith(freshOrKept(request));
   else if (PARTS.has(url.pathname)) event.respondWith(keptOrFetched(event));
 });
+
+async function leadTo(path: string): Promise<void> {
+  const [open] = await worker.clients.matchAll({ type: 'window' });
+  if (!open) return void (await worker.clients.openWindow(path));
+  await open.focus();
+  await open.navigate(path);
+}
 
 function isOutdated(name: string): boolean {
   return name !== CACHE && name !== SHARED_CACHE && !isOfflineCache(name);
