@@ -88,7 +88,7 @@ GROUPS = {
         "ThingView LinkView LinkList PlaceView PlaceList LandingView LinkedFileView LinkedFolderView LinkedFileList "
         "EnteredView",
         unread={
-            "LandingView": "content_type downloads_left may_add entered expires_at files max_bytes size_bytes",
+            "LandingView": "content_type downloads_left listing may_add entered expires_at files max_bytes size_bytes",
             "LinkedFileView": "content_type name picture preview photo",
             "EnteredView": "expires_at",
         },

@@ -73,7 +73,6 @@ def test_home_shows_what_waits_and_passes_on_what_is_dropped(open_page: OpenPage
     address = dialog.get_by_label("Link address").input_value()
     stranger = open_page(size=NARROW)
     stranger.goto(address)
-    stranger.get_by_role("button", name="Show files").click()
     expect(stranger.get_by_text("two.txt")).to_be_visible()
 
     page.keyboard.press("Escape")

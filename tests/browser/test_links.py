@@ -118,7 +118,6 @@ def test_a_folder_is_looked_through_and_loading_the_page_again_is_no_second_open
     open_link(page, link, "Parts")
     expect(page.get_by_text("2 files")).to_be_visible()
     expect(page.get_by_text("For Thursday.")).to_be_visible()
-    press(page, "Show files")
     press(page, "View viola.txt")
     expect(page.get_by_role("dialog").get_by_text("do re mi")).to_be_visible()
     page.go_back()

@@ -33,7 +33,9 @@ export function look(token: string, pass: string): Promise<Landing> {
 
 /** Counts as one opening, also if the answer is lost and it is asked again. */
 export function enter(token: string, password: string): Promise<Entered> {
-  const body = password ? { password } : {};
+  // The server keeps its host and nothing else.
+  const referrer = document.referrer.slice(0, 1000);
+  const body = { ...(password && { password }), ...(referrer && { referrer }) };
   return repeated.once([token], (key) => {
     const params = { path: { token }, header: { 'Idempotency-Key': key } };
     return ask(http.POST('/api/v1/open/{token}/enter', { params, body }));
@@ -47,6 +49,11 @@ export function readFiles(token: string, pass: string, cursor: string | null): P
 
 export function archivePath(token: string, pass: string): string {
   return `${base(token)}/archive${passQuery(pass)}`;
+}
+
+/** The picture of a link for whoever has not entered it. */
+export function coverPath(token: string, version: string): string {
+  return `${base(token)}/cover/${version}`;
 }
 
 /** A file as the shelf shows its own, with where its bytes are and the pass that opens them. */

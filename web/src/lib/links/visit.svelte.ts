@@ -36,7 +36,11 @@ export class Visit {
       const facts = await look(this.token, pass);
       this.leadsTo = leadsTo;
       if (facts.entered) await this.#goOn(facts, pass);
-      else forgetPass(this.token);
+      else {
+        forgetPass(this.token);
+        // Names and small pictures count as nothing.
+        if (facts.listing) this.#found(facts.listing.files, facts.listing.cursor);
+      }
       this.facts = facts;
     });
   };

@@ -42,7 +42,8 @@ class LandingView(msgspec.Struct, frozen=True, kw_only=True):
 
     While a password is needed, it says nothing of the content, not even its name, unless the owner gave the link a
     name. `downloads_left` is how many downloads are free. With a download limit there is no preview. With `may_add`,
-    visitors may add photos to the album.
+    visitors may add photos to the album. `listing` are the first files of a file, a folder or a selection, for people
+    who have not entered and need no password.
     """
 
     kind: ThingKind
@@ -58,6 +59,7 @@ class LandingView(msgspec.Struct, frozen=True, kw_only=True):
     max_bytes: int | None
     may_add: bool
     entered: bool
+    listing: "LinkedFileList | None"
 
 
 class LinkedPhotoView(msgspec.Struct, frozen=True, kw_only=True):
@@ -136,8 +138,10 @@ def routes(links: Links) -> Router:
     @router.get("/open/{token}", raises=STATES)
     async def look_at_link(caller: Anybody, token: str, query: PassQuery, request: Request) -> LandingView:
         """Read what a link is, before anything counts."""
-        found = await link_open.look(links, token, visitor_of(caller, request), query.shown)
+        visitor = visitor_of(caller, request)
+        found = await link_open.look(links, token, visitor, query.shown)
         link, thing = found.link, found.thing
+        ahead = None if visitor.is_robot else await link_open.list_ahead(links, found)
         return LandingView(
             kind=link.kind,
             name=link.name or (thing.name if thing else None),
@@ -152,6 +156,7 @@ def routes(links: Links) -> Router:
             max_bytes=link.max_bytes or None,
             may_add=link.may_add,
             entered=found.entered,
+            listing=None if ahead is None else await _list(links, link, ahead),
         )
 
     @router.post(

@@ -6,9 +6,13 @@ from satchel.features.links.model import WITH_MANY_FILES, LinkPassOver
 from satchel.features.links.records import LinkRow
 from satchel.features.links.service import passes
 from satchel.features.links.service.context import Links
-from satchel.features.links.service.link_enter import Visitor, find_usable
+from satchel.features.links.service.link_enter import Visitor, find_usable, list_files
 from satchel.features.links.service.visit_count import count_robot
-from satchel.kernel.linked import LinkedThing
+from satchel.kernel.linked import LinkedFiles, LinkedThing
+
+# What is in these is seen before anything counts: so many files, and the rest once somebody wants it.
+_SEEN_AHEAD = ("file", "folder", "selection")
+MOST_AHEAD = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +36,14 @@ async def look(links: Links, token: str, visitor: Visitor, shown: str) -> Landin
     if visitor.is_robot:
         await count_robot(links, found.link)
     return found
+
+
+async def list_ahead(links: Links, found: Landing) -> LinkedFiles | None:
+    """The first files, which people see before they enter; names count as nothing."""
+    link = found.link
+    if found.thing is None or link.password or found.entered or link.kind not in _SEEN_AHEAD:
+        return None
+    return await list_files(links, link, None, MOST_AHEAD)
 
 
 async def find_landing(links: Links, token: str, visitor: Visitor, shown: str = "") -> Landing:
