@@ -1,7 +1,10 @@
-// Downloads of photos: one as its original, several as a zip file.
+// Downloads of photos: one as its original, several as a zip file, or on a phone one by one.
+import { isOneByOne, saveOneByOne } from '$lib/files/savedOneByOne';
 import { inParts, saveEach } from '$lib/shell/browserDownload';
 import { contentPath, type Photo } from './photo';
 
+// Enough to know whether a phone keeps them among its photos.
+const TYPES = { IMAGE: 'image/*', VIDEO: 'video/*', OTHER: '' } as const;
 // As many as fit into the address of one archive.
 const IN_ARCHIVE = 100;
 
@@ -19,7 +22,8 @@ export async function savePhotos(
   me: string | undefined,
   albumId?: string,
 ): Promise<void> {
-  await saveEach(addressesOf(photos, me, albumId));
+  if (!isOneByOne(photos.length)) return saveEach(addressesOf(photos, me, albumId));
+  await saveOneByOne(photos.map((photo) => ({ address: contentPath(photo), type: TYPES[photo.type] })));
 }
 
 /** Without ids, all of an album. */

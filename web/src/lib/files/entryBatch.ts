@@ -6,6 +6,7 @@ import { act } from '$lib/shell/action';
 import { saveEach } from '$lib/shell/browserDownload';
 import { toasts } from '$lib/ui/toasts.svelte';
 import { downloadPaths, type Entry } from './entries';
+import { isOneByOne, savedOf, saveOneByOne } from './savedOneByOne';
 
 // Enough to be quick, few enough to leave the line to others.
 const AT_ONCE = 4;
@@ -35,6 +36,14 @@ export async function each<Item, Result>(
 
 /** A download cannot renew the session by itself, so the server is asked for something small first. */
 export async function download(entries: readonly Entry[]): Promise<void> {
+  const files = entries.filter(({ kind }) => kind === 'file');
+  if (files.length === entries.length && isOneByOne(files.length)) {
+    await act(async () => {
+      await renewSession();
+      await saveOneByOne(files.map(savedOf));
+    });
+    return;
+  }
   const addresses = downloadPaths(entries);
   if (addresses.length > 1) toasts.good(t('files.inArchives', { count: addresses.length }));
   await act(async () => {

@@ -13,6 +13,7 @@ import { t } from '$lib/i18n/index.svelte';
 import { saveFrom } from '$lib/shell/browserDownload';
 import { archiveOf, type ArchiveFile } from './archive';
 import { beside, digest } from './digest';
+import { isOneByOne, saveBytes, saveBytesOneByOne } from './savedOneByOne';
 
 /** Larger downloads are not held in memory: they go straight to the disk, and are checked there. */
 export const MOST_HELD_BYTES = 512 * 2 ** 20;
@@ -24,7 +25,7 @@ export function canBeHeld(files: readonly TransferFile[]): boolean {
   return bytesIn(files) <= MOST_HELD_BYTES;
 }
 
-/** Fetch, verify, save and report. Several files come as one archive. Answers the updated transfer. */
+/** Fetch, verify, save and report. Several files come as one archive, but on a phone. Answers the updated transfer. */
 export async function receive(
   transfer: Transfer,
   files: readonly TransferFile[],
@@ -37,8 +38,10 @@ export async function receive(
   const proofs = new Map<number, string>();
   const taken = await beside((worker) => take(worker, transfer_id, files, proofs, progress, signal));
   const [first] = taken;
-  if (first && taken.length === 1) save(first.bytes, files[0]?.name ?? first.path);
-  else save(archiveOf(taken), `${nameOf(transfer)}.zip`);
+  if (first && taken.length === 1) saveBytes(first.bytes, files[0]?.name ?? first.path);
+  else if (isOneByOne(taken.length))
+    await saveBytesOneByOne(taken.map(({ bytes }, at) => ({ bytes, name: files[at]?.name ?? '' })));
+  else saveBytes(archiveOf(taken), `${nameOf(transfer)}.zip`);
   for (const [place, proof] of proofs) now = await reportVerified(transfer_id, place, proof);
   return now;
 }
@@ -86,13 +89,6 @@ export async function checkCopy(
   const { sha256, proof } = await beside((worker) => digest(worker, { file: copy, challenge }, told, signal));
   if (sha256 !== file.sha256) throw differs(file);
   return reportVerified(transfer_id, file.place, proof);
-}
-
-function save(bytes: Blob, name: string): void {
-  const address = URL.createObjectURL(bytes);
-  saveFrom(address, name);
-  // Not at once: the browser may still be asking where to put it.
-  setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }
 
 function differs({ name }: TransferFile): Problem {

@@ -2,11 +2,13 @@
 import { SvelteMap } from 'svelte/reactivity';
 import { renewSession } from '$lib/api/sessionRenewal';
 import { readTransfer, saveToShelf } from '$lib/api/transfers';
+import { isOneByOne, savedOf, saveOneByOne } from '$lib/files/savedOneByOne';
 import { canBeHeld, receive, receiveUnchecked } from '$lib/files/verifiedDownload';
 import { t } from '$lib/i18n/index.svelte';
 import { act } from '$lib/shell/action';
 import { saveEach } from '$lib/shell/browserDownload';
 import { toasts } from '$lib/ui/toasts.svelte';
+import { fileEntry } from './roomEntries';
 import { archivePaths, filePath, type RoomFile } from './rooms';
 
 export class RoomDownload {
@@ -21,11 +23,12 @@ export class RoomDownload {
     this.#you = you;
   }
 
-  /** One file as it is, several as an archive, or as archives; `isAll` of what the room holds. */
+  /** One file as it is, on a phone several, too; else as an archive, or as archives; `isAll` of what the room holds. */
   async download(files: readonly RoomFile[], isAll: boolean): Promise<void> {
     const [first] = files;
     if (!first) return;
     if (files.length === 1) return this.#fetch(first);
+    if (isOneByOne(files.length)) return this.#fetchEach(files);
     const addresses = archivePaths(this.#roomId, isAll ? [] : files.map(({ file_id }) => file_id));
     if (addresses.length > 1) toasts.good(t('files.inArchives', { count: addresses.length }));
     await act(() => follow(...addresses));
@@ -48,6 +51,20 @@ export class RoomDownload {
 
   canBeSaved({ transfer_id, by }: RoomFile): boolean {
     return transfer_id !== null && by !== this.#you();
+  }
+
+  /** Those that were handed over are verified one by one; the others are saved as they are. */
+  async #fetchEach(files: readonly RoomFile[]): Promise<void> {
+    const handed = files.filter((file) => this.canBeSaved(file));
+    const others = files.filter((file) => !this.canBeSaved(file));
+    this.busy = true;
+    for (const file of handed) await this.#fetch(file);
+    if (others.length)
+      await act(async () => {
+        await renewSession();
+        await saveOneByOne(others.map((file) => savedOf(fileEntry(this.#roomId, file))));
+      });
+    this.busy = false;
   }
 
   async #fetch(file: RoomFile): Promise<void> {
