@@ -11,6 +11,7 @@ export type Days = components['schemas']['DaysView'];
 export type Month = components['schemas']['MonthView'];
 export type Summary = components['schemas']['SummaryView'];
 export type Ranked = components['schemas']['RankedView'];
+export type RangeFigures = components['schemas']['RangeView'];
 export type Ranking = components['schemas']['RankingView'];
 
 export function readSummary(scope: string, zone: string): Promise<Summary> {
@@ -26,6 +27,12 @@ export async function readMonths(scope: string, { first, last }: Span): Promise<
   const query = { from: monthOf(first), to: monthOf(last) };
   const answer = await ask(http.GET('/api/v1/stats/{scope}/months', { params: { path: { scope }, query } }));
   return answer.months;
+}
+
+/** What a range comes to in all, and the one before it. */
+export function readRange(scope: string, zone: string, { first, last }: Span): Promise<RangeFigures> {
+  const query = { zone, from: first, to: last };
+  return ask(http.GET('/api/v1/stats/{scope}/range', { params: { path: { scope }, query } }));
 }
 
 /** Between two days, or of all time. */

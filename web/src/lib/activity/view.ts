@@ -1,6 +1,7 @@
 // What the address asks to see: a range of days, by day or month, in which time zone.
 import { dayPlus, isDay, lengthOf, monthOf, monthPlus, type Span } from './days';
 import { KINDS, type Kind } from './stats';
+import { presentName } from './zones';
 
 export const PRESETS = ['7', '30', '90', '12m'] as const;
 export type Preset = (typeof PRESETS)[number];
@@ -50,7 +51,7 @@ export function zoneIn(search: URLSearchParams): string {
 }
 
 export function deviceZone(): string {
-  return new Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC';
+  return presentName(new Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC');
 }
 
 function isZone(name: string): boolean {
