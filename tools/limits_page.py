@@ -95,7 +95,7 @@ def _shares() -> Iterator[tuple[str, ...]]:
     limits, live = Limits(), Bounds()
     quarter = "a quarter, once three quarters are taken"
     yield "memory that connections hold", "-", "the largest go first", "-", _megabytes(limits.held_bytes)
-    yield "connections", "-", quarter, "-", f"{limits.connections:,}"
+    yield "connections", "-", f"of those being answered {quarter}", "-", f"{limits.connections:,}"
     yield "websockets", "-", quarter, "-", f"{limits.websockets:,}"
     person, network = f"{live.sockets_per_person}", f"{live.sockets_per_network}, once three quarters are taken"
     yield "live connections", "-", network, person, f"{live.sockets:,}"
