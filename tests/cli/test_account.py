@@ -59,6 +59,19 @@ def test_signing_in_is_remembered_and_signing_out_is_too(ann: Person, server: Se
     assert ask(ann, server, "GET", "/accounts/me").status_code == 401
 
 
+def test_who_has_signed_in_before_is_let_in_whatever_others_here_guess(
+    ann: Person, bob: Person, server: ServerProcess
+) -> None:
+    sign_up(ann, server, "guessed@example.org")
+    assert ann.run("logout").code == 0
+    for number in range(11):
+        body = {"email": "guessed@example.org", "password": f"guess {number}"}
+        server.client.post("/api/v1/sessions", json=body)
+    login = ("login", "--server", server.url, "--email", "guessed@example.org", "--password-stdin")
+    assert explains(bob.run(*login, typed=f"{PASSWORD}\n"), 1, "minutes")
+    assert ann.run(*login, typed=f"{PASSWORD}\n").code == 0
+
+
 def test_programs_read_who_signed_in_and_out_and_what_was_removed(ann: Person, server: ServerProcess) -> None:
     signup = ("signup", "--server", server.url, "--email", "prog@example.org", "--name", "P", "--json")
     assert ann.run(*signup, SATCHEL_PASSWORD=PASSWORD).json["email"] == "prog@example.org"

@@ -331,6 +331,24 @@ async def test_a_known_device_is_not_kept_out_by_what_others_guess(satchel: Satc
     assert answers == [401] * 10 + [429]
 
 
+async def test_a_program_that_has_signed_in_before_is_not_kept_out_either(satchel: Satchel, ann: Caller) -> None:
+    program = satchel.caller("10.0.0.1")
+    await program.sign_in("ann@example.org")
+    proof = program.tokens["known_device"]
+    await program.refresh()
+    assert program.tokens["known_device"] is None
+    await program("DELETE", "/sessions/current")
+    for _ in range(11):
+        await satchel.caller("10.0.0.1").sign_in("ann@example.org", "a guess")
+    new = satchel.caller("10.0.0.1")
+    assert (await new.sign_in("ann@example.org")).status_code == 429
+    assert (await new.sign_in("ann@example.org", known_device=proof[:-2] + "AA")).status_code == 429
+    assert (await new.sign_in("ann@example.org", known_device=proof)).status_code == 201
+    assert new.tokens["known_device"] == proof
+    answers = [(await new.sign_in("ann@example.org", "a guess", known_device=proof)).status_code for _ in range(11)]
+    assert answers == [401] * 10 + [429]
+
+
 async def test_an_office_signs_in_behind_one_address(satchel: Satchel, ann: Caller) -> None:
     for _ in range(70):
         assert (await satchel.caller("10.0.0.1").sign_in("ann@example.org")).status_code == 201

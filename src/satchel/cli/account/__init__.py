@@ -69,7 +69,8 @@ def login(
         _warn_if_overheard(client.server)
         email = email or ask("E-mail", "Give --email.")
         password = _password(f"Password for {client.server}", from_stdin=password_stdin)
-        _begin_session(client, "/sessions", {"email": email, "password": password}, as_json=json)
+        proofs = {"email": email, "password": password, "known_device": client.known_device}
+        _begin_session(client, "/sessions", proofs, as_json=json)
 
 
 def logout(server: Server = None, json: Json = False) -> None:
@@ -206,7 +207,7 @@ def _begin_session(client: "Client", path: str, body: dict[str, str | None], *, 
 
     device = f"satchel on {socket.gethostname()}"
     signed_in = client.call("POST", path, SignedInView, {**body, "device": device}, as_self=False)
-    client.keep(client.session_of(signed_in))
+    client.keep(signed_in)
     person = client.call("GET", "/accounts/me", PersonView)
     told = f"You are {_described(person, client.server)}"
     answer({"server": client.server, **asdict(person)}, [told], as_json=as_json)

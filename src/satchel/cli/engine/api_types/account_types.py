@@ -11,6 +11,7 @@ class Tokens(msgspec.Struct, frozen=True, kw_only=True):
 
     access_token: str
     refresh_token: str
+    known_device: str | None = None
 
 
 class SignedInView(msgspec.Struct, frozen=True, kw_only=True):

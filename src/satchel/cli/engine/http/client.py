@@ -242,13 +242,21 @@ class Client:
             refresh_token=signed_in.tokens.refresh_token,
         )
 
-    def keep(self, session: Session) -> None:
+    def keep(self, signed_in: SignedInView) -> None:
         """Be signed in with this from now on, also in later commands."""
+        session = self.session_of(signed_in)
         with self.credentials.changing() as kept:
             kept.server = self.server
             kept.sessions[self.server] = session
+            if signed_in.tokens is not None and signed_in.tokens.known_device is not None:
+                kept.devices[self.server] = signed_in.tokens.known_device
             kept.guests.pop(self.server, None)
         self._session = session
+
+    @property
+    def known_device(self) -> str | None:
+        """What proves to the server that somebody has signed in from here before."""
+        return self.credentials.read().devices.get(self.server)
 
     def enter_as_guest(self, name: str) -> None:
         """Be a new guest from now on, also in later commands."""

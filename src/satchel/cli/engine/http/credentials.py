@@ -31,10 +31,14 @@ class GuestPass(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Kept(msgspec.Struct, kw_only=True):
-    """All that is in the file: the server used last, and what proves who we are by the address of each server."""
+    """All that is in the file: the server used last, and what proves who we are by the address of each server.
+
+    `devices` stays after signing out: it proves that somebody has signed in from here before, and opens nothing.
+    """
 
     server: str = ""
     sessions: dict[str, Session] = {}
+    devices: dict[str, str] = {}
     guests: dict[str, GuestPass] = {}
 
 

@@ -98,7 +98,7 @@ def people_routes(accounts: Accounts) -> Router:
             address=client.address,
             is_here=client.is_here,
         )
-        known_device = known_devices.give(accounts, signed_in.session.email)
+        known_device = known_devices.give(accounts, signed_in.session.email, signed_in.session.session_id)
         return signed_in_reply(signed_in, body.keep, client, known_device)
 
     @router.get("/accounts/me")
@@ -129,7 +129,8 @@ def people_routes(accounts: Accounts) -> Router:
             address=client.address,
         )
         keep: Keep = "token" if "authorization" in request.headers else "cookie"
-        return signed_in_reply(signed_in, keep, client, known_devices.give(accounts, signed_in.session.email))
+        known_device = known_devices.give(accounts, signed_in.session.email, signed_in.session.session_id)
+        return signed_in_reply(signed_in, keep, client, known_device)
 
     @router.get("/whoami")
     async def who_am_i(caller: Stranger | Guest | Member) -> CallerView:

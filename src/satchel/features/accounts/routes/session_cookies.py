@@ -28,11 +28,16 @@ NewPassword = Annotated[
 
 
 class Tokens(msgspec.Struct, frozen=True, kw_only=True):
-    """What the command line and other programs send as `Authorization: Bearer`."""
+    """What the command line and other programs send as `Authorization: Bearer`.
+
+    A program that keeps `known_device`, and shows it the next time it signs in, is not kept out by what others have
+    guessed. A renewed session has none.
+    """
 
     access_token: str
     access_expires_at: str
     refresh_token: str
+    known_device: str | None
 
 
 class SignedInView(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,12 +51,15 @@ class SignedInView(msgspec.Struct, frozen=True, kw_only=True):
     tokens: Tokens | None
 
 
-def signed_in_reply(signed_in: SignedIn, keep: Keep, client: Client, known_device: str) -> Reply[SignedInView]:
+def signed_in_reply(
+    signed_in: SignedIn, keep: Keep, client: Client, known_device: str, *, is_renewed: bool = False
+) -> Reply[SignedInView]:
     session, access = signed_in.session, signed_in.access
     tokens = Tokens(
         access_token=access.value,
         access_expires_at=iso(access.expires),
         refresh_token=signed_in.refresh_token,
+        known_device=None if is_renewed else known_device,
     )
     view = SignedInView(
         user_id=session.user_id,

@@ -36,6 +36,7 @@ class SignIn(Body, frozen=True, kw_only=True):
     email: EmailAddress
     password: Text
     device: Text | None = None
+    known_device: Text | None = None
     keep: Keep = "token"
 
 
@@ -72,28 +73,32 @@ class SessionList(msgspec.Struct, frozen=True):
 def session_routes(accounts: Accounts) -> Router:
     router = Router("sessions")
 
-    def reply(signed_in: SignedIn, keep: Keep, request: Request, client: Client) -> Reply[SignedInView]:
-        shown, email = read_cookie(request, DEVICE_COOKIE, SESSIONS_PATH), signed_in.session.email
-        is_known = known_devices.read(accounts, shown, email) is not None
-        known = shown if shown and is_known else known_devices.give(accounts, email)
-        return signed_in_reply(signed_in, keep, client, known)
+    def reply(
+        signed_in: SignedIn, keep: Keep, client: Client, shown: str | None, *, is_renewed: bool = True
+    ) -> Reply[SignedInView]:
+        session = signed_in.session
+        is_known = known_devices.read(accounts, shown, session.email) is not None
+        known = shown if shown and is_known else known_devices.give(accounts, session.email, session.session_id)
+        return signed_in_reply(signed_in, keep, client, known, is_renewed=is_renewed)
 
     @router.post("/sessions", status=201, when_full=True, raises=(WrongCredentials, AccountSuspended, TooMany))
     async def sign_in(body: SignIn, request: Request, client: Client) -> Reply[SignedInView]:
         """Sign in.
 
-        An unknown address and a wrong password get the same answer.
+        An unknown address and a wrong password get the same answer. After many wrong passwords from your network, a
+        device that has signed in before is still let in: a browser by its cookie, a program by `known_device`.
         """
+        known = body.known_device or read_cookie(request, DEVICE_COOKIE, SESSIONS_PATH)
         signed_in = await sessions.sign_in(
             accounts,
             body.email,
             body.password,
             purpose="web" if body.keep == "cookie" else "cli",
             device=body.device or client.user_agent,
-            known=read_cookie(request, DEVICE_COOKIE, SESSIONS_PATH),
+            known=known,
             address=client.address,
         )
-        return reply(signed_in, body.keep, request, client)
+        return reply(signed_in, body.keep, client, known, is_renewed=False)
 
     @router.post("/sessions/refresh", when_full=True, raises=(SessionEnded,))
     async def refresh(body: Refresh, request: Request, client: Client) -> Reply[SignedInView]:
@@ -107,7 +112,8 @@ def session_routes(accounts: Accounts) -> Router:
         if not token:
             raise SessionEnded("Send the refresh token, or sign in again.")
         signed_in = await sessions.refresh(accounts, token)
-        return reply(signed_in, "token" if body.refresh_token else "cookie", request, client)
+        known = read_cookie(request, DEVICE_COOKIE, SESSIONS_PATH)
+        return reply(signed_in, "token" if body.refresh_token else "cookie", client, known)
 
     @router.post(
         "/sessions/renewal", status=307, also=(303,), answers={"Location": "where the form is to be sent again"}
@@ -123,7 +129,7 @@ def session_routes(accounts: Accounts) -> Router:
             signed_in = await sessions.refresh(accounts, read_cookie(request, REFRESH_COOKIE, SESSIONS_PATH) or "")
         except SatchelError as problem:
             return Reply(None, status=303, headers={"Location": f"{SHARED_PAGE}?problem={problem.slug}"})
-        renewed = reply(signed_in, "cookie", request, client)
+        renewed = reply(signed_in, "cookie", client, read_cookie(request, DEVICE_COOKIE, SESSIONS_PATH))
         return Reply(None, headers={"Location": SHARE_TARGET}, cookies=renewed.cookies)
 
     @router.get("/sessions")

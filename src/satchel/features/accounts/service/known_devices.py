@@ -1,14 +1,14 @@
 """Known devices: a signed proof that somebody has signed in to an account on this device before.
 
-What others guess does not keep a known device out. The proof opens nothing: it only has attempts of its own.
+What others guess does not keep a known device out. The proof opens nothing: it only has attempts of its own. All proofs
+of a session are one device, so that whoever has stolen one does not have attempts without end.
 """
 
-import secrets
 from datetime import timedelta
 
 import msgspec
 
-from satchel.features.accounts.model import Email
+from satchel.features.accounts.model import Email, SessionId
 from satchel.features.accounts.service.context import Accounts, token_hash
 from satchel.kernel.signature import BadSignature
 
@@ -21,9 +21,9 @@ class _Claim(msgspec.Struct, frozen=True, array_like=True):
     device_id: str
 
 
-def give(accounts: Accounts, email: Email) -> str:
-    """A proof for this device. It does not show the address: it stays in the browser after signing out."""
-    return accounts.signer.sign(_PURPOSE, msgspec.msgpack.encode(_Claim(token_hash(email), secrets.token_urlsafe(12))))
+def give(accounts: Accounts, email: Email, session_id: SessionId) -> str:
+    """A proof for this device. It does not show the address: it stays there after signing out."""
+    return accounts.signer.sign(_PURPOSE, msgspec.msgpack.encode(_Claim(token_hash(email), session_id)))
 
 
 def read(accounts: Accounts, proof: str | None, email: Email) -> str | None:
