@@ -4,6 +4,7 @@ import asyncio
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import sha256
 from inspect import cleandoc, getmembers, isfunction
 from pathlib import Path
@@ -150,15 +151,13 @@ opening = FolderObjects.open(
 def s3_objects(server: S3Server, promises: frozenset[str], *, copy_bytes: int | None = None) -> ObjectsHarness:
     # All tests share one server: a prefix of its own keeps each store apart.
     prefix = f"test-{uuid4().hex[:12]}/"
-    options = {} if copy_bytes is None else {"copy_bytes": copy_bytes}
+    opened = S3Objects.open if copy_bytes is None else partial(S3Objects.open, copy_bytes=copy_bytes)
 
     async def open_store() -> S3Objects:
         with pytest.MonkeyPatch.context() as patch:
             for name, value in server.environment().items():
                 patch.setenv(name, value)
-            return await S3Objects.open(
-                server.bucket, region=server.region, endpoint=server.endpoint, prefix=prefix, **options
-            )
+            return await opened(server.bucket, region=server.region, endpoint=server.endpoint, prefix=prefix)
 
     async def use_link(link: str, method: str, body: bytes, headers: Mapping[str, str]) -> Answer:
         async with httpx.AsyncClient() as client:
