@@ -39,6 +39,7 @@ async def test_entering_gives_a_pass_and_the_one_file(satchel: Satchel, ann: Cal
                 "photo": None,
             }
         ],
+        "folders": [],
         "cursor": None,
     }
     assert entered["goto"] is None
