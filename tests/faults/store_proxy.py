@@ -5,6 +5,7 @@ go one way and then the other, which is a round trip, however many commands they
 """
 
 import asyncio
+import json
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
@@ -27,6 +28,8 @@ class StoreProxy:
     speaks_http: bool
     url: str = ""
     asked: "Counter[str]" = field(default_factory=Counter[str])
+    # What DynamoDB charges for small items, without copies in indexes: `read` and `written`.
+    units: "Counter[str]" = field(default_factory=Counter[str])
     harm: Callable[[str], Harm | None] = lambda _name: None
     delay: float = 0.0
     _lines: set[asyncio.Task[None]] = field(default_factory=set[asyncio.Task[None]])
@@ -34,6 +37,7 @@ class StoreProxy:
     def take(self) -> "Counter[str]":
         """What was asked since the last time."""
         taken, self.asked = self.asked, Counter()
+        self.units = Counter()
         return taken
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -68,6 +72,7 @@ class StoreProxy:
             body = await _body(reader, head)
             name = _name(head)
             self.asked[name] += 1
+            self.units += _units(name, body)
             await asyncio.sleep(self.delay)
             match harm := self.harm(name):
                 case "refused":
@@ -153,6 +158,23 @@ def _name(head: bytes) -> str:
     """What is asked: an operation of DynamoDB, or a method."""
     target = _header(head, b"x-amz-target")
     return target.decode().rpartition(".")[2] if target else head.split(b" ", 1)[0].decode()
+
+
+def _units(name: str, body: bytes) -> "Counter[str]":
+    """Each item counts as one unit, and as two in a transaction. A query counts as one."""
+    match name:
+        case "GetItem" | "Query":
+            return Counter(read=1)
+        case "PutItem" | "UpdateItem" | "DeleteItem":
+            return Counter(written=1)
+        case "TransactWriteItems":
+            return Counter(written=2 * len(json.loads(body)["TransactItems"]))
+        case "BatchGetItem":
+            return Counter(read=sum(len(each["Keys"]) for each in json.loads(body)["RequestItems"].values()))
+        case "BatchWriteItem":
+            return Counter(written=sum(map(len, json.loads(body)["RequestItems"].values())))
+        case _:
+            return Counter()
 
 
 def _header(head: bytes, name: bytes) -> bytes:
