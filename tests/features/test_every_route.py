@@ -220,6 +220,7 @@ ACCESS: dict[tuple[str, str], tuple[set[str], dict[str, Any]]] = {
     ("GET", "/open/{token}/files/{file_id}/picture/{size}/{version}"): (EVERYBODY, {}),
     ("GET", "/stats/{scope}/summary"): (MEMBERS, {}),
     ("GET", "/stats/{scope}/days"): (MEMBERS, {}),
+    ("GET", "/stats/{scope}/range"): (MEMBERS, {}),
     ("GET", "/stats/{scope}/months"): (MEMBERS, {}),
     ("GET", "/stats/{scope}/export"): (MEMBERS, {}),
     ("GET", "/stats/top"): (MEMBERS, {}),

@@ -38,6 +38,7 @@ const LANDING: Landing = {
   max_bytes: null,
   may_add: false,
   entered: true,
+  listing: null,
 };
 
 describe('a file that a link leads to', () => {
