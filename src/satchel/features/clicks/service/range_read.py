@@ -17,7 +17,7 @@ import msgspec
 from satchel.features.clicks.records import DAY_DIGEST, SITE, ClickRow, DayDigestRow
 from satchel.features.clicks.service.click_erase import complete_since, days_erased_from
 from satchel.features.clicks.service.click_list import read_clicks
-from satchel.features.clicks.service.context import Clicks
+from satchel.features.clicks.service.context import ClickLog
 from satchel.features.clicks.service.counts import Figures, figures, scopes_of
 from satchel.features.clicks.service.local_days import (
     ONE_DAY,
@@ -97,7 +97,7 @@ class _Gathered:
 
 
 async def read_range(
-    clicks: Clicks, scope: str, first: date, last: date, zone: ZoneInfo, *, budget: int = MOST_CLICKS_READ
+    clicks: ClickLog, scope: str, first: date, last: date, zone: ZoneInfo, *, budget: int = MOST_CLICKS_READ
 ) -> RangeFigures:
     days = days_between(first, last, zone)
     own = await sum_of_days(clicks, scope, days)
@@ -121,7 +121,7 @@ async def read_range(
     )
 
 
-async def _sum_before(clicks: Clicks, scope: str, first: date, last: date, zone: ZoneInfo) -> Figures:
+async def _sum_before(clicks: ClickLog, scope: str, first: date, last: date, zone: ZoneInfo) -> Figures:
     begin = first - (last - first + ONE_DAY)
     if begin <= _BEGINNING:
         return figures(0, None, {})
@@ -131,7 +131,7 @@ async def _sum_before(clicks: Clicks, scope: str, first: date, last: date, zone:
 class _Range:
     """Reads the clicks of a range within a budget, all at once or day by day."""
 
-    def __init__(self, clicks: Clicks, scope: str, zone: ZoneInfo, days: Sequence[LocalDay], budget: int) -> None:
+    def __init__(self, clicks: ClickLog, scope: str, zone: ZoneInfo, days: Sequence[LocalDay], budget: int) -> None:
         self._clicks = clicks
         self._scope = scope
         self._zone = zone

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from satchel.features.clicks.model import KINDS, check_day
 from satchel.features.clicks.records import SITE
 from satchel.features.clicks.service.click_list import read_clicks
-from satchel.features.clicks.service.context import Clicks
+from satchel.features.clicks.service.context import ClickLog, Clicks
 from satchel.features.clicks.service.counts import (
     Figures,
     Sum,
@@ -147,7 +147,7 @@ async def read_days(clicks: Clicks, scope: str, first: date, last: date, zone: "
     )
 
 
-async def sum_of_days(clicks: Clicks, scope: str, days: Sequence[LocalDay]) -> Figures:
+async def sum_of_days(clicks: ClickLog, scope: str, days: Sequence[LocalDay]) -> Figures:
     """The sum of consecutive days, without people."""
     whole = LocalDay(days[0].day, days[0].first, days[-1].end)
     (one,) = (await read_local_sums(clicks.tables, scope, [whole])).days
