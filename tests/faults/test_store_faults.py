@@ -6,7 +6,7 @@ stores heal, everything is swept, and what was acknowledged, refused or left ope
 
 import os
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -33,8 +33,9 @@ pytestmark = pytest.mark.services
 SECONDS = float(os.environ.get("SATCHEL_WALK_SECONDS", "8"))
 SEED = int(os.environ.get("SATCHEL_WALK_SEED", "1"))
 TRIES = 4
-# So often is a request harmed while the stores are ill.
-SHARE = 0.06
+# So often is a request harmed: while the stores are ill, and during an act in which one of them hardly works.
+SHARE, WORST = 0.06, 0.6
+OUTAGES = 0.15
 HARMS: tuple[Harm, ...] = ("refused", "cut", "lost", "half")
 _GIVEN_UP = 500
 
@@ -60,11 +61,13 @@ class World:
     acts: int = 0
 
     def fall_ill(self) -> None:
-        def harm(_name: str) -> Harm | None:
-            return self.random.choice(HARMS) if self.random.random() < SHARE else None
-
+        """All stores a little; now and then one of them so that no retry of a server helps."""
+        worst = self.random.choice(self.proxies) if self.random.random() < OUTAGES else None
         for proxy in self.proxies:
-            proxy.harm = harm
+            proxy.harm = self._harm(WORST if proxy is worst else SHARE)
+
+    def _harm(self, share: float) -> Callable[[str], Harm | None]:
+        return lambda _name: self.random.choice(HARMS) if self.random.random() < share else None
 
     def heal(self) -> None:
         for proxy in self.proxies:
@@ -172,9 +175,9 @@ async def world(
 async def walk(world: World) -> None:
     acts = (world.upload, world.upload, world.delete, world.say, world.press, world.overstep)
     until = time.monotonic() + SECONDS
-    world.fall_ill()
     while time.monotonic() < until:
         world.acts += 1
+        world.fall_ill()
         # Limits are not what is tried here.
         world.clock.advance(2)
         await world.random.choice(acts)()
