@@ -4,7 +4,6 @@ import asyncio
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from hashlib import sha256
 from inspect import cleandoc, getmembers, isfunction
 from pathlib import Path
@@ -17,7 +16,7 @@ import pytest
 from satchel.kernel.clock import ManualClock
 from satchel.kernel.errors import SatchelError
 from satchel.kernel.signature import Signer
-from satchel.stores.distributed.objects_s3 import S3Objects
+from satchel.stores.distributed.objects_s3 import COPY_BYTES, S3Objects
 from satchel.stores.embedded.objects_folder import FolderObjects
 from satchel.stores.ports import objects as contract
 from satchel.stores.ports.objects import ObjectInfo, Objects
@@ -148,16 +147,17 @@ opening = FolderObjects.open(
     return ObjectsHarness(EVERYTHING, open_store, use_link, advance, recipe)
 
 
-def s3_objects(server: S3Server, promises: frozenset[str], *, copy_bytes: int | None = None) -> ObjectsHarness:
+def s3_objects(server: S3Server, promises: frozenset[str], *, copy_bytes: int = COPY_BYTES) -> ObjectsHarness:
     # All tests share one server: a prefix of its own keeps each store apart.
     prefix = f"test-{uuid4().hex[:12]}/"
-    opened = S3Objects.open if copy_bytes is None else partial(S3Objects.open, copy_bytes=copy_bytes)
 
     async def open_store() -> S3Objects:
         with pytest.MonkeyPatch.context() as patch:
             for name, value in server.environment().items():
                 patch.setenv(name, value)
-            return await opened(server.bucket, region=server.region, endpoint=server.endpoint, prefix=prefix)
+            return await S3Objects.open(
+                server.bucket, region=server.region, endpoint=server.endpoint, prefix=prefix, copy_bytes=copy_bytes
+            )
 
     async def use_link(link: str, method: str, body: bytes, headers: Mapping[str, str]) -> Answer:
         async with httpx.AsyncClient() as client:
@@ -165,7 +165,7 @@ def s3_objects(server: S3Server, promises: frozenset[str], *, copy_bytes: int | 
         return Answer(answer.status_code, answer.content, answer.headers)
 
     recipe = f"""
-from satchel.stores.distributed.objects_s3 import S3Objects
+from satchel.stores.distributed.objects_s3 import COPY_BYTES, S3Objects
 opening = S3Objects.open(
     {server.bucket!r}, region={server.region!r}, endpoint={server.endpoint!r}, prefix={prefix!r}
 )
