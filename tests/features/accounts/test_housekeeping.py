@@ -10,7 +10,7 @@ import pytest
 
 from satchel.backup_schedule import BackupSchedule
 from satchel.chores import DOUBTED_FOR, Chore, ChoreDone, Housekeeper, repeat
-from satchel.config import BadSetting, Settings
+from satchel.config import Settings
 from satchel.features.accounts.service.context import SESSION_LIFETIME
 from satchel.kernel.clock import ManualClock, iso, system_clock
 from satchel.kernel.errors import Unavailable
@@ -136,8 +136,3 @@ async def test_a_server_makes_backups_when_they_are_due_and_says_when_it_cannot(
         with pytest.raises(Unavailable, match="No backup was made"):
             while not await failing.begin_if_due():
                 await asyncio.sleep(0.05)
-
-
-def test_backups_of_stores_that_servers_share_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadSetting, match="backups of their own"):
-        BackupSchedule(Settings(data=tmp_path, objects="s3://bucket", backup_to="backups"), system_clock)

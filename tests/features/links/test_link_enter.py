@@ -6,9 +6,8 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from argon2 import PasswordHasher
 
-from satchel.features.accounts.service.passwords import Passwords
+from satchel.features.accounts.service.passwords import Cost, Passwords
 from satchel.features.links.limits import VISITS_PER_PAIR, WRONG_PASSWORDS_PER_LINK, WRONG_PASSWORDS_PER_PAIR
 from satchel.features.links.service.passes import LIFETIME
 from tests.application import Caller, Satchel
@@ -187,7 +186,7 @@ async def test_tries_at_the_password_of_a_link_are_not_in_the_way_of_those_who_s
     """Eighty at once, each with the right password, once held up every sign-in for ten seconds or refused it."""
     with monkeypatch.context() as slowly:
         # What a hash costs is written in it: each of these takes a core for a while.
-        slowly.setattr(Passwords, "hasher", PasswordHasher(time_cost=12, memory_cost=19 * 1024, parallelism=1))
+        slowly.setattr(Passwords, "cost", Cost(passes=12, kibibytes=19 * 1024))
         link = await given_file(satchel, ann, password=RIGHT)
     tries = [asyncio.create_task(visitor(satchel, link, "198.51.100.7").enter(RIGHT)) for _ in range(30)]
     while not any(each.done() for each in tries):
