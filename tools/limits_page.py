@@ -12,6 +12,7 @@ from satchel.edge.live.live_sockets import Bounds
 from satchel.edge.uploads.body_buffers import BUFFER_BYTES, BUFFERS
 from satchel.edge.uploads.bundles import MAX_FILE_BYTES, MAX_FILES
 from satchel.edge.uploads.reservations import MOST_OF_MEMBER, MOST_OF_NETWORK, MOST_OF_NETWORKS
+from satchel.features.accounts.limits import MAX_SESSIONS
 from satchel.features.accounts.service.passwords import MOST_WAITING
 from satchel.features.clicks.limits import CLICK_CALLS_PER_PERSON, GUEST_CLICKS_PER_NETWORK
 from satchel.features.drop import model as drop
@@ -65,6 +66,7 @@ _OTHERS: tuple[tuple[int, str], ...] = (
         f"Bytes of all drop sessions; the last quarter is for networks with less than {drop.MAX_SMALL_BYTES:,}",
     ),
     (SESSIONS_PER_NETWORK, "Open drop sessions of a network; 409 `too-many-sessions`"),
+    (MAX_SESSIONS, "Sessions of an account; signing in beyond it ends the one that was used the longest ago"),
     (rooms.MAX_ROOMS_OF_ONE, "Open rooms of a member; 409"),
     (rooms.MAX_PEOPLE, "People in a room; 409 `room-full`"),
     (rooms.MAX_FILES, "Files in a room; 409"),

@@ -7,7 +7,11 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
+from satchel.features.accounts.limits import MAX_SESSIONS
+from satchel.features.accounts.model import SessionId
+from satchel.features.accounts.records import SESSION
 from satchel.kernel.clock import ManualClock
 from satchel.tables import CATALOG
 from tests.application import PASSWORD, Caller, Satchel, running_satchel
@@ -109,6 +113,22 @@ async def test_sessions_are_listed_with_device_and_last_use(satchel: Satchel, an
     satchel.clock.advance(60)
     await ann.refresh()
     assert (await phone("GET", "/sessions")).json()["sessions"][0]["session_id"] == ann.session_id
+
+
+async def test_signing_in_once_too_often_ends_the_session_used_the_longest_ago(satchel: Satchel, ann: Caller) -> None:
+    phone, laptop = satchel.caller(), satchel.caller()
+    await phone.sign_in("ann@example.org")
+    satchel.clock.advance(60)
+    await phone.refresh()
+    row = await SESSION.get(satchel.stores.tables, email="ann@example.org", session_id=phone.session_id)
+    assert row is not None
+    more = [replace(row, session_id=SessionId(f"{number:026}")) for number in range(MAX_SESSIONS - 2)]
+    await satchel.stores.tables.write_many(CATALOG, put=[SESSION.item(each) for each in more])
+    satchel.clock.advance(60)
+    await laptop.sign_in("ann@example.org")
+    assert [await is_signed_in(each) for each in (ann, phone, laptop)] == [False, True, True]
+    assert (await ann.refresh()).status_code == 401
+    assert len((await laptop("GET", "/sessions")).json()["sessions"]) == MAX_SESSIONS
 
 
 async def test_ending_a_session_works_at_once_and_touches_no_other(satchel: Satchel, ann: Caller) -> None:

@@ -20,6 +20,9 @@ SIGN_UPS_PER_NETWORK = Limit("sign-up", 60, GUESSING_WINDOW, per="network", abou
 GUESTS_PER_NETWORK = Limit("guest", 300, GUESSING_WINDOW, per="network", about="guests who come in")
 RESETS_PER_NETWORK = Limit("password-reset", 60, GUESSING_WINDOW, per="network", about="reset tokens tried")
 GRANTS_PER_GIVER = Limit("grant", 300, timedelta(days=1), per="giver", about="grants to e-mail addresses")
+# Of an account. Whoever signs in once more ends the session that was used the longest ago. A program that signs in anew
+# with each of its runs fills the list no further.
+MAX_SESSIONS = 100
 LIMITS = (
     *(SIGN_INS_PER_NETWORK, SIGN_INS_PER_ACCOUNT, SIGN_INS_PER_PAIR, SIGN_INS_PER_DEVICE, PASSWORD_CHANGES),
     *(SIGN_UPS_PER_NETWORK, GUESTS_PER_NETWORK, RESETS_PER_NETWORK, GRANTS_PER_GIVER),

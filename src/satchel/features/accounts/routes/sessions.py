@@ -87,6 +87,8 @@ def session_routes(accounts: Accounts) -> Router:
 
         An unknown address and a wrong password get the same answer. After many wrong passwords from your network, a
         device that has signed in before is still let in: a browser by its cookie, a program by `known_device`.
+
+        An account has a most of sessions. Signing in beyond it ends the one that was used the longest ago.
         """
         known = body.known_device or read_cookie(request, DEVICE_COOKIE, SESSIONS_PATH)
         signed_in = await sessions.sign_in(

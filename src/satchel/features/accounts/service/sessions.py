@@ -11,6 +11,7 @@ from datetime import timedelta
 
 import msgspec
 
+from satchel.features.accounts.limits import MAX_SESSIONS
 from satchel.features.accounts.model import (
     AccountSuspended,
     Email,
@@ -86,7 +87,10 @@ async def sign_in(
 
 
 async def open_session(accounts: Accounts, user: UserRow, *, purpose: Purpose, device: str) -> SignedIn:
-    """Open a session after the password was checked. Fails if it was changed or the person suspended since."""
+    """Open a session after the password was checked. Fails if it was changed or the person suspended since.
+
+    Of too many sessions, those that were used the longest ago are ended.
+    """
     now = accounts.clock()
     session = SessionRow(
         session_id=SessionId(new_id(accounts.clock)),
@@ -107,6 +111,9 @@ async def open_session(accounts: Accounts, user: UserRow, *, purpose: Purpose, d
         )
     except TransactionCancelled as cancelled:
         raise WrongCredentials("The account was changed while you signed in. Sign in again.") from cancelled
+    others = [each for each in await list_sessions(accounts, user.email) if each.session_id != session.session_id]
+    for superfluous in others[MAX_SESSIONS - 1 :]:
+        await _end(accounts, superfluous)
     return await _signed_in(accounts, session)
 
 
