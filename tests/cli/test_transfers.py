@@ -7,6 +7,10 @@ from typing import Any
 import msgspec
 import pytest
 
+from satchel.cli.engine.api_types.transfer_types import TransferView
+from satchel.cli.engine.http.client import Client
+from satchel.cli.engine.http.credentials import CredentialsFile
+from satchel.cli.engine.resources.transfer_find import with_all_files
 from tests.application import PASSWORD
 from tests.cli.terminal import Person, explains
 from tests.cli.test_account import let_the_access_token_expire
@@ -172,3 +176,15 @@ def test_who_watches_a_room_hears_of_what_came_by_e_mail_and_it_still_waits_to_b
         watcher.sees("chat")
     assert not (pair.bob.home / "saved/letter.txt").exists()
     assert pair.ann.run("transfers", "withdraw", transfer["transfer_id"]).code == 0
+
+
+def test_a_transfer_of_many_files_is_read_in_pages(pair: Pair, server: ServerProcess) -> None:
+    names = [f"{number}.txt" for number in range(5)]
+    for name in names:
+        fill(pair.ann.home / name, 10)
+    transfer = sent(pair, *names)
+    with Client(server.url, CredentialsFile(pair.bob.credentials)) as client:
+        page = client.call("GET", f"/transfers/{transfer['transfer_id']}?limit=2", TransferView)
+        assert (len(page.files), page.cursor) == (2, "2")
+        whole = with_all_files(client, page)
+    assert ([file.name for file in whole.files], whole.cursor) == (names, None)

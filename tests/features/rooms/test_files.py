@@ -5,6 +5,7 @@ import hashlib
 import io
 import zipfile
 from dataclasses import replace
+from operator import itemgetter
 from pathlib import Path
 
 import httpx
@@ -13,6 +14,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from satchel.features.rooms.model import MAX_FILES
 from satchel.features.rooms.records import NAMES
+from satchel.features.rooms.routes import room_files
 from satchel.stores.ports.ephemeral import SetAdd
 from tests.application import Caller, Satchel, running_satchel
 from tests.features.rooms.given import (
@@ -257,6 +259,20 @@ async def test_files_and_folders_come_from_ones_own_shelf(satchel: Satchel, ann:
     assert bodies == {b"in", b"loose"}
     foreign = await bob("POST", f"/rooms/{room['room_id']}/files", json={"shelf": [folder]})
     assert foreign.status_code == 404
+
+
+async def test_copies_are_answered_piece_by_piece(
+    satchel: Satchel, ann: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(room_files, "_PIECE", 2)
+    room = await opened(ann)
+    folder = await made(ann, "trip")
+    for number in range(5):
+        await uploaded(satchel, ann, f"{number}.txt", b"%d" % number, folder_id=folder)
+    answer = await ann("POST", f"/rooms/{room['room_id']}/files", json={"shelf": [folder]})
+    told, known = answer.json(), await files(ann, room)
+    assert (len(told["files"]), told["cursor"]) == (5, None)
+    assert sorted(told["files"], key=itemgetter("name")) == sorted(known, key=itemgetter("name"))
 
 
 async def test_a_repeated_key_makes_no_second_copies_also_at_once(satchel: Satchel, ann: Caller) -> None:

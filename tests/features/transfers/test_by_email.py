@@ -218,6 +218,17 @@ async def test_many_files_are_all_there_though_lists_show_the_first_ten(
     for place in (0, 9, 10, 109, 110, 122):
         content = await bob("GET", f"/transfers/{sent['transfer_id']}/files/{place}/content")
         assert content.content == b"%d" % place
+    places, query = list[int](), {"limit": "55"}
+    while True:
+        page = (await bob("GET", f"/transfers/{sent['transfer_id']}", params=query)).json()
+        assert len(page["files"]) <= 55 and page["is_available"]
+        places += [each["place"] for each in page["files"]]
+        if page["cursor"] is None:
+            break
+        query["cursor"] = page["cursor"]
+    assert places == list(range(123))
+    odd = await bob("GET", f"/transfers/{sent['transfer_id']}", params={"cursor": "-1"})
+    assert (odd.status_code, odd.json()["type"]) == (422, "/problems#cursor-invalid")
     assert (await bob("GET", f"/transfers/{sent['transfer_id']}/files/123/content")).status_code == 404
     assert (await bob("GET", f"/transfers/{sent['transfer_id']}/files/-1/content")).status_code == 404
 

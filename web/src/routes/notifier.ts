@@ -1,5 +1,5 @@
 // What becomes a notice of the system: offers, people who come into one's room, and requests that were answered.
-import { readTransfer } from '$lib/api/transfers';
+import { readSummary } from '$lib/api/transfers';
 import { t } from '$lib/i18n/index.svelte';
 import { live } from '$lib/live/live.svelte';
 import { roomAddress } from '$lib/rooms/roomJoin.svelte';
@@ -38,7 +38,7 @@ async function quietly(work: () => Promise<void>): Promise<void> {
 
 async function tellOffer(transferId: string): Promise<void> {
   if (!notices.due) return;
-  const { sender, files, file_count } = await readTransfer(transferId);
+  const { sender, files, file_count } = await readSummary(transferId);
   await notices.tell({
     title: t('transfers.offer.title', { name: sender.name, count: file_count }),
     body: shownName(files.map(({ name }) => name).join(', ')),
@@ -49,7 +49,7 @@ async function tellOffer(transferId: string): Promise<void> {
 
 async function tellReceipt(transferId: string): Promise<void> {
   if (!notices.due) return;
-  const { direction, receiver, state, files } = await readTransfer(transferId);
+  const { direction, receiver, state, files } = await readSummary(transferId);
   if (direction !== 'sent' || state !== 'verified') return;
   await notices.tell({
     title: t('notices.verified', { name: receiver.name }),

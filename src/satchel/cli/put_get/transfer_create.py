@@ -7,6 +7,7 @@ from contextlib import closing
 from satchel.cli.engine.api_types.transfer_types import ReceiptView, TransferView
 from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.http.live_events import Live
+from satchel.cli.engine.resources.transfer_find import with_all_files
 from satchel.cli.engine.terminal.output import CommandFailed, Misused, note
 
 MAX_FILES = 5000
@@ -32,7 +33,7 @@ def hand_over(
 ) -> TransferView:
     """With the same key once more it is the same transfer."""
     body = {"to": to, "files": list(file_ids), "note": words, **(more or {})}
-    return client.make("/transfers", TransferView, body, key=key)
+    return with_all_files(client, client.make("/transfers", TransferView, body, key=key))
 
 
 def follow(

@@ -15,6 +15,7 @@ from satchel.cli.engine.files.download import Fetcher, Wanted, full_name, local_
 from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.http.retry import Retry, Stopped
 from satchel.cli.engine.resources.transfer_download import open_offer, plan, prove, report_verified
+from satchel.cli.engine.resources.transfer_find import read_transfer
 from satchel.cli.engine.resources.transfer_text import shown_count
 from satchel.cli.engine.terminal.output import CommandFailed
 from satchel.cli.engine.terminal.sizes import shown_bytes
@@ -102,7 +103,7 @@ class Saver:
 
     def _accept(self, transfer_id: str) -> None:
         # With all of its files: lists only have the first few.
-        transfer = self.client.call("GET", f"/transfers/{transfer_id}", TransferView)
+        transfer = read_transfer(self.client, transfer_id)
         open_offer(self.client, transfer)
         for wanted in plan(transfer, self.folder):
             self._fetch(wanted, partial(report_verified, self.client, transfer, wanted.facts["place"]))

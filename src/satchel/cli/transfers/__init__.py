@@ -82,11 +82,12 @@ def save(transfer: Id, json: Json = False, server: Server = None) -> None:
     """Accept a transfer: save its files on your shelf."""
     from satchel.cli.engine.api_types.transfer_types import SavedView
     from satchel.cli.engine.http.client import open_client
-    from satchel.cli.engine.resources.transfer_find import find_id
+    from satchel.cli.engine.resources.transfer_find import find_id, with_all_files
     from satchel.cli.engine.resources.transfer_text import summary
 
     with open_client(server) as client:
-        saved = client.call("POST", f"/transfers/{find_id(client, transfer)}/save", SavedView, {}).transfer
+        answered = client.call("POST", f"/transfers/{find_id(client, transfer)}/save", SavedView, {})
+        saved = with_all_files(client, answered.transfer)
     answer(saved, [printable(f"Saved on your shelf: {summary(saved)} from {saved.sender.name}.")], as_json=json)
 
 
@@ -157,10 +158,11 @@ def unblock(
 def _do(typed: str, verb: str, sentence: str, server: str | None, *, as_json: bool) -> None:
     from satchel.cli.engine.api_types.transfer_types import TransferView
     from satchel.cli.engine.http.client import open_client
-    from satchel.cli.engine.resources.transfer_find import find_id
+    from satchel.cli.engine.resources.transfer_find import find_id, with_all_files
     from satchel.cli.engine.resources.transfer_text import short_id, summary
 
     with open_client(server) as client:
-        now = client.call("POST", f"/transfers/{find_id(client, typed)}/{verb}", TransferView)
+        answered = client.call("POST", f"/transfers/{find_id(client, typed)}/{verb}", TransferView)
+        now = with_all_files(client, answered)
     words = {"summary": summary(now), "sender": now.sender.name, "short_id": short_id(now)}
     answer(now, [printable(sentence.format(**words))], as_json=as_json)

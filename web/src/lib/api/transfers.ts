@@ -23,6 +23,7 @@ export type HandOverOptions = {
 };
 
 const PAGE = 30;
+const FIRST_FILES = 10;
 const repeated = new RepeatKeys();
 
 /** Files and folders of the shelf by e-mail; in a room, files of that room. With the same key it is done once. */
@@ -62,26 +63,50 @@ export function readWaiting(): Promise<{ transfers: Transfer[]; more: boolean }>
   return ask(http.GET('/api/v1/transfers/waiting'));
 }
 
-export function readTransfer(transferId: string): Promise<Transfer> {
-  return ask(http.GET('/api/v1/transfers/{transfer_id}', which(transferId)));
+export async function readTransfer(transferId: string): Promise<Transfer> {
+  return withAllFiles(await readFiles(transferId, {}));
 }
 
-export function markOpened(transferId: string): Promise<Transfer> {
-  return ask(http.POST('/api/v1/transfers/{transfer_id}/opened', which(transferId)));
+/** As it stands in lists, with the first of its files. */
+export function readSummary(transferId: string): Promise<Transfer> {
+  return readFiles(transferId, { limit: FIRST_FILES });
 }
 
-export function decline(transferId: string): Promise<Transfer> {
-  return ask(http.POST('/api/v1/transfers/{transfer_id}/decline', which(transferId)));
+/** The same with the files that did not fit into the answer. */
+export async function withAllFiles(transfer: Transfer): Promise<Transfer> {
+  let { cursor, is_available } = transfer;
+  const files = [...transfer.files];
+  while (cursor !== null) {
+    const page = await readFiles(transfer.transfer_id, { cursor });
+    files.push(...page.files);
+    is_available &&= page.is_available;
+    ({ cursor } = page);
+  }
+  return { ...transfer, files, is_available, cursor };
+}
+
+function readFiles(transfer_id: string, query: { cursor?: string; limit?: number }): Promise<Transfer> {
+  return ask(http.GET('/api/v1/transfers/{transfer_id}', { params: { path: { transfer_id }, query } }));
+}
+
+export async function markOpened(transferId: string): Promise<Transfer> {
+  return withAllFiles(await ask(http.POST('/api/v1/transfers/{transfer_id}/opened', which(transferId))));
+}
+
+export async function decline(transferId: string): Promise<Transfer> {
+  return withAllFiles(await ask(http.POST('/api/v1/transfers/{transfer_id}/decline', which(transferId))));
 }
 
 /** Saves it to the receiver's shelf; answers the ids there, by place. */
-export function saveToShelf(transferId: string): Promise<{ transfer: Transfer; files: string[] }> {
-  return ask(http.POST('/api/v1/transfers/{transfer_id}/save', { ...which(transferId), body: {} }));
+export async function saveToShelf(transferId: string): Promise<{ transfer: Transfer; files: string[] }> {
+  const params = { ...which(transferId), body: {} };
+  const { transfer, files } = await ask(http.POST('/api/v1/transfers/{transfer_id}/save', params));
+  return { transfer: await withAllFiles(transfer), files };
 }
 
 /** Withdraws it from everybody who has not taken it yet. */
-export function withdraw(transferId: string): Promise<Transfer> {
-  return ask(http.POST('/api/v1/transfers/{transfer_id}/withdraw', which(transferId)));
+export async function withdraw(transferId: string): Promise<Transfer> {
+  return withAllFiles(await ask(http.POST('/api/v1/transfers/{transfer_id}/withdraw', which(transferId))));
 }
 
 /** Sends the same again, as a new transfer. */
@@ -103,6 +128,7 @@ export async function challengeFor(transferId: string, place: number): Promise<s
     .challenge;
 }
 
+/** With the first of its files. */
 export function reportVerified(transferId: string, place: number, proof: string): Promise<Transfer> {
   const params = { path: { transfer_id: transferId, place } };
   return ask(

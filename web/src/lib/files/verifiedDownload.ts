@@ -4,8 +4,10 @@ import { Problem } from '$lib/api/problems';
 import {
   challengeFor,
   contentPath,
+  readSummary,
   readTransfer,
   reportVerified,
+  withAllFiles,
   type Transfer,
   type TransferFile,
 } from '$lib/api/transfers';
@@ -43,7 +45,7 @@ export async function receive(
     await saveBytesOneByOne(taken.map(({ bytes }, at) => ({ bytes, name: files[at]?.name ?? '' })));
   else saveBytes(archiveOf(taken), `${nameOf(transfer)}.zip`);
   for (const [place, proof] of proofs) now = await reportVerified(transfer_id, place, proof);
-  return now;
+  return withAllFiles(now);
 }
 
 async function take(
@@ -72,7 +74,7 @@ async function take(
 
 /** Large files: the browser downloads them, and only the server knows that the last byte was sent. */
 export async function receiveUnchecked({ transfer_id }: Transfer, file: TransferFile): Promise<void> {
-  await readTransfer(transfer_id);
+  await readSummary(transfer_id);
   saveFrom(contentPath(transfer_id, file), file.name);
 }
 
@@ -88,7 +90,7 @@ export async function checkCopy(
   const challenge = await challengeFor(transfer_id, file.place);
   const { sha256, proof } = await beside((worker) => digest(worker, { file: copy, challenge }, told, signal));
   if (sha256 !== file.sha256) throw differs(file);
-  return reportVerified(transfer_id, file.place, proof);
+  return withAllFiles(await reportVerified(transfer_id, file.place, proof));
 }
 
 function differs({ name }: TransferFile): Problem {

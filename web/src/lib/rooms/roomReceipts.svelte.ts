@@ -1,7 +1,7 @@
 // Transfers in a room: the receipts of one's own, and the hand-outs that want answers.
 import { SvelteMap } from 'svelte/reactivity';
 import { Problem } from '$lib/api/client';
-import { readTransfer, type Transfer } from '$lib/api/transfers';
+import { readSummary, type Transfer } from '$lib/api/transfers';
 import { live } from '$lib/live/live.svelte';
 
 // Older ones stand in the history; a room is for what happens now.
@@ -30,7 +30,7 @@ export class Receipts {
 
   async #read(transferId: string): Promise<void> {
     try {
-      this.transfers.set(transferId, await readTransfer(transferId));
+      this.transfers.set(transferId, await readSummary(transferId));
     } catch (problem) {
       // Nobody asked for it, so no problem is shown.
       if (!(problem instanceof Problem)) throw problem;

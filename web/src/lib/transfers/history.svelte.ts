@@ -1,13 +1,13 @@
 // The history of transfers, newest first, in pages, kept up to date by live events.
 import { Problem } from '$lib/api/client';
-import { readTransfer, readTransfers, type Direction } from '$lib/api/transfers';
+import { readSummary, readTransfers, type Direction } from '$lib/api/transfers';
 import { live } from '$lib/live/live.svelte';
 import { PagedLoader } from '$lib/shell/loader.svelte';
 import { placed } from './historyOrder';
 
 export class History {
   readonly direction: Direction;
-  readonly pages: PagedLoader<Awaited<ReturnType<typeof readTransfer>>>;
+  readonly pages: PagedLoader<Awaited<ReturnType<typeof readSummary>>>;
 
   constructor(direction: Direction) {
     this.direction = direction;
@@ -30,7 +30,7 @@ export class History {
 
   async #look(transferId: string): Promise<void> {
     try {
-      const transfer = await readTransfer(transferId);
+      const transfer = await readSummary(transferId);
       this.pages.items = placed(this.pages.items ?? [], transfer, this.direction, !this.pages.more);
     } catch (problem) {
       // It shows up when the list is read the next time.

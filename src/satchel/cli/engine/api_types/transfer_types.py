@@ -93,6 +93,7 @@ class TransferView(msgspec.Struct, frozen=True, kw_only=True):
     shelf_folder: str | None = None
     answers_folder: str | None = None
     missing: list[MissingView]
+    cursor: str | None = None
 
 
 class ChallengeView(msgspec.Struct, frozen=True, kw_only=True):

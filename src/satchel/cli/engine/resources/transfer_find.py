@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from itertools import islice
 from urllib.parse import quote
 
+from msgspec.structs import replace
+
 from satchel.cli.engine.api_types.transfer_types import TransferList, TransferView
 from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.terminal.output import CommandFailed
@@ -16,7 +18,22 @@ _LOOKED_AT = 1000
 
 def find(client: Client, typed: str) -> TransferView:
     """The transfer with all its files and receipts; `CommandFailed` if there is none, or several."""
-    return client.call("GET", f"/transfers/{find_id(client, typed)}", TransferView)
+    return read_transfer(client, find_id(client, typed))
+
+
+def read_transfer(client: Client, transfer_id: str) -> TransferView:
+    return with_all_files(client, client.call("GET", f"/transfers/{transfer_id}", TransferView))
+
+
+def with_all_files(client: Client, transfer: TransferView) -> TransferView:
+    """The same with the files that did not fit into the answer."""
+    page, files, is_available = transfer, list(transfer.files), transfer.is_available
+    while page.cursor is not None:
+        where = f"/transfers/{transfer.transfer_id}?cursor={quote(page.cursor, safe='')}"
+        page = client.call("GET", where, TransferView)
+        files += page.files
+        is_available &= page.is_available
+    return replace(transfer, files=files, is_available=is_available, cursor=None)
 
 
 def find_id(client: Client, typed: str) -> str:

@@ -1,9 +1,11 @@
 """The files of a room: list, copy from your shelf, delete."""
 
-from typing import Annotated
+from collections.abc import AsyncGenerator, Sequence
+from typing import Annotated, Any, cast
 
 import msgspec
 from starlette.requests import Request
+from starlette.responses import StreamingResponse
 
 from satchel.edge.api.endpoints import Body, PageQuery, Router
 from satchel.edge.api.idempotency_key import idempotency_key_of
@@ -16,11 +18,16 @@ from satchel.features.rooms.model import (
     RoomFullOfFiles,
     RoomId,
 )
+from satchel.features.rooms.records import RoomFile
 from satchel.features.rooms.routes.views import person_id_of
 from satchel.features.rooms.service import room_files, room_share
 from satchel.features.rooms.service.context import Rooms
 from satchel.kernel.errors import Conflict, Forbidden, TooLarge
 from satchel.stores.patterns.idempotency_key import KeyReused
+
+# How many files are written at a time.
+_PIECE = 100
+_encode = msgspec.json.Encoder().encode
 
 Id = Annotated[str, msgspec.Meta(max_length=64)]
 
@@ -71,7 +78,8 @@ def routes(rooms: Rooms) -> Router:
             to=None if body.to is None else PersonId(body.to),
         )
         brought = await room_share.share_from_shelf(rooms, sharing, idempotency_key_of(request))
-        return FileList(await room_files.file_views(rooms, brought), None)
+        # It is a `FileList`, written piece by piece.
+        return cast("Any", StreamingResponse(_written(rooms, brought), status_code=201, media_type="application/json"))
 
     @router.delete("/rooms/{room_id}/files/{file_id}", raises=(Forbidden,))
     async def delete_room_file(caller: Member | Guest, room_id: str, file_id: str) -> None:
@@ -79,3 +87,11 @@ def routes(rooms: Rooms) -> Router:
         await room_files.delete_file(rooms, RoomId(room_id), person_id_of(caller), FileId(file_id))
 
     return router
+
+
+async def _written(rooms: Rooms, files: Sequence[RoomFile]) -> AsyncGenerator[bytes]:
+    yield b'{"files":['
+    for start in range(0, len(files), _PIECE):
+        views = await room_files.file_views(rooms, files[start : start + _PIECE])
+        yield (b"," if start else b"") + b",".join(map(_encode, views))
+    yield b'],"cursor":null}'

@@ -6,7 +6,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from satchel.edge.api.endpoints import Body, Query, Router
+from satchel.edge.api.endpoints import Body, PageQuery, Query, Router
 from satchel.edge.api.fields import EmailAddress
 from satchel.edge.api.idempotency_key import idempotency_key_of
 from satchel.edge.files.downloads import attached_as
@@ -26,7 +26,7 @@ from satchel.features.transfers.model import (
     TransferId,
 )
 from satchel.features.transfers.routes.receipts_csv import receipts_csv
-from satchel.features.transfers.routes.transfer_view import person_of, show, show_all, visible_receipts
+from satchel.features.transfers.routes.transfer_view import FILES_AT_ONCE, person_of, show, show_all, visible_receipts
 from satchel.features.transfers.routes.views import TransferList, TransferView, WaitingList
 from satchel.features.transfers.service import history, transfer_send
 from satchel.features.transfers.service.context import Transfers
@@ -63,6 +63,12 @@ class HistoryQuery(Query, frozen=True, kw_only=True):
     direction: Which = "all"
     limit: Annotated[int, msgspec.Meta(ge=1, le=200)] = 50
     cursor: Annotated[str, msgspec.Meta(max_length=4096)] | None = None
+
+
+class FilesQuery(PageQuery, frozen=True, kw_only=True):
+    """Which part of the files is wanted."""
+
+    limit: Annotated[int, msgspec.Meta(ge=1, le=FILES_AT_ONCE)] = FILES_AT_ONCE
 
 
 def routes(transfers: Transfers) -> Router:
@@ -112,9 +118,9 @@ def routes(transfers: Transfers) -> Router:
         return WaitingList(await show_all(transfers, page.transfers), page.cursor is not None)
 
     @router.get("/transfers/{transfer_id}", raises=(NotFound,))
-    async def read_transfer(caller: Member | Guest, transfer_id: str) -> TransferView:
-        """Read a transfer that you sent or received."""
-        return await show(transfers, person_of(caller), transfer_id)
+    async def read_transfer(caller: Member | Guest, transfer_id: str, query: FilesQuery) -> TransferView:
+        """Read a transfer that you sent or received, with a page of its files."""
+        return await show(transfers, person_of(caller), transfer_id, limit=query.limit, cursor=query.cursor)
 
     @router.get("/transfers/{transfer_id}/receipts.csv", produces="text/csv", raises=(NotFound,))
     async def export_receipts(caller: Member | Guest, transfer_id: str) -> Response:

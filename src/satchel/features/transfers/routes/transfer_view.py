@@ -1,5 +1,6 @@
 """Turns the results of use cases into what clients see, for both sides."""
 
+import re
 from collections.abc import Sequence
 
 from satchel.edge.http.callers import Guest, Member
@@ -9,17 +10,28 @@ from satchel.features.transfers.routes.views import TransferView, transfer_view
 from satchel.features.transfers.service import history, transfer_contents
 from satchel.features.transfers.service.context import Transfers
 from satchel.features.transfers.service.history import Involved
+from satchel.kernel.errors import CursorInvalid
 from satchel.media.pictures import Pictured
+
+FILES_AT_ONCE = 1000
 
 
 def person_of(caller: Member | Guest) -> PersonId:
     return PersonId(caller.user_id if isinstance(caller, Member) else caller.id)
 
 
-async def show(transfers: Transfers, person_id: PersonId, transfer_id: str) -> TransferView:
-    """One transfer with everything that this person may know of it."""
+async def show(
+    transfers: Transfers,
+    person_id: PersonId,
+    transfer_id: str,
+    *,
+    limit: int = FILES_AT_ONCE,
+    cursor: str | None = None,
+) -> TransferView:
+    """One transfer with a page of its files, and everything else that this person may know of it."""
+    start = _place_of(cursor)
     involved = await history.find(transfers, person_id, TransferId(transfer_id))
-    files = await history.files_of(transfers, involved.transfer)
+    files = await history.files_from(transfers, involved.transfer, start, limit)
     receipts = await visible_receipts(transfers, involved)
     found = await transfer_contents.keys_of(transfers, involved, files)
     sources = {
@@ -27,7 +39,23 @@ async def show(transfers: Transfers, person_id: PersonId, transfer_id: str) -> T
     }
     described = await transfers.pictures.describe(list(sources.values()))
     pictures = {place: described[source.key] for place, source in sources.items() if source.key in described}
-    return transfer_view(involved, files, receipts, is_available=len(found) == len(files), pictures=pictures)
+    return transfer_view(
+        involved,
+        files,
+        receipts,
+        is_available=len(found) == len(files),
+        pictures=pictures,
+        cursor=str(start + limit) if start + limit < involved.transfer.file_count else None,
+    )
+
+
+def _place_of(cursor: str | None) -> int:
+    """The place at which a page begins."""
+    if cursor is None:
+        return 0
+    if not re.fullmatch(r"[0-9]{1,4}", cursor):
+        raise CursorInvalid("This cursor is not from this transfer. Read it from the beginning.", field="cursor")
+    return int(cursor)
 
 
 async def visible_receipts(transfers: Transfers, involved: Involved) -> list[ReceiptRow]:

@@ -87,10 +87,10 @@ class MissingView(msgspec.Struct, frozen=True, kw_only=True):
 class TransferView(msgspec.Struct, frozen=True, kw_only=True):
     """A transfer as the caller sees it.
 
-    In lists, `files` are the first ten and `receipts` at most the caller's own; asked for by itself, a transfer has all
-    of its files, and the sender sees all receipts and who has not answered. `state` is the receiver's own; for the
-    sender it is that of the least advanced receiver. `is_available` says whether the files still exist; in lists as far
-    as is known without a lookup for each.
+    In lists, `files` are the first ten and `receipts` at most the caller's own. Asked for by itself, a transfer has its
+    first thousand files, and `cursor` if it has more; the sender sees all receipts and who has not answered. `state` is
+    the receiver's own; for the sender it is that of the least advanced receiver. `is_available` says whether these
+    files still exist; in lists as far as is known without a lookup for each.
 
     With `asks_first` the files stay on the sender's shelf until the receiver saves them.
 
@@ -117,6 +117,7 @@ class TransferView(msgspec.Struct, frozen=True, kw_only=True):
     shelf_folder: str | None
     answers_folder: str | None
     missing: list[MissingView]
+    cursor: str | None
 
 
 class TransferList(msgspec.Struct, frozen=True):
@@ -147,8 +148,9 @@ def transfer_view(
     *,
     is_available: bool,
     pictures: Mapping[int, PictureView] | None = None,
+    cursor: str | None = None,
 ) -> TransferView:
-    """`pictures` are those of the files, by place."""
+    """`pictures` are those of the files, by place. At `cursor` there are more."""
     transfer, own = involved.transfer, involved.receipt
     sender = transfer.sent_by
     return TransferView(
@@ -175,6 +177,7 @@ def transfer_view(
         shelf_folder=transfer.shelf_folder or None,
         answers_folder=transfer.folder_asked_into or None,
         missing=_missing(involved, receipts),
+        cursor=cursor,
     )
 
 

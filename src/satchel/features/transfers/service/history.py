@@ -106,6 +106,16 @@ async def files_of(transfers: Transfers, transfer: TransferRow) -> list[Transfer
     return files
 
 
+async def files_from(transfers: Transfers, transfer: TransferRow, start: int, limit: int) -> list[TransferFile]:
+    """So many files of a transfer from this place on, in the order of their places."""
+    end = min(start + limit, transfer.file_count)
+    chunks = sorted({chunk_of(place) for place in range(max(start, FILES_SHOWN), end)})
+    keys = [FILES.key(transfer_id=transfer.transfer_id, chunk=chunk) for chunk in chunks]
+    rows = [FILES.read(item) for item in await transfers.tables.get_many(FILES.table, keys) if item is not None]
+    files = [*transfer.first_files, *(file for row in rows for file in row.files)]
+    return [file for file in files if start <= file.place < end]
+
+
 async def file_at(transfers: Transfers, transfer: TransferRow, place: int) -> TransferFile:
     files = transfer.first_files
     if FILES_SHOWN <= place < transfer.file_count:
