@@ -221,7 +221,9 @@ async def _photos(found: Belongings, satchel: Satchel, owner: Caller) -> None:
     seen = await shown(owner, media_id)
     twins = [await sent(owner, photo(mark=mark), f"{mark}.jpg") for mark in ("one", "two")]
     await look_alike(satchel, owner, *twins)
+    choice = await owner("POST", "/photos/choices", json={"medias": [media_id]})
     found.ids |= {
+        ("/photos", "choice_id"): choice.json()["choice_id"],
         ("/photos", "group_id"): min(twins),
         ("/photos", "owner"): owner.user_id,
         ("/photos", "media_id"): media_id,

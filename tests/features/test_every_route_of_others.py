@@ -80,6 +80,12 @@ INSIDE: list[tuple[str, str, Request]] = [
         ("POST", path, lambda found: {"json": {**CLOCK, "album_id": found.ids["/albums", "album_id"]}})
         for path in ("/photos/clock/plan", "/photos/clock")
     ),
+    ("POST", "/photos/choices", lambda found: {"json": {"medias": [found.ids["/photos", "media_id"]]}}),
+    (
+        "POST",
+        "/links",
+        lambda found: {"json": {"thing": {"kind": "photos", "id": found.ids["/photos", "choice_id"]}}},
+    ),
     ("GET", "/photos/archive", lambda found: {"params": {"media": found.ids["/photos", "media_id"]}}),
     ("GET", "/albums/by-folder", lambda found: {"params": {"folder": found.ids["/albums", "folder"]}}),
     ("POST", "/uploads", lambda found: upload_to(destination="shelf", folder=shelf_id(found, "folder_id"))),

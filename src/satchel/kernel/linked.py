@@ -8,7 +8,7 @@ from satchel.kernel.events import Event
 from satchel.kernel.handed_file import HandedFile
 from satchel.kernel.patches import Patch
 
-ThingKind = Literal["file", "folder", "selection", "room", "request", "album", "score"]
+ThingKind = Literal["file", "folder", "selection", "room", "request", "album", "photos", "score"]
 
 
 # How many files come at once, if nobody says.

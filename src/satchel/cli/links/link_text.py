@@ -26,6 +26,7 @@ _CAN = {
     "room": "can go to the room {name}",
     "request": "can put files into your folder {name}",
     "score": "can play from {name}",
+    "photos": "can see and download {name}",
     "album": "can see and download everything in the album {name}",
 }
 

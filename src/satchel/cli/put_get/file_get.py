@@ -46,7 +46,7 @@ def from_transfer(client: Client, typed: str, folder: Path, *, as_json: bool, qu
 
 def from_link(client: Client, token: str, folder: Path, *, as_json: bool, quiet: bool) -> bool:
     """Whether everything is here now."""
-    entered = visit(client, token, "file", "folder", "selection", "album")
+    entered = visit(client, token, "file", "folder", "selection", "album", "photos")
     folder.mkdir(parents=True, exist_ok=True)
     made = MadeFolders()
     wanted = entered.plan(folder, made)

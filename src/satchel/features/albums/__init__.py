@@ -23,6 +23,7 @@ from satchel.features.albums.adapters import AlbumSearch, LinkedAlbums
 from satchel.features.albums.count_records import COUNT_SHAPES
 from satchel.features.albums.events import LIVE_EVENTS
 from satchel.features.albums.limits import LIMITS, AlbumLimits
+from satchel.features.albums.linked_photos import LinkedPhotos
 from satchel.features.albums.media_records import MEDIA_SHAPES, OBJECTS_PREFIX
 from satchel.features.albums.model import AlbumUnknown, Email
 from satchel.features.albums.needs import Grants, Links, People
@@ -35,6 +36,7 @@ from satchel.features.albums.service.album_erase import AlbumHoldings
 from satchel.features.albums.service.album_share import leave
 from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.media_bin import sweep_bins
+from satchel.features.albums.service.photo_choice import sweep_choices
 from satchel.features.albums.service.photo_garbage import sweep_photos
 from satchel.features.albums.service.photos_context import Photos
 from satchel.features.albums.service.picture_note import note_picture
@@ -68,10 +70,6 @@ def _routes(photos: Photos, _: RouteNeeds) -> list[Router]:
     return [*routes(photos.albums), *photo_routes.routes(photos), photo_contents.routes(photos)]
 
 
-def _linked(photos: Photos) -> LinkedAlbums:
-    return LinkedAlbums(photos)
-
-
 async def _sweep_acts(photos: Photos) -> int:
     return await sweep_acts(photos.albums)
 
@@ -98,7 +96,7 @@ ALBUMS = Slice(
     ephemeral_keys=EPHEMERAL_KEYS,
     limits=LIMITS,
     uploads={"photos": PhotosDestination},
-    things={"album": _linked},
+    things={"album": LinkedAlbums, "photos": LinkedPhotos},
     holdings=AlbumHoldings,
     search=AlbumSearch,
     pictured={OBJECTS_PREFIX: note_picture},
@@ -108,6 +106,7 @@ ALBUMS = Slice(
     chores={
         "album changes": _sweep_acts,
         "photos in the bin": sweep_bins,
+        "photos chosen for links": sweep_choices,
         "orphaned originals": sweep_photos,
     },
     running=_running,

@@ -7,21 +7,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from satchel.features.albums.count_records import COUNT
-from satchel.features.albums.media_records import MEDIA, MediaRow
-from satchel.features.albums.model import Email, MediaId, OwnerId, is_album_id, is_media_id
+from satchel.features.albums.linked_photos import linked_medias
+from satchel.features.albums.media_records import MEDIA
+from satchel.features.albums.model import Email, OwnerId, is_album_id, is_media_id
 from satchel.features.albums.records import ALBUM, LIBRARY, AlbumRow
 from satchel.features.albums.service.album_list import Person, list_medias, visible_albums
 from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.library import find_own, read_library
 from satchel.features.albums.service.media_add import Upload, keep_upload
-from satchel.features.albums.service.photo_archive import download_name
 from satchel.features.albums.service.photo_quota import check_room
-from satchel.features.albums.service.photo_redact import hashes_for, patches_for
 from satchel.features.albums.service.photos_context import Photos
-from satchel.features.albums.service.picture_note import version_of
 from satchel.features.albums.service.upload_details import modified_of, sidecars_of, zone_of
 from satchel.kernel.handed_file import HandedFile
-from satchel.kernel.linked import FILES_PAGE, LinkedFile, LinkedFiles, LinkedPhoto, LinkedThing
+from satchel.kernel.linked import FILES_PAGE, LinkedFile, LinkedFiles, LinkedThing
 from satchel.kernel.names import FileName, clean_name
 from satchel.kernel.searched import Finding, Findings, Seeker, Words
 
@@ -61,16 +59,14 @@ class LinkedAlbums:
             return LinkedFiles([], None)
         page = await list_medias(self.albums, album, limit, cursor)
         medias = [MEDIA.read(item) for item in page.items]
-        hashes = await hashes_for(self.photos, medias, None)
-        found = [self._linked(media, sha256) for media, sha256 in zip(medias, hashes, strict=True)]
-        return LinkedFiles(found, page.cursor)
+        return LinkedFiles(await linked_medias(self.photos, medias), page.cursor)
 
     async def file(self, owner_id: str, thing_id: str, file_id: str) -> LinkedFile | None:
         album = await self._find(owner_id, thing_id) if is_media_id(file_id) else None
         media = None if album is None else await MEDIA.get(self.albums.tables, owner=owner_id, media_id=file_id)
         if album is None or media is None or media.album_id != album.album_id:
             return None
-        return self._linked(media, (await hashes_for(self.photos, [media], None))[0])
+        return (await linked_medias(self.photos, [media]))[0]
 
     async def _find(self, owner_id: str, album_id: str) -> AlbumRow | None:
         known = is_album_id(album_id)
@@ -100,29 +96,6 @@ class LinkedAlbums:
             size_bytes += sum(item["SignatureSize"] for item in page.items)
             if (cursor := page.cursor) is None:
                 return size_bytes
-
-    def _linked(self, media: MediaRow, sha256: str) -> LinkedFile:
-        return LinkedFile(
-            file_id=MediaId(media.media_id),
-            name=download_name(media),
-            folder="",
-            key=media.key,
-            size_bytes=media.size_bytes,
-            sha256=sha256,
-            content_type=media.content_type,
-            at=media.local_time or media.added_at,
-            patches=lambda: patches_for(self.photos, media, None),
-            photo=LinkedPhoto(
-                local_time=media.local_time,
-                type=media.type,
-                ratio=media.ratio,
-                width=media.details.width,
-                height=media.details.height,
-                duration_ms=media.details.duration_ms,
-                version=version_of(media.picture, media.no_picture),
-                thumbhash=media.thumbhash,
-            ),
-        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from satchel.features.albums.model import ActId, AlbumId, LocalTime, MediaId, MediaType, OwnerId
+from satchel.features.albums.model import ActId, AlbumId, ChoiceId, LocalTime, MediaId, MediaType, OwnerId
 from satchel.features.albums.records import OWNER
 from satchel.kernel.names import FileName
 from satchel.media.pictures import Pictured
@@ -18,6 +18,9 @@ OBJECTS_PREFIX = "photo/"
 NEVER = "never"
 LOCATION_INDEX = "ReverseLocationIndex"
 BIN_SORT = "#MEDIA_BIN"
+CHOICE_SORT = "#PHOTO_CHOICE"
+# Where in AlbumIndex the choices of an owner are: no album has this id.
+CHOICES = "{owner}#CHOICES"
 # How the date of a media was found, the most trustworthy first.
 TimeSource = Literal["exif", "gps", "video", "takeout", "xmp", "name", "file", "owner", "none"]
 # How the offset from UTC was found.
@@ -195,6 +198,15 @@ class TwinRow(Record, frozen=True, kw_only=True):
     media_id: MediaId = attribute("MediaId")
 
 
+class ChoiceRow(Record, frozen=True, kw_only=True):
+    """Photos of an owner that one link leads to, and when to look whether there is such a link."""
+
+    owner: OwnerId = attribute("MediaOwner")
+    choice_id: ChoiceId = attribute("ChoiceId")
+    medias: list[MediaId] = attribute("Medias")
+    due: str = attribute("AbsoluteExpiryTime")
+
+
 _MEDIA = "{owner}#MEDIA#{media_id}"
 
 MEDIA = Shape(
@@ -258,6 +270,18 @@ TWIN = Shape(
     owner=OWNER,
     about="Groups of medias that look alike",
 )
+CHOICE = Shape(
+    ChoiceRow,
+    CATALOG,
+    {
+        "PK": "PHOTOCHOICE#{owner}#{choice_id}",
+        "SK": CHOICE_SORT,
+        "AlbumIndexPK": CHOICES,
+        "AlbumIndexSK": "CHOICE#{choice_id}",
+    },
+    owner=OWNER,
+    about="Several photos that one link leads to; those due through RefreshTokenExpiration",
+)
 
 
 def pictured(media: MediaRow) -> Pictured:
@@ -265,4 +289,4 @@ def pictured(media: MediaRow) -> Pictured:
     return Pictured(media.key, media.name, media.content_type)
 
 
-MEDIA_SHAPES = (MEDIA, LOCATION, REDACTION, TIMELINE, BINNED, PAIR, LOOK, TWIN)
+MEDIA_SHAPES = (MEDIA, LOCATION, REDACTION, TIMELINE, BINNED, PAIR, LOOK, TWIN, CHOICE)

@@ -19,6 +19,7 @@ OwnerId = NewType("OwnerId", str)
 AlbumId = NewType("AlbumId", str)
 MediaId = NewType("MediaId", str)
 ActId = NewType("ActId", str)
+ChoiceId = NewType("ChoiceId", str)
 # An address in the form in which accounts store it.
 Email = NewType("Email", str)
 # A local wall time with whole seconds, or with milliseconds.

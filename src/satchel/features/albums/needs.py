@@ -78,6 +78,10 @@ class People(Protocol):
 class Links(Protocol):
     """Public links."""
 
+    async def has_any(self, owner: str, thing: str) -> bool:
+        """Whether the owner has a link to the thing, such as `photos:<id>`, in whatever state."""
+        ...
+
     async def count_open(self, owner: str, things: Sequence[str]) -> Mapping[str, int]:
         """How many links to each of these things, such as `album:<id>`, can be opened now."""
         ...

@@ -35,11 +35,11 @@ MAX_BYTES = 2**50
 MOST_RECEIVED_FILES = 10_000
 LONGEST_LIFE = timedelta(days=366 * 100)
 # The kinds with files to download.
-DOWNLOADABLE: tuple[ThingKind, ...] = ("file", "folder", "selection", "album")
+DOWNLOADABLE: tuple[ThingKind, ...] = ("file", "folder", "selection", "album", "photos")
 # The kinds with files to look at.
 WITH_FILES: tuple[ThingKind, ...] = (*DOWNLOADABLE, "score")
 # Those of them with many files, which are also taken all at once.
-WITH_MANY_FILES: tuple[ThingKind, ...] = ("folder", "selection", "album")
+WITH_MANY_FILES: tuple[ThingKind, ...] = ("folder", "selection", "album", "photos")
 
 _ALIAS = re.compile(r"(?=.{3,20}$)[a-z0-9]+(?:-[a-z0-9]+)*")
 _UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn"}

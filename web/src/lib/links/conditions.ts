@@ -64,7 +64,12 @@ export function hasDownloads(kind: ThingKind): boolean {
 
 /** They are also taken all at once. */
 export function hasManyFiles(kind: ThingKind): boolean {
-  return kind === 'folder' || kind === 'selection' || kind === 'album';
+  return kind === 'folder' || kind === 'selection' || isGallery(kind);
+}
+
+/** They are shown as photos. */
+export function isGallery(kind: ThingKind): boolean {
+  return kind === 'album' || kind === 'photos';
 }
 
 export function newLink(kind: ThingKind, id: string, wanted: Conditions): NewLink {

@@ -9,6 +9,7 @@ export const KIND_ICONS = {
   room: DoorOpen,
   request: Inbox,
   album: Images,
+  photos: Images,
   score: FileMusic,
 } as const satisfies Record<ThingKind, unknown>;
 

@@ -78,7 +78,7 @@ export class Visit {
   }
 
   async #goOn(facts: Landing, pass: string): Promise<void> {
-    if (['file', 'folder', 'selection', 'album'].includes(facts.kind)) {
+    if (['file', 'folder', 'selection', 'album', 'photos'].includes(facts.kind)) {
       const { files, cursor } = await readFiles(this.token, pass, null);
       this.#found(files, cursor);
     }

@@ -11,7 +11,7 @@ import msgspec
 class ThingView(msgspec.Struct, frozen=True, kw_only=True):
     """The target of a link. One that does not exist is deleted or in the bin. A room without a name has its code."""
 
-    kind: Literal["album", "file", "folder", "request", "room", "score", "selection"]
+    kind: Literal["album", "file", "folder", "photos", "request", "room", "score", "selection"]
     id: str
     name: str
     is_there: bool
@@ -74,7 +74,7 @@ class PlaceList(msgspec.Struct, frozen=True, kw_only=True):
 class LandingView(msgspec.Struct, frozen=True, kw_only=True):
     """What a link is, before anything counts."""
 
-    kind: Literal["album", "file", "folder", "request", "room", "score", "selection"]
+    kind: Literal["album", "file", "folder", "photos", "request", "room", "score", "selection"]
     name: str | None = None
     note: str
     shared_by: str

@@ -40,7 +40,7 @@ class Visit:
 
     def plan(self, folder: Path, made: MadeFolders) -> list[Wanted]:
         """What to fetch. Makes the folders in which the files will stand."""
-        is_folder = self.landing.kind in ("folder", "selection", "album")
+        is_folder = self.landing.kind in ("folder", "selection", "album", "photos")
         top = folder / local_name(self.landing.name or "") if is_folder else folder
         # Taken whole, a folder is one download, however many files it has.
         shown = f"pass={quote(self.shown)}" + ("&whole=true" if is_folder else "")

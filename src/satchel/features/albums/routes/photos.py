@@ -45,6 +45,7 @@ from satchel.features.albums.service import (
 from satchel.features.albums.service.album_list import Person
 from satchel.features.albums.service.media_access import find_visible
 from satchel.features.albums.service.media_verify import Signature
+from satchel.features.albums.service.photo_choice import MOST_CHOSEN, make_choice
 from satchel.features.albums.service.photos_context import Photos
 from satchel.features.albums.service.shared_timeline import list_shared_days, list_shared_photos
 from satchel.kernel.clock import iso
@@ -53,6 +54,19 @@ MAX_FILES = 1000
 Digest = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
 Size = Annotated[int, msgspec.Meta(ge=0, le=2**50)]
 Id = Annotated[str, msgspec.Meta(max_length=64)]
+
+
+class NewChoice(Body, frozen=True, kw_only=True):
+    """Photos of yours, up to 500."""
+
+    medias: Annotated[list[Id], msgspec.Meta(min_length=1, max_length=MOST_CHOSEN)]
+
+
+class ChoiceView(msgspec.Struct, frozen=True, kw_only=True):
+    """Chosen photos to give a link to. Until there is a link, the choice is kept for a week."""
+
+    choice_id: str
+    name: str
 
 
 class FileSignature(Body, frozen=True, kw_only=True):
@@ -156,6 +170,15 @@ def _library_routes(photos: Photos) -> Router:
         return VerifiedList(
             [VerifiedView(state=each.state, id=each.media_id, verified_at=each.verified_at or None) for each in found]
         )
+
+    @router.post("/photos/choices", status=201, raises=(MediaUnknown,))
+    async def choose_photos(member: Member, body: NewChoice) -> ChoiceView:
+        """Put several photos together, so that one link leads to all of them, and to nothing else.
+
+        The same ones are always the same choice.
+        """
+        row, name = await make_choice(photos.albums, _owner(member), body.medias)
+        return ChoiceView(choice_id=row.choice_id, name=name)
 
     @router.get("/photos/usage")
     async def read_photo_usage(member: Member) -> PhotoUsage:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from satchel.features.albums.count_records import ALBUM_DAY, COUNT, DAY, PHOTO_USAGE
 from satchel.features.albums.media_records import (
     BINNED,
+    CHOICE,
+    CHOICES,
     LOCATION,
     MEDIA,
     OBJECTS_PREFIX,
@@ -58,6 +60,7 @@ class AlbumHoldings:
         await self.photos.pictures.delete_below(f"{OBJECTS_PREFIX}{owner}/")
         for album in albums.values():
             await self._delete_rows_of(album)
+        await self._delete_choices(owner)
         await delete_records(tables, DAY, owner=owner)
         await delete_records(tables, TWIN, owner=owner)
         if leaver.email:
@@ -66,6 +69,15 @@ class AlbumHoldings:
             await tables.delete(ACT_DUE.table, ACT_DUE.key(owner=owner, act_id=act.act_id))
         # The albums last, by which their photos are found.
         await delete_partition(tables, LIBRARY.table, LIBRARY.key(owner=owner)["PK"])
+
+    async def _delete_choices(self, owner: OwnerId) -> None:
+        tables, cursor = self.photos.albums.tables, None
+        while True:
+            page = await CHOICE.list_by(tables, ALBUM_INDEX, CHOICES.format(owner=owner), limit=_PAGE, cursor=cursor)
+            keys = [CHOICE.key(owner=owner, choice_id=row.choice_id) for row in page.records]
+            await tables.write_many(CHOICE.table, delete=keys)
+            if (cursor := page.cursor) is None:
+                return
 
     async def _leave_others(self, email: Email) -> None:
         albums = self.photos.albums

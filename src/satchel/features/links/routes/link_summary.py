@@ -21,6 +21,7 @@ _SAID = {
     "folder": "shares files with you.",
     "selection": "shares files with you.",
     "album": "shares photos with you.",
+    "photos": "shares photos with you.",
     "score": "shares sheet music with you.",
     "room": "invites you to a room.",
     "request": "asks you for files.",

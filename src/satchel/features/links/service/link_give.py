@@ -77,7 +77,7 @@ async def _give(links: Links, owner_id: OwnerId, wish: Wish, link_id: LinkId) ->
     known = 0 < len(wish.thing_id) <= MAX_ID_CHARACTERS
     thing = await links.things[wish.kind].describe(owner_id, wish.thing_id) if known else None
     if thing is None:
-        raise NotFound("You have no such file, folder, album, score or room to link to.", field="thing")
+        raise NotFound("You have no such file, folder, album, photo, score or room to link to.", field="thing")
     link = LinkRow(
         token=new_token(),
         link_id=link_id,
