@@ -134,6 +134,44 @@ def test_photos_come_into_albums_by_date_and_move_with_them(server: ServerProces
     assert_everybody_can_use(page)
 
 
+def test_chosen_photos_are_shared_by_a_link_and_its_visitors_see_these_alone(
+    server: ServerProcess, open_page: OpenPage
+) -> None:
+    uma = Holder(server, "Uma")
+    for day in (1, 2, 3):
+        uma.put(f"{day}.jpg", photo(f"2025:05:0{day} 10:00:00", mark=str(day)), destination="photos")
+    page = open_page(may_fail=True)
+    sign_in(page, uma.email, at="/photos")
+    expect(tiles(page)).to_have_count(3)
+
+    tiles(page).first.click()
+    press(page, "Share")
+    sheet = page.get_by_role("dialog", name="Share a photo")
+    expect(sheet.get_by_role("button", name="A person")).to_have_count(0)
+    assert complaints_of_axe(page) == []
+    sheet.get_by_role("button", name="Link and QR code").click()
+    expect(page.get_by_role("img", name="QR code")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("img", name="QR code")).to_have_count(0)
+    page.keyboard.press("Escape")
+
+    for day in (1, 2):
+        page.get_by_role("checkbox", name=re.compile(f"May {day}, 2025")).check()
+    page.get_by_role("toolbar").get_by_role("button", name="Share").click()
+    sheet = page.get_by_role("dialog", name="Share 2 photos")
+    sheet.get_by_role("button", name="Link and QR code").click()
+    expect(page.get_by_role("img", name="QR code")).to_be_visible()
+    links = uma.ask("GET", "/links")["links"]
+    assert [link["thing"]["kind"] for link in links] == ["photos", "photos"]
+
+    visitor = open_page(may_fail=True)
+    visitor.goto(f"/l/{links[0]['token']}")
+    expect(visitor.get_by_text("Uma shares photos with you")).to_be_visible()
+    press(visitor, "Show photos")
+    expect(tiles(visitor)).to_have_count(2)
+    assert_everybody_can_use(visitor)
+
+
 def test_open_pages_follow_what_others_do(server: ServerProcess, open_page: OpenPage) -> None:
     cat, dan = Holder(server, "Cat"), Holder(server, "Dan")
     made = cat.ask("POST", "/albums", json={"name": "Lake", "start": "2025-05-01", "end": "2025-06-01"})

@@ -106,6 +106,11 @@ export function readDetails({ owner, id }: Photo): Promise<PhotoDetails> {
   return ask(http.GET('/api/v1/photos/{owner}/{media_id}', which(owner, id)));
 }
 
+/** Puts photos of one's own together, so that one link leads to them. */
+export async function choosePhotos(medias: string[]): Promise<string> {
+  return (await ask(http.POST('/api/v1/photos/choices', { body: { medias } }))).choice_id;
+}
+
 export async function setFavourite({ owner, id }: Photo, favourite: boolean): Promise<void> {
   await ask(http.PATCH('/api/v1/photos/{owner}/{media_id}', { ...which(owner, id), body: { favourite } }));
 }

@@ -1,5 +1,6 @@
 // Downloads of photos: one as its original, several as a zip file, or on a phone one by one.
-import { isOneByOne, saveOneByOne } from '$lib/files/savedOneByOne';
+import { renewSession } from '$lib/api/sessionRenewal';
+import { fetchOne, isOneByOne, saveOneByOne } from '$lib/files/savedOneByOne';
 import { inParts, saveEach } from '$lib/shell/browserDownload';
 import { contentPath, type Photo } from './photo';
 
@@ -7,6 +8,8 @@ import { contentPath, type Photo } from './photo';
 const TYPES = { IMAGE: 'image/*', VIDEO: 'video/*', OTHER: '' } as const;
 // As many as fit into the address of one archive.
 const IN_ARCHIVE = 100;
+// Browsers hold them whole, and share sheets choke on many.
+const MOST_FETCHED = 25;
 
 /** The addresses to save: an archive holds photos of one album, or of the caller's own library. */
 export function addressesOf(photos: readonly Photo[], me: string | undefined, albumId?: string): string[] {
@@ -24,6 +27,15 @@ export async function savePhotos(
 ): Promise<void> {
   if (!isOneByOne(photos.length)) return saveEach(addressesOf(photos, me, albumId));
   await saveOneByOne(photos.map((photo) => ({ address: contentPath(photo), type: TYPES[photo.type] })));
+}
+
+/** Few enough photos as files of this device. Films are too large. */
+export function fetchOf(photos: readonly Photo[]): (() => Promise<File[]>) | undefined {
+  if (photos.length > MOST_FETCHED || photos.some(({ type }) => type !== 'IMAGE')) return undefined;
+  return async () => {
+    await renewSession();
+    return Promise.all(photos.map((photo) => fetchOne({ address: contentPath(photo), type: TYPES.IMAGE })));
+  };
 }
 
 /** Without ids, all of an album. */

@@ -57,7 +57,8 @@ function isForLibrary(files: readonly Saved[]): boolean {
   );
 }
 
-async function fetchOne({ address, name, type }: Saved): Promise<File> {
+/** As a file of this device, under the name that the server says. */
+export async function fetchOne({ address, name, type }: Saved): Promise<File> {
   const answer = await fetch(address).catch(() => undefined);
   if (!answer) throw unreachable();
   if (!answer.ok) throw problemFrom(answer.status, answer.headers.get('content-type'), await answer.json());
