@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from satchel.kernel.errors import Conflict, Invalid, SatchelError
+from satchel.stores.embedded import table_rows
 from satchel.stores.embedded.documents import decode
 from satchel.stores.embedded.table_rows import ROWS_AT_ONCE
 from satchel.stores.embedded.table_sqlite import SqliteTables
@@ -255,6 +256,11 @@ async def test_what_lies_in_other_kinds_of_tables_is_written_the_long_way(tables
     assert [item["at"] for item in (await tables.query(POINTS, "o")).items] == [-3, Decimal("0.5"), 10**20]
     assert (await tables.query(THINGS, "red", Eq(3), index="ByColour")).items == [things[0]]
     assert [change.new for change in await changes(tables)] == things
+
+
+def test_one_of_a_few_texts_or_nothing_is_plain_and_a_list_of_texts_is_not() -> None:
+    assert table_rows._is_plain(Literal["plain", "gilt"] | None)
+    assert not table_rows._is_plain(list[str])
 
 
 # The same by single writes

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from itertools import chain
 from operator import attrgetter, itemgetter
-from types import NoneType
-from typing import Any, Literal, get_args, get_origin
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin
 
 import msgspec
 from msgspec import Struct, structs
@@ -182,9 +182,12 @@ def as_item(item: Mapping[str, Value] | Struct) -> Mapping[str, Value]:
 
 def _is_plain(declared: Any) -> bool:
     """Whether a field of this type is a text, a number, or left out."""
-    if get_origin(declared) is Literal:
+    origin = get_origin(declared)
+    if origin is Literal:
         return all(type(value) is str for value in get_args(declared))
-    return all(each in _PLAIN or each is NoneType for each in (get_args(declared) or (declared,)))
+    if origin in (Union, UnionType):
+        return all(map(_is_plain, get_args(declared)))
+    return declared in _PLAIN or declared is NoneType
 
 
 class _Statement:
