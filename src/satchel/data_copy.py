@@ -18,7 +18,7 @@ from typing import TypeAlias
 from urllib.parse import urlsplit
 
 from satchel.config import BadSetting, Settings
-from satchel.features.clicks.service.count_slots import join_slots
+from satchel.features.clicks.service.counts import join_slots
 from satchel.kernel.clock import Clock
 from satchel.kernel.errors import Conflict, Unavailable
 from satchel.kernel.signature import MIN_SECRET_BYTES, Signer

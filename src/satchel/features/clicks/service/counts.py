@@ -12,9 +12,22 @@ from itertools import islice
 from typing import TypeAlias
 
 from satchel.features.clicks.model import GUEST, KINDS, QUARTER
-from satchel.features.clicks.records import ALL, COUNT, LAST, SITE, TOTAL_CLICKS, UNIQUE_USERS, ClickRow
+from satchel.features.clicks.records import (
+    ALL,
+    COUNT,
+    LAST,
+    ONE_SLOT,
+    SITE,
+    SLOTS,
+    TOTAL_CLICKS,
+    UNIQUE_USERS,
+    ClickRow,
+)
 from satchel.kernel.counted import Kind
-from satchel.stores.ports.table import Item, Range, Tables
+from satchel.stores.ports.expressions import add
+from satchel.stores.ports.table import Delete, Item, Key, Range, Tables, Update
+from satchel.stores.ports.whole_stores import ScansTables
+from satchel.tables import COUNTS
 
 # How long after its end somebody may still be counted in a period: clicks may come late, and a worker may be held up.
 MARKED_FOR = timedelta(days=4)
@@ -258,3 +271,28 @@ def added_up(sums: Iterable[Sum]) -> Sum:
         for kind, number in one.named.items():
             added.named[kind] = added.named.get(kind, 0) + number
     return added
+
+
+async def join_slots(tables: Tables) -> None:
+    """Make each count one row, when tables that servers shared become those of one server.
+
+    What is done can be done again: a slot is added and deleted in one step.
+    """
+    assert isinstance(tables, ScansTables)
+    after: Key | None = None
+    while True:
+        page = await tables.scan(COUNTS, after, limit=500)
+        for item in page.items:
+            if item["PK"].startswith(COUNT.keys["PK"].render_prefix({})):
+                await _join(tables, item)
+        if (after := page.after) is None:
+            return
+
+
+async def _join(tables: Tables, item: Item) -> None:
+    period, _, slot = item["SK"].rpartition("#")
+    if slot == ONE_SLOT or slot not in SLOTS:
+        return
+    adding = [add(name, value) for name, value in item.items() if name not in COUNTS.key_names]
+    whole = {"PK": item["PK"], "SK": f"{period}#{ONE_SLOT}"}
+    await tables.transact([Delete(COUNTS, COUNTS.key_of(item)), Update(COUNTS, whole, adding)])
