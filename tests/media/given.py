@@ -10,7 +10,9 @@ from tests.application import Satchel
 
 def pictures_of(satchel: Satchel) -> Pictures:
     stores = satchel.stores
-    return Pictures(stores.tables, stores.objects, stores.ephemeral, satchel.clock, patience=timedelta(milliseconds=50))
+    return Pictures(
+        stores.tables, stores.objects, stores.ephemeral, satchel.clock, longest_wait=timedelta(milliseconds=50)
+    )
 
 
 async def make_pictures(satchel: Satchel) -> int:

@@ -182,7 +182,7 @@ async def test_who_waits_for_a_picture_gets_it_when_it_is_made(satchel: Satchel)
         satchel.stores.objects,
         satchel.stores.ephemeral,
         satchel.clock,
-        patience=timedelta(seconds=60),
+        longest_wait=timedelta(seconds=60),
     )
     source = Pictured("user/ann/flag.jpg", "flag.jpg", "image/jpeg")
     await pictures.objects.put_many([SmallObject(source.key, jpeg())])

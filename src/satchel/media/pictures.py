@@ -23,7 +23,7 @@ from satchel.stores.ports.objects import MAX_LIST, Objects
 from satchel.stores.ports.table import Tables
 
 # How long a request waits for a picture that is not made yet. A browser opens few connections, so not for long.
-PATIENCE = timedelta(seconds=3)
+LONGEST_WAIT = timedelta(seconds=3)
 
 _log = logging.getLogger("satchel.media")
 
@@ -79,14 +79,19 @@ class Pictures:
     """Pictures of stored objects, on the stores that servers share."""
 
     def __init__(
-        self, tables: Tables, objects: Objects, ephemeral: Ephemeral, clock: Clock, patience: timedelta = PATIENCE
+        self,
+        tables: Tables,
+        objects: Objects,
+        ephemeral: Ephemeral,
+        clock: Clock,
+        longest_wait: timedelta = LONGEST_WAIT,
     ) -> None:
         self.tables = tables
         self.objects = objects
         self.ephemeral = ephemeral
         self.clock = clock
         self.queue = PictureQueue(ephemeral)
-        self._patience = patience
+        self._longest_wait = longest_wait
 
     async def make(self, sources: Iterable[Source]) -> None:
         """Have pictures made of new files, some time. An upload never fails for want of a picture."""
@@ -145,7 +150,7 @@ class Pictures:
     async def _wait_for(self, source: Source) -> PictureRow | None:
         with suppress(TimeoutError, SubscriptionLost):
             async with (
-                asyncio.timeout(self._patience.total_seconds()),
+                asyncio.timeout(self._longest_wait.total_seconds()),
                 self.ephemeral.subscribe(channel_of(source.key)) as told,
             ):
                 await self.queue.ask(PictureJob(source.key, source.name))
