@@ -101,7 +101,7 @@ class S3Objects:
         async with AsyncExitStack() as resources:
             with s3_errors(bucket):
                 context = session.create_client(
-                    "s3", region_name=region, endpoint_url=endpoint, config=_config(endpoint)
+                    "s3", region_name=region, endpoint_url=endpoint, config=_config(bucket, endpoint)
                 )
                 client = await resources.enter_async_context(context)
                 credentials = await session.get_credentials()
@@ -115,7 +115,9 @@ class S3Objects:
             whole = WholeObjects(bucket, region=region, endpoint=endpoint, credentials=credentials)
             signing = client
             if public is not None and public != endpoint:
-                signer = session.create_client("s3", region_name=region, endpoint_url=public, config=_config(public))
+                signer = session.create_client(
+                    "s3", region_name=region, endpoint_url=public, config=_config(bucket, public)
+                )
                 signing = await resources.enter_async_context(signer)
             links = await S3Links.open(signing, bucket, prefix)
             return cls(bucket, prefix, copy_bytes, client, whole, links, resources.pop_all(), is_direct=is_direct)
@@ -321,10 +323,13 @@ class S3Reading:
             raise Unavailable("The connection to S3 broke before the end of the object. Read it again.")
 
 
-def _config(endpoint: str | None) -> AioConfig:
+def _config(bucket: str, endpoint: str | None) -> AioConfig:
+    # With "auto", signed links would lead to the one host of all regions, which many regions refuse or redirect. A
+    # name with a dot fits no certificate as a host.
+    style = "virtual" if endpoint is None and "." not in bucket else "path"
     return AioConfig(
         signature_version="s3v4",
-        s3={"addressing_style": "auto" if endpoint is None else "path", "payload_signing_enabled": False},
+        s3={"addressing_style": style, "payload_signing_enabled": False},
         request_checksum_calculation="when_required",
         response_checksum_validation="when_required",
         connect_timeout=5,
