@@ -196,6 +196,8 @@ async def _check_empty(target: Stores, journal: CopyJournal) -> None:
     has_objects = bool((await target.objects.list(limit=1)).objects)
     if mark is not None or has_objects or await _has_items(target.tables):
         raise Conflict("The target is not empty. Name stores that nobody uses, or the progress of this copy.")
+    # What an earlier copy to other stores has done says nothing of these.
+    journal.clear()
     await target.tables.put(SELF_TEST, UNFINISHED_COPY)
 
 

@@ -143,6 +143,16 @@ async def test_a_copy_that_was_broken_off_goes_on(world: World) -> None:
     await world.check(there)
 
 
+async def test_the_progress_of_a_copy_to_other_stores_says_nothing_of_these(world: World) -> None:
+    async with world.running(world.here) as satchel:
+        await world.fill(satchel, satchel.caller())
+    for name in ("first", "second"):
+        there = Settings(data=world.folder / name)
+        assert (await world.copy(world.here, there)).objects == len(CONTENTS)
+    assert (await world.copy(world.here, there, finish=True)).different == []
+    await world.check(there)
+
+
 async def test_a_copy_that_is_not_what_was_copied_is_found_and_copied_again(tmp_path: Path) -> None:
     clock, signer = ManualClock(), Signer(b"k" * 32)
     source, target = [

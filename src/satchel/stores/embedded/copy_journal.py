@@ -24,7 +24,7 @@ CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value BLOB NOT NULL) WI
 
 
 class CopyJournal:
-    """Remembers places in tables, objects, and for which stores it is; made by `open`."""
+    """Remembers places in tables and objects, for the stores in which its copy has left a mark; made by `opened`."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -45,6 +45,11 @@ class CopyJournal:
         finally:
             connection.commit()
             connection.close()
+
+    def clear(self) -> None:
+        """Forget everything, and be ready to go on from here."""
+        self._connection.executescript("DELETE FROM objects; DELETE FROM facts;")
+        self.note_fact("run", "0")
 
     def begin_run(self) -> None:
         self._run = int(self.fact("run") or "0") + 1
