@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from satchel.features.clicks.model import NewClick
+from satchel.features.clicks.model import GUEST, NewClick
 from satchel.features.clicks.records import SITE
 from satchel.features.clicks.service.click_erase import erase_old_clicks, erase_person
 from satchel.features.clicks.service.click_record import record
@@ -81,13 +81,27 @@ async def test_too_many_clicks_are_sketched_day_by_day_over_several_answers(tmp_
         assert (await read_whole(clicks, SITE, zone, budget=100)).figures.clicks == again.figures.clicks
 
 
+async def test_guests_who_only_say_that_they_clicked_are_nobody_of_the_site(tmp_path: Path) -> None:
+    clock = ManualClock(at("2030-02-27"))
+    async with counting(tmp_path, clock) as clicks:
+        await clicked(clicks, clock, FIRST, range(200))
+        said = [NewClick(user_id=f"{GUEST}{number}", at=iso(at(FIRST.isoformat()))) for number in range(50)]
+        await record(clicks, said)
+        # The last of these is enough for what counts, and not for what has to be read.
+        for budget in (50_000, 50, 220):
+            found = await read_whole(clicks, SITE, budget=budget)
+            assert found.people is not None
+            assert found.people.low <= 200 <= found.people.high
+
+
 async def test_where_clicks_are_gone_people_are_not_told(tmp_path: Path) -> None:
     clock = ManualClock(at("2030-02-27"))
     async with counting(tmp_path, clock) as clicks:
         await clicked(clicks, clock, FIRST, range(3))
         await erase_person(clicks, "visitor:1")
-        found = await read_whole(clicks, MINE)
-        assert (found.figures.clicks, found.people) == (3, None)
+        for budget in (50_000, 1):
+            found = await read_whole(clicks, MINE, budget=budget)
+            assert (found.figures.clicks, found.people) == (3, None)
     async with counting(tmp_path / "other", clock, kept_for=timedelta(days=10)) as clicks:
         await clicked(clicks, clock, LAST, range(3))
         clock.advance(timedelta(days=10))

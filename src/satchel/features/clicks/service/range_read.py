@@ -107,13 +107,15 @@ async def read_range(
     since = await complete_since(clicks)
     erased = await days_erased_from(clicks, days[0].utc_days[0], days[-1].utc_days[-1])
     hosts, others = work.gathered.listed()
+    is_known = not erased and days[0].starts >= since
     return RangeFigures(
         first=first,
         last=last,
         figures=own,
         before=before,
-        people=None if erased or days[0].starts < since else people,
-        pending=pending,
+        people=people if is_known else None,
+        # Clicks that are gone do not come back: asking again would find out nothing.
+        pending=pending and is_known,
         known_since=local_day_of(since, zone) + ONE_DAY if since > 0 else None,
         hosts=hosts,
         others=others,
@@ -143,17 +145,23 @@ class _Range:
         """The people, and whether asking again will find more out."""
         whole = LocalDay(self._days[0].day, self._days[0].first, self._days[-1].end)
         of_site = (await read_local_sums(self._clicks.tables, SITE, [whole])).days[0].clicks
-        if of_site <= self._left:
-            return await self._count(whole), False
+        if of_site <= self._left and (people := await self._count(whole)) is not None:
+            return people, False
         return await self._sketch()
 
-    async def _count(self, whole: LocalDay) -> People:
+    async def _count(self, whole: LocalDay) -> People | None:
+        """None if there are more clicks than may be read: those that count for nobody else are in no sum."""
         seen: set[str] = set()
+        gathered, left = _Gathered(), self._left
         async with aclosing(read_clicks(self._clicks, whole.starts, whole.ends)) as pages:
             async for page in pages:
+                left -= len(page)
+                if left < 0:
+                    return None
                 own = self._own(page)
                 seen.update(row.user_id for row in own)
-                self.gathered.add(own)
+                gathered.add(own)
+        self.gathered = gathered
         return People(number=len(seen), low=len(seen), high=len(seen))
 
     async def _sketch(self) -> tuple[People | None, bool]:
@@ -227,4 +235,4 @@ class _Range:
         return DAY_DIGEST.key(scope=self._scope, zone=self._zone.key, day=day.day.isoformat())
 
     def _own(self, page: Sequence[ClickRow]) -> list[ClickRow]:
-        return [row for row in page if self._scope == SITE or self._scope in scopes_of(row)]
+        return [row for row in page if self._scope in scopes_of(row)]
