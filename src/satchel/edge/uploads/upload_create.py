@@ -84,7 +84,12 @@ async def begin(
         if key is not None:
             await key.release()
         raise
-    return await _put_row(uploads, row)
+    try:
+        return await _put_row(uploads, row)
+    except BaseException:
+        # Nothing sweeps a reservation without its row. If the row is there after all, its quota is checked at the end.
+        await release(uploads.ephemeral, place, row.upload_id)
+        raise
 
 
 def _new_row(uploads: Uploads, upload_id: str, announced: Announced, destination: str, place: str) -> UploadRow:
