@@ -146,15 +146,15 @@ def visitors_lay_music_out_and_hear_it(page: Page) -> None:
 
 
 def test_what_is_typed_about_a_score_stays_while_it_changes(server: ServerProcess, open_page: OpenPage) -> None:
-    eva = Holder(server, "Eva")
-    score = eva.ask("POST", "/scores", json={"title": "Air"})["score_id"]
+    fay = Holder(server, "Fay")
+    score = fay.ask("POST", "/scores", json={"title": "Air"})["score_id"]
     page = open_page(size=TABLET)
-    sign_in(page, eva.email, at=f"/scores/{score}")
+    sign_in(page, fay.email, at=f"/scores/{score}")
     page.get_by_role("button", name="Title and details").click()
     title = page.get_by_role("dialog").get_by_label("Title")
     expect(title).to_have_value("Air")
     title.fill("Air on the G string")
-    eva.put("page.png", sheet(240), destination="score", score=score)
+    fay.put("page.png", sheet(240), destination="score", score=score)
     expect(pages(page)).to_have_count(1)
     expect(title).to_have_value("Air on the G string")
 
