@@ -7,13 +7,14 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from satchel.features.clicks.model import GUEST, NewClick
-from satchel.features.clicks.records import SITE
-from satchel.features.clicks.service.click_erase import erase_old_clicks, erase_person
+from satchel.features.clicks.records import DAY_DIGEST, SITE
+from satchel.features.clicks.service.click_erase import ClickHoldings, erase_old_clicks, erase_person
 from satchel.features.clicks.service.click_record import record
 from satchel.features.clicks.service.context import Clicks
 from satchel.features.clicks.service.counts import owner_scope
 from satchel.features.clicks.service.range_read import RangeFigures, read_range
 from satchel.kernel.clock import ManualClock, iso
+from satchel.kernel.departure import Leaver
 from tests.application import Caller, Satchel
 from tests.features.clicks.given import OWNER, at, counting
 from tests.features.links.given import given as given_link
@@ -92,6 +93,16 @@ async def test_guests_who_only_say_that_they_clicked_are_nobody_of_the_site(tmp_
             found = await read_whole(clicks, SITE, budget=budget)
             assert found.people is not None
             assert found.people.low <= 200 <= found.people.high
+
+
+async def test_what_is_kept_of_days_goes_with_the_account(tmp_path: Path) -> None:
+    clock = ManualClock(at("2030-02-27"))
+    async with counting(tmp_path, clock) as clicks:
+        await clicked(clicks, clock, FIRST, range(300))
+        await read_whole(clicks, MINE, KATHMANDU, budget=100)
+        assert (await DAY_DIGEST.list(clicks.tables, scope=MINE)).records
+        await ClickHoldings(clicks).delete(Leaver(user_id=OWNER, email="ann@example.org"))
+        assert (await DAY_DIGEST.list(clicks.tables, scope=MINE)).records == []
 
 
 async def test_where_clicks_are_gone_people_are_not_told(tmp_path: Path) -> None:

@@ -321,7 +321,7 @@ LOCAL_PEOPLE = Shape(
 DAY_DIGEST = Shape(
     DayDigestRow,
     COUNTS,
-    {"PK": "DIGEST#{scope}#{zone}", "SK": "{day}"},
+    {"PK": "DIGEST#{scope}", "SK": "DAY#{zone}#{day}"},
     owner=OWNER,
     about="A sketch of the people of a day of a zone, with where they came from and what with",
 )

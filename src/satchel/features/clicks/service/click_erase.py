@@ -14,6 +14,7 @@ from satchel.features.clicks.records import (
     CLICK,
     COMPLETE_SINCE,
     COUNT,
+    DAY_DIGEST,
     DAY_STAT,
     ERASED_FROM,
     IDEMPOTENCY,
@@ -80,7 +81,7 @@ class ClickHoldings:
             await delete_counter(self.clicks, leaver.user_id, counter_id)
             scopes.add(counter_scope(counter_id))
         for scope in sorted(scopes):
-            for shape in (COUNT, LAST):
+            for shape in (COUNT, LAST, DAY_DIGEST):
                 await delete_records(self.clicks.tables, shape, scope=scope)
 
 
