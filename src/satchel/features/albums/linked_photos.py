@@ -7,7 +7,7 @@ from itertools import groupby
 from satchel.features.albums.media_records import MediaRow
 from satchel.features.albums.model import MediaId, OwnerId
 from satchel.features.albums.service.photo_archive import download_name
-from satchel.features.albums.service.photo_choice import find_choices, find_chosen, name_of
+from satchel.features.albums.service.photo_choice import find_choices, find_chosen, find_first, name_of
 from satchel.features.albums.service.photo_redact import hashes_for, patches_for
 from satchel.features.albums.service.photos_context import Photos
 from satchel.features.albums.service.picture_note import version_of
@@ -22,16 +22,18 @@ class LinkedPhotos:
     photos: Photos
 
     async def describe(self, owner_id: str, thing_id: str, *, counted: bool = False) -> LinkedThing | None:
-        del counted
+        if not counted:
+            found = await find_first(self.photos.albums, OwnerId(owner_id), thing_id)
+            return None if found is None else LinkedThing(name=name_of(*found))
         medias = await self._find(owner_id, thing_id)
         if not medias:
             return None
         size_bytes = sum(media.size_bytes for media in medias)
-        return LinkedThing(name=name_of(medias), files=len(medias), size_bytes=size_bytes)
+        return LinkedThing(name=name_of(medias[0], len(medias)), files=len(medias), size_bytes=size_bytes)
 
     async def names(self, owner_id: str, thing_ids: Sequence[str]) -> dict[str, str]:
         found = await find_choices(self.photos.albums, OwnerId(owner_id), thing_ids)
-        return {choice_id: name_of(medias) for choice_id, medias in found.items()}
+        return {choice_id: name_of(medias[0], len(medias)) for choice_id, medias in found.items()}
 
     async def files(self, owner_id: str, thing_id: str, cursor: str | None, limit: int = FILES_PAGE) -> LinkedFiles:
         """All at once: they are few, and are read as a whole."""

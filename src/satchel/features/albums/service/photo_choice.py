@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 
 from satchel.features.albums.media_records import CHOICE, CHOICE_SORT, MEDIA, ChoiceRow, MediaRow
-from satchel.features.albums.model import BIN, ChoiceId, MediaId, MediaUnknown, OwnerId, is_media_id
+from satchel.features.albums.model import BIN, ChoiceId, MediaUnknown, OwnerId, is_media_id
 from satchel.features.albums.records import DUE_INDEX
 from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.photo_archive import download_name
@@ -22,6 +22,7 @@ MOST_CHOSEN = 500
 UNLINKED_FOR = timedelta(days=7)
 _MAX_ID_CHARACTERS = 64
 _PAGE = 100
+_LOOKED_AT_AT_ONCE = 10
 
 
 async def make_choice(albums: Albums, owner: OwnerId, media_ids: Sequence[str]) -> tuple[ChoiceRow, str]:
@@ -33,11 +34,11 @@ async def make_choice(albums: Albums, owner: OwnerId, media_ids: Sequence[str]) 
     row = ChoiceRow(
         owner=owner,
         choice_id=ChoiceId(hashlib.sha256("/".join(wanted).encode()).hexdigest()[:32]),
-        medias=[MediaId(each) for each in wanted],
+        medias=[media.media_id for media in in_order(medias.values())],
         due=_later(albums),
     )
     await albums.tables.put(CHOICE.table, CHOICE.item(row))
-    return row, name_of(in_order(medias.values()))
+    return row, name_of(medias[row.medias[0]], len(row.medias))
 
 
 async def find_choices(albums: Albums, owner: OwnerId, choice_ids: Sequence[str]) -> Mapping[str, list[MediaRow]]:
@@ -48,6 +49,21 @@ async def find_choices(albums: Albums, owner: OwnerId, choice_ids: Sequence[str]
     medias = await _read(albums, owner, list(dict.fromkeys(each for row in rows for each in row.medias)))
     found = {row.choice_id: in_order(medias[each] for each in row.medias if each in medias) for row in rows}
     return {choice_id: chosen for choice_id, chosen in found.items() if chosen}
+
+
+async def find_first(albums: Albums, owner: OwnerId, choice_id: str) -> tuple[MediaRow, int] | None:
+    """The first photo of a choice that is there, and how many were chosen. Every request of a visitor asks for it."""
+    if not (0 < len(choice_id) <= _MAX_ID_CHARACTERS):
+        return None
+    row = await CHOICE.get(albums.tables, owner=owner, choice_id=ChoiceId(choice_id))
+    chosen = [] if row is None else row.medias
+    for start in range(0, len(chosen), _LOOKED_AT_AT_ONCE):
+        some = chosen[start : start + _LOOKED_AT_AT_ONCE]
+        there = await _read(albums, owner, some)
+        for media_id in some:
+            if media_id in there:
+                return there[media_id], len(chosen)
+    return None
 
 
 async def find_chosen(albums: Albums, owner: OwnerId, choice_id: str, media_id: str) -> MediaRow | None:
@@ -64,10 +80,10 @@ def in_order(medias: Iterable[MediaRow]) -> list[MediaRow]:
     return sorted(medias, key=lambda media: (media.local_time, media.media_id))
 
 
-def name_of(medias: Sequence[MediaRow]) -> str:
+def name_of(first: MediaRow, number: int) -> str:
     """Such as “2025-07-03_12-00-00_IMG_1.jpg + 2”."""
-    name = download_name(medias[0])
-    return name if len(medias) == 1 else f"{name} + {len(medias) - 1}"
+    name = download_name(first)
+    return name if number == 1 else f"{name} + {number - 1}"
 
 
 async def sweep_choices(photos: Photos) -> int:
