@@ -3,14 +3,13 @@
 import asyncio
 import os
 import sys
-from pathlib import Path
 
 import msgspec
 
 from satchel.config import Settings
 from satchel.kernel.clock import Clock, from_iso
 from satchel.kernel.errors import Unavailable
-from satchel.stores.backups import backups_in
+from satchel.stores.backups import backups_in, open_place
 
 
 class _Taken(msgspec.Struct, frozen=True):
@@ -21,12 +20,11 @@ class _Taken(msgspec.Struct, frozen=True):
 
 
 class BackupSchedule:
-    """Makes a backup whenever the newest one in the folder of the settings is too old."""
+    """Makes a backup whenever the newest one in the place of the settings is too old."""
 
     def __init__(self, settings: Settings, clock: Clock) -> None:
         self._settings = settings
         self._clock = clock
-        self._folder = Path(settings.backup_to).expanduser().absolute()
         self._running: asyncio.Task[int] | None = None
 
     async def begin_if_due(self) -> int:
@@ -52,7 +50,7 @@ class BackupSchedule:
             "SATCHEL_SECRET": settings.secret,
         }
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "satchel", "data", "backup", str(self._folder), "--json"),
+            *(sys.executable, "-m", "satchel", "data", "backup", settings.backup_to, "--json"),
             *("--keep", str(max(1, settings.backup_keep))),
             env={**os.environ, **stores},
             stdout=asyncio.subprocess.PIPE,
@@ -73,8 +71,7 @@ class BackupSchedule:
         return len(taken.pruned)
 
     def _is_due(self) -> bool:
-        has_begun = (self._folder / "backups").is_dir()
-        there = backups_in(self._folder) if has_begun else []
+        there = backups_in(open_place(self._settings.backup_to, self._clock))
         every = self._settings.backup_every * 3600
         # A backup of the future was made by a wrong clock.
         return not there or not 0 <= self._clock() - from_iso(there[-1].made_at) < every

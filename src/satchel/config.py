@@ -107,7 +107,9 @@ class Settings:
     quit_it_today: str = setting(
         "", "The id of a counter. Pages of its sites may then send presses to /api/v1/quitItToday without a token."
     )
-    backup_to: str = setting("", "A folder for backups of everything, on another disk; without it none are made.")
+    backup_to: str = setting(
+        "", "A folder on another disk, or s3://bucket/folder, for backups of everything; without it none are made."
+    )
     backup_every: int = setting(24, "How many hours after a backup the next one is made.")
     backup_keep: int = setting(14, "How many backups are kept; older ones are deleted.")
     log_format: LogFormat = setting("text", "`text` for people, `json` for machines.")

@@ -20,15 +20,15 @@ from urllib.parse import urlsplit
 from satchel.config import BadSetting, Settings
 from satchel.features.clicks.service.counts import join_slots
 from satchel.kernel.clock import Clock
-from satchel.kernel.errors import Conflict, Unavailable
+from satchel.kernel.errors import Conflict
 from satchel.kernel.signature import MIN_SECRET_BYTES, Signer
 from satchel.slices import DURABLE_KEYS, EPHEMERAL_KEYS
-from satchel.stores import backups
-from satchel.stores.backups import CopyJournal, TakenBackup, snapshot
+from satchel.stores.backups import CopyJournal, snapshot
 from satchel.stores.connect import Stores, open_ephemeral, open_objects, open_stores, open_tables, prepare_folder
 from satchel.stores.copies.ephemeral_copy import EphemeralCopy
 from satchel.stores.copies.objects_copy import ObjectsCopy
 from satchel.stores.copies.tables_copy import TablesCopy, scanning
+from satchel.stores.ports.objects import ObjectInfo, Objects
 from satchel.stores.ports.table import Item, Tables, TableSpec
 from satchel.stores.server_lock import locked
 from satchel.tables import CATALOG, SELF_TEST, TABLES, UNFINISHED_COPY, tables_for
@@ -62,7 +62,7 @@ async def copy_data(
     with CopyJournal.opened(progress) as journal, ExitStack() as held:
         if finish and source.needs_data_folder:
             held.enter_context(_stopped(source))
-        async with _reading(source, clock) as here, _writing(target, clock) as there:
+        async with reading(source, clock) as here, _writing(target, clock) as there:
             await _check_empty(there, journal)
             journal.begin_run()
             run = _Run(here, there, journal, clock, told)
@@ -70,31 +70,13 @@ async def copy_data(
             if done.different or not finish:
                 return done
             await _make_ready(target, there)
-            _carry_secret(source, target)
+            carry_secret(source, target)
             return replace(done, finished=True)
-
-
-async def backup_shared(
-    settings: Settings, folder: Path, clock: Clock, told: Told, *, keep: int | None = None
-) -> TakenBackup:
-    """Back up stores that servers share: bring a copy in the folder up to date, and make a backup of that.
-
-    While servers run, this is no one moment: each thing is as it was at some time during the copying.
-    """
-    prepare_folder(folder)
-    copy = Settings(data=folder / "shared", memory=settings.memory)
-    prepare_folder(copy.data)
-    done = await copy_data(settings, copy, folder / "shared.progress", clock, told)
-    _carry_secret(settings, copy)
-    damaged = [each for each in done.different if each.startswith("object ")]
-    if damaged:
-        raise Unavailable(f"Some files could not be copied: {', '.join(damaged[:3])}. Try again.")
-    return backups.backup(copy, folder, clock, told, keep=keep)
 
 
 async def make_whole(settings: Settings, clock: Clock) -> None:
     """What was restored from a backup of shared stores becomes the data of one server."""
-    async with open_stores(settings, clock, _any_signer(), durable_keys=DURABLE_KEYS) as stores:
+    async with open_stores(settings, clock, any_signer(), durable_keys=DURABLE_KEYS) as stores:
         await stores.tables.create(*TABLES)
         if await stores.tables.get(SELF_TEST, UNFINISHED_COPY) is not None:
             await _make_ready(settings, stores)
@@ -109,7 +91,7 @@ class _Run:
         self._clock = clock
         self._journal = journal
         self._tables = TablesCopy(
-            source.tables, target.tables, journal, is_left_out=_is_left_out, told=self._count_items
+            source.tables, target.tables, journal, is_left_out=is_left_out, told=self._count_items
         )
         self._objects = ObjectsCopy(
             source.objects,
@@ -140,19 +122,19 @@ class _Run:
         self._told(count, 0)
 
 
-def _is_left_out(table: TableSpec, item: Item) -> bool:
+def is_left_out(table: TableSpec, item: Item) -> bool:
     return table.name == CATALOG.name and str(item["PK"]).startswith(_UPLOADS)
 
 
 @asynccontextmanager
-async def _reading(source: Settings, clock: Clock) -> AsyncGenerator[Stores]:
+async def reading(source: Settings, clock: Clock) -> AsyncGenerator[Stores]:
     async with AsyncExitStack() as opened:
         still = opened.enter_context(_snapshots(source))
         tables = await open_tables(still, clock)
         opened.push_async_callback(tables.close)
         ephemeral = await open_ephemeral(still, clock, DURABLE_KEYS)
         opened.push_async_callback(ephemeral.close)
-        objects = await open_objects(source, clock, _any_signer())
+        objects = await open_objects(source, clock, any_signer())
         opened.push_async_callback(objects.close)
         yield Stores(tables, ephemeral, objects)
 
@@ -175,7 +157,7 @@ def _snapshots(source: Settings) -> Generator[Settings]:
 
 @asynccontextmanager
 async def _writing(target: Settings, clock: Clock) -> AsyncGenerator[Stores]:
-    async with open_stores(target, clock, _any_signer(), durable_keys=DURABLE_KEYS) as stores:
+    async with open_stores(target, clock, any_signer(), durable_keys=DURABLE_KEYS) as stores:
         # Not yet followed: a worker would count every click again that is copied.
         await stores.tables.create(*TABLES)
         yield stores
@@ -201,6 +183,28 @@ async def _check_empty(target: Stores, journal: CopyJournal) -> None:
     await target.tables.put(SELF_TEST, UNFINISHED_COPY)
 
 
+async def copy_tables(source: Stores, target: Settings, progress: Path, clock: Clock) -> None:
+    """Copy all but the objects into new stores, marked as unfinished."""
+    async with _writing(target, clock) as there:
+        with CopyJournal.opened(progress) as journal:
+            await there.tables.put(SELF_TEST, UNFINISHED_COPY)
+            copy = TablesCopy(source.tables, there.tables, journal, is_left_out=is_left_out, told=lambda _: None)
+            for table in COPIED:
+                await copy.copy(table)
+            await EphemeralCopy(source.ephemeral, there.ephemeral, EPHEMERAL_KEYS).copy()
+
+
+async def objects_of(objects: Objects) -> AsyncGenerator[ObjectInfo]:
+    """All that are worth keeping."""
+    after: str | None = ""
+    while after is not None:
+        page = await objects.list(after=after)
+        for info in page.objects:
+            if not info.key.startswith(_FOLDERS_LEFT_OUT):
+                yield info
+        after = page.after
+
+
 async def _has_items(tables: Tables) -> bool:
     for table in COPIED:
         if (await scanning(tables).scan(table, limit=1)).items:
@@ -215,7 +219,7 @@ async def _make_ready(target: Settings, there: Stores) -> None:
     await there.tables.delete(SELF_TEST, UNFINISHED_COPY)
 
 
-def _carry_secret(source: Settings, target: Settings) -> None:
+def carry_secret(source: Settings, target: Settings) -> None:
     """Tokens and links stay good if the secret does. Servers on shared stores are given theirs by a setting."""
     if target.secret or not target.has_one_writer or (target.data / "secret").exists():
         return
@@ -227,7 +231,7 @@ def _carry_secret(source: Settings, target: Settings) -> None:
             kept.write(secret)
 
 
-def _any_signer() -> Signer:
+def any_signer() -> Signer:
     """No link of this process is given to anybody."""
     return Signer(token_bytes(MIN_SECRET_BYTES))
 

@@ -36,6 +36,7 @@ class Server:
         self.stores, self.settings = stores, settings
         self.folder = folder / "backups"
         self.clock = ManualClock()
+        self.place = backups.open_place(str(self.folder), self.clock)
 
     async def put(self, key: str, body: bytes) -> None:
         await self.stores.objects.put(key, stream(body))
@@ -47,7 +48,7 @@ class Server:
 
     async def backup(self, *, keep: int | None = None) -> backups.TakenBackup:
         self.clock.advance(1)
-        return await asyncio.to_thread(backups.backup, self.settings, self.folder, self.clock, ignored, keep=keep)
+        return await asyncio.to_thread(backups.backup, self.settings, self.place, self.clock, ignored, keep=keep)
 
     def file_of(self, body: bytes) -> Path:
         files = self.settings.data.glob("objects/objects/*/*")
@@ -82,7 +83,7 @@ async def found_in(settings: Settings) -> dict[str, bytes | None]:
 
 async def restored(server: Server, name: str | None = None, into: str = "restored") -> dict[str, bytes | None]:
     settings = replace(server.settings, data=server.settings.data.with_name(into))
-    await asyncio.to_thread(backups.restore, settings, server.folder, name, ignored)
+    await asyncio.to_thread(backups.restore, settings, server.place, name, ignored)
     return await found_in(settings)
 
 
@@ -158,7 +159,7 @@ async def test_the_next_backup_adds_only_what_is_new_and_every_one_can_be_restor
     await server.put("c", b"three")
     second = await server.backup()
     assert second.new_files == 2  # c, and the tables
-    assert [each.name for each in backups.backups_in(server.folder)] == [first.backup.name, second.backup.name]
+    assert [each.name for each in backups.backups_in(server.place)] == [first.backup.name, second.backup.name]
     assert await restored(server, first.backup.name, "first") == {"a": b"one", "b": LARGE}
     assert await restored(server, second.backup.name, "second") == {"a": b"one", "c": b"three"}
     third = await server.backup(keep=1)
@@ -275,7 +276,7 @@ async def test_a_clock_that_is_set_back_costs_no_backup(server: Server) -> None:
     server.clock.advance(-3600)
     second, third = await server.backup(keep=2), await server.backup(keep=2)
     assert (first.pruned, second.pruned, third.pruned) == ([], [], [first.backup.name])
-    assert [each.name for each in backups.backups_in(server.folder)] == [second.backup.name, third.backup.name]
+    assert [each.name for each in backups.backups_in(server.place)] == [second.backup.name, third.backup.name]
     assert await restored(server) == {"a": b"one"}
 
 
@@ -287,7 +288,7 @@ async def test_a_damaged_list_and_foreign_files_leave_the_other_backups_usable(s
     (server.folder / "backups" / ".DS_Store").write_bytes(b"x")
     (server.folder / "files" / "3f").mkdir(exist_ok=True)
     (server.folder / "files" / "3f" / ".nfs0001").write_bytes(b"x")
-    found = await asyncio.to_thread(backups.verify_folder, server.folder, ignored)
+    found = await asyncio.to_thread(backups.verify_place, server.place, ignored)
     assert [each.path for each in found.damages] == [f"backups/{second.backup.name}"]
     with pytest.raises(Invalid, match="damaged"):
         await restored(server, second.backup.name, "second")
@@ -366,13 +367,13 @@ async def _check_and_harm(server: Server, parts: list[bytes]) -> None:
 async def test_a_backup_that_rots_is_found_and_not_restored(server: Server, harm: str) -> None:
     await server.put("a", LARGE)
     await server.backup()
-    assert (await asyncio.to_thread(backups.verify_folder, server.folder, ignored)).damages == []
+    assert (await asyncio.to_thread(backups.verify_place, server.place, ignored)).damages == []
     (file,) = (path for path in server.folder.glob("files/*/*") if path.read_bytes()[:9] == LARGE[:9])
     if harm == "flipped":
         _flip(file, 5)
     else:
         file.unlink()
-    assert len((await asyncio.to_thread(backups.verify_folder, server.folder, ignored)).damages) == 1
+    assert len((await asyncio.to_thread(backups.verify_place, server.place, ignored)).damages) == 1
     with pytest.raises(Damaged):
         await restored(server)
 
@@ -381,7 +382,7 @@ async def test_nothing_is_restored_over_what_is_there(server: Server) -> None:
     await server.put("a", b"one")
     await server.backup()
     with pytest.raises(Conflict, match="not empty"):
-        await asyncio.to_thread(backups.restore, server.settings, server.folder, None, ignored)
+        await asyncio.to_thread(backups.restore, server.settings, server.place, None, ignored)
     async with server.stores.objects.read("a") as reading:
         assert b"".join([chunk async for chunk in reading]) == b"one"
 
@@ -393,7 +394,7 @@ async def test_two_backups_at_once_are_one_and_a_refusal(server: Server, monkeyp
     def second() -> None:
         for folder in (server.folder, server.folder.with_name("elsewhere")):
             try:
-                backups.backup(server.settings, folder, system_clock, ignored)
+                backups.backup(server.settings, backups.open_place(str(folder), system_clock), system_clock, ignored)
             except Conflict as error:
                 refused.append(error)
 
@@ -431,4 +432,4 @@ def _flip(file: Path, offset: int) -> None:
 
 
 async def verified(server: Server, *, repair: bool = False) -> backups.Verified:
-    return await asyncio.to_thread(backups.verify, server.settings, ignored, server.folder if repair else None)
+    return await asyncio.to_thread(backups.verify, server.settings, ignored, server.place if repair else None)

@@ -10,12 +10,13 @@ import httpx
 import pytest
 
 from satchel.config import BadSetting, Settings
-from satchel.data_copy import CopyDone, backup_shared, copy_data, make_whole
+from satchel.data_backup import backup_shared, verify_shared
+from satchel.data_copy import CopyDone, copy_data, make_whole
 from satchel.kernel.clock import ManualClock
 from satchel.kernel.errors import Conflict, Unavailable
 from satchel.kernel.signature import Signer
 from satchel.stores import backups
-from satchel.stores.connect import open_tables
+from satchel.stores.connect import open_objects, open_tables
 from satchel.stores.copies.objects_copy import ObjectsCopy
 from satchel.stores.embedded.copy_journal import CopyJournal
 from satchel.stores.embedded.objects_folder import FolderObjects
@@ -177,15 +178,38 @@ async def test_shared_stores_are_backed_up_and_restored_to_one_machine(world: Wo
         await world.fill(satchel, satchel.caller())
     await world.copy(world.here, world.shared, finish=True)
     await split_a_count(world.shared, world.clock)
-    folder = world.folder / "backups"
-    first, second = [await backup_shared(world.shared, folder, world.clock, told, keep=2) for _ in range(2)]
+    place = backups.open_place(str(world.folder / "backups"), world.clock)
+    first, second = [await backup_shared(world.shared, place, world.clock, told, keep=2) for _ in range(2)]
     assert (first.damages, second.damages) == ([], [])
     assert second.new_bytes < 5_000_000 < first.new_bytes
     restored = Settings(data=world.folder / "restored")
-    backups.restore(restored, folder, None, told)
+    backups.restore(restored, place, None, told)
     await make_whole(restored, world.clock)
     assert (restored.data / "secret").read_text() == world.shared.secret
     await world.check(restored, opens=6)
+
+
+async def test_damaged_objects_of_shared_stores_are_found_and_repaired_from_a_backup(world: World) -> None:
+    async with world.running(world.here) as satchel:
+        await world.fill(satchel, satchel.caller())
+    await world.copy(world.here, world.shared, finish=True)
+    place = backups.open_place(f"{world.shared.objects.replace('?', '/backups?')}", world.clock)
+    assert (await backup_shared(world.shared, place, world.clock, told)).damages == []
+    assert (await verify_shared(world.shared, world.clock, told)).damages == []
+
+    store = await open_objects(world.shared, world.clock, Signer(b"k" * 32))
+    (damaged,) = [each.key for each in (await store.list("user/")).objects if each.size_bytes == len(b"first")]
+    await store.put(damaged, once(b"frist"))
+    await store.close()
+
+    found = await verify_shared(world.shared, world.clock, told)
+    assert [(each.path, each.why) for each in found.damages] == [(damaged, "its bytes are not those that were stored")]
+    # A backup of now would keep what is damaged, and says so.
+    assert [each.key for each in (await backup_shared(world.shared, place, world.clock, told)).damages] == [damaged]
+    repaired = await verify_shared(world.shared, world.clock, told, place)
+    assert (repaired.damages, repaired.repaired) == ([], [damaged])
+    assert (await verify_shared(world.shared, world.clock, told)).damages == []
+    await world.check(world.shared)
 
 
 async def split_a_count(shared: Settings, clock: ManualClock) -> None:

@@ -26,6 +26,7 @@ from satchel.stores.ports.objects import (
 MAX_LIFETIME = timedelta(days=7)
 MAX_TYPE_CHARACTERS = 255
 
+_NAMED_BY_DIGEST = re.compile(r".*/([0-9a-f]{64})\.[0-9a-z]+")
 # U+FFFE and U+FFFF are no control characters, but the XML of S3's answers cannot carry them either.
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ufffe\uffff]")
 _METADATA_NAME = re.compile(r"[a-z0-9-]+")
@@ -197,6 +198,12 @@ def check_parts(given: Sequence[Part], stored: Sequence[Part]) -> list[Part]:
         if part.size_bytes < MIN_PART_BYTES:
             raise Invalid(f"Part {part.number} is not the last and has less than {MIN_PART_BYTES} bytes.")
     return ordered
+
+
+def digest_in(key: str) -> str | None:
+    """The SHA-256 of an object's bytes, if its key names it: `…/<sha256>.<id>`."""
+    named = _NAMED_BY_DIGEST.fullmatch(key)
+    return None if named is None else named[1]
 
 
 def direct_links(objects: object) -> DirectLinks | None:

@@ -13,14 +13,14 @@ from satchel.cli.engine.terminal.output import answer
 # The stores are imported inside the verbs, because `satchel --help` reads this file too.
 
 data = verb_group("data", no_args_is_help=True, help="Back up, restore, verify and copy what a server keeps.")
-Folder = Annotated[str, typer.Argument(metavar="FOLDER", help="The folder of the backups.")]
+Place = Annotated[str, typer.Argument(metavar="PLACE", help="The folder of the backups, or s3://bucket/folder.")]
 _WHERE = ("data", "table", "table_prefix", "objects", "ephemeral")
 
 
 @takes_settings(*_WHERE)
 def backup(
     chosen: Chosen,
-    folder: Folder,
+    place: Place,
     keep: Annotated[
         str | None, typer.Option("--keep", metavar="NUMBER", help="Delete all but so many of the newest backups.")
     ] = None,
@@ -28,47 +28,47 @@ def backup(
 ) -> None:
     """Copy everything that a server keeps, as it is at one moment, while it runs.
 
-    A folder holds many backups and every file once. So the next one takes the time and space of what is new, and of
+    A place holds many backups and every file once. So the next one takes the time and space of what is new, and of
     the tables, which are copied whole. Files are read again on the way: exits with 1 if one of them is damaged.
-    Unfinished uploads are left out. A backup has the secret that signs tokens, so keep it as safe as the server. Put
-    the folder on another disk.
+    Unfinished uploads are left out. A backup has the secret that signs tokens, so keep it as safe as the server. The
+    place is a folder on another disk, or a bucket: s3://bucket/folder, with ?endpoint=https://host if it is not AWS's.
 
-    Stores that servers share (DynamoDB, Redis, S3) are first copied into the folder, where they take their space twice.
-    Then everything is as it was at some moment during the copying.
+    Of stores that servers share (DynamoDB, Redis, S3), everything is as it was at some moment during the copying.
     """
     import asyncio
 
-    from satchel import data_copy
     from satchel.cli.data.data_text import Progress, taken_lines
     from satchel.cli.engine.terminal.numbers import whole_number
+    from satchel.data_backup import backup_shared
     from satchel.kernel.clock import system_clock
     from satchel.stores import backups
 
     kept = None if keep is None else whole_number("--keep", keep, least=1)
     with Progress("copied", quiet=json) as told:
-        settings, place = chosen.settings(), Path(folder).absolute()
+        settings, to = chosen.settings(), backups.open_place(place, system_clock)
         if settings.keeps_all_here:
-            taken = backups.backup(settings, place, system_clock, told, keep=kept)
+            taken = backups.backup(settings, to, system_clock, told, keep=kept)
         else:
-            taken = asyncio.run(data_copy.backup_shared(settings, place, system_clock, told, keep=kept))
-    answer(taken, taken_lines(taken, folder), as_json=json)
+            taken = asyncio.run(backup_shared(settings, to, system_clock, told, keep=kept))
+    answer(taken, taken_lines(taken, place), as_json=json)
     raise typer.Exit(1 if taken.damages else 0)
 
 
 @data.command(cls=Verb)
-def backups(folder: Folder, json: Json = False) -> None:
-    """List the backups in a folder, oldest first."""
+def backups(place: Place, json: Json = False) -> None:
+    """List the backups in a folder or bucket, oldest first."""
     from satchel.cli.data.data_text import backup_lines
-    from satchel.stores.backups import backups_in
+    from satchel.kernel.clock import system_clock
+    from satchel.stores.backups import open_place, some_backups_in
 
-    found = backups_in(Path(folder).absolute())
+    found = some_backups_in(open_place(place, system_clock))
     answer({"backups": found}, backup_lines(found), as_json=json)
 
 
 @takes_settings(*_WHERE)
 def restore(
     chosen: Chosen,
-    folder: Folder,
+    place: Place,
     name: Annotated[
         str | None, typer.Argument(metavar="[BACKUP]", help="Its name, as `satchel data backups` shows it.")
     ] = None,
@@ -88,7 +88,7 @@ def restore(
 
     settings = chosen.settings()
     with Progress("restored", quiet=json) as told:
-        restored = backups.restore(settings, Path(folder).absolute(), name, told)
+        restored = backups.restore(settings, backups.open_place(place, system_clock), name, told)
         asyncio.run(data_copy.make_whole(settings, system_clock))
     answer({"backup": restored, "data": str(settings.data)}, restored_lines(restored, settings.data), as_json=json)
 
@@ -96,30 +96,37 @@ def restore(
 @takes_settings(*_WHERE)
 def verify(
     chosen: Chosen,
-    folder: Annotated[
-        str | None, typer.Argument(metavar="[FOLDER]", help="A folder of backups, to verify these instead.")
+    place: Annotated[
+        str | None, typer.Argument(metavar="[PLACE]", help="A folder or bucket of backups, to verify these instead.")
     ] = None,
     repair_from: Annotated[
-        str | None, typer.Option("--repair-from", metavar="FOLDER", help="Take good copies from these backups.")
+        str | None, typer.Option("--repair-from", metavar="PLACE", help="Take good copies from these backups.")
     ] = None,
     json: Json = False,
 ) -> None:
     """Read every byte that a server keeps, and compare it with the digest that was stored with it.
 
-    A server may be running. Exits with 1 if anything is damaged and was not repaired.
+    A server may be running. Exits with 1 if anything is damaged and was not repaired. Of shared stores, the objects are
+    read; the makers of the tables look after these.
     """
+    import asyncio
+
     from satchel.cli.data.data_text import Progress, verified_lines
     from satchel.cli.engine.terminal.output import Misused
+    from satchel.data_backup import verify_shared
+    from satchel.kernel.clock import system_clock
     from satchel.stores import backups
 
-    if folder is not None and repair_from is not None:
-        raise Misused("Backups are not repaired from others. Leave FOLDER out to verify the server's own files.")
+    if place is not None and repair_from is not None:
+        raise Misused("Backups are not repaired from others. Leave PLACE out to verify the server's own files.")
     with Progress("read", quiet=json) as told:
-        if folder is not None:
-            found = backups.verify_folder(Path(folder).absolute(), told)
+        source = None if repair_from is None else backups.open_place(repair_from, system_clock)
+        if place is not None:
+            found = backups.verify_place(backups.open_place(place, system_clock), told)
+        elif (settings := chosen.settings()).keeps_all_here:
+            found = backups.verify(settings, told, source)
         else:
-            source = None if repair_from is None else Path(repair_from).absolute()
-            found = backups.verify(chosen.settings(), told, source)
+            found = asyncio.run(verify_shared(settings, system_clock, told, source))
     answer(found, verified_lines(found), as_json=json)
     raise typer.Exit(1 if found.damages else 0)
 

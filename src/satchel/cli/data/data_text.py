@@ -71,7 +71,7 @@ def taken_lines(taken: "TakenBackup", folder: str) -> Iterator[str]:
         yield f"  deleted older backups: {len(taken.pruned)}"
     yield from _damage_lines(taken.damages)
     if taken.damages:
-        yield "  An older backup may have good ones: `satchel data verify --repair-from FOLDER`."
+        yield "  An older backup may have good ones: `satchel data verify --repair-from PLACE`."
 
 
 def backup_lines(found: Sequence["Backup"]) -> Iterator[str]:

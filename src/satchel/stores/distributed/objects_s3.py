@@ -7,6 +7,7 @@ Neither adds checksums, on which some servers choke: what goes in was verified a
 
 import asyncio
 import hashlib
+import re
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from datetime import timedelta
@@ -48,6 +49,7 @@ from satchel.stores.ports.objects import (
 # S3 copies up to 5 GiB in one request, but a request that takes minutes is cut off on the way.
 COPY_BYTES = 1024 * 1024 * 1024
 _DELETED_AT_ONCE = 1000
+_MD5 = re.compile(r"[0-9a-f]{32}")
 _PUT_AT_ONCE = 32
 
 
@@ -277,6 +279,14 @@ class S3Objects:
     async def time(self) -> float | None:
         with s3_errors(self._bucket):
             return time_of(await self._client.head_bucket(Bucket=self._bucket))
+
+    async def md5(self, key: str) -> str | None:
+        """See `satchel.stores.ports.whole_stores`. Etags of parts, and of what a key service encrypts, are none."""
+        with s3_errors(self._bucket):
+            found = await self._client.head_object(Bucket=self._bucket, Key=self._name(key))
+        etag = found["ETag"].strip('"')
+        is_plain = found.get("ServerSideEncryption", "AES256") == "AES256" and "SSECustomerAlgorithm" not in found
+        return etag if is_plain and _MD5.fullmatch(etag) else None
 
     async def close(self) -> None:
         await self._resources.aclose()

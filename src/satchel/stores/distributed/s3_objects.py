@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 CHUNK_BYTES = 1024 * 1024
 # obstore asks again when less than five minutes are left; botocore renews what is about to expire.
-_CREDENTIALS_KEPT = timedelta(minutes=15)
+CREDENTIALS_KEPT = timedelta(minutes=15)
 _HEADER_WORDS = ("cache", "content", "storage")
 
 
@@ -41,7 +41,7 @@ class WholeObjects:
                 "access_key_id": frozen.access_key,
                 "secret_access_key": frozen.secret_key,
                 "token": frozen.token,
-                "expires_at": datetime.now(UTC) + _CREDENTIALS_KEPT,
+                "expires_at": datetime.now(UTC) + CREDENTIALS_KEPT,
             }
 
         self._bucket = bucket

@@ -81,7 +81,8 @@ def _put_in_place(repository: Repository, entry: Entry, files: DataFiles) -> Non
     target, draft = files.path(entry.path), files.drafts(entry.path) / new_id(system_clock)
     try:
         with (
-            repository.path(entry.sha256).open("rb") as source,
+            repository.file(entry.sha256) as kept,
+            kept.open("rb") as source,
             open(draft, "xb", opener=lambda path, flags: os.open(path, flags | os.O_CLOEXEC, 0o600)) as copy,
         ):
             leave_room(copy.fileno(), entry.size_bytes)
@@ -107,7 +108,8 @@ def repair_file(repository: Repository, entry: Entry, files: DataFiles, needed_b
     try:
         fcntl.flock(shard, fcntl.LOCK_EX)
         if needed_by is None:
-            wanted = target.exists() and _is_damaged_copy(target, repository.path(entry.sha256))
+            with repository.file(entry.sha256) as good:
+                wanted = target.exists() and _is_damaged_copy(target, good)
         else:
             wanted = not target.exists() and _uses(files.path(needed_by), target.name)
         if wanted:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from pathlib import Path
+from typing import Protocol
 
 from satchel.kernel.clock import Clock, iso
 from satchel.kernel.errors import Invalid
@@ -34,53 +35,59 @@ class TakenBackup:
     pruned: list[str]
 
 
-def take_backup(
-    files: DataFiles, repository: Repository, clock: Clock, told: Told, *, keep: int | None = None
-) -> TakenBackup:
-    """Copy everything as it is at one moment, while a server may be running."""
-    with repository.writing():
+class BackupSource(Protocol):
+    """What is backed up. `entries` stores it in the repository; files in the making go into `drafts`."""
+
+    damages: list[Damage]
+
+    def entries(self, repository: Repository, drafts: Path, before: Iterable[Entry]) -> Iterator[Entry]:
+        """`before` is the last backup, whose files need not be read again."""
+        ...
+
+
+def take_backup(source: BackupSource, repository: Repository, clock: Clock, *, keep: int | None = None) -> TakenBackup:
+    """Copy everything, and leave only the newest `keep` backups."""
+    with repository.writing() as drafts:
         earlier = repository.complete()
         before = repository.entries(earlier[-1]) if earlier else iter(())
-        copying = _Copying(files, repository, clock, told)
-        backup = repository.publish(iso(clock()), copying.entries(before))
+        backup = repository.publish(iso(clock()), source.entries(repository, drafts, before))
         # Older backups may have the only good copies of what is damaged.
-        pruned = [] if keep is None or copying.damages else repository.prune(keep)
-        return TakenBackup(backup, repository.new_files, repository.new_bytes, copying.damages, pruned)
+        pruned = [] if keep is None or source.damages else repository.prune(keep)
+        return TakenBackup(backup, repository.new_files, repository.new_bytes, source.damages, pruned)
 
 
-class _Copying:
-    """One run of a backup."""
+class LocalFiles:
+    """Everything that a server on embedded stores keeps, as it is at one moment, while the server may be running."""
 
-    def __init__(self, files: DataFiles, repository: Repository, clock: Clock, told: Told) -> None:
+    def __init__(self, files: DataFiles, clock: Clock, told: Told) -> None:
         self._files = files
-        self._repository = repository
         self._hold = FolderHold(files.objects, clock)
         self._told = told
         self._done = 0
         self._done_bytes = 0
         self.damages: list[Damage] = []
 
-    def entries(self, before: Iterable[Entry]) -> Iterator[Entry]:
-        """Copy everything, tables first; `before` is the last backup, whose files need not be read again."""
+    def entries(self, repository: Repository, drafts: Path, before: Iterable[Entry]) -> Iterator[Entry]:  # noqa: ARG002
+        """Tables first."""
         has_objects = (self._files.objects / "objects").is_dir()
         with self._hold.begun() if has_objects else nullcontext():
             # Whatever the tables speak of from here on is there until it is copied.
             began = time.time_ns()
             for name in DATABASES:
                 if self._files.database(name).exists():
-                    yield self._counted(self._repository.add_database(name, self._files.database(name)))
+                    yield self._counted(repository.add_database(name, self._files.database(name)))
             if (self._files.data / SECRET_FILE).exists():
-                yield self._counted(self._copy_secret(self._files.data / SECRET_FILE))
+                yield self._counted(copy_secret(repository, self._files.data / SECRET_FILE))
             if has_objects:
-                yield from self._objects(before, began)
+                yield from self._objects(repository, before, began)
 
-    def _objects(self, before: Iterable[Entry], began: int) -> Iterator[Entry]:
-        known = _by_folder(before)
+    def _objects(self, repository: Repository, before: Iterable[Entry], began: int) -> Iterator[Entry]:
+        known = by_folder(before)
         with ThreadPoolExecutor(_THREADS, thread_name_prefix="backup") as threads:
             for folder in object_folders():
                 last = known(folder)
                 paths = [(f"{folder}/{each.name}", Path(each.path)) for each in scan(self._files.path(folder))]
-                copied = threads.map(partial(self._copy_object, last), paths)
+                copied = threads.map(partial(self._copy_object, repository, last), paths)
                 yield from (self._counted(entry) for entry in copied if entry is not None)
         self._hold.check()
         for kind, path in self._hold.kept():
@@ -88,26 +95,17 @@ class _Copying:
             # An object that was written after the tables were copied does not count, the one before it does.
             now = self._files.path(name)
             if not now.exists() or now.stat().st_mtime_ns >= began:
-                held = self._copy(name, path, None)
+                held = self._copy(repository, name, path, None)
                 yield from () if held is None else [self._counted(held)]
 
-    def _copy_object(self, last: Mapping[str, Entry], given: tuple[str, Path]) -> Entry | None:
+    def _copy_object(self, repository: Repository, last: Mapping[str, Entry], given: tuple[str, Path]) -> Entry | None:
         name, path = given
         try:
-            return self._copy(name, path, last.get(name))
+            return self._copy(repository, name, path, last.get(name))
         except FileNotFoundError:
             return None  # deleted meanwhile, so it is held
 
-    def _copy_secret(self, path: Path) -> Entry:
-        secret = path.read_bytes()
-
-        def copy(write: Callable[[bytes], object]) -> str:
-            write(secret)
-            return hashlib.sha256(secret).hexdigest()
-
-        return Entry(path=SECRET_FILE, size_bytes=len(secret), sha256=self._repository.add(copy))
-
-    def _copy(self, name: str, path: Path, last: Entry | None) -> Entry | None:
+    def _copy(self, repository: Repository, name: str, path: Path, last: Entry | None) -> Entry | None:
         """Copy a file of an object, unless the last backup has it. One that cannot be read stays as it was there."""
         seen = path.stat()
         now = seen.st_ino, seen.st_mtime_ns, seen.st_size
@@ -122,7 +120,7 @@ class _Copying:
             return checked[0].sha256
 
         try:
-            sha256 = self._repository.add(copy)
+            sha256 = repository.add(copy)
         except Unreadable as error:
             self.damages.append(Damage(name, error.detail))
             return last
@@ -145,7 +143,17 @@ class _Copying:
         return entry
 
 
-def _by_folder(entries: Iterable[Entry]) -> Callable[[str], Mapping[str, Entry]]:
+def copy_secret(repository: Repository, path: Path) -> Entry:
+    secret = path.read_bytes()
+
+    def copy(write: Callable[[bytes], object]) -> str:
+        write(secret)
+        return hashlib.sha256(secret).hexdigest()
+
+    return Entry(path=SECRET_FILE, size_bytes=len(secret), sha256=repository.add(copy))
+
+
+def by_folder(entries: Iterable[Entry]) -> Callable[[str], Mapping[str, Entry]]:
     """Gives the entries of one folder after the other, without holding them all."""
     groups = groupby(entries, key=lambda entry: entry.path.rpartition("/")[0])
     ahead: list[tuple[str, dict[str, Entry]]] = []

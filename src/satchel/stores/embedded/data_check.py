@@ -129,9 +129,11 @@ def _verify_backup(repository: Repository, backup: Backup, seen: set[bytes], fou
             continue
         seen.add(digest)
         found.files, found.size_bytes = found.files + 1, found.size_bytes + entry.size_bytes
-        path = repository.path(entry.sha256)
-        if not path.exists():
-            found.damages.append(Damage(f"{backup.name}: {entry.path}", "its file is missing"))
-        elif digest_of(path) != entry.sha256:
-            found.damages.append(Damage(f"{backup.name}: {entry.path}", "its bytes are not those that were copied"))
+        try:
+            with repository.file(entry.sha256) as path:
+                why = None if digest_of(path) == entry.sha256 else "its bytes are not those that were copied"
+        except FileNotFoundError:
+            why = "its file is missing"
+        if why is not None:
+            found.damages.append(Damage(f"{backup.name}: {entry.path}", why))
         told(found.files, found.size_bytes)

@@ -31,3 +31,12 @@ class ListsKeys(Protocol):
     def keys(self, prefix: str) -> AsyncIterator[str]:
         """Those that begin so. A key that is made or ends meanwhile may come or not."""
         ...
+
+
+@runtime_checkable
+class KnowsMd5(Protocol):
+    """An object store that keeps digests of its own."""
+
+    async def md5(self, key: str) -> str | None:
+        """Of the bytes as they were put; None where the store does not know it."""
+        ...
