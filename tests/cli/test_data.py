@@ -37,6 +37,7 @@ def test_a_backup_is_made_listed_verified_and_restored(ann: Person, tmp_path: Pa
         (("backups", "missing"), "There are no backups"),
         (("restore", "missing"), "There are no backups"),
         (("backup", "folder", "--keep", "0"), "--keep"),
+        (("backup", "folder"), "There is nothing to back up"),
         (("verify", "s3://"), "is not a place for backups"),
         (("restore", "folder", "--objects", "s3://bucket"), "A backup is restored to one machine"),
         (("verify", "folder", "--repair-from", "other"), "are not repaired"),

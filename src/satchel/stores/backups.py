@@ -61,7 +61,10 @@ def open_place(where: str, clock: Clock, *, scratch: Path | None = None) -> Back
 
 def backup(settings: Settings, place: BackupPlace, clock: Clock, told: Told, *, keep: int | None = None) -> TakenBackup:
     """Add a backup of the files of a server on this machine, and leave only the newest `keep`."""
-    return take(LocalFiles(files_of(settings), clock, told), place, clock, keep=keep)
+    files = files_of(settings)
+    if not files.tables.exists():
+        raise BadSetting(f"There is nothing to back up: {files.tables} is not there. Name the data folder with --data.")
+    return take(LocalFiles(files, clock, told), place, clock, keep=keep)
 
 
 def take(source: BackupSource, place: BackupPlace, clock: Clock, *, keep: int | None = None) -> TakenBackup:
