@@ -69,7 +69,11 @@ _OTHERS: tuple[tuple[int, str], ...] = (
     (MAX_SESSIONS, "Sessions of an account; signing in beyond it ends the one that was used the longest ago"),
     (rooms.MAX_ROOMS_OF_ONE, "Open rooms of a member; 409"),
     (rooms.MAX_PEOPLE, "People in a room; 409 `room-full`"),
-    (rooms.MAX_FILES, "Files in a room; 409"),
+    (rooms.MAX_FILES, "Files in a room; 507 `room-full-of-files`"),
+    (
+        rooms.MAX_FILES_OF_ONE,
+        f"Files in all rooms of a member; rooms with over {rooms.ALWAYS_FILES} take no more: 507 `room-full-of-files`",
+    ),
     (rooms.MAX_MESSAGES, "Messages that a room keeps; older ones are dropped"),
     (rooms.MAX_CHAT_BYTES, "Bytes of the messages that a room keeps; older ones are dropped"),
     (rooms.MAX_TEXT_CHARACTERS, "Characters of a message; 422 `invalid`"),
@@ -109,6 +113,8 @@ def _shares() -> Iterator[tuple[str, ...]]:
     chat = f"{_megabytes(rooms.MAX_CHAT_BYTES)} a room"
     said = f"{MESSAGES_PER_PERSON.times} in {_spoken(MESSAGES_PER_PERSON.window)}"
     yield "chat", chat, "-", f"{said}, {rooms.MAX_ROOMS_OF_ONE} rooms", "as short-lived state"
+    files = f"{rooms.MAX_FILES_OF_ONE:,} in {rooms.MAX_ROOMS_OF_ONE} rooms"
+    yield "what is stored of files in rooms", f"{rooms.MAX_FILES:,} files", "-", files, "as short-lived state"
     unfinished = f"{MOST_OF_NETWORK:,} at a place"
     yield "unfinished uploads", f"{MOST_OF_NETWORKS:,} at a place", unfinished, f"{MOST_OF_MEMBER:,}", "as the disk"
     yield "buffers of uploads", "one a request", "-", "-", f"{BUFFERS} of {_megabytes(BUFFER_BYTES)}"

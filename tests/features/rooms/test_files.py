@@ -12,7 +12,7 @@ import httpx
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
-from satchel.features.rooms.model import MAX_FILES
+from satchel.features.rooms.model import ALWAYS_FILES, MAX_FILES, MAX_FILES_OF_ONE
 from satchel.features.rooms.records import NAMES
 from satchel.features.rooms.routes import room_files
 from satchel.stores.ports.ephemeral import SetAdd
@@ -333,6 +333,24 @@ async def test_files_come_in_pages_in_one_order(satchel: Satchel, ann: Caller, b
                 break
             query["cursor"] = page["cursor"]
         assert names == expected
+
+
+async def test_the_rooms_of_an_owner_have_a_most_of_files_together(satchel: Satchel, ann: Caller, bob: Caller) -> None:
+    full, small = await opened(ann), await opened(ann)
+    many = (SetAdd(NAMES(room_id=full["room_id"]), str(number)) for number in range(MAX_FILES_OF_ONE))
+    few = (SetAdd(NAMES(room_id=small["room_id"]), str(number)) for number in range(ALWAYS_FILES - 1))
+    await satchel.stores.ephemeral.together(*many, *few)
+    await sent(ann, small, "last", b"x")
+    answer = await send(ann, small, "more", b"y")
+    assert slug(answer) == (507, "room-full-of-files")
+    assert "rooms of this room's owner" in answer.json()["detail"]
+    assert len(await objects(satchel)) == 1
+    # What others own is not hindered by it.
+    room = await opened(bob)
+    await satchel.stores.ephemeral.together(
+        *(SetAdd(NAMES(room_id=room["room_id"]), str(number)) for number in range(ALWAYS_FILES))
+    )
+    await sent(bob, room, "mine", b"z")
 
 
 async def test_a_room_has_a_most_of_files(satchel: Satchel, ann: Caller) -> None:

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from satchel.features.rooms.limits import MESSAGES_PER_OWNER, MESSAGES_PER_PERSON
 from satchel.stores.embedded import ephemeral_memory
-from tests.application import PASSWORD, running_satchel
-from tests.features.rooms.given import guest, join, opened, sent, slug
+from tests.application import PASSWORD, Caller, Satchel, running_satchel
+from tests.features.rooms.given import guest, join, joined, opened, sent, slug
 
 
 async def test_rooms_that_take_all_memory_leave_limits_and_deleting_what_they_need(
@@ -39,3 +40,22 @@ async def test_rooms_that_take_all_memory_leave_limits_and_deleting_what_they_ne
         assert (await ann("DELETE", f"/rooms/{room['room_id']}/files/{file_id}")).status_code == 204
         assert (await ann("DELETE", f"/rooms/{room['room_id']}")).status_code == 204
         assert await opened(bob)
+
+
+async def test_guests_without_number_cannot_write_into_one_members_rooms_without_end(
+    satchel: Satchel, ann: Caller, bob: Caller
+) -> None:
+    room, other = await opened(ann), await opened(bob)
+    hers, his = [f"/rooms/{each['room_id']}/chat" for each in (room, other)]
+    for number in range(MESSAGES_PER_OWNER.times // MESSAGES_PER_PERSON.times):
+        gus = await guest(satchel, address=f"192.0.2.{number + 1}")
+        await joined(gus, room)
+        for _ in range(MESSAGES_PER_PERSON.times):
+            assert (await gus("POST", hers, json={"text": "x"})).status_code == 201
+    late = await guest(satchel, address="198.51.100.1")
+    await joined(late, room)
+    answer = await late("POST", hers, json={"text": "x"})
+    assert (slug(answer), "retry-after" in answer.headers) == ((429, "too-many"), True)
+    assert (await bob("POST", his, json={"text": "in another's room"})).status_code == 201
+    satchel.clock.advance(MESSAGES_PER_OWNER.window.total_seconds())
+    assert (await late("POST", hers, json={"text": "x"})).status_code == 201

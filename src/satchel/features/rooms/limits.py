@@ -19,9 +19,11 @@ WRONG_CODES_PER_ACCOUNT = Limit(
 KNOCKS_PER_ROOM = Limit("knock", 100, GUESSING_WINDOW, per="room", about="knocks")
 # Faster than anybody types. A program that floods a room would push out of it what others have said.
 MESSAGES_PER_PERSON = Limit("chat", 60, timedelta(seconds=10), per="person", about="chat messages")
+# Of guests there may be hundreds. What is remembered of each message for a while must not fill the memory.
+MESSAGES_PER_OWNER = Limit("chat-owner", 300, timedelta(seconds=10), per="owner of rooms", about="chat messages")
 LIMITS = (
     *(WRONG_CODES_PER_NETWORK, WRONG_CODES_OVERALL, MANY_WRONG_CODES, WRONG_CODES_PER_ACCOUNT),
-    *(KNOCKS_PER_ROOM, MESSAGES_PER_PERSON),
+    *(KNOCKS_PER_ROOM, MESSAGES_PER_PERSON, MESSAGES_PER_OWNER),
 )
 
 
@@ -67,3 +69,4 @@ class RoomLimits:
         self.codes = CodeThrottle(ephemeral)
         self.knocks = KNOCKS_PER_ROOM.on(ephemeral)
         self.messages = MESSAGES_PER_PERSON.on(ephemeral)
+        self.messages_of_owner = MESSAGES_PER_OWNER.on(ephemeral)

@@ -31,6 +31,9 @@ MAX_FILES = 5000
 MAX_MESSAGES = 2000
 MAX_CHAT_BYTES = 1024 * 1024
 MAX_ROOMS_OF_ONE = 20
+# What is stored of a file takes memory. A room may have so many, whatever the others of its owner have.
+ALWAYS_FILES = 100
+MAX_FILES_OF_ONE = 5000
 MAX_TEXT_CHARACTERS = 4000
 MAX_TITLE_CHARACTERS = 80
 # The longest path of folders: short enough for every file system.

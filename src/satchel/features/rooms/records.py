@@ -76,7 +76,7 @@ OPEN_LEASE = _key(
     "The lease of the request that opens a room under a key; ends soon",
     durable=False,
 )
-SAID = _key("said:{room_id}:{person_id}:{key}", "value", "Idempotency key of a chat message, for an hour")
+SAID = _key("said:{room_id}:{person_id}:{key}", "value", "Idempotency key of a chat message, for ten minutes")
 REPAIR_LEASE = _key(
     "room:{room_id}:mending", "value", "The lease of the server that repairs a room after a crash; ends soon"
 )

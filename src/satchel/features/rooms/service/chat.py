@@ -32,7 +32,7 @@ from satchel.stores.patterns.idempotency_key import Claim, IdempotencyKey, decod
 from satchel.stores.ports.ephemeral import HashGet, HashIncrement, HashPut, ListPush, ListRange, ListTrim, Put, SetAll
 
 # Somebody who writes looks at the screen. Keys of all messages that the throttle lets pass must not fill the memory.
-_REPEATED_WITHIN = timedelta(hours=1)
+_REPEATED_WITHIN = timedelta(minutes=10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +59,10 @@ async def say(
     fields, due, speaker, hearers = await rooms.ephemeral.together(
         *state_of(room_id), HashGet(PEOPLE(room_id=room_id), person_id), members
     )
-    if speaker is None or open_room(rooms, room_id, fields, due) is None:
+    room = open_room(rooms, room_id, fields, due)
+    if speaker is None or room is None:
         raise missing()
+    await rooms.limits.messages_of_owner.count(room.owner_id)
     claim, key = Claim(made_id=f"{new_id(rooms.clock)} {rooms.now()}", order=order_of(text)), None
     if idempotency_key is not None:
         place = SAID(room_id=room_id, person_id=person_id, key=idempotency_key)

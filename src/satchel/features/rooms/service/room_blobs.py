@@ -6,7 +6,7 @@
 
 from dataclasses import dataclass
 
-from satchel.features.rooms.model import MAX_FILES, RoomFullOfFiles, RoomId
+from satchel.features.rooms.model import MAX_FILES, MAX_FILES_OF_ONE, RoomFullOfFiles, RoomId
 from satchel.features.rooms.records import BYTES, REFS, ROOM, object_key, object_name
 from satchel.features.rooms.service.context import Rooms
 from satchel.features.rooms.service.file_journal import JournalEntry
@@ -111,4 +111,13 @@ def no_space(rooms: Rooms) -> RoomFullOfFiles:
         "This room has no space left. Delete a file, or ask the owner to.",
         quota_bytes=rooms.quota_bytes,
         max_files=MAX_FILES,
+    )
+
+
+def no_space_in_all(rooms: Rooms) -> RoomFullOfFiles:
+    return RoomFullOfFiles(
+        f"The rooms of this room's owner have {MAX_FILES_OF_ONE:,} files together, the most that they may. Delete files"
+        " in one of them, or close it.",
+        quota_bytes=rooms.quota_bytes,
+        max_files=MAX_FILES_OF_ONE,
     )

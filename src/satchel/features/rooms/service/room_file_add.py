@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from itertools import count
 
 from satchel.features.rooms.model import (
+    ALWAYS_FILES,
     MAX_FILES,
+    MAX_FILES_OF_ONE,
     MAX_PATH_BYTES,
     FileId,
     PathTooLong,
@@ -24,6 +26,7 @@ from satchel.features.rooms.records import (
     FILES,
     MEMBERS,
     NAMES,
+    OWNED,
     PEOPLE,
     FileRow,
     RoomFile,
@@ -33,7 +36,7 @@ from satchel.features.rooms.records import (
 )
 from satchel.features.rooms.service.context import Rooms, find_room, missing, open_room, state_of
 from satchel.features.rooms.service.file_journal import JournalEntry
-from satchel.features.rooms.service.room_blobs import Content, hold, no_space, release
+from satchel.features.rooms.service.room_blobs import Content, hold, no_space, no_space_in_all, release
 from satchel.features.rooms.service.room_files import claim_of, complete, remove_file, tell_of_file
 from satchel.features.rooms.service.room_repair import repair_file
 from satchel.kernel.errors import Conflict, NotFound, SatchelError
@@ -92,7 +95,7 @@ async def bring_once(rooms: Rooms, brought: Brought) -> RoomFile:
 
 
 async def bring(rooms: Rooms, brought: Brought) -> RoomFile:
-    sender = await _find_sender(rooms, brought)
+    owner_id, sender = await _find_sender(rooms, brought)
     content = brought.content
     entry = JournalEntry(rooms, brought.room_id, brought.file_id)
     object_id = await hold(rooms, brought.room_id, content, entry)
@@ -110,7 +113,8 @@ async def bring(rooms: Rooms, brought: Brought) -> RoomFile:
         seed=brought.seed,
     )
     try:
-        name = await _claim_name(rooms, brought.room_id, kept_name(content.name) or NAMELESS, row, entry)
+        wanted = kept_name(content.name) or NAMELESS
+        name = await _claim_name(rooms, brought.room_id, owner_id, wanted, row, entry)
     except SatchelError:
         await release(rooms, brought.room_id, content.sha256, object_id, content.size_bytes, entry)
         raise
@@ -141,33 +145,45 @@ async def _find_again(rooms: Rooms, brought: Brought) -> RoomFile | None:
     return next(iter(await complete(rooms, brought.room_id, rows)), None)
 
 
-async def _find_sender(rooms: Rooms, brought: Brought) -> str:
-    """The name of the sender, if they are in the room."""
+async def _find_sender(rooms: Rooms, brought: Brought) -> tuple[PersonId, str]:
+    """The owner of the room, and the name of the sender, if they are in it."""
     if not is_room_id(brought.room_id):
         raise missing()
     fields, due, sender = await rooms.ephemeral.together(
         *state_of(brought.room_id), HashGet(PEOPLE(room_id=brought.room_id), brought.by)
     )
-    if sender is None or open_room(rooms, brought.room_id, fields, due) is None:
+    room = open_room(rooms, brought.room_id, fields, due)
+    if sender is None or room is None:
         raise missing()
-    return decode_person(sender).name
+    return room.owner_id, decode_person(sender).name
 
 
-async def _claim_name(rooms: Rooms, room_id: RoomId, wanted: FileName, row: FileRow, entry: JournalEntry) -> FileName:
+async def _claim_name(
+    rooms: Rooms, room_id: RoomId, owner_id: PersonId, wanted: FileName, row: FileRow, entry: JournalEntry
+) -> FileName:
     """Claim the name, or the first free numbered one. Each file has one, so their number is the number of files."""
     names = NAMES(room_id=room_id)
     name = wanted
     while True:
         claim = claim_of(name, row)
         is_new, size, _ = await rooms.ephemeral.together(SetAdd(names, claim), SetSize(names), entry.write(claim=claim))
-        if is_new and size > MAX_FILES:
+        is_full = size > MAX_FILES
+        others_are_full = size > ALWAYS_FILES and await _files_of(rooms, owner_id) > MAX_FILES_OF_ONE
+        if is_new and (is_full or others_are_full):
             await rooms.ephemeral.together(SetRemove(names, claim), entry.write(claim=""))
-            raise no_space(rooms)
+            raise no_space(rooms) if is_full else no_space_in_all(rooms)
         if is_new:
             return name
         taken = await rooms.ephemeral.run(SetAll(names))
         free = (kept_numbered(wanted, number) for number in count(1))
         name = next(each for each in free if claim_of(each, row) not in taken)
+
+
+async def _files_of(rooms: Rooms, owner_id: PersonId) -> int:
+    """How many files all rooms of an owner have."""
+    owned = await rooms.ephemeral.run(SetAll(OWNED(person_id=owner_id)))
+    sizes = await rooms.ephemeral.together(*(SetSize(NAMES(room_id=RoomId(each))) for each in owned)) if owned else ()
+    return sum(sizes)
 
 
 async def check_receiver(rooms: Rooms, room_id: RoomId, by: PersonId, to: PersonId | None) -> None:
