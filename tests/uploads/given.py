@@ -1,5 +1,6 @@
 """What the tests of uploads are given: a desk that takes uploads over, on embedded stores, spoken to over HTTP."""
 
+import asyncio
 import base64
 import hashlib
 from collections.abc import AsyncGenerator, AsyncIterable, Sequence
@@ -49,7 +50,7 @@ class Desk:
     """A destination that puts what arrives on a pile.
 
     `refusal` is what it says to what is announced, `trouble` to what arrives; `dies` is what kills it after the pile
-    has grown.
+    has grown. While there is a `gate`, whoever announces something waits for it.
     """
 
     objects: Objects
@@ -58,6 +59,7 @@ class Desk:
     refusal: SatchelError | None = None
     trouble: SatchelError | None = None
     dies: Exception | None = None
+    gate: asyncio.Event | None = None
     bundles: list[Sequence[Small]] = field(default_factory=list[Sequence[Small]])
 
     def place_of(self, announced: Announced) -> str:
@@ -65,8 +67,11 @@ class Desk:
 
     async def admit(self, announced: Announced) -> None:
         self.admitted.append(announced)
-        if self.refusal is not None:
-            raise self.refusal
+        refusal = self.refusal
+        if self.gate is not None:
+            await self.gate.wait()
+        if refusal is not None:
+            raise refusal
 
     async def receive(self, arrived: Arrived) -> str:
         self.received.append(arrived)

@@ -1,5 +1,6 @@
 """The end of uploads, good or bad: handing over survives crashes, refusals and full disks; what is left alone ends."""
 
+import asyncio
 import hashlib
 import os
 import resource
@@ -338,3 +339,18 @@ async def test_what_a_store_failed_to_finish_is_no_second_file_when_it_is_sent_a
     assert (answer.status_code, answer.headers["upload-offset"]) == (201, "5")
     assert len({arrived.upload_id for arrived in place.desk.received}) == 1
     assert len(await place.stored_keys()) == 1
+
+
+async def test_a_key_outlasts_a_request_that_a_store_failed_while_another_goes_on(place: Place, ann: Sender) -> None:
+    headers = {**SENDS, "idempotency-key": "k"}
+    place.desk.gate = gate = asyncio.Event()
+    going = asyncio.create_task(ann.create(5, content=b"bytes", headers=headers))
+    while not place.desk.admitted:
+        await asyncio.sleep(0)
+    place.desk.gate, place.desk.refusal = None, Unavailable("Redis cannot be reached.")
+    assert (await ann.create(5, content=b"bytes", headers=headers)).status_code == 503
+    place.desk.refusal = None
+    gate.set()
+    first, again = await going, await ann.create(5, content=b"bytes", headers=headers)
+    assert first.headers["location"] == again.headers["location"]
+    assert len({arrived.upload_id for arrived in place.desk.received}) == 1

@@ -24,7 +24,7 @@ from satchel.edge.uploads.upload_cancel import free
 from satchel.edge.uploads.upload_claims import Claim, begun_key, identity_of, read_claim, said_of, written
 from satchel.edge.uploads.upload_finish import settle
 from satchel.kernel.clock import from_iso, iso
-from satchel.kernel.errors import SatchelError, Unauthenticated
+from satchel.kernel.errors import SatchelError, Unauthenticated, Unavailable
 from satchel.kernel.ids import new_id
 from satchel.stores.patterns.idempotency_key import IdempotencyKey
 from satchel.stores.patterns.optimistic_update import NEW
@@ -79,9 +79,10 @@ async def begin(
         holder = holder_of(caller, address)
         reserved_bytes = await reserve(uploads.ephemeral, place, row.upload_id, size_bytes, holder)
         await destination.admit(msgspec.structs.replace(announced, reserved_bytes=reserved_bytes))
-    except SatchelError:
+    except SatchelError as error:
         await release(uploads.ephemeral, place, row.upload_id)
-        if key is not None:
+        # What a store failed to say is no refusal: another request with the key may be further, under the same id.
+        if key is not None and not isinstance(error, Unavailable):
             await key.release()
         raise
     try:

@@ -24,14 +24,14 @@ async def send_whole(
     """With `is_repeatable`, the client can ask again under its key. Then what a store failed to finish stays, because
     the destination may have it already, and a repeat under another id would be a second file."""
     async with uploads.locks.hold(row.upload_id) as lock:
-        is_stored = False
         try:
             row = await write(uploads, row, lock, receive, wanted)
-            is_stored = True
             return await settle(uploads, row)
         except UploadUnwanted:
             raise
         except (SatchelError, ClientDisconnect) as error:
-            if not (is_stored and is_repeatable and isinstance(error, Unavailable)):
-                await give_up(uploads, await find(uploads, row.upload_id, row.owner))
+            # Another request with the key may have handed it over before this one had the lock.
+            found = await find(uploads, row.upload_id, row.owner)
+            if not (found.is_whole and is_repeatable and isinstance(error, Unavailable)):
+                await give_up(uploads, found)
             raise
