@@ -381,3 +381,30 @@ def test_a_file_written_in_bulk_is_the_same_as_one_written_one_by_one(asked: lis
         answers = asyncio.run(carried_out(bulk, asked, in_bulk))
         assert answers == asyncio.run(carried_out(single, asked, one_by_one))
         assert everything_in(bulk) == everything_in(single)
+
+
+async def test_whoever_reads_rows_that_are_written_late_waits_for_them(tables: SqliteTables) -> None:
+    late: list[Item] = []
+
+    async def settle() -> None:
+        rows = [late.pop() for _ in range(len(late))]
+        await tables.bulk.in_one_step(lambda step: step.insert_new(CARDS, rows))
+
+    tables.bulk.before_reads(CARDS, ("late:",), settle)
+    row = {"owner": "late:a", "name": "n", "colour": "red", "shade": "dark"}
+    reads: list[Callable[[], Awaitable[Any]]] = [
+        lambda: tables.get(CARDS, {"owner": "late:a", "name": "n"}),
+        lambda: tables.get_many(CARDS, [{"owner": "o", "name": "n"}, {"owner": "late:a", "name": "n"}]),
+        lambda: tables.query(CARDS, "late:a"),
+        lambda: tables.query(CARDS, "red", index="ByColour"),
+        lambda: tables.scan(CARDS),
+    ]
+    for read in reads:
+        late.append(row)
+        # Others need not wait.
+        assert await tables.get(CARDS, {"owner": "o", "name": "n"}) is None
+        assert not (await tables.query(COUNTS, "late:a")).items
+        assert late
+        assert "late:a" in repr(await read())
+        assert not late
+        await tables.delete(CARDS, {"owner": "late:a", "name": "n"})

@@ -5,7 +5,7 @@ where the outcome shows what was there.
 """
 
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import compress
 from typing import TypeVar
@@ -38,13 +38,33 @@ from satchel.stores.ports.table import (
 T = TypeVar("T")
 
 
+class LateRows:
+    """Who writes which rows later than it answers for them."""
+
+    def __init__(self) -> None:
+        self._writers: dict[str, list[tuple[tuple[str, ...], bulk.Settle]]] = {}
+
+    def announce(self, table: TableSpec, partitions: tuple[str, ...], settle: bulk.Settle) -> None:
+        self._writers.setdefault(table.name, []).append((partitions, settle))
+
+    async def settle(self, table: TableSpec, partitions: Iterable[KeyValue] | None = None) -> None:
+        """Wait until rows of these partitions are written; None stands for all of them."""
+        if (writers := self._writers.get(table.name)) is None:
+            return
+        read = None if partitions is None else [part for part in partitions if isinstance(part, str)]
+        for beginnings, settle in writers:
+            if read is None or any(part.startswith(beginnings) for part in read):
+                await settle()
+
+
 class SqliteBulk:
     """`BulkWrites` by the writer of an SQLite file."""
 
-    def __init__(self, writer: SqliteWriter, catalogue: Catalogue, clock: Clock) -> None:
+    def __init__(self, writer: SqliteWriter, catalogue: Catalogue, clock: Clock, late_rows: LateRows) -> None:
         self._writer = writer
         self._catalogue = catalogue
         self._clock = clock
+        self._late_rows = late_rows
         # A table that was changed since has another layout.
         self._rows_of = lru_cache(maxsize=16)(NewRows)
 
@@ -53,6 +73,9 @@ class SqliteBulk:
             return step(_Step(connection, self._catalogue, self._rows_of, self._clock()))
 
         return await self._writer.run(run, undoable=True)
+
+    def before_reads(self, table: TableSpec, partitions: tuple[str, ...], settle: bulk.Settle) -> None:
+        self._late_rows.announce(table, partitions, settle)
 
 
 class _Step:

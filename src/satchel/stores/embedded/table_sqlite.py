@@ -19,7 +19,7 @@ from satchel.kernel.errors import Unavailable
 from satchel.stores import rules
 from satchel.stores.embedded import table_changes, table_reads, table_tokens, table_writes
 from satchel.stores.embedded.sqlite_writer import SqliteWriter, connect, translated
-from satchel.stores.embedded.table_bulk import SqliteBulk
+from satchel.stores.embedded.table_bulk import LateRows, SqliteBulk
 from satchel.stores.embedded.table_catalogue import Catalogue, make_catalogue
 from satchel.stores.embedded.table_layout import Layout
 from satchel.stores.ports.expressions import Action, Condition, Value
@@ -71,6 +71,7 @@ class SqliteTables:
         # One for each side, since they belong to different threads: what the writer sees may yet be rolled back.
         self._writable = writable
         self._readable = Catalogue(prefix)
+        self._late_rows = LateRows()
         self._reader = connect(path, read_only=True, busy_seconds=BUSY_SECONDS_ON_LOOP)
         self._reads = 0
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix=f"reader of {path.name}")
@@ -91,7 +92,7 @@ class SqliteTables:
 
     @property
     def bulk(self) -> SqliteBulk:
-        return SqliteBulk(self._writer, self._writable, self._clock)
+        return SqliteBulk(self._writer, self._writable, self._clock, self._late_rows)
 
     async def create(self, *tables: TableSpec) -> None:
         rules.check_tables(tables, self._prefix)
@@ -104,10 +105,12 @@ class SqliteTables:
 
     async def get(self, table: TableSpec, key: Key) -> Item | None:
         checked = rules.check_key(table, key)
+        await self._late_rows.settle(table, (checked[table.partition.name],))
         return await self._read_here(table_reads.get, self._layout(table), checked, self._clock())
 
     async def get_many(self, table: TableSpec, keys: Sequence[Key]) -> list[Item | None]:
         checked = [rules.check_key(table, key) for key in keys]
+        await self._late_rows.settle(table, (key[table.partition.name] for key in checked))
         read = self._read_here if len(checked) <= MOST_KEYS_ON_LOOP else self._read_aside
         return await read(table_reads.get_all, self._layout(table), checked, self._clock())
 
@@ -125,11 +128,13 @@ class SqliteTables:
         asked = rules.check_query(table, partition, sort, index=index, limit=limit)
         after = None if cursor is None else rules.decode_cursor(asked, cursor)
         read = self._read_here if limit <= LARGEST_PAGE_ON_LOOP else self._read_aside
+        await self._late_rows.settle(table, (partition,) if index is None else None)
         layout = self._layout(table, index)
         return await read(table_reads.query, layout, asked, after, descending=descending, now=self._clock())
 
     async def scan(self, table: TableSpec, after: Key | None = None, *, limit: int = 100) -> Scanned:
         rules.check_limit(limit)
+        await self._late_rows.settle(table)
         return await self._read_aside(table_reads.scan, self._layout(table), after, limit, self._clock())
 
     async def put(self, table: TableSpec, item: Mapping[str, Value], *, when: Condition | None = None) -> None:

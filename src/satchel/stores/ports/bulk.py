@@ -5,8 +5,8 @@ What is written so cannot be told from what `Tables` writes: it is found by the 
 conditions and stands in the change stream alike. There is no such thing on DynamoDB.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol, TypeVar
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Protocol, TypeAlias, TypeVar
 
 from msgspec import Struct
 
@@ -14,6 +14,8 @@ from satchel.stores.ports.expressions import Value
 from satchel.stores.ports.table import Eq, Item, Key, KeyValue, Page, Range, StartsWith, TableSpec
 
 T = TypeVar("T")
+# Returns once rows that are written late are written.
+Settle: TypeAlias = Callable[[], Awaitable[None]]
 
 
 class Step(Protocol):
@@ -64,5 +66,13 @@ class BulkWrites(Protocol):
         """What the step answers, once everything it has written is durable. If it raises, it has written nothing.
 
         It runs in another thread, and while it does every other write waits: it should be short.
+        """
+        ...
+
+    def before_reads(self, table: TableSpec, partitions: tuple[str, ...], settle: Settle) -> None:
+        """From now on whoever reads this table through `Tables` waits for `settle` first.
+
+        So the caller can write some rows later than it answers for them, and nobody finds them missing. A read within
+        partitions that do not begin so does not wait, nor does a step, nor the condition of a write.
         """
         ...
