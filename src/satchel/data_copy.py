@@ -19,12 +19,21 @@ from urllib.parse import urlsplit
 
 from satchel.config import BadSetting, Settings
 from satchel.features.clicks.service.counts import join_slots
+from satchel.features.clicks.service.embedded.stored_counts import write_late_counts
 from satchel.kernel.clock import Clock
 from satchel.kernel.errors import Conflict
 from satchel.kernel.signature import MIN_SECRET_BYTES, Signer
 from satchel.slices import DURABLE_KEYS, EPHEMERAL_KEYS
 from satchel.stores.backups import CopyJournal, snapshot
-from satchel.stores.connect import Stores, open_ephemeral, open_objects, open_stores, open_tables, prepare_folder
+from satchel.stores.connect import (
+    Stores,
+    bulk_of,
+    open_ephemeral,
+    open_objects,
+    open_stores,
+    open_tables,
+    prepare_folder,
+)
 from satchel.stores.copies.ephemeral_copy import EphemeralCopy
 from satchel.stores.copies.objects_copy import ObjectsCopy
 from satchel.stores.copies.tables_copy import TablesCopy, scanning
@@ -132,6 +141,9 @@ async def reading(source: Settings, clock: Clock) -> AsyncGenerator[Stores]:
         still = opened.enter_context(_snapshots(source))
         tables = await open_tables(still, clock)
         opened.push_async_callback(tables.close)
+        if (bulk := bulk_of(tables)) is not None:
+            # The other stores may have no place for counts that are not written yet.
+            await write_late_counts(bulk)
         ephemeral = await open_ephemeral(still, clock, DURABLE_KEYS)
         opened.push_async_callback(ephemeral.close)
         objects = await open_objects(source, clock, any_signer())

@@ -371,8 +371,8 @@ async def test_a_step_that_fails_leaves_counts_as_they_are_stored(
 
 
 def _fails_after(add: Callable[..., Any]) -> Callable[..., Any]:
-    def fail(*given: Any) -> None:
-        add(*given)
+    def fail(*given: Any, **named: Any) -> None:
+        add(*given, **named)
         raise OSError("disk full")
 
     return fail

@@ -105,6 +105,16 @@ class IdempotencyRow(Record, frozen=True, kw_only=True):
     expires_at: int = attribute("expiresAt")
 
 
+class GrowthRow(Record, frozen=True, kw_only=True):
+    """What counts and latest times have grown by in a step that did not write their rows.
+
+    `number` is which of these steps it was, since the rows were written. It stands in the key alone.
+    """
+
+    number: str
+    growth: bytes
+
+
 class LastRow(Record, frozen=True, kw_only=True):
     """When a scope was last clicked; only ever grows. The scope stands in the key alone."""
 
@@ -303,6 +313,14 @@ IDEMPOTENCY = Shape(
     owner=OWNER,
     about="Idempotency keys of clicks, for as long as the same click could be accepted again",
 )
+GROWTH = Shape(
+    GrowthRow,
+    COUNTS,
+    {"PK": "GROWTH", "SK": "{number}"},
+    owner=OWNER,
+    about="What counts have grown by since their rows were written; only where one writer folds",
+    repeats_key_fields=False,
+)
 LAST = Shape(LastRow, COUNTS, {"PK": "LAST#{scope}", "SK": "-"}, owner=OWNER, about="When something was last clicked")
 VISITORS_SECRET = Shape(
     VisitorsSecretRow,
@@ -384,6 +402,7 @@ SHAPES = (
     COUNT,
     MARKER,
     IDEMPOTENCY,
+    GROWTH,
     LAST,
     VISITORS_SECRET,
     LOCAL_PEOPLE,

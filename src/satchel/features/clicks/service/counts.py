@@ -42,21 +42,29 @@ _PAGE = 100
 
 # A scope and a period.
 Place: TypeAlias = tuple[str, str]
+# What clicks have in common that count alike: their minute, kind, target, owner and thing, and whether only a guest
+# says so.
+Sort: TypeAlias = tuple[str, Kind, str | None, str | None, str | None, bool]
 
 
-def scopes_of(click: ClickRow) -> list[str]:
+def scopes_of(click: ClickRow) -> Sequence[str]:
     """The scopes whose figures a click belongs to: none if a guest says so and nothing of a member was used.
 
     Anybody can be any number of guests, so what they say about themselves is no figure of the site.
     """
-    scopes = [] if _is_only_said(click) else [SITE]
-    if click.target is not None:
-        scopes.append(link_scope(click.target))
-    if click.owner is not None:
-        scopes.append(owner_scope(click.owner))
-        if click.thing is not None:
-            scopes.append(thing_scope(click.owner, click.thing))
-    return scopes
+    return _scopes(click.target, click.owner, click.thing, _is_only_said(click))
+
+
+@lru_cache(maxsize=4096)
+def _scopes(target: str | None, owner: str | None, thing: str | None, is_only_said: bool) -> Sequence[str]:
+    scopes = [] if is_only_said else [SITE]
+    if target is not None:
+        scopes.append(link_scope(target))
+    if owner is not None:
+        scopes.append(owner_scope(owner))
+        if thing is not None:
+            scopes.append(thing_scope(owner, thing))
+    return tuple(scopes)
 
 
 def _is_only_said(click: ClickRow) -> bool:
@@ -85,18 +93,49 @@ def thing_scope(owner: str, thing: str) -> str:
     return f"THING:{owner}:{thing}"
 
 
+@lru_cache(maxsize=1024)
 def periods_of(created: str) -> tuple[str, str, str]:
     """The day, the month and all time, to which a click of this time belongs."""
     return f"{DAY}{created[:10]}", f"MONTH:{created[:7]}", ALL
 
 
 @dataclass(slots=True)
-class _Alike:
-    """The sum of clicks that differ in nothing but person, number and time within a minute."""
+class Alike:
+    """The sum of clicks that are of one `Sort`."""
 
     total: int = 0
     seen: set[str] = field(default_factory=set[str])
     last: str = ""
+
+    def add(self, other: "Alike") -> None:
+        self.total += other.total
+        self.seen |= other.seen
+        self.last = max(self.last, other.last)
+
+
+def sorts_of(clicks: Iterable[ClickRow]) -> dict[Sort, Alike]:
+    """Clicks added up, as far as their scopes, their kind and their minute are the same."""
+    sorts: dict[Sort, Alike] = {}
+    for click in clicks:
+        sort = click.created[:16], click.kind, click.target, click.owner, click.thing, _is_only_said(click)
+        alike = sorts.get(sort)
+        if alike is None:
+            alike = sorts[sort] = Alike()
+        alike.total += click.count
+        alike.seen.add(click.user_id)
+        if click.created > alike.last:
+            alike.last = click.created
+    return sorts
+
+
+def seen_on(sorts: Mapping[Sort, Alike]) -> dict[Place, set[str]]:
+    """The people of each scope on each day, such as "DAY:2025-10-02"."""
+    seen: dict[Place, set[str]] = {}
+    for (minute, _, target, owner, thing, is_only_said), alike in sorts.items():
+        day = periods_of(minute)[0]
+        for scope in _scopes(target, owner, thing, is_only_said):
+            seen.setdefault((scope, day), set()).update(alike.seen)
+    return seen
 
 
 @dataclass(slots=True)
@@ -112,7 +151,10 @@ class Tally:
     last: dict[str, str] = field(default_factory=dict[str, str])
 
     def add(self, clicks: Iterable[ClickRow]) -> None:
-        for (scope, minute, kind), alike in _by_scope(clicks).items():
+        self.add_sorts(sorts_of(clicks))
+
+    def add_sorts(self, sorts: Mapping[Sort, Alike]) -> None:
+        for (scope, minute, kind), alike in _by_scope(sorts).items():
             day, month, all_time = periods_of(minute)
             for period in (day, month, all_time, quarter_period(minute)):
                 growth = self.growth.get((scope, period))
@@ -134,30 +176,12 @@ class Tally:
         return people
 
 
-def _by_scope(clicks: Iterable[ClickRow]) -> dict[tuple[str, str, Kind], _Alike]:
-    """The sums by scope, minute and kind. Clicks on one thing are added up before they are added to its scopes."""
-    things: dict[tuple[str | bool | None, ...], tuple[Sequence[str], str, Kind, _Alike]] = {}
-    for click in clicks:
-        minute = click.created[:16]
-        name = minute, click.kind, click.target, click.owner, click.thing, _is_only_said(click)
-        thing = things.get(name)
-        if thing is None:
-            thing = things[name] = scopes_of(click), minute, click.kind, _Alike()
-        alike = thing[3]
-        alike.total += click.count
-        alike.seen.add(click.user_id)
-        if click.created > alike.last:
-            alike.last = click.created
-    scoped: dict[tuple[str, str, Kind], _Alike] = {}
-    for scopes, minute, kind, some in things.values():
-        for scope in scopes:
-            alike = scoped.get((scope, minute, kind))
-            if alike is None:
-                scoped[scope, minute, kind] = _Alike(some.total, set(some.seen), some.last)
-            else:
-                alike.total += some.total
-                alike.seen |= some.seen
-                alike.last = max(alike.last, some.last)
+def _by_scope(sorts: Mapping[Sort, Alike]) -> dict[tuple[str, str, Kind], Alike]:
+    """The sums by scope, minute and kind."""
+    scoped: dict[tuple[str, str, Kind], Alike] = {}
+    for (minute, kind, target, owner, thing, is_only_said), some in sorts.items():
+        for scope in _scopes(target, owner, thing, is_only_said):
+            scoped.setdefault((scope, minute, kind), Alike()).add(some)
     return scoped
 
 

@@ -35,10 +35,10 @@ ATTEMPTS = 5
 _ONE_DAY = timedelta(days=1)
 
 
-async def rebuild(clicks: ClickLog, bulk: BulkWrites, period: Period, forget: Callable[[], None]) -> Rebuilt:
+async def rebuild(clicks: ClickLog, bulk: BulkWrites, period: Period, forget: Callable[[Step], None]) -> Rebuilt:
     """As `Recorder.rebuild`. It tries again if clicks of the period came in meanwhile.
 
-    `forget` is called in the step that assigns counts, so that the writer reads them again.
+    `forget` is called in the step that assigns counts: it writes what is not written, and the writer reads all again.
     """
     for _ in range(ATTEMPTS):
         before = await read_sum(clicks.tables, SITE, period.name)
@@ -63,14 +63,14 @@ async def _recount(clicks: ClickLog, period: Period) -> Tally:
 
 
 def _assign_if_unchanged(
-    step: Step, *, period: Period, counted: Tally, before: Sum, now: float, forget: Callable[[], None]
+    step: Step, *, period: Period, counted: Tally, before: Sum, now: float, forget: Callable[[Step], None]
 ) -> bool:
+    forget(step)
     if _sums(step, SITE, period.name, period.name).get(period.name, Sum()) != before:
         return False
     erased = Range(period.first.isoformat(), period.last.isoformat())
     if step.query(COUNTS, ERASED_FROM.keys["PK"].render({}), erased, limit=1).items:
         raise erased_from_period()
-    forget()
     new_people = mark_people(step, counted.seen, now)
     people = {place: len(seen) for place, seen in counted.people().items()}
     for scope, short in _short_by_scope(counted, people).items():

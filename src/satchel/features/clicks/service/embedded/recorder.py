@@ -2,38 +2,44 @@
 
 Either a step is running or there is nothing to do. Clicks that come meanwhile go into the next step. So the busier the
 server is, the more clicks share one wait for the disk. A crash leaves a step as a whole or not at all.
+
+Steps that follow each other at once may leave the rows of counts to a later one (`stored_counts.py`). Whoever reads
+them waits for that step, so figures never lag.
 """
 
 import asyncio
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 from satchel.features.clicks.events import OwnerNotifier, StatsChanged
-from satchel.features.clicks.model import MAX_CLICKS_AT_ONCE, QUARTER, NewClick, Period, Recorded, shifted, stamp
+from satchel.features.clicks.model import MAX_CLICKS_AT_ONCE, NewClick, Period, Recorded, shifted, stamp
 from satchel.features.clicks.records import (
     ALL,
+    COUNT,
+    DAY_STAT,
+    LAST,
+    MONTH_STAT,
     ONE_SLOT,
-    SITE,
     TOTAL_CLICKS,
-    UNIQUE_USERS,
+    TOTAL_STAT,
     ClickRow,
-    count_key,
     row_of,
-    stat_item,
 )
 from satchel.features.clicks.service.context import Rebuilt
-from satchel.features.clicks.service.counts import OWNER_SCOPE, Place, Tally, tally
+from satchel.features.clicks.service.counts import DAY, OWNER_SCOPE, Place, seen_on, sorts_of
 from satchel.features.clicks.service.embedded.people_mark import mark_people
 from satchel.features.clicks.service.embedded.rebuild import rebuild
-from satchel.features.clicks.service.embedded.stored_counts import StoredCounts
+from satchel.features.clicks.service.embedded.stored_counts import Growth, StoredCounts, write_counts
 from satchel.features.clicks.service.embedded.take_back import take_back
 from satchel.features.clicks.service.idempotency import Batch, Call, Fresh, sent_item, stored_row
 from satchel.kernel.clock import Clock, iso
 from satchel.kernel.errors import SatchelError, Unavailable
 from satchel.stores.ports.bulk import BulkWrites, Step
-from satchel.stores.ports.table import Item, Key, Tables
+from satchel.stores.ports.table import Key, Tables
 from satchel.tables import CLICKS, COUNTS
 
 # Bounds how long one step keeps other writes waiting, and how many clicks wait.
@@ -44,6 +50,13 @@ MOST_KNOWN = 200_000
 MOST_USED = 50_000
 # After so many taken milliseconds in a row, the search for a free one takes larger steps.
 NEIGHBOURS = 100
+# Owners hear of figures when these are written.
+WRITTEN_WITHIN_SECONDS = 1.0
+# Rows that are written late begin so.
+_LATE_COUNTS = tuple(shape.keys["PK"].render_prefix({}) for shape in (COUNT, LAST))
+_LATE_STATS = tuple(shape.keys["userId"].render({}) for shape in (DAY_STAT, MONTH_STAT, TOTAL_STAT))
+
+_NOBODY = frozenset[str]()
 
 _Waiting = tuple[Call, asyncio.Future[list[Recorded]]]
 
@@ -61,12 +74,16 @@ class _Marked:
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    """The result of a step: for each call its clicks or its refusal, and the new figures of owners."""
+    """The result of a step: for each call its clicks or its refusal, and the new figures of owners.
+
+    `are_written` says whether the rows of all counts are.
+    """
 
     answers: list[list[Recorded] | SatchelError]
     figures: dict[str, StatsChanged]
     marked: _Marked
     has_grown: bool
+    are_written: bool
 
 
 class _ClickWriter:
@@ -82,17 +99,33 @@ class _ClickWriter:
         # By user and millisecond asked for: how many places from there the latest such click is stored.
         self._used: dict[tuple[str, int], int] = {}
 
-    def write(self, step: Step, calls: Sequence[Call], durable: _Marked | None) -> _Outcome:
-        """Store the clicks of these calls and fold them; `durable` has the markers of the last step, if it worked."""
+    def write(self, step: Step, calls: Sequence[Call], durable: _Marked | None, *, late: bool) -> _Outcome:
+        """Store the clicks of these calls and fold them; the rows of counts may be written `late`.
+
+        `durable` has the markers of the last step, if it worked.
+        """
         self._learn(durable)
         batch = Batch(step, calls, int(self._clock() * 1000))
         self._store(step, batch.fresh)
-        counted = tally(map(stored_row, batch.fresh))
-        marked = self._mark(step, counted)
-        figures = self._count(step, counted)
-        return _Outcome(batch.recorded(), figures, marked, has_grown=bool(batch.fresh))
+        sorts = sorts_of(map(stored_row, batch.fresh))
+        unknown = self._unknown(seen_on(sorts))
+        growth = Growth(
+            {sort: (alike.total, alike.last) for sort, alike in sorts.items()},
+            mark_people(step, unknown, self._clock()),
+        )
+        grown = self._counts.add(step, growth, late=late)
+        return _Outcome(
+            batch.recorded(),
+            self._figures(step, grown),
+            _Marked(self._generation, unknown),
+            has_grown=bool(grown),
+            are_written=self._counts.are_written,
+        )
 
-    def clear_known(self) -> None:
+    def forget(self, step: Step) -> None:
+        """Write what is not written, and keep nothing in memory: somebody else changes what is stored."""
+        # From the store, since the last step may have failed.
+        write_counts(step)
         self._generation += 1
         self._counts.clear()
         self._known.clear()
@@ -142,29 +175,19 @@ class _ClickWriter:
             stored = step.insert_new(CLICKS, [each.row])
         self._used[asked] = places
 
-    def _mark(self, step: Step, counted: Tally) -> _Marked:
-        """Mark the people of each day, and add those who are new to a period to its growth."""
-        unknown = {place: people - self._known.get(place, set()) for place, people in counted.seen.items()}
-        for place, new in mark_people(step, unknown, self._clock()).items():
-            if new:
-                counted.growth[place][UNIQUE_USERS] = new
-        return _Marked(self._generation, unknown)
+    def _unknown(self, seen: Mapping[Place, set[str]]) -> dict[Place, set[str]]:
+        """Those of whom is not known that they are marked already."""
+        return {place: people - self._known.get(place, _NOBODY) for place, people in seen.items()}
 
-    def _count(self, step: Step, counted: Tally) -> dict[str, StatsChanged]:
-        grown = self._counts.add(step, counted)
-        for (scope, period), count in grown.items():
-            if scope == SITE and not period.startswith(QUARTER):
-                step.put(CLICKS, stat_item(period, count[TOTAL_CLICKS], count.get(UNIQUE_USERS, 0)))
-        return self._figures(step, grown)
-
-    def _figures(self, step: Step, grown: dict[Place, Item]) -> dict[str, StatsChanged]:
+    def _figures(self, step: Step, grown: Collection[Place]) -> dict[str, StatsChanged]:
+        """What the clicks of each owner come to, of those whose counts have grown."""
         today = iso(self._clock())[:10]
         figures: dict[str, StatsChanged] = {}
-        for (scope, period), total in grown.items():
+        for scope, period in grown:
             if period == ALL and scope.startswith(OWNER_SCOPE):
-                day = grown.get((scope, f"DAY:{today}")) or step.get(COUNTS, count_key(scope, f"DAY:{today}"))
+                total, day = (self._counts.count(step, (scope, each)) for each in (ALL, f"{DAY}{today}"))
                 figures[scope.removeprefix(OWNER_SCOPE)] = StatsChanged(
-                    total=total[TOTAL_CLICKS], today=day[TOTAL_CLICKS] if day else 0, day=today
+                    total=total[TOTAL_CLICKS], today=day.get(TOTAL_CLICKS, 0), day=today
                 )
         return figures
 
@@ -194,6 +217,12 @@ class EmbeddedRecorder:
         self._room = asyncio.Event()
         self._working: asyncio.Task[None] | None = None
         self._closed = False
+        # A crash may have left growth unwritten.
+        self._are_counts_written = False
+        self._written_at = 0.0
+        self._readers: list[asyncio.Future[None]] = []
+        bulk.before_reads(COUNTS, _LATE_COUNTS, self._settle)
+        bulk.before_reads(CLICKS, _LATE_STATS, self._settle)
 
     async def record(self, new: Sequence[NewClick], times: Sequence[int]) -> list[Recorded]:
         while self._queued_clicks >= LONGEST_QUEUE:
@@ -201,12 +230,10 @@ class EmbeddedRecorder:
             await self._room.wait()
         if self._closed:
             raise Unavailable("The server is stopping. Send the clicks again in a moment.")
-        loop = asyncio.get_running_loop()
-        answer: asyncio.Future[list[Recorded]] = loop.create_future()
+        answer: asyncio.Future[list[Recorded]] = asyncio.get_running_loop().create_future()
         self._queue.append((Call(new, times), answer))
         self._queued_clicks += len(new)
-        if self._working is None:
-            self._working = loop.create_task(self._work())
+        self._start()
         return await answer
 
     async def finish_lists(self) -> int:
@@ -216,22 +243,22 @@ class EmbeddedRecorder:
     async def rebuild(self, period: Period) -> Rebuilt:
         return await rebuild(self, self._bulk, period, self.forget)
 
-    def forget(self) -> None:
-        """Call this in a step that deletes markers or assigns counts: the writer reads them again."""
-        self._writer.clear_known()
+    def forget(self, step: Step) -> None:
+        """Call this at the start of a step that deletes markers or assigns counts: the writer reads them again."""
+        self._writer.forget(step)
 
     async def take_back(self, clicks: Sequence[ClickRow], complete: float) -> int:
         def take(step: Step) -> int:
-            self.forget()
+            self.forget(step)
             return take_back(step, clicks, complete)
 
         return await self._bulk.in_one_step(take)
 
     async def delete_markers(self, keys: Sequence[Key]) -> None:
         def delete(step: Step) -> None:
+            self.forget(step)
             for key in keys:
                 step.delete(COUNTS, key)
-            self.forget()
 
         await self._bulk.in_one_step(delete)
 
@@ -239,17 +266,40 @@ class EmbeddedRecorder:
         self._closed = True
         if self._working is not None:
             await self._working
+        # What stays unwritten is stored, and the next run writes it.
+        with suppress(SatchelError):
+            await self._settle()
         await self._notifier.close()
 
+    async def _settle(self) -> None:
+        """Wait until the rows of all counts are written, as far as clicks were acknowledged."""
+        if self._are_counts_written:
+            return
+        written = asyncio.get_running_loop().create_future()
+        self._readers.append(written)
+        self._start()
+        await written
+
+    def _start(self) -> None:
+        if self._working is None:
+            self._working = asyncio.get_running_loop().create_task(self._work())
+
     async def _work(self) -> None:
+        is_busy = False
         try:
             # Callers that were just answered come back at once: let them join the next step.
             await asyncio.sleep(0)
-            while self._queue:
-                await self._step(self._next())
+            while self._queue or self._readers or (is_busy and not self._are_counts_written):
+                batch = self._next()
+                # The first step after a pause, and the last before one, write all rows.
+                is_busy = await self._step(batch, late=is_busy and bool(batch) and self._may_wait())
                 await asyncio.sleep(0)
         finally:
             self._working = None
+
+    def _may_wait(self) -> bool:
+        """Whether nobody misses it if the rows of counts are not written yet."""
+        return not self._readers and asyncio.get_running_loop().time() - self._written_at < WRITTEN_WITHIN_SECONDS
 
     def _next(self) -> list[_Waiting]:
         """As many calls as fit into a step, at least one."""
@@ -262,18 +312,28 @@ class EmbeddedRecorder:
         self._room.set()
         return batch
 
-    async def _step(self, batch: Sequence[_Waiting]) -> None:
+    async def _step(self, batch: Sequence[_Waiting], *, late: bool) -> bool:
+        """Carry out one step, and tell all who wait for it; whether it worked."""
         calls = [call for call, _ in batch]
         durable, self._marked = self._marked, None
+        # Its clicks can be read before we hear that it is done.
+        self._are_counts_written = self._are_counts_written and not late
         try:
-            outcome = await self._bulk.in_one_step(lambda step: self._writer.write(step, calls, durable))
+            outcome = await self._bulk.in_one_step(lambda step: self._writer.write(step, calls, durable, late=late))
         except Exception as error:  # noqa: BLE001 -- the callers of this step get it, and the next step goes on
-            for _, answer in batch:
-                if not answer.done():
-                    answer.set_exception(error)
-        else:
-            self._marked = outcome.marked
-            self._answer(batch, outcome)
+            _refuse([*(answer for _, answer in batch), *self._readers], error)
+            self._readers.clear()
+            return False
+        self._marked = outcome.marked
+        self._are_counts_written = outcome.are_written
+        if outcome.are_written:
+            self._written_at = asyncio.get_running_loop().time()
+            for reader in self._readers:
+                if not reader.done():
+                    reader.set_result(None)
+            self._readers.clear()
+        self._answer(batch, outcome)
+        return True
 
     def _answer(self, batch: Sequence[_Waiting], outcome: _Outcome) -> None:
         for (_, answer), recorded in zip(batch, outcome.answers, strict=True):
@@ -285,3 +345,9 @@ class EmbeddedRecorder:
                 answer.set_result(recorded)
         if outcome.has_grown:
             self._notifier.notify(outcome.figures)
+
+
+def _refuse(waiting: Iterable[asyncio.Future[Any]], error: Exception) -> None:
+    for each in waiting:
+        if not each.done():
+            each.set_exception(error)
