@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cache, partial
@@ -47,8 +47,10 @@ from satchel.edge.uploads.upload_create import sweep_expired_uploads
 from satchel.edge.uploads.upload_erase import UploadHoldings
 from satchel.kernel.clock import Clock, system_clock
 from satchel.kernel.errors import Unavailable
+from satchel.kernel.events import Events
 from satchel.media.picture_maker import PictureMaker
 from satchel.media.pictures import Pictures
+from satchel.outbox import Outbox
 from satchel.secret import open_signer
 from satchel.setup_check import note_format, refuse_flaws, refuse_settings, store_checks
 from satchel.slices import DURABLE_KEYS, PICTURED, is_essential, open_slices
@@ -109,8 +111,24 @@ async def application(
         await note_format(opened.tables)
         housekeeper = Housekeeper(stores.ephemeral, clock, HOUSEKEEPING_EVERY)
         pictures = Pictures(stores.tables, stores.objects, stores.ephemeral, clock)
+        events = Events()
+        outbox = Outbox(
+            tables=stores.tables,
+            ephemeral=stores.ephemeral,
+            clock=clock,
+            count=events.deliver,
+            alone_since=clock() if settings.has_one_writer else 0,
+        )
         platform = Platform(
-            settings, stores, clock, signer, Identity(signer, stores.ephemeral, clock=clock), housekeeper, pictures
+            settings=settings,
+            stores=stores,
+            clock=clock,
+            signer=signer,
+            identity=Identity(signer, stores.ephemeral, clock=clock),
+            housekeeper=housekeeper,
+            pictures=pictures,
+            events=events,
+            outbox=outbox,
         )
         slices = open_slices(platform)
         uploads = _uploads(platform, slices)
@@ -130,7 +148,7 @@ async def application(
         journal = journal or Journal(settings.log_format, settings.log_level)
         has_authority = certificates is not None and certificates.authority is not None
         app = _app(platform, routes, journal, metrics, site=site, live=live, sends_hsts=not has_authority)
-        chores = [*_chores(stores, uploads), *(chore for each in slices for chore in each.chores())]
+        chores = [*_chores(platform, uploads), *(chore for each in slices for chore in each.chores())]
         chores += _backups(settings, clock)
 
         def prepare_to_stop() -> None:
@@ -144,6 +162,9 @@ async def application(
             for each in slices:
                 if each.declared.running:
                     await running.enter_async_context(each.declared.running(each.context))
+            if outbox.alone_since:
+                with suppress(Unavailable):
+                    await outbox.settle()
             await running.enter_async_context(_background(_repeated(settings, slices)))
             yield Running(
                 app,
@@ -305,10 +326,12 @@ async def _background(named: Mapping[str, Coroutine[None, None, None]]) -> Async
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def _chores(stores: Stores, uploads: Uploads) -> list[Chore]:
+def _chores(platform: Platform, uploads: Uploads) -> list[Chore]:
     """What has to be done every few minutes besides the chores of the slices."""
+    stores = platform.stores
     return [
         Chore("expired records and changes", stores.tables.sweep),
+        Chore("interrupted answers", platform.outbox.settle),
         Chore("expired uploads", lambda: sweep_expired_uploads(uploads)),
         Chore("broken-off uploads", lambda: stores.objects.clean(BROKEN_OFF_AFTER)),
     ]

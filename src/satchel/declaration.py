@@ -25,6 +25,7 @@ from satchel.kernel.signature import Signer
 from satchel.live import LiveEvent, Presence
 from satchel.media.picture_maker import Note
 from satchel.media.pictures import Pictures
+from satchel.outbox import Outbox, OutboxRow
 from satchel.stores.connect import Stores
 from satchel.stores.patterns.throttle import Limit
 from satchel.stores.schema import EphemeralKey, Shape
@@ -38,7 +39,7 @@ Context = TypeVar("Context")
 
 @dataclass(frozen=True, slots=True)
 class Platform:
-    """What every slice is built on: settings, stores, time, identity, chores, pictures and events."""
+    """What every slice is built on: settings, stores, time, identity, chores, pictures, events and the outbox."""
 
     settings: Settings
     stores: Stores
@@ -47,7 +48,8 @@ class Platform:
     identity: Identity
     housekeeper: Housekeeper
     pictures: Pictures
-    events: Events = field(default_factory=Events)
+    events: Events
+    outbox: Outbox
     # What each slice holds of people, in the order in which it is deleted with an account.
     holdings: list[Holdings] = field(default_factory=list[Holdings])
 
@@ -97,6 +99,8 @@ class Slice(Generic[P, Context]):
     live_events: Sequence[type[LiveEvent]] = ()
     states: Sequence[type[Event]] = ()
     hears: Mapping[type[Any], Callable[[Context, Any], Awaitable[object]]] = field(default_factory=dict[Any, Any])
+    # Ends an answer of its own that was about to end when its server died, if there is more to it than to count.
+    ends: Callable[[Context, OutboxRow], Awaitable[bool]] | None = None
 
     # Where uploads of one kind go, and what links of one kind lead to.
     uploads: Mapping[str, Callable[[Context], Destination]] = field(default_factory=dict[str, Any])
@@ -124,6 +128,8 @@ class Slice(Generic[P, Context]):
         context = self.make(platform, *args, **needs)
         for kind, hear in self.hears.items():
             platform.events.on(kind, partial(hear, context))
+        if self.ends:
+            platform.outbox.ends[self.name] = partial(self.ends, context)
         if self.holdings:
             platform.holdings.append(self.holdings(context))
         return OpenSlice(self, context)

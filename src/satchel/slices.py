@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from satchel import chores, live
+from satchel import chores, live, outbox
 from satchel.declaration import OpenSlice, Platform
 from satchel.edge.api import health, identity
 from satchel.edge.uploads import records as uploads
@@ -12,7 +12,7 @@ from satchel.features.accounts.service.passwords import AT_ONCE, Passwords
 from satchel.features.albums import ALBUMS
 from satchel.features.albums.adapters import AlbumInbox
 from satchel.features.clicks import CLICKS
-from satchel.features.clicks.adapters import Counter, LinkCounts, Visitors
+from satchel.features.clicks.adapters import LinkCounts, Visitors
 from satchel.features.drop import DROP
 from satchel.features.links import LINKS
 from satchel.features.links.adapters import LinkTargets, OpenLinks
@@ -30,7 +30,11 @@ SLICES = (ACCOUNTS, SHELF, ROOMS, TRANSFERS, LINKS, CLICKS, DROP, ALBUMS, SCORES
 
 # Every key of the ephemeral store: of what all slices stand on, then of each slice.
 EPHEMERAL_KEYS = (
-    *(key for each in (chores, health, identity, live, media, throttle, uploads) for key in each.EPHEMERAL_KEYS),
+    *(
+        key
+        for each in (chores, health, identity, live, media, outbox, throttle, uploads)
+        for key in each.EPHEMERAL_KEYS
+    ),
     *(key for each in SLICES for key in each.ephemeral_keys),
 )
 # Short-lived state that a restart must not forget: a session that was ended stays ended, a room stays open.
@@ -56,14 +60,12 @@ def open_slices(platform: Platform) -> list[OpenSlice[Any]]:
     scores = SCORES.open(platform, grants=grants, people=people)
     things = shelf.things() | rooms.things() | albums.things() | scores.things()
     clicks = CLICKS.open(platform, targets=LinkTargets(platform.stores.tables, things))
-    counter = Counter(clicks.context)
     transfers = TRANSFERS.open(
         platform,
         people=people,
         contacts=Contacts(accounts.context),
         shelf=shelf_files,
         rooms=RoomFiles(rooms.context),
-        counter=counter,
     )
     links = LINKS.open(
         platform,
@@ -73,7 +75,6 @@ def open_slices(platform: Platform) -> list[OpenSlice[Any]]:
         # Not those of accounts: whoever tries passwords of links keeps nobody from signing in.
         passwords=Passwords(platform.settings.share(AT_ONCE)),
         figures=LinkCounts(clicks.context),
-        counter=counter,
         visitors=Visitors(platform.stores.tables, platform.clock),
     )
     return [accounts, shelf, rooms, transfers, links, clicks, DROP.open(platform), albums, scores]

@@ -27,6 +27,11 @@ class Events:
     def on(self, kind: type[E], hear: Callable[[E], Awaitable[object]]) -> None:
         self._hearers.setdefault(kind, []).append(hear)
 
+    async def deliver(self, event: Event) -> None:
+        """Call every subscriber. If one fails, the rest is not called, and whoever states the event may do so again."""
+        for hear in self._hearers.get(type(event), ()):
+            await hear(event)
+
     async def publish(self, event: Event) -> None:
         """Call every subscriber, then return. A subscriber that fails does not undo what has happened."""
         for hear in self._hearers.get(type(event), ()):

@@ -197,6 +197,7 @@ def library_of(satchel: Satchel, caller: Caller, email: str) -> Given:
         links=OpenLinks(stores.tables, clock),
         limits=AlbumLimits(stores.ephemeral),
         events=Events(),
+        outbox=cast("Any", None),
     )
     return Given(albums, Owner(OwnerId(caller.user_id), Email(email)))
 
@@ -217,6 +218,7 @@ async def given_library(make: Make, request: pytest.FixtureRequest, *, bulk: boo
         links=OpenLinks(tables, harness.clock),
         limits=AlbumLimits(ephemeral),
         events=Events(),
+        outbox=cast("Any", None),
         most_writes=100 if TRANSACTS_A_HUNDRED in harness.promises else _FEW_WRITES,
     )
     try:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from satchel.features.clicks.adapters import Counter
+from satchel.features.clicks.adapters import count_stated
 from satchel.features.clicks.events import WATCHED_FOR
 from satchel.features.clicks.model import (
     KINDS,
@@ -315,7 +315,7 @@ async def test_what_is_told_too_late_to_count_on_its_day_counts_now_and_once(
     counted = Counted(user_id="u", kind="download", owner="o", at=iso(NOON), key="k")
     clock.advance(timedelta(days=3))
     for _ in range(2):
-        await Counter(clicks).count(counted)
+        await count_stated(clicks, counted)
         clock.advance(timedelta(hours=1))
     (click,) = await check_figures(clicks.tables, BEFORE, AFTER)
     assert click["createDateTime"] == iso(NOON + 3 * 86400)

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from satchel.features.links.model import LinkUsedUp
-from satchel.features.links.records import ENDED_INDEX, ENDING, ENDING_SORT, GRANT, GrantRow
+from satchel.features.links.records import GRANT, GrantRow
 from satchel.features.links.service import download_grants, grant_rules
 from satchel.features.links.service.context import Links
-from satchel.features.links.service.download_endings import settle_endings
 from satchel.features.links.service.link_enter import Visit
 from satchel.features.links.service.link_find import usable
 from satchel.kernel.errors import TooMany, Unavailable
+from satchel.outbox import OUTBOX, OUTBOX_INDEX, OUTBOX_SORT
 from satchel.stores.ports.expressions import add
 from satchel.stores.ports.table import ConditionFailed
 from tests.application import Caller, Satchel
@@ -61,10 +61,10 @@ class Downloads:
                 answer = download_grants.answering(self.links, await self.taking(), end - start, lambda: 0, start=start)
                 await (await under_way.enter_async_context(answer))()
             left = await self.row()
-            found = (await tables.query(ENDING.table, ENDING_SORT, index=ENDED_INDEX)).items
-            endings = await tables.get_many(ENDING.table, [ENDING.table.key_of(item) for item in found])
+            found = (await tables.query(OUTBOX.table, OUTBOX_SORT, index=OUTBOX_INDEX)).items
+            endings = await tables.get_many(OUTBOX.table, [OUTBOX.table.key_of(item) for item in found])
         await tables.put(GRANT.table, GRANT.item(left))
-        await tables.write_many(ENDING.table, put=[item for item in endings if item is not None])
+        await tables.write_many(OUTBOX.table, put=[item for item in endings if item is not None])
 
     async def row(self, who: str = "visitor:a") -> GrantRow:
         row = await GRANT.get(self.links.tables, token=self.token, visitor=who, file_id=self.file_id)
@@ -320,13 +320,13 @@ async def test_a_server_that_dies_with_the_last_byte_has_counted_it_exactly_once
     await downloads.die_in_the_middle((0, SIZE))
     assert await counted(ann, link) == figures()
     satchel.clock.advance(grant_rules.BELIEVED_FOR - timedelta(seconds=1))
-    assert await settle_endings(links) == 0
+    assert await links.outbox.settle() == 0
     satchel.clock.advance(timedelta(seconds=1))
-    restarted = replace(links, alone_since=satchel.clock())
+    restarted = replace(links.outbox, alone_since=satchel.clock())
     for _ in range(2):
-        await settle_endings(restarted)
+        await restarted.settle()
         assert await counted(ann, link) == figures(people=1, downloads=1, downloads_used=1)
-    assert (await satchel.stores.tables.query(ENDING.table, ENDING_SORT, index=ENDED_INDEX)).items == []
+    assert (await satchel.stores.tables.query(OUTBOX.table, OUTBOX_SORT, index=OUTBOX_INDEX)).items == []
 
 
 async def test_a_server_that_dies_before_a_download_is_counted_counts_it_exactly_once(
@@ -334,17 +334,16 @@ async def test_a_server_that_dies_before_a_download_is_counted_counts_it_exactly
 ) -> None:
     downloads, link = await downloads_of(links, satchel, ann, downloads=1)
 
-    class Dead:
-        async def count(self, _: object) -> None:
-            raise Unavailable("Gone.")
+    async def dead(_: object) -> None:
+        raise Unavailable("Gone.")
 
-    with pytest.raises(Unavailable):
-        await Downloads(replace(links, counter=Dead()), downloads.token, downloads.file_id).send(SIZE)
+    dying = replace(links, outbox=replace(links.outbox, count=dead))
+    assert await Downloads(dying, downloads.token, downloads.file_id).send(SIZE)
     seen = await counted(ann, link)
     assert seen["downloads"] == seen["downloads_used"] == 1
     satchel.clock.advance(grant_rules.BELIEVED_FOR)
-    await settle_endings(links)
-    await settle_endings(links)
+    await links.outbox.settle()
+    await links.outbox.settle()
     summary = (await ann("GET", f"/stats/link:{link['link_id']}/summary")).json()
     assert summary["total"]["download"] == 1
 
@@ -356,7 +355,7 @@ async def test_whoever_resumes_where_a_server_died_did_not_have_it_all(
     await downloads.die_in_the_middle((0, SIZE))
     satchel.clock.advance(grant_rules.BELIEVED_FOR)
     assert await downloads.send(0, length=SIZE - 50, start=50)
-    await settle_endings(links)
+    await links.outbox.settle()
     assert await counted(ann, link) == figures()
     assert await downloads.send(SIZE - 50, start=50)
     assert await counted(ann, link) == figures(people=1, downloads=1, downloads_used=1)
@@ -493,7 +492,8 @@ async def test_a_server_that_is_alone_knows_that_what_was_under_way_before_it_is
     with pytest.raises(TooMany):
         await downloads.send(SIZE - 20, start=20)
     satchel.clock.advance(timedelta(milliseconds=1))
-    restarted = Downloads(replace(links, alone_since=satchel.clock()), downloads.token, downloads.file_id)
+    alone = replace(links, outbox=replace(links.outbox, alone_since=satchel.clock()))
+    restarted = Downloads(alone, downloads.token, downloads.file_id)
     async with download_grants.answering(
         restarted.links, await restarted.taking(), SIZE - 20, lambda: SIZE - 20, start=20
     ):

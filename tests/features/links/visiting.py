@@ -3,12 +3,13 @@
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import httpx
 
 from satchel.features.accounts.service.passwords import Passwords
-from satchel.features.clicks.adapters import Counter, LinkCounts, Visitors
+from satchel.features.clicks.adapters import LinkCounts, Visitors, count_stated
 from satchel.features.clicks.events import SiteWatchers
 from satchel.features.clicks.limits import ClickLimits, PageLimits
 from satchel.features.clicks.service.click_record import recorder_for
@@ -17,9 +18,13 @@ from satchel.features.links.adapters import LinkTargets
 from satchel.features.links.limits import LinkLimits
 from satchel.features.links.records import LINK, LinkRow
 from satchel.features.links.service.context import Links
+from satchel.features.links.service.download_endings import end_interrupted
+from satchel.features.links.service.download_grants import LINKS
 from satchel.features.shelf.adapters import AskingFolders, LinkedFolders, LinkedShelfFiles
+from satchel.kernel.counted import Counted
 from satchel.kernel.events import Events
 from satchel.kernel.signature import Signer
+from satchel.outbox import Outbox
 from tests.application import Caller, Satchel
 from tests.features.links.given import read
 from tests.features.shelf.given import shelf_of
@@ -130,6 +135,9 @@ async def links_on(satchel: Satchel) -> AsyncGenerator[Links]:
         watchers=SiteWatchers(stores.ephemeral, clock),
         kept_for=None,
     )
+    events = Events()
+    events.on(Counted, partial(count_stated, clicks))
+    outbox = Outbox(tables=stores.tables, ephemeral=stores.ephemeral, clock=clock, count=events.deliver)
     links = Links(
         tables=stores.tables,
         objects=stores.objects,
@@ -142,11 +150,12 @@ async def links_on(satchel: Satchel) -> AsyncGenerator[Links]:
         people=Everybody(),
         passwords=Passwords(),
         figures=LinkCounts(clicks),
-        counter=Counter(clicks),
         visitors=Visitors(stores.tables, clock),
-        events=Events(),
+        events=events,
+        outbox=outbox,
         limits=LinkLimits(stores.ephemeral),
     )
+    outbox.ends[LINKS] = partial(end_interrupted, links)
     try:
         yield links
     finally:

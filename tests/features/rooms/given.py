@@ -232,4 +232,6 @@ def rooms_of(satchel: Satchel) -> Rooms:
         attending=nobody,
         shelves=nobody,
         preview_of=preview_of,
+        events=nobody,
+        outbox=nobody,
     )

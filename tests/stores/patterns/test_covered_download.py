@@ -3,6 +3,7 @@
 import asyncio
 import random
 from collections.abc import Sequence
+from secrets import token_hex
 
 from satchel.kernel.coverage import Span
 from satchel.stores.patterns.covered_download import MOST_PARTS, downloads_made
@@ -14,7 +15,7 @@ SIZE = 100
 
 
 async def made(ephemeral: Ephemeral, *spans: Span, file_id: str = "file") -> list[int]:
-    return [await downloads_made(ephemeral, "went", file_id, span, SIZE) for span in spans]
+    return [await downloads_made(ephemeral, "went", token_hex(8), file_id, span, SIZE) for span in spans]
 
 
 async def test_parts_are_a_download_once_all_bytes_went(ephemeral: Ephemeral) -> None:
@@ -26,7 +27,7 @@ async def test_parts_are_a_download_once_all_bytes_went(ephemeral: Ephemeral) ->
 
 async def test_a_whole_answer_is_a_download_and_an_empty_one_too(ephemeral: Ephemeral) -> None:
     assert await made(ephemeral, (0, SIZE), (0, SIZE)) == [1, 1]
-    assert await downloads_made(ephemeral, "went", "empty", (0, 0), 0) == 1
+    assert await downloads_made(ephemeral, "went", "answer", "empty", (0, 0), 0) == 1
     assert await ephemeral.run(ListSize("went")) == 0
 
 
@@ -41,3 +42,15 @@ async def test_of_too_many_parts_the_first_are_forgotten_and_nothing_counts_twic
     await made(ephemeral, *[(0, 1)] * (MOST_PARTS - 3), file_id="other")
     assert await made(ephemeral, (0, 50)) == [0]
     assert await ephemeral.run(ListSize("went")) == MOST_PARTS
+
+
+async def test_a_part_that_is_added_again_has_the_same_answer(ephemeral: Ephemeral) -> None:
+    """Its server died before it was counted. What went afterwards belongs to the next download."""
+
+    async def again(answer_id: str, span: Span) -> int:
+        return await downloads_made(ephemeral, "went", answer_id, "file", span, SIZE)
+
+    assert [await again("first", (0, 60)) for _ in range(3)] == [0, 0, 0]
+    assert [await again("second", (60, 100)) for _ in range(3)] == [1, 1, 1]
+    assert await again("first", (0, 60)) == 0
+    assert [await again("third", (60, 100)), await again("fourth", (0, 60))] == [0, 1]

@@ -72,21 +72,44 @@ async def unmetered(_start: int, _length: int | None) -> AsyncGenerator[Sent]:
     yield Sent()
 
 
-def spans_of(note: Callable[[tuple[int, int]], Awaitable[None]]) -> Meter:
-    """A meter that notes which bytes went, from the first to the one after the last, however the answer ends.
+class SpanNotes(Protocol):
+    """Hears which bytes go in one answer, from the first to the one after the last."""
 
-    Of a file without bytes, that the answer came to its end.
+    async def closing(self, span: tuple[int, int]) -> None:
+        """The last of these bytes are about to go."""
+        ...
+
+    async def ended(self, span: tuple[int, int]) -> None:
+        """These bytes went, of an answer that has told that it was closing, or of which any went."""
+        ...
+
+
+def spans_of(heard_by: SpanNotes | None) -> Meter:
+    """A meter that says which bytes go, if anybody hears it, though they go through here in any case.
+
+    An answer of unknown length is one byte, which goes when the answer has come to its end.
     """
 
     @asynccontextmanager
     async def metered(start: int, length: int | None) -> AsyncGenerator[Sent]:
-        sent, is_whole = Sent(), False
+        if (notes := heard_by) is None:
+            yield Sent()
+            return
+        is_closing = False
+
+        async def closing() -> None:
+            nonlocal is_closing
+            is_closing = True
+            await notes.closing((start, start + (1 if length is None else length)))
+
+        sent, is_whole = Sent(closing), False
         try:
             yield sent
             is_whole = True
         finally:
-            if sent.count or (is_whole and length == 0):
-                await note((start, start + sent.count))
+            count = int(is_whole) if length is None else sent.count
+            if count or is_closing:
+                await notes.ended((start, start + count))
 
     return metered
 

@@ -57,6 +57,7 @@ def _make(platform: Platform, *, grants: Grants, people: People, links: Links) -
         links=links,
         limits=AlbumLimits(stores.ephemeral),
         events=platform.events,
+        outbox=platform.outbox,
         quota_bytes=platform.settings.photo_quota or None,
         most_writes=platform.settings.most_writes,
         map_tiles=platform.settings.map_tiles,

@@ -219,19 +219,13 @@ PHOTO_SWEEP = EphemeralKey(
 SEEN = EphemeralKey(
     "photo-seen:{thing}:{person_id}", "value", owner=OWNER, about="That a view was counted, for half a day"
 )
-WENT = EphemeralKey(
-    "went-of-photos:{person_id}",
-    "list",
-    owner=OWNER,
-    about="Which parts of photos a person downloaded, for half a day, so that a whole download counts once",
-)
 WARMED = EphemeralKey(
     "album-warmed:{owner}:{album_id}",
     "value",
     owner=OWNER,
     about="That the missing pictures of an album were queued, for ten minutes",
 )
-EPHEMERAL_KEYS = (CREATED, CORRECTED, PHOTO_SWEEP, SEEN, WENT, WARMED)
+EPHEMERAL_KEYS = (CREATED, CORRECTED, PHOTO_SWEEP, SEEN, WARMED)
 
 
 def camera_name(make: str, model: str) -> str:

@@ -13,7 +13,7 @@ from datetime import timedelta
 
 from satchel.declaration import Platform, RouteNeeds, Slice
 from satchel.edge.api.endpoints import Router
-from satchel.features.clicks.adapters import Counter
+from satchel.features.clicks.adapters import count_stated
 from satchel.features.clicks.events import LIVE_EVENTS, SiteWatchers
 from satchel.features.clicks.limits import LIMITS, ClickLimits, PageLimits
 from satchel.features.clicks.needs import Targets
@@ -55,10 +55,6 @@ def _routes(clicks: Clicks, needs: RouteNeeds) -> list[Router]:
     return routes(clicks, needs.addresses)
 
 
-async def _count(clicks: Clicks, counted: Counted) -> None:
-    await Counter(clicks).count(counted)
-
-
 async def _finish_lists(clicks: Clicks) -> int:
     return await clicks.recorder.finish_lists()
 
@@ -80,7 +76,7 @@ CLICKS = Slice(
     ephemeral_keys=EPHEMERAL_KEYS,
     limits=LIMITS,
     live_events=LIVE_EVENTS,
-    hears={Counted: _count},
+    hears={Counted: count_stated},
     holdings=ClickHoldings,
     chores={"old clicks": erase_old_clicks, "interrupted lists": _finish_lists},
     running=_running,

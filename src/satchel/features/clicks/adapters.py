@@ -13,33 +13,28 @@ from satchel.features.clicks.service.counts import link_scope, read_last, read_t
 from satchel.features.clicks.service.unique_people import Visitors
 from satchel.kernel.counted import Counted
 
-__all__ = ["Counter", "LinkCounts", "LinkFigures", "Visitors"]
+__all__ = ["LinkCounts", "LinkFigures", "Visitors", "count_stated"]
 
 
-class Counter:
-    """Counts what other slices state: one click. What is told too late to count on its day counts now."""
-
-    def __init__(self, clicks: Clicks) -> None:
-        self._clicks = clicks
-
-    async def count(self, counted: Counted) -> None:
-        click = NewClick(
-            user_id=counted.user_id,
-            at=counted.at,
-            kind=counted.kind,
-            owner=counted.owner,
-            target=counted.target,
-            thing=counted.thing,
-            key=counted.key,
-            referrer=counted.referrer,
-            device=counted.device,
-        )
-        # A key that was used for another time belongs to this very fact, which counted then.
-        with suppress(KeyReused):
-            try:
-                await record(self._clicks, [click])
-            except (ClickTooLate, ClickTooEarly):
-                await record(self._clicks, [msgspec.structs.replace(click, at=None)])
+async def count_stated(clicks: Clicks, counted: Counted) -> None:
+    """Count what another slice states: one click. What is told too late to count on its day counts now."""
+    click = NewClick(
+        user_id=counted.user_id,
+        at=counted.at,
+        kind=counted.kind,
+        owner=counted.owner,
+        target=counted.target,
+        thing=counted.thing,
+        key=counted.key,
+        referrer=counted.referrer,
+        device=counted.device,
+    )
+    # A key that was used for another time belongs to this very fact, which counted then.
+    with suppress(KeyReused):
+        try:
+            await record(clicks, [click])
+        except (ClickTooLate, ClickTooEarly):
+            await record(clicks, [msgspec.structs.replace(click, at=None)])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,23 +8,22 @@ byte went.
 What links lead to are the `Things` that other slices declare.
 """
 
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Mapping
 
 from satchel.declaration import Platform, RouteNeeds, Slice
 from satchel.edge.api.endpoints import Router
 from satchel.features.links.adapters import LinkSearch
 from satchel.features.links.events import LIVE_EVENTS
 from satchel.features.links.limits import LIMITS, LinkLimits
-from satchel.features.links.needs import Counter, Figures, Inbox, Passwords, People, Visitors
+from satchel.features.links.needs import Figures, Inbox, Passwords, People, Visitors
 from satchel.features.links.records import EPHEMERAL_KEYS, SHAPES
 from satchel.features.links.routes import LinkDestination, routes
 from satchel.features.links.routes.link_summary import summary_of_link
 from satchel.features.links.service.context import Links
-from satchel.features.links.service.download_endings import settle_endings
+from satchel.features.links.service.download_endings import end_interrupted
 from satchel.features.links.service.link_change import forget_revoked
 from satchel.features.links.service.link_erase import LinkHoldings
-from satchel.kernel.errors import Unavailable
+from satchel.kernel.counted import Counted
 from satchel.kernel.linked import ThingKind, ThingLinked, Things
 
 
@@ -36,7 +35,6 @@ def _make(
     people: People,
     passwords: Passwords,
     figures: Figures,
-    counter: Counter,
     visitors: Visitors,
 ) -> Links:
     return Links(
@@ -51,24 +49,15 @@ def _make(
         people=people,
         passwords=passwords,
         figures=figures,
-        counter=counter,
         visitors=visitors,
         limits=LinkLimits(platform.stores.ephemeral),
         events=platform.events,
-        alone_since=platform.clock() if platform.settings.has_one_writer else 0,
+        outbox=platform.outbox,
     )
 
 
 def _routes(links: Links, needs: RouteNeeds) -> list[Router]:
     return routes(links, needs.addresses, needs.live)
-
-
-@asynccontextmanager
-async def _running(links: Links) -> AsyncGenerator[None]:
-    if links.alone_since:
-        with suppress(Unavailable):
-            await settle_endings(links)
-    yield
 
 
 LINKS = Slice(
@@ -79,11 +68,11 @@ LINKS = Slice(
     ephemeral_keys=EPHEMERAL_KEYS,
     limits=LIMITS,
     live_events=LIVE_EVENTS,
-    states=(ThingLinked,),
+    states=(Counted, ThingLinked),
     uploads={"link": LinkDestination},
     holdings=LinkHoldings,
     search=LinkSearch,
     summaries={"l": summary_of_link},
-    chores={"revoked links": forget_revoked, "interrupted downloads": settle_endings},
-    running=_running,
+    ends=end_interrupted,
+    chores={"revoked links": forget_revoked},
 )

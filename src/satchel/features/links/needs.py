@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from satchel.kernel.counted import Counted
 from satchel.kernel.handed_file import HandedFile
 
 
@@ -69,12 +68,6 @@ class Figures(Protocol):
     async def figures(self, link_ids: Sequence[str]) -> Mapping[str, LinkFigures]:
         """The counts by link id. Links without any are left out."""
         ...
-
-
-class Counter(Protocol):
-    """Counts the use of shared things."""
-
-    async def count(self, counted: Counted) -> None: ...
 
 
 class Visitors(Protocol):

@@ -15,7 +15,6 @@ OWNER = "links"
 # Links revoked long ago are found through this index, as are expired sessions and uploads.
 ENDED_INDEX = "RefreshTokenExpiration"
 ENDED_SORT = "#LINK_SPEC"
-ENDING_SORT = "#LINK_ENDING"
 
 
 class LinkRow(Record, frozen=True, kw_only=True):
@@ -114,24 +113,16 @@ class GrantPartRow(Record, frozen=True, kw_only=True):
     covered: list[tuple[int, int]] = attribute("covered", default=[])
 
 
-class EndingRow(Record, frozen=True, kw_only=True):
-    """Journal entry: an answer whose last bytes go out, or a download that has ended and is being counted.
+class Ending(msgspec.Struct, frozen=True, kw_only=True):
+    """What the outbox knows of an answer whose last bytes go out. It goes from `start` over `length` bytes."""
 
-    It goes from `start` over `length` bytes. `finished` is how many downloads it finished, at `ended_at`. After `due`,
-    recovery ends the answer if its server died, and counts.
-    """
-
-    answer_id: str = attribute("AnswerId")
-    token: Token = attribute("Token")
-    visitor: str = attribute("Visitor")
-    file_id: str = attribute("FileId")
-    part: str = attribute("Part", default="")
-    size_bytes: int = attribute("SizeBytes")
-    start: int = attribute("Start", default=0)
-    length: int = attribute("Length", default=0)
-    finished: int = attribute("Finished", default=0)
-    ended_at: str = attribute("EndedAt", default="")
-    due: str = attribute("AbsoluteExpiryTime")
+    token: Token
+    visitor: str
+    file_id: str
+    part: str
+    size_bytes: int
+    start: int
+    length: int
 
 
 class ArrivalRow(Record, frozen=True, kw_only=True):
@@ -199,13 +190,6 @@ GRANT_PART = Shape(
     owner=OWNER,
     about="What a visitor who takes a whole folder has of one of its files",
 )
-ENDING = Shape(
-    EndingRow,
-    CATALOG,
-    {"PK": "ANSWER#{answer_id}", "SK": ENDING_SORT},
-    owner=OWNER,
-    about="Journal: a download that ends and is counted; interrupted ones through RefreshTokenExpiration",
-)
 ARRIVAL = Shape(
     ArrivalRow,
     USER_TRANSFERS,
@@ -254,7 +238,7 @@ GIVEN = EphemeralKey(
     durable=True,
 )
 EPHEMERAL_KEYS = (SEEN, LOOKED, GIVEN)
-SHAPES = (LINK, POINTER, POINTER_BY_THING, GRANT, GRANT_PART, ENDING, ARRIVAL, BADGE, ALIAS, ENDED)
+SHAPES = (LINK, POINTER, POINTER_BY_THING, GRANT, GRANT_PART, ARRIVAL, BADGE, ALIAS, ENDED)
 
 
 def thing_of(kind: ThingKind, thing_id: str) -> str:

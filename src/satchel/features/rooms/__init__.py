@@ -48,6 +48,7 @@ def _make(platform: Platform, *, people: People, shelves: Shelves) -> Rooms:
         shelves=shelves,
         preview_of=preview_of,
         events=platform.events,
+        outbox=platform.outbox,
     )
 
 

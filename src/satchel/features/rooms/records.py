@@ -1,7 +1,7 @@
 """What is stored of a room: every key of the ephemeral store, declared once, and the objects of its files.
 
 The keys `roomToken`, `userId` and `file` are the seed's. What stands in them for a room is its id, never its letters
-(decision 11). All of them but `SEEN`, `WENT`, `SWEEP`, `SHARE_LEASE` and `OPEN_LEASE` are durable. None ends by itself
+(decision 11). All of them but `SEEN`, `SWEEP`, `SHARE_LEASE` and `OPEN_LEASE` are durable. None ends by itself
 but leases, idempotency keys and the letters of a room that is over: whether a room is over is said by its row, and
 whoever closes it takes everything else away.
 
@@ -86,12 +86,6 @@ SEEN = _key(
     "That a view of a file was counted, for half a day",
     durable=False,
 )
-WENT = _key(
-    "went-from-rooms:{person_id}",
-    "list",
-    "Which parts of files a person downloaded, for half a day, so that a whole download counts once",
-    durable=False,
-)
 SWEEP = _key(
     "sweep:rooms", "value", "Cursor of the garbage collection: the object that it looked at last", durable=False
 )
@@ -99,7 +93,7 @@ EPHEMERAL_KEYS = (
     *(MEMBERS, WHEREABOUTS, FILE_HASH, FILE_NAME, CODE, ROOMS, OWNED, ROOM),
     *(PEOPLE, KNOCKS, REMOVED, CHAT, FILES, NAMES, BYTES, REFS, FILE_JOURNAL, SHARES, SHARE_LEASE, REPAIR_LEASE),
     *(OPENED, OPEN_LEASE, SAID),
-    *(SEEN, WENT, SWEEP),
+    *(SEEN, SWEEP),
 )
 
 

@@ -20,19 +20,18 @@ from satchel.features.transfers.limits import (
     UNKNOWN_RECEIVERS_PER_SENDER,
 )
 from satchel.features.transfers.model import PersonId, TransferId
-from satchel.features.transfers.needs import Contacts, Counter, People, Rooms, Shelf
+from satchel.features.transfers.needs import Contacts, People, Rooms, Shelf
 from satchel.features.transfers.records import EPHEMERAL_KEYS, SHAPES
 from satchel.features.transfers.routes import routes
 from satchel.features.transfers.service.context import Transfers
 from satchel.features.transfers.service.transfer_erase import TransferHoldings
-from satchel.features.transfers.service.transfer_receive import note_folder, note_opening
+from satchel.features.transfers.service.transfer_receive import end_sending, note_folder, note_opening
 from satchel.features.transfers.service.transfer_recovery import sweep_unfinished
+from satchel.kernel.counted import Counted
 from satchel.kernel.handed_file import HandedFileOpened, ShelfFolderUsed
 
 
-def _make(
-    platform: Platform, *, people: People, contacts: Contacts, shelf: Shelf, rooms: Rooms, counter: Counter
-) -> Transfers:
+def _make(platform: Platform, *, people: People, contacts: Contacts, shelf: Shelf, rooms: Rooms) -> Transfers:
     return Transfers(
         tables=platform.stores.tables,
         objects=platform.stores.objects,
@@ -42,7 +41,7 @@ def _make(
         people=people,
         shelf=shelf,
         rooms=rooms,
-        counter=counter,
+        outbox=platform.outbox,
         contacts=contacts,
         unknown_receivers=UNKNOWN_RECEIVERS_PER_SENDER.on(platform.stores.ephemeral),
         offers=OFFERS_PER_SENDER.on(platform.stores.ephemeral),
@@ -73,6 +72,8 @@ TRANSFERS = Slice(
     limits=LIMITS,
     holdings=TransferHoldings,
     live_events=events.LIVE_EVENTS,
+    states=(Counted,),
+    ends=end_sending,
     hears={HandedFileOpened: _note_opening, ShelfFolderUsed: _note_folder},
     chores={"interrupted transfers": sweep_unfinished},
 )

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, Protocol
 
 from satchel.features.transfers.model import PersonKind
-from satchel.kernel.counted import Counted
 from satchel.kernel.handed_file import HandedFile
 
 
@@ -74,14 +73,6 @@ class Shelf(Protocol):
 
     async def discard(self, user_id: str, file_ids: Sequence[str]) -> None:
         """Delete copies for good. Missing ones are no error."""
-        ...
-
-
-class Counter(Protocol):
-    """Counts the use of shared things."""
-
-    async def count(self, counted: Counted) -> None:
-        """Counted again with the same key, it counts once."""
         ...
 
 

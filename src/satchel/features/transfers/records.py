@@ -5,7 +5,6 @@ visible: a pointer without one is skipped. The counts in it change only together
 """
 
 from collections.abc import Sequence
-from typing import Literal
 
 from satchel.features.transfers.model import (
     NOWHERE,
@@ -31,7 +30,6 @@ FILES_PER_ROW = 100
 # Interrupted operations are found through this index, as are expired sessions and uploads.
 POSTING_INDEX = "RefreshTokenExpiration"
 POSTING_SORT = "#POSTING"
-USE_SORT = "#TRANSFER_USE"
 _PERSON, _ROOM = "User#", "Room#"
 
 
@@ -160,18 +158,6 @@ class PostingRow(Record, frozen=True, kw_only=True):
     due: str = attribute("AbsoluteExpiryTime")
 
 
-class UseRow(Record, frozen=True, kw_only=True):
-    """Outbox: a use of a transfer that has to be counted. After `due`, recovery counts it."""
-
-    transfer_id: TransferId = attribute("TransferId")
-    person_id: PersonId = attribute("PersonId")
-    kind: Literal["open", "download"] = attribute("Kind")
-    user_id: str = attribute("UserId")
-    owner: str = attribute("Owner")
-    at: str = attribute("At")
-    due: str = attribute("AbsoluteExpiryTime")
-
-
 class KeyRow(Record, frozen=True, kw_only=True):
     """An idempotency key of a sender, and the transfer that it became. `order` is the digest of what was asked for."""
 
@@ -244,13 +230,6 @@ POSTING = Shape(
     owner=OWNER,
     about="Journal: a transfer that is being made or ended; interrupted ones through RefreshTokenExpiration",
 )
-USE = Shape(
-    UseRow,
-    CATALOG,
-    {"PK": "TRANSFER_USE#{transfer_id}#{person_id}#{kind}", "SK": USE_SORT},
-    owner=OWNER,
-    about="Outbox: a use of a transfer to be counted; interrupted ones through RefreshTokenExpiration",
-)
 KEY = Shape(
     KeyRow,
     USER_TRANSFERS,
@@ -258,7 +237,7 @@ KEY = Shape(
     owner=OWNER,
     about="Idempotency key of a sender → transfer; written together with the transfer's own row",
 )
-SHAPES = (TRANSFER, FILES, RECEIPT, POINTER, SENT, RECEIVED, WAITING, HIDDEN, POSTING, USE, KEY)
+SHAPES = (TRANSFER, FILES, RECEIPT, POINTER, SENT, RECEIVED, WAITING, HIDDEN, POSTING, KEY)
 CHALLENGE = EphemeralKey(
     "transfer-challenge:{transfer_id}:{person_id}:{place}",
     "value",

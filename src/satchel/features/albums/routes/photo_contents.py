@@ -1,7 +1,7 @@
 """The bytes of photos: originals and the other files that belong to them, pictures, and archives."""
 
 from collections.abc import AsyncGenerator
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing
 from typing import Annotated
 
 import msgspec
@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from satchel.edge.api.endpoints import Query, Router
 from satchel.edge.files.archives import Archive, ArchiveEntry
-from satchel.edge.files.downloads import Download, Sent, attached_as, spans_of
+from satchel.edge.files.downloads import Download, attached_as, spans_of
 from satchel.edge.files.patched_objects import with_patches
 from satchel.edge.files.pictures import BYTES, PENDING, RAISES, is_view, picture_answer
 from satchel.edge.files.previews import NoPreview, preview
@@ -66,7 +66,7 @@ def routes(photos: Photos) -> Router:
             media.key,
             disposition=attached_as(media.name),
             content_type=media.content_type,
-            metered=spans_of(lambda span: photo_counts.note_sent(photos.albums, media, OwnerId(member.user_id), span)),
+            metered=spans_of(photo_counts.photo_download(photos.albums, media, OwnerId(member.user_id))),
         )
 
     @router.get(
@@ -126,12 +126,8 @@ def routes(photos: Photos) -> Router:
             chosen = await photo_archive.choose(photos.albums, you, album.owner, query.media, album.album_id)
             found = photo_archive.walk_chosen(photos, you, chosen)
 
-        @asynccontextmanager
-        async def metered(_start: int, _length: int | None) -> AsyncGenerator[Sent]:
-            yield Sent()
-            await photo_counts.note_album_download(photos.albums, album, you.user_id)
-
-        return Archive(photos.objects, album.name, _entries(found), metered=metered)
+        download = photo_counts.album_download(photos.albums, album, you.user_id)
+        return Archive(photos.objects, album.name, _entries(found), metered=spans_of(download))
 
     @router.get("/photos/archive", produces="application/zip", raises=(MediaUnknown,))
     async def download_photos(member: Member, query: PhotosArchiveQuery) -> Response:

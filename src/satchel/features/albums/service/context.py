@@ -9,6 +9,7 @@ from satchel.features.albums.needs import Grants, Links, People
 from satchel.features.albums.service.library_state import Library
 from satchel.kernel.clock import Clock, iso
 from satchel.kernel.events import Events
+from satchel.outbox import Outbox
 from satchel.stores.ports.bulk import BulkWrites
 from satchel.stores.ports.ephemeral import Ephemeral
 from satchel.stores.ports.table import MAX_TRANSACTION_ITEMS, Tables
@@ -16,7 +17,7 @@ from satchel.stores.ports.table import MAX_TRANSACTION_ITEMS, Tables
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Albums:
-    """Stores, clock, other slices, rate limits, events, the quota, and the libraries that were read last."""
+    """Stores, clock, other slices, rate limits, events, outbox, the quota, and the libraries that were read last."""
 
     tables: Tables
     bulk: BulkWrites | None
@@ -27,6 +28,7 @@ class Albums:
     links: Links
     limits: AlbumLimits
     events: Events
+    outbox: Outbox
     # How many bytes the photos of a person may take. None: no limit.
     quota_bytes: int | None = None
     # Tiles of the map of where photos were taken, and who made it. No tiles: there is no map.

@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from satchel.features.links.limits import LinkLimits
-from satchel.features.links.needs import Counter, Figures, Inbox, Passwords, People, Visitors
+from satchel.features.links.needs import Figures, Inbox, Passwords, People, Visitors
 from satchel.kernel.clock import Clock, iso
 from satchel.kernel.events import Events
 from satchel.kernel.linked import ThingKind, Things
 from satchel.kernel.signature import Signer
 from satchel.media.pictures import Pictures
+from satchel.outbox import Outbox
 from satchel.stores.ports.ephemeral import Ephemeral
 from satchel.stores.ports.expressions import attr
 from satchel.stores.ports.objects import Objects
@@ -20,10 +21,7 @@ STANDING = attr("PK").exists() & attr("revokedAt").absent()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Links:
-    """Stores, clock, pictures, link targets by kind, and other slices.
-
-    `alone_since` is when this server started, if no other can be sending anything. 0 if several share the stores.
-    """
+    """Stores, clock, pictures, link targets by kind, events, outbox, and other slices."""
 
     tables: Tables
     objects: Objects
@@ -36,11 +34,10 @@ class Links:
     people: People
     passwords: Passwords
     figures: Figures
-    counter: Counter
     visitors: Visitors
     limits: LinkLimits
     events: Events
-    alone_since: float = 0
+    outbox: Outbox
 
     def now(self) -> str:
         return iso(self.clock())

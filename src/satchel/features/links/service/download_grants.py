@@ -14,19 +14,17 @@ from datetime import timedelta
 import msgspec
 
 from satchel.features.links.records import (
-    ENDING,
     GRANT,
     GRANT_PART,
     LINK,
     LOOKED,
-    EndingRow,
+    Ending,
     GrantPartRow,
     GrantRow,
     LinkRow,
 )
 from satchel.features.links.service.context import Links
 from satchel.features.links.service.grant_rules import (
-    BELIEVED_FOR,
     Ended,
     Sending,
     Taking,
@@ -45,14 +43,17 @@ from satchel.features.links.service.grant_rules import (
 )
 from satchel.features.links.service.link_enter import Visit
 from satchel.features.links.service.link_find import find_link, usable
-from satchel.features.links.service.visit_count import count, count_ended
+from satchel.features.links.service.visit_count import count, use_of
 from satchel.kernel.errors import SatchelError
+from satchel.outbox import BELIEVED_FOR, OUTBOX, OutboxRow
 from satchel.stores.patterns.lease import renewed
 from satchel.stores.patterns.optimistic_update import StaleRead, optimistic_update
 from satchel.stores.ports.ephemeral import Put
 from satchel.stores.ports.expressions import Action, add, attr
 from satchel.stores.ports.table import TransactionCancelled, Write
 
+# The slice that ends its answers.
+LINKS = "links"
 RENEWED_EVERY = BELIEVED_FOR / 3
 LOOKED_FOR_EVERY = timedelta(minutes=1)
 # What cannot be resumed, such as a streamed archive, is measured in thousandths.
@@ -75,7 +76,7 @@ class Reserved:
     async def closing(self) -> None:
         if not self.is_closing:
             self.is_closing = True
-            await self._links.tables.put(ENDING.table, ENDING.item(ending_of(self._links, self._taking, self.sending)))
+            await self._links.outbox.write(ending_of(self._links, self._taking, self.sending))
 
 
 @asynccontextmanager
@@ -121,10 +122,9 @@ def share_of(sent_bytes: int, size_bytes: int | None) -> int:
     return min(SHARES - 1, SHARES * sent_bytes // size_bytes) if size_bytes else SHARES // 2
 
 
-def ending_of(links: Links, taking: Taking, sending: Sending) -> EndingRow:
-    """The journal entry of an answer whose last bytes go out."""
-    return EndingRow(
-        answer_id=sending.answer_id,
+def ending_of(links: Links, taking: Taking, sending: Sending) -> OutboxRow:
+    """The entry of an answer whose last bytes go out."""
+    ending = Ending(
         token=taking.visit.link.token,
         visitor=taking.visit.visitor_id,
         file_id=taking.file_id,
@@ -132,15 +132,15 @@ def ending_of(links: Links, taking: Taking, sending: Sending) -> EndingRow:
         size_bytes=taking.size_bytes,
         start=sending.start,
         length=sending.length,
-        due=until(links),
     )
+    return links.outbox.entry(entry_id=sending.answer_id, ended_by=LINKS, answer=msgspec.to_builtins(ending))
 
 
 async def end_answer(links: Links, taking: Taking, sending: Sending, sent: int, *, is_closing: bool) -> None:
     """Write what an answer has sent, and count the downloads that it finished."""
-    link, ending = await _write_end(links, taking, sending, sent, is_closing=is_closing)
-    if ending is not None:
-        await count_ended(links, link, ending)
+    entry = await _write_end(links, taking, sending, sent, is_closing=is_closing)
+    if entry is not None:
+        await links.outbox.deliver(entry)
 
 
 async def _begin(links: Links, taking: Taking, reserved: Reserved) -> None:
@@ -160,7 +160,7 @@ async def _write_beginning(links: Links, taking: Taking, reserved: Reserved) -> 
     new = begun.grant
     writes: list[Write] = [GRANT.put(new, when=as_read(grant)), *_part_writes(begun)]
     if reserved.is_closing:
-        writes.append(ENDING.put(ending_of(links, taking, reserved.sending)))
+        writes.append(OUTBOX.put(ending_of(links, taking, reserved.sending)))
     takes_place = new.places > grant.places
     if takes_place:
         if link.downloads_limit and link.granted >= link.downloads_limit:
@@ -175,8 +175,8 @@ async def _write_beginning(links: Links, taking: Taking, reserved: Reserved) -> 
 @optimistic_update()
 async def _write_end(
     links: Links, taking: Taking, sending: Sending, sent: int, *, is_closing: bool
-) -> tuple[LinkRow, EndingRow | None]:
-    """The link, and the journal entry of what has to be counted, if anything."""
+) -> OutboxRow | None:
+    """The entry of what has to be counted, if anything."""
     link, grant, part = await read_grant(links, taking)
     ended = after_answer(links, taking, link, grant, part, sending, sent)
     new, growth = ended.grant, ended.growth
@@ -191,16 +191,16 @@ async def _write_end(
         changes.append(add("granted", held))
     if changes:
         writes.append(LINK.update(changes, when=attr("PK").exists(), token=link.token))
-    ending = None
+    entry = None
     if growth:
-        row = ending_of(links, taking, sending)
-        ending = _replace(row, finished=growth, ended_at=links.now())
-        writes.append(ENDING.put(ending))
+        use = use_of(link, taking.visit.visitor_id, "download")
+        entry = links.outbox.entry(*[use] * growth, entry_id=sending.answer_id)
+        writes.append(OUTBOX.put(entry))
     elif is_closing:
-        writes.append(ENDING.delete(answer_id=sending.answer_id))
+        writes.append(OUTBOX.delete(entry_id=sending.answer_id))
     if writes:
         await links.tables.transact(writes)
-    return link, ending
+    return entry
 
 
 def _part_writes(ended: Ended) -> list[Write]:

@@ -19,11 +19,10 @@ from satchel.features.links.service.link_enter import Visit
 from satchel.kernel.clock import iso
 from satchel.kernel.coverage import length_of, with_layered, with_span
 from satchel.kernel.errors import TooMany
+from satchel.outbox import BELIEVED_FOR
 from satchel.stores.patterns.optimistic_update import NEW
 from satchel.stores.ports.expressions import Condition, attr
 
-# After this time, the answers of a dead server no longer count as in flight.
-BELIEVED_FOR = timedelta(minutes=1)
 # A download that is not resumed for this long is abandoned, and its place released.
 ABANDONED_AFTER = timedelta(hours=1)
 # More parallel parts than any program downloads.
@@ -196,7 +195,7 @@ def is_over(links: Links, link: LinkRow, grant: GrantRow) -> bool:
 
 def alive_answers(links: Links, grant: GrantRow) -> dict[str, Answer]:
     """The answers that count as in flight. A server that is alone counts only its own."""
-    now, own = links.now(), iso(links.alone_since + BELIEVED_FOR.total_seconds())
+    now, own = links.now(), iso(links.outbox.alone_since + BELIEVED_FOR.total_seconds())
     return {name: answer for name, answer in grant.under_way.items() if answer.until > now and answer.until >= own}
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from satchel.features.links.records import ENDING, LINK, EndingRow, LinkRow
+from satchel.features.links.records import LINK, LinkRow
 from satchel.features.links.service.context import Links
 from satchel.kernel.counted import Counted, Device, Kind
 from satchel.stores.patterns.idempotency_key import order_of
@@ -26,10 +26,12 @@ async def count(
     """Count what a visitor does. With an `address`, only so much of its network counts."""
     if not await _may_count(links, link, visitor_id, address):
         return
-    counted = Counted(
-        user_id=visitor_id, kind=kind, owner=link.owner_id, target=link.link_id, thing=thing or link.thing
-    )
-    await links.counter.count(counted)
+    await links.events.deliver(use_of(link, visitor_id, kind, thing))
+
+
+def use_of(link: LinkRow, visitor_id: str, kind: Kind, thing: str = "") -> Counted:
+    """What a visitor does by a link, as it is counted."""
+    return Counted(user_id=visitor_id, kind=kind, owner=link.owner_id, target=link.link_id, thing=thing or link.thing)
 
 
 async def count_opening(links: Links, link: LinkRow, visitor_id: str, seen: Opening) -> None:
@@ -47,29 +49,13 @@ async def count_opening(links: Links, link: LinkRow, visitor_id: str, seen: Open
         device=seen.device,
         referrer=seen.referrer,
     )
-    await links.counter.count(counted)
+    await links.events.deliver(counted)
 
 
 async def _may_count(links: Links, link: LinkRow, visitor_id: str, address: str | None) -> bool:
     if visitor_id == link.owner_id:
         return False
     return address is None or await links.limits.may_count(link.link_id, address)
-
-
-async def count_ended(links: Links, link: LinkRow, ending: EndingRow) -> None:
-    """Count the downloads of a journal entry, then delete it. Done again, it counts nothing twice."""
-    for number in range(ending.finished):
-        counted = Counted(
-            user_id=ending.visitor,
-            kind="download",
-            owner=link.owner_id,
-            target=link.link_id,
-            thing=link.thing,
-            at=ending.ended_at,
-            key=f"{ending.answer_id}/{number}",
-        )
-        await links.counter.count(counted)
-    await links.tables.delete(ENDING.table, ENDING.key(answer_id=ending.answer_id))
 
 
 async def count_robot(links: Links, link: LinkRow) -> None:

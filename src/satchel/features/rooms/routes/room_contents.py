@@ -1,7 +1,6 @@
 """The bytes of a room's files: download, preview, picture, and archive."""
 
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
 from typing import Annotated
 
 import msgspec
@@ -11,7 +10,7 @@ from starlette.responses import Response
 from satchel.edge.api.endpoints import Query, Router
 from satchel.edge.api.validation import MAX_QUERY_FIELDS
 from satchel.edge.files.archives import Archive, ArchiveEntry, modified_of
-from satchel.edge.files.downloads import Download, Sent, attached_as, spans_of
+from satchel.edge.files.downloads import Download, attached_as, spans_of
 from satchel.edge.files.pictures import BYTES, RAISES, is_view, picture_answer
 from satchel.edge.files.previews import NoPreview, preview
 from satchel.edge.http.callers import Guest, Member
@@ -49,7 +48,7 @@ def routes(rooms: Rooms) -> Router:
             disposition=attached_as(file.name),
             content_type=file.row.content_type,
             sha256=file.sha256,
-            metered=spans_of(lambda span: usage_events.note_sent(rooms, file, you, kind_of(caller), span)),
+            metered=spans_of(await usage_events.file_download(rooms, file, you, kind_of(caller))),
         )
 
     @router.get("/rooms/{room_id}/files/{file_id}/preview", produces="application/octet-stream", raises=(NoPreview,))
@@ -87,12 +86,8 @@ def routes(rooms: Rooms) -> Router:
             if len(found) != len(wanted):
                 raise NotFound("This room has no such file.")
 
-        @asynccontextmanager
-        async def metered(_start: int, _length: int | None) -> AsyncGenerator[Sent]:
-            yield Sent()
-            await usage_events.note_downloads(rooms, found, you, kind_of(caller))
-
-        return Archive(rooms.objects, room.name, _entries(rooms, room.room_id, you, found), metered=metered)
+        download = await usage_events.archive_download(rooms, room.room_id, found, you, kind_of(caller))
+        return Archive(rooms.objects, room.name, _entries(rooms, room.room_id, you, found), metered=spans_of(download))
 
     return router
 

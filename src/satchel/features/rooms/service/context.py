@@ -1,7 +1,7 @@
 """What every use case of rooms needs, and how it finds its room."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from satchel.features.rooms.limits import RoomLimits
 from satchel.features.rooms.model import PersonId, Preview, RoomId, is_room_id
@@ -12,13 +12,14 @@ from satchel.kernel.errors import Forbidden, NotFound
 from satchel.kernel.events import Events
 from satchel.kernel.signature import Signer
 from satchel.media.pictures import Pictures
+from satchel.outbox import Outbox
 from satchel.stores.ports.ephemeral import Command, Ephemeral, HashAll, HashGet, SetHas
 from satchel.stores.ports.objects import Objects
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rooms:
-    """Stores, clock, signatures, pictures, the quota of a room (None: no limit), other slices, and the events."""
+    """Stores, clock, signatures, pictures, the quota of a room (None: no limit), other slices, events, and outbox."""
 
     ephemeral: Ephemeral
     objects: Objects
@@ -31,7 +32,8 @@ class Rooms:
     attending: Attending
     shelves: Shelves
     preview_of: Callable[[str, str], Preview | None]
-    events: Events = field(default_factory=Events)
+    events: Events
+    outbox: Outbox
 
     def now(self) -> str:
         return iso(self.clock())

@@ -1,33 +1,35 @@
-"""Publishes views and downloads of files that others added to a room, so that they can be counted."""
+"""States views and downloads of files that others added to a room, so that they can be counted."""
 
 from collections.abc import Iterable
 from datetime import timedelta
 from typing import Literal
 
-from satchel.features.rooms.model import Kind, PersonId
-from satchel.features.rooms.records import SEEN, WENT, RoomFile
+from satchel.features.rooms.model import Kind, PersonId, RoomId
+from satchel.features.rooms.records import SEEN, RoomFile
 from satchel.features.rooms.service.context import Rooms
 from satchel.kernel.counted import Counted, counted_as
-from satchel.kernel.coverage import Span
-from satchel.stores.patterns.covered_download import downloads_made
+from satchel.outbox import CountedDownload
 from satchel.stores.ports.ephemeral import Put
 
 # Within this time, all range requests of a film count as one view.
 ONE_LOOK = timedelta(hours=12)
 
 
-async def note_downloads(rooms: Rooms, files: Iterable[RoomFile], person_id: PersonId, kind: Kind) -> None:
+async def archive_download(
+    rooms: Rooms, room_id: RoomId, files: Iterable[RoomFile], person_id: PersonId, kind: Kind
+) -> CountedDownload | None:
     """An archive counts as one download for each sender of its files."""
-    for file in {file.row.by: file for file in files if _is_others(file, person_id)}.values():
-        await _state(rooms, file, person_id, kind, "download")
+    of_others = {file.row.by: file for file in files if _is_others(file, person_id)}.values()
+    uses = [await _use(rooms, file, person_id, kind, "download") for file in of_others]
+    return CountedDownload(rooms.outbox, person_id, f"archive:{room_id}", 1, uses) if uses else None
 
 
-async def note_sent(rooms: Rooms, file: RoomFile, person_id: PersonId, kind: Kind, span: Span) -> None:
-    """Some bytes of a file went to somebody. It counts once all have."""
-    if _is_others(file, person_id):
-        went = WENT(person_id=person_id)
-        if await downloads_made(rooms.ephemeral, went, file.file_id, span, file.row.size_bytes):
-            await _state(rooms, file, person_id, kind, "download")
+async def file_download(rooms: Rooms, file: RoomFile, person_id: PersonId, kind: Kind) -> CountedDownload | None:
+    """A file counts once every byte went to somebody else."""
+    if not _is_others(file, person_id):
+        return None
+    use = await _use(rooms, file, person_id, kind, "download")
+    return CountedDownload(rooms.outbox, person_id, file.file_id, file.row.size_bytes, [use])
 
 
 async def note_view(rooms: Rooms, file: RoomFile, person_id: PersonId, kind: Kind) -> None:
@@ -35,7 +37,7 @@ async def note_view(rooms: Rooms, file: RoomFile, person_id: PersonId, kind: Kin
         return
     seen = SEEN(file_id=file.file_id, person_id=person_id)
     if await rooms.ephemeral.run(Put(seen, b"1", ttl=ONE_LOOK, only_if_absent=True)):
-        await _state(rooms, file, person_id, kind, "view")
+        await rooms.events.publish(await _use(rooms, file, person_id, kind, "view"))
 
 
 def _is_others(file: RoomFile, person_id: PersonId) -> bool:
@@ -43,15 +45,13 @@ def _is_others(file: RoomFile, person_id: PersonId) -> bool:
     return file.row.by != person_id and file.row.transfer_id is None
 
 
-async def _state(
+async def _use(
     rooms: Rooms, file: RoomFile, person_id: PersonId, kind: Kind, use: Literal["view", "download"]
-) -> None:
+) -> Counted:
     is_member = await rooms.people.by_id(file.row.by) is not None
-    await rooms.events.publish(
-        Counted(
-            user_id=counted_as(person_id, kind),
-            kind=use,
-            owner=counted_as(file.row.by, "member" if is_member else "guest"),
-            thing=f"room:{file.room_id}",
-        )
+    return Counted(
+        user_id=counted_as(person_id, kind),
+        kind=use,
+        owner=counted_as(file.row.by, "member" if is_member else "guest"),
+        thing=f"room:{file.room_id}",
     )

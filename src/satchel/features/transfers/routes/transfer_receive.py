@@ -1,14 +1,12 @@
 """The receiver's side: open, decline, download, verify and save."""
 
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from typing import Annotated
 
 import msgspec
 from starlette.responses import Response
 
 from satchel.edge.api.endpoints import Body, Router
-from satchel.edge.files.downloads import Download, Meter, Sent, attached_as
+from satchel.edge.files.downloads import Download, attached_as, spans_of
 from satchel.edge.files.pictures import BYTES, RAISES, picture_answer
 from satchel.edge.http.callers import Guest, Member
 from satchel.features.transfers.model import (
@@ -18,14 +16,12 @@ from satchel.features.transfers.model import (
     HashDiffers,
     Id,
     NotOffered,
-    TransferFile,
     TransferId,
 )
 from satchel.features.transfers.routes.transfer_view import person_of, show
 from satchel.features.transfers.routes.views import SavedView, TransferView
 from satchel.features.transfers.service import transfer_receive
 from satchel.features.transfers.service.context import Transfers
-from satchel.features.transfers.service.history import Involved
 from satchel.kernel.errors import Forbidden, NotFound, OutOfSpace
 from satchel.media.pictures import Pictured
 
@@ -96,7 +92,7 @@ def routes(transfers: Transfers) -> Router:
             key,
             disposition=attached_as(file.name),
             content_type=file.content_type,
-            metered=_meter(transfers, involved, file),
+            metered=spans_of(transfer_receive.Sending(transfers, involved, file)),
             sha256=file.sha256,
         )
 
@@ -133,15 +129,3 @@ def routes(transfers: Transfers) -> Router:
         return await show(transfers, person_id, transfer_id)
 
     return router
-
-
-def _meter(transfers: Transfers, involved: Involved, file: TransferFile) -> Meter:
-    @asynccontextmanager
-    async def metered(start: int, _length: int | None) -> AsyncGenerator[Sent]:
-        sent = Sent()
-        try:
-            yield sent
-        finally:
-            await transfer_receive.note_sent(transfers, involved, file, (start, start + sent.count))
-
-    return metered

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
-from satchel.features.transfers.needs import Contacts, Counter, People, Rooms, Shelf
+from satchel.features.transfers.needs import Contacts, People, Rooms, Shelf
 from satchel.kernel.clock import Clock, iso
 from satchel.media.pictures import Pictures
+from satchel.outbox import Outbox
 from satchel.stores.patterns.throttle import Throttle
 from satchel.stores.ports.ephemeral import Ephemeral
 from satchel.stores.ports.objects import Objects
@@ -17,7 +18,7 @@ FINISHED_WITHIN = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transfers:
-    """Stores, clock, pictures, other slices, and rate limits."""
+    """Stores, clock, pictures, outbox, other slices, and rate limits."""
 
     tables: Tables
     objects: Objects
@@ -27,7 +28,7 @@ class Transfers:
     people: People
     shelf: Shelf
     rooms: Rooms
-    counter: Counter
+    outbox: Outbox
     contacts: Contacts
     unknown_receivers: Throttle
     offers: Throttle

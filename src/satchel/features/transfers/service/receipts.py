@@ -4,9 +4,7 @@ A step is a pure function from the current receipt to the new one. After a concu
 there. So a download that ends twice counts once, and the first of decline, withdraw and finish wins.
 """
 
-import logging
 from collections.abc import Callable
-from datetime import timedelta
 from typing import Literal
 
 import msgspec
@@ -25,19 +23,16 @@ from satchel.features.transfers.records import (
     RECEIPT,
     RECEIVED,
     TRANSFER,
-    USE,
     WAITING,
     PointerRow,
     ReceiptRow,
     TransferRow,
-    UseRow,
 )
 from satchel.features.transfers.service.context import Transfers
 from satchel.features.transfers.service.transfer_notify import tell_changed
-from satchel.kernel.clock import iso
 from satchel.kernel.counted import Counted, counted_as
 from satchel.kernel.coverage import Span, with_span
-from satchel.kernel.errors import SatchelError
+from satchel.outbox import OUTBOX, OutboxRow
 from satchel.stores.patterns.optimistic_update import NEW, update_from
 from satchel.stores.ports.expressions import Action, add, attr
 from satchel.stores.ports.table import Write
@@ -45,24 +40,23 @@ from satchel.stores.ports.table import Write
 Step = Callable[[ReceiptRow], ReceiptRow]
 # Of how many files at once it is known which bytes went.
 MOST_GOING = 64
-# Much longer than counting takes.
-COUNTED_WITHIN = timedelta(minutes=1)
 
-_log = logging.getLogger("satchel.transfers")
 _replace = msgspec.structs.replace
 
 
 async def change(transfers: Transfers, transfer: TransferRow, receipt: ReceiptRow, step: Step) -> ReceiptRow:
     """Apply the step to the stored receipt, and tell both sides. Errors of the step are raised."""
 
-    async def attempt(old: ReceiptRow) -> tuple[ReceiptRow, ReceiptRow, list[UseRow]]:
+    async def attempt(old: ReceiptRow) -> tuple[ReceiptRow, ReceiptRow, OutboxRow | None]:
         new = step(old)
         if new == old:
-            return old, old, []
+            return old, old, None
         new = _replace(new, version=old.version + 1)
-        uses = _uses(transfers, transfer, old, new)
-        await transfers.tables.transact([*_writes(transfer, old, new), *map(USE.put, uses)])
-        return old, new, uses
+        uses = _uses(transfer, old, new)
+        # Written together with the receipt, so that no crash loses it.
+        entry = transfers.outbox.entry(*uses) if uses else None
+        await transfers.tables.transact([*_writes(transfer, old, new), *([OUTBOX.put(entry)] if entry else [])])
+        return old, new, entry
 
     async def reread(old: ReceiptRow) -> ReceiptRow:
         stored = await RECEIPT.get(transfers.tables, transfer_id=old.transfer_id, person_id=old.person_id)
@@ -70,14 +64,14 @@ async def change(transfers: Transfers, transfer: TransferRow, receipt: ReceiptRo
             await _check_not_withdrawn(transfers, transfer)
         return stored or old
 
-    old, new, uses = await update_from(receipt, attempt, reread)
+    old, new, entry = await update_from(receipt, attempt, reread)
     if new != old:
         # The sender sees the state of a receiver, not which of the files it is about.
         progress = _replace(old, going=new.going, downloaded=new.downloaded, verified=new.verified, version=new.version)
         concerned = [new.person_id] if progress == new else [new.person_id, transfer.sent_by.person_id]
         await tell_changed(transfers, concerned, transfer.transfer_id)
-        for use in uses:
-            await count_use(transfers, use)
+        if entry is not None:
+            await transfers.outbox.deliver(entry)
     return new
 
 
@@ -221,42 +215,20 @@ async def _check_not_withdrawn(transfers: Transfers, transfer: TransferRow) -> N
         raise NotOffered("The sender has withdrawn this. Ask them to send it again.")
 
 
-async def count_use(transfers: Transfers, use: UseRow) -> None:
-    """Count a use, then delete its row. Done again, it counts nothing twice."""
-    counted = Counted(
-        user_id=use.user_id,
-        kind=use.kind,
-        owner=use.owner,
-        thing=f"transfer:{use.transfer_id}",
-        at=use.at,
-        key=f"{use.transfer_id}/{use.kind}",
-    )
-    try:
-        await transfers.counter.count(counted)
-    except SatchelError as error:
-        _log.warning("a use of transfer %s is counted later: %s", use.transfer_id, error.detail)
-        return
-    key = USE.key(transfer_id=use.transfer_id, person_id=use.person_id, kind=use.kind)
-    await transfers.tables.delete(USE.table, key)
-
-
-def _uses(transfers: Transfers, transfer: TransferRow, old: ReceiptRow, new: ReceiptRow) -> list[UseRow]:
-    """What has newly happened and is counted. It is written together with the receipt, so that no crash loses it."""
+def _uses(transfer: TransferRow, old: ReceiptRow, new: ReceiptRow) -> list[Counted]:
+    """What has newly happened and is counted."""
     kinds: list[Literal["open", "download"]] = []
     if new.opened_at and not old.opened_at:
         kinds.append("open")
     if new.state in TAKEN and old.state not in TAKEN:
         kinds.append("download")
-    now, sender = transfers.clock(), transfer.sent_by
+    sender = transfer.sent_by
     return [
-        UseRow(
-            transfer_id=transfer.transfer_id,
-            person_id=new.person_id,
-            kind=kind,
+        Counted(
             user_id=counted_as(new.person_id, new.kind),
+            kind=kind,
             owner=counted_as(sender.person_id, sender.kind),
-            at=iso(now),
-            due=iso(now + COUNTED_WITHIN.total_seconds()),
+            thing=f"transfer:{transfer.transfer_id}",
         )
         for kind in kinds
     ]

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from datetime import timedelta
 
+import msgspec
+
 from satchel.features.transfers.model import (
     ENDED,
     RECEIVED_FOLDER,
@@ -24,13 +26,27 @@ from satchel.features.transfers.service.history import Involved
 from satchel.features.transfers.service.transfer_end import noted, take_from_shelf
 from satchel.kernel.coverage import Span
 from satchel.kernel.errors import Forbidden, Gone, NotFound, SatchelError
+from satchel.outbox import OutboxRow
 from satchel.stores.ports.ephemeral import Delete, Get, Put
 
 CHALLENGE_BYTES = 32
 # As long as it takes to download a large file over a slow line.
 CHALLENGE_LASTS = timedelta(days=1)
 
+# The slice that ends its answers.
+TRANSFERS = "transfers"
+
 _log = logging.getLogger("satchel.transfers")
+
+
+class _Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of an answer whose last bytes go out."""
+
+    transfer_id: TransferId
+    person_id: PersonId
+    place: int
+    start: int
+    end: int
 
 
 async def open_transfer(transfers: Transfers, person_id: PersonId, transfer_id: TransferId) -> None:
@@ -85,8 +101,49 @@ async def find_content(
     return involved, file, await transfer_contents.key_of(transfers, involved, file)
 
 
-async def note_sent(transfers: Transfers, involved: Involved, file: TransferFile, span: Span) -> None:
-    """Note which bytes of a file went to a receiver. Downloads by the sender do not count."""
+class Sending:
+    """One answer with a file of a transfer. Downloads by the sender do not count."""
+
+    def __init__(self, transfers: Transfers, involved: Involved, file: TransferFile) -> None:
+        self._transfers = transfers
+        self._involved = involved
+        self._file = file
+        self._entry_id = ""
+
+    async def closing(self, span: Span) -> None:
+        """The last of these bytes are about to go, so that a crash after them is known."""
+        if self._involved.receipt is None:
+            return
+        answer = _Answer(
+            transfer_id=self._involved.transfer.transfer_id,
+            person_id=self._involved.person_id,
+            place=self._file.place,
+            start=span[0],
+            end=span[1],
+        )
+        entry = self._transfers.outbox.entry(ended_by=TRANSFERS, answer=msgspec.to_builtins(answer))
+        await self._transfers.outbox.write(entry)
+        self._entry_id = entry.entry_id
+
+    async def ended(self, span: Span) -> None:
+        """These bytes went."""
+        await _note_sent(self._transfers, self._involved, self._file, span)
+        if self._entry_id:
+            await self._transfers.outbox.forget(self._entry_id)
+
+
+async def end_sending(transfers: Transfers, entry: OutboxRow) -> bool:
+    """End an answer whose server died with the last bytes: they went."""
+    answer = msgspec.convert(entry.answer, _Answer)
+    with suppress(NotFound):
+        involved = await history.find(transfers, answer.person_id, answer.transfer_id)
+        file = await history.file_at(transfers, involved.transfer, answer.place)
+        await _note_sent(transfers, involved, file, (answer.start, answer.end))
+    await transfers.outbox.forget(entry.entry_id)
+    return True
+
+
+async def _note_sent(transfers: Transfers, involved: Involved, file: TransferFile, span: Span) -> None:
     if involved.receipt is None or (span[0] == span[1] and file.size_bytes):
         return
     now, count = transfers.now(), involved.transfer.file_count

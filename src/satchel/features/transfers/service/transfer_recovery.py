@@ -6,8 +6,8 @@ declined, too, so that its files are surely removed from the shelf.
 """
 
 from satchel.features.transfers.model import ENDED, TransferId
-from satchel.features.transfers.records import POSTING, POSTING_INDEX, POSTING_SORT, TRANSFER, USE, USE_SORT, PostingRow
-from satchel.features.transfers.service import history, receipts
+from satchel.features.transfers.records import POSTING, POSTING_INDEX, POSTING_SORT, TRANSFER, PostingRow
+from satchel.features.transfers.service import history
 from satchel.features.transfers.service.context import Transfers
 from satchel.features.transfers.service.transfer_end import take_from_shelf, withdraw_from_all
 from satchel.features.transfers.service.transfer_write import bring, take_away
@@ -15,19 +15,7 @@ from satchel.stores.ports.table import Range
 
 
 async def sweep_unfinished(transfers: Transfers) -> int:
-    """Finish the operations that are overdue, and count uses that were not counted. Returns how many."""
-    return await _finish_postings(transfers) + await _count_uses(transfers)
-
-
-async def _count_uses(transfers: Transfers) -> int:
-    page = await transfers.tables.query(USE.table, USE_SORT, Range(high=transfers.now()), index=POSTING_INDEX)
-    for item in await transfers.tables.get_many(USE.table, [USE.table.key_of(item) for item in page.items]):
-        if item is not None:
-            await receipts.count_use(transfers, USE.read(item))
-    return len(page.items)
-
-
-async def _finish_postings(transfers: Transfers) -> int:
+    """Finish the operations that are overdue. Returns how many."""
     page = await transfers.tables.query(POSTING.table, POSTING_SORT, Range(high=transfers.now()), index=POSTING_INDEX)
     for item in await transfers.tables.get_many(POSTING.table, [POSTING.table.key_of(item) for item in page.items]):
         if item is not None:
