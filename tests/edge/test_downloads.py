@@ -55,7 +55,14 @@ async def test_code_is_sent_as_bytes_that_nobody_runs(edge: Edge, objects: Folde
 
 @pytest.mark.parametrize(
     ("name", "encoded"),
-    [("../../etc/passwd", ".._.._etc_passwd"), ("a\\b", "a_b"), ("\u202e ", "download"), ("", "download")],
+    [
+        ("../../etc/passwd", ".._.._etc_passwd"),
+        ("a\\b", "a_b"),
+        ("\u202e ", "download"),
+        ("", "download"),
+        # No control character, but taken out all the same.
+        ("\uffff", "download"),
+    ],
 )
 def test_a_download_name_has_no_path_and_is_never_empty(name: str, encoded: str) -> None:
     assert attached_as(name).endswith(f"filename*=UTF-8''{encoded}")

@@ -116,9 +116,10 @@ def check_lifetime(lifetime: timedelta) -> int:
 
 def attachment(download_name: str) -> str:
     """The Content-Disposition that makes browsers save under this name (RFC 6266), in ASCII whatever the name."""
-    encoded = quote(utf8(_CONTROL.sub("", download_name), "The download name"), safe="")
-    if not encoded:
+    if not download_name:
         raise Invalid("A download name is not empty.")
+    # A file may be called by nothing but control characters, and is downloaded all the same.
+    encoded = quote(utf8(_CONTROL.sub("", download_name), "The download name"), safe="") or "download"
     fallback = re.sub(r'[^ -~]|["\\%/]', "_", download_name)
     return f"attachment; filename=\"{fallback}\"; filename*=UTF-8''{encoded}"
 
