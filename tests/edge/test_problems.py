@@ -4,6 +4,7 @@ import pytest
 
 from satchel.edge.http.problems import MethodNotAllowed, kinds_of_problem
 from satchel.kernel.errors import Conflict, Invalid, OutOfSpace, SatchelError, TooMany, Unavailable
+from satchel.stores.ports.table import TableMissing
 from tests.edge.given import Edge, slug
 
 
@@ -64,6 +65,16 @@ async def test_a_failing_store_is_a_503_that_is_logged(edge: Edge, caplog: pytes
     answer = await edge.client().get("/api/v1/fail/x")
     assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")
     assert "does not answer" in caplog.text
+
+
+async def test_a_table_that_is_missing_is_no_fault_of_who_asks(edge: Edge) -> None:
+    """They were told 404, and to create it."""
+    error = TableMissing("A table is missing. Create it with `satchel tables create`.")
+    error.__cause__ = ConnectionError("DynamoDB: ResourceNotFoundException")
+    raising(edge, error)
+    answer = await edge.client().get("/api/v1/fail/x")
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")
+    assert not any(word in answer.text for word in ("DynamoDB", "tables create"))
 
 
 @pytest.mark.parametrize("kind", [Unavailable, OutOfSpace])

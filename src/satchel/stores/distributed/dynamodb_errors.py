@@ -138,9 +138,7 @@ _BY_CODE: dict[str, Callable[[str], SatchelError]] = {
         _unavailable("DynamoDB refuses the credentials of this server. Check its keys, its clock and its policy."),
     ),
     **dict.fromkeys(_MISSING, _missing),
-    **dict.fromkeys(
-        _TABLE_BUSY, lambda _message: Conflict("DynamoDB is still changing this table. Try again in a minute.")
-    ),
+    **dict.fromkeys(_TABLE_BUSY, lambda _message: Conflict("The table is still being changed. Try again in a minute.")),
     **dict.fromkeys(_NOT_ACCEPTED, _not_accepted),
     **dict.fromkeys(_NEVER_EXPECTED, _UNEXPECTED),
     "ConditionalCheckFailedException": lambda _message: ConditionFailed("The item is not as expected. Read it again."),

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from satchel.kernel.errors import Invalid, NotFound
+from satchel.kernel.errors import Invalid
 from satchel.stores.distributed.dynamodb_client import Answer, DynamoClient
 from satchel.stores.distributed.dynamodb_wire import item_from_wire
 from satchel.stores.ports.table import Change, Changes, PositionLost, Shard, TableMissing
@@ -77,9 +77,7 @@ class DynamoStreams:
     async def _ask(self, operation: str, **parameters: Any) -> Answer:
         try:
             return await self._client.call(operation, repeatable=True, service="dynamodbstreams", **parameters)
-        except PositionLost:
-            raise
-        except NotFound as error:
+        except TableMissing as error:
             # A shard that was deleted, or a table that was created again with another stream.
             self._streams.clear()
             raise PositionLost("This part of the stream is gone. Rebuild from the items themselves.") from error

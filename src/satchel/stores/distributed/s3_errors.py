@@ -79,7 +79,7 @@ def translate(error: Exception, bucket: str) -> SatchelError:
         _log.warning("S3 refused what the rules of objects let pass: %s", error)
         return StoreRefused("The object store refused a request. The server's log has the details.")
     if "EntityTooLarge" in codes:
-        return TooLarge("This is larger than S3 stores in one piece.")
+        return TooLarge("This is larger than the object store takes in one piece.")
     return Unavailable(f"The bucket {bucket} cannot be reached ({_name(error)}). Check the endpoint and try again.")
 
 

@@ -26,7 +26,7 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Any, Literal, Protocol, TypeAlias
 
-from satchel.kernel.errors import Conflict, NotFound, TooLarge
+from satchel.kernel.errors import Conflict, NotFound, TooLarge, Unavailable
 from satchel.stores.ports.expressions import Action, Condition, Value
 
 # Read items are plain and ours to keep: the values inside are those of `Value`, made of dict, list and frozenset.
@@ -135,8 +135,8 @@ class ItemTooLarge(TooLarge):
     slug = "item-too-large"
 
 
-class TableMissing(NotFound):
-    """The table has not been created in this store."""
+class TableMissing(Unavailable):
+    """The table has not been created in this store. That concerns whoever runs the server, not who asks it."""
 
     slug = "table-missing"
 
