@@ -165,3 +165,35 @@ async def test_nobody_else_reaches_a_folder_or_puts_something_into_it(
 async def test_the_top_is_no_folder_to_rename_or_delete(ann: Caller) -> None:
     assert (await ann("PATCH", "/shelf/folders/root", json={"name": "x"})).status_code == 404
     assert (await ann("DELETE", "/shelf/folders/root")).status_code == 404
+
+
+async def test_a_folder_whose_answer_was_lost_is_made_once(ann: Caller) -> None:
+    """Whoever asked again was told that the name is in use, by the folder that they had made."""
+    body, key = {"name": "Photos", "folder_id": "root"}, {"idempotency-key": "once"}
+    answers = [await ann("POST", "/shelf/folders", json=body, headers=key) for _ in range(2)]
+    assert [answer.status_code for answer in answers] == [201, 201]
+    folder_id = answers[0].json()["id"]
+    assert answers[1].json() == answers[0].json()
+    # The key leads to what it became, also under another name.
+    assert (await ann("PATCH", f"/shelf/folders/{folder_id}", json={"name": "Pictures"})).is_success
+    again = (await ann("POST", "/shelf/folders", json=body, headers=key)).json()
+    assert (again["id"], again["name"]) == (folder_id, "Pictures")
+    assert (await ann("DELETE", f"/shelf/folders/{folder_id}")).is_success
+    assert (await ann("POST", "/shelf/folders", json=body, headers=key)).status_code == 404
+    assert (await ann("POST", f"/shelf/bin/{folder_id}/restore")).is_success
+    assert (await ann("POST", "/shelf/folders", json=body)).status_code == 201
+
+
+async def test_a_key_of_which_nothing_came_makes_a_folder_of_another_name(ann: Caller) -> None:
+    await made(ann, "Photos")
+    key = {"idempotency-key": "once"}
+    taken = await ann("POST", "/shelf/folders", json={"name": "Photos", "folder_id": "root"}, headers=key)
+    other = await ann("POST", "/shelf/folders", json={"name": "Pictures", "folder_id": "root"}, headers=key)
+    assert [taken.status_code, other.status_code] == [409, 201]
+
+
+async def test_a_folder_asked_for_twice_at_once_under_a_key_is_one(ann: Caller) -> None:
+    body, key = {"name": "Photos", "folder_id": "root"}, {"idempotency-key": "once"}
+    answers = await asyncio.gather(*(ann("POST", "/shelf/folders", json=body, headers=key) for _ in range(5)))
+    assert {answer.status_code for answer in answers} == {201}
+    assert len({answer.json()["id"] for answer in answers}) == 1

@@ -222,7 +222,10 @@ SHAPES = (FILE, FOLDER, NAME, MOMENT, BIN, BLOB, USAGE, VERSION, SELECTION, DUE)
 SWEEP = EphemeralKey(
     "sweep:shelf", "value", owner=OWNER, about="Cursor of the garbage collection: the object that it looked at last"
 )
-EPHEMERAL_KEYS = (SWEEP,)
+MADE_FOLDER = EphemeralKey(
+    "shelf-folder:{user_id}:{key}", "value", owner=OWNER, about="Idempotency key of a person → folder id", durable=True
+)
+EPHEMERAL_KEYS = (SWEEP, MADE_FOLDER)
 
 # The order of a folder's listing by name.
 RANKS: dict[Kind, str] = {"folder": "1", "file": "2"}

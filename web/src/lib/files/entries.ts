@@ -1,6 +1,7 @@
 // Files and folders in the one shape in which every page shows them, where their bytes are, and how the shelf is read.
 import type { Answer } from '$lib/api/answers';
 import { ask, http } from '$lib/api/client';
+import { RepeatKeys } from '$lib/api/repeatKeys';
 import { inParts } from '$lib/shell/browserDownload';
 
 type Contents = Answer<'/api/v1/shelf/entries'>;
@@ -29,6 +30,7 @@ export type Cursor = string | null;
 export type Slice<Item> = { entries: Item[]; cursor: Cursor };
 
 const PAGE = 100;
+const repeated = new RepeatKeys();
 
 export function readFolder(folder: string, sort: Sort, cursor: Cursor, limit = PAGE): Promise<Contents> {
   const query = { folder, sort, ...paging(cursor), limit };
@@ -53,7 +55,10 @@ export async function foldersIn(folder: string): Promise<Entry[]> {
 }
 
 export function makeFolder(name: string, within: string): Promise<Entry> {
-  return ask(http.POST('/api/v1/shelf/folders', { body: { name, folder_id: within } }));
+  const body = { name, folder_id: within };
+  return repeated.once(body, (key) =>
+    ask(http.POST('/api/v1/shelf/folders', { params: { header: { 'Idempotency-Key': key } }, body })),
+  );
 }
 
 /** The text of a file; of a long one, the server gives the beginning. */

@@ -9,6 +9,7 @@ from starlette.requests import Request
 
 from satchel.edge.api.endpoints import Body, PageQuery, Reply, Router
 from satchel.edge.api.fields import TimeWithZone
+from satchel.edge.api.idempotency_key import idempotency_key_of
 from satchel.edge.http.callers import Member
 from satchel.features.shelf.model import (
     ROOT,
@@ -105,11 +106,19 @@ def routes(shelf: Shelf) -> Router:
         found = await search.search(shelf, UserId(member.user_id), query.q, query.limit, query.cursor)
         return HitList(await hit_views(shelf, found.hits), found.cursor)
 
-    @router.post("/shelf/folders", status=201, raises=(NotFound, NameTaken, NameUnusable, TooDeep))
-    async def make_folder(member: Member, body: NewFolder) -> EntryView:
+    @router.post(
+        "/shelf/folders",
+        status=201,
+        raises=(NotFound, NameTaken, NameUnusable, TooDeep),
+        sends={"Idempotency-Key": "letters, digits, - and _: a retry with the same key is the same folder"},
+    )
+    async def make_folder(member: Member, body: NewFolder, request: Request) -> EntryView:
         """Create a folder."""
         person, parent_id = UserId(member.user_id), FolderId(body.folder_id)
-        return await entry_view(shelf, await folders.make_folder(shelf, person, parent_id, body.name))
+        made = await folders.make_folder(
+            shelf, person, parent_id, body.name, idempotency_key=idempotency_key_of(request)
+        )
+        return await entry_view(shelf, made)
 
     @router.patch(
         "/shelf/folders/{folder_id}", raises=(*CHANGES, TooDeep, FolderInsideItself), sends=SENDS, answers=ANSWERS

@@ -20,7 +20,7 @@ from satchel.features.shelf.model import (
     TooDeep,
     UserId,
 )
-from satchel.features.shelf.records import FOLDER, RANKS, FolderRow
+from satchel.features.shelf.records import FOLDER, MADE_FOLDER, RANKS, FolderRow
 from satchel.features.shelf.service.context import MAX_ID_CHARACTERS, Shelf
 from satchel.features.shelf.service.entry_state import check_state
 from satchel.features.shelf.service.placement import (
@@ -38,6 +38,7 @@ from satchel.kernel.errors import NotFound, Unavailable
 from satchel.kernel.handed_file import ShelfFolderUsed
 from satchel.kernel.ids import new_id
 from satchel.kernel.names import FileName, clean_name, kept_name, kept_numbered
+from satchel.stores.patterns.idempotency_key import IdempotencyKey
 from satchel.stores.patterns.optimistic_update import optimistic_update
 from satchel.stores.ports.expressions import Condition, attr
 from satchel.stores.ports.table import Check, TransactionCancelled, Write
@@ -89,11 +90,35 @@ async def find_folder(shelf: Shelf, user_id: UserId, folder_id: FolderId) -> Fol
     return way[-1]
 
 
+async def make_folder(
+    shelf: Shelf, user_id: UserId, parent_id: FolderId, written: str, *, idempotency_key: str | None = None
+) -> FolderRow:
+    """A retry with the same key finds the same folder, whatever it is called by now."""
+    if idempotency_key is None:
+        return await _make_folder(shelf, user_id, parent_id, written, _new_id(shelf))
+    key = IdempotencyKey(shelf.ephemeral, MADE_FOLDER(user_id=user_id, key=idempotency_key))
+    folder_id = FolderId(await key.reserve(_new_id(shelf)))
+    if (made := await FOLDER.get(shelf.tables, user_id=user_id, folder_id=folder_id)) is not None:
+        if made.deleted_at or made.closing:
+            raise NotFound("The folder that you made by this key was deleted. Use a new key for another one.")
+        return made
+    try:
+        return await _make_folder(shelf, user_id, parent_id, written, folder_id)
+    except NameTaken:
+        if (made := await _live_folder(shelf, user_id, folder_id)) is None:
+            # Nothing came of the key, so it may be used for another name.
+            await key.release()
+            raise
+        return made
+
+
 @optimistic_update()
-async def make_folder(shelf: Shelf, user_id: UserId, parent_id: FolderId, written: str) -> FolderRow:
+async def _make_folder(
+    shelf: Shelf, user_id: UserId, parent_id: FolderId, written: str, folder_id: FolderId
+) -> FolderRow:
     name = usable_name(written)
     check_depth(await find_way(shelf, user_id, parent_id), 1)
-    folder = _new_folder(shelf, user_id, parent_id, name)
+    folder = _folder(shelf, user_id, parent_id, name, folder_id)
     with refusing_taken_names():
         await shelf.tables.transact(_making(folder))
     await tell_folders(shelf, user_id, parent_id)
@@ -221,7 +246,7 @@ async def _have_folder(shelf: Shelf, user_id: UserId, parent_id: FolderId, wante
         name = kept_numbered(wanted, number) if number else wanted
         found = await find_name(shelf, user_id, parent_id, name)
         if found is None:
-            return await _make_missing(shelf, _new_folder(shelf, user_id, parent_id, name))
+            return await _make_missing(shelf, _folder(shelf, user_id, parent_id, name, _new_id(shelf)))
         if found.rank == RANKS["folder"]:
             return FolderId(found.entry_id)
     raise _too_many_of_this_name()
@@ -245,10 +270,14 @@ async def _live_folder(shelf: Shelf, user_id: UserId, folder_id: FolderId) -> Fo
     return None if folder is None or folder.deleted_at or folder.closing else folder
 
 
-def _new_folder(shelf: Shelf, user_id: UserId, parent_id: FolderId, name: FileName) -> FolderRow:
+def _new_id(shelf: Shelf) -> FolderId:
+    return FolderId(new_id(shelf.clock))
+
+
+def _folder(shelf: Shelf, user_id: UserId, parent_id: FolderId, name: FileName, folder_id: FolderId) -> FolderRow:
     return FolderRow(
         user_id=user_id,
-        folder_id=FolderId(new_id(shelf.clock)),
+        folder_id=folder_id,
         parent_id=parent_id,
         name=name,
         created_at=iso(shelf.clock()),
