@@ -5,9 +5,10 @@ import hashlib
 
 import pytest
 
-from tests.features.shelf.given import check_shelf, made, names
+from tests.application import Caller, Satchel
+from tests.features.shelf.given import check_shelf, made, names, uploaded
 from tests.features.transfers.conftest import Offer
-from tests.features.transfers.given import counts, history, proved, seen, slug, waiting
+from tests.features.transfers.given import by_email, counts, history, proved, seen, slug, waiting
 
 
 async def fetch(offer: Offer, place: int, **headers: str) -> bytes:
@@ -183,3 +184,14 @@ async def test_a_receiver_hears_of_deleted_files(offer: Offer) -> None:
     answer = await offer.bob("POST", f"/transfers/{offer.transfer_id}/save", json={})
     assert (answer.status_code, slug(answer)) == (409, "files-gone")
     assert await names(offer.bob) == []
+
+
+async def test_an_answer_to_a_proof_has_the_first_files_alone(satchel: Satchel, ann: Caller, bob: Caller) -> None:
+    """It is asked for each of thousands of files, and had a thousand of them each time."""
+    folder_id = await made(ann, "folder")
+    for number in range(12):
+        await uploaded(satchel, ann, f"{number:02}.txt", b"%d" % number, folder_id=folder_id)
+    transfer_id = (await by_email(ann, folder_id))["transfer_id"]
+    answer = await proved(bob, transfer_id, b"11", place=11)
+    assert (answer.status_code, len(answer.json()["files"]), answer.json()["cursor"]) == (200, 10, "10")
+    assert (await seen(bob, transfer_id))["files"][11]["state"] == "verified"

@@ -5,9 +5,7 @@ import {
   challengeFor,
   contentPath,
   readSummary,
-  readTransfer,
   reportVerified,
-  withAllFiles,
   type Transfer,
   type TransferFile,
 } from '$lib/api/transfers';
@@ -27,16 +25,16 @@ export function canBeHeld(files: readonly TransferFile[]): boolean {
   return bytesIn(files) <= MOST_HELD_BYTES;
 }
 
-/** Fetch, verify, save and report. Several files come as one archive, but on a phone. Answers the updated transfer. */
+/** Fetch, verify, save and report. Several files come as one archive, but on a phone. */
 export async function receive(
   transfer: Transfer,
   files: readonly TransferFile[],
   progress: Progress,
   signal: AbortSignal,
-): Promise<Transfer> {
+): Promise<void> {
   const { transfer_id } = transfer;
   // A worker cannot renew a session that has run out; this can.
-  let now = await readTransfer(transfer_id);
+  await readSummary(transfer_id);
   const proofs = new Map<number, string>();
   const taken = await beside((worker) => take(worker, transfer_id, files, proofs, progress, signal));
   const [first] = taken;
@@ -44,8 +42,7 @@ export async function receive(
   else if (isOneByOne(taken.length))
     await saveBytesOneByOne(taken.map(({ bytes }, at) => ({ bytes, name: files[at]?.name ?? '' })));
   else saveBytes(archiveOf(taken), `${nameOf(transfer)}.zip`);
-  for (const [place, proof] of proofs) now = await reportVerified(transfer_id, place, proof);
-  return withAllFiles(now);
+  for (const [place, proof] of proofs) await reportVerified(transfer_id, place, proof);
 }
 
 async function take(
@@ -85,12 +82,12 @@ export async function checkCopy(
   copy: File,
   progress: Progress,
   signal: AbortSignal,
-): Promise<Transfer> {
+): Promise<void> {
   const told = (bytes: number): void => progress(bytes / (copy.size || 1));
   const challenge = await challengeFor(transfer_id, file.place);
   const { sha256, proof } = await beside((worker) => digest(worker, { file: copy, challenge }, told, signal));
   if (sha256 !== file.sha256) throw differs(file);
-  return withAllFiles(await reportVerified(transfer_id, file.place, proof));
+  await reportVerified(transfer_id, file.place, proof);
 }
 
 function differs({ name }: TransferFile): Problem {

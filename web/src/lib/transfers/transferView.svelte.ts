@@ -65,18 +65,22 @@ export class ViewedTransfer {
   /** All of it, or one file. */
   download = (files = this.transfer?.files ?? []): Promise<void> =>
     this.#do('download', async (transfer) => {
-      if (canBeHeld(files)) return this.#receive(transfer, files);
-      let now = transfer;
-      for (const file of files) {
-        if (canBeHeld([file])) now = await this.#receive(transfer, [file]);
-        else await receiveUnchecked(transfer, file);
-      }
-      return now;
+      if (canBeHeld(files)) await this.#receive(transfer, files);
+      else
+        for (const file of files) {
+          if (canBeHeld([file])) await this.#receive(transfer, [file]);
+          else await receiveUnchecked(transfer, file);
+        }
+      // Once, and not after each of thousands of files.
+      return readTransfer(this.id);
     });
 
   /** Whether a copy on this device is what was sent. */
   check = (file: TransferFile, copy: File): Promise<void> =>
-    this.#do('check', (transfer) => checkCopy(transfer, file, copy, this.#progress, this.#stop.signal));
+    this.#do('check', async (transfer) => {
+      await checkCopy(transfer, file, copy, this.#progress, this.#stop.signal);
+      return readTransfer(this.id);
+    });
 
   /** Onto the shelf, unless it is there; then say where. */
   save = (): Promise<void> =>
@@ -108,7 +112,7 @@ export class ViewedTransfer {
     return sent;
   }
 
-  #receive(transfer: Transfer, files: readonly TransferFile[]): Promise<Transfer> {
+  #receive(transfer: Transfer, files: readonly TransferFile[]): Promise<void> {
     return receive(transfer, files, this.#progress, this.#stop.signal);
   }
 

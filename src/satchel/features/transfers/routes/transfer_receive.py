@@ -18,6 +18,7 @@ from satchel.features.transfers.model import (
     NotOffered,
     TransferId,
 )
+from satchel.features.transfers.records import FILES_SHOWN
 from satchel.features.transfers.routes.transfer_view import person_of, show
 from satchel.features.transfers.routes.views import SavedView, TransferView
 from satchel.features.transfers.service import transfer_receive
@@ -123,9 +124,12 @@ def routes(transfers: Transfers) -> Router:
     async def verify_transferred(
         caller: Member | Guest, transfer_id: str, place: int, body: Verification
     ) -> TransferView:
-        """Answer the challenge. If the answer fits the stored bytes, the file is verified."""
+        """Answer the challenge. If the answer fits the stored bytes, the file is verified.
+
+        The transfer comes with the first of its files, since this is asked for each of thousands.
+        """
         person_id = person_of(caller)
         await transfer_receive.verify(transfers, person_id, TransferId(transfer_id), place, body.proof)
-        return await show(transfers, person_id, transfer_id)
+        return await show(transfers, person_id, transfer_id, limit=FILES_SHOWN)
 
     return router
