@@ -54,6 +54,21 @@ async def look(ann: Sender, url: str, size: int) -> None:
     assert (await ann.http.get(url)).json()["became"]
 
 
+@pytest.mark.parametrize("sent_before", [0, 300])
+async def test_the_hash_of_a_file_without_parts_is_kept_with_its_last_byte(
+    place: Place, ann: Sender, sent_before: int
+) -> None:
+    """Nothing has to be read again, whatever happens before it is handed over."""
+    data = os.urandom(1000)
+    url = await ann.begun(len(data))
+    if sent_before:
+        assert (await ann.send(url, 0, data[:sent_before])).status_code == 204
+    await arrive(place, url, data[sent_before:])
+    row = await place.row(url)
+    assert row is not None
+    assert row.sha256 == hashlib.sha256(data).hexdigest()
+
+
 REPAIRS = [ask_for_the_offset, send_nothing_more, look]
 
 

@@ -126,7 +126,10 @@ class _Writer:
     async def _store(self, held: Held) -> None:
         if not held.size_bytes:
             return
-        hashing = asyncio.create_task(asyncio.to_thread(self._hash, held.chunks))
+        if self._becomes_one_object(held):
+            # Its store hashes all of it on the way.
+            self._digest = None
+        hashing = asyncio.create_task(self._hash(held.chunks))
         try:
             self._row = await self._stored(held)
         finally:
@@ -135,11 +138,14 @@ class _Writer:
             await self._committed_so_far()
             self._committing = asyncio.create_task(self._commit())
 
-    def _hash(self, chunks: list[bytes]) -> None:
-        if self._digest is not None:
-            self._digest.update(chunks)
-        if self._check is not None:
-            self._check.update(chunks)
+    def _becomes_one_object(self, held: Held) -> bool:
+        """Whether these are the last bytes, of an upload that has no parts."""
+        return self._row.offset_bytes + held.size_bytes == self._row.size_bytes and not self._row.multipart
+
+    async def _hash(self, chunks: list[bytes]) -> None:
+        for digest in (self._digest, self._check):
+            if digest is not None:
+                await asyncio.to_thread(digest.update, chunks)
 
     async def _stored(self, held: Held) -> UploadRow:
         """Store the bytes as parts and pieces. Returns the row as it will be."""
@@ -147,10 +153,10 @@ class _Writer:
         waiting_bytes = row.waiting_bytes + held.size_bytes
         offset = row.offset_bytes + held.size_bytes
         body = _joined(self._uploads, row, held)
-        if offset == row.size_bytes and not row.multipart:
-            await self._objects.put(row.key, body, length=waiting_bytes, content_type=row.content_type)
+        if self._becomes_one_object(held):
+            stored = await self._objects.put(row.key, body, length=waiting_bytes, content_type=row.content_type)
             self._used_up += _piece_keys(row)
-            return msgspec.structs.replace(row, offset_bytes=offset, pieces=[])
+            return msgspec.structs.replace(row, offset_bytes=offset, pieces=[], sha256=stored.sha256)
         if offset == row.size_bytes or waiting_bytes == row.part_bytes:
             return await self._stored_part(row, body, waiting_bytes)
         if len(row.pieces) == MAX_PIECES:
@@ -203,6 +209,8 @@ class _Writer:
         actions = [assign("OffsetBytes", new.offset_bytes), assign("Pieces", msgspec.to_builtins(new.pieces))]
         if new.multipart:
             actions.append(assign("MultipartId", new.multipart))
+        if new.sha256:
+            actions.append(assign("SHA256", new.sha256))
         self._is_change_open = True
         lives_on = FINISH_WITHIN if new.is_whole else RESUME_WITHIN
         self._committed = await self._uploads.change(old, actions, lives_on)
