@@ -21,11 +21,15 @@ class Unsupported(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """An upright image of pyvips in sRGB, at most as large as a preview, and the size of the original."""
+    """An image of pyvips in sRGB, at most as large as a preview, and the size of the upright original.
+
+    `orientation` says how the image has to be turned, as Exif does (1 to 8).
+    """
 
     image: Any
     width: int
     height: int
+    orientation: int = 1
     duration_ms: int = 0
 
 

@@ -15,10 +15,12 @@ _DHASH_ROWS = 8
 
 
 def render(decoded: Decoded) -> Made:
-    image = decoded.image.copy_memory()
+    image = decoded.image
     if max(image.width, image.height) > PREVIEW_EDGE:
         image = image.thumbnail_image(PREVIEW_EDGE, height=PREVIEW_EDGE, size="down", no_rotate=True).copy_memory()
-    grid = image.thumbnail_image(GRID_EDGE, height=GRID_EDGE, size="down", no_rotate=True).copy_memory()
+    # The small one is turned by itself, and the large one while it is written: so neither is kept twice.
+    small = image.thumbnail_image(GRID_EDGE, height=GRID_EDGE, size="down", no_rotate=True).copy_memory()
+    grid = _upright(small, decoded.orientation).copy_memory()
     opaque = image.flatten(background=255) if image.hasalpha() else image
     return Made(
         state="ready",
@@ -28,21 +30,33 @@ def render(decoded: Decoded) -> Made:
         thumbhash=_placeholder(grid),
         dhash=_dhash(grid),
         grid=grid.webpsave_buffer(Q=QUALITY, effort=_GRID_EFFORT, keep="none"),
-        preview=opaque.jpegsave_buffer(Q=QUALITY, keep="none"),
+        preview=_upright(opaque, decoded.orientation).jpegsave_buffer(Q=QUALITY, keep="none"),
     )
 
 
+def _upright(image: Any, orientation: int) -> Any:
+    """What the camera meant as upright."""
+    mirrored = image.fliphor() if orientation in (2, 4, 5, 7) else image
+    angle = {3: "d180", 4: "d180", 5: "d270", 6: "d90", 7: "d90", 8: "d270"}.get(orientation)
+    return mirrored.rot(angle) if angle else mirrored
+
+
 def _placeholder(grid: Any) -> bytes:
-    small = grid.thumbnail_image(_PLACEHOLDER_EDGE, height=_PLACEHOLDER_EDGE, size="down", no_rotate=True)
-    small = _with_bands(small)
-    return thumbhash(small.width, small.height, bytes(small.write_to_memory()))
+    times = max(1, max(grid.width, grid.height) / _PLACEHOLDER_EDGE)
+    if grid.hasalpha():
+        small = grid.thumbnail_image(_PLACEHOLDER_EDGE, height=_PLACEHOLDER_EDGE, size="down", no_rotate=True)
+    else:
+        small = grid.shrink(min(times, grid.width), min(times, grid.height))
+    return thumbhash(small.width, small.height, _rgba(small))
 
 
-def _with_bands(image: Any) -> Any:
-    """Four bands of 8 bits: colour and alpha."""
-    if image.bands < 3:
-        image = image.colourspace("srgb")
-    return (image if image.hasalpha() else image.addalpha()).cast("uchar")
+def _rgba(image: Any) -> bytes:
+    """Colour and alpha of each pixel. Libvips would take as long for this as for making the image small."""
+    pixels, bands = bytes(image.write_to_memory()), image.bands
+    rgba = bytearray(b"\xff" * (4 * image.width * image.height))
+    for band in range(bands):
+        rgba[band::4] = pixels[band::bands]
+    return bytes(rgba)
 
 
 def _dhash(grid: Any) -> bytes:

@@ -1,5 +1,6 @@
 """Raw photos by the JPEG that the camera has put into them. Developing one would take a hundred times as long."""
 
+from dataclasses import replace
 from importlib import import_module
 from io import BytesIO
 from typing import Any, BinaryIO
@@ -31,4 +32,5 @@ def decode(file: BinaryIO, size_bytes: int, kind: FileKind) -> Decoded:
         height, width, bands = found.data.shape
         decoded = Decoded(to_preview(from_pixels(found.data.tobytes(), width, height, bands)), width, height)
     is_turned = (decoded.width < decoded.height) != (sizes.width < sizes.height)
-    return Decoded(decoded.image, *((sizes.height, sizes.width) if is_turned else (sizes.width, sizes.height)))
+    width, height = (sizes.height, sizes.width) if is_turned else (sizes.width, sizes.height)
+    return replace(decoded, width=width, height=height)

@@ -18,6 +18,8 @@ _av.logging.set_level(_av.logging.PANIC)
 _LATER_SECONDS = 1.0
 _PART = 0.1
 _MOST_FRAMES = 300
+# FFmpeg counts degrees against the clock; Exif says how to turn with it.
+_ORIENTATIONS = {90: 8, 180: 3, 270: 6}
 
 
 class _Bounded(io.RawIOBase):
@@ -64,12 +66,10 @@ def decode(file: BinaryIO, size_bytes: int, kind: FileKind) -> Decoded:
         plane = small.planes[0]
         image = from_pixels(packed(memoryview(plane), width, height, 3, plane.line_size), width, height, 3)
         original = (frame.width, frame.height)
-    if rotation in (90, 180, 270):
-        # FFmpeg counts against the clock.
-        image = image.rot({90: "d270", 180: "d180", 270: "d90"}[rotation])
     if rotation in (90, 270):
         original = original[::-1]
-    return Decoded(image, *original, duration_ms=round(seconds * 1000))
+    orientation = _ORIENTATIONS.get(rotation, 1)
+    return Decoded(image, *original, orientation=orientation, duration_ms=round(seconds * 1000))
 
 
 def _frame(container: Any, stream: Any, at: float) -> Any:

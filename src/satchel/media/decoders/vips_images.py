@@ -8,7 +8,7 @@ from typing import Any, BinaryIO
 
 from satchel.media.decoders.decoded import PREVIEW_EDGE, Decoded, Undecodable, check_pixels, mapped
 from satchel.media.decoders.file_signatures import FileKind
-from satchel.media.decoders.vips_library import PROFILE, from_pixels, vips, with_profile, without_profile
+from satchel.media.decoders.vips_library import PROFILE, as_pixels, from_pixels, vips, with_profile, without_profile
 
 _LOADERS = {
     "jpeg": "jpegload_buffer",
@@ -46,12 +46,11 @@ def decode_buffer(data: mmap.mmap | bytes, kind: FileKind, orientation: int = 0)
         if kind != "jpeg":
             raise
         image = _damaged_jpeg(data, width, height)
-    upright = _rotated(image, turned)
-    return Decoded(upright, *((height, width) if turned in (5, 6, 7, 8) else (width, height)))
+    return Decoded(image, *((height, width) if turned in (5, 6, 7, 8) else (width, height)), orientation=turned)
 
 
 def to_preview(image: Any) -> Any:
-    """At most as large as a preview, in sRGB. Rotation is left to the caller."""
+    """At most as large as a preview, in sRGB, not turned, and without any metadata."""
     return _shrunk(image)
 
 
@@ -71,27 +70,21 @@ def _shrunk(image: Any) -> Any:
     if image.interpretation == "cmyk":
         image = image.icc_transform("srgb", embedded=True, input_profile="cmyk")
         image = without_profile(image)
-    small = image.thumbnail_image(PREVIEW_EDGE, height=PREVIEW_EDGE, size="down", no_rotate=True).copy_memory()
-    return _in_srgb(small).copy_memory()
+    return as_pixels(_in_srgb(image.thumbnail_image(PREVIEW_EDGE, height=PREVIEW_EDGE, size="down", no_rotate=True)))
 
 
 def _in_srgb(image: Any) -> Any:
     if image.get_typeof(PROFILE):
         profile = image.get(PROFILE)
         if not any(name in profile for name in _SRGB):
+            # Decoded here, so that an error of the image is none of the profile.
+            image = image.copy_memory()
             # A profile that does not fit its image is as good as none.
             with suppress(vips.Error):
                 image = image.icc_transform("srgb", embedded=True).copy_memory()
     if image.interpretation != "srgb":
         image = image.colourspace("srgb")
     return image if image.format == "uchar" else image.cast("uchar")
-
-
-def _rotated(image: Any, orientation: int) -> Any:
-    """What the camera meant as upright (Exif, 1 to 8)."""
-    mirrored = image.fliphor() if orientation in (2, 4, 5, 7) else image
-    angle = {3: "d180", 4: "d180", 5: "d270", 6: "d90", 7: "d90", 8: "d270"}.get(orientation)
-    return mirrored.rot(angle) if angle else mirrored
 
 
 def _damaged_jpeg(data: mmap.mmap | bytes, width: int, height: int) -> Any:

@@ -18,6 +18,11 @@ def from_pixels(pixels: object, width: int, height: int, bands: int) -> Any:
     )
 
 
+def as_pixels(image: Any) -> Any:
+    """The decoded image without metadata, which every further step would copy: a fourth of a small step's time."""
+    return from_pixels(image.write_to_memory(), image.width, image.height, image.bands)
+
+
 def with_profile(image: Any, profile: bytes) -> Any:
     """The image with the colour profile that its pixels are in."""
     changed = image.copy()
