@@ -6,7 +6,7 @@ The server itself never decodes anything. A process is started when there is a j
 import asyncio
 import logging
 import os
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import BinaryIO, TypeAlias
 
@@ -18,9 +18,10 @@ from satchel.media.picture_queue import WAKE, PictureJob
 from satchel.media.pictures import Pictures
 from satchel.media.records import PICTURE, SIZES, VERSION, PictureRow, Size, picture_key
 from satchel.media.source_file import opened
+from satchel.stores.patterns.optimistic_update import optimistic_update
 from satchel.stores.ports.ephemeral import SubscriptionLost
 from satchel.stores.ports.objects import ObjectMissing, Reading, SmallObject
-from satchel.stores.ports.table import Tables
+from satchel.stores.ports.table import Tables, Write
 
 MOST_CHILDREN = 2
 IDLE = timedelta(seconds=60)
@@ -32,8 +33,9 @@ _AFTER_ERROR_SECONDS = 2.0
 
 _log = logging.getLogger("satchel.media")
 
-# Enters what was made of a source, which has so many bytes, where a slice lists it.
-Note: TypeAlias = Callable[[Tables, PictureRow, int], Awaitable[None]]
+# What enters a picture where a slice lists it, besides the row of the picture. Its source has so many bytes. The writes
+# have to fail if the source is not listed any more.
+Note: TypeAlias = Callable[[Tables, PictureRow, int], Awaitable[Sequence[Write]]]
 
 
 class PictureMaker:
@@ -142,7 +144,7 @@ class PictureMaker:
     async def _keep(self, source: str, made: Made, size_bytes: int) -> None:
         """Objects first, so that a row never names one that is not there.
 
-        The row comes last. If we are interrupted before it, whoever looks at the picture has it made again.
+        If we are interrupted before the row, whoever looks at the picture has it made again.
         """
         pictures = self._pictures
         bodies: dict[Size, bytes] = {"grid": made.grid, "preview": made.preview}
@@ -162,15 +164,23 @@ class PictureMaker:
             duration_ms=made.duration_ms,
             reason=made.reason,
         )
-        for prefix, note in self._notes.items():
-            if source.startswith(prefix):
-                await note(pictures.tables, row, size_bytes)
-        await pictures.tables.put(PICTURE.table, PICTURE.item(row))
-        try:
-            await pictures.objects.head(source)
-        except ObjectMissing:
-            # Deleted while we worked: whoever deleted it has not seen this picture.
-            await pictures.delete([source])
+        if not await enter_picture(pictures.tables, self._notes, row, size_bytes):
+            try:
+                await pictures.objects.head(source)
+            except ObjectMissing:
+                # Deleted while we worked: whoever deleted it has not seen this picture.
+                await pictures.delete([source])
+
+
+@optimistic_update()
+async def enter_picture(tables: Tables, notes: Mapping[str, Note], row: PictureRow, size_bytes: int) -> bool:
+    """Whether a slice lists it, and so would delete it from now on."""
+    writes: list[Write] = []
+    for prefix, note in notes.items():
+        if row.source.startswith(prefix):
+            writes += await note(tables, row, size_bytes)
+    await tables.transact([PICTURE.put(row), *writes])
+    return bool(writes)
 
 
 async def _repeated_once(child: Child, file: BinaryIO, size_bytes: int, name: str) -> Made:

@@ -10,8 +10,9 @@ from satchel.features.albums.count_records import COUNT, DAY, PHOTO_USAGE
 from satchel.features.albums.media_records import LOCATION, MEDIA, TIMELINE, MediaRow, TimelineRow
 from satchel.features.albums.model import BIN
 from satchel.features.albums.records import LIBRARY
-from satchel.features.albums.service.picture_note import note_picture
+from satchel.media.picture_maker import enter_picture
 from satchel.media.records import PictureRow, source_of
+from satchel.slices import PICTURED
 from satchel.stores.ports.objects import Objects
 from tests.application import Caller, Satchel
 from tests.media.made_files import jpeg, tiff
@@ -72,7 +73,7 @@ async def look_alike(satchel: Satchel, owner: Caller, *media_ids: str, dhash: st
             height=3000,
             dhash=bytes.fromhex(dhash),
         )
-        await note_picture(tables, row, media.size_bytes)
+        await enter_picture(tables, PICTURED, row, media.size_bytes)
 
 
 async def album_names(caller: Caller) -> dict[str, int]:

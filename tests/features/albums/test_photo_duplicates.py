@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from satchel.features.albums.media_records import LOOK, LookRow
+from satchel.features.albums.model import MediaId, OwnerId
 from tests.application import Caller, Satchel
 from tests.features.albums.photos_given import check_photos, look_alike, photo, sent, shown
 from tests.features.albums.test_photo_access import given_album
@@ -38,6 +40,26 @@ async def test_pictures_that_differ_a_little_are_a_group(satchel: Satchel, ann: 
     # Noted again, nothing changes.
     await look_alike(satchel, ann, one, near)
     assert await groups(ann) == [group]
+
+
+async def test_a_twin_is_found_behind_many_that_share_a_quarter_of_its_hash(satchel: Satchel, ann: Caller) -> None:
+    one, near = await several(ann, 2)
+    await look_alike(satchel, ann, one)
+    others = [
+        LookRow(
+            owner=OwnerId(ann.user_id),
+            band="000ff",
+            media_id=MediaId(f"!{each:03}"),
+            dhash="00ffff00cc33aa55",
+            ratio=1333,
+        )
+        for each in range(250)
+    ]
+    await satchel.stores.tables.write_many(LOOK.table, put=[LOOK.item(each) for each in others])
+    # One bit differs in each of the other three quarters.
+    await look_alike(satchel, ann, near, dhash="00ff00fe33cd55ab")
+    (group,) = await groups(ann)
+    assert set(group["photos"]["ids"]) == {one, near}
 
 
 async def test_the_same_photo_saved_twice_is_found_by_real_pictures(satchel: Satchel, ann: Caller) -> None:

@@ -16,9 +16,10 @@ from satchel.features.albums.model import LocalTime, OwnerId
 from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.media_bin import delete_media, restore
 from satchel.features.albums.service.media_change import set_date, set_favourite
-from satchel.features.albums.service.picture_note import note_picture
+from satchel.media.picture_maker import enter_picture
 from satchel.media.pictures import Pictured
 from satchel.media.records import NEW, PICTURE, SIZES, PictureRow, picture_key
+from satchel.slices import PICTURED
 from satchel.stores.ports.ephemeral import Delete
 from satchel.stores.ports.objects import SmallObject
 from tests.application import Caller, Satchel
@@ -244,7 +245,7 @@ async def test_a_picture_is_noted_at_whatever_step_of_a_change_it_comes(
         made = PictureRow(
             source=media.key, state="ready", version="1", made_at="", width=3, height=2, thumbhash=b"x", dhash=b"y"
         )
-        meddling = Meddling(step, partial(note_picture, albums.tables, made, media.size_bytes))
+        meddling = Meddling(step, partial(enter_picture, albums.tables, PICTURED, made, media.size_bytes))
         await change(meddling.albums(albums), owner, media_id)
         if meddling.calls < step:
             break

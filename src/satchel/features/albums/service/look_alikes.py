@@ -8,7 +8,7 @@ before others are looked for: of two that are noted at once, at least one finds 
 from collections.abc import Iterator
 
 from satchel.features.albums.media_records import LOOK, MEDIA, TWIN, LookRow, MediaRow, TwinRow
-from satchel.features.albums.model import BIN, MediaId
+from satchel.features.albums.model import BIN, MediaId, OwnerId
 from satchel.media.records import PictureRow
 from satchel.stores.ports.expressions import Action, assign, attr
 from satchel.stores.ports.table import Tables, Write
@@ -19,6 +19,7 @@ _FEWEST_BITS, _MOST_BITS = 10, 54
 _BAND_DIGITS = 4
 _DIGITS = 16
 _MOST_COMPARED = 500
+_PAGE = 100
 _TOLERANCE = 0.02
 
 
@@ -71,12 +72,23 @@ def distance(one: str, other: str) -> int:
     return (int(one, 16) ^ int(other, 16)).bit_count()
 
 
+async def _in_band(tables: Tables, owner: OwnerId, band: str) -> list[LookRow]:
+    """In pages: most bands have few rows, and SQLite reads a short page without handing it to a thread."""
+    rows: list[LookRow] = []
+    cursor: str | None = None
+    while len(rows) < _MOST_COMPARED:
+        page = await LOOK.list(tables, owner=owner, band=band, limit=_PAGE, cursor=cursor)
+        rows += page.records
+        if (cursor := page.cursor) is None:
+            break
+    return rows
+
+
 async def _nearest(tables: Tables, look: LookRow) -> MediaRow | None:
     """The media that looks most like this one. One that is gone or in the bin is passed over."""
     found: dict[MediaId, int] = {}
     for band in bands_of(look.dhash):
-        page = await LOOK.list(tables, owner=look.owner, band=band, limit=_MOST_COMPARED)
-        for row in page.records:
+        for row in await _in_band(tables, look.owner, band):
             apart = distance(row.dhash, look.dhash)
             is_same_shape = abs(row.ratio - look.ratio) <= _TOLERANCE * look.ratio
             if row.media_id != look.media_id and apart <= MAX_DISTANCE and is_same_shape:

@@ -1,14 +1,16 @@
-"""Notes what was made of a photo in the rows that lists read, so that a page of a thousand costs no further reads."""
+"""Notes what was made of a photo in the rows that lists read, so that a page of a thousand costs no further reads.
+
+The picture itself is entered in the same transaction.
+"""
 
 import base64
 
 from satchel.features.albums.media_records import MEDIA, NEVER, TIMELINE, MediaRow
-from satchel.features.albums.model import BIN, MediaId, OwnerId, media_id_of
+from satchel.features.albums.model import BIN, media_id_of
 from satchel.features.albums.service.look_alikes import enter_look
 from satchel.features.albums.service.media_rows import timeline_place
 from satchel.features.albums.service.photo_keys import place_of
 from satchel.media.records import VERSION, PictureRow
-from satchel.stores.patterns.optimistic_update import optimistic_update
 from satchel.stores.ports.expressions import Action, assign, attr, remove
 from satchel.stores.ports.table import Item, Tables, Update, Write
 
@@ -33,19 +35,15 @@ def placeholder_in(item: Item) -> str | None:
     return None if thumbhash is None else base64.b64encode(thumbhash).decode()
 
 
-async def note_picture(tables: Tables, row: PictureRow, size_bytes: int) -> None:
+async def note_picture(tables: Tables, row: PictureRow, size_bytes: int) -> list[Write]:
     """Of a source that has so many bytes. A photo that is gone, or a part of another one by now, has no such row."""
     place = place_of(row.source)
-    if place is not None:
-        await _note(tables, place.owner, media_id_of(place.sha256, size_bytes), row)
-
-
-@optimistic_update()
-async def _note(tables: Tables, owner: OwnerId, media_id: MediaId, row: PictureRow) -> None:
-    item = await tables.get(MEDIA.table, MEDIA.key(owner=owner, media_id=media_id))
+    if place is None:
+        return []
+    item = await tables.get(MEDIA.table, MEDIA.key(owner=place.owner, media_id=media_id_of(place.sha256, size_bytes)))
     media = None if item is None else MEDIA.read(item)
     if item is None or media is None or media.key != row.source:
-        return
+        return []
     noted = _noted(media, row)
     # As long as it is in its place, its row in the timeline is, too.
     in_place = (attr("AlbumIndexPK") == item["AlbumIndexPK"]) & (attr("AlbumIndexSK") == item["AlbumIndexSK"])
@@ -53,7 +51,7 @@ async def _note(tables: Tables, owner: OwnerId, media_id: MediaId, row: PictureR
     writes: list[Write] = [Update(MEDIA.table, MEDIA.table.key_of(item), [*noted, *seen], in_place), *others]
     if media.local_time and media.album_id != BIN:
         writes.append(TIMELINE.update(noted, when=attr("PK").exists(), **timeline_place(media)))
-    await tables.transact(writes)
+    return writes
 
 
 def _noted(media: MediaRow, row: PictureRow) -> list[Action]:
