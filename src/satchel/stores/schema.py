@@ -55,7 +55,7 @@ class KeyTemplate:
                 raise ValueError(f"{pattern!r}: a field has to fill its whole segment, so that keys parse back")
 
     def render(self, values: Mapping[str, Any]) -> str:
-        return _FIELD.sub(lambda field: self.escape(values[field[1]]), self.pattern)
+        return self.pattern.format_map({field: self.escape(values[field]) for field in self.fields})
 
     def render_prefix(self, values: Mapping[str, Any]) -> str:
         """The key up to the first field that is not given: what all keys with these values begin with."""

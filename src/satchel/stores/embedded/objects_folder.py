@@ -47,8 +47,9 @@ BATCH_BYTES = 1024 * 1024
 LARGEST_BATCH_BYTES = 4 * BATCH_BYTES
 THREADS = 16
 # Many objects are divided among this many threads: measured, more threads are slower. A thread has all files of its
-# share open at once.
+# share open at once. Two go together, as both sizes of a picture do: another thread costs more than it saves.
 THREADS_FOR_MANY = 8
+SMALLEST_SHARE = 2
 LARGEST_SHARE = 64
 
 P = ParamSpec("P")
@@ -107,7 +108,7 @@ class FolderObjects:
 
     async def put_many(self, objects: Sequence[SmallObject]) -> None:
         check_small_objects(objects)
-        share = min(-(-len(objects) // THREADS_FOR_MANY) or 1, LARGEST_SHARE)
+        share = min(max(-(-len(objects) // THREADS_FOR_MANY), SMALLEST_SHARE), LARGEST_SHARE)
         shares = [objects[start : start + share] for start in range(0, len(objects), share)]
         done = await asyncio.gather(*(self._run(self._disk.put_all, some) for some in shares), return_exceptions=True)
         for failure in done:
@@ -122,7 +123,7 @@ class FolderObjects:
             file = sealed.file.fileno()
             yield FolderReading(sealed, first, count, lambda count, offset: self._run(os.pread, file, count, offset))
         finally:
-            if sealed.held is None:
+            if os.fstat(sealed.file.fileno()).st_nlink == 0:
                 # The last one to close a replaced file frees its blocks, which takes time if they are many.
                 await asyncio.to_thread(sealed.file.close)
             else:
