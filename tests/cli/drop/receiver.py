@@ -14,6 +14,7 @@ from satchel.cli.drop.crypto.session_keys import Asked, Have, Secret, Stream, b6
 from satchel.cli.drop.session.drop_session import Announced, DropSession, find_session
 from satchel.cli.drop.session.session_join import join, secret_for_code
 from satchel.cli.drop.session.stream_connection import StreamConnection
+from satchel.cli.drop.stream_wait import Wait
 from satchel.cli.engine.api_types.drop_types import AcknowledgementView, SessionView
 from satchel.cli.engine.api_types.event_types import Declined, FilesAnnounced, Requested
 from satchel.cli.engine.http.client import Client
@@ -105,7 +106,7 @@ class Taking:
 
     def chunks(self, digest: Digest | None = None) -> Generator[bytes]:
         stream = self.stream or self.accepted(digest)
-        with closing(StreamConnection(self._receiver.session)) as pipe:
+        with closing(StreamConnection(self._receiver.session, Wait())) as pipe:
             pipe.begin("GET", f"{self._path}/bytes")
             response = pipe.response()
             for chunk in Opener(stream, self.digest).records(lambda room: response.readinto(room[:_READ_BYTES])):

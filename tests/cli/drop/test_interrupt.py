@@ -5,6 +5,7 @@ import signal
 import subprocess
 from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
+from threading import Timer
 
 import pytest
 
@@ -51,7 +52,46 @@ def test_a_receiver_whose_line_is_silent_says_so_and_ends_by_ctrl_c(
         with receiving(bob, sender.opened["link"]) as receiver:
             sender.sees("begun")
             receiver.sees("note", lambda told: "Nothing has come for 5 s" in told["text"])
+            sender.sees("note", lambda told: "Too little of film could be read in 5 s" in told["text"])
             assert ends_by_interruption(receiver.process)
+
+
+@pytest.mark.parametrize("more", [1, 64 * MEGABYTE], ids=["only the receipt is missing", "the line is full"])
+def test_a_sender_whose_receiver_stops_says_so_and_ends_by_ctrl_c(
+    ann: Person, bob: Person, server: ServerProcess, more: int
+) -> None:
+    with sending(ann, server.url, "-", "--as", "film", "--name", "Ann") as sender:
+        sender.is_piped(os.urandom(4 * CHUNK))
+        with receiving(bob, sender.opened["link"]) as receiver:
+            sender.sees("progress")
+            receiver.process.send_signal(signal.SIGSTOP)
+            sender.is_piped(bytes(more))
+            sender.has_no_more_to_come()
+            sender.sees("note", lambda told: "Nothing has been heard of" in told["text"])
+            assert ends_by_interruption(sender.process)
+
+
+def test_both_sides_say_that_nothing_can_be_written_and_end_by_ctrl_c(
+    ann: Person, bob: Person, server: ServerProcess
+) -> None:
+    fill(ann.home / "film.bin", 64 * MEGABYTE)
+    with sending(ann, server.url, "film.bin") as sender:
+        # Nobody reads what this command writes.
+        receiver = bob.start("receive", "--yes", "--output", "-", SATCHEL_CODE=sender.opened["link"])
+        too_late = Timer(PATIENCE_SECONDS, receiver.kill)
+        too_late.start()
+        with receiver:
+            try:
+                assert receiver.stderr is not None
+                said = [receiver.stderr.readline() for _ in range(3)]
+                assert said[-1].startswith("Nothing could be written for 5 s."), said
+                sender.sees("note", lambda told: "Nothing has been heard of" in told["text"])
+                assert ends_by_interruption(receiver)
+                assert receiver.stderr.read() == "Stopped.\n"
+                assert ends_by_interruption(sender.process)
+            finally:
+                too_late.cancel()
+                receiver.kill()
 
 
 def test_both_sides_end_by_ctrl_c_while_the_server_stands_still(

@@ -6,6 +6,7 @@ import pytest
 
 from satchel.cli.drop.crypto.sealed_records import Digest
 from satchel.cli.drop.receiver.write_behind import HELD_CHUNKS, WriteBehind
+from satchel.cli.drop.stream_wait import Wait
 from satchel.cli.engine.terminal.output import CommandFailed
 
 
@@ -29,7 +30,7 @@ class Slow:
 
 def put_all(target: Slow, chunks: list[bytes]) -> None:
     digest = Digest()
-    with WriteBehind(target) as behind:
+    with WriteBehind(target, Wait()) as behind:
         for chunk in chunks:
             digest.add(chunk)
             behind.put(memoryview(chunk), digest.copy())
@@ -60,7 +61,7 @@ def test_what_cannot_be_written_is_raised_and_nothing_after_it_is_written(chunks
 def test_whoever_is_cut_off_finds_written_what_was_put() -> None:
     target, digest = Slow(), Digest()
     target.may_write.set()
-    with pytest.raises(ConnectionError), WriteBehind(target) as behind:
+    with pytest.raises(ConnectionError), WriteBehind(target, Wait()) as behind:
         digest.add(b"one")
         behind.put(memoryview(b"one"), digest.copy())
         raise ConnectionError
@@ -69,7 +70,7 @@ def test_whoever_is_cut_off_finds_written_what_was_put() -> None:
 
 def test_ctrl_c_does_not_wait_for_what_cannot_be_written() -> None:
     target, digest = Slow(), Digest()
-    with pytest.raises(KeyboardInterrupt), WriteBehind(target) as behind:
+    with pytest.raises(KeyboardInterrupt), WriteBehind(target, Wait()) as behind:
         digest.add(b"one")
         behind.put(memoryview(b"one"), digest.copy())
         raise KeyboardInterrupt

@@ -15,6 +15,7 @@ from satchel.cli.drop.receiver.write_behind import HELD_CHUNKS, WriteBehind
 from satchel.cli.drop.session.drop_session import Announced, DropSession
 from satchel.cli.drop.session.session_listener import SessionListener, SessionOver
 from satchel.cli.drop.session.stream_connection import RefusedByProxy, StreamConnection
+from satchel.cli.drop.stream_wait import Wait
 from satchel.cli.engine.api_types.drop_types import RequestView, SessionView
 from satchel.cli.engine.http.failures import Refused, Unreachable
 from satchel.cli.engine.http.retry import Backoff, Stopped, is_transient
@@ -27,8 +28,12 @@ _FIRST_PAUSE_SECONDS = 0.5
 # A break that is shorter than this is not reported.
 _QUIET_PAUSE_SECONDS = 1.0
 _TELL_EVERY_SECONDS = 1.0
-_SILENT_SECONDS = 5.0
-_SILENT = "Nothing has come for 5 s. The sender's program or the connection may have stopped. Waiting for more."
+# On a slow line, where a chunk takes long: the sender hears at least that something comes.
+_TELL_AGAIN_SECONDS = 3.0
+_NOTHING_COMES = "Nothing has come for 5 s. The sender's program or the connection may have stopped. Waiting for more."
+_NOTHING_WRITTEN = (
+    "Nothing could be written for 5 s. The disk, or the program that reads this, may have stopped. Waiting for it."
+)
 # If no byte comes for so long, a proxy may be buffering the stream.
 _FIRST_BYTE_SECONDS = 10.0
 # After so many attempts without a byte, the websocket is tried.
@@ -96,7 +101,8 @@ class Inflow:
     def __init__(self, session: DropSession, listener: SessionListener) -> None:
         self._session = session
         self._listener = listener
-        self._pipe = StreamConnection(session)
+        self._reading, self._writing = Wait(), Wait()
+        self._pipe = StreamConnection(session, self._reading)
         self._fruitless = 0
         self._by_socket = False
         self._came_at = 0.0
@@ -158,17 +164,25 @@ class Inflow:
             watcher.say("The partial file does not match what the sender has. Starting again.")
         sink.begin(stream.chunk, stream.first)
         watcher.begun(stream)
-        try:
-            self._flow(asked.request_id, stream, sink, watcher)
-        except Tampered:
-            # Only the receiver can say so, and only the owner can read it.
-            self._post(f"/requests/{asked.request_id}/done", {"receipt": b64(stream.refusal)})
-            raise
-        # The digest has been compared with the owner's, so the file is complete even if the receipt is lost.
-        receipt = stream.receipt(sink.digest.value)
-        path = sink.finish()
+        with self._listener.ticking(lambda: self._tell_silence(watcher)):
+            try:
+                self._flow(asked.request_id, stream, sink, watcher)
+            except Tampered:
+                # Only the receiver can say so, and only the owner can read it.
+                self._post(f"/requests/{asked.request_id}/done", {"receipt": b64(stream.refusal)})
+                raise
+            # The digest has been compared with the owner's, so the file is complete even if the receipt is lost.
+            receipt = stream.receipt(sink.digest.value)
+            with self._writing:
+                path = sink.finish()
         self._confirm(asked.request_id, receipt)
         return path
+
+    def _tell_silence(self, watcher: Watcher) -> None:
+        if self._writing.is_silent:  # nothing is read then, either
+            watcher.say(_NOTHING_WRITTEN)
+        elif self._reading.is_silent:
+            watcher.say(_NOTHING_COMES)
 
     def _ask(self, file: Announced, asked: Asked, watcher: Watcher) -> Stream:
         body = {
@@ -224,13 +238,14 @@ class Inflow:
         opener = Opener(stream, sink.digest.copy())
 
         def come_in(room: memoryview) -> int:
-            read = read_into(room)
+            with self._reading:
+                read = read_into(room)
             self._came_at = time.monotonic()
             return read
 
-        with self._telling(request_id, stream, sink, watcher) as something_came, way(request_id) as read_into:
+        with self._telling(request_id, stream, sink) as something_came, way(request_id) as read_into:
             something_came()
-            with WriteBehind(sink) as behind:
+            with WriteBehind(sink, self._writing) as behind:
                 # One more than are held, because one is being decrypted.
                 for chunk in opener.records(come_in, held=HELD_CHUNKS + 1):
                     self._fruitless = 0
@@ -255,7 +270,8 @@ class Inflow:
 
     @contextmanager
     def _from_socket(self, request_id: str) -> Generator[ReadInto]:
-        connection = self._session.listen(f"/requests/{request_id}/socket")
+        with self._reading:
+            connection = self._session.listen(f"/requests/{request_id}/socket")
         self._interrupt = lambda: connection.socket.shutdown(SHUT_RDWR)
         try:
             yield _frames(connection)
@@ -263,7 +279,7 @@ class Inflow:
             connection.close()
 
     @contextmanager
-    def _telling(self, request_id: str, stream: Stream, sink: Sink, watcher: Watcher) -> Generator[Callable[[], None]]:
+    def _telling(self, request_id: str, stream: Stream, sink: Sink) -> Generator[Callable[[], None]]:
         """Report our progress to the others, from the listening thread, and check that bytes arrive at all."""
         told_at = begun_at = self._came_at = time.monotonic()
         told_chunks = sink.digest.chunks
@@ -276,8 +292,6 @@ class Inflow:
         def tick() -> None:
             nonlocal told_at, told_chunks
             now = time.monotonic()
-            if now - self._came_at >= _SILENT_SECONDS:
-                watcher.say(_SILENT)
             is_late = not has_come and now - begun_at > _FIRST_BYTE_SECONDS and not self._by_socket
             # A sender that reads from a pipe may have nothing to send yet.
             if is_late and (stream.length is not None or self._is_flowing(request_id)):
@@ -286,7 +300,8 @@ class Inflow:
             if self._listener.stop.is_set() or request_id in self._listener.endings:
                 self._interrupt()
             chunks = sink.digest.chunks
-            if has_come and chunks != told_chunks and now - told_at >= _TELL_EVERY_SECONDS:
+            is_news = chunks != told_chunks or (self._came_at > told_at and now - told_at >= _TELL_AGAIN_SECONDS)
+            if has_come and is_news and now - told_at >= _TELL_EVERY_SECONDS:
                 told_at, told_chunks = now, chunks
                 self._post(f"/requests/{request_id}/progress", {"chunks": chunks})
 

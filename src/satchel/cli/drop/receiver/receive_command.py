@@ -134,7 +134,8 @@ class Receiving:
             self._pool.run_all([file for file in files if file not in printed], self._take)
         except KeyboardInterrupt:
             self._log.end_bars()
-            note("Stopped. Partial files are kept. Run the same command again to resume.")
+            resumed = "" if self._to_output else " Partial files are kept. Run the same command again to resume."
+            note(f"Stopped.{resumed}")
             raise
 
     def _interrupt(self) -> None:

@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from satchel.cli.drop.crypto.sealed_records import Digest
+from satchel.cli.drop.stream_wait import Wait
 
 # How many chunks wait at most. Their buffers, and that of the chunk being written, must not be reused meanwhile.
 WAITING_CHUNKS = 6
@@ -25,8 +26,9 @@ class Target(Protocol):
 class WriteBehind:
     """A block at whose end everything that was put is written. Errors are raised there at the latest."""
 
-    def __init__(self, target: Target) -> None:
+    def __init__(self, target: Target, wait: Wait) -> None:
         self._target = target
+        self._wait = wait
         self._waiting: Queue[tuple[memoryview, Digest] | None] = Queue(WAITING_CHUNKS)
         self._failure: BaseException | None = None
         self._thread = threading.Thread(target=self._work, name="writing", daemon=True)
@@ -58,6 +60,7 @@ class WriteBehind:
             if self._failure is None:  # else the queue is only emptied, so that `put` does not block
                 try:
                     chunk, self._target.digest = put
-                    self._target.write(chunk)
+                    with self._wait:
+                        self._target.write(chunk)
                 except BaseException as error:  # noqa: BLE001  # raised again in the thread that puts
                     self._failure = error

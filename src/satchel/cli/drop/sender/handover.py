@@ -13,6 +13,7 @@ from satchel.cli.drop.crypto.session_keys import CHUNK, Description, Have, Reque
 from satchel.cli.drop.sender.outflow import Outflow, Records, sealed_length
 from satchel.cli.drop.sender.send_content import Content, Source
 from satchel.cli.drop.session.drop_session import DropSession, Somebody
+from satchel.cli.drop.stream_wait import Wait
 from satchel.cli.engine.http.failures import Refused, Unreachable
 from satchel.cli.engine.http.retry import Retry
 
@@ -75,6 +76,10 @@ class Handover:
     is_sent: bool = False
     # Whether something that is no receipt was said to be one. The receiver's own may still come.
     is_disputed: bool = False
+    # For the source, and for the receiver, until their receipt comes.
+    reading: Wait = field(default_factory=Wait)
+    passing: Wait = field(default_factory=Wait)
+    said: str = ""
 
     @property
     def request_id(self) -> str:
@@ -93,6 +98,18 @@ class Handover:
         """How many bytes the receiver has, if it reports this many chunks."""
         written = chunks * CHUNK
         return written if self.length is None else min(written, self.length)
+
+    @property
+    def silence(self) -> str:
+        """A sentence, if nothing has moved for five seconds."""
+        if self.reading.is_silent:
+            return f"Too little of {self.name} could be read in 5 s to send any of it. Waiting for more."
+        if self.passing.is_silent:
+            return (
+                f"Nothing has been heard of {self.receiver.name} and {self.name} for 5 s. Their program, their disk or "
+                "a connection may have stopped. Waiting for them."
+            )
+        return ""
 
     def is_refused(self, receipt: str) -> bool:
         """Whether the receiver says, in the place of a receipt, that what came was changed on its way."""
@@ -131,9 +148,11 @@ class HandoverStreams:
             stream = self._acknowledge(handover)
             begun()
             content.seek(stream.first * CHUNK)
-            records = Records(content, Sealer(stream, digest), offer.chain.note)
-            self._outflow.send(handover.request_id, records, sealed_length(length, stream.first))
+            records = Records(content, Sealer(stream, digest), offer.chain.note, handover.reading)
+            total_bytes = sealed_length(length, stream.first)
+            self._outflow.send(handover.request_id, records, total_bytes, handover.passing)
         handover.is_sent = True
+        handover.passing.begin()
 
     def _acknowledge(self, handover: Handover) -> Stream:
         length, first = handover.length, handover.digest.chunks

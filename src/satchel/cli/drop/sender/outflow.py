@@ -15,6 +15,7 @@ from satchel.cli.drop.crypto.session_keys import CHUNK
 from satchel.cli.drop.sender.send_content import Content
 from satchel.cli.drop.session.drop_session import DropSession
 from satchel.cli.drop.session.stream_connection import RefusedByProxy, StreamConnection
+from satchel.cli.drop.stream_wait import Wait
 from satchel.cli.engine.http.failures import Refused, Unreachable
 
 if TYPE_CHECKING:
@@ -35,8 +36,9 @@ _QUICK_SECONDS, _SLOW_SECONDS = 3.0, 12.0
 class Records:
     """The records of a stream, in pieces of any size. `sealed` is called for every chunk."""
 
-    def __init__(self, content: Content, sealer: Sealer, sealed: Callable[[Digest], None]) -> None:
+    def __init__(self, content: Content, sealer: Sealer, sealed: Callable[[Digest], None], reading: Wait) -> None:
         self._batches = self._seal(content, sealer, sealed)
+        self._reading = reading
         self._again: deque[memoryview] = deque()
         self._left = memoryview(b"")
         self._is_all_sealed = False
@@ -61,7 +63,7 @@ class Records:
         chunks = _FOLLOWED_CHUNKS if sealer.stream.length is None else _BATCH_CHUNKS
         plain = memoryview(bytearray(chunks * CHUNK))
         out = memoryview(bytearray(chunks * (CHUNK + TAG)))
-        while read := content.read_into(plain):
+        while read := self._read(content, plain):
             size = 0
             for start in range(0, read, CHUNK):
                 size += sealer.seal_into(plain[start : min(start + CHUNK, read)], out[size:])
@@ -70,6 +72,10 @@ class Records:
         last = sealer.final(sealer.length)
         self._is_all_sealed = True
         yield memoryview(last)
+
+    def _read(self, content: Content, plain: memoryview) -> int:
+        with self._reading:
+            return content.read_into(plain)
 
 
 class SegmentSize:
@@ -113,15 +119,15 @@ class Outflow:
         self._size = SegmentSize()
         self._takes_requests = True
 
-    def send(self, request_id: str, records: Records, total_bytes: int | None) -> None:
-        """Send until the server has taken everything."""
+    def send(self, request_id: str, records: Records, total_bytes: int | None, passing: Wait) -> None:
+        """Send until the server has taken everything. `passing` is what waits for that."""
         if self._takes_requests:
-            with closing(StreamConnection(self._session)) as connection:
+            with closing(StreamConnection(self._session, passing)) as connection:
                 offset = 0
                 while not records.is_all_taken and self._takes_requests:
                     offset += self._send_segment(connection, request_id, offset, records, total_bytes)
         if not records.is_all_taken:
-            self._send_frames(request_id, records)
+            self._send_frames(request_id, records, passing)
 
     def _send_segment(
         self, connection: StreamConnection, request_id: str, offset: int, records: Records, total_bytes: int | None
@@ -162,15 +168,18 @@ class Outflow:
         self._size.passed(length, time.monotonic() - begun_at)
         return sent
 
-    def _send_frames(self, request_id: str, records: Records) -> None:
+    def _send_frames(self, request_id: str, records: Records, passing: Wait) -> None:
         from websockets.exceptions import ConnectionClosed
 
         with closing(self._session.listen(f"/requests/{request_id}/socket")) as socket:
             try:
                 while not records.is_all_taken:
-                    socket.send(records.take(_SMALL_BYTES))
-                socket.send(b"")
-                _wait_until_closed(socket)
+                    piece = records.take(_SMALL_BYTES)
+                    with passing.on(socket.socket):
+                        socket.send(piece)
+                with passing.on(socket.socket):
+                    socket.send(b"")
+                    _wait_until_closed(socket)
             except ConnectionClosed as error:
                 raise self._session.client.unreachable(error) from error
 

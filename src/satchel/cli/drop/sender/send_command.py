@@ -114,6 +114,7 @@ class Sending:
                         ready()
                     self._door.expire_knock()
                     self._threads.raise_failure()
+                    self._tell_silence()
                     raise_if_stopped()
                     if self._enough is not None and self.complete >= self._enough and not self._is_busy:
                         return
@@ -153,6 +154,7 @@ class Sending:
                 self._take_on(request)
             case Progressed(request_id, chunks):
                 if handover := self._handovers.get(request_id):
+                    handover.passing.heard()
                     self._log.progressed(handover, handover.written_bytes(chunks))
             case Done(request_id, receipt):
                 self._hear_done(request_id, receipt)
@@ -167,6 +169,14 @@ class Sending:
                 self._door.tagged(told)
             case _:
                 pass
+
+    def _tell_silence(self) -> None:
+        """Once for each silence."""
+        for handover in self._handovers.values():
+            silence = "" if handover.is_disputed else handover.silence
+            if silence and silence != handover.said:
+                self._log.say(silence)
+            handover.said = silence
 
     def _read_everything(self) -> None:
         state = self._session.state

@@ -14,6 +14,7 @@ from http import HTTPStatus
 from http.client import HTTPException, HTTPResponse
 
 from satchel.cli.drop.session.drop_session import DropSession
+from satchel.cli.drop.stream_wait import Wait
 from satchel.cli.engine.http.client import API
 from satchel.cli.engine.http.failures import Unreachable
 from satchel.cli.engine.http.http_connection import Answer, close_if_dead, headers_of, route_to
@@ -35,10 +36,11 @@ class RefusedByProxy(CommandFailed):
 
 
 class StreamConnection:
-    """A persistent connection of one thread, as one member of a session."""
+    """A persistent connection of one thread, as one member of a session. `wait` is what it waits for the other side."""
 
-    def __init__(self, session: DropSession) -> None:
+    def __init__(self, session: DropSession, wait: Wait) -> None:
         self._session = session
+        self._wait = wait
         route = route_to(session.client.server, _TIMEOUT_SECONDS)
         self._connection, self._before_path = route.connection, route.before_path
         # The connection forgets its socket when it hands out an answer that ends with it. An interruption needs it.
@@ -48,7 +50,7 @@ class StreamConnection:
     def begin(self, method: str, path: str, length: int | None = None) -> None:
         """Send the head of a request below the session; `length` is that of its body."""
         close_if_dead(self._connection)
-        with self._explained():
+        with self._explained(), self._wait:
             self._connection.putrequest(method, f"{self._before_path}{API}{self._session.path}{path}")
             for name, value in self._headers.items():
                 self._connection.putheader(name, value)
@@ -66,19 +68,22 @@ class StreamConnection:
             # With TLS, readable bytes need not be an answer.
             if not isinstance(sock, ssl.SSLSocket) and select.select([sock], [], [], 0)[0]:
                 raise BrokenPipeError
-            sock.sendall(content)
+            with self._wait.on(sock):
+                sock.sendall(content)
         except OSError as error:
             self._hear_why()
             raise self._session.client.unreachable(error) from error
 
     def finish(self, timeout_seconds: float = _TAKEN_SECONDS) -> None:
         """Wait until the server has passed on everything that was sent."""
-        self._connection.sock.settimeout(timeout_seconds)
+        sock = self._connection.sock
+        sock.settimeout(timeout_seconds)
+        self._wait.on(sock)
         self._read_whole(self.response())
 
     def response(self) -> HTTPResponse:
         """The answer, whose body can be read if the server accepted the request."""
-        with self._explained():
+        with self._explained(), self._wait:
             response = self._connection.getresponse()
             if response.status >= 300:
                 self._read_whole(response)

@@ -68,18 +68,21 @@ class SilenceWatch:
                 if not self._waiting:
                     self._is_looking = False
                     return
-                unsent_bytes = sum(map(_unsent_bytes, self._waiting))
-            if unsent_bytes != self._unsent_bytes:
-                self._unsent_bytes = unsent_bytes
+                unsent = sum(unsent_bytes(_socket_of(each)) for each in self._waiting)
+            if unsent != self._unsent_bytes:
+                self._unsent_bytes = unsent
                 self.heard()
             if time.monotonic() - self._heard_at >= SILENT_SECONDS and not self._is_said:
                 self._is_said = True
                 self.say(SILENT)
 
 
-def _unsent_bytes(connection: HTTPConnection | None) -> int:
+def _socket_of(connection: HTTPConnection | None) -> socket.socket | None:
+    return None if connection is None else cast("socket.socket | None", connection.sock)
+
+
+def unsent_bytes(sock: socket.socket | None) -> int:
     """How much the system has taken of a request that the server has not, where the system tells."""
-    sock = None if connection is None else cast("socket.socket | None", connection.sock)
     if sock is not None:
         with suppress(OSError, ValueError):
             return int.from_bytes(fcntl.ioctl(sock.fileno(), termios.TIOCOUTQ, bytes(4)), sys.byteorder)
