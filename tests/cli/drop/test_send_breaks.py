@@ -104,6 +104,18 @@ def test_a_proxy_that_takes_no_large_bodies_is_got_past(
         assert front.refused == 1
 
 
+def test_a_proxy_that_takes_no_very_large_bodies_is_resumed_behind(
+    ann: Person, bob: Person, server: ServerProcess
+) -> None:
+    content = fill(ann.home / "film", 60 * MEGABYTE).read_bytes()
+    with fronting(server.url, 20 * MEGABYTE) as front, sending(ann, front.url, "film") as sender:
+        ran = bob.run("receive", "--yes", SATCHEL_CODE=sender.opened["code"], SATCHEL_SERVER=server.url)
+        assert ran.code == 0, ran
+        assert sender.ends()[0] == 0
+    assert (bob.home / "film").read_bytes() == content
+    assert front.refused == 1
+
+
 def test_more_than_four_at_once_wait_for_their_turn(ann: Person, server: ServerProcess, tmp_path: Path) -> None:
     names = [f"part{number}" for number in range(6)]
     contents = {name: fill(ann.home / name, MEGABYTE).read_bytes() for name in names}

@@ -14,7 +14,7 @@ from satchel.cli.drop.receiver.not_as_offered import NotAsOffered
 from satchel.cli.drop.receiver.write_behind import HELD_CHUNKS, WriteBehind
 from satchel.cli.drop.session.drop_session import Announced, DropSession
 from satchel.cli.drop.session.session_listener import SessionListener, SessionOver
-from satchel.cli.drop.session.stream_connection import RefusedByProxy, StreamConnection
+from satchel.cli.drop.session.stream_connection import RefusedByProxy, StreamConnection, body_of
 from satchel.cli.drop.stream_wait import Wait
 from satchel.cli.engine.api_types.drop_types import RequestView, SessionView
 from satchel.cli.engine.http.failures import Refused, Unreachable
@@ -39,8 +39,6 @@ _FIRST_BYTE_SECONDS = 10.0
 # After so many attempts without a byte, the websocket is tried.
 _FRUITLESS = 2
 _DONE_TRIES = 5
-# The size of one read: small enough to show progress on a slow connection.
-_READ_BYTES = 128 * 1024
 _WAITING = (
     "Waiting for the sender to come back. If they start again with another code, press Ctrl-C and receive with "
     "that code; it resumes from here."
@@ -258,11 +256,11 @@ class Inflow:
     def _from_pipe(self, request_id: str) -> Generator[ReadInto]:
         self._interrupt = self._pipe.interrupt
         self._pipe.begin("GET", f"/requests/{request_id}/bytes")
-        response = self._pipe.response()
+        read_some = body_of(self._pipe.response())
 
         def read_into(room: memoryview) -> int:
             try:
-                return response.readinto(room[:_READ_BYTES])
+                return read_some(room)
             except (OSError, HTTPException):  # the last record is then missing, which the reader notices
                 return 0
 

@@ -23,11 +23,14 @@ if TYPE_CHECKING:
 
 # If the length is known, a batch is small enough to stay in the processor's cache while it is read, sealed and sent. If
 # not, a batch is one request.
-_BATCH_CHUNKS = 4
+_BATCH_CHUNKS = 8
 _FOLLOWED_CHUNKS = 16
 # The usual limit of proxies for a request, and the limit of a frame.
 _SMALL_BYTES = 1024**2 - 1024
 _LARGE_BYTES = 64 * 1024**2
+# What is larger and refused is not sent again as it was: the receiver asks again, and resumes. Most proxies with a
+# limit have a lower one, and to keep more takes memory and time.
+_KEPT_BYTES = 16 * 1024**2
 _STEP = 4
 # Between the two the size stays. A receiver who gets nothing for a minute gives up.
 _QUICK_SECONDS, _SLOW_SECONDS = 3.0, 12.0
@@ -137,13 +140,13 @@ class Outflow:
         piece = records.take(most)
         length = len(piece) if total_bytes is None else min(most, total_bytes - offset)
         is_last = records.is_all_taken if total_bytes is None else offset + length == total_bytes
-        may_be_refused = length > self._size.proven_bytes
+        is_kept = self._size.proven_bytes < length <= _KEPT_BYTES
         kept: list[bytes] = []
         sent, begun_at = 0, time.monotonic()
         try:
             connection.begin("PUT", f"/requests/{request_id}/bytes/{offset}{'?last=true' if is_last else ''}", length)
             while True:
-                if may_be_refused:
+                if is_kept:
                     kept.append(bytes(piece))
                 connection.send(piece)
                 sent += len(piece)
@@ -152,7 +155,8 @@ class Outflow:
                 piece = records.take(length - sent)
             connection.finish()
         except RefusedByProxy as error:
-            if not may_be_refused:
+            if not is_kept:
+                self._size.cut_off(length)
                 raise Unreachable(str(error)) from error
             connection.close()
             records.take_back(kept)

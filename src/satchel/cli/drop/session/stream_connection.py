@@ -1,14 +1,14 @@
 """HTTP connections for large bodies, without copies between socket and buffer, also by the proxy of the environment.
 
 A sender calls `begin` with a length, `send` until that is reached, then `finish`. A receiver calls `begin`, then reads
-the answer of `response` with `readinto`. Errors are `Refused`, `RefusedByProxy` and `Unreachable`. After an error, and
+what `response` answers with `body_of`. Errors are `Refused`, `RefusedByProxy` and `Unreachable`. After an error, and
 after a body that was not sent or read to its end, the connection has to be closed before it can be used again.
 """
 
 import select
 import socket
 import ssl
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from http import HTTPStatus
 from http.client import HTTPException, HTTPResponse
@@ -119,6 +119,30 @@ class StreamConnection:
             yield
         except (OSError, HTTPException) as error:
             raise self._session.client.unreachable(error) from error
+
+
+def body_of(response: HTTPResponse) -> Callable[[memoryview], int]:
+    """Reads what has arrived into a buffer, and says how much; 0 at the end.
+
+    `HTTPResponse.readinto` would wait until the buffer is full, and fill the rest of it in small steps.
+    """
+    left = response.length
+
+    def read_counted(room: memoryview) -> int:
+        nonlocal left
+        assert left is not None
+        read = response.fp.readinto1(room[:left]) if left else 0
+        left -= read
+        if not left:
+            response.close()  # so that the connection takes another request
+        return read
+
+    def read_chunked(room: memoryview) -> int:
+        piece = response.read1(len(room))
+        room[: len(piece)] = piece
+        return len(piece)
+
+    return read_chunked if left is None else read_counted
 
 
 def _is_proxys_no(response: HTTPResponse) -> bool:
