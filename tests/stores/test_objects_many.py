@@ -45,3 +45,22 @@ async def test_of_many_none_is_stored_if_one_is_unacceptable(
     with pytest.raises(error):
         await objects.put_many([SmallObject(place + "a", b"a"), replace(unacceptable, key=place + unacceptable.key)])
     assert (await objects.list(place)).objects == []
+
+
+@proves("read_many")
+async def test_many_read_together_are_as_if_read_one_by_one(objects: Objects, place: str) -> None:
+    many = {f"{place}{number}": bytes([number]) * number * 400 for number in range(100)}
+    await objects.put_many([SmallObject(key, data) for key, data in many.items()])
+    keys = [place + "7", place + "none", *many, place + "7"]
+    assert await objects.read_many(keys) == [many.get(key) for key in keys]
+    assert await objects.read_many([]) == []
+
+
+@proves("read_many")
+async def test_of_many_none_is_answered_if_one_is_unacceptable(objects: Objects, place: str) -> None:
+    await objects.put(place + "small", stream(b"small"))
+    await objects.put(place + "large", stream(bytes(MAX_SMALL_BYTES + 1)))
+    with pytest.raises(TooLarge):
+        await objects.read_many([place + "small", place + "large"])
+    with pytest.raises(Invalid):
+        await objects.read_many([place + "small", "a//b"])

@@ -101,10 +101,15 @@ def check_small_objects(objects: Sequence[SmallObject]) -> None:
         check_key(each.key)
         check_content_type(each.content_type)
         encode_metadata(each.metadata)
-        if len(each.data) > MAX_SMALL_BYTES:
-            raise TooLarge(f"An object among others may have at most {MAX_SMALL_BYTES} bytes.")
+        check_small_size(len(each.data))
     if len({each.key for each in objects}) != len(objects):
         raise Invalid("Objects that are stored together have different keys.")
+
+
+def check_small_size(size_bytes: int) -> None:
+    """Check one of many that go or come together."""
+    if size_bytes > MAX_SMALL_BYTES:
+        raise TooLarge(f"An object among others may have at most {MAX_SMALL_BYTES} bytes.")
 
 
 def check_lifetime(lifetime: timedelta) -> int:

@@ -9,7 +9,7 @@ import asyncio
 import hashlib
 import re
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Mapping, Sequence
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager, suppress
 from datetime import timedelta
 from typing import Any
 from urllib.parse import urlsplit
@@ -32,6 +32,7 @@ from satchel.stores.object_rules import (
     check_part_number,
     check_parts,
     check_small_objects,
+    check_small_size,
     encode_metadata,
     resolve_range,
 )
@@ -50,7 +51,7 @@ from satchel.stores.ports.objects import (
 COPY_BYTES = 1024 * 1024 * 1024
 _DELETED_AT_ONCE = 1000
 _MD5 = re.compile(r"[0-9a-f]{32}")
-_PUT_AT_ONCE = 32
+_SMALL_AT_ONCE = 32
 
 
 class S3Objects:
@@ -155,7 +156,7 @@ class S3Objects:
                 described = _described(each.content_type, encode_metadata(each.metadata))
                 await self._put_whole(self._name(each.key), each.data, described)
 
-        done = await asyncio.gather(*(put_some() for _ in range(_PUT_AT_ONCE)), return_exceptions=True)
+        done = await asyncio.gather(*(put_some() for _ in range(_SMALL_AT_ONCE)), return_exceptions=True)
         for failure in done:
             if failure is not None:
                 raise failure
@@ -178,6 +179,23 @@ class S3Objects:
             answer = await self._client.get_object(Bucket=self._bucket, Key=name, **wanted)
         async with answer["Body"] as content, aclosing(self._chunks(content)) as chunks:
             yield S3Reading(info, first, count, chunks)
+
+    async def read_many(self, keys: Sequence[str]) -> list[bytes | None]:
+        found: list[bytes | None] = [None] * len(keys)
+        waiting = iter(enumerate(keys))
+
+        async def read_some() -> None:
+            for place, key in waiting:
+                with suppress(ObjectMissing):
+                    async with self.read(key) as reading:
+                        check_small_size(reading.length)
+                        found[place] = b"".join([piece async for piece in reading])
+
+        done = await asyncio.gather(*(read_some() for _ in range(_SMALL_AT_ONCE)), return_exceptions=True)
+        for failure in done:
+            if failure is not None:
+                raise failure
+        return found
 
     async def head(self, key: str) -> ObjectInfo:
         return await self._whole.head(self._name(key), key)

@@ -45,6 +45,7 @@ from satchel.stores.embedded.folder_files import (
 from satchel.stores.embedded.folder_hold import FolderHold
 from satchel.stores.embedded.folder_keys import KeyIndex
 from satchel.stores.embedded.folder_shared import WORTH_SHARING_BYTES, SharedBytes
+from satchel.stores.object_rules import check_small_size
 from satchel.stores.ports.objects import Listed, ObjectInfo, ObjectMissing, SmallObject
 
 _SHARDS = [f"{number:02x}" for number in range(256)]
@@ -132,6 +133,22 @@ class FolderDisk:
             if not path.parent.exists():
                 raise  # the disk is not mounted, or worse: this must not look like "no such object"
             raise ObjectMissing(f"There is no object {key!r}.") from error
+
+    def read_all(self, keys: Sequence[str]) -> list[bytes | None]:
+        """The bytes of small objects. None for one that is missing."""
+        return [self._whole(key) for key in keys]
+
+    def _whole(self, key: str) -> bytes | None:
+        try:
+            sealed = self.open(key)
+        except ObjectMissing:
+            return None
+        with sealed.file as file:
+            check_small_size(sealed.size_bytes)
+            content = sealed.held if sealed.held is not None else file.read(sealed.size_bytes)
+        if len(content) < sealed.size_bytes:
+            raise Damaged("The file of this object was cut short. Restore it from a backup.")
+        return content
 
     def head(self, key: str) -> ObjectInfo:
         sealed = self.open(key)

@@ -163,6 +163,13 @@ class Objects(Protocol):
         """
         ...
 
+    async def read_many(self, keys: Sequence[str]) -> list[bytes | None]:
+        """The bytes of objects of up to 8 MiB, one answer per key in their order, for less than as many reads cost.
+
+        None for an object that is missing; a larger one raises `TooLarge`. All of them are held in memory.
+        """
+        ...
+
     async def head(self, key: str) -> ObjectInfo:
         """What is known of the object, or `ObjectMissing`."""
         ...
