@@ -211,7 +211,7 @@ async def test_an_archive_breaks_off_when_the_room_ends(satchel: Satchel, ann: C
     room = await opened(ann)
     await joined(bob, room)
     for name in ("one.txt", "two.txt"):
-        await sent(ann, room, name, name.encode())
+        await sent(ann, room, name, name.encode() * 20_000)
     answered: list[Message] = []
 
     async def ending(scope: Scope, receive: Receive, send: Send) -> None:

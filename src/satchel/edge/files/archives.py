@@ -1,6 +1,6 @@
 """Several files and folders as one zip file, read from the store while it is sent."""
 
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -20,11 +20,19 @@ if TYPE_CHECKING:
 
 # The file that names what is not in the archive.
 LEFT_OUT = "left-out.txt"
+# Smaller pieces go out together: what is around a small file would cost more than the file.
+_TOGETHER_BYTES = 64 * 1024
+# Small files are read together, for the same reason: in all no more than a piece of a large one.
+_SMALL_BYTES = 32 * 1024
+_SMALL_AT_ONCE = 32
 
 
 @dataclass(frozen=True, slots=True)
 class ArchiveEntry:
-    """An entry of an archive: its path, its time, the key of its object and what changes in it. A folder has no key."""
+    """An entry of an archive: its path, its time, the key of its object and what changes in it. A folder has no key.
+
+    `size_bytes` is that of the object, where it is known.
+    """
 
     path: str
     modified: float
@@ -33,6 +41,12 @@ class ArchiveEntry:
     patches: Sequence[Patch] = ()
     # Why it is left out, if it is. The archive says so in a file of its own.
     withheld: str = ""
+    size_bytes: int | None = None
+
+    @property
+    def is_small(self) -> bool:
+        is_plain = self.key is not None and not self.patches and not self.withheld
+        return is_plain and self.size_bytes is not None and self.size_bytes <= _SMALL_BYTES
 
 
 def modified_of(modified_at: str, created_at: str) -> float:
@@ -68,23 +82,31 @@ class Archive(Response):
             return
         async with self._metered(0, None) as sent:
             await send(start)
-            async with aclosing(self._zipped()) as pieces:
-                await send_pieces(send, pieces, sent)
+            async with aclosing(self._zipped()) as pieces, aclosing(_together(pieces)) as larger:
+                await send_pieces(send, larger, sent)
 
     async def _zipped(self) -> AsyncGenerator[bytes]:
         zip_file, withheld = ZipWriter(), list[ArchiveEntry]()
-        async with aclosing(self._entries) as entries:
-            async for entry in entries:
-                if entry.withheld:
-                    withheld.append(entry)
+        async with aclosing(self._entries) as entries, aclosing(_in_runs(entries)) as runs:
+            async for run in runs:
+                if run[0].withheld:
+                    withheld += run
                     continue
-                async with aclosing(self._entry(zip_file, entry)) as pieces:
+                made = self._small(zip_file, run) if run[0].is_small else self._entry(zip_file, run[0])
+                async with aclosing(made) as pieces:
                     async for piece in pieces:
                         yield piece
         for piece in _left_out(zip_file, withheld):
             yield piece
         for piece in zip_file.finish():
             yield piece
+
+    async def _small(self, zip_file: ZipWriter, run: Sequence[ArchiveEntry]) -> AsyncGenerator[bytes]:
+        contents = await self._objects.read_many([entry.key for entry in run if entry.key is not None])
+        for entry, content in zip(run, contents, strict=True):
+            if content is not None:
+                head = zip_file.begin(entry.path, entry.modified, executable=entry.executable)
+                yield b"".join((head, zip_file.count(content), zip_file.end()))
 
     async def _entry(self, zip_file: ZipWriter, entry: ArchiveEntry) -> AsyncGenerator[bytes]:
         if entry.key is None:
@@ -99,6 +121,39 @@ class Archive(Response):
                 yield zip_file.end()
         except ObjectMissing:
             return
+
+
+async def _in_runs(entries: AsyncIterator[ArchiveEntry]) -> AsyncGenerator[list[ArchiveEntry]]:
+    """Small files that follow one another together, each other entry for itself."""
+    run: list[ArchiveEntry] = []
+    async for entry in entries:
+        if run and (not entry.is_small or len(run) == _SMALL_AT_ONCE):
+            yield run
+            run = []
+        if entry.is_small:
+            run.append(entry)
+        else:
+            yield [entry]
+    if run:
+        yield run
+
+
+async def _together(pieces: AsyncIterator[bytes]) -> AsyncGenerator[bytes]:
+    held: list[bytes] = []
+    size_bytes = 0
+    async for piece in pieces:
+        if len(piece) < _TOGETHER_BYTES:
+            held.append(piece)
+            size_bytes += len(piece)
+            piece = b""
+        if piece or size_bytes >= _TOGETHER_BYTES:
+            if held:
+                yield b"".join(held)
+            if piece:
+                yield piece
+            held, size_bytes = [], 0
+    if held:
+        yield b"".join(held)
 
 
 def _left_out(zip_file: ZipWriter, withheld: Sequence[ArchiveEntry]) -> Iterator[bytes]:

@@ -36,13 +36,13 @@ class ArchiveQuery(Query, frozen=True, kw_only=True):
 async def archived(shelf: Shelf, selection: shelf_archive.Selection) -> AsyncGenerator[ArchiveEntry]:
     async with aclosing(shelf_archive.walk_selection(shelf, selection)) as found:
         async for path, entry in found:
-            key = None
-            if isinstance(entry, FileRow):
-                key = object_key(entry)
-                await files.note_opening(shelf, entry)
-            is_executable = isinstance(entry, FileRow) and entry.executable
             modified = modified_of(entry.modified_at, entry.created_at)
-            yield ArchiveEntry(path, modified, key, executable=is_executable)
+            if not isinstance(entry, FileRow):
+                yield ArchiveEntry(path, modified, None)
+                continue
+            await files.note_opening(shelf, entry)
+            key, size_bytes = object_key(entry), entry.size_bytes
+            yield ArchiveEntry(path, modified, key, executable=entry.executable, size_bytes=size_bytes)
 
 
 def routes(shelf: Shelf) -> Router:

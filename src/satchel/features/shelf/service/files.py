@@ -103,6 +103,17 @@ async def find_file(shelf: Shelf, user_id: UserId, file_id: FileId) -> FileRow:
     return file
 
 
+async def find_files(shelf: Shelf, user_id: UserId, file_ids: Sequence[FileId]) -> list[FileRow]:
+    """Several at once, in this order. All of them have to be on the shelf."""
+    keys = [FILE.key(user_id=user_id, file_id=file_id) for file_id in file_ids if 0 < len(file_id) <= MAX_ID_CHARACTERS]
+    files = [FILE.read(item) for item in await shelf.tables.get_many(FILE.table, keys) if item is not None]
+    ways = Ways(shelf, user_id)
+    live = [file for file in files if not is_over(shelf, file) and await ways.to(file.folder_id) is not None]
+    if len(live) < len(file_ids):
+        raise NotFound("Your shelf does not have all of these files.")
+    return live
+
+
 async def note_opening(shelf: Shelf, file: FileRow) -> None:
     """Tell the sender of the file that it was opened."""
     if file.came_by:

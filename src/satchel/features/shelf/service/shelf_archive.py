@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from satchel.features.shelf.model import FileId, FolderId, UserId
 from satchel.features.shelf.records import FolderRow, place_of
 from satchel.features.shelf.service.context import Shelf
-from satchel.features.shelf.service.files import find_file
+from satchel.features.shelf.service.files import find_files
 from satchel.features.shelf.service.folder_walk import walk
 from satchel.features.shelf.service.folders import find_folder, find_way
 from satchel.features.shelf.service.placement import Entry
@@ -30,7 +30,7 @@ async def select(
 ) -> Selection:
     """Everything asked for, once. All of it has to exist."""
     folders = [await find_folder(shelf, user_id, folder_id) for folder_id in dict.fromkeys(folder_ids)]
-    files = [await find_file(shelf, user_id, file_id) for file_id in dict.fromkeys(file_ids)]
+    files = await find_files(shelf, user_id, [*dict.fromkeys(file_ids)])
     entries: list[Entry] = [*folders, *files]
     if not entries:
         raise CombinationUnfit("Name at least one `file` or `folder`.", field="file")
