@@ -23,7 +23,8 @@ def from_shelf(client: Client, names: Sequence[str], folder: Path, *, as_json: b
     for entry in entries:
         plan.add(entry, folder)
     refuse_if_full(folder, plan.wanted)
-    is_whole = fetch_all(client, plan.wanted, as_json=as_json, quiet=quiet)
+    archive = ("/shelf/archive", folder)
+    is_whole = fetch_all(client, plan.wanted, as_json=as_json, quiet=quiet, archive=archive)
     plan.made.keep_times()
     return is_whole
 

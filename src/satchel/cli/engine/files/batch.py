@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from satchel.cli.engine.api_types.shelf_types import UploadState
+from satchel.cli.engine.files.archive_fetch import fetch_archived, grouped
 from satchel.cli.engine.files.download import Fetcher, Wanted
 from satchel.cli.engine.files.local_files import Gathered, Source, near
 from satchel.cli.engine.files.upload import About, Sender, bundled, say_nothing_more
@@ -46,9 +47,6 @@ class _Batch:
     done: int = 0
     done_bytes: int = 0
     started: float = field(default_factory=time.monotonic)
-
-    def move_all(self, things: Sequence[T], name_of: Callable[[T], str], move: Move[T]) -> None:
-        self.pool.run_all(things, lambda thing: self.move_one(thing, name_of(thing), move))
 
     def move_one(self, thing: T, name: str, move: Move[T]) -> None:
         moved = self.view.begin(name, thing.size_bytes)
@@ -188,22 +186,37 @@ def fetch_all(
     as_json: bool,
     quiet: bool,
     then: Callable[[Wanted, Path], None] = lambda _wanted, _saved_as: None,
+    archive: tuple[str, Path] | None = None,
 ) -> bool:
-    """Whether everything is here now. `then` is told of every file that is, and where."""
+    """Whether everything is here now. `then` is told of every file that is, and where.
+
+    `archive` is where the API has several files in one answer, and the folder that they go to.
+    """
     pool = WorkerPool(FETCHING_AT_ONCE)
     fetcher = Fetcher(client, client.credentials.path.parent / "downloads", pool.stop.is_set)
 
     def fetch(each: Wanted, retry: Retry, moved: Callable[[int], None]) -> dict[str, Any]:
-        saved_as = fetcher.fetch(each, retry, moved)
+        return tell(each, fetcher.fetch(each, retry, moved))
+
+    def tell(each: Wanted, saved_as: Path) -> dict[str, Any]:
         if each.is_renamed(saved_as):
             view.renamed(each.called, str(saved_as))
         then(each, saved_as)
         return {"saved_as": str(saved_as), **each.facts}
 
+    def fetch_some(some: Sequence[Wanted]) -> None:
+        arrived = 0
+        if archive and len(some) > 1:
+            for each, saved_as in fetch_archived(client, archive[0], some, pool.stop.is_set):
+                batch.has_moved(str(each.target), each.size_bytes, tell(each, saved_as))
+                arrived += 1
+        for each in some[arrived:]:
+            batch.move_one(each, str(each.target), fetch)
+
     view = progress_view("fetched", len(wanted), _bytes_of(wanted), as_json=as_json, quiet=quiet)
     batch = _Batch(pool, view)
     with view, client.silence.told_by(view.say):
-        batch.move_all(wanted, lambda each: str(each.target), fetch)
+        pool.run_all(grouped(wanted, archive[1]) if archive else ([each] for each in wanted), fetch_some)
     return batch.sum_up()
 
 

@@ -139,7 +139,7 @@ class Fetcher:
         part, record = self._part_of(wanted)
         for _ in range(2):
             if self._fill(wanted, part, record, retry, moved) == wanted.sha256:
-                _keep_facts(part, wanted)
+                give_facts(part, wanted)
                 placed = _place(part, wanted.target)
                 record.unlink(missing_ok=True)
                 return placed
@@ -187,7 +187,12 @@ class Fetcher:
             return digest.hexdigest()
 
 
-def _keep_facts(path: Path, wanted: Wanted) -> None:
+def is_begun(wanted: Wanted) -> bool:
+    """Whether a part of it may be here."""
+    return _part_name(wanted.target).exists()
+
+
+def give_facts(path: Path, wanted: Wanted) -> None:
     """Give a file the time and the executable bit of the original, as far as this system can."""
     with suppress(OSError):
         if wanted.executable:
