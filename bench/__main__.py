@@ -42,7 +42,10 @@ GROUPS: dict[str, tuple[str, Measurement]] = {
         requests.measure,
     ),
     "files": ("one large file through a signed link against nginx and copyparty, with curl", transfers.measure),
-    "shelf": ("many small files with `satchel put` against copyparty's u2c, each to its own server", shelf.measure),
+    "shelf": (
+        "many small files up and down by the command line against copyparty, each with its own server",
+        shelf.measure,
+    ),
     "browser": ("many tiny files from Chromium in bundles against one upload each", browser_uploads.measure),
     "pages": ("the first visit over a slow line, until the heading is drawn in Chromium", page_loads.measure),
     "rooms": ("a thousand people in a hundred rooms, 50 messages a second, on embedded stores", rooms.measure),

@@ -102,10 +102,10 @@ def serving(
         yield process.pid
 
 
-async def output_of(*command: str) -> str:
+async def output_of(*command: str, cwd: Path | None = None) -> str:
     """What a program that succeeds prints."""
     process = await asyncio.create_subprocess_exec(
-        *command, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
+        *command, cwd=cwd, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
     )
     output, _ = await process.communicate()
     text = output.decode(errors="replace")
