@@ -9,6 +9,9 @@ from satchel.cli.drop.receiver.folder_unpack import Unpacking, unpacked
 from satchel.cli.drop.receiver.target_folder import NotSafe, TargetFolder, keep_mode, keep_time, write_sparsely
 
 _READ_BYTES = 1024**2
+# What the system has not begun to write by the end would hold up the renaming: ext4 begins it there, so that after a
+# crash no empty file has the final name.
+_BEGUN_BYTES = 16 * 1024**2
 
 
 class PartStorage(Protocol):
@@ -57,10 +60,12 @@ class FilePart:
         self._name = name
         self._executable = executable
         self._file = -1
+        self._begun_to = 0
         self.renamed: list[tuple[str, str]] = []
 
     def begin(self) -> None:
         self.close()
+        self._begun_to = 0
         try:
             self._file = self._target.known_file(self._name)
             os.ftruncate(self._file, 0)
@@ -79,12 +84,16 @@ class FilePart:
     def go_on(self, headers: bytes, position: int) -> None:  # noqa: ARG002
         self._file = self._target.known_file(self._name)
         os.ftruncate(self._file, position)
-        os.lseek(self._file, position, os.SEEK_SET)
+        self._begun_to = os.lseek(self._file, position, os.SEEK_SET)
 
     def write(self, data: memoryview) -> None:
-        written = write_sparsely(self._file, data)
-        if written < len(data):  # the next write raises, if the disk is full
-            self.write(data[written:])
+        while data:  # the next write raises, if the disk is full
+            data = data[write_sparsely(self._file, data) :]
+        position = os.lseek(self._file, 0, os.SEEK_CUR)
+        if position - self._begun_to >= _BEGUN_BYTES and hasattr(os, "posix_fadvise"):
+            # It stays in memory, because it is not on the disk yet.
+            os.posix_fadvise(self._file, self._begun_to, position - self._begun_to, os.POSIX_FADV_DONTNEED)
+            self._begun_to = position
 
     def take_headers(self) -> bytes:
         return b""

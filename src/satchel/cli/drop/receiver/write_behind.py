@@ -9,8 +9,9 @@ from typing import Protocol, Self
 from satchel.cli.drop.crypto.sealed_records import Digest
 from satchel.cli.drop.stream_wait import Wait
 
-# How many chunks wait at most. Their buffers, and that of the chunk being written, must not be reused meanwhile.
-WAITING_CHUNKS = 6
+# How many chunks wait at most: with fewer, the two threads wake each other more often. Their buffers, and that of the
+# chunk being written, must not be reused meanwhile.
+WAITING_CHUNKS = 16
 HELD_CHUNKS = WAITING_CHUNKS + 1
 _LAST_WORDS_SECONDS = 0.3
 
