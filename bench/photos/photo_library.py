@@ -5,6 +5,7 @@ and the processor time of the server counts.
 """
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -16,7 +17,7 @@ from bench.processes import cpu_seconds, scratch_folder
 from bench.rounds import Effort, Measure, in_turn
 from bench.satchel_server import PASSWORD, SatchelServer, satchel_server
 from satchel.config import Settings
-from satchel.features.albums.count_records import COUNT, DAY, CountRow, DayRow
+from satchel.features.albums.count_records import COUNT, CountRow, days_by_month, month_key, owner_days
 from satchel.features.albums.media_records import LOCATION, MEDIA, TIMELINE, LocationRow, MediaDetails, MediaRow
 from satchel.features.albums.model import AlbumId, Email, Folder, LocalTime, MediaId, OwnerId, media_id_of
 from satchel.features.albums.records import (
@@ -194,15 +195,16 @@ def _albums(person: Person) -> Iterator[Item]:
 
 def _medias(person: Person) -> Iterator[Item]:
     """They follow each other in equal distances."""
-    day, count = "", 0
+    days = Counter[str]()
     for number in range(person.medias):
         seconds = number * _DAYS * 86400 // person.medias
         media = _media(person, number, seconds)
-        if media.local_time[:10] != day:
-            if count:
-                yield DAY.item(DayRow(owner=person.owner, day=day, count=count))
-            day, count = media.local_time[:10], 0
-        count += 1
+        day = media.local_time[:10]
+        # As photos come, so that months lie as far from each other.
+        if days and day[:7] != next(iter(days))[:7]:
+            yield from _months(person, days)
+            days.clear()
+        days[day] += 1
         yield MEDIA.item(media)
         yield TIMELINE.item(timeline_row(media))
         prefix, _, location_id = media.key.rpartition("/")
@@ -217,7 +219,12 @@ def _medias(person: Person) -> Iterator[Item]:
                 stored_at=media.added_at,
             )
         )
-    yield DAY.item(DayRow(owner=person.owner, day=day, count=count))
+    yield from _months(person, days)
+
+
+def _months(person: Person, days: Counter[str]) -> Iterator[Item]:
+    for month, counts in days_by_month(days).items():
+        yield month_key(owner_days(person.owner), month) | counts
 
 
 def _media(person: Person, number: int, seconds: int) -> MediaRow:

@@ -13,7 +13,7 @@ import pytest
 
 from satchel.features.accounts.adapters import ScopeGrants
 from satchel.features.albums.album_timeline import ranked
-from satchel.features.albums.count_records import COUNT
+from satchel.features.albums.count_records import COUNT, count_days, owner_days
 from satchel.features.albums.limits import AlbumLimits
 from satchel.features.albums.media_records import MEDIA, MediaDetails, MediaRow
 from satchel.features.albums.model import (
@@ -34,7 +34,7 @@ from satchel.features.albums.service.count_check import check_library
 from satchel.features.albums.service.library import read_library
 from satchel.features.albums.service.library_state import count_key, place_of, plain
 from satchel.features.albums.service.media_home import library_covering
-from satchel.features.albums.service.media_rows import locate
+from satchel.features.albums.service.media_rows import days_of, locate
 from satchel.features.albums.service.photo_quota import transact_counted
 from satchel.features.links.adapters import OpenLinks
 from satchel.kernel.events import Events
@@ -82,7 +82,7 @@ class Given:
     async def add(self, *times: str, pinned: str = "", albums: Albums | None = None) -> list[MediaId]:
         """Store medias as an upload does."""
         rows = [self._row(LocalTime(time), pinned) for time in times]
-        size = 2 if self.albums.most_writes == _FEW_WRITES else 40
+        size = 1 if self.albums.most_writes == _FEW_WRITES else 40
         for start in range(0, len(rows), size):
             await store(albums or self.albums, self.owner, rows[start : start + size])
         self.medias |= {row.media_id: row.local_time for row in rows}
@@ -163,7 +163,7 @@ async def store(albums: Albums, owner: Owner, rows: Sequence[MediaRow]) -> None:
     homes = [library.home(row.local_time, row.pinned) for row in rows]
     assert None not in homes
     puts = [msgspec.structs.replace(row, album_id=cast("AlbumId", home)) for row, home in zip(rows, homes, strict=True)]
-    counted = library.counted(Counter(map(place_of, puts)))
+    counted = [*library.counted(Counter(map(place_of, puts))), *count_days(owner_days(owner.owner), days_of(rows))]
     located = [locate(row.media_id, row.owner, row.key, row.size_bytes, row.added_at) for row in rows]
     await transact_counted(
         albums,

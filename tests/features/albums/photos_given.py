@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from satchel.edge.uploads.bundles import BUNDLE_TYPE
-from satchel.features.albums.count_records import COUNT, DAY, PHOTO_USAGE
+from satchel.features.albums.count_records import COUNT, MONTH, PHOTO_USAGE, days_in, owner_days
 from satchel.features.albums.media_records import LOCATION, MEDIA, TIMELINE, MediaRow, TimelineRow
-from satchel.features.albums.model import BIN
+from satchel.features.albums.model import BIN, OwnerId
 from satchel.features.albums.records import LIBRARY
 from satchel.media.picture_maker import enter_picture
 from satchel.media.records import PictureRow, source_of
@@ -123,10 +123,11 @@ async def check_photos(satchel: Satchel, caller: Caller, *, leftovers: bool = Fa
 
 async def _check_timeline(satchel: Satchel, owner: str, alive: Sequence[MediaRow]) -> None:
     tables = satchel.stores.tables
-    days = (await DAY.list(tables, owner=owner, limit=1000)).records
+    months = (await tables.query(MONTH.table, owner_days(OwnerId(owner)))).items
+    days = {day: count for month in months for day, count in days_in(month)}
     dated = [media for media in alive if media.local_time]
-    assert {row.day: row.count for row in days if row.count} == Counter(media.local_time[:10] for media in dated)
-    for year in {row.day[:4] for row in days}:
+    assert days == Counter(media.local_time[:10] for media in dated)
+    for year in {day[:4] for day in days}:
         rows = (await TIMELINE.list(tables, owner=owner, year=year, limit=1000)).records
         expected = [media for media in dated if media.local_time[:4] == year]
         assert sorted(_shown(row) for row in rows) == sorted(_shown(media) for media in expected)

@@ -94,5 +94,5 @@ async def test_photos_come_pair_change_and_go(photos: Photos) -> None:
     assert await empty_bin(photos, owner) == 1
     assert (await list_tray(albums, owner, BIN, 10, None)).items == []
     assert await LOCATION.get(albums.tables, owner=owner, media_id=pair_id) is None
-    assert sum(row.count for row in await photo_timeline.list_days(albums, owner)) == 21
+    assert sum((await photo_timeline.list_days(albums, owner)).values()) == 21
     assert await check_library(albums, owner, repair=False) == []

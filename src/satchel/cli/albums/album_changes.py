@@ -26,6 +26,7 @@ _DRIFTS = {
     "grant-unexpected": "{email} may see {album} and is not on its list",
     "bytes": "all photos take {counted:,} bytes, and {stored:,} are counted",
     "days": "the days of {album} have {stored:,} photos instead of {counted:,}",
+    "timeline": "the timeline counts {stored:,} photos on days of a month that have {counted:,}",
 }
 
 

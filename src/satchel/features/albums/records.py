@@ -49,7 +49,7 @@ class AlbumRow(Record, frozen=True, kw_only=True):
     # Whether others get originals as they are, and see where they were taken.
     with_location: bool = attribute("WithLocation", default=False)
     leaving: bool = attribute("Leaving", default=False)
-    # Which `AlbumDayRow`s count its days. None do until somebody whom it is shared with asks for them.
+    # Which `AlbumMonthRow`s count its days. None do until somebody whom it is shared with asks for them.
     days: str = attribute("Days", default="")
 
 

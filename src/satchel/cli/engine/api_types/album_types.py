@@ -165,7 +165,7 @@ class PinView(msgspec.Struct, frozen=True, kw_only=True):
 class DriftView(msgspec.Struct, frozen=True, kw_only=True):
     """A count or a grant that is not as it should be."""
 
-    kind: Literal["bytes", "days", "grant-missing", "grant-unexpected", "missing", "unexpected", "wrong"]
+    kind: Literal["bytes", "days", "grant-missing", "grant-unexpected", "missing", "timeline", "unexpected", "wrong"]
     album_id: str
     email: str
     stored: int

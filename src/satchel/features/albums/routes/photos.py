@@ -195,10 +195,10 @@ def _library_routes(photos: Photos) -> Router:
     async def list_days(member: Member, query: DaysQuery) -> PhotoDays:
         """List the days that have photos, and how many."""
         if query.shared:
-            rows = await list_shared_days(albums, _person(member))
+            days = await list_shared_days(albums, _person(member))
         else:
-            rows = await photo_timeline.list_days(albums, _owner(member))
-        return PhotoDays([PhotoDayView(row.day, row.count) for row in rows])
+            days = await photo_timeline.list_days(albums, _owner(member))
+        return PhotoDays([PhotoDayView(day, count) for day, count in days.items()])
 
     @router.get("/photos")
     async def list_photos(member: Member, query: TimelineQuery) -> PhotoColumns:

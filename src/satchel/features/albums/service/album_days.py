@@ -1,26 +1,26 @@
 """How many medias an album has of each day: counted once when somebody asks, kept by every change from then on.
 
 Nobody asks for the days of most albums, so they are not kept until then. The first who asks counts all medias of the
-album, and stores a row per day under a new name. One transaction then lets the album name these rows, on condition that
+album, and stores its days under a new name. One transaction then lets the album name these rows, on condition that
 nothing came, went or got another date since. From then on whoever changes medias counts their days, too.
 """
 
 from collections import Counter
 from contextlib import suppress
 
-from satchel.features.albums.count_records import ALBUM_DAY, COUNT, AlbumDayRow
+from satchel.features.albums.count_records import COUNT, album_days, days_by_month, month_key
 from satchel.features.albums.model import AlbumId, OwnerId
 from satchel.features.albums.records import ALBUM, AlbumRow
 from satchel.features.albums.service.album_census import take_census
 from satchel.features.albums.service.context import Albums
+from satchel.features.albums.service.day_counts import read_days
 from satchel.features.albums.service.library import read_library
-from satchel.features.albums.service.library_state import Library, count_key, day_key
+from satchel.features.albums.service.library_state import Library, count_key
 from satchel.kernel.ids import new_id
 from satchel.stores.patterns.optimistic_update import optimistic_update
+from satchel.stores.patterns.partition_delete import delete_partition
 from satchel.stores.ports.expressions import assign, attr, remove
 from satchel.stores.ports.table import Check, Item, TransactionCancelled
-
-_PAGE = 1000
 
 
 async def days_of_album(albums: Albums, album: AlbumRow) -> dict[str, int]:
@@ -33,8 +33,7 @@ async def days_of_album(albums: Albums, album: AlbumRow) -> dict[str, int]:
 async def forget_days(albums: Albums, album: AlbumRow) -> None:
     """Delete what was counted of an album that is deleted."""
     if album.days:
-        gone = [day_key(row) for row in await _kept(albums, album)]
-        await albums.tables.write_many(ALBUM_DAY.table, delete=gone)
+        await delete_partition(albums.tables, ALBUM.table, _place(album, album.days))
 
 
 @optimistic_update()
@@ -49,19 +48,11 @@ async def recount_days(albums: Albums, owner: OwnerId, album_id: AlbumId) -> Non
 
 async def kept_days(albums: Albums, album: AlbumRow) -> dict[str, int]:
     """What is stored of the days of an album."""
-    return {row.day: row.count for row in await _kept(albums, album) if row.count}
+    return await read_days(albums, _place(album, album.days))
 
 
-async def _kept(albums: Albums, album: AlbumRow) -> list[AlbumDayRow]:
-    rows: list[AlbumDayRow] = []
-    cursor: str | None = None
-    while True:
-        page = await ALBUM_DAY.list(
-            albums.tables, owner=album.owner, album_id=album.album_id, days=album.days, limit=_PAGE, cursor=cursor
-        )
-        rows += page.records
-        if (cursor := page.cursor) is None:
-            return rows
+def _place(album: AlbumRow, days: str) -> str:
+    return album_days(album.owner, album.album_id, days)
 
 
 async def _counted(albums: Albums, album: AlbumRow) -> dict[str, int]:
@@ -79,11 +70,9 @@ async def _counted(albums: Albums, album: AlbumRow) -> dict[str, int]:
 
 async def _keep(albums: Albums, library: Library, album: AlbumRow, known: Item, days: Counter[str]) -> None:
     name = new_id(albums.clock)
-    rows = [
-        AlbumDayRow(owner=album.owner, album_id=album.album_id, days=name, day=day, count=count)
-        for day, count in days.items()
-    ]
-    await albums.tables.write_many(ALBUM_DAY.table, put=[ALBUM_DAY.item(row) for row in rows])
+    place = _place(album, name)
+    months = [month_key(place, month) | counts for month, counts in days_by_month(days).items()]
+    await albums.tables.write_many(ALBUM.table, put=months)
     changes = attr("Changes") == known["Changes"] if "Changes" in known else attr("Changes").absent()
     try:
         await albums.tables.transact(
@@ -96,7 +85,7 @@ async def _keep(albums: Albums, library: Library, album: AlbumRow, known: Item, 
             ]
         )
     except TransactionCancelled:
-        await albums.tables.write_many(ALBUM_DAY.table, delete=[day_key(row) for row in rows])
+        await delete_partition(albums.tables, ALBUM.table, place)
         raise
 
 

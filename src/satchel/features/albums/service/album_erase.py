@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator
 from contextlib import suppress
 from dataclasses import dataclass
 
-from satchel.features.albums.count_records import ALBUM_DAY, COUNT, DAY, PHOTO_USAGE
+from satchel.features.albums.count_records import COUNT, PHOTO_USAGE, album_days, owner_days
 from satchel.features.albums.media_records import (
     BINNED,
     CHOICE,
@@ -61,7 +61,7 @@ class AlbumHoldings:
         for album in albums.values():
             await self._delete_rows_of(album)
         await self._delete_choices(owner)
-        await delete_records(tables, DAY, owner=owner)
+        await delete_partition(tables, LIBRARY.table, owner_days(owner))
         await delete_records(tables, TWIN, owner=owner)
         if leaver.email:
             await delete_records(tables, COUNT, email=leaver.email)
@@ -156,5 +156,5 @@ class AlbumHoldings:
         ]
         await tables.write_many(COUNT.table, delete=keys)
         if album.days:
-            await delete_records(tables, ALBUM_DAY, owner=album.owner, album_id=album.album_id, days=album.days)
+            await delete_partition(tables, ALBUM.table, album_days(album.owner, album.album_id, album.days))
         await tables.delete(ALBUM_OWNER.table, ALBUM_OWNER.key(album_id=album.album_id))

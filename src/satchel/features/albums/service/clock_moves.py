@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from satchel.features.albums.count_records import count_days, owner_days
 from satchel.features.albums.media_records import MEDIA, TIMELINE, MediaRow
 from satchel.features.albums.model import LocalTime, OwnerId
 from satchel.features.albums.records import ACT, ActRow, ClockFix, Source
@@ -16,7 +17,7 @@ from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.library import read_library
 from satchel.features.albums.service.library_state import Library, Place, place_of
 from satchel.features.albums.service.media_moves import Uncovered, move_of, pages_of
-from satchel.features.albums.service.media_rows import count_days, enter_timeline, leave_timeline, same_picture
+from satchel.features.albums.service.media_rows import enter_timeline, leave_timeline, same_picture
 from satchel.features.albums.service.photo_timeline import years_of
 from satchel.kernel.clock import from_iso, iso
 from satchel.stores.patterns.backoff import Retries
@@ -139,7 +140,7 @@ def _writes(library: Library, act: ActRow, changes: Sequence[Shifted]) -> Iterat
         days[each.after.local_time[:10]] += 1
         places[place_of(each.before)] -= 1
         places[place_of(each.after)] += 1
-    yield from count_days(library.owner, days)
+    yield from count_days(owner_days(library.owner), days)
     yield from library.counted(places)
     yield ACT.update([add("Moved", len(changes))], when=attr("PK").exists(), owner=act.owner, act_id=act.act_id)
 

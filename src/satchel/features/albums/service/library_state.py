@@ -1,11 +1,11 @@
 """The albums of an owner at one version: find the album of a date, and what keeps counts right."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from satchel.features.albums.album_timeline import Timeline
-from satchel.features.albums.count_records import ALBUM_DAY, COUNT, AlbumDayRow, CountRow
+from satchel.features.albums.count_records import COUNT, CountRow, album_days, count_days
 from satchel.features.albums.media_records import MediaRow
 from satchel.features.albums.model import (
     BIN,
@@ -82,20 +82,19 @@ class Library:
             for row in self.counts_of(album_id)
             if totals[album_id] or row.availability == "OWNED"
         ]
-        days = [
-            _count_day(row, amount)
-            for place, amount in sorted(changes.items())
-            if amount and (row := self.day_row(place)) is not None
-        ]
-        return [*counts, *days]
+        return [*counts, *self._counted_days(changes)]
 
-    def day_row(self, place: Place) -> AlbumDayRow | None:
-        """The row that counts this day of this album, without the number. None if its days are not counted."""
-        album_id, day = place
+    def _counted_days(self, changes: Mapping[Place, int]) -> list[Update]:
+        kept: defaultdict[str, dict[str, int]] = defaultdict(dict)
+        for (album_id, day), amount in sorted(changes.items()):
+            if day and (partition := self.kept_days(album_id)):
+                kept[partition][day] = amount
+        return [write for partition, days in kept.items() for write in count_days(partition, days)]
+
+    def kept_days(self, album_id: AlbumId) -> str | None:
+        """The partition that has the days of this album. None if they are not counted."""
         found = self.albums.get(album_id)
-        if found is None or not found.days or not day:
-            return None
-        return AlbumDayRow(owner=self.owner, album_id=album_id, days=found.days, day=day)
+        return album_days(self.owner, album_id, found.days) if found is not None and found.days else None
 
     def counts_of(self, album_id: AlbumId) -> list[CountRow]:
         """A row for everybody who sees an album, without the number. Nobody but the owner sees a tray."""
@@ -130,19 +129,9 @@ def place_in(item: Item) -> Place:
     return AlbumId(item["AlbumId"]), item.get("DateTime", "")[:10]
 
 
-def day_key(row: AlbumDayRow) -> dict[str, str]:
-    return ALBUM_DAY.key(owner=row.owner, album_id=row.album_id, days=row.days, day=row.day)
-
-
 def _count(row: CountRow, amount: int) -> Update:
     """The row was written when the person got the album. If it is missing, it is made readable at least."""
     known = {name: value for name, value in COUNT.item(row).items() if name not in COUNT.table.key_names}
     made_readable = [assign(name, value, only_if_absent=True) for name, value in known.items()]
     changed = [add("Changes", 1)] if row.availability == "OWNED" else []
     return Update(COUNT.table, count_key(row), [add("Count", amount), *changed, *made_readable])
-
-
-def _count_day(row: AlbumDayRow, amount: int) -> Update:
-    known = {name: value for name, value in ALBUM_DAY.item(row).items() if name not in ALBUM_DAY.table.key_names}
-    made_readable = [assign(name, value, only_if_absent=True) for name, value in known.items()]
-    return Update(ALBUM_DAY.table, day_key(row), [add("Count", amount), *made_readable])

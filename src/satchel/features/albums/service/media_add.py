@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from satchel.features.albums.count_records import count_days, owner_days
 from satchel.features.albums.media_records import (
     LOCATION,
     MEDIA,
@@ -37,7 +38,7 @@ from satchel.features.albums.service.media_describe import (
     zone_source_of,
 )
 from satchel.features.albums.service.media_home import library_covering
-from satchel.features.albums.service.media_rows import count_days, days_of, enter_timeline, locate
+from satchel.features.albums.service.media_rows import days_of, enter_timeline, locate
 from satchel.features.albums.service.photo_quota import quota_reached, room_left, transact_counted
 from satchel.features.albums.service.photo_redact import redaction_row
 from satchel.features.albums.service.photos_context import Photos
@@ -286,7 +287,7 @@ async def _enter_alone(photos: Photos, group: Sequence[Ready], known: dict[str, 
     writes: list[Write] = [
         library.unchanged(),
         *(write for each, media in zip(group, medias, strict=True) for write in _rows(each, media, known)),
-        *count_days(upload.owner, days_of(medias)),
+        *count_days(owner_days(upload.owner), days_of(medias)),
         *library.counted(Counter(map(place_of, medias))),
     ]
     # One more counts the files.

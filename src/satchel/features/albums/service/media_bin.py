@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import timedelta
 
+from satchel.features.albums.count_records import count_days, owner_days
 from satchel.features.albums.media_records import BIN_SORT, BINNED, LOCATION, MEDIA, PAIR, REDACTION, BinRow, MediaRow
 from satchel.features.albums.model import BIN, AlbumId, MediaId, MediaUnknown, OwnerId, is_media_id
 from satchel.features.albums.records import ALBUM_INDEX, DUE_INDEX
@@ -15,7 +16,6 @@ from satchel.features.albums.service.media_home import library_covering
 from satchel.features.albums.service.media_moves import move_of, partition
 from satchel.features.albums.service.media_pin import find_item
 from satchel.features.albums.service.media_rows import (
-    count_days,
     days_of,
     enter_timeline,
     leave_timeline,
@@ -49,7 +49,7 @@ async def _delete(albums: Albums, owner: OwnerId, media_id: str) -> AlbumId:
             _moved(owner, item, BIN, assign("DeletedAt", albums.now())),
             BINNED.put(BinRow(owner=owner, media_id=media.media_id, due=due)),
             *leave_timeline(media),
-            *count_days(owner, {day: -count for day, count in days_of([media]).items()}),
+            *count_days(owner_days(owner), {day: -count for day, count in days_of([media]).items()}),
             *library.counted({place_of(media): -1, (BIN, ""): 1}),
         ]
     )
@@ -82,7 +82,7 @@ async def take_out(albums: Albums, owner: OwnerId, media_id: MediaId) -> bool:
             _moved(owner, item, target, remove("DeletedAt")),
             BINNED.delete(owner=owner, media_id=media_id),
             *enter_timeline(media),
-            *count_days(owner, days_of([media])),
+            *count_days(owner_days(owner), days_of([media])),
             *library.counted({(BIN, ""): -1, (target, media.local_time[:10]): 1}),
         ]
     )

@@ -7,12 +7,12 @@ so they need no conditions.
 from collections import Counter
 from dataclasses import dataclass
 
-from satchel.features.albums.count_records import ALBUM_DAY, COUNT
+from satchel.features.albums.count_records import COUNT, day_name, month_key, month_of
 from satchel.features.albums.limits import MAX_PINS_PER_ACT
 from satchel.features.albums.media_records import MEDIA
 from satchel.features.albums.model import AlbumId, MediaId
 from satchel.features.albums.records import ACT, ALBUM_INDEX, LIBRARY, ActRow, Source
-from satchel.features.albums.service.library_state import Library, Place, count_key, day_key, place_in
+from satchel.features.albums.service.library_state import Library, Place, count_key, place_in
 from satchel.features.albums.service.media_moves import Uncovered, partition, range_of
 from satchel.stores.ports.bulk import Step
 from satchel.stores.ports.table import Item
@@ -68,14 +68,18 @@ class BulkMove:
         totals = Counter[AlbumId]()
         for place, amount in changes.items():
             totals[place[0]] += amount
-            if (day := self.library.day_row(place)) is not None:
-                counted = step.get(ALBUM_DAY.table, day_key(day)) or ALBUM_DAY.item(day)
-                step.put(ALBUM_DAY.table, {**counted, "Count": counted.get("Count", 0) + amount})
+            if place[1] and (partition := self.library.kept_days(place[0])):
+                self._count_day(step, partition, place[1], amount)
         for album_id, amount in totals.items():
             for row in self.library.counts_of(album_id):
                 known = step.get(COUNT.table, count_key(row)) or COUNT.item(row)
                 number = {"Count": known.get("Count", 0) + amount, "Changes": known.get("Changes", 0) + 1}
                 step.put(COUNT.table, {**known, **number})
+
+    def _count_day(self, step: Step, partition: str, day: str, amount: int) -> None:
+        key, name = month_key(partition, month_of(day)), day_name(day)
+        counted: Item = step.get(COUNT.table, key) or {**key}
+        step.put(COUNT.table, {**counted, name: counted.get(name, 0) + amount})
 
     def _note(self, step: Step, moved: int, pins: list[MediaId]) -> None:
         item = step.get(ACT.table, ACT.key(owner=self.act.owner, act_id=self.act.act_id))

@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+from satchel.features.albums.count_records import count_days, owner_days
 from satchel.features.albums.media_records import MEDIA, TIMELINE, MediaRow
 from satchel.features.albums.model import AlbumId, LocalTime, OwnerId
 from satchel.features.albums.service.album_notify import tell_photos
@@ -12,7 +13,6 @@ from satchel.features.albums.service.media_home import library_covering
 from satchel.features.albums.service.media_moves import move_of
 from satchel.features.albums.service.media_pin import find_item, find_media
 from satchel.features.albums.service.media_rows import (
-    count_days,
     days_of,
     enter_timeline,
     leave_timeline,
@@ -88,7 +88,7 @@ async def _set_date(albums: Albums, owner: OwnerId, media_id: str, local_time: L
             library.unchanged(),
             Update(moved.table, moved.key, actions, moved.when),
             *timeline,
-            *count_days(owner, days),
+            *count_days(owner_days(owner), days),
             *library.counted(places),
         ]
     )

@@ -8,6 +8,7 @@ twice at once.
 from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Iterator, Sequence
 
+from satchel.features.albums.count_records import month_of
 from satchel.features.albums.limits import MAX_PINS_PER_ACT
 from satchel.features.albums.media_records import MEDIA
 from satchel.features.albums.model import BIN, AlbumId, LocalTime, MediaId, OwnerId
@@ -97,16 +98,16 @@ def _batches(
 ) -> Iterator[Sequence[Item]]:
     """As many as fit into a transaction with the counts of both albums and their days, the check and the journal."""
     room = albums.most_writes - len(library.counts_of(source)) - len(library.counts_of(target)) - 2
-    batch, days, left = list[Item](), set[str](), room
+    with_month = 1 + sum(library.kept_days(each) is not None for each in (source, target))
+    batch, months, left = list[Item](), set[str](), room
     for item in items:
-        day = place_in(item)[1]
-        with_day = 1 + sum(library.day_row((each, day)) is not None for each in (source, target))
-        if batch and left < (1 if day in days else with_day):
+        month = month_of(place_in(item)[1])
+        if batch and left < (1 if month in months else with_month):
             yield batch
-            batch, days, left = list[Item](), set[str](), room
-        left -= 1 if day in days else with_day
+            batch, months, left = list[Item](), set[str](), room
+        left -= 1 if month in months else with_month
         batch.append(item)
-        days.add(day)
+        months.add(month)
     if batch:
         yield batch
 

@@ -9,6 +9,7 @@ from datetime import datetime
 
 import msgspec
 
+from satchel.features.albums.count_records import count_days, owner_days
 from satchel.features.albums.media_records import LOCATION, MEDIA, PAIR, MediaPart, MediaRow, PairRow, PartRole
 from satchel.features.albums.model import MediaId, OwnerId
 from satchel.features.albums.service.context import Albums
@@ -16,7 +17,6 @@ from satchel.features.albums.service.library import Library
 from satchel.features.albums.service.library_state import place_of
 from satchel.features.albums.service.media_describe import parsed_utc
 from satchel.features.albums.service.media_rows import (
-    count_days,
     days_of,
     enter_timeline,
     leave_timeline,
@@ -134,7 +134,7 @@ async def lead(
             locate(leader.media_id, leader.owner, leader.key, leader.size_bytes, leader.added_at),
             *(_belongs_to(leader, part.media_id) for part in parts),
             PAIR.put(pair_row(leader, facts, pair.pair), when=attr("MediaId") == earlier.media_id),
-            *count_days(leader.owner, days),
+            *count_days(owner_days(leader.owner), days),
             *library.counted(places),
         ],
         files=1,

@@ -1,15 +1,14 @@
-"""The rows of a media, and the writes that enter them, take them away, and keep the days counted."""
+"""The rows of a media, and the writes that enter them and take them away."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
-from satchel.features.albums.count_records import DAY, DayRow
 from satchel.features.albums.media_records import LOCATION, TIMELINE, LocationRow, MediaRow, TimelineRow
 from satchel.features.albums.model import MediaId, OwnerId
 from satchel.stores.patterns.optimistic_update import NEW
-from satchel.stores.ports.expressions import Condition, add, assign, attr
-from satchel.stores.ports.table import Update, Write
+from satchel.stores.ports.expressions import Condition, attr
+from satchel.stores.ports.table import Write
 
 
 def timeline_row(media: MediaRow) -> TimelineRow:
@@ -56,19 +55,6 @@ def same_picture(media: MediaRow) -> Condition:
 
 def days_of(medias: Iterable[MediaRow]) -> Counter[str]:
     return Counter(media.local_time[:10] for media in medias if media.local_time)
-
-
-def count_days(owner: OwnerId, changes: Mapping[str, int]) -> list[Write]:
-    """One write per day: an item can be in a transaction once."""
-    return [_count_day(owner, day, amount) for day, amount in changes.items() if amount]
-
-
-def _count_day(owner: OwnerId, day: str, amount: int) -> Update:
-    known = DAY.item(DayRow(owner=owner, day=day))
-    made_readable = [
-        assign(name, value, only_if_absent=True) for name, value in known.items() if name not in DAY.table.key_names
-    ]
-    return DAY.update([add("Count", amount), *made_readable], owner=owner, day=day)
 
 
 def locate(media_id: MediaId, owner: OwnerId, key: str, size_bytes: int, at: str, part_of: str = "") -> Write:

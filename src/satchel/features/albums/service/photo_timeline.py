@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 import msgspec
 
-from satchel.features.albums.count_records import DAY, DayRow
+from satchel.features.albums.count_records import owner_days
 from satchel.features.albums.media_records import TIMELINE
 from satchel.features.albums.model import LocalTime, OwnerId
 from satchel.features.albums.service.context import Albums
+from satchel.features.albums.service.day_counts import month_range, read_days
 from satchel.kernel.errors import CursorInvalid
 from satchel.stores.ports.table import Item, Range
 
@@ -32,15 +33,9 @@ class TimelinePage:
     cursor: str | None
 
 
-async def list_days(albums: Albums, owner: OwnerId) -> list[DayRow]:
-    """All days that have photos, the newest first."""
-    days: list[DayRow] = []
-    cursor: str | None = None
-    while True:
-        page = await DAY.list(albums.tables, owner=owner, descending=True, limit=1000, cursor=cursor)
-        days += [row for row in page.records if row.count > 0]
-        if (cursor := page.cursor) is None:
-            return days
+async def list_days(albums: Albums, owner: OwnerId) -> dict[str, int]:
+    """All days that have photos, the newest first, and how many."""
+    return await read_days(albums, owner_days(owner))
 
 
 async def list_photos(
@@ -70,11 +65,10 @@ async def list_photos(
 
 async def years_of(albums: Albums, owner: OwnerId, start: LocalTime, end: LocalTime) -> tuple[int, int]:
     """The first and the last year that can have photos."""
-    oldest = await DAY.list(albums.tables, owner=owner, limit=1)
-    newest = await DAY.list(albums.tables, owner=owner, descending=True, limit=1)
-    if not oldest.records:
+    months = await month_range(albums, owner_days(owner))
+    if months is None:
         return 1, 0
-    first, last = int(oldest.records[0].day[:4]), int(newest.records[0].day[:4])
+    first, last = (int(month[:4]) for month in months)
     return max(first, int(start[:4] or 0)), min(last, int(end[:4] or 9999))
 
 

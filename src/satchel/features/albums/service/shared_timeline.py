@@ -7,7 +7,6 @@ from contextlib import AsyncExitStack, aclosing
 
 import msgspec
 
-from satchel.features.albums.count_records import DayRow
 from satchel.features.albums.media_records import MEDIA, TIMELINE
 from satchel.features.albums.model import LocalTime
 from satchel.features.albums.records import ALBUM_INDEX, AlbumRow
@@ -32,12 +31,12 @@ class _Position(msgspec.Struct, frozen=True, array_like=True):
     owner: str
 
 
-async def list_shared_days(albums: Albums, person: Person) -> list[DayRow]:
-    """All days that have photos, the newest first."""
-    days = Counter({row.day: row.count for row in await list_days(albums, person.user_id)})
+async def list_shared_days(albums: Albums, person: Person) -> dict[str, int]:
+    """All days that have photos, the newest first, and how many."""
+    days = Counter(await list_days(albums, person.user_id))
     for album in await shared_albums(albums, person):
         days.update(await days_of_album(albums, album))
-    return [DayRow(owner=person.user_id, day=day, count=days[day]) for day in sorted(days, reverse=True)]
+    return {day: days[day] for day in sorted(days, reverse=True)}
 
 
 async def list_shared_photos(
