@@ -105,6 +105,8 @@ class Slice(Generic[P, Context]):
     # Where uploads of one kind go, and what links of one kind lead to.
     uploads: Mapping[str, Callable[[Context], Destination]] = field(default_factory=dict[str, Any])
     things: Mapping[ThingKind, Callable[[Context], Things]] = field(default_factory=dict[ThingKind, Any])
+    # Kinds of things that no link leads to and that are counted all the same: whether somebody has one with this id.
+    counted: Mapping[str, Callable[[Context, str, str], Awaitable[bool]]] = field(default_factory=dict[str, Any])
     # What it holds of a person, to be deleted with their account.
     holdings: Callable[[Context], Holdings] | None = None
     # What people find of it by the search over everything.
@@ -147,6 +149,9 @@ class OpenSlice(Generic[Context]):
 
     def things(self) -> dict[ThingKind, Things]:
         return {kind: of(self.context) for kind, of in self.declared.things.items()}
+
+    def counted(self) -> dict[str, Callable[[str, str], Awaitable[bool]]]:
+        return {kind: partial(has, self.context) for kind, has in self.declared.counted.items()}
 
     def uploads(self) -> dict[str, Destination]:
         return {name: of(self.context) for name, of in self.declared.uploads.items()}

@@ -59,7 +59,7 @@ def open_slices(platform: Platform) -> list[OpenSlice[Any]]:
     )
     scores = SCORES.open(platform, grants=grants, people=people)
     things = shelf.things() | rooms.things() | albums.things() | scores.things()
-    clicks = CLICKS.open(platform, targets=LinkTargets(platform.stores.tables, things))
+    clicks = CLICKS.open(platform, targets=LinkTargets(platform.stores.tables, things, albums.counted()))
     transfers = TRANSFERS.open(
         platform,
         people=people,

@@ -42,3 +42,13 @@ async def test_openings_views_and_downloads_of_others_count(satchel: Satchel, an
     assert (await figures(ann, seen)) == {"view": 1, "download": 1}
     assert (await figures(ann, album)) == {"open": 1, "download": 1}
     assert (await figures(bob, album)) == {}
+
+
+async def test_a_photo_that_nobody_has_looked_at_has_figures_for_its_owner_alone(ann: Caller, bob: Caller) -> None:
+    await given_album(ann, "bob@example.org")
+    scope = f"thing:photo:{await sent(ann, taken('2024:01:31 12:00:00'))}"
+    answer = await ann("GET", f"/stats/{scope}/summary")
+    assert (answer.status_code, answer.json()["total"]["clicks"]) == (200, 0)
+    assert (await bob("GET", f"/stats/{scope}/summary")).status_code == 404
+    for missing in ("thing:photo:x", "thing:photo:", f"{scope}x", f"thing:photo:{'A' * 400}"):
+        assert (await ann("GET", f"/stats/{missing}/summary")).status_code == 404

@@ -35,6 +35,7 @@ from satchel.features.albums.service.act_recovery import sweep_acts
 from satchel.features.albums.service.album_erase import AlbumHoldings
 from satchel.features.albums.service.album_share import leave
 from satchel.features.albums.service.context import Albums
+from satchel.features.albums.service.media_access import has_photo
 from satchel.features.albums.service.media_bin import sweep_bins
 from satchel.features.albums.service.photo_choice import sweep_choices
 from satchel.features.albums.service.photo_garbage import sweep_photos
@@ -98,6 +99,7 @@ ALBUMS = Slice(
     limits=LIMITS,
     uploads={"photos": PhotosDestination},
     things={"album": LinkedAlbums, "photos": LinkedPhotos},
+    counted={"photo": has_photo},
     holdings=AlbumHoldings,
     search=AlbumSearch,
     pictured={OBJECTS_PREFIX: note_picture},

@@ -1,8 +1,8 @@
 """What other slices ask of links: the owner, the target and the title of a link."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 from satchel.features.links.model import MAX_ID_CHARACTERS, LinkId, OwnerId
 from satchel.features.links.records import BADGE, LINK, POINTER, POINTER_BY_THING
@@ -39,6 +39,8 @@ class LinkTargets:
 
     tables: Tables
     things: Mapping[ThingKind, Things]
+    # Whether somebody has a thing that no link leads to, by its kind.
+    counted: Mapping[str, Callable[[str, str], Awaitable[bool]]] = field(default_factory=dict[str, Any])
 
     async def thing_of(self, owner_id: str, target: str) -> str | None:
         """The target of this person's link. None if they have no such link."""
@@ -47,8 +49,10 @@ class LinkTargets:
         return None if pointer is None else pointer.thing
 
     async def has_thing(self, owner_id: str, thing: str) -> bool:
-        """Whether they have such a thing to link to, or have a link to it."""
+        """Whether they have such a thing to link to, or have a link to it, or one that counts on its own."""
         kind, _, thing_id = thing.partition(":")
+        if kind in self.counted:
+            return await self.counted[kind](owner_id, thing_id)
         things = next((things for known, things in self.things.items() if known == kind), None)
         if things is None or not 0 < len(thing_id) <= MAX_ID_CHARACTERS:
             return False

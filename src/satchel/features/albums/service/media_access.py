@@ -4,6 +4,15 @@ from satchel.features.albums.media_records import MEDIA, MediaRow
 from satchel.features.albums.model import AlbumUnknown, MediaUnknown, OwnerId, is_media_id
 from satchel.features.albums.service.album_list import Person, find_album
 from satchel.features.albums.service.context import Albums
+from satchel.features.albums.service.photos_context import Photos
+
+
+async def has_photo(photos: Photos, owner: str, media_id: str) -> bool:
+    """Whether somebody has such a photo. One in the bin is still theirs."""
+    if not is_media_id(media_id):
+        return False
+    key = MEDIA.key(owner=owner, media_id=media_id)
+    return await photos.albums.tables.get(MEDIA.table, key) is not None
 
 
 async def find_visible(albums: Albums, person: Person, owner: OwnerId, media_id: str) -> MediaRow:
