@@ -6,7 +6,7 @@ import pytest
 
 from satchel.features.albums.media_records import MEDIA
 from tests.application import Caller, Satchel
-from tests.features.albums.photos_given import check_photos, photo, sent
+from tests.features.albums.photos_given import check_photos, photo, sent, shown
 from tests.features.albums.test_photo_access import given_album
 from tests.features.links.given import given
 from tests.media.given import make_pictures
@@ -69,24 +69,42 @@ async def test_guests_add_photos_if_the_owner_allows_it(satchel: Satchel, ann: C
     album_id, token, link_id = await linked(ann)
     visitor = satchel.caller("192.0.2.1")
     params, _ = await enter(visitor, token)
-    shown = params["pass"]
-    assert (await add(visitor, token, shown, photo("2019:05:05 10:00:00"))).status_code == 404
+    entered = params["pass"]
+    assert (await add(visitor, token, entered, photo("2019:05:05 10:00:00"))).status_code == 404
     changed = await ann("PATCH", f"/links/{link_id}", json={"may_add": True, "max_bytes": 100_000})
     assert changed.json()["may_add"] is True
     assert (await visitor("GET", f"/open/{token}")).json()["may_add"] is True
-    refused = await add(visitor, token, shown, photo("2019:05:05 10:00:00"), uploader="Gus", modified="nonsense")
+    refused = await add(visitor, token, entered, photo("2019:05:05 10:00:00"), uploader="Gus", modified="nonsense")
     assert refused.status_code == 422
-    given_by = await add(visitor, token, shown, photo("2019:05:05 10:00:00"), uploader="Gus")
+    given_by = await add(visitor, token, entered, photo("2019:05:05 10:00:00"), uploader="Gus")
     assert given_by.status_code == 201, given_by.text
-    assert (await add(visitor, token, shown, b"x" * 200_000)).status_code == 413
+    assert (await add(visitor, token, entered, b"x" * 200_000)).status_code == 413
     _, (file,) = await enter(visitor, token)
     media = await MEDIA.get(satchel.stores.tables, owner=ann.user_id, media_id=file["file_id"])
     assert media is not None
-    assert (media.album_id, media.pinned, media.added_by, media.local_time[:4]) == (album_id, album_id, "Gus", "2019")
+    assert (media.album_id, media.pinned, media.local_time[:4]) == (album_id, album_id, "2019")
+    assert (await shown(ann, media.media_id))["added_by"] == {"kind": "guest", "name": "Gus"}
     assert await check_photos(satchel, ann)
     # Not any more.
     await ann("PATCH", f"/links/{link_id}", json={"may_add": False})
-    assert (await add(visitor, token, shown, photo(mark="x"))).status_code == 404
+    assert (await add(visitor, token, entered, photo(mark="x"))).status_code == 404
+
+
+async def test_a_guest_who_gives_the_address_of_a_contributor_is_not_taken_for_them(ann: Caller, bob: Caller) -> None:
+    album_id, token, link_id = await linked(ann)
+    await ann("PUT", f"/albums/{album_id}/shares/bob@example.org", json={"role": "contributor"})
+    await ann("PATCH", f"/links/{link_id}", json={"may_add": True})
+    params, _ = await enter(bob, token)
+    for name in ("bob@example.org", ""):
+        content = photo("2019:05:05 10:00:00", mark=name)
+        assert (await add(bob, token, params["pass"], content, uploader=name)).status_code == 201
+    ids = (await ann("GET", f"/albums/{album_id}/medias")).json()["ids"]
+    views = [await shown(ann, media_id) for media_id in ids]
+    givers = [each["added_by"] for each in views]
+    assert {"kind": "guest", "name": "bob@example.org"} in givers and {"kind": "guest", "name": ""} in givers
+    for each in views:
+        assert (await shown(bob, each["id"], ann))["may_delete"] is False
+        assert (await bob("DELETE", f"/photos/{ann.user_id}/{each['id']}")).status_code == 404
 
 
 @pytest.mark.parametrize("kind", ["room", "folder"])

@@ -15,6 +15,7 @@ from satchel.features.albums.service.album_list import Person, list_medias, visi
 from satchel.features.albums.service.context import Albums
 from satchel.features.albums.service.library import find_own, read_library
 from satchel.features.albums.service.media_add import Upload, keep_upload
+from satchel.features.albums.service.media_giver import by_link
 from satchel.features.albums.service.photo_quota import check_room
 from satchel.features.albums.service.photos_context import Photos
 from satchel.features.albums.service.upload_details import modified_of, sidecars_of, zone_of
@@ -24,8 +25,6 @@ from satchel.kernel.names import FileName, clean_name
 from satchel.kernel.searched import Finding, Findings, Seeker, Words
 
 _PAGE = 500
-# Who has added a photo, if a guest does not say.
-BY_LINK = "by link"
 # To add up more sizes than these would take long.
 _MOST_ADDED_UP = 2000
 
@@ -127,7 +126,7 @@ class AlbumInbox:
                 modified=modified_of(details),
                 zone=zone_of(details),
                 sidecars=sidecars_of(details),
-                added_by=clean_name(details.get("uploader", "")) or BY_LINK,
+                added_by=by_link(clean_name(details.get("uploader", "")) or ""),
             ),
         )
 

@@ -55,6 +55,13 @@ class PositionView(msgspec.Struct, frozen=True, kw_only=True):
     altitude: float | None = None
 
 
+class GiverView(msgspec.Struct, frozen=True, kw_only=True):
+    """Who added a photo to an album of somebody else. A guest came by a link; the name that they gave may be empty."""
+
+    kind: Literal["deleted", "guest", "person"]
+    name: str
+
+
 class PhotoView(msgspec.Struct, frozen=True, kw_only=True):
     """A photo or video. `local_time` is what a clock on the wall showed; null if nothing says when it was taken."""
 
@@ -89,6 +96,8 @@ class PhotoView(msgspec.Struct, frozen=True, kw_only=True):
     pinned: bool
     favourite: bool
     added_at: str
+    added_by: GiverView | None = None
+    may_delete: bool
     deleted_at: str | None = None
     parts: list[PartView]
     version: str | None = None

@@ -2,11 +2,13 @@
 
 import base64
 from collections.abc import Sequence
+from typing import Literal
 
 import msgspec
 
 from satchel.features.albums.media_records import MediaDetails, MediaRow, PartRole, TimeSource, ZoneSource
 from satchel.features.albums.model import MediaType
+from satchel.features.albums.service.media_giver import Giver
 from satchel.features.albums.service.media_verify import KnownState, VerifiedState
 from satchel.features.albums.service.picture_note import placeholder_in, version_in, version_of
 from satchel.stores.ports.table import Item
@@ -97,11 +99,19 @@ class PositionView(msgspec.Struct, frozen=True):
     altitude: float | None
 
 
+class GiverView(msgspec.Struct, frozen=True):
+    """Who added a photo to an album of somebody else. A guest came by a link; the name that they gave may be empty."""
+
+    kind: Literal["person", "guest", "deleted"]
+    name: str
+
+
 class PhotoView(msgspec.Struct, frozen=True, kw_only=True):
     """A photo or video. `local_time` is what a clock on the wall showed; null if nothing says when it was taken.
 
     `version` is that of its picture; null if there is none. `sha256` is that of the bytes that the caller gets. It is
-    empty while others get them without their place, and nobody has asked for them yet.
+    empty while others get them without their place, and nobody has asked for them yet. `added_by` is null if it was the
+    owner. Whoever `may_delete` can move it into the bin.
     """
 
     owner: str
@@ -135,6 +145,8 @@ class PhotoView(msgspec.Struct, frozen=True, kw_only=True):
     pinned: bool
     favourite: bool
     added_at: str
+    added_by: GiverView | None
+    may_delete: bool
     deleted_at: str | None
     parts: list[PartView]
     version: str | None
@@ -188,7 +200,15 @@ def photo_columns(items: Sequence[Item], viewer: str, cursor: str | None) -> Pho
     )
 
 
-def photo_view(media: MediaRow, viewer: str, sha256: str | None = None, *, with_place: bool = True) -> PhotoView:
+def photo_view(
+    media: MediaRow,
+    viewer: str,
+    giver: Giver | None,
+    sha256: str | None = None,
+    *,
+    with_place: bool = True,
+    may_take_back: bool = False,
+) -> PhotoView:
     """What is the owner's own business, others do not see: favourites and, by default, where the photo was taken.
 
     `sha256` is that of what others get.
@@ -226,6 +246,8 @@ def photo_view(media: MediaRow, viewer: str, sha256: str | None = None, *, with_
         pinned=bool(media.pinned),
         favourite=media.favourite and is_own,
         added_at=media.added_at,
+        added_by=None if giver is None else GiverView(giver.kind, giver.name),
+        may_delete=may_take_back or (is_own and not media.deleted_at),
         deleted_at=media.deleted_at or None,
         parts=[
             PartView(

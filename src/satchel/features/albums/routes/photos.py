@@ -44,6 +44,7 @@ from satchel.features.albums.service import (
 )
 from satchel.features.albums.service.album_list import Person
 from satchel.features.albums.service.media_access import find_visible
+from satchel.features.albums.service.media_giver import giver_of, may_take_back, take_back
 from satchel.features.albums.service.media_verify import Signature
 from satchel.features.albums.service.photo_choice import MOST_CHOSEN, make_choice
 from satchel.features.albums.service.photos_context import Photos
@@ -237,7 +238,7 @@ def _bin_routes(photos: Photos) -> Router:
                 restored.append(await media_bin.restore(albums, _owner(member), media_id))
             except MediaUnknown:
                 continue
-        return Restored([photo_view(media, member.user_id) for media in restored])
+        return Restored([photo_view(media, member.user_id, await giver_of(albums, media)) for media in restored])
 
     @router.delete("/photos/bin", status=200)
     async def empty_photo_bin(member: Member, query: EmptyQuery) -> Emptied:
@@ -256,7 +257,14 @@ def _photo_routes(photos: Photos) -> Router:
         media = await find_visible(albums, _person(member), OwnerId(owner), media_id)
         with_place = await photo_redact.gets_all(photos, media, member.user_id)
         (sha256,) = await photo_redact.hashes_for(photos, [media], member.user_id)
-        return photo_view(media, member.user_id, sha256, with_place=with_place)
+        return photo_view(
+            media,
+            member.user_id,
+            await giver_of(albums, media),
+            sha256,
+            with_place=with_place,
+            may_take_back=await may_take_back(albums, _person(member), media),
+        )
 
     @router.patch("/photos/{owner}/{media_id}", raises=(MediaUnknown,))
     async def change_photo(member: Member, owner: str, media_id: str, body: PhotoChange) -> PhotoView:
@@ -267,12 +275,19 @@ def _photo_routes(photos: Photos) -> Router:
             await media_change.set_date(albums, mine, media_id, local_time)
         if body.favourite is not UNSET:
             await media_change.set_favourite(albums, mine, media_id, favourite=body.favourite)
-        return photo_view(await media_pin.find_media(albums, mine, media_id), member.user_id)
+        media = await media_pin.find_media(albums, mine, media_id)
+        return photo_view(media, member.user_id, await giver_of(albums, media))
 
     @router.delete("/photos/{owner}/{media_id}", raises=(MediaUnknown,))
     async def delete_photo(member: Member, owner: str, media_id: str) -> None:
-        """Move a photo into the bin, with all of its files."""
-        await media_bin.delete_media(albums, _own(member, owner), media_id)
+        """Move a photo into the bin, with all of its files.
+
+        A contributor can take back what they have added to an album. It goes into the bin of the album's owner.
+        """
+        if owner == member.user_id:
+            await media_bin.delete_media(albums, OwnerId(owner), media_id)
+        else:
+            await take_back(albums, _person(member), OwnerId(owner), media_id)
 
     return router
 
