@@ -51,6 +51,22 @@ def test_an_album_is_made_after_its_plan_was_agreed_to(someone: Person) -> None:
 
 
 @pytest.mark.slow
+def test_somebody_leaves_an_album_that_is_shared_with_them(someone: Person, bob: Person, server: ServerProcess) -> None:
+    album = someone.run(*SEA, "--yes", "--json").json["album"]["album_id"]
+    address = sign_up(bob, server.url)
+    assert someone.run("album", "share", album, address).code == 0
+    assert explains(bob.run("album", "unshare", album, address), 1, "satchel album leave")
+    assert bob.run("album", "leave", album).code == 2
+    assert "Sea" in albums(bob)
+    ran = bob.run("album", "leave", album, "--yes")
+    assert (ran.code, ran.out) == (0, "You have left Sea.\n")
+    assert albums(bob) == {}
+    assert explains(bob.run("album", "leave", album, "--yes"), 1, "no album")
+    assert explains(someone.run("album", "leave", album, "--yes"), 1, "yours")
+    assert someone.run("album", "show", album, "--json").json["people"] == []
+
+
+@pytest.mark.slow
 def test_dates_and_deletion_say_who_would_newly_see_what(someone: Person) -> None:
     assert someone.run(*SEA, "--yes", "--json").json["album"]["medias"] == 3
     ran = someone.run("album", "share", "Sea", "bob@example.org", "--contributor")

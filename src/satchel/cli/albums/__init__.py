@@ -214,6 +214,8 @@ def unshare(name: Album, email: Email, json: Json = False, server: Server = None
 
     with open_client(server) as client:
         found = find_album(client, name)
+        if found.role != "owner":
+            raise CommandFailed(f"{found.name} belongs to {found.owner_name}. `satchel album leave` leaves it.")
         if email.strip().casefold() not in {reader.email.casefold() for reader in found.people}:
             raise CommandFailed(f"{found.name} is not shared with {email}.")
         client.call("DELETE", f"/albums/{found.album_id}/shares/{quote(email, safe='')}", type(None))
@@ -221,6 +223,26 @@ def unshare(name: Album, email: Email, json: Json = False, server: Server = None
         print_json({"album_id": found.album_id, "unshared": email})
     else:
         print(printable(f"{email} does not see {found.name} any more."))
+
+
+@album.command(cls=Verb)
+def leave(name: Album, yes: Yes = False, json: Json = False, server: Server = None) -> None:
+    """Leave an album that somebody shares with you."""
+    from satchel.cli.engine.http.client import open_client
+    from satchel.cli.engine.resources.album_find import find_album
+    from satchel.cli.engine.terminal.prompts import confirm
+
+    with open_client(server) as client:
+        found = find_album(client, name)
+        if found.role == "owner":
+            raise CommandFailed(f"{found.name} is yours. `satchel album unshare` stops sharing it with a person.")
+        if not yes:
+            confirm(f"You would not see {found.name} any more, until {found.owner_name} shares it again.")
+        client.call("DELETE", f"/albums/{found.album_id}/membership", type(None))
+    if json:
+        print_json({"album_id": found.album_id, "left": True})
+    else:
+        print(printable(f"You have left {found.name}."))
 
 
 @album.command(cls=Verb)
