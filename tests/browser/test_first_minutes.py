@@ -78,7 +78,8 @@ def test_a_phone_gets_several_files_as_files(phone: Page, server: ServerProcess)
     ann = Holder(server, "Fay")
     files = [ann.put(f"{name}.jpg", jpeg()) for name in ("one", "two")]
     selection = ann.ask("POST", "/shelf/selections", json={"files": files})["selection_id"]
-    link = ann.ask("POST", "/links", json={"thing": {"kind": "selection", "id": selection}})
+    thing = {"kind": "selection", "id": selection}
+    link = ann.ask("POST", "/links", json={"thing": thing, "downloads": 1})
     saved: list[str] = []
     phone.on("download", lambda download: saved.append(download.suggested_filename))
     phone.goto(f"/l/{link['token']}")
@@ -89,6 +90,9 @@ def test_a_phone_gets_several_files_as_files(phone: Page, server: ServerProcess)
     expect(phone.get_by_role("button", name="Download all")).to_be_enabled()
     phone.wait_for_timeout(2000)
     assert sorted(saved) == ["one.jpg", "two.jpg"]
+    # One act is one download, and takes one place where there are few.
+    figures = ann.ask("GET", f"/links/{link['link_id']}")
+    assert (figures["downloads"], figures["downloads_used"]) == (1, 1)
 
     keep_session(phone, ann.email)
     phone.goto("/shelf")

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { contentPath, previewPath } from '$lib/files/entries';
 import {
+  asOneOfAll,
   entryOf,
   folderOf,
   isDeadEnd,
@@ -52,6 +53,12 @@ describe('a file that a link leads to', () => {
     expect(contentPath(entryOf('t0', 'p', { ...LANDING, kind: 'file' }, FILE))).toBe(
       '/api/v1/open/t0/content?pass=p',
     );
+  });
+
+  it('says when it is taken with all others', () => {
+    const path = '/api/v1/open/t0/files/f1/content';
+    expect(contentPath(asOneOfAll(entryOf('t0', 'p', LANDING, FILE)))).toBe(`${path}?pass=p&whole=true`);
+    expect(contentPath(asOneOfAll(entryOf('t0', '', LANDING, FILE)))).toBe(`${path}?whole=true`);
   });
 
   it('stands in the folder that its path names', () => {

@@ -79,6 +79,11 @@ export function entryOf(token: string, pass: string, { kind }: Landing, file: Li
   };
 }
 
+/** The same file as a part of all: those together are one download. */
+export function asOneOfAll(entry: Entry): Entry {
+  return { ...entry, query: entry.query ? `${entry.query}&whole=true` : '?whole=true' };
+}
+
 /** The folder that a file is in below what the link is for. */
 export function folderOf({ path }: LinkedFile): string {
   return path.split('/').slice(0, -1).join(' / ');
