@@ -3,6 +3,7 @@
 /// <reference lib="webworker" />
 import { build, files, version } from '$service-worker';
 import { answerDownload, heardOffer, isDownload } from '$lib/drop/transfer/serviceWorker';
+import { hearNotices } from '$lib/shell/noticeWorker';
 import { freshOrOffline, isOfflineCache, KEEP_APP, mayBeKept } from '$lib/shell/offlineCache';
 import { receiveShared, SHARE_TARGET, SHARED_CACHE } from '$lib/shell/sharedThings';
 
@@ -47,12 +48,7 @@ worker.addEventListener('message', (event) => {
   );
 });
 
-// Whoever presses a notice is led to what it is about, in a window that is open already if there is one.
-worker.addEventListener('notificationclick', (event) => {
-  event.notification.close();
-  const { path } = event.notification.data as { path: string };
-  event.waitUntil(leadTo(path));
-});
+hearNotices(worker);
 
 worker.addEventListener('fetch', (event) => {
   const { request } = event;
@@ -72,13 +68,6 @@ worker.addEventListener('fetch', (event) => {
   if (request.mode === 'navigate') event.respondWith(freshOrKept(request));
   else if (PARTS.has(url.pathname)) event.respondWith(keptOrFetched(event));
 });
-
-async function leadTo(path: string): Promise<void> {
-  const [open] = await worker.clients.matchAll({ type: 'window' });
-  if (!open) return void (await worker.clients.openWindow(path));
-  await open.focus();
-  await open.navigate(path);
-}
 
 function isOutdated(name: string): boolean {
   return name !== CACHE && name !== SHARED_CACHE && !isOfflineCache(name);

@@ -1,14 +1,17 @@
 // What becomes a notice of the system: offers, people who come into one's room, and requests that were answered.
+import { goto } from '$app/navigation';
 import { readSummary } from '$lib/api/transfers';
 import { t } from '$lib/i18n/index.svelte';
 import { live } from '$lib/live/live.svelte';
 import { roomAddress } from '$lib/rooms/roomJoin.svelte';
 import { readListed, readRoom, type RoomView } from '$lib/rooms/rooms';
+import { followNotices } from '$lib/shell/noticeWorker';
 import { notices } from '$lib/shell/notices.svelte';
 import { shownName } from '$lib/ui/shownName';
 
 /** Who was seen in each room, and who knocked there. */
 const seen = new Map<string, Set<string>>();
+let turn = Promise.resolve();
 /** How many files came by each link since somebody last looked. */
 const received = new Map<string, number>();
 
@@ -17,10 +20,11 @@ export function tellNotices(): () => void {
   const ends = [
     live.on('transfer.offered', ({ transfer_id }) => void quietly(() => tellOffer(transfer_id))),
     live.on('transfer.changed', ({ transfer_id }) => void quietly(() => tellReceipt(transfer_id))),
-    live.on('room.changed', ({ room_id }) => void quietly(() => tellRoom(room_id))),
+    live.on('room.changed', ({ room_id }) => inTurn(() => tellRoom(room_id))),
     live.on('link.received', (news) => void quietly(() => tellReceived(news))),
+    followNotices((path) => goto(path)),
   ];
-  void quietly(lookAround);
+  inTurn(lookAround);
   return () => ends.forEach((end) => end());
 }
 
@@ -28,6 +32,11 @@ export function tellNotices(): () => void {
 async function lookAround(): Promise<void> {
   const { current } = await readListed();
   if (current) seen.set(current.room_id, idsOf(await readRoom(current.room_id)));
+}
+
+/** One after the other: an older answer must not make somebody new twice. */
+function inTurn(work: () => Promise<void>): void {
+  turn = turn.then(() => quietly(work));
 }
 
 /** A notice is a hint: where something cannot be read, there is none. */
@@ -61,9 +70,10 @@ async function tellReceipt(transferId: string): Promise<void> {
 
 async function tellRoom(roomId: string): Promise<void> {
   const room = await readRoom(roomId);
-  const before = seen.get(roomId);
+  // A room of one's own was opened just now, with nobody else; in another's, everybody was there before.
+  const before = seen.get(roomId) ?? (room.is_owner ? new Set() : idsOf(room));
   const come = [...room.people, ...room.knocks].filter(
-    ({ person_id }) => before && person_id !== room.you && !before.has(person_id),
+    ({ person_id }) => person_id !== room.you && !before.has(person_id),
   );
   seen.set(roomId, idsOf(room));
   for (const { person_id, name } of come) {

@@ -1,5 +1,7 @@
 // Notices of the system, for whoever asked for them on this device: not while one looks at the app, nor in quiet hours.
 
+import { showByWorker } from './noticeWorker';
+
 const KEPT = 'notices';
 const ICON = '/icon-192.png';
 
@@ -27,7 +29,7 @@ export function isQuiet(quiet: Quiet | null, now: Date): boolean {
 
 class Notices {
   #kept = $state.raw<Kept>(read());
-  /** What the browser allows; `none` where it has no notices, as over plain HTTP. */
+  /** What the browser allows; `none` where it has no notices, as over plain HTTP or in Safari of a phone. */
   permission = $state<NotificationPermission | 'none'>(permissionNow());
 
   get on(): boolean {
@@ -61,9 +63,7 @@ class Notices {
   async tell({ title, body, path, tag }: Notice): Promise<void> {
     if (!this.due) return;
     const options = { body, tag, icon: ICON, data: { path } };
-    const worker = await navigator.serviceWorker?.getRegistration();
-    // Phones take notices from the worker alone; it leads whoever presses one.
-    if (worker?.active) return worker.showNotification(title, options);
+    if (await showByWorker(title, options)) return;
     const shown = new Notification(title, options);
     shown.onclick = () => {
       window.focus();
