@@ -1,6 +1,7 @@
 """Changes of a few bytes of a stored object, made while it is sent. Its length stays the same."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 
@@ -25,6 +26,17 @@ def patched(piece: bytes, offset: int, patches: Iterable[Patch]) -> bytes:
             changed = bytearray(piece) if changed is None else changed
             changed[start - offset : end - offset] = _bytes_of(patch, start - patch.start, end - patch.start)
     return piece if changed is None else bytes(changed)
+
+
+async def patched_pieces(
+    pieces: AsyncIterable[bytes], patches: Sequence[Patch], offset: int = 0
+) -> AsyncIterator[bytes]:
+    """A stream that begins at this offset, with its patches. These are in order and do not overlap."""
+    async for piece in pieces:
+        first = max(bisect_right(patches, offset, key=lambda patch: patch.start) - 1, 0)
+        last = bisect_right(patches, offset + len(piece), key=lambda patch: patch.start)
+        yield patched(piece, offset, patches[first:last])
+        offset += len(piece)
 
 
 def merged(patches: Iterable[Patch]) -> list[Patch]:

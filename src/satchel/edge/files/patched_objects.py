@@ -1,14 +1,13 @@
 """Stored objects as somebody gets them who does not get every byte: with patches, made while they are sent."""
 
 import hashlib
-from bisect import bisect_right
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import BinaryIO
 
 from satchel.edge.files.downloads import Readable
-from satchel.kernel.patches import Patch, patched
+from satchel.kernel.patches import Patch, patched_pieces
 from satchel.stores.ports.objects import ObjectInfo, Reading
 
 
@@ -57,9 +56,5 @@ class _PatchedReading:
         return None
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        offset = self.reading.start
-        async for piece in self.reading:
-            first = max(bisect_right(self.patches, offset, key=lambda patch: patch.start) - 1, 0)
-            last = bisect_right(self.patches, offset + len(piece), key=lambda patch: patch.start)
-            yield patched(piece, offset, self.patches[first:last])
-            offset += len(piece)
+        async for piece in patched_pieces(self.reading, self.patches, self.reading.start):
+            yield piece
