@@ -56,6 +56,7 @@ def open_slices(platform: Platform) -> list[OpenSlice[Any]]:
         grants=grants,
         people=people,
         links=open_links,
+        shelves=shelf_files,
     )
     scores = SCORES.open(platform, grants=grants, people=people)
     things = shelf.things() | rooms.things() | albums.things() | scores.things()

@@ -132,6 +132,7 @@ ACCESS: dict[tuple[str, str], tuple[set[str], dict[str, Any]]] = {
     ("DELETE", "/albums/{album_id}/pins/{media_id}"): (MEMBERS, {}),
     ("POST", "/photos/known"): (MEMBERS, {"json": {"files": []}}),
     ("POST", "/photos/choices"): (MEMBERS, {"json": {"medias": ["x"]}}),
+    ("POST", "/photos/copies"): (MEMBERS, {"json": {"medias": ["x"], "folder": "root"}}),
     ("POST", "/photos/verify"): (MEMBERS, {"json": {"files": []}}),
     ("GET", "/photos/days"): (MEMBERS, {}),
     ("GET", "/photos/usage"): (MEMBERS, {}),

@@ -83,6 +83,11 @@ INSIDE: list[tuple[str, str, Request]] = [
     ("POST", "/photos/choices", lambda found: {"json": {"medias": [found.ids["/photos", "media_id"]]}}),
     (
         "POST",
+        "/photos/copies",
+        lambda found: {"json": {"medias": [found.ids["/photos", "media_id"]], "folder": "root"}},
+    ),
+    (
+        "POST",
         "/links",
         lambda found: {"json": {"thing": {"kind": "photos", "id": found.ids["/photos", "choice_id"]}}},
     ),

@@ -1,8 +1,10 @@
-"""A file that one slice passes to another: the type that shelf, rooms and transfers share."""
+"""A file that one slice passes to another: the type that shelf, rooms, transfers and albums share."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from satchel.kernel.events import Event
+from satchel.kernel.patches import Patch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +23,13 @@ class HandedFile:
     # When it was changed at its origin, and whether it was executable there.
     modified_at: str = ""
     executable: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PatchedFile(HandedFile):
+    """A file whose bytes at its `key` get these patches. Its hash is that of the result."""
+
+    alterations: Sequence[Patch] = ()
 
 
 @dataclass(frozen=True, slots=True)

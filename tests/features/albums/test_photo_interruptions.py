@@ -15,6 +15,7 @@ from satchel.features.albums.service.media_add import Upload, keep_upload, keep_
 from satchel.features.albums.service.media_bin import delete_media, empty_bin, sweep_bins, take_out
 from satchel.features.albums.service.photo_garbage import sweep_photos
 from satchel.features.albums.service.photos_context import Photos
+from satchel.features.shelf.adapters import ShelfFiles
 from satchel.kernel.ids import new_id
 from satchel.kernel.names import FileName
 from satchel.media.metadata_reader import MetadataReader
@@ -24,7 +25,7 @@ from tests.application import Caller, Satchel
 from tests.features.albums.given import library_of
 from tests.features.albums.photos_given import check_photos, photo
 from tests.features.albums.test_photo_pairs import CLIP, FILES, STILL
-from tests.features.shelf.given import Killed, Meddling, kill
+from tests.features.shelf.given import Killed, Meddling, kill, shelf_of
 from tests.media.given import pictures_of
 
 LONG = timedelta(days=2)
@@ -36,7 +37,8 @@ async def photos(satchel: Satchel, ann: Caller) -> AsyncGenerator[Photos]:
     objects = satchel.stores.objects
     reader = MetadataReader(objects)
     albums = library_of(satchel, ann, "ann@example.org").albums
-    yield Photos(albums=albums, objects=objects, reader=reader, pictures=pictures_of(satchel))
+    shelves = ShelfFiles(shelf_of(satchel))
+    yield Photos(albums=albums, shelves=shelves, objects=objects, reader=reader, pictures=pictures_of(satchel))
     await reader.close()
 
 

@@ -14,6 +14,8 @@ from satchel.features.albums.service.media_add import Upload, keep_uploads
 from satchel.features.albums.service.media_bin import delete_media, empty_bin, list_tray, restore
 from satchel.features.albums.service.media_verify import Signature
 from satchel.features.albums.service.photos_context import Photos
+from satchel.features.shelf.adapters import ShelfFiles
+from satchel.features.shelf.service.context import Shelf
 from satchel.kernel.errors import SatchelError
 from satchel.kernel.ids import new_id
 from satchel.kernel.names import FileName
@@ -35,7 +37,15 @@ async def photos(library: Given, tmp_path: Path) -> AsyncGenerator[Photos]:
     objects = await FolderObjects.open(tmp_path / "o", clock=clock, signer=Signer(b"s" * 32), base_url="http://x")
     reader = MetadataReader(objects)
     pictures = Pictures(library.albums.tables, objects, library.albums.ephemeral, clock)
-    yield Photos(albums=library.albums, objects=objects, reader=reader, pictures=pictures)
+    shelf = Shelf(
+        tables=library.albums.tables,
+        objects=objects,
+        ephemeral=library.albums.ephemeral,
+        clock=clock,
+        pictures=pictures,
+        links=library.albums.links,
+    )
+    yield Photos(albums=library.albums, shelves=ShelfFiles(shelf), objects=objects, reader=reader, pictures=pictures)
     await reader.close()
     await objects.close()
 

@@ -11,6 +11,7 @@ from satchel.features.albums.media_records import LOCATION, MEDIA
 from satchel.features.albums.model import OwnerId
 from satchel.features.albums.service.media_verify import Signature, verify
 from satchel.features.albums.service.photos_context import Photos
+from satchel.features.shelf.adapters import ShelfFiles
 from satchel.media.metadata_reader import MetadataReader
 from tests.application import Caller, Satchel
 from tests.features.albums.given import library_of
@@ -24,6 +25,7 @@ from tests.features.albums.photos_given import (
     signature,
     upload,
 )
+from tests.features.shelf.given import shelf_of
 from tests.media.given import pictures_of
 from tests.media.made_files import jpeg, movie
 
@@ -194,6 +196,7 @@ async def test_what_there_is_no_time_to_read_is_answered_with_later(satchel: Sat
     objects = satchel.stores.objects
     photos = Photos(
         albums=library_of(satchel, ann, "ann@example.org").albums,
+        shelves=ShelfFiles(shelf_of(satchel)),
         objects=objects,
         reader=MetadataReader(objects),
         pictures=pictures_of(satchel),

@@ -26,7 +26,7 @@ from satchel.features.albums.limits import LIMITS, AlbumLimits
 from satchel.features.albums.linked_photos import LinkedPhotos
 from satchel.features.albums.media_records import MEDIA_SHAPES, OBJECTS_PREFIX
 from satchel.features.albums.model import AlbumUnknown, Email
-from satchel.features.albums.needs import Grants, Links, People
+from satchel.features.albums.needs import Grants, Links, People, Shelves
 from satchel.features.albums.records import EPHEMERAL_KEYS, SHAPES
 from satchel.features.albums.routes import photo_contents, routes
 from satchel.features.albums.routes import photos as photo_routes
@@ -46,7 +46,7 @@ from satchel.kernel.grant_refused import GrantRefused
 from satchel.media.metadata_reader import MetadataReader
 
 
-def _make(platform: Platform, *, grants: Grants, people: People, links: Links) -> Photos:
+def _make(platform: Platform, *, grants: Grants, people: People, links: Links, shelves: Shelves) -> Photos:
     stores = platform.stores
     albums = Albums(
         tables=stores.tables,
@@ -65,7 +65,7 @@ def _make(platform: Platform, *, grants: Grants, people: People, links: Links) -
         map_attribution=platform.settings.map_attribution,
     )
     reader = MetadataReader(stores.objects)
-    return Photos(albums=albums, objects=stores.objects, reader=reader, pictures=platform.pictures)
+    return Photos(albums=albums, shelves=shelves, objects=stores.objects, reader=reader, pictures=platform.pictures)
 
 
 def _routes(photos: Photos, _: RouteNeeds) -> list[Router]:

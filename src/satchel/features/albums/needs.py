@@ -1,8 +1,9 @@
-"""What albums ask of the rest of the program: grants, people and links."""
+"""What albums ask of the rest of the program: grants, people, links and shelves."""
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from satchel.kernel.handed_file import PatchedFile
 from satchel.stores.ports.table import Write
 
 
@@ -84,4 +85,16 @@ class Links(Protocol):
 
     async def count_open(self, owner: str, things: Sequence[str]) -> Mapping[str, int]:
         """How many links to each of these things, such as `album:<id>`, can be opened now."""
+        ...
+
+
+class Shelves(Protocol):
+    """People's own files, where copies of photos wait to be handed over."""
+
+    async def admit(self, user_id: str, folder_id: str | None, size_bytes: int) -> None:
+        """Raises `NotFound` if the folder is missing, `OutOfSpace` if it exceeds the quota."""
+        ...
+
+    async def take_own(self, user_id: str, folder_id: str, files: Sequence[PatchedFile]) -> None:
+        """Copy files into the folder, under the ids that they have. Doing it again changes nothing."""
         ...

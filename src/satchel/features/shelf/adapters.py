@@ -24,7 +24,7 @@ from satchel.features.shelf.service.linked_files import (
 )
 from satchel.features.shelf.service.search import search
 from satchel.kernel.errors import NotFound
-from satchel.kernel.handed_file import HandedFile
+from satchel.kernel.handed_file import HandedFile, PatchedFile
 from satchel.kernel.linked import FILES_PAGE, LinkedFile, LinkedFiles, LinkedThing
 from satchel.kernel.names import kept_path
 from satchel.kernel.searched import Finding, Findings, Seeker, Words
@@ -195,6 +195,24 @@ class ShelfFiles:
                 came_by=came_by,
                 modified_at=file.modified_at,
                 executable=file.executable,
+            )
+            for file in files
+        ]
+        await shelf_copies.keep_all(self.shelf, UserId(user_id), copies)
+
+    async def take_own(self, user_id: str, folder_id: str, files: Sequence[PatchedFile]) -> None:
+        """Copy files of the person's own into a folder of their shelf."""
+        copies = [
+            shelf_copies.Copy(
+                file_id=FileId(file.file_id),
+                source_key=file.key,
+                name=file.name,
+                size_bytes=file.size_bytes,
+                sha256=file.sha256,
+                content_type=file.content_type,
+                folder_id=FolderId(folder_id),
+                from_others=False,
+                patches=file.alterations,
             )
             for file in files
         ]

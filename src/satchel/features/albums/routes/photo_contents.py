@@ -32,6 +32,12 @@ SomeIds = Annotated[
 ]
 
 
+class ContentQuery(Query, frozen=True, kw_only=True):
+    """With `for_others`, the owner gets what others get, to pass it on."""
+
+    for_others: bool = False
+
+
 class MediasArchiveQuery(Query, frozen=True, kw_only=True):
     """Which photos of the album the archive contains. Without any, all."""
 
@@ -52,7 +58,7 @@ def routes(photos: Photos) -> Router:
         produces="application/octet-stream",
         raises=(MediaUnknown, OriginalWithheld),
     )
-    async def download_photo(member: Member, owner: str, media_id: str) -> Response:
+    async def download_photo(member: Member, owner: str, media_id: str, query: ContentQuery) -> Response:
         """Download the original.
 
         Range and conditional requests are supported. The bytes come as an attachment, under the camera's name. The
@@ -60,7 +66,7 @@ def routes(photos: Photos) -> Router:
         is shared with its places.
         """
         media = await find_visible(photos.albums, _person(member), OwnerId(owner), media_id)
-        patches = await photo_redact.patches_for(photos, media, member.user_id)
+        patches = await photo_redact.patches_for(photos, media, None if query.for_others else member.user_id)
         return Download(
             with_patches(photos.objects, patches),
             media.key,

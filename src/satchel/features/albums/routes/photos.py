@@ -16,6 +16,7 @@ from satchel.features.albums.model import (
     Email,
     LocalTime,
     MediaUnknown,
+    OriginalWithheld,
     OwnerId,
     check_time,
 )
@@ -47,9 +48,11 @@ from satchel.features.albums.service.media_access import find_visible
 from satchel.features.albums.service.media_giver import giver_of, may_take_back, take_back
 from satchel.features.albums.service.media_verify import Signature
 from satchel.features.albums.service.photo_choice import MOST_CHOSEN, make_choice
+from satchel.features.albums.service.photo_copy import MOST_COPIED, copy_photos
 from satchel.features.albums.service.photos_context import Photos
 from satchel.features.albums.service.shared_timeline import list_shared_days, list_shared_photos
 from satchel.kernel.clock import iso
+from satchel.kernel.errors import NotFound, OutOfSpace
 
 MAX_FILES = 1000
 Digest = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
@@ -68,6 +71,19 @@ class ChoiceView(msgspec.Struct, frozen=True, kw_only=True):
 
     choice_id: str
     name: str
+
+
+class NewCopies(Body, frozen=True, kw_only=True):
+    """Photos of yours, up to 100, and a folder of your shelf, or `root`."""
+
+    medias: Annotated[list[Id], msgspec.Meta(min_length=1, max_length=MOST_COPIED)]
+    folder: Id
+
+
+class CopyList(msgspec.Struct, frozen=True):
+    """The ids of the files on your shelf, in the order in which the photos were taken."""
+
+    files: list[str]
 
 
 class FileSignature(Body, frozen=True, kw_only=True):
@@ -180,6 +196,15 @@ def _library_routes(photos: Photos) -> Router:
         """
         row, name = await make_choice(photos.albums, _owner(member), body.medias)
         return ChoiceView(choice_id=row.choice_id, name=name)
+
+    @router.post("/photos/copies", status=201, raises=(MediaUnknown, OriginalWithheld, NotFound, OutOfSpace))
+    async def copy_onto_shelf(member: Member, body: NewCopies) -> CopyList:
+        """Copy photos into a folder of your shelf, to hand them over to a person or a room.
+
+        Copies are what others get: without the place, unless the album of a photo is shared with places. The same
+        photo in the same folder is copied once.
+        """
+        return CopyList(await copy_photos(photos, _owner(member), body.medias, body.folder))
 
     @router.get("/photos/usage")
     async def read_photo_usage(member: Member) -> PhotoUsage:

@@ -27,18 +27,25 @@ _LOOKED_AT_AT_ONCE = 10
 
 async def make_choice(albums: Albums, owner: OwnerId, media_ids: Sequence[str]) -> tuple[ChoiceRow, str]:
     """The choice and its name. All of its photos have to be the owner's, and not in the bin."""
-    wanted = sorted(set(media_ids))
-    medias = await _read(albums, owner, wanted)
-    if len(medias) < len(wanted):
-        raise MediaUnknown("One of these photos does not exist, or is not yours.", field="medias")
+    medias = await find_own(albums, owner, media_ids)
+    ids = [media.media_id for media in medias]
     row = ChoiceRow(
         owner=owner,
-        choice_id=ChoiceId(hashlib.sha256("/".join(wanted).encode()).hexdigest()[:32]),
-        medias=[media.media_id for media in in_order(medias.values())],
+        choice_id=ChoiceId(hashlib.sha256("/".join(sorted(ids)).encode()).hexdigest()[:32]),
+        medias=ids,
         due=_later(albums),
     )
     await albums.tables.put(CHOICE.table, CHOICE.item(row))
-    return row, name_of(medias[row.medias[0]], len(row.medias))
+    return row, name_of(medias[0], len(medias))
+
+
+async def find_own(albums: Albums, owner: OwnerId, media_ids: Sequence[str]) -> list[MediaRow]:
+    """These photos in the order of time, once each. All of them have to be the owner's, and not in the bin."""
+    wanted = set(media_ids)
+    medias = await _read(albums, owner, list(wanted))
+    if len(medias) < len(wanted):
+        raise MediaUnknown("One of these photos does not exist, or is not yours.", field="medias")
+    return in_order(medias.values())
 
 
 async def find_choices(albums: Albums, owner: OwnerId, choice_ids: Sequence[str]) -> Mapping[str, list[MediaRow]]:

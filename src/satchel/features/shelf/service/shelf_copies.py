@@ -19,6 +19,7 @@ from satchel.features.shelf.service.placement import Entry
 from satchel.kernel.errors import NotFound, SatchelError, TooLarge
 from satchel.kernel.handed_file import HandedFile
 from satchel.kernel.names import FileName
+from satchel.kernel.patches import Patch
 
 # So many go together. Each such step can be repeated by itself after a crash.
 TOGETHER = 500
@@ -39,6 +40,8 @@ class Copy:
     came_by: str = ""
     modified_at: str = ""
     executable: bool = False
+    from_others: bool = True
+    patches: Sequence[Patch] = ()
 
 
 async def gather(shelf: Shelf, user_id: UserId, entry_ids: Sequence[str], at_most: int) -> list[HandedFile]:
@@ -130,6 +133,7 @@ def _upload(user_id: UserId, copy: Copy) -> shelf_file_add.Upload:
         file_id=copy.file_id,
         key=copy.source_key,
         is_copy=True,
+        patches=copy.patches,
         name=copy.name,
         content_type=copy.content_type,
         size_bytes=copy.size_bytes,
@@ -137,7 +141,7 @@ def _upload(user_id: UserId, copy: Copy) -> shelf_file_add.Upload:
         folder_id=copy.folder_id,
         folders=copy.folders,
         came_by=copy.came_by,
-        from_others=True,
+        from_others=copy.from_others,
         modified_at=copy.modified_at,
         executable=copy.executable,
     )

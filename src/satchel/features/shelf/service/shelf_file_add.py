@@ -34,6 +34,7 @@ from satchel.kernel.clock import iso
 from satchel.kernel.errors import NotFound, Unavailable
 from satchel.kernel.ids import new_id
 from satchel.kernel.names import NAMELESS, FileName, kept_name
+from satchel.kernel.patches import Patch, patched_pieces
 from satchel.stores.object_rules import known_content_type
 from satchel.stores.patterns.optimistic_update import NEW, StaleRead, optimistic_update
 from satchel.stores.ports.expressions import Condition, add, attr
@@ -49,7 +50,7 @@ class Upload:
     """Uploaded bytes for a person's shelf, the id that the file will have, and its folder.
 
     The bytes are stored at `key` or, if there is none, are small and held in `data`. Those of a copy (`is_copy`) are
-    somebody's file, and stay where they are.
+    somebody's file, and stay where they are; `patches` are made on the way.
     """
 
     user_id: UserId
@@ -57,6 +58,7 @@ class Upload:
     key: str = ""
     data: bytes = b""
     is_copy: bool = False
+    patches: Sequence[Patch] = ()
     name: str
     content_type: str
     size_bytes: int
@@ -219,10 +221,24 @@ async def _store_bytes(shelf: Shelf, upload: Upload, name: FileName) -> BlobRow:
 
 
 async def put_object(shelf: Shelf, upload: Upload, key: str, name: FileName) -> None:
-    if upload.key:
+    if upload.patches:
+        await _put_patched(shelf, upload, key, name)
+    elif upload.key:
         await shelf.objects.copy(upload.key, key, metadata={ORIGINAL_NAME: name})
     else:
         await shelf.objects.put_many([small_object(upload, key, name)])
+
+
+async def _put_patched(shelf: Shelf, upload: Upload, key: str, name: FileName) -> None:
+    async with shelf.objects.read(upload.key) as reading:
+        await shelf.objects.put(
+            key,
+            patched_pieces(reading, upload.patches),
+            length=upload.size_bytes,
+            sha256=upload.sha256,
+            content_type=known_content_type(upload.content_type),
+            metadata={ORIGINAL_NAME: name},
+        )
 
 
 async def _enter(shelf: Shelf, upload: Upload, blob: BlobRow, folder_id: FolderId, name: FileName) -> FileRow:
