@@ -12,6 +12,8 @@ from tests.browser.conftest import DESKTOP, NARROW, OpenPage, sign_in
 from tests.browser.test_pages import complaints_of_axe
 from tests.browser.test_transfers import Holder
 from tests.features.albums.photos_given import photo
+from tests.features.albums.test_photo_access import PLACED
+from tests.features.albums.test_photo_places import has_place
 from tests.media import samples
 from tests.server.process import ServerProcess, serving
 
@@ -147,7 +149,7 @@ def test_chosen_photos_are_shared_by_a_link_and_its_visitors_see_these_alone(
     tiles(page).first.click()
     press(page, "Share")
     sheet = page.get_by_role("dialog", name="Share a photo")
-    expect(sheet.get_by_role("button", name="A person")).to_have_count(0)
+    expect(sheet.get_by_role("button", name="Your room")).to_have_count(0)
     assert complaints_of_axe(page) == []
     sheet.get_by_role("button", name="Link and QR code").click()
     expect(page.get_by_role("img", name="QR code")).to_be_visible()
@@ -170,6 +172,47 @@ def test_chosen_photos_are_shared_by_a_link_and_its_visitors_see_these_alone(
     press(visitor, "Show photos")
     expect(tiles(visitor)).to_have_count(2)
     assert_everybody_can_use(visitor)
+
+
+def test_photos_go_to_a_person_and_to_a_room_without_their_places(server: ServerProcess, open_page: OpenPage) -> None:
+    vic, wim = Holder(server, "Vic"), Holder(server, "Wim")
+    for day, content in ((1, photo("2025:05:01 10:00:00")), (2, PLACED)):
+        vic.put(f"{day}.jpg", content, destination="photos")
+    room = vic.ask("POST", "/rooms", json={"name": "Physics"})
+    wim.ask("POST", "/rooms/join", json={"code": room["code"]})
+    page = open_page(may_fail=True)
+    sign_in(page, vic.email, at="/photos")
+    expect(tiles(page)).to_have_count(2)
+
+    def share(way: str) -> None:
+        for each in page.get_by_role("main").get_by_role("checkbox", name=re.compile("202")).all():
+            each.check()
+        page.get_by_role("toolbar").get_by_role("button", name="Share").click()
+        sheet = page.get_by_role("dialog", name="Share 2 photos")
+        expect(sheet).to_contain_text("Others get photos without the place")
+        assert complaints_of_axe(page) == []
+        sheet.get_by_role("button", name=way).click()
+
+    share("A person")
+    dialog = page.get_by_role("dialog", name="Share 2 photos")
+    dialog.get_by_label("E-mail address").fill("nobody@example.org")
+    dialog.get_by_role("button", name="Send", exact=True).click()
+    expect(dialog).to_contain_text("Nobody here has this e-mail address.")
+    assert vic.ask("GET", "/shelf/entries")["entries"] == []
+    dialog.get_by_label("E-mail address").fill(wim.email)
+    dialog.get_by_role("button", name="Send", exact=True).click()
+    expect(page.get_by_text("Sent to Wim.")).to_be_visible()
+    (transfer,) = wim.ask("GET", "/transfers")["transfers"]
+    assert transfer["file_count"] == 2
+    page.reload()
+    share("Your room: Physics")
+    expect(page.get_by_text("Put into Physics.")).to_be_visible()
+    files = wim.ask("GET", f"/rooms/{room['room_id']}/files")["files"]
+    assert sorted(file["name"][:10] for file in files) == ["2024-01-31", "2025-05-01"]
+    path = f"/api/v1/rooms/{room['room_id']}/files/{{}}/content"
+    for file in files:
+        content = wim.client.get(path.format(file["file_id"]), headers=wim.headers).content
+        assert not has_place(content)
 
 
 def test_open_pages_follow_what_others_do(server: ServerProcess, open_page: OpenPage) -> None:

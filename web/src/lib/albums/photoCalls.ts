@@ -1,6 +1,7 @@
 // The API calls for photos, and their types.
 import { ask, http } from '$lib/api/client';
 import type { components, operations } from '$lib/api/schema';
+import { inParts } from '$lib/shell/browserDownload';
 import { fromColumns, type Photo } from './photo';
 import type { DayCount } from './sections';
 
@@ -14,6 +15,7 @@ export type DuplicateGroup = components['schemas']['DuplicateGroup'];
 export type PhotoPage = { photos: Photo[]; cursor: string | null };
 
 const PAGE = 1000;
+const COPIED_AT_ONCE = 100;
 
 /** With `shared`, also what others share with the caller. */
 export async function readDays(shared: boolean): Promise<DayCount[]> {
@@ -109,6 +111,15 @@ export function readDetails({ owner, id }: Photo): Promise<PhotoDetails> {
 /** Puts photos of one's own together, so that one link leads to them. */
 export async function choosePhotos(medias: string[]): Promise<string> {
   return (await ask(http.POST('/api/v1/photos/choices', { body: { medias } }))).choice_id;
+}
+
+/** Copies photos of one's own, as others get them, into a folder of the shelf; answers the ids there. */
+export async function copyOntoShelf(medias: readonly string[], folder: string): Promise<string[]> {
+  const files: string[] = [];
+  for (const part of inParts(medias, COPIED_AT_ONCE)) {
+    files.push(...(await ask(http.POST('/api/v1/photos/copies', { body: { medias: part, folder } }))).files);
+  }
+  return files;
 }
 
 export async function setFavourite({ owner, id }: Photo, favourite: boolean): Promise<void> {

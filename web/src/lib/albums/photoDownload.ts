@@ -29,12 +29,16 @@ export async function savePhotos(
   await saveOneByOne(photos.map((photo) => ({ address: contentPath(photo), type: TYPES[photo.type] })));
 }
 
-/** Few enough photos as files of this device. Films are too large. */
+/** Few enough photos of one's own as files of this device, as others get them. Films are too large. */
 export function fetchOf(photos: readonly Photo[]): (() => Promise<File[]>) | undefined {
   if (photos.length > MOST_FETCHED || photos.some(({ type }) => type !== 'IMAGE')) return undefined;
   return async () => {
     await renewSession();
-    return Promise.all(photos.map((photo) => fetchOne({ address: contentPath(photo), type: TYPES.IMAGE })));
+    return Promise.all(
+      photos.map((photo) =>
+        fetchOne({ address: `${contentPath(photo)}?for_others=true`, type: TYPES.IMAGE }),
+      ),
+    );
   };
 }
 

@@ -5,18 +5,8 @@ import { t } from '$lib/i18n/index.svelte';
 import { toasts } from '$lib/ui/toasts.svelte';
 
 /** Files and folders of one's own shelf. */
-export async function handOverByEmail(
-  email: string,
-  note: string,
-  entries: readonly { id: string }[],
-): Promise<void> {
-  tellHandedOver(
-    await handOver(
-      { kind: 'email', email },
-      entries.map(({ id }) => id),
-      { note },
-    ),
-  );
+export async function handOverByEmail(email: string, note: string, ids: readonly string[]): Promise<void> {
+  tellHandedOver(await handOver({ kind: 'email', email }, ids, { note }));
 }
 
 export function tellHandedOver({ transfer_id, receiver }: Transfer): void {
