@@ -119,7 +119,7 @@ def invite(
     email: Annotated[
         str | None, typer.Argument(metavar="E-MAIL", help="Whom you invite. Default: anybody with the link.")
     ] = None,
-    note: Annotated[str, typer.Option("--note", help="A note for yourself.")] = "",
+    note: Annotated[str, typer.Option("--note", metavar="TEXT", help="A note for yourself.")] = "",
     administrator: Annotated[bool, typer.Option("--administrator", help="Make them an administrator.")] = False,
     server: Server = None,
     json: Json = False,
