@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
 from tests.browser.conftest import DESKTOP, OpenPage, keep_session, sign_up
+from tests.features.albums.photos_given import photo
 from tests.server.process import ServerProcess
 
 pytestmark = pytest.mark.services
@@ -18,7 +19,7 @@ MOST_SHIFT = 0.05
 OUTSIDE = ["/", "/sign-in", "/sign-up", "/guest", "/drop", "link", "/join/AAAAA"]
 INSIDE = [
     *("/", "/shelf", "/photos", "/albums", "/scores", "/rooms", "/links", "/transfers", "/activity", "/account"),
-    "/administration",
+    *("room", "/administration"),
 ]
 _LOADED = """() => performance.getEntriesByType('resource')
   .filter(({ name }) => name.startsWith(location.origin)).map((each) => [each.name, each.encodedBodySize])"""
@@ -30,15 +31,27 @@ new PerformanceObserver((list) => {
 
 @pytest.fixture(scope="module")
 def paths(server: ServerProcess) -> Mapping[str, str]:
-    """Where a link with two files leads to, which stand on the shelf, too."""
+    """Where a link with two files leads to. Its giver has photos, more files, and an offer that waits."""
     ann = sign_up(server, "ann@example.org", "Ann")
     folder = server.client.post("/api/v1/shelf/folders", headers=ann, json={"name": "Concert"}).json()["id"]
     for name in ("plan.txt", "notes.txt"):
         described = {"destination": "shelf", "folder": folder, "filename": name, "filetype": "text/plain"}
         put_file(server, ann, described, b"at eight")
+    for number in range(12):
+        described = {"destination": "shelf", "filename": f"{number}.txt", "filetype": "text/plain"}
+        put_file(server, ann, described, str(number).encode())
+        put_file(server, ann, {"destination": "photos", "filename": f"{number}.jpg"}, photo(mark=str(number)))
+    invited = server.client.post("/api/v1/invitations", headers=ann, json={}).json()
+    ben = sign_up(server, "ben@example.org", "Ben", invitation=invited["token"])
+    put_file(server, ben, {"destination": "shelf", "filename": "map.txt"}, b"north")
+    entries = server.client.get("/api/v1/shelf/entries", headers=ben).json()["entries"]
+    offer = {"to": {"kind": "email", "email": "ann@example.org"}, "files": [entry["id"] for entry in entries]}
+    assert server.client.post("/api/v1/transfers", headers=ben, json=offer).status_code == 201
     thing = {"thing": {"kind": "folder", "id": folder}}
     token = server.client.post("/api/v1/links", headers=ann, json=thing).json()["token"]
-    return {"link": f"/l/{token}"}
+    assert server.client.post(f"/api/v1/open/{token}/enter", json={}).status_code == 200
+    room = server.client.post("/api/v1/rooms", headers=ann, json={"name": "Physics"}).json()["room_id"]
+    return {"link": f"/l/{token}", "room": f"/rooms/{room}"}
 
 
 def put_file(server: ServerProcess, headers: dict[str, str], described: dict[str, str], content: bytes) -> None:
@@ -97,7 +110,9 @@ def test_no_page_jumps_while_it_arrives(open_page: OpenPage, paths: Mapping[str,
         show(page, paths.get(path, path))
         jumped[path] = page.evaluate("window.shifted")
     keep_session(page, "ann@example.org")
+    # That something waits is known from the second page on.
+    show(page, INSIDE[0])
     for path in INSIDE:
-        show(page, path)
+        show(page, paths.get(path, path))
         jumped[f"{path} inside"] = page.evaluate("window.shifted")
     assert {path: shift for path, shift in jumped.items() if shift > MOST_SHIFT} == {}

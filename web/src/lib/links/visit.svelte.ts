@@ -3,8 +3,8 @@ import { Problem } from '$lib/api/client';
 import { enter, isDeadEnd, look, readFiles, type Landing, type LinkedFile } from './landingCalls';
 import { forgetPass, keepPass, passFor } from './passes';
 
-/** Whether visitors of this page can send files. */
-export const taking = $state({ files: false });
+/** Whether visitors of this page can send files, and whether it is there. */
+export const landing = $state({ takesFiles: false, isThere: false });
 
 export class Visit {
   readonly token: string;

@@ -5,6 +5,8 @@ import { live } from '$lib/live/live.svelte';
 
 // How long after a failed reading it is tried again.
 const AGAIN_MS = 5000;
+/** For whom something waited when it was last read on this device. */
+const KEPT = 'waiting';
 
 class Waiting {
   transfers = $state.raw<Transfer[]>([]);
@@ -12,6 +14,9 @@ class Waiting {
   more = $state(false);
   /** Dismissed until the page is reloaded. */
   #later = $state.raw<ReadonlySet<string>>(new Set());
+  /** Whether something waited the last time, as long as that has not been read again. */
+  expected = $state(Boolean(readKept()));
+  #who = '';
   #isStale = false;
   #reading: Promise<void> | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -21,7 +26,9 @@ class Waiting {
   readonly told = $derived(this.transfers.filter(({ transfer_id }) => !this.#later.has(transfer_id)));
 
   /** Follow what comes for one person; returns a function that ends it. */
-  watch = (): (() => void) => {
+  watch = (who: string): (() => void) => {
+    this.#who = who;
+    this.expected = readKept() === who;
     void this.refresh();
     const ends = [
       live.on('transfer.offered', () => void this.refresh()),
@@ -53,6 +60,16 @@ class Waiting {
     return this.#reading;
   }
 
+  #keep(): void {
+    this.expected = false;
+    try {
+      if (this.transfers.length) localStorage.setItem(KEPT, this.#who);
+      else localStorage.removeItem(KEPT);
+    } catch {
+      // Storage is disabled: the page jumps a little.
+    }
+  }
+
   #readSoon(): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => void this.refresh(), AGAIN_MS);
@@ -65,12 +82,21 @@ class Waiting {
         const { transfers, more } = await readWaiting();
         this.transfers = transfers;
         this.more = more;
+        this.#keep();
       } catch (problem) {
         // Nobody asked for it, so no problem is shown; it is read again soon.
         if (!(problem instanceof Problem)) throw problem;
         this.#readSoon();
       }
     }
+  }
+}
+
+function readKept(): string | null {
+  try {
+    return localStorage.getItem(KEPT);
+  } catch {
+    return null;
   }
 }
 
