@@ -31,8 +31,10 @@ export class ViewedTransfer {
   #reading: Promise<void> | undefined;
   #isStale = false;
 
-  constructor(id: string) {
+  /** What is known of it already, with all of its files, is shown at once. */
+  constructor(id: string, known?: Transfer) {
     this.id = id;
+    if (known?.cursor === null) this.transfer = known;
   }
 
   /** Read it, tell the sender that it was opened, and follow it; returns a function that ends it. */
