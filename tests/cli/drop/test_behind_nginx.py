@@ -10,10 +10,10 @@ import pytest
 
 from satchel.features.drop.limits import WRONG_NAMES_PER_NETWORK
 from tests.application import PASSWORD
-from tests.cli.drop.nginx import Nginx, nginx, plain, sample
 from tests.cli.drop.sender import sending
 from tests.cli.terminal import Person, explains
 from tests.cli.test_put_get import MEGABYTE, contents, fill
+from tests.server.nginx import Nginx, nginx, plain, sample
 from tests.server.process import serving
 from tests.services import free_port
 

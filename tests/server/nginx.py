@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from tests.server.process import ServerProcess
 from tests.services import running, tool
 
-SAMPLE = Path(__file__).parents[3] / "deploy" / "nginx.conf"
+SAMPLE = Path(__file__).parents[2] / "deploy" / "nginx.conf"
 _AROUND = """
 daemon off; pid {folder}/pid; error_log {folder}/error.log; worker_processes 1; {user}
 events {{}}
