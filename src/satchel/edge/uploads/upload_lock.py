@@ -2,8 +2,8 @@
 
 A client that reconnects knows nothing of its old connection, which may stay half alive for a minute. So the request
 that comes last asks the one before it to store what it has and release the lock. Between servers the lock is a lease;
-another server asks its holder to release it by a key beside the lease. The bytes are right without any of this, by the
-condition on every change of the row.
+another server asks its holder to release it by a key beside the lease, and waits for a moment. The bytes are right
+without any of this, by the condition on every change of the row.
 """
 
 import asyncio
@@ -20,6 +20,9 @@ LEASE = timedelta(seconds=30)
 RENEWED_EVERY = timedelta(seconds=2)
 # Long enough to keep a part on a slow disk; who waits longer is better told to come back.
 WAIT_SECONDS = 10.0
+# A server that lives releases the lease within this time; one that has died lets it run out, which takes longer.
+ELSEWHERE_SECONDS = 4.0
+_ASKED_EVERY_SECONDS = 0.2
 
 
 class UploadLock:
@@ -113,9 +116,7 @@ class UploadLocks:
     async def _leased(self, upload_id: str, lock: UploadLock) -> AsyncGenerator[None]:
         lease = EphemeralLease(self._ephemeral, LOCK(upload_id=upload_id), LEASE)
         wanted = WANTED(upload_id=upload_id)
-        if not await lease.take():
-            await self._ephemeral.run(Put(wanted, b"1", ttl=LEASE))
-            raise _busy()
+        await self._take(lease, wanted, lock)
 
         async def renew() -> None:
             is_ours, is_wanted = await lease.renew(Delete(wanted))
@@ -127,6 +128,16 @@ class UploadLocks:
                 yield
         finally:
             await lease.release()
+
+    async def _take(self, lease: EphemeralLease, wanted: str, lock: UploadLock) -> None:
+        """Whoever has it looks for `wanted`, so nothing that is left of it may stop us."""
+        until = asyncio.get_running_loop().time() + ELSEWHERE_SECONDS
+        while not await lease.take(Delete(wanted)):
+            await self._ephemeral.run(Put(wanted, b"1", ttl=LEASE))
+            if asyncio.get_running_loop().time() > until:
+                raise _busy()
+            async with lock.interruptible():
+                await asyncio.sleep(_ASKED_EVERY_SECONDS)
 
 
 def _busy() -> UploadBusy:

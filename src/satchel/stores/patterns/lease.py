@@ -39,9 +39,11 @@ class EphemeralLease:
     lasts: timedelta
     holder: bytes = field(default_factory=new_holder)
 
-    async def take(self) -> bool:
-        """Whether it is ours from now on; not if somebody has it, be it ourselves."""
-        return await self.ephemeral.run(Put(self.key, self.holder, ttl=self.lasts, only_if_absent=True))
+    async def take(self, *beside: Command[Any]) -> bool:
+        """Whether it is ours from now on; not if somebody has it, be it ourselves. The commands `beside` run anyway."""
+        put = Put(self.key, self.holder, ttl=self.lasts, only_if_absent=True)
+        taken, *_ = await self.ephemeral.together(put, *beside)
+        return taken
 
     async def renew(self, *beside: Command[Any]) -> tuple[Any, ...]:
         """Whether it is still ours, and what the commands `beside` answer, all in one step; it lasts anew."""
