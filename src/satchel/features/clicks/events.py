@@ -1,6 +1,7 @@
 """Live events of statistics: owners hear that their figures have grown, a few times a second at most."""
 
 import asyncio
+import logging
 from collections.abc import Mapping
 from datetime import timedelta
 
@@ -8,6 +9,7 @@ import msgspec
 
 from satchel.features.clicks.records import SITE, SITE_WATCHERS
 from satchel.kernel.clock import Clock
+from satchel.kernel.errors import Unavailable
 from satchel.live import LiveEvent, tell
 from satchel.stores.ports.ephemeral import Ephemeral, Expire, HashAll, HashPut
 
@@ -16,6 +18,7 @@ NOTIFIED_EVERY_SECONDS = 0.25
 # Longer than a page that shows the whole site waits between two requests.
 WATCHED_FOR = timedelta(seconds=90)
 
+_log = logging.getLogger("satchel.clicks")
 _pack = msgspec.msgpack.Encoder().encode
 _unpack = msgspec.msgpack.Decoder(float).decode
 
@@ -96,14 +99,18 @@ class OwnerNotifier:
             self._send([owner])
 
     async def _publish(self, events: Mapping[str, LiveEvent]) -> None:
-        watchers = await self._watchers.present() if SITE in events else []
-        messages = [
-            message
-            for owner, event in events.items()
-            for message in tell(watchers if owner == SITE else [owner], event)
-        ]
-        if messages:
-            await self._ephemeral.together(*messages)
+        try:
+            watchers = await self._watchers.present() if SITE in events else []
+            messages = [
+                message
+                for owner, event in events.items()
+                for message in tell(watchers if owner == SITE else [owner], event)
+            ]
+            if messages:
+                await self._ephemeral.together(*messages)
+        except Unavailable as error:
+            # Whoever looks is told to read again when the store is back.
+            _log.warning("people were not told that figures grow: %s", error.detail)
 
 
 LIVE_EVENTS = (StatsChanged, SiteStatsChanged)
