@@ -12,7 +12,7 @@ COMPILED := -u PYTHONDONTWRITEBYTECODE PYTHONPYCACHEPREFIX=$(CURDIR)/.cache/byte
 PYTEST := env $(COMPILED) $(IN_MEMORY) $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder $(KEEPING)
 export PYTHONPATH := $(CURDIR)
 
-.PHONY: help install site run test again quick engines check check-program check-site audit fix bench pictures services clean
+.PHONY: help install site run test journeys again quick engines check check-program check-site audit fix bench pictures services clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -35,6 +35,10 @@ services: .venv/ready ## Install the servers, the browser and the web packages t
 
 test: services ## Run every test, against real services that the tests start themselves
 	@$(PYTEST) --ignore=tests/engines
+
+# `make test` runs the first of them so; all take about a quarter of an hour more.
+journeys: services ## Run all journeys in the browser against two servers on DynamoDB, Redis and S3
+	@$(PYTEST) --stores distributed tests/browser
 
 # Only after a whole run that few tests failed: see tests/conftest.py.
 again: ## Run once more, one by one, the few tests that failed in the last whole run

@@ -31,6 +31,11 @@ settings.load_profile("satchel")
 settings.register_profile("quick", deadline=None, max_examples=10)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    about = "where all journeys in a browser are served from; else from embedded stores, and the first ones from both"
+    parser.addoption("--stores", choices=["embedded", "distributed"], help=about)
+
+
 @pytest.fixture(scope="session")
 def dynamodb_endpoint() -> Iterator[str]:
     with dynamodb_local() as endpoint:

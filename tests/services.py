@@ -45,60 +45,89 @@ def wait_for_port(port: int, process: "subprocess.Popen[bytes]", log: Path) -> N
     raise RuntimeError(f"{process.args!r} did not start listening:\n{log.read_text(errors='replace')[-2000:]}")
 
 
+@dataclass
+class Service:
+    """A server process that can be killed and started again, with all that it has kept."""
+
+    command: Sequence[str]
+    port: int
+    log: Path
+    cwd: Path | None = None
+    environment: Mapping[str, str] | None = None
+    process: "subprocess.Popen[bytes] | None" = None
+
+    def start(self) -> "subprocess.Popen[bytes]":
+        with self.log.open("ab") as output:
+            self.process = subprocess.Popen(
+                self.command, stdout=output, stderr=subprocess.STDOUT, cwd=self.cwd, env=self.environment
+            )
+        wait_for_port(self.port, self.process, self.log)
+        return self.process
+
+    def send_signal(self, number: int) -> None:
+        assert self.process is not None
+        self.process.send_signal(number)
+
+    def kill(self) -> None:
+        assert self.process is not None
+        self.process.kill()
+        self.process.wait()
+
+    def end(self) -> None:
+        if self.process is None:
+            return
+        self.process.terminate()
+        try:
+            self.process.wait(5)
+        except subprocess.TimeoutExpired:
+            self.kill()
+
+
 @contextmanager
 def running(
     command: Sequence[str], port: int, *, cwd: Path | None = None, environment: Mapping[str, str] | None = None
 ) -> "Generator[subprocess.Popen[bytes]]":
     """A server process that listens before the block begins and is gone after it."""
     with tempfile.TemporaryDirectory(prefix="satchel-service-") as folder:
-        log = Path(folder) / "log"
-        with log.open("wb") as output:
-            process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, cwd=cwd, env=environment)
+        service = Service(command, port, Path(folder) / "log", cwd, environment)
         try:
-            wait_for_port(port, process, log)
-            yield process
+            yield service.start()
         finally:
-            process.terminate()
-            try:
-                process.wait(5)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+            service.end()
+
+
+def redis_command(folder: Path, port: int, *options: str) -> list[str]:
+    """Without persistence; further options as on its command line, e.g. `--maxmemory`, `4mb`."""
+    command = [tool("redis-server"), "--port", str(port), "--bind", "127.0.0.1", "--dir", str(folder)]
+    return [*command, "--save", "", "--appendonly", "no", *options]
 
 
 @contextmanager
 def redis_server(*options: str, port: int | None = None) -> Generator[str]:
-    """A Redis without persistence; further options as on its command line, e.g. `--maxmemory`, `4mb`."""
     port = port or free_port()
-    with tempfile.TemporaryDirectory(prefix="satchel-redis-") as folder:
-        command = [tool("redis-server"), "--port", str(port), "--bind", "127.0.0.1", "--dir", folder]
-        with running([*command, "--save", "", "--appendonly", "no", *options], port):
-            yield f"redis://127.0.0.1:{port}/0"
+    with (
+        tempfile.TemporaryDirectory(prefix="satchel-redis-") as folder,
+        running(redis_command(Path(folder), port, *options), port),
+    ):
+        yield f"redis://127.0.0.1:{port}/0"
+
+
+def dynamodb_command(port: int, *where: str) -> list[str]:
+    """AWS's own DynamoDB Local, run in its folder; `where` it keeps its tables: `-inMemory`, or `-dbPath` and one."""
+    jar = DYNAMODB_FOLDER / "DynamoDBLocal.jar"
+    if not jar.exists():
+        raise RuntimeError("DynamoDB Local is not unpacked; `make test` does it (tools/services)")
+    # It does not live long enough to be worth compiling well.
+    java = [tool("java"), "-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
+    library = f"-Djava.library.path={DYNAMODB_FOLDER / 'DynamoDBLocal_lib'}"
+    return [*java, library, "-jar", str(jar), *where, "-sharedDb", "-port", str(port)]
 
 
 @contextmanager
 def dynamodb_local(port: int | None = None) -> Generator[str]:
-    """AWS's own DynamoDB Local, in memory."""
-    jar = DYNAMODB_FOLDER / "DynamoDBLocal.jar"
-    if not jar.exists():
-        raise RuntimeError("DynamoDB Local is not unpacked; `make test` does it (tools/services)")
+    """In memory."""
     port = port or free_port()
-    library = f"-Djava.library.path={DYNAMODB_FOLDER / 'DynamoDBLocal_lib'}"
-    command = [
-        tool("java"),
-        "-Xmx512m",
-        # It does not live long enough for what it does to be worth compiling well.
-        "-XX:TieredStopAtLevel=1",
-        "-XX:+UseSerialGC",
-        library,
-        "-jar",
-        str(jar),
-        "-inMemory",
-        "-sharedDb",
-        "-port",
-        str(port),
-    ]
-    with running(command, port, cwd=DYNAMODB_FOLDER):
+    with running(dynamodb_command(port, "-inMemory"), port, cwd=DYNAMODB_FOLDER):
         yield f"http://127.0.0.1:{port}"
 
 
@@ -124,17 +153,23 @@ class S3Server:
         return {"AWS_ACCESS_KEY_ID": self.access_key, "AWS_SECRET_ACCESS_KEY": self.secret_key}
 
 
+def rclone_command(folder: Path, server: S3Server, *options: str) -> list[str]:
+    """`rclone serve s3`, which makes a bucket of each folder in this one; further options such as `--read-only`."""
+    (folder / server.bucket).mkdir(parents=True)
+    keys, address = f"{server.access_key},{server.secret_key}", server.endpoint.removeprefix("http://")
+    return [tool("rclone"), "serve", "s3", "--auth-key", keys, "--addr", address, *options, str(folder)]
+
+
 @contextmanager
 def rclone_s3(*options: str, port: int | None = None) -> Generator[S3Server]:
-    """`rclone serve s3` over a temporary folder, with one bucket; further options such as `--read-only`."""
+    """With one bucket, in a temporary folder."""
     port = port or free_port()
-    with tempfile.TemporaryDirectory(prefix="satchel-s3-") as folder:
-        (Path(folder) / "bucket").mkdir()
-        server = S3Server(f"http://127.0.0.1:{port}", "bucket")
-        keys = f"{server.access_key},{server.secret_key}"
-        address = f"127.0.0.1:{port}"
-        with running([tool("rclone"), "serve", "s3", "--auth-key", keys, "--addr", address, *options, folder], port):
-            yield server
+    server = S3Server(f"http://127.0.0.1:{port}", "bucket")
+    with (
+        tempfile.TemporaryDirectory(prefix="satchel-s3-") as folder,
+        running(rclone_command(Path(folder), server, *options), port),
+    ):
+        yield server
 
 
 def python_environment(**extra: str) -> dict[str, str]:

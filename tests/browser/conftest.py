@@ -1,7 +1,8 @@
-"""A real server and Debian's Chromium for the journeys; whatever the console complains of fails the test."""
+"""Real servers and Debian's Chromium for the journeys; whatever the console complains of fails the test."""
 
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Protocol
 from urllib.parse import urlsplit
@@ -12,6 +13,7 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, V
 from satchel.edge.api.identity import ACCESS_COOKIE, Identity, Member
 from satchel.kernel.signature import Signer
 from satchel.stores.embedded.ephemeral_memory import MemoryEphemeral
+from tests.server.cluster import SECRET, cluster
 from tests.server.process import ServerProcess, serving
 from tests.services import tool
 
@@ -37,15 +39,51 @@ class OpenPage(Protocol):
     ) -> Page: ...
 
 
+class Serve(Protocol):
+    """Satchel on empty stores, with these options, as `satchel serve` takes them."""
+
+    def __call__(
+        self, data: Path, *options: str, environment: Mapping[str, str] | None = ...
+    ) -> AbstractContextManager[ServerProcess]: ...
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "stores" in metafunc.fixturenames:
+        chosen: str | None = metafunc.config.getoption("stores")
+        is_first = metafunc.definition.get_closest_marker("first_journey") is not None
+        kinds = [chosen] if chosen else ["embedded", "distributed"] if is_first else ["embedded"]
+        ids = [pytest.HIDDEN_PARAM if kind == kinds[0] else kind for kind in kinds]
+        metafunc.parametrize("stores", kinds, ids=ids, scope="module")
+
+
 @pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def serve(stores: str, request: pytest.FixtureRequest) -> Serve:
+    """One server on embedded stores; or two and a worker behind nginx, on DynamoDB Local, Redis and an S3 server."""
+
+    @contextmanager
+    def one(data: Path, *options: str, environment: Mapping[str, str] | None = None) -> Generator[ServerProcess]:
+        with serving(data, *options, environment={"SATCHEL_SECRET": SECRET, **(environment or {})}) as running:
+            yield running
+
+    @contextmanager
+    def several(data: Path, *options: str, environment: Mapping[str, str] | None = None) -> Generator[ServerProcess]:
+        dynamodb: str = request.getfixturevalue("dynamodb_endpoint")
+        with cluster(data, *options, environment=environment, dynamodb=dynamodb) as running:
+            yield running.front
+            assert running.traces == ""
+
+    return one if stores == "embedded" else several
+
+
+@pytest.fixture(scope="module")
+def data(stores: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("browser")
 
 
 @pytest.fixture(scope="module")
-def server(data: Path) -> Generator[ServerProcess]:
+def server(serve: Serve, data: Path) -> Generator[ServerProcess]:
     """An empty server, shared by the tests of a file."""
-    with serving(data) as running:
+    with serve(data) as running:
         yield running
 
 
@@ -122,11 +160,10 @@ def sign_up(server: ServerProcess, email: str, name: str, *, invitation: str | N
     return {"authorization": f"Bearer {answer.json()['tokens']['access_token']}"}
 
 
-def let_the_session_run_out(page: Page, data: Path) -> str:
+def let_the_session_run_out(page: Page) -> str:
     """Put an access token of an hour ago in the place of the browser's own; it is what the clock would have made."""
     me = page.request.get("/api/v1/whoami").json()
-    signer = Signer((data / "secret").read_bytes().strip())
-    past = Identity(signer, MemoryEphemeral(time.time, max_bytes=0), clock=lambda: time.time() - 3600)
+    past = Identity(Signer(SECRET.encode()), MemoryEphemeral(time.time, max_bytes=0), clock=lambda: time.time() - 3600)
     member = Member(me["id"], me["email"], me["session_id"], me["administrator"])
     stale = past.issue_access(member).value
     whole_site = page.evaluate("location.origin")

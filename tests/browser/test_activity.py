@@ -14,10 +14,10 @@ from zoneinfo import ZoneInfo
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import DESKTOP, NARROW, OpenPage, sign_in
+from tests.browser.conftest import DESKTOP, NARROW, OpenPage, Serve, sign_in
 from tests.browser.test_pages import complaints_of_axe
 from tests.browser.test_transfers import Holder
-from tests.server.process import ServerProcess, serving
+from tests.server.process import ServerProcess
 
 pytestmark = [pytest.mark.services, pytest.mark.without_service_worker]
 
@@ -26,8 +26,8 @@ KATHMANDU = "Asia/Kathmandu"  # a quarter of an hour off every whole one
 
 
 @pytest.fixture(scope="module")
-def server(data: Path) -> Generator[ServerProcess]:
-    with serving(data, "--sign-up", "open") as running:
+def server(serve: Serve, data: Path) -> Generator[ServerProcess]:
+    with serve(data, "--sign-up", "open") as running:
         yield running
 
 

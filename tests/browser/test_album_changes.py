@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, Route, ViewportSize, expect
 
-from tests.browser.conftest import OpenPage, sign_in
+from tests.browser.conftest import OpenPage, Serve, sign_in
 from tests.browser.test_albums import album, assert_everybody_can_use, press, tiles
 from tests.browser.test_pages import complaints_of_axe
 from tests.browser.test_transfers import Holder
 from tests.features.albums.photos_given import photo
 from tests.features.albums.test_photo_access import PLACED
 from tests.media import samples
-from tests.server.process import ServerProcess, serving
+from tests.server.process import ServerProcess
 
 # Some photos are headers without pixels, which browsers cannot show; Chromium logs that nobody has a picture of them.
 pytestmark = [pytest.mark.services, pytest.mark.without_service_worker]
@@ -25,8 +25,8 @@ PHONE = ViewportSize(width=390, height=844)
 
 
 @pytest.fixture(scope="module")
-def server(data: Path) -> Generator[ServerProcess]:
-    with serving(data, "--sign-up", "open", environment={"SATCHEL_MAP_TILES": TILES}) as running:
+def server(serve: Serve, data: Path) -> Generator[ServerProcess]:
+    with serve(data, "--sign-up", "open", environment={"SATCHEL_MAP_TILES": TILES}) as running:
         yield running
 
 

@@ -8,22 +8,22 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import FilePayload, Locator, Page, WebSocketRoute, expect
 
-from tests.browser.conftest import DESKTOP, NARROW, OpenPage, sign_in
+from tests.browser.conftest import DESKTOP, NARROW, OpenPage, Serve, sign_in
 from tests.browser.test_pages import complaints_of_axe
 from tests.browser.test_transfers import Holder
 from tests.features.albums.photos_given import photo
 from tests.features.albums.test_photo_access import PLACED
 from tests.features.albums.test_photo_places import has_place
 from tests.media import samples
-from tests.server.process import ServerProcess, serving
+from tests.server.process import ServerProcess
 
 # Some photos are headers without pixels, which browsers cannot show; Chromium logs that nobody has a picture of them.
 pytestmark = [pytest.mark.services, pytest.mark.without_service_worker]
 
 
 @pytest.fixture(scope="module")
-def server(data: Path) -> Generator[ServerProcess]:
-    with serving(data, "--sign-up", "open") as running:
+def server(serve: Serve, data: Path) -> Generator[ServerProcess]:
+    with serve(data, "--sign-up", "open") as running:
         yield running
 
 
@@ -68,6 +68,7 @@ def assert_one_timeline(bob: Holder, open_page: OpenPage) -> None:
     expect(tiles(page)).to_have_count(1)
 
 
+@pytest.mark.first_journey
 def test_photos_come_into_albums_by_date_and_move_with_them(server: ServerProcess, open_page: OpenPage) -> None:
     ann, bob = Holder(server, "Ann"), Holder(server, "Bob")
     page = open_page(may_fail=True)

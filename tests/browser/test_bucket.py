@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import OpenPage, sign_in, sign_up
-from tests.server.process import ServerProcess, serving
+from tests.browser.conftest import OpenPage, Serve, sign_in, sign_up
+from tests.server.process import ServerProcess
 from tests.services import S3Server, rclone_s3
 
 pytestmark = pytest.mark.services
@@ -27,9 +27,9 @@ def bucket() -> Generator[S3Server]:
 
 
 @pytest.fixture(scope="module")
-def server(data: Path, bucket: S3Server) -> Generator[ServerProcess]:
+def server(serve: Serve, data: Path, bucket: S3Server) -> Generator[ServerProcess]:
     objects = f"s3://{bucket.bucket}?endpoint={bucket.endpoint}&public={bucket.endpoint}"
-    with serving(data, environment={"SATCHEL_OBJECTS": objects, **bucket.environment()}) as running:
+    with serve(data, environment={"SATCHEL_OBJECTS": objects, **bucket.environment()}) as running:
         sign_up(running, EMAIL, "Ann")
         yield running
 

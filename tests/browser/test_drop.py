@@ -35,6 +35,7 @@ def ben(open_page: OpenPage) -> Page:
     return open_page(may_fail=True)
 
 
+@pytest.mark.first_journey
 def test_strangers_hand_a_file_over_by_a_spoken_code_and_nobody_gets_a_cookie(ann: Page, ben: Page) -> None:
     bring(ann, "letter.txt", CONTENT)
     join(ben, spoken_code(ann))

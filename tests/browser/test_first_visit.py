@@ -10,6 +10,7 @@ from tests.browser.conftest import PASSWORD, OpenPage, at_home
 pytestmark = pytest.mark.services
 
 
+@pytest.mark.first_journey
 def test_the_first_visitor_sets_the_server_up_signs_out_and_signs_in_again(open_page: OpenPage) -> None:
     page = open_page()
     page.goto("/")

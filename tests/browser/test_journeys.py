@@ -1,7 +1,6 @@
 """What people do in the app, in a real browser: accounts, sessions, administration, and the shell around them."""
 
 import re
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
@@ -278,10 +277,10 @@ def test_two_tabs_know_when_one_signs_out(open_page: OpenPage) -> None:
     second.wait_for_url("**/sign-in?next=%2Faccount")
 
 
-def test_a_session_that_ran_out_is_renewed_without_a_word(open_page: OpenPage, data: Path) -> None:
+def test_a_session_that_ran_out_is_renewed_without_a_word(open_page: OpenPage) -> None:
     page = open_page(may_fail=True)
     sign_in(page, "ann@example.org")
-    stale = let_the_session_run_out(page, data)
+    stale = let_the_session_run_out(page)
     page.goto("/account")
     expect(page.get_by_role("list", name="Signed-in devices")).to_be_visible()
     assert access_cookie(page) != stale

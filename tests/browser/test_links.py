@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import FilePayload, Locator, Page, expect
 
-from tests.browser.conftest import DESKTOP, NARROW, OpenPage, sign_in
+from tests.browser.conftest import DESKTOP, NARROW, OpenPage, Serve, sign_in
 from tests.browser.test_pages import complaints_of_axe
 from tests.browser.test_transfers import Holder
-from tests.server.process import ServerProcess, serving
+from tests.server.process import ServerProcess
 
 pytestmark = [pytest.mark.services, pytest.mark.without_service_worker]
 
@@ -21,8 +21,8 @@ PATIENCE_SECONDS = 20
 
 
 @pytest.fixture(scope="module")
-def server(data: Path) -> Generator[ServerProcess]:
-    with serving(data, "--sign-up", "open") as running:
+def server(serve: Serve, data: Path) -> Generator[ServerProcess]:
+    with serve(data, "--sign-up", "open") as running:
         yield running
 
 
@@ -76,6 +76,7 @@ def downloaded(page: Page, start: Callable[[], None]) -> Path:
     return Path(download.value.path())
 
 
+@pytest.mark.first_journey
 def test_a_link_is_given_opened_by_a_stranger_and_counted_while_its_owner_looks(
     server: ServerProcess, open_page: OpenPage
 ) -> None:
@@ -222,6 +223,7 @@ def test_coming_back_from_a_room_needs_no_password_again_and_is_no_second_openin
     page.go_back()
     press(page, "Go to the room")
     page.wait_for_url("**/join/*")
+    wait_until(lambda: giver.look(link)["opens"] > 0)
     assert giver.look(link)["opens"] == 1
 
 

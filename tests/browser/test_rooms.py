@@ -63,6 +63,7 @@ def cleo(open_page: OpenPage) -> Page:
     return page
 
 
+@pytest.mark.first_journey
 def test_three_people_meet_hand_things_over_and_leave_nothing_behind(
     ann: Page, ben: Page, cleo: Page, server: ServerProcess
 ) -> None:
@@ -169,10 +170,10 @@ def test_a_lost_connection_puts_nobody_out_and_nothing_is_missed(ann: Page, ben:
     expect(chat(ann)).to_contain_text("here again")
 
 
-def test_the_connection_comes_back_after_the_session_has_run_out(ann: Page, ben: Page, data: Path) -> None:
+def test_the_connection_comes_back_after_the_session_has_run_out(ann: Page, ben: Page) -> None:
     code = open_room(ann, "Long evening")
     come_as_guest(ben, code, "Ben")
-    stale = let_the_session_run_out(ann, data)
+    stale = let_the_session_run_out(ann)
     ann.context.set_offline(True)
     expect(ann.get_by_text("Reconnecting")).to_be_visible()
     ann.context.set_offline(False)

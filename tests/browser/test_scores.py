@@ -11,19 +11,19 @@ import pytest
 from playwright.sync_api import FilePayload, Locator, Page, ViewportSize, expect
 
 from satchel.kernel import ink
-from tests.browser.conftest import NARROW, OpenPage, sign_in
+from tests.browser.conftest import NARROW, OpenPage, Serve, sign_in
 from tests.browser.test_pages import complaints_of_axe
 from tests.browser.test_transfers import Holder
 from tests.media.made_scores import musicxml, pdf
-from tests.server.process import ServerProcess, serving
+from tests.server.process import ServerProcess
 
 pytestmark = [pytest.mark.services, pytest.mark.without_service_worker]
 TABLET = ViewportSize(width=820, height=1180)
 
 
 @pytest.fixture(scope="module")
-def server(data: Path) -> Generator[ServerProcess]:
-    with serving(data, "--sign-up", "open") as running:
+def server(serve: Serve, data: Path) -> Generator[ServerProcess]:
+    with serve(data, "--sign-up", "open") as running:
         yield running
 
 
@@ -70,6 +70,7 @@ def assert_everybody_can_use(page: Page) -> None:
         assert complaints_of_axe(page) == [], (page.url, size)
 
 
+@pytest.mark.first_journey
 def test_pictures_become_a_score_that_is_put_in_order_and_played_from(
     server: ServerProcess, open_page: OpenPage
 ) -> None:

@@ -7,19 +7,19 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import OpenPage, sign_in
+from tests.browser.conftest import OpenPage, Serve, sign_in
 from tests.browser.test_pages import complaints_of_axe
 from tests.browser.test_scores import TABLET, Pen, marks, press, sheet
 from tests.browser.test_transfers import Holder
-from tests.server.process import ServerProcess, serving
+from tests.server.process import ServerProcess
 
 pytestmark = pytest.mark.services
 NOTE = {"page_id": 0, "kind": "text", "colour": "#cc0000", "x": 2000, "y": 2000, "size": 600, "text": "Breathe here"}
 
 
 @pytest.fixture(scope="module")
-def server(data: Path) -> Generator[ServerProcess]:
-    with serving(data, "--sign-up", "open") as running:
+def server(serve: Serve, data: Path) -> Generator[ServerProcess]:
+    with serve(data, "--sign-up", "open") as running:
         yield running
 
 

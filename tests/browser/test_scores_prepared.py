@@ -8,19 +8,19 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import NARROW, OpenPage, sign_in
+from tests.browser.conftest import NARROW, OpenPage, Serve, sign_in
 from tests.browser.test_pages import complaints_of_axe
 from tests.browser.test_scores import TABLET, Pen, assert_everybody_can_use, marks, pages, press, sheet
 from tests.browser.test_transfers import Holder
 from tests.media.made_scores import musicxml, page_photo
-from tests.server.process import ServerProcess, serving
+from tests.server.process import ServerProcess
 
 pytestmark = [pytest.mark.services, pytest.mark.without_service_worker]
 
 
 @pytest.fixture(scope="module")
-def server(data: Path) -> Generator[ServerProcess]:
-    with serving(data, "--sign-up", "open") as running:
+def server(serve: Serve, data: Path) -> Generator[ServerProcess]:
+    with serve(data, "--sign-up", "open") as running:
         yield running
 
 

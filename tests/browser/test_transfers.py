@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Download, FilePayload, Locator, Page, Route, expect
 
-from tests.browser.conftest import NARROW, PASSWORD, OpenPage, let_the_session_run_out, sign_in, sign_up
+from tests.browser.conftest import NARROW, PASSWORD, OpenPage, Serve, let_the_session_run_out, sign_in, sign_up
 from tests.browser.test_pages import complaints_of_axe
-from tests.server.process import ServerProcess, serving
+from tests.server.process import ServerProcess
 
 pytestmark = [pytest.mark.services, pytest.mark.without_service_worker]
 
@@ -20,9 +20,9 @@ QUOTA_BYTES = 1_000_000
 
 
 @pytest.fixture(scope="module")
-def server(data: Path) -> Generator[ServerProcess]:
+def server(serve: Serve, data: Path) -> Generator[ServerProcess]:
     """Small shelves: on one that is full nothing lands by itself, so that what is offered waits to be taken."""
-    with serving(data, "--sign-up", "open", "--quota", str(QUOTA_BYTES)) as running:
+    with serve(data, "--sign-up", "open", "--quota", str(QUOTA_BYTES)) as running:
         yield running
 
 
@@ -76,6 +76,7 @@ def receipt(page: Page) -> Locator:
     return page.get_by_role("list", name="Receipts").get_by_role("listitem")
 
 
+@pytest.mark.first_journey
 def test_what_is_handed_over_by_e_mail_lies_on_the_other_shelf_and_both_see_it(
     server: ServerProcess, open_page: OpenPage
 ) -> None:
@@ -214,12 +215,12 @@ def test_what_is_too_large_to_be_held_goes_straight_to_the_disk_and_is_checked_t
     page.unroute_all(behavior="wait")
 
 
-def test_a_download_renews_a_session_that_has_run_out(server: ServerProcess, data: Path, open_page: OpenPage) -> None:
+def test_a_download_renews_a_session_that_has_run_out(server: ServerProcess, open_page: OpenPage) -> None:
     sender, receiver = Holder(server, "Uma"), Holder(server, "Vic").fill_the_shelf()
     transfer_id = sender.send(receiver, sender.put("plan.txt", b"at eight"))
     page = open_page(may_fail=True)
     sign_in(page, receiver.email, at=f"/transfers/{transfer_id}")
-    let_the_session_run_out(page, data)
+    let_the_session_run_out(page)
     with page.expect_download() as download:
         page.get_by_role("button", name="Download", exact=True).click()
     assert Path(download.value.path()).read_bytes() == b"at eight"

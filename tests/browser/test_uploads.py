@@ -69,6 +69,7 @@ def proxied(open_page: OpenPage, ann: dict[str, str]) -> Page:
     return opened
 
 
+@pytest.mark.first_journey
 def test_files_are_chosen_and_stand_on_the_shelf_at_once_whatever_their_names(page: Page, tmp_path: Path) -> None:
     names = [
         "plain.txt",
@@ -235,13 +236,13 @@ def test_a_cancelled_upload_leaves_nothing_behind(page: Page, tmp_path: Path) ->
     assert file.name not in stored(page)
 
 
-def test_a_session_that_runs_out_in_the_middle_is_renewed(page: Page, data: Path, tmp_path: Path) -> None:
+def test_a_session_that_runs_out_in_the_middle_is_renewed(page: Page, tmp_path: Path) -> None:
     file = written(tmp_path / "patient.bin", LARGE_BYTES)
     full_speed = slow_line(page)
     choose(page, file)
     expect(bar(page, file)).to_have_attribute("aria-valuenow", ON_ITS_WAY)
     page.get_by_role("button", name=f"Pause {file.name}").click()
-    stale = let_the_session_run_out(page, data)
+    stale = let_the_session_run_out(page)
     full_speed()
     page.get_by_role("button", name=f"Resume {file.name}").click()
     expect(shelf(page).get_by_text(file.name)).to_be_visible()

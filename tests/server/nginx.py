@@ -2,8 +2,9 @@
 
 import os
 import re
+import subprocess
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ from urllib.parse import urlsplit
 from tests.server.process import ServerProcess
 from tests.services import running, tool
 
-SAMPLE = Path(__file__).parents[2] / "deploy" / "nginx.conf"
+_SHIPPED = Path(__file__).parents[2] / "deploy"
 _AROUND = """
 daemon off; pid {folder}/pid; error_log {folder}/error.log; worker_processes 1; {user}
 events {{}}
@@ -41,6 +42,7 @@ class Nginx:
     """A running nginx."""
 
     folder: Path
+    process: "subprocess.Popen[bytes]"
 
     def passed(self, pattern: str) -> int:
         """How many requests looked so: method, path, status, and the status that the server gave, if it was asked."""
@@ -61,8 +63,8 @@ def nginx(folder: Path, port: int, inside: str) -> Generator[Nginx]:
     user = "user root;" if os.geteuid() == 0 else ""
     (folder / "nginx.conf").write_text(_AROUND.format(folder=folder, user=user, inside=inside))
     command = [tool("nginx"), "-c", str(folder / "nginx.conf"), "-e", str(folder / "error.log")]
-    with running(command, port):
-        yield Nginx(folder)
+    with running(command, port) as process:
+        yield Nginx(folder, process)
 
 
 def plain(port: int, server: ServerProcess, more: str = "", *, upgraded: str = "live|socket") -> str:
@@ -72,16 +74,31 @@ def plain(port: int, server: ServerProcess, more: str = "", *, upgraded: str = "
 
 def sample(port: int, port_without_tls: int, server: ServerProcess, certificate: Path, key: Path) -> str:
     """What we ship, for this machine."""
-    settings = SAMPLE.read_text()
-    for shipped, here in {
-        "listen 80;": f"listen 127.0.0.1:{port_without_tls};",
-        "listen [::]:80;": "",
-        "listen 443 ssl;": f"listen 127.0.0.1:{port} ssl;",
-        "listen [::]:443 ssl;": "",
-        "127.0.0.1:8400": urlsplit(server.url).netloc,
-        "/etc/ssl/satchel.example.org.pem": str(certificate),
-        "/etc/ssl/private/satchel.example.org.key": str(key),
-    }.items():
+    return _here(
+        "nginx.conf",
+        {
+            "listen 80;": f"listen 127.0.0.1:{port_without_tls};",
+            "listen [::]:80;": "",
+            "listen 443 ssl;": f"listen 127.0.0.1:{port} ssl;",
+            "listen [::]:443 ssl;": "",
+            "127.0.0.1:8400": urlsplit(server.url).netloc,
+            "/etc/ssl/satchel.example.org.pem": str(certificate),
+            "/etc/ssl/private/satchel.example.org.key": str(key),
+        },
+    )
+
+
+def sample_of_two(port: int, one: int, two: int) -> str:
+    """What we ship for several servers; they listen on these ports."""
+    listening = {"listen 80;": f"listen 127.0.0.1:{port};", "listen [::]:80;": ""}
+    return _here(
+        "nginx.distributed.conf", {**listening, "one:8400": f"127.0.0.1:{one}", "two:8400": f"127.0.0.1:{two}"}
+    )
+
+
+def _here(name: str, changed: Mapping[str, str]) -> str:
+    settings = (_SHIPPED / name).read_text()
+    for shipped, here in changed.items():
         assert shipped in settings
         settings = settings.replace(shipped, here)
     return settings

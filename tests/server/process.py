@@ -18,7 +18,7 @@ from tests.services import free_port, python_environment
 
 @dataclass
 class ServerProcess:
-    """A running `satchel serve`."""
+    """A running `satchel serve`, or what stands before several of them."""
 
     process: "ForkedProcess | subprocess.Popen[bytes]"
     url: str
@@ -45,12 +45,13 @@ def serving(
     wrapper: Sequence[str] = (),
     environment: Mapping[str, str] | None = None,
     program: Path | None = None,
+    port: int | None = None,
 ) -> Generator[ServerProcess]:
-    """`satchel serve` on a free port, once it answers; whatever is left of it afterwards is killed.
+    """`satchel serve`, on a free port unless told otherwise, once it answers; what is left of it afterwards is killed.
 
     With a wrapper, or a program of its own, that is what runs; else a fork of one that has imported Satchel.
     """
-    port = free_port()
+    port = port or free_port()
     arguments = ["serve", "--data", str(data), "--port", str(port), *options]
     env = python_environment(**(environment or {}))
     with (
@@ -86,6 +87,13 @@ def refused(data: Path, *options: str, environment: Mapping[str, str] | None = N
         cwd="/",
     )
     return done.returncode, done.stdout + done.stderr
+
+
+def make_tables(environment: Mapping[str, str]) -> None:
+    """`satchel tables create`."""
+    command = [str(SATCHEL), "tables", "create"]
+    done = subprocess.run(command, env=python_environment(**environment), capture_output=True, text=True, cwd="/")
+    assert done.returncode == 0, done.stderr
 
 
 def _wait_until_it_answers(server: ServerProcess) -> None:

@@ -15,9 +15,9 @@ from tests.application import PASSWORD
 from tests.fork_server import SATCHEL
 from tests.media.made_scores import ABC, pdfium
 from tests.media.samples import is_flag, jpeg, photo, taken, video
-from tests.server.process import ServerProcess, serving
+from tests.server.process import ServerProcess, make_tables, serving
 from tests.server.test_live import bearer, listen
-from tests.server.test_running import SECRET, make_tables
+from tests.server.test_running import SECRET
 from tests.services import dynamodb_local, python_environment, rclone_s3, redis_server
 from tests.uploads.given import SENDS, a_bundle, pairs
 

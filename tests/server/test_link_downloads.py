@@ -17,9 +17,9 @@ import httpx
 import pytest
 
 from tests.application import PASSWORD
-from tests.server.process import ServerProcess, serving
+from tests.server.process import ServerProcess, make_tables, serving
 from tests.server.streams import connected, head_from
-from tests.server.test_running import SECRET, make_tables
+from tests.server.test_running import SECRET
 from tests.services import dynamodb_local, rclone_s3, redis_server
 from tests.uploads.given import SENDS, TUS, pairs
 

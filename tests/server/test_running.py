@@ -2,16 +2,14 @@
 
 import signal
 import socket
-import subprocess
 from pathlib import Path
 
 import httpx
 import pytest
 
 from tests.application import PASSWORD
-from tests.fork_server import SATCHEL
-from tests.server.process import refused, serving
-from tests.services import dynamodb_local, free_port, python_environment, rclone_s3, redis_server
+from tests.server.process import make_tables, refused, serving
+from tests.services import dynamodb_local, free_port, rclone_s3, redis_server
 
 ANN = {"email": "ann@example.org", "name": "Ann", "password": PASSWORD}
 SECRET = "s" * 32
@@ -190,9 +188,3 @@ def test_a_redis_that_dies_and_comes_back_is_answered_honestly_and_forgotten(tmp
             assert up.status_code == 401
     finally:
         context.__exit__(None, None, None)
-
-
-def make_tables(environment: dict[str, str]) -> None:
-    command = [str(SATCHEL), "tables", "create"]
-    done = subprocess.run(command, env=python_environment(**environment), capture_output=True, text=True, cwd="/")
-    assert done.returncode == 0, done.stderr

@@ -1,7 +1,6 @@
 """Files of the shelf in a real browser: searched for, and looked at."""
 
 import base64
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -95,12 +94,12 @@ def test_files_are_looked_at_and_their_neighbours_by_arrow_keys(page: Page, shel
     heading_is(page, "Looking")
 
 
-def test_a_file_can_be_looked_at_after_the_session_has_run_out(open_page: OpenPage, shelf: Shelf, data: Path) -> None:
+def test_a_file_can_be_looked_at_after_the_session_has_run_out(open_page: OpenPage, shelf: Shelf) -> None:
     shelf.put("tone.wav", sound(), "root", "audio/wav")
     page = open_page(may_fail=True)
     sign_in(page, EMAIL)
     expect(row(page, "tone.wav")).to_be_visible()
-    stale = let_the_session_run_out(page, data)
+    stale = let_the_session_run_out(page)
     with page.expect_response("**/preview") as refused:
         open_entry(page, "tone.wav")
     assert refused.value.status == 401

@@ -30,9 +30,9 @@ from tests.features.clicks.streams import (
 )
 from tests.features.hearing import heard_by
 from tests.fork_server import SATCHEL
-from tests.server.process import serving
+from tests.server.process import make_tables, serving
 from tests.server.test_live import bearer
-from tests.server.test_running import SECRET, make_tables
+from tests.server.test_running import SECRET
 from tests.services import python_environment
 from tests.stores.harnesses_table import eventually
 
