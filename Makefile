@@ -38,7 +38,7 @@ test: services ## Run every test, against real services that the tests start the
 
 # `make test` runs the first of them so; all take about a quarter of an hour more.
 journeys: services ## Run all journeys in the browser against two servers on DynamoDB, Redis and S3
-	@$(PYTEST) --stores distributed tests/browser
+	@$(PYTEST) --stores distributed tests/browser tests/server/test_parts_that_die.py
 
 # Only after a whole run that few tests failed: see tests/conftest.py.
 again: ## Run once more, one by one, the few tests that failed in the last whole run
