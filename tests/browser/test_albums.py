@@ -117,6 +117,8 @@ def test_photos_come_into_albums_by_date_and_move_with_them(server: ServerProces
     page.get_by_label("Last day").fill("2025-08-10")
     expect(page.get_by_role("dialog")).to_contain_text("Bob will newly see these.")
     press(page, "Change dates")
+    # Others hear of it before the answer is here which can be undone.
+    expect(page.get_by_text("Sea has been changed.")).to_be_visible()
     expect(tiles(page)).to_have_count(2)
     page.get_by_role("button", name="Undo", exact=True).last.click()
     expect(tiles(page)).to_have_count(1)
