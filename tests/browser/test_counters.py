@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import BrowserContext, expect
 
 from tests.browser.conftest import NARROW, OpenPage, sign_in, sign_up
+from tests.browser.test_links import wait_until
 from tests.browser.test_pages import complaints_of_axe
 from tests.server.process import ServerProcess
 
@@ -83,7 +84,7 @@ def test_a_page_counts_its_views_and_presses_and_nobody_who_declines(
     assert not [each for each in sent if each.startswith("OPTIONS")]
     assert page.context.cookies() == []
     assert page.evaluate("Object.keys(localStorage).length + Object.keys(sessionStorage).length") == 0
-    assert figures(server, owner, counter) == [1, 1, 1]
+    wait_until(lambda: figures(server, owner, counter) == [1, 1, 1])
     _decline(page.context)
     page.reload()
     page.get_by_role("button").click()

@@ -61,6 +61,8 @@ export class Activity {
       live.on('stats.site-changed', () => {
         if (this.scope === 'site') look();
       }),
+      // The figures may have been read before the server began to tell.
+      live.on('hello', look),
       live.on('resync', look),
     ];
     return () => {
