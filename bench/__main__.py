@@ -15,6 +15,7 @@ from bench import (
     drop,
     ephemeral,
     history,
+    load,
     objects,
     page_loads,
     photos,
@@ -68,22 +69,33 @@ GROUPS: dict[str, tuple[str, Measurement]] = {
     "ephemeral": ("short-lived state in memory against Redis, both through the port", ephemeral.measure),
     "objects": ("objects of 4 KiB in a folder, durable, 32 tasks at once", objects.measure),
     "abuse": ("signing in, joining and downloading while strangers attack, and the memory they take", abuse.measure),
+    "load": ("hundreds of browsers with mixed traffic: times, memory, failures and refusals", load.measure),
     "sign-in": ("a wrong password against an unknown address", sign_in.measure),
 }
 
 
+# It takes as long as all others together.
+_ONLY_BY_NAME = {"load"}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench", description="Measure Satchel beside its peers.")
-    parser.add_argument("names", nargs="*", metavar="name", help=f"what to measure: {', '.join(GROUPS)}; else all")
+    parser.add_argument(
+        "names", nargs="*", metavar="name", help=f"what to measure: {', '.join(GROUPS)}; else all but load"
+    )
     parser.add_argument("--rounds", type=int, help="how often everything is measured")
     parser.add_argument("--quick", action="store_true", help="less of everything: to see that it runs, not to cite")
+    parser.add_argument("--clients", type=int, default=Effort.clients, help="how many browsers `load` has")
+    parser.add_argument("--minutes", type=float, default=Effort.minutes, help="how long `load` goes on")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     chosen = parser.parse_args()
     if unknown := set(chosen.names) - set(GROUPS):
         parser.error(f"there is no {', '.join(sorted(unknown))}; choose from {', '.join(GROUPS)}")
     if chosen.rounds is not None and chosen.rounds < 1:
         parser.error("--rounds has to be at least 1")
-    effort = QUICK if chosen.quick else Effort()
+    if not (0 < chosen.clients <= load.MOST_CLIENTS and 0 < chosen.minutes <= load.MOST_MINUTES):
+        parser.error(f"load takes up to {load.MOST_CLIENTS} clients and {load.MOST_MINUTES} minutes")
+    effort = QUICK if chosen.quick else Effort(clients=chosen.clients, minutes=chosen.minutes)
     if chosen.rounds:
         effort = replace(effort, rounds=chosen.rounds)
 
@@ -91,7 +103,9 @@ def main() -> None:
     # Programs start as they do for people: with their own settings, and with what Python compiled the first time.
     for name in [each for each in os.environ if each.startswith(("SATCHEL_", "AWS_", "PYTHONDONTWRITEBYTECODE"))]:
         del os.environ[name]
-    groups = uvloop.run(_measure([name for name in GROUPS if name in (chosen.names or GROUPS)], effort))
+    groups = uvloop.run(
+        _measure([name for name in GROUPS if name in (chosen.names or GROUPS.keys() - _ONLY_BY_NAME)], effort)
+    )
     report = report_of(groups, effort)
     print(for_machines(report) if chosen.json else for_people(report))
     sys.exit(any(group.failure for group in groups))

@@ -22,6 +22,9 @@ class Effort:
     seconds: float = 2.0
     file_bytes: int = 256 * 1024 * 1024
     small_requests: int = 10_000
+    # Of `load`, which measures once.
+    clients: int = 500
+    minutes: float = 10
 
     @property
     def file_size(self) -> str:
