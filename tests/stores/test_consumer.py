@@ -223,6 +223,14 @@ async def test_changes_that_somebody_else_has_read_are_taken_once(tables: Tables
     assert await _tallied(tables) == ["a", "b", "c"]
 
 
+async def test_a_change_that_comes_twice_at_once_is_taken_once(tables: Tables) -> None:
+    await _send(tables, "a", "b")
+    (shard,) = await tables.shards(LETTERS)
+    first, second = (await tables.changes(LETTERS, shard.id, None)).changes
+    assert await _consumer(tables).take(shard.id, [first, first, second, second], tally) == 4
+    assert await _tallied(tables) == ["a", "b"]
+
+
 async def test_who_holds_the_stream_alone_stops_effects_that_are_under_way(tables: Tables) -> None:
     await _send(tables, "a")
     alone = _consumer(tables, "rebuild", alone=True)

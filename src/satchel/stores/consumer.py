@@ -117,7 +117,9 @@ class Consumer:
         after = int(rows[shard].get("after", -1))
         new = [change for change in changes if int(change.position) > after]
         row = {**rows[shard], "expiresAt": self._forgotten_at()}
-        return len(changes) - len(new) + await self._apply(row, new, handle)
+        once = _once_each(new)
+        done = await self._apply(row, once, handle)
+        return len(changes) if done == len(once) else len(changes) - len(new) + done
 
     async def hold(self) -> list[Check]:
         """Take the lease of every unfinished shard. The returned checks make a transaction fail once a lease is lost.
@@ -171,8 +173,9 @@ class Consumer:
     async def _look(self, shard: str, rows: dict[str, Item], handle: Handle, limit: int) -> int:
         row = {name: value for name, value in rows[shard].items() if name != "expiresAt"}
         found = await self.tables.changes(self.table, shard, row.get("after"), limit=limit)
-        done = await self._apply(row, found.changes, handle)
-        if found.ended and done == len(found.changes) and await self._finish(shard):
+        changes = _once_each(found.changes)
+        done = await self._apply(row, changes, handle)
+        if found.ended and done == len(changes) and await self._finish(shard):
             rows[shard] = {**row, "ended": True}
         return done
 
@@ -270,6 +273,11 @@ class Consumer:
 
     def _until(self, now: float) -> int:
         return int(now * 1000) + self.lease // _MILLISECOND
+
+
+def _once_each(changes: Sequence[Change]) -> list[Change]:
+    """A stream may deliver a change again."""
+    return list({change.position: change for change in changes}.values())
 
 
 def _ready(shards: Sequence[Shard], rows: dict[str, Item]) -> list[Shard]:
