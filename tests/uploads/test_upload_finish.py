@@ -369,3 +369,12 @@ async def test_a_key_outlasts_a_request_that_a_store_failed_while_another_goes_o
     first, again = await going, await ann.create(5, content=b"bytes", headers=headers)
     assert first.headers["location"] == again.headers["location"]
     assert len({arrived.upload_id for arrived in place.desk.received}) == 1
+
+
+async def test_a_full_store_is_no_refusal_of_what_it_may_have_stored(place: Place, ann: Sender) -> None:
+    headers = {**SENDS, "idempotency-key": "k"}
+    place.desk.dies = OutOfSpace("The bucket is full.")
+    assert (await ann.create(5, content=b"bytes", headers=headers)).status_code == 507
+    place.desk.dies = None
+    assert (await ann.create(5, content=b"bytes", headers=headers)).status_code == 201
+    assert len({arrived.upload_id for arrived in place.desk.received}) == 1

@@ -129,3 +129,8 @@ class OutOfSpace(SatchelError):
     status = 507
     slug = "out-of-space"
     title = "There is no space left"
+
+
+def may_have_happened(error: SatchelError) -> bool:
+    """Whether a store failed, and no rule refused: what was asked of it may be done all the same."""
+    return isinstance(error, Unavailable) or type(error) is OutOfSpace

@@ -24,8 +24,8 @@ from satchel.edge.uploads.upload_cancel import free
 from satchel.edge.uploads.upload_claims import Claim, begun_key, identity_of, read_claim, said_of, written
 from satchel.edge.uploads.upload_finish import settle
 from satchel.kernel.clock import from_iso, iso
-from satchel.kernel.errors import SatchelError, Unauthenticated, Unavailable
-from satchel.kernel.ids import new_id
+from satchel.kernel.errors import SatchelError, Unauthenticated, may_have_happened
+from satchel.kernel.ids import derived_id, new_id
 from satchel.stores.patterns.idempotency_key import IdempotencyKey
 from satchel.stores.patterns.optimistic_update import NEW
 from satchel.stores.ports.expressions import assign, attr
@@ -82,7 +82,7 @@ async def begin(
     except SatchelError as error:
         await release(uploads.ephemeral, place, row.upload_id)
         # What a store failed to say is no refusal: another request with the key may be further, under the same id.
-        if key is not None and not isinstance(error, Unavailable):
+        if key is not None and not may_have_happened(error):
             await key.release()
         raise
     try:
@@ -116,8 +116,7 @@ def _new_row(uploads: Uploads, upload_id: str, announced: Announced, destination
 
 async def _claimed(uploads: Uploads, key: IdempotencyKey, said: str, row: UploadRow) -> tuple[UploadRow, bool]:
     """The upload that the key stands for, and whether it is there; else it is to be begun, under the id it answers."""
-    mine = written(Claim(row.upload_id, said))
-    stored = await key.claim(mine)
+    stored = await key.claim(written(Claim(row.upload_id, said)))
     if stored is None:
         return row, False
     earlier = read_claim(stored)
@@ -133,7 +132,9 @@ async def _claimed(uploads: Uploads, key: IdempotencyKey, said: str, row: Upload
         await uploads.tables.put(UPLOAD.table, UPLOAD.item(row))
         return row, True
     if found.ended or _is_expired(uploads, found):
-        await key.settle(mine)
+        # Whoever else comes with the key now goes on under the same id.
+        row = msgspec.structs.replace(row, upload_id=derived_id(found.upload_id, "again"))
+        await key.settle(written(Claim(row.upload_id, said)))
         return row, False
     return found, True
 

@@ -12,7 +12,7 @@ from satchel.edge.uploads.upload_append import write
 from satchel.edge.uploads.upload_cancel import give_up
 from satchel.edge.uploads.upload_create import find
 from satchel.edge.uploads.upload_finish import settle
-from satchel.kernel.errors import SatchelError, Unavailable
+from satchel.kernel.errors import SatchelError, may_have_happened
 
 if TYPE_CHECKING:
     from starlette.types import Receive
@@ -32,6 +32,7 @@ async def send_whole(
         except (SatchelError, ClientDisconnect) as error:
             # Another request with the key may have handed it over before this one had the lock.
             found = await find(uploads, row.upload_id, row.owner)
-            if not (found.is_whole and is_repeatable and isinstance(error, Unavailable)):
+            in_doubt = isinstance(error, SatchelError) and may_have_happened(error)
+            if not (found.is_whole and is_repeatable and in_doubt):
                 await give_up(uploads, found)
             raise
