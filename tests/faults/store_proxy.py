@@ -13,10 +13,13 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
 
-# Before the store sees the request: refuse it, or cut the line. Afterwards: cut the line, or send half of the answer.
-Harm: TypeAlias = Literal["refused", "cut", "lost", "half"]
+# Before the store sees the request: refuse it, say that there is no room, cut the line, or wait. Afterwards: cut the
+# line, or send half of the answer. Of a stream, send each record twice.
+Harm: TypeAlias = Literal["refused", "full", "cut", "slow", "lost", "half", "twice"]
+_SLOW_SECONDS = 0.3
 _PIECE = 64 * 1024
 _REFUSAL = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+_NO_ROOM = b"HTTP/1.1 507 Insufficient Storage\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
 
 @dataclass
@@ -32,6 +35,9 @@ class StoreProxy:
     units: "Counter[str]" = field(default_factory=Counter[str])
     harm: Callable[[str], Harm | None] = lambda _name: None
     delay: float = 0.0
+    # moto undoes a cancelled transaction by putting back all tables as they were before: whatever others have written
+    # meanwhile is lost. So the store sees one request at a time.
+    in_order: asyncio.Lock = field(default_factory=asyncio.Lock)
     _lines: set[asyncio.Task[None]] = field(default_factory=set[asyncio.Task[None]])
 
     def take(self) -> "Counter[str]":
@@ -75,18 +81,22 @@ class StoreProxy:
             self.units += _units(name, body)
             await asyncio.sleep(self.delay)
             match harm := self.harm(name):
-                case "refused":
-                    writer.write(_REFUSAL)
+                case "refused" | "full":
+                    writer.write(_REFUSAL if harm == "refused" else _NO_ROOM)
                     await writer.drain()
                     return
                 case "cut":
                     return
                 case _:
-                    back.write(head + body)
-            answer = await there.readuntil(b"\r\n\r\n")
-            content = b"" if name.startswith("HEAD") else await _body(there, answer)
+                    await asyncio.sleep(_SLOW_SECONDS if harm == "slow" else 0)
+            async with self.in_order:
+                back.write(head + body)
+                answer = await there.readuntil(b"\r\n\r\n")
+                content = b"" if name.startswith("HEAD") else await _body(there, answer)
             if harm == "lost":
                 return
+            if harm == "twice" and name == "GetRecords":
+                answer, content = _doubled(answer, content)
             whole = answer + content
             writer.write(whole[: len(whole) // 2] if harm == "half" else whole)
             await writer.drain()
@@ -110,16 +120,17 @@ class StoreProxy:
                     answered = False
                 await asyncio.sleep(self.delay)
                 match self.harm("round trip"):
-                    case "cut" | "refused":
+                    case "cut" | "refused" | "full":
                         raise _Cut
-                    case _:
+                    case harm:
+                        await asyncio.sleep(_SLOW_SECONDS if harm == "slow" else 0)
                         back.write(data)
 
         async def home() -> None:
             nonlocal answered
             while data := await there.read(_PIECE):
                 answered = True
-                if self.harm("answer") is not None:
+                if self.harm("answer") in ("lost", "half"):
                     raise _Cut
                 writer.write(data)
                 await writer.drain()
@@ -158,6 +169,17 @@ def _name(head: bytes) -> str:
     """What is asked: an operation of DynamoDB, or a method."""
     target = _header(head, b"x-amz-target")
     return target.decode().rpartition(".")[2] if target else head.split(b" ", 1)[0].decode()
+
+
+def _doubled(head: bytes, body: bytes) -> tuple[bytes, bytes]:
+    """An answer of a stream with each record twice, as streams may deliver them."""
+    answer = json.loads(body)
+    answer["Records"] = [record for record in answer["Records"] for _ in range(2)]
+    body = json.dumps(answer).encode()
+    fields = [line for line in head.split(b"\r\n")[1:] if line and b":" in line]
+    kept = [line for line in fields if not line.lower().startswith((b"content-length", b"x-amz-crc32"))]
+    first = head.split(b"\r\n", 1)[0]
+    return b"\r\n".join([first, *kept, b"Content-Length: %d" % len(body), b"", b""]), body
 
 
 def _units(name: str, body: bytes) -> "Counter[str]":
