@@ -8,11 +8,16 @@ from typing import Any
 import pytest
 
 from satchel.features.accounts.service.passwords import Cost, Passwords
-from satchel.features.links.limits import VISITS_PER_PAIR, WRONG_PASSWORDS_PER_LINK, WRONG_PASSWORDS_PER_PAIR
+from satchel.features.links.limits import (
+    DOWNLOADS_PER_PAIR,
+    VISITS_PER_PAIR,
+    WRONG_PASSWORDS_PER_LINK,
+    WRONG_PASSWORDS_PER_PAIR,
+)
 from satchel.features.links.service.passes import LIFETIME
 from tests.application import Caller, Satchel
 from tests.features.links.given import CONTENT, changed, given, given_file, given_folder, slug
-from tests.features.links.visiting import AGENT, counted, figures, visitor
+from tests.features.links.visiting import AGENT, PREVIEWER, counted, figures, visitor
 from tests.features.shelf.given import made
 from tests.features.transfers.given import a_guest
 
@@ -70,6 +75,35 @@ async def test_who_opens_a_link_again_and_again_from_one_network_is_counted_so_o
         assert answer.status_code == 200
     await visitor(satchel, link, "203.0.113.2").entered()
     assert await counted(ann, link) == figures(opens=3, people=3)
+
+
+async def test_who_downloads_again_and_again_from_one_network_is_counted_so_often_a_day(
+    satchel: Satchel, ann: Caller
+) -> None:
+    link = await given_file(satchel, ann, downloads=100)
+    throttle = DOWNLOADS_PER_PAIR.on(satchel.stores.ephemeral)
+    await throttle.add(f"203.0.113.1 {link['link_id']}", DOWNLOADS_PER_PAIR.times - 2)
+    many, other = visitor(satchel, link, "203.0.113.1"), visitor(satchel, link, "203.0.113.2")
+    for each in (many, other):
+        await each.entered()
+    for each in (*[many] * 5, other):
+        assert (await each("GET", "/content")).content == CONTENT
+    for scope in (f"link:{link['link_id']}", "site"):
+        total = (await ann("GET", f"/stats/{scope}/summary")).json()["total"]
+        assert (total["open"], total["download"], total["clicks"]) == (2, 3, 5)
+    # The download limit of the link is exact all the same.
+    assert await counted(ann, link) == figures(opens=2, people=2, downloads=6, downloads_used=6)
+
+
+async def test_previews_of_one_network_count_so_often_a_day(satchel: Satchel, ann: Caller) -> None:
+    link = await given_file(satchel, ann)
+    throttle = VISITS_PER_PAIR.on(satchel.stores.ephemeral)
+    await throttle.add(f"203.0.113.1 {link['link_id']}", VISITS_PER_PAIR.times - 2)
+    for _ in range(5):
+        robot = satchel.caller("203.0.113.1")
+        answer = await robot("GET", f"/open/{link['token']}", headers={"user-agent": PREVIEWER})
+        assert answer.status_code == 200
+    assert await counted(ann, link) == figures(previews=2)
 
 
 async def test_an_opening_counts_once_if_its_answer_is_lost_and_it_is_asked_again(

@@ -3,7 +3,14 @@
 from datetime import timedelta
 
 from satchel.kernel.errors import TooMany
-from satchel.stores.patterns.throttle import GUESSING_WINDOW, GuessThrottle, Limit, NetworkThrottle, networks_of
+from satchel.stores.patterns.throttle import (
+    GUESSING_WINDOW,
+    GuessThrottle,
+    Limit,
+    NetworkThrottle,
+    Throttle,
+    networks_of,
+)
 from satchel.stores.ports.ephemeral import Ephemeral
 
 # Nobody guesses a token of 128 bits. Whoever tries is stopped all the same; a mistyped address is not.
@@ -14,9 +21,16 @@ WRONG_PASSWORDS_PER_PAIR = Limit("link-pair", 10, GUESSING_WINDOW, per="link and
 WRONG_PASSWORDS_PER_LINK = Limit("link-password", 100, GUESSING_WINDOW, per="link", about="wrong passwords")
 # More than a school of thousands opens one link. Beyond it a visitor still gets everything, and is counted no more.
 VISITS_PER_PAIR = Limit(
-    "link-visits", 2000, timedelta(days=1), per="link and network", about="openings and views that count"
+    "link-visits", 2000, timedelta(days=1), per="link and network", about="openings, views and previews that count"
 )
-LIMITS = (UNKNOWN_LINKS_PER_NETWORK, WRONG_PASSWORDS_PER_PAIR, WRONG_PASSWORDS_PER_LINK, VISITS_PER_PAIR)
+# A folder of photos is a download for each photo and pupil.
+DOWNLOADS_PER_PAIR = Limit(
+    "link-downloads", 5000, timedelta(days=1), per="link and network", about="downloads that count"
+)
+LIMITS = (
+    *(UNKNOWN_LINKS_PER_NETWORK, WRONG_PASSWORDS_PER_PAIR, WRONG_PASSWORDS_PER_LINK),
+    *(VISITS_PER_PAIR, DOWNLOADS_PER_PAIR),
+)
 
 
 class LinkLimits:
@@ -26,16 +40,15 @@ class LinkLimits:
         self._tokens = NetworkThrottle(ephemeral, UNKNOWN_LINKS_PER_NETWORK)
         self._passwords = GuessThrottle(ephemeral, WRONG_PASSWORDS_PER_PAIR, WRONG_PASSWORDS_PER_LINK)
         self._visits = VISITS_PER_PAIR.on(ephemeral)
+        self._downloads = DOWNLOADS_PER_PAIR.on(ephemeral)
 
     async def may_count(self, link_id: str, address: str) -> bool:
         """Whether one more visit from there counts. Whoever opens a link again and again falsifies its figures."""
-        try:
-            await self._visits.count_shares(
-                [(f"{network} {link_id}", share) for network, share in networks_of(address)]
-            )
-        except TooMany:
-            return False
-        return True
+        return await _is_within(self._visits, link_id, address)
+
+    async def may_count_download(self, link_id: str, address: str) -> bool:
+        """Whether one more download by somebody there counts. The download limit of the link counts all of them."""
+        return await _is_within(self._downloads, link_id, address)
 
     async def check_token(self, address: str) -> None:
         """Before a word that could be guessed is looked up."""
@@ -50,3 +63,11 @@ class LinkLimits:
 
     async def count_password(self, token: str, address: str) -> None:
         await self._passwords.count(token, address)
+
+
+async def _is_within(throttle: Throttle, link_id: str, address: str) -> bool:
+    try:
+        await throttle.count_shares([(f"{network} {link_id}", share) for network, share in networks_of(address)])
+    except TooMany:
+        return False
+    return True

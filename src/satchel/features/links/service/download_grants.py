@@ -138,9 +138,13 @@ def ending_of(links: Links, taking: Taking, sending: Sending) -> OutboxRow:
 
 async def end_answer(links: Links, taking: Taking, sending: Sending, sent: int, *, is_closing: bool) -> None:
     """Write what an answer has sent, and count the downloads that it finished."""
-    entry = await _write_end(links, taking, sending, sent, is_closing=is_closing)
-    if entry is not None:
+    link, entry = await _write_end(links, taking, sending, sent, is_closing=is_closing)
+    if entry is None:
+        return
+    if taking.visit.address is None or await links.limits.may_count_download(link.link_id, taking.visit.address):
         await links.outbox.deliver(entry)
+    else:
+        await links.outbox.forget(entry.entry_id)
 
 
 async def _begin(links: Links, taking: Taking, reserved: Reserved) -> None:
@@ -175,8 +179,8 @@ async def _write_beginning(links: Links, taking: Taking, reserved: Reserved) -> 
 @optimistic_update()
 async def _write_end(
     links: Links, taking: Taking, sending: Sending, sent: int, *, is_closing: bool
-) -> OutboxRow | None:
-    """The entry of what has to be counted, if anything."""
+) -> tuple[LinkRow, OutboxRow | None]:
+    """The link, and the entry of what has to be counted, if anything."""
     link, grant, part = await read_grant(links, taking)
     ended = after_answer(links, taking, link, grant, part, sending, sent)
     new, growth = ended.grant, ended.growth
@@ -200,7 +204,7 @@ async def _write_end(
         writes.append(OUTBOX.delete(entry_id=sending.answer_id))
     if writes:
         await links.tables.transact(writes)
-    return entry
+    return link, entry
 
 
 def _part_writes(ended: Ended) -> list[Write]:

@@ -34,7 +34,7 @@ async def look(links: Links, token: str, visitor: Visitor, shown: str) -> Landin
     """A robot that looks is counted."""
     found = await find_landing(links, token, visitor, shown)
     if visitor.is_robot:
-        await count_robot(links, found.link)
+        await count_robot(links, found.link, visitor.address)
     return found
 
 

@@ -58,8 +58,10 @@ async def _may_count(links: Links, link: LinkRow, visitor_id: str, address: str 
     return address is None or await links.limits.may_count(link.link_id, address)
 
 
-async def count_robot(links: Links, link: LinkRow) -> None:
+async def count_robot(links: Links, link: LinkRow, address: str) -> None:
     """Count a preview by a robot: its owner may want to know that a chat has drawn one."""
+    if not await links.limits.may_count(link.link_id, address):
+        return
     try:
         await links.tables.update(
             LINK.table, LINK.key(token=link.token), [add("previews", 1)], when=attr("PK").exists()
