@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from satchel.features.links.limits import UNKNOWN_LINKS_PER_NETWORK
+from satchel.features.links.limits import UNKNOWN_LINKS_PER_ACCOUNT, UNKNOWN_LINKS_PER_NETWORK
 from satchel.features.links.service.link_change import REMEMBERED
 from satchel.kernel.clock import iso
 from tests.application import Caller, Satchel
@@ -58,6 +58,32 @@ async def test_who_guesses_words_gets_no_right_one_either(satchel: Satchel, bob:
     # Whoever has the address with the token, and everybody elsewhere, is not hindered.
     assert (await guesser("GET", f"/open/{link['token']}")).status_code == 200
     assert (await other("GET", "/open/beach")).status_code == 200
+
+
+async def test_what_others_of_a_network_guess_keeps_nobody_out_who_has_entered_or_is_signed_in(
+    satchel: Satchel, bob: Caller, ann: Caller
+) -> None:
+    await given_file(satchel, bob, alias="beach")
+    visitor, guesser = satchel.caller("192.0.2.1"), satchel.caller("192.0.2.1")
+    shown = {"pass": (await visitor("POST", "/open/beach/enter", json={})).json()["pass"]}
+    other = await given_file(satchel, bob, alias="forest")
+    for number in range(UNKNOWN_LINKS_PER_NETWORK.times):
+        assert (await guesser("GET", f"/open/guess-{number}")).status_code == 404
+    assert (await visitor("GET", "/open/beach/content", params=shown)).content == CONTENT
+    assert (await visitor("GET", "/open/beach", params=shown)).json()["entered"]
+    # A pass is for one link alone: it does not help with the words of others.
+    for wrong in (shown, {"pass": "x"}):
+        assert (await visitor("GET", "/open/forest", params=wrong)).status_code == 429
+    for member in (ann, bob):
+        signed_in = satchel.caller("192.0.2.1")
+        signed_in.tokens = member.tokens
+        assert (await signed_in("GET", "/open/beach")).status_code == 200
+    # Whoever is signed in is held against their own guesses.
+    for number in range(UNKNOWN_LINKS_PER_ACCOUNT.times):
+        assert (await ann("GET", f"/open/guess-{number}")).status_code == 404
+    assert (await ann("GET", "/open/beach")).status_code == 429
+    assert (await ann("GET", f"/open/{other['token']}")).status_code == 200
+    assert (await bob("GET", "/open/beach")).status_code == 200
 
 
 async def test_a_link_opens_at_its_time(satchel: Satchel, bob: Caller) -> None:

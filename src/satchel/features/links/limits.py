@@ -15,6 +15,8 @@ from satchel.stores.ports.ephemeral import Ephemeral
 
 # Nobody guesses a token of 128 bits. Whoever tries is stopped all the same; a mistyped address is not.
 UNKNOWN_LINKS_PER_NETWORK = Limit("link", 30, GUESSING_WINDOW, per="network", about="links that do not exist")
+# Of a word, which can be guessed, right ones are refused as well; of whoever is signed in, by their own guesses alone.
+UNKNOWN_LINKS_PER_ACCOUNT = Limit("link-account", 60, GUESSING_WINDOW, per="account", about="links that do not exist")
 # One network can neither guess the password of a link nor lock everybody else out. Above the limit of a link, each
 # network has three attempts instead of ten.
 WRONG_PASSWORDS_PER_PAIR = Limit("link-pair", 10, GUESSING_WINDOW, per="link and network", about="wrong passwords")
@@ -28,7 +30,7 @@ DOWNLOADS_PER_PAIR = Limit(
     "link-downloads", 5000, timedelta(days=1), per="link and network", about="downloads that count"
 )
 LIMITS = (
-    *(UNKNOWN_LINKS_PER_NETWORK, WRONG_PASSWORDS_PER_PAIR, WRONG_PASSWORDS_PER_LINK),
+    *(UNKNOWN_LINKS_PER_NETWORK, UNKNOWN_LINKS_PER_ACCOUNT, WRONG_PASSWORDS_PER_PAIR, WRONG_PASSWORDS_PER_LINK),
     *(VISITS_PER_PAIR, DOWNLOADS_PER_PAIR),
 )
 
@@ -38,6 +40,7 @@ class LinkLimits:
 
     def __init__(self, ephemeral: Ephemeral) -> None:
         self._tokens = NetworkThrottle(ephemeral, UNKNOWN_LINKS_PER_NETWORK)
+        self._tokens_of_account = UNKNOWN_LINKS_PER_ACCOUNT.on(ephemeral)
         self._passwords = GuessThrottle(ephemeral, WRONG_PASSWORDS_PER_PAIR, WRONG_PASSWORDS_PER_LINK)
         self._visits = VISITS_PER_PAIR.on(ephemeral)
         self._downloads = DOWNLOADS_PER_PAIR.on(ephemeral)
@@ -50,12 +53,20 @@ class LinkLimits:
         """Whether one more download by somebody there counts. The download limit of the link counts all of them."""
         return await _is_within(self._downloads, link_id, address)
 
-    async def check_token(self, address: str) -> None:
+    async def check_token(self, address: str, member_id: str | None) -> None:
         """Before a word that could be guessed is looked up."""
-        await self._tokens.check(address)
+        if member_id is None:
+            await self._tokens.check(address)
+        else:
+            await self._tokens_of_account.check(member_id)
 
-    async def count_token(self, address: str) -> None:
-        await self._tokens.count(address)
+    async def count_token(self, address: str, member_id: str | None) -> None:
+        """Count for the network in any case, so that a guesser does not start anew with each account."""
+        if member_id is None:
+            await self._tokens.count(address)
+        else:
+            await self._tokens.add(address)
+            await self._tokens_of_account.count(member_id)
 
     async def check_password(self, token: str, address: str) -> None:
         """Before a password is compared, and again before a right one is honoured: many may be tried at once."""

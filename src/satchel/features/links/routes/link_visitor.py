@@ -28,6 +28,7 @@ def visitor_of(caller: Anybody, request: Request, referrer: str = "") -> Visitor
         person_id = f"guest:{caller.id}"
     return Visitor(
         person_id=person_id,
+        member_id=caller.user_id if isinstance(caller, Member) else None,
         address=client.address,
         agent=client.user_agent,
         is_robot=is_robot(request.headers),

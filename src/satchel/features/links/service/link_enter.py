@@ -6,7 +6,7 @@ from satchel.features.links.model import WITH_FILES, LinkPasswordNeeded, LinkPas
 from satchel.features.links.records import LinkRow
 from satchel.features.links.service import passes
 from satchel.features.links.service.context import Links
-from satchel.features.links.service.link_find import Usable, is_token, usable
+from satchel.features.links.service.link_find import Usable, find_link, is_token, usable
 from satchel.features.links.service.passes import Pass
 from satchel.features.links.service.visit_count import Opening, count_opening
 from satchel.kernel.errors import Forbidden
@@ -16,12 +16,13 @@ from satchel.kernel.visit_source import device_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Visitor:
-    """The visitor of a link: `person_id` if they are signed in, and their network in any case."""
+    """The visitor of a link: `person_id` if they are known, `member_id` if signed in; their network in any case."""
 
     person_id: str | None
     address: str
     agent: str
     is_robot: bool
+    member_id: str | None = None
     # The host of the page from which they came, if they say so.
     referrer: str | None = None
 
@@ -51,20 +52,30 @@ class Entered:
     listing: LinkedFiles | None
 
 
-async def find_usable(links: Links, token: str, visitor: Visitor, *, even_used_up: bool = False) -> Usable:
+async def find_usable(
+    links: Links, token: str, visitor: Visitor, shown: str = "", *, even_used_up: bool = False
+) -> Usable:
     """A link that works. Wrong tokens are rate-limited per address.
 
     Above the limit only wrong tokens are refused. Nobody guesses one of 128 bits, and people who share an address with
     somebody who tries must not suffer for it.
     """
-    # A word can be guessed, so here a right one is refused, too, above the limit.
-    if not is_token(token):
-        await links.limits.check_token(visitor.address)
+    # A word can be guessed, so here a right one is refused, too, above the limit; not of those who have entered.
+    if not is_token(token) and not await has_entered(links, token, shown):
+        await links.limits.check_token(visitor.address, visitor.member_id)
     try:
         return await usable(links, token, even_used_up=even_used_up)
     except LinkUnknown:
-        await links.limits.count_token(visitor.address)
+        await links.limits.count_token(visitor.address, visitor.member_id)
         raise
+
+
+async def has_entered(links: Links, token: str, shown: str) -> bool:
+    """Whether somebody shows a pass for this link that is valid now."""
+    try:
+        return bool(shown) and passes.is_valid(links, await find_link(links, token), shown)
+    except LinkUnknown:
+        return False
 
 
 async def enter(links: Links, token: str, visitor: Visitor, password: str | None, key: str | None = None) -> Entered:
@@ -84,7 +95,7 @@ async def enter(links: Links, token: str, visitor: Visitor, password: str | None
 async def let_in(links: Links, token: str, visitor: Visitor, shown: str, *, even_used_up: bool = False) -> Visit:
     """A visitor with a pass, or anybody if there is no password. `shown` is empty without a pass."""
     refuse_robots(visitor)
-    found = await find_usable(links, token, visitor, even_used_up=even_used_up)
+    found = await find_usable(links, token, visitor, shown, even_used_up=even_used_up)
     if shown:
         holder = passes.check(links, found.link, shown)
         # The owner's visits do not count, so for everybody else the owner's pass is like any other.

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from satchel.features.links.model import WITH_MANY_FILES, LinkPassOver
+from satchel.features.links.model import WITH_MANY_FILES
 from satchel.features.links.records import LinkRow
 from satchel.features.links.service import passes
 from satchel.features.links.service.context import Links
@@ -47,20 +47,10 @@ async def list_ahead(links: Links, found: Landing) -> LinkedFiles | None:
 
 
 async def find_landing(links: Links, token: str, visitor: Visitor, shown: str = "") -> Landing:
-    found = await find_usable(links, token, visitor)
+    found = await find_usable(links, token, visitor, shown)
     link = found.link
-    entered = _is_good(links, link, shown)
+    entered = bool(shown) and passes.is_valid(links, link, shown)
     thing = found.thing if entered or not link.password else None
     if thing is not None and link.kind in WITH_MANY_FILES:
         thing = await links.things[link.kind].describe(link.owner_id, link.thing_id, counted=True)
     return Landing(link=link, thing=thing, shared_by=found.shared_by, entered=entered)
-
-
-def _is_good(links: Links, link: LinkRow, shown: str) -> bool:
-    if not shown:
-        return False
-    try:
-        passes.check(links, link, shown)
-    except LinkPassOver:
-        return False
-    return True

@@ -63,6 +63,14 @@ def check(links: Links, link: LinkRow, shown: str) -> Holder:
     return Holder(claims.visitor_id, claims.pass_id)
 
 
+def is_valid(links: Links, link: LinkRow, shown: str) -> bool:
+    try:
+        check(links, link, shown)
+    except LinkPassOver:
+        return False
+    return True
+
+
 def holder_of(links: Links, token: str, shown: str) -> Holder:
     """The holder of a pass, which may have expired. `LinkPassOver` if it was never valid for this link."""
     claims = _read(links, token, shown)
