@@ -32,6 +32,10 @@ async def guess(satchel: Satchel, room: dict[str, Any], times: int, *addresses: 
     return [(await join(caller, wrong_code(room))).status_code for caller in turns]
 
 
+async def everybody(caller: Caller, room: dict[str, Any]) -> list[dict[str, Any]]:
+    return (await caller("GET", f"/rooms/{room['room_id']}")).json()["people"]
+
+
 async def test_after_thirty_typos_behind_one_address_guests_knock_and_everybody_else_comes_in(
     satchel: Satchel, ann: Caller, bob: Caller
 ) -> None:
@@ -162,6 +166,31 @@ async def test_a_guest_cannot_call_themselves_like_somebody_in_the_room(satchel:
     kinds = {each["name"]: each["kind"] for each in (await ann("GET", f"/rooms/{room['room_id']}")).json()["people"]}
     assert kinds["ann"] == "member"
     assert kinds["ann (2)"] == "guest"
+
+
+async def test_no_blank_letter_and_no_letter_of_another_script_makes_another_name(
+    satchel: Satchel, ann: Caller
+) -> None:
+    room = await opened(ann)
+    alike = ["ann\u3164", "\u2800ann", "a\u115fnn", "\u0251nn", "ᎪNN", "ann\ufe0f"]
+    for name in alike:
+        await joined(await guest(satchel, name), room)
+    numbered = [f"{name} ({number})" for number, name in enumerate(alike, 2)]
+    assert sorted(await people(ann, room)) == sorted(["ann", *numbered])
+
+
+async def test_a_member_cannot_call_themselves_like_the_owner_who_keeps_their_name(
+    satchel: Satchel, ann: Caller, bob: Caller
+) -> None:
+    assert (await bob("PATCH", "/accounts/me", json={"name": "Ann"})).status_code == 200
+    room = await opened(ann)
+    await joined(bob, room)
+    for _ in range(2):
+        names = {each["person_id"]: each["name"] for each in await everybody(ann, room)}
+        assert names == {ann.user_id: "ann", bob.user_id: "Ann (2)"}
+        # Also if the owner comes back when the other is there.
+        await ann("POST", f"/rooms/{room['room_id']}/leave")
+        await joined(ann, room)
 
 
 async def test_of_guests_who_come_at_once_no_two_have_one_name(satchel: Satchel, ann: Caller) -> None:

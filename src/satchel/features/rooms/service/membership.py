@@ -54,7 +54,13 @@ TOGETHER = 500
 
 
 async def enter(
-    rooms: Rooms, room_id: RoomId, person: Person, people: Mapping[str, bytes], *, is_admitted: bool = False
+    rooms: Rooms,
+    room_id: RoomId,
+    person: Person,
+    people: Mapping[str, bytes],
+    *,
+    is_owner: bool = False,
+    is_admitted: bool = False,
 ) -> None:
     """Add a person, then remove them from their previous room, so that a refusal leaves them where they are.
 
@@ -64,9 +70,7 @@ async def enter(
     decisive state.
     """
     members, person_id = MEMBERS(room_id=room_id), person.person_id
-    name = person.name
-    if person.kind == "guest":
-        name = _own_name(person, people)
+    name = person.name if is_owner else _own_name(person, people)
     row = PersonRow(name=name, kind=person.kind, joined_at=rooms.now())
     fields, due, is_removed, is_new, _, size, people, where = await rooms.ephemeral.together(
         *state_of(room_id),
@@ -85,33 +89,33 @@ async def enter(
         if is_new:
             await rooms.ephemeral.together(*member_removal(room_id, person_id))
         raise refusal
-    if person.kind == "guest":
+    if not is_owner:
         row = await _with_own_name(rooms, room_id, person, row, people)
     await make_current(rooms, room_id, person_id, row, where)
 
 
 async def _with_own_name(
-    rooms: Rooms, room_id: RoomId, guest: Person, row: PersonRow, people: Mapping[str, bytes]
+    rooms: Rooms, room_id: RoomId, person: Person, row: PersonRow, people: Mapping[str, bytes]
 ) -> PersonRow:
-    """Number a guest whose name looks like another's in the room.
+    """Number a person whose name looks like another's in the room.
 
-    Each step that writes a name answers all names. So of two guests who come with one name at once, the second to
+    Each step that writes a name answers all names. So of two people who come with one name at once, the second to
     write sees the first, and takes another name until nobody has it.
     """
-    while (name := _own_name(guest, people)) != row.name:
+    while (name := _own_name(person, people)) != row.name:
         row = PersonRow(name=name, kind=row.kind, joined_at=row.joined_at)
         key = PEOPLE(room_id=room_id)
-        _, people = await rooms.ephemeral.together(HashPut(key, {guest.person_id: encode(row)}), HashAll(key))
+        _, people = await rooms.ephemeral.together(HashPut(key, {person.person_id: encode(row)}), HashAll(key))
     return row
 
 
-def _own_name(guest: Person, people: Mapping[str, bytes]) -> str:
-    """The name of a guest, with a number if it looks like that of somebody in the room."""
-    taken = {skeleton(decode_person(row).name) for each, row in people.items() if each != guest.person_id}
-    name, number = guest.name, 1
+def _own_name(person: Person, people: Mapping[str, bytes]) -> str:
+    """The name of a person, with a number if it looks like that of somebody in the room."""
+    taken = {skeleton(decode_person(row).name) for each, row in people.items() if each != person.person_id}
+    name, number = person.name, 1
     while skeleton(name) in taken:
         number += 1
-        name = f"{guest.name} ({number})"
+        name = f"{person.name} ({number})"
     return name
 
 

@@ -65,7 +65,7 @@ async def join(rooms: Rooms, person: Person, written: str, *, key: str = "", add
     if knocks:
         await _knock(rooms, room, person)
         return Joined(room.room_id, is_knocking=True)
-    await enter(rooms, room.room_id, person, people)
+    await enter(rooms, room.room_id, person, people, is_owner=room.owner_id == person.person_id)
     return Joined(room.room_id, is_knocking=False)
 
 

@@ -111,7 +111,7 @@ async def _open(rooms: Rooms, room_id: RoomId, owner: Person, wish: NewRoom) -> 
         )
         raise TooManyRooms(f"You have {MAX_ROOMS_OF_ONE} rooms open. Close one first.")
     await _take_letters(rooms, room_id, title)
-    await enter(rooms, room_id, owner, {})
+    await enter(rooms, room_id, owner, {}, is_owner=True)
 
 
 async def _take_letters(rooms: Rooms, room_id: RoomId, title: str) -> None:
