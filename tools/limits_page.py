@@ -15,9 +15,10 @@ from satchel.edge.uploads.reservations import MOST_OF_MEMBER, MOST_OF_NETWORK, M
 from satchel.features.accounts.limits import MAX_SESSIONS
 from satchel.features.accounts.service.passwords import MOST_WAITING
 from satchel.features.clicks.limits import CLICK_CALLS_PER_PERSON, GUEST_CLICKS_PER_NETWORK
+from satchel.features.clicks.model import MAX_COUNTERS
 from satchel.features.drop import model as drop
 from satchel.features.drop.limits import SESSIONS_PER_NETWORK
-from satchel.features.links.limits import VISITS_PER_PAIR
+from satchel.features.links.limits import DOWNLOADS_PER_PAIR, VISITS_PER_PAIR
 from satchel.features.rooms import model as rooms
 from satchel.features.rooms.limits import MESSAGES_PER_PERSON
 from satchel.media.picture_maker import MOST_CHILDREN
@@ -118,10 +119,11 @@ def _shares() -> Iterator[tuple[str, ...]]:
     unfinished = f"{MOST_OF_NETWORK:,} at a place"
     yield "unfinished uploads", f"{MOST_OF_NETWORKS:,} at a place", unfinished, f"{MOST_OF_MEMBER:,}", "as the disk"
     yield "buffers of uploads", "one a request", "-", "-", f"{BUFFERS} of {_megabytes(BUFFER_BYTES)}"
-    visits = f"{VISITS_PER_PAIR.times:,} a day and link"
+    visits = f"{VISITS_PER_PAIR.times:,} and {DOWNLOADS_PER_PAIR.times:,} downloads a day and link"
     clicks = f"{GUEST_CLICKS_PER_NETWORK.times} a day of guests, {visits}"
     yield "clicks", "-", clicks, f"{CLICK_CALLS_PER_PERSON.times} calls a minute", "as the disk"
     reserve = f"all but {_megabytes(RESERVED_BYTES)}"
+    yield "clicks on pages with a counter", "its daily limit", quarter, f"{MAX_COUNTERS} counters", "as the disk"
     yield "disk", "by link, room and quota", f"all but {_megabytes(2 * RESERVED_BYTES)}", "quota", reserve
 
 

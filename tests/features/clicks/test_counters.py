@@ -127,16 +127,29 @@ async def test_readers_differ_from_counter_to_counter(satchel: Satchel, bob: Cal
 
 async def test_a_network_and_a_counter_have_limits(satchel: Satchel, bob: Caller) -> None:
     counter, reader = await made(bob, daily_limit=3), satchel.caller("192.0.2.7")
-    for _ in range(3):
-        assert (await count(reader, counter)).status_code == 200
-    refused(await count(reader, counter), 429, "too-many")
+    for each in (reader, reader, satchel.caller("192.0.2.8")):
+        assert (await count(each, counter)).status_code == 200
+    for each in (reader, satchel.caller("192.0.2.9")):
+        refused(await count(each, counter), 429, "too-many")
     other = await made(bob)
-    for _ in range(PAGE_CLICKS_PER_NETWORK.times - 4):
+    for _ in range(PAGE_CLICKS_PER_NETWORK.times - 3):
         assert (await count(reader, other)).status_code == 200
     refused(await count(reader, other), 429, "too-many")
     assert (await count(satchel.caller("192.0.2.8"), other)).status_code == 200
     satchel.clock.now += 24 * 3600
     assert (await count(reader, counter)).status_code == 200
+
+
+async def test_one_network_cannot_take_the_whole_day_of_a_counter(satchel: Satchel, bob: Caller) -> None:
+    # A /48 has 65,536 networks of /64.
+    for greedy in (["192.0.2.7"] * 18, [f"2001:db8:0:{number:x}::1" for number in range(18)]):
+        counter = await made(bob, daily_limit=20)
+        told = [(await count(satchel.caller(each), counter)).status_code for each in greedy]
+        assert told == [200] * 15 + [429] * 3
+        # What is refused takes nothing from the rest, which is for readers elsewhere.
+        others = [(await count(satchel.caller(f"198.51.100.{number}"), counter)).status_code for number in range(7)]
+        assert others == [200] * 5 + [429] * 2
+        assert (await figures(bob, counter))["presses"] == 20
 
 
 async def test_counters_are_changed_and_deleted_by_their_owner_alone(

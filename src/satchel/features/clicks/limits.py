@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from satchel.features.clicks.model import MAX_DAILY_LIMIT
-from satchel.stores.patterns.throttle import Limit, NetworkThrottle, refusal
+from satchel.stores.patterns.throttle import Limit, NetworkThrottle, Throttle, networks_of, refusal
 from satchel.stores.ports.ephemeral import Ephemeral
 
 # Each call may bring a list of clicks. No person calls more often than this, and no program that sends lists.
@@ -19,6 +19,8 @@ PAGE_CLICKS_PER_COUNTER = Limit(
     "counter-day", MAX_DAILY_LIMIT, timedelta(days=1), per="counter", about="clicks that a counter takes"
 )
 LIMITS = (CLICK_CALLS_PER_PERSON, GUEST_CLICKS_PER_NETWORK, PAGE_CLICKS_PER_NETWORK, PAGE_CLICKS_PER_COUNTER)
+# Once three quarters of a counter's day are taken, a network that has had a quarter gets no more of it.
+_FREE_FOR_ALL, _OF_A_NETWORK = 3 / 4, 1 / 4
 
 
 class ClickLimits:
@@ -47,13 +49,21 @@ class PageLimits:
     def __init__(self, ephemeral: Ephemeral) -> None:
         self._senders = NetworkThrottle(ephemeral, PAGE_CLICKS_PER_NETWORK)
         self._counters = PAGE_CLICKS_PER_COUNTER.on(ephemeral)
+        self._pairs = Throttle(ephemeral, "counter-network", MAX_DAILY_LIMIT, PAGE_CLICKS_PER_COUNTER.window)
 
     async def count_sender(self, address: str) -> None:
         """Count a call; raises `TooMany` when it is one too many."""
         with refusal("Your network has sent too many clicks.", limit="page-clicks"):
             await self._senders.count(address)
 
-    async def count_counter(self, counter_id: str, most: int) -> None:
-        """Count a click; raises `TooMany` when the counter has had `most` within a day."""
+    async def count_counter(self, counter_id: str, address: str, most: int) -> None:
+        """Count a click; raises `TooMany` when the counter has had `most` within a day.
+
+        One network alone cannot take all of them, or the readers of the page would not be counted.
+        """
+        pairs = [(f"{network} {counter_id}", 1) for network, _ in networks_of(address)]
         with refusal("This counter has reached its daily limit.", limit="counter-day"):
+            if await self._counters.add(counter_id, 0) >= most * _FREE_FOR_ALL:
+                await self._pairs.check_shares(pairs, limit=max(1, int(most * _OF_A_NETWORK)))
             await self._counters.count_shares(((counter_id, 1),), limit=most)
+            await self._pairs.count_shares(pairs)

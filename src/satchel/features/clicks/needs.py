@@ -23,8 +23,8 @@ class PageLimit(Protocol):
         """Count one call; raise `TooMany` if there were too many from that network."""
         ...
 
-    async def count_counter(self, counter_id: str, most: int) -> None:
-        """Count one click; raise `TooMany` if the counter has had `most` today."""
+    async def count_counter(self, counter_id: str, address: str, most: int) -> None:
+        """Count one click; raise `TooMany` if the counter has had `most` today, or that network its share of them."""
         ...
 
 

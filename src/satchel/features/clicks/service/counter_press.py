@@ -52,7 +52,7 @@ async def press(clicks: Clicks, counter_id: str, event: PageEvent) -> Recorded |
         check_text("A label", event.label, MAX_LABEL_CHARACTERS)
     if declines(event.headers) or is_robot(event.headers):
         return None
-    await clicks.page_limits.count_counter(counter.counter_id, counter.daily_limit)
+    await clicks.page_limits.count_counter(counter.counter_id, event.address, counter.daily_limit)
     click = NewClick(
         user_id=await _reader(clicks, counter.counter_id, event),
         kind=event.kind,
