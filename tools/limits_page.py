@@ -8,7 +8,9 @@ from typing import Any
 from satchel.config import Settings
 from satchel.edge.api.endpoints import MAX_JSON_BYTES
 from satchel.edge.http.limits import Limits
+from satchel.edge.http.shared_addresses import MAX_FORM_BYTES
 from satchel.edge.live.live_sockets import Bounds
+from satchel.edge.uploads import shared_form
 from satchel.edge.uploads.body_buffers import BUFFER_BYTES, BUFFERS
 from satchel.edge.uploads.bundles import MAX_FILE_BYTES, MAX_FILES
 from satchel.edge.uploads.reservations import MOST_OF_MEMBER, MOST_OF_NETWORK, MOST_OF_NETWORKS
@@ -82,6 +84,7 @@ _OTHERS: tuple[tuple[int, str], ...] = (
     (MOST_OF_NETWORK, "Unfinished uploads to one place of a network without an account; 409 `too-many-uploads`"),
     (MOST_OF_NETWORKS, "Unfinished uploads to one place of all such networks; 409 `too-many-uploads`"),
     (MAX_JSON_BYTES, "Bytes of a body of JSON, if its operation says no less; 413"),
+    (shared_form.AT_ONCE, f"Forms of one member by which apps share, of {MAX_FORM_BYTES:,} bytes each; `too-many`"),
     (MAX_FILES, f"Files of a bundle, of {MAX_FILE_BYTES:,} bytes each; 413"),
     (MAX_PAGE_ITEMS, f"Entries of one page of a list, and {PAGE_BYTES:,} bytes: more come with a cursor"),
     (MOST_WAITING, "Passwords that wait to be hashed, for accounts and for links each, by turns of networks; 503"),

@@ -140,7 +140,7 @@ async def application(
         routes = [router for each in slices for router in each.routes(needs)]
         routes.append(search_route.routes([found for each in slices for found in each.searches()]))
         routes += [upload_routes(uploads), *_link_routes(settings, stores)]
-        routes.append(shared_form.routes(uploads, platform.identity, SHARED_TO))
+        routes.append(shared_form.routes(uploads, platform.identity, SHARED_TO, _spool_of(settings)))
         if certificates and certificates.authority:
             routes.append(trust_page.routes(certificates.authority))
         summaries = {folder: summarize for each in slices for folder, summarize in each.summaries().items()}
@@ -377,6 +377,11 @@ def _collect(metrics: Metrics, slices: Sequence[OpenSlice[Any]], live: LiveSocke
         if each.declared.metrics:
             metrics.add(each.declared.metrics(each.context))
     metrics.add(live)
+
+
+def _spool_of(settings: Settings) -> Path | None:
+    """Where forms of other apps wait: the disk that will have their files. `/tmp` is memory on many systems."""
+    return Path(urlsplit(settings.objects_url).path) if settings.objects_url.startswith("file:") else None
 
 
 def _link_routes(settings: Settings, stores: Stores) -> list[Router]:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from satchel.stores.embedded.folder_files import leave_room
+from satchel.stores.disk_room import leave_room
 from satchel.stores.embedded.objects_folder import FolderObjects
 from satchel.stores.ports.objects import MIN_PART_BYTES, ObjectMissing, Part
 from tests.stores.harnesses_objects import proves, stream

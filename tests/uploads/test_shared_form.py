@@ -1,5 +1,6 @@
 """What another app shares is kept by the server, when no service worker takes it."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 from datetime import timedelta
 from pathlib import Path
@@ -10,6 +11,8 @@ import httpx
 import pytest
 
 from satchel.edge.api.identity import ACCESS_LIFETIME
+from satchel.edge.uploads.shared_form import AT_ONCE
+from satchel.stores import disk_room
 from tests.application import PASSWORD, Caller, Satchel, running_satchel
 
 TEXT = "a & b # c 🎻"
@@ -108,3 +111,59 @@ async def test_a_session_that_has_to_be_renewed_is_renewed_on_the_way(satchel: S
 async def test_whose_session_cannot_be_renewed_is_told_so(satchel: Satchel) -> None:
     answer = await satchel.caller().http.post("/api/v1/sessions/renewal")
     assert told(answer) == {"problem": ["session-ended"]}
+
+
+BEGINNING = b'--x\r\nContent-Disposition: form-data; name="files"; filename="a.txt"\r\n\r\n'
+
+
+async def share_slowly(caller: Caller, pieces: AsyncGenerator[bytes]) -> httpx.Response:
+    headers = {
+        "content-type": "multipart/form-data; boundary=x",
+        "authorization": f"Bearer {caller.tokens['access_token']}",
+    }
+    return await caller.http.post("/share-target", content=pieces, headers=headers)
+
+
+async def test_slow_forms_of_one_member_keep_nobody_else_from_sharing(satchel: Satchel, ann: Caller) -> None:
+    bob = satchel.caller()
+    await bob.sign_up("bob@example.org")
+    begun, go_on = asyncio.Semaphore(0), asyncio.Event()
+
+    async def slow() -> AsyncGenerator[bytes]:
+        yield BEGINNING
+        begun.release()
+        await go_on.wait()
+        yield b"slow\r\n--x--\r\n"
+
+    files = [("files", ("b.txt", b"b", "text/plain"))]
+    async with asyncio.TaskGroup() as group:
+        slow_ones = [group.create_task(share_slowly(ann, slow())) for _ in range(AT_ONCE)]
+        for _ in slow_ones:
+            await begun.acquire()
+        assert told(await share(ann, files)) == {"problem": ["too-many"]}
+        assert "kept" in told(await share(bob, files))
+        go_on.set()
+    assert all("kept" in told(each.result()) for each in slow_ones)
+    assert "kept" in told(await share(ann, files))
+
+
+async def test_a_form_leaves_the_last_bytes_of_the_disk(ann: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+    sent = 0
+
+    async def large() -> AsyncGenerator[bytes]:
+        nonlocal sent
+        yield BEGINNING
+        for _ in range(50):
+            sent += 1
+            yield b"a" * 64 * 1024
+        yield b"\r\n--x--\r\n"
+
+    def all_of(total_bytes: int) -> int:
+        return total_bytes
+
+    # All of the disk is kept for deleting.
+    monkeypatch.setattr(disk_room, "reserve_of", all_of)
+    assert told(await share_slowly(ann, large())) == {"problem": ["out-of-space"]}
+    assert sent <= 1
+    monkeypatch.undo()
+    assert "kept" in told(await share_slowly(ann, large()))

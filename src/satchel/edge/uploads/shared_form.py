@@ -5,10 +5,13 @@ the form goes to disk first, and from there the way of every upload.
 """
 
 import asyncio
+import errno
 import tempfile
+from collections import Counter
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import IO, TYPE_CHECKING
 from urllib.parse import urlencode
 
@@ -27,7 +30,8 @@ from satchel.edge.uploads.context import Uploads
 from satchel.edge.uploads.tus_headers import Metadata
 from satchel.edge.uploads.upload_create import begin
 from satchel.edge.uploads.upload_whole import send_whole
-from satchel.kernel.errors import SatchelError, TooMany, Unauthenticated
+from satchel.kernel.errors import OutOfSpace, SatchelError, TooMany, Unauthenticated
+from satchel.stores.disk_room import leave_room
 from satchel.stores.object_rules import known_content_type
 
 if TYPE_CHECKING:
@@ -38,8 +42,8 @@ if TYPE_CHECKING:
 
 MAX_FILES = 100
 MAX_TEXT_BYTES = 64 * 1024
-# Each may hold as many bytes on disk as a form may have.
-AT_ONCE = 4
+# Forms of one member at once. Each may hold as many bytes on disk as a form may have, for as long as bytes come.
+AT_ONCE = 2
 _HEADER_BYTES = 16 * 1024
 _READ_BYTES = 256 * 1024
 _TEXTS = ("title", "text", "url")
@@ -72,10 +76,10 @@ class Part:
         return self.headers.get("content-type", b"").decode("latin-1")
 
 
-def routes(uploads: Uploads, identity: "Identity", destination: str) -> Router:
-    """`destination` is where the files of members go."""
+def routes(uploads: Uploads, identity: "Identity", destination: str, folder: Path | None) -> Router:
+    """`destination` is where the files of members go. Forms wait in `folder`, else where the system has such files."""
     router = Router("shared", prefix="")
-    free = asyncio.Semaphore(AT_ONCE)
+    under_way = Counter[str]()
 
     @router.post(SHARE_TARGET, raises=())
     async def take_shared(request: Request) -> RedirectResponse:
@@ -87,10 +91,8 @@ def routes(uploads: Uploads, identity: "Identity", destination: str) -> Router:
             caller = await identity.caller_of(request.scope)
             if not isinstance(caller, Member):
                 raise Unauthenticated("Sign in to do this.")
-            if free.locked():
-                raise TooMany("Many people share something just now. Try again in a moment.", retry_after=10)
-            async with free:
-                kept = await keep_shared(uploads, caller, request, destination)
+            with _turn(under_way, caller.user_id):
+                kept = await keep_shared(uploads, caller, request, destination, folder)
         except TokenExpired:
             # The token that renews it is told to that address alone. The browser sends the form there, and then here.
             return RedirectResponse(RENEWAL, 307, {"cache-control": "no-store"})
@@ -101,13 +103,29 @@ def routes(uploads: Uploads, identity: "Identity", destination: str) -> Router:
     return router
 
 
+@contextmanager
+def _turn(under_way: Counter[str], user_id: str) -> Generator[None]:
+    """Bound what one member sends at once, so that slow forms of one keep nobody else from sharing."""
+    if under_way[user_id] >= AT_ONCE:
+        raise TooMany("You share several things just now. Try again in a moment.", retry_after=10)
+    under_way[user_id] += 1
+    try:
+        yield
+    finally:
+        under_way[user_id] -= 1
+        if not under_way[user_id]:
+            del under_way[user_id]
+
+
 def _redirect(query: dict[str, str]) -> RedirectResponse:
     return RedirectResponse(f"{SHARED_PAGE}?{urlencode(query)}", 303, {"cache-control": "no-store"})
 
 
-async def keep_shared(uploads: Uploads, member: Member, request: Request, destination: str) -> list[str]:
+async def keep_shared(
+    uploads: Uploads, member: Member, request: Request, destination: str, folder: Path | None
+) -> list[str]:
     """The ids of what became of each file. The text is a file, too."""
-    with tempfile.TemporaryFile() as disk:
+    with tempfile.TemporaryFile(dir=folder) as disk:
         files, texts = _sorted(await _read_form(request, disk), disk)
         if not files and not texts:
             raise Malformed("Nothing was shared.")
@@ -129,8 +147,13 @@ async def _read_form(request: Request, disk: IO[bytes]) -> list[Part]:
     parts: list[Part] = []
     with _refusing():
         parser = MultipartParser(options[b"boundary"], _Reader(parts, disk).callbacks())
+
+        def take(chunk: bytes) -> None:
+            leave_room(disk.fileno(), len(chunk))
+            parser.write(chunk)
+
         async for chunk in stream_body(request, MAX_FORM_BYTES):
-            await asyncio.to_thread(parser.write, chunk)
+            await asyncio.to_thread(take, chunk)
         parser.finalize()
     return parts
 
@@ -141,6 +164,10 @@ def _refusing() -> Generator[None]:
         yield
     except FormParserError:
         raise Malformed("This form cannot be read.") from None
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        raise OutOfSpace("The disk of this server is nearly full. Ask its administrator to make room.") from error
 
 
 class _Reader:

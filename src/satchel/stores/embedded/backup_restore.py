@@ -8,6 +8,7 @@ from pathlib import Path
 from satchel.kernel.clock import system_clock
 from satchel.kernel.errors import Conflict
 from satchel.kernel.ids import new_id
+from satchel.stores.disk_room import leave_room
 from satchel.stores.embedded.backup_repository import Backup, Entry, Repository, digest_of
 from satchel.stores.embedded.data_files import DataFiles, Told
 from satchel.stores.embedded.file_check import check_file
@@ -16,7 +17,6 @@ from satchel.stores.embedded.folder_files import (
     copy_range,
     disk_errors,
     flush_folder,
-    leave_room,
     read_description,
 )
 from satchel.stores.embedded.folder_shared import WORTH_SHARING_BYTES

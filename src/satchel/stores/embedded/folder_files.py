@@ -23,7 +23,7 @@ from typing import BinaryIO
 import msgspec
 
 from satchel.kernel.errors import OutOfSpace, Unavailable
-from satchel.stores.disk_room import reserve_of
+from satchel.stores.disk_room import leave_room
 from satchel.stores.ports.objects import DEFAULT_TYPE
 
 # Reading a file begins with this much of its end: more than any description needs, so that one read finds it, and
@@ -127,13 +127,6 @@ def _sync_file_range() -> Callable[[int, int, int, int], int] | None:
     if found is not None:
         found.argtypes = (ctypes.c_int, ctypes.c_int64, ctypes.c_int64, ctypes.c_uint)
     return found
-
-
-def leave_room(file: int, count: int) -> None:
-    """Refuse bytes before the disk is completely full: deleting, and signing in to do so, need some space as well."""
-    disk = os.fstatvfs(file)
-    if disk.f_bavail * disk.f_frsize - count < reserve_of(disk.f_blocks * disk.f_frsize):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def write_all(target: int, data: bytes) -> None:
