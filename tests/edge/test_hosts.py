@@ -23,7 +23,12 @@ def test_own_names_are_answered(host: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "host", ["evil.example", "evil.example:8400", "example.org", "local.evil.example", "127.0.0.1.nip.io"]
+    "host",
+    [
+        *("evil.example", "evil.example:8400", "example.org", "local.evil.example", "127.0.0.1.nip.io"),
+        # What begins like a name of ours, and would lead elsewhere in an address that is made of it.
+        *("[::1]evil.example", "[::1]@evil.example", "127.0.0.1:8400@evil.example", "nas:x@evil.example", "nas:80/x"),
+    ],
 )
 def test_names_that_strangers_can_register_are_not(host: str) -> None:
     assert not Hosts([PUBLIC], ["files.example.org"]).allow(host)

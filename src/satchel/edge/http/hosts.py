@@ -4,6 +4,7 @@ A page of a stranger's site can be given our address by DNS after it was loaded 
 that site as their host, and would pass for requests of our own pages.
 """
 
+import re
 from collections.abc import Iterable
 from functools import lru_cache
 from ipaddress import ip_address
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from starlette.types import Scope
 
 ANY = "*"
+_HOST = re.compile(r"(?:\[([0-9a-f:.]+(?:%[\w.~-]+)?)\]|([^][:@/?#\s]+))(?::[0-9]*)?")
 # Nobody can register a name below these on the internet (RFC 6761, 6762, 8375; ICANN's reservation of `internal`).
 _PRIVATE = (".localhost", ".local", ".home.arpa", ".internal", ".lan", ".test")
 
@@ -51,15 +53,17 @@ class Hosts:
         if ANY in self._own:
             return True
         name = _without_port(host)
+        if name is None:
+            return False
         if name in self._own or ("." not in name.rstrip(".") and ":" not in name):
             return True
         return _is_address(name) or name.rstrip(".").endswith(_PRIVATE)
 
 
-def _without_port(host: str) -> str:
-    if host.startswith("["):
-        return host[1:].partition("]")[0]
-    return host.partition(":")[0].rstrip(".")
+def _without_port(host: str) -> str | None:
+    """The name alone; None if this is no host, such as one with a user in front."""
+    found = _HOST.fullmatch(host)
+    return None if found is None else found[1] or found[2].rstrip(".")
 
 
 def _is_address(name: str) -> bool:
