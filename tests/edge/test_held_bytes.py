@@ -106,6 +106,23 @@ async def test_answers_that_a_network_does_not_read_cost_that_network(large: Edg
         assert 6 <= lost < 12
 
 
+async def test_the_kernel_takes_little_of_an_answer_that_nobody_reads(large: Edge) -> None:
+    """What it takes is counted nowhere: it would take all of these answers, and the bound would never be reached."""
+    async with AsyncExitStack() as stack:
+        port = await stack.enter_async_context(serving(large.app(), Limits(held_bytes=5 * MEGABYTE)))
+        unread = [await stranger(stack, port) for _ in range(12)]
+        for each in unread:
+            await each.send(LARGE)
+            await asyncio.sleep(0.01)
+        lost = 0
+        for each in unread:
+            try:
+                await each.answer()
+            except (ConnectionResetError, asyncio.IncompleteReadError):
+                lost += 1
+        assert 4 <= lost < 12
+
+
 async def test_half_sent_bodies_cost_the_network_that_sends_them(large: Edge) -> None:
     async with AsyncExitStack() as stack:
         port = await stack.enter_async_context(serving(large.app(), Limits(held_bytes=3 * MEGABYTE)))
