@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from satchel.config import Settings
+from satchel.edge.api.turns import LIST_BYTES, LISTS_AT_ONCE
 from satchel.edge.http.held_bytes import WORTH_COUNTING_BYTES
 from satchel.edge.http.limits import Limits
 from satchel.edge.live.live_sockets import Bounds
@@ -53,6 +54,7 @@ def memory_parts() -> list[Part]:
         Part("events that live connections have not heard", 1, MAX_BEHIND_BYTES, "`resync`", grows=False),
         Part("short-lived state; a part of it is drop's", MAX_BYTES, 1, "507 `out-of-space`"),
         Part("buffers of uploads", BUFFERS, BUFFER_BYTES, "the upload waits"),
+        Part("lists that are answered whole, being made", LISTS_AT_ONCE, LIST_BYTES, "waits", grows=False),
         Part("passwords being hashed", HASH_QUEUES * AT_ONCE, STANDARD.kibibytes * 1024, "waits, then 503"),
         Part("pages of SQLite", SQLITE_CONNECTIONS, CACHE_BYTES, "", grows=False),
         Part("parts of files being read and written", THREADS + THREADS_FOR_MANY, BATCH_BYTES, "waits", grows=False),

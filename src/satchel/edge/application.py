@@ -15,6 +15,7 @@ from satchel.edge.api.health import Checks, alive, numbers, ready
 from satchel.edge.api.identity import Identity
 from satchel.edge.api.prepared_answer import Prepared
 from satchel.edge.api.route_tree import Routes
+from satchel.edge.api.turns import Turns
 from satchel.edge.http.https_only import HttpsOnly
 from satchel.edge.http.logs import Journal
 from satchel.edge.http.metrics import Metrics
@@ -48,11 +49,12 @@ def application(
     operations = [operation for router in routers for operation in router.operations]
     documented = [operation for operation in operations if operation.path.startswith(PREFIX)]
     routes = Routes(otherwise=site)
+    turns = Turns()
     routes.add("GET", "/healthz", alive)
     routes.add("GET", "/readyz", ready(checks))
     routes.add("GET", "/metrics", numbers(metrics, Networks(exposure.metrics_from)))
     for operation in (*operations, *_own_pages(documented, version).operations):
-        routes.add(operation.method, operation.path, Endpoint(operation, identity, disk), operation.headers)
+        routes.add(operation.method, operation.path, Endpoint(operation, identity, disk, turns), operation.headers)
     for path, app in (each for router in routers for each in router.websockets.items()):
         routes.add("WEBSOCKET", path, app)
     if live is not None:

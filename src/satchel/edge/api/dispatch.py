@@ -13,6 +13,7 @@ from starlette.responses import Response
 from satchel.edge.api.disk_reserve import DiskReserve, writes
 from satchel.edge.api.endpoints import Operation, Reply
 from satchel.edge.api.identity import Identity
+from satchel.edge.api.turns import Turns
 from satchel.edge.api.validation import json_decoder, query_decoder
 from satchel.edge.http.callers import Caller, Stranger, admit
 from satchel.edge.http.extensions import WHOLE
@@ -34,7 +35,10 @@ _NO_BODY = (204, 304)
 class Endpoint:
     """An ASGI application that answers one operation."""
 
-    def __init__(self, operation: Operation, identity: Identity, disk: DiskReserve | None = None) -> None:
+    def __init__(
+        self, operation: Operation, identity: Identity, disk: DiskReserve | None = None, turns: Turns | None = None
+    ) -> None:
+        self._turns = turns if operation.whole_list else None
         self._disk = None if operation.when_full or not writes(operation.method) else disk
         self._handler = operation.handler
         self._status = operation.status
@@ -66,7 +70,11 @@ class Endpoint:
             arguments[self._client] = client_of(scope)
         if self._request is not None:
             arguments[self._request] = Request(scope, receive, send)
-        answer = await self._handler(**arguments)
+        if self._turns is None:
+            answer = await self._handler(**arguments)
+        else:
+            async with self._turns.of(caller):
+                answer = msgspec.Raw(_encode(await self._handler(**arguments)))
         if isinstance(answer, Response):
             await answer(scope, receive, send)
         elif isinstance(answer, Reply):

@@ -136,6 +136,7 @@ class Operation:
     raises: tuple[type[SatchelError], ...]
     max_body_bytes: int
     when_full: bool
+    whole_list: bool
     consumes: str | None
     produces: str | None
     sends: Mapping[str, str]
@@ -162,6 +163,7 @@ class Options(TypedDict, total=False):
 
     `also` names other statuses of success, which a `Reply` has with the same type of body.
     `when_full` lets it write when the disk is nearly full, as deleting may without being told.
+    `whole_list` says that it answers a long list without pages, for which people take turns.
     `open_to_sites` lets pages of other sites call it, as strangers whatever they send.
     `consumes` and `produces` name the types of raw bodies, several split by ", "; `sends` and `answers` the headers
     that a request and the answer to it carry, each with a few words, for the reference alone.
@@ -172,6 +174,7 @@ class Options(TypedDict, total=False):
     raises: Sequence[type[SatchelError]]
     max_body_bytes: int
     when_full: bool
+    whole_list: bool
     consumes: str
     produces: str
     sends: Mapping[str, str]
@@ -231,6 +234,7 @@ class Router:
                     raises=tuple(options.get("raises", ())),
                     max_body_bytes=options.get("max_body_bytes", MAX_JSON_BYTES),
                     when_full=options.get("when_full", False),
+                    whole_list=options.get("whole_list", False),
                     consumes=options.get("consumes"),
                     produces=options.get("produces"),
                     sends=options.get("sends", {}),

@@ -159,7 +159,7 @@ class PlanBody(Body, frozen=True, kw_only=True):
 def routes(albums: Albums) -> Router:
     router = Router("albums")
 
-    @router.get("/albums")
+    @router.get("/albums", whole_list=True)
     async def list_albums(member: Member, query: AlbumsQuery) -> AlbumList:
         """List your albums and those shared with you."""
         listed = await album_list.list_albums(albums, person_of(member), only_mine=query.mine)

@@ -151,7 +151,7 @@ class PagesBody(Body, frozen=True, kw_only=True):
 def routes(scores: Scores) -> Router:
     router = Router("scores")
 
-    @router.get("/scores")
+    @router.get("/scores", whole_list=True)
     async def list_scores(member: Member, query: ScoresQuery) -> ScoreList:
         """List your scores and those shared with you, by title."""
         wanted = Wanted(words=query.q, tag=query.tag, mine=query.mine)

@@ -127,7 +127,7 @@ class SetListExportQuery(Query, frozen=True, kw_only=True):
 def routes(scores: Scores, places: asyncio.Semaphore) -> Router:
     router = Router("set lists")
 
-    @router.get("/set-lists")
+    @router.get("/set-lists", whole_list=True)
     async def list_lists(member: Member) -> SetListCards:
         """List your set lists and those shared with you, by name."""
         found = await list_set_lists(scores, viewer_of(member))
