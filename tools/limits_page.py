@@ -23,6 +23,7 @@ from satchel.features.drop.limits import SESSIONS_PER_NETWORK
 from satchel.features.links.limits import DOWNLOADS_PER_PAIR, VISITS_PER_PAIR
 from satchel.features.rooms import model as rooms
 from satchel.features.rooms.limits import MESSAGES_PER_PERSON
+from satchel.features.scores.model import MAX_MARKED_CHARACTERS
 from satchel.media.picture_maker import MOST_CHILDREN
 from satchel.media.picture_queue import MAX_ASKED, MAX_NEW
 from satchel.media.process import MAX_MEMORY_BYTES as MAX_CHILD_BYTES
@@ -80,6 +81,7 @@ _OTHERS: tuple[tuple[int, str], ...] = (
     (rooms.MAX_MESSAGES, "Messages that a room keeps; older ones are dropped"),
     (rooms.MAX_CHAT_BYTES, "Bytes of the messages that a room keeps; older ones are dropped"),
     (rooms.MAX_TEXT_CHARACTERS, "Characters of a message; 422 `invalid`"),
+    (MAX_MARKED_CHARACTERS, "Characters of all marks of a score; 409 `too-many-marks`"),
     (MOST_OF_MEMBER, "Unfinished uploads of a member to one place; 409 `too-many-uploads`"),
     (MOST_OF_NETWORK, "Unfinished uploads to one place of a network without an account; 409 `too-many-uploads`"),
     (MOST_OF_NETWORKS, "Unfinished uploads to one place of all such networks; 409 `too-many-uploads`"),

@@ -2,8 +2,9 @@
 
 import asyncio
 
+from satchel.edge.api.endpoints import Reply
 from satchel.edge.api.turns import LISTS_AT_ONCE
-from satchel.edge.http.callers import Member
+from satchel.edge.http.callers import Guest, Member, Stranger
 from tests.edge.given import ADA, ANN, Edge
 
 
@@ -46,6 +47,26 @@ async def test_whoever_asks_again_and_again_keeps_nobody_else_waiting(edge: Edge
         await client.get("/api/v1/list", headers=edge.bearer(ADA))
         assert order.index(ADA.user_id) <= 3
         await asyncio.gather(*greedy)
+
+
+async def test_guests_and_strangers_of_one_network_take_turns_together(edge: Edge) -> None:
+    making = most = 0
+    router = edge.router()
+
+    @router.get("/list", whole_list=True)
+    async def read(_who: Stranger | Guest | Member) -> Reply[list[str]]:
+        nonlocal making, most
+        making += 1
+        most = max(most, making)
+        await asyncio.sleep(0)
+        making -= 1
+        return Reply(["a"], headers={"etag": '"1"'})
+
+    guests = [edge.bearer(Guest(f"g-{number}", "Gus")) for number in range(5)]
+    async with edge.client() as client:
+        answers = await asyncio.gather(*(client.get("/api/v1/list", headers=each) for each in [{}, {}, *guests]))
+    assert [(answer.json(), answer.headers["etag"]) for answer in answers] == [(["a"], '"1"')] * 7
+    assert most == 1
 
 
 async def test_a_list_that_fails_lets_the_next_one_be_made(edge: Edge) -> None:

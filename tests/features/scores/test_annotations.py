@@ -118,6 +118,24 @@ async def test_ten_thousand_annotations_fit_and_one_more_does_not(score: Annotat
     assert len((await score.row()).data.annotations) == 10_000
 
 
+async def test_texts_are_bounded_together_and_what_makes_them_shorter_is_taken(
+    score: Annotated, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await score.write("a" * 60, "b" * 60)
+    monkeypatch.setattr(annotations, "MAX_MARKED_CHARACTERS", 100)
+    with pytest.raises(TooManyMarks):
+        annotations.plan(await score.row(), new=["c"])
+    with pytest.raises(TooManyMarks):
+        annotations.plan(await score.row(), new=["c" * 61], removed=[0])
+    await score.write("c" * 40, removed=[0])
+    assert sorted((await score.texts()).values()) == ["b" * 60, "c" * 40]
+    with pytest.raises(TooManyMarks):
+        annotations.plan(await score.row(), new=["d"])
+    with pytest.raises(TooManyMarks):
+        annotations.plan(await score.row(), changed={2: "d" * 41})
+    assert annotations.plan(await score.row(), changed={2: "d" * 40})
+
+
 class Interrupted:
     """Tables that do something between the side writes and the commit."""
 

@@ -4,7 +4,8 @@ What can be decided once is decided when the server starts. The caller is identi
 read, so that a stranger learns nothing from how it is refused.
 """
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 from starlette.requests import Request
@@ -73,8 +74,8 @@ class Endpoint:
         if self._turns is None:
             answer = await self._handler(**arguments)
         else:
-            async with self._turns.of(caller):
-                answer = msgspec.Raw(_encode(await self._handler(**arguments)))
+            async with self._turns.of(caller, client_of(scope).address):
+                answer = _encoded(await self._handler(**arguments))
         if isinstance(answer, Response):
             await answer(scope, receive, send)
         elif isinstance(answer, Reply):
@@ -106,6 +107,16 @@ class Endpoint:
             headers.append((b"content-length", b"%d" % len(body)))
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": body})
+
+
+def _encoded(answer: Any) -> Any:
+    """The answer with its bytes alone, without what they were made of."""
+    if isinstance(answer, Response):
+        return answer
+    if isinstance(answer, Reply):
+        reply = cast("Reply[Any]", answer)
+        return replace(reply, body=msgspec.Raw(_encode(reply.body)))
+    return msgspec.Raw(_encode(answer))
 
 
 def _is_text(wanted: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Turns of those who ask for lists that are answered whole: many at once would take more memory than there is.
+"""Turns of those who ask for long answers without pages: many at once would take more memory than there is.
 
 A person's requests are answered one after the other, and those of few people at once. What is made goes to the
 connection, whose bytes are counted, before the next one is begun.
@@ -9,7 +9,8 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from weakref import WeakValueDictionary
 
-from satchel.edge.http.callers import Caller, Guest, Member
+from satchel.edge.http.callers import Caller, Member
+from satchel.stores.patterns.throttle import network_of
 
 LISTS_AT_ONCE = 2
 # What the longest list takes while it is made, with the rows that it is made of.
@@ -17,7 +18,7 @@ LIST_BYTES = 8 * 1024 * 1024
 
 
 class Turns:
-    """Lets a few go on at once, of each person one."""
+    """Lets a few go on at once, of each member or network one."""
 
     def __init__(self, at_once: int = LISTS_AT_ONCE) -> None:
         self._free = asyncio.Semaphore(at_once)
@@ -25,9 +26,10 @@ class Turns:
         self._own = WeakValueDictionary[str, asyncio.Lock]()
 
     @asynccontextmanager
-    async def of(self, caller: Caller) -> AsyncGenerator[None]:
-        person = caller.user_id if isinstance(caller, Member) else caller.id if isinstance(caller, Guest) else ""
-        own = self._own.get(person) or asyncio.Lock()
-        self._own[person] = own
+    async def of(self, caller: Caller, address: str) -> AsyncGenerator[None]:
+        """Anybody can be any number of guests, so those without an account take turns by where they come from."""
+        share = caller.user_id if isinstance(caller, Member) else network_of(address)
+        own = self._own.get(share) or asyncio.Lock()
+        self._own[share] = own
         async with own, self._free:
             yield

@@ -79,6 +79,8 @@ MAX_ITEM_NAME = 64
 MAX_MOVEMENTS, MAX_PARTS, MAX_JUMPS = 100, 50, 100
 # The row of a score has 400 KB, and an entry of each mark.
 MAX_MARKS = 10_000
+# Of all marks of a score together, which are answered without pages.
+MAX_MARKED_CHARACTERS = 1_200_000
 MAX_LAYERS = 100
 MAX_SNAPSHOTS = 100
 MAX_SET_LISTS, MAX_ENTRIES, MAX_ENTRY_NOTES = 100, 100, 500

@@ -37,7 +37,9 @@ class LayoutQuery(PassQuery, frozen=True, kw_only=True):
 def routes(links: Links) -> Router:
     router = Router("open links")
 
-    @router.get("/open/{token}/outline", produces="application/json", raises=(*STATES, *CLOSED, NoOutline))
+    @router.get(
+        "/open/{token}/outline", produces="application/json", raises=(*STATES, *CLOSED, NoOutline), whole_list=True
+    )
     async def linked_outline(caller: Anybody, token: str, query: PassQuery, request: Request) -> Response:
         """Read the score that a link leads to, as `ScoreView`. Its pages are previews of files, by their item ids."""
         visit = await link_enter.let_in(links, token, visitor_of(caller, request), query.shown)

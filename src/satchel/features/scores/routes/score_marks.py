@@ -121,7 +121,7 @@ class TurnBody(Body, frozen=True, kw_only=True):
 def routes(scores: Scores) -> Router:
     router = Router("scores")
 
-    @router.get("/scores/{score_id}/marks", raises=(ScoreUnknown,))
+    @router.get("/scores/{score_id}/marks", raises=(ScoreUnknown,), whole_list=True)
     async def list_marks(caller: Anybody, score_id: str, query: MarksQuery) -> ScoreMarks:
         """List the marks that you see: those of your layers and of published ones."""
         viewer = viewer_of(caller)

@@ -107,7 +107,7 @@ def routes(scores: Scores) -> Router:
         )
         return snapshot_view(ScoreId(read_id(score_id) or ""), kept)
 
-    @router.get("/scores/{score_id}/snapshots/{snapshot_id}", raises=(ScoreUnknown, SnapshotUnknown))
+    @router.get("/scores/{score_id}/snapshots/{snapshot_id}", raises=(ScoreUnknown, SnapshotUnknown), whole_list=True)
     async def read_snapshot(caller: Anybody, score_id: str, snapshot_id: str) -> ScoreView:
         """Read a score as it was, with the marks that you may see. It cannot be changed."""
         viewer = viewer_of(caller)
@@ -135,7 +135,7 @@ def routes(scores: Scores) -> Router:
         after = await snapshot_change.restore_snapshot(scores, viewer, score_id, etag, snapshot_id)
         return await score_reply(scores, viewer, after)
 
-    @router.get("/scores/{score_id}/compare", raises=(ScoreUnknown, SnapshotUnknown))
+    @router.get("/scores/{score_id}/compare", raises=(ScoreUnknown, SnapshotUnknown), whole_list=True)
     async def compare_score(caller: Anybody, score_id: str, query: CompareQuery) -> ComparisonView:
         """Compare two states of a score: pages and marks that were added, removed and changed, and by whom."""
         found = await score_compare.compare(scores, viewer_of(caller), score_id, query.start, query.end)

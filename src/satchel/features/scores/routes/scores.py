@@ -180,7 +180,7 @@ def routes(scores: Scores) -> Router:
         viewer = viewer_of(member)
         return await score_reply(scores, viewer, await find_score(scores, viewer, public_id(score_id)), status=201)
 
-    @router.get("/scores/{score_id}", raises=(ScoreUnknown,), answers=ANSWERS)
+    @router.get("/scores/{score_id}", raises=(ScoreUnknown,), answers=ANSWERS, whole_list=True)
     async def read_score(caller: Anybody, score_id: str, query: ScoreQuery) -> Reply[ScoreView]:
         """Read a score of yours, one that is shared with you, or a public one."""
         viewer = viewer_of(caller)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import msgspec
 
 from satchel.features.scores.annotation_text import MAX_SLOTS, chunk_of, cut, most_pieces, text_key
-from satchel.features.scores.model import MAX_MARKS, OwnerId, ScoreId, ScoreLocked, TooManyMarks
+from satchel.features.scores.model import MAX_MARKED_CHARACTERS, MAX_MARKS, OwnerId, ScoreId, ScoreLocked, TooManyMarks
 from satchel.features.scores.records import CHUNK, SCORE, AnnotationEntry, ChunkRow, ScoreRow
 from satchel.features.scores.service.context import Scores
 from satchel.features.scores.service.item_lock import LOCKED_FOR, SIDE_WRITES_FOR
@@ -45,6 +45,7 @@ def plan(
     left = len(data.annotations) - sum(entry.annotation_id in removed for entry in data.annotations)
     if left + len(new) > MAX_MARKS:
         raise TooManyMarks(f"A score has up to {MAX_MARKS} marks. Remove some first.")
+    _check_length(data.annotations, [*new, *replaced.values()], {*removed, *replaced})
     slots = _free_slots(data.annotations)
     pieces: dict[int, list[str]] = {}
     entries: list[AnnotationEntry] = []
@@ -66,6 +67,13 @@ def plan(
         pieces=pieces,
         dropped=dropped,
     )
+
+
+def _check_length(entries: Sequence[AnnotationEntry], added: Sequence[str], dropped: Collection[int]) -> None:
+    """What makes a score shorter is taken in any case."""
+    growth = sum(map(len, added)) - sum(each.length for each in entries if each.annotation_id in dropped)
+    if growth > 0 and growth + sum(each.length for each in entries) > MAX_MARKED_CHARACTERS:
+        raise TooManyMarks("The marks of this score are too long together. Remove some first.")
 
 
 async def write_annotations(
