@@ -69,7 +69,7 @@ def dynamodb_endpoint() -> Iterator[str]:
 
 @quotes(
     "values are null, bool, int, Decimal, str, bytes, list, dict, and sets of str, of numbers or of bytes.",
-    "The item as last written (a consistent read), or None.",
+    "The item as last written (a consistent read, unless it may lag), or None.",
     "*typed*:",
 )
 @pytest.mark.parametrize("value", VALUES.values(), ids=VALUES)

@@ -1,5 +1,6 @@
 """What every table store finds: queries, pages and cursors, indexes, many keys at once, and nothing expired."""
 
+import asyncio
 from decimal import Decimal
 from typing import Any
 
@@ -219,7 +220,7 @@ async def test_a_cursor_goes_on_from_where_a_deleted_item_stood(tables: Tables, 
     assert [item["at"] for item in rest.items] == [Decimal("1.5"), 2, 3, 4]
 
 
-@quotes("Through a table's own key the read is consistent.")
+@quotes("Through a table's own key the read is consistent, unless it may lag.")
 async def test_a_query_sees_every_write_before_it(tables: Tables, owner: str) -> None:
     for at in range(10):
         await tables.put(LOGS, {"owner": owner, "at": at})
@@ -328,3 +329,46 @@ async def test_many_large_items_come_back_together(tables: Tables, owner: str) -
     for start in range(0, 45, 9):
         await tables.write_many(LOGS, put=[{**key, "large": large} for key in keys[start : start + 9]])
     assert [item and len(item["large"]) for item in await tables.get_many(LOGS, keys)] == [len(large)] * 45
+
+
+@quotes(
+    "*lagging*: a read that says `may_lag` costs half as much on DynamoDB. It may miss what was written in the last few moments,"
+    " and find an older state than a read before it did. On SQLite it never lags. It is for what people only look at:"
+    " nothing that is written, allowed or refused may follow from it.",
+)
+async def test_what_may_lag_is_found_in_the_end_by_every_way_of_reading(
+    tables: Tables, harness: TableHarness, owner: str
+) -> None:
+    cup: Item = {"owner": owner, "name": "cup"}
+    await tables.put(THINGS, cup)
+
+    async def found() -> list[object]:
+        one = await tables.get(THINGS, cup, may_lag=True)
+        both = await tables.get_many(THINGS, [cup, {"owner": owner, "name": "no cup"}], may_lag=True)
+        return [one, *both, *(await tables.query(THINGS, owner, may_lag=True)).items]
+
+    if INDEX_IS_IMMEDIATE in harness.promises:
+        assert await found() == [cup, cup, None, cup]
+    await eventually(found, [cup, cup, None, cup])
+    await harness.advance(1)
+    await tables.put(THINGS, {**cup, "until": int(harness.clock())})
+    assert await tables.get(THINGS, cup, may_lag=True) is None
+
+
+@quotes("Reads by key that begin at one moment, in tasks side by side, may go to the store as one request.")
+async def test_reads_side_by_side_find_each_their_own(tables: Tables, owner: str) -> None:
+    digests = [b"%d" % number for number in range(120)]
+    await tables.write_many(BLOBS, put=[{"owner": owner, "digest": digest} for digest in digests])
+    await tables.put(THINGS, {"owner": owner, "name": "cup"})
+    await tables.put(LOGS, {"owner": owner, "at": 1})
+    things, blobs, log, nothing, again, recent = await asyncio.gather(
+        tables.get(THINGS, {"owner": owner, "name": "cup"}),
+        tables.get_many(BLOBS, [{"owner": owner, "digest": digest} for digest in digests]),
+        tables.get(LOGS, {"owner": owner, "at": 1}),
+        tables.get(LOGS, {"owner": owner, "at": 2}),
+        tables.get_many(THINGS, [{"owner": owner, "name": name} for name in ("cup", "spoon", "cup")]),
+        tables.get(LOGS, {"owner": owner, "at": 1}, may_lag=True),
+    )
+    assert things == {"owner": owner, "name": "cup"} and [blob and blob["digest"] for blob in blobs] == digests
+    assert log == {"owner": owner, "at": 1} and nothing is None and again == [things, None, things]
+    assert recent in (log, None)

@@ -194,6 +194,52 @@ async def test_many_keys_are_asked_for_until_none_is_left_over() -> None:
     assert all(body["RequestItems"]["t-Cups"]["ConsistentRead"] for _, body in server.asked)
 
 
+def _every_cup(body: dict[str, Any]) -> dict[str, Any]:
+    return {"Responses": {name: asked["Keys"] for name, asked in body["RequestItems"].items()}}
+
+
+async def test_reads_of_one_moment_are_one_request_and_those_that_may_lag_are_another() -> None:
+    def reply(body: dict[str, Any]) -> dict[str, Any]:
+        return _every_cup(body) if "RequestItems" in body else {"Item": body["Key"]}
+
+    async with _told(reply) as (tables, server):
+        one, many, other, stale = await asyncio.gather(
+            tables.get(CUPS, KEY),
+            tables.get_many(CUPS, [KEY, {"id": "mug"}]),
+            tables.get(BRIEF, KEY),
+            tables.get(CUPS, KEY, may_lag=True),
+        )
+        assert one == other == stale == KEY and many == [KEY, {"id": "mug"}]
+        (batch,) = [body for name, body in server.asked if name == "BatchGetItem"]
+        assert batch["RequestItems"] == {
+            "t-Cups": {"Keys": [{"id": {"S": "cup"}}, {"id": {"S": "mug"}}], "ConsistentRead": True},
+            "t-Brief": {"Keys": [{"id": {"S": "cup"}}], "ConsistentRead": True},
+        }
+        assert [body["ConsistentRead"] for name, body in server.asked if name == "GetItem"] == [False]
+        await tables.get(CUPS, KEY)
+        assert server.asked[-1][0] == "GetItem" and server.asked[-1][1]["ConsistentRead"] is True
+
+
+async def test_only_those_who_read_a_missing_table_are_told_of_it() -> None:
+    def reply(body: dict[str, Any]) -> dict[str, Any]:
+        return {"Item": body["Key"]}
+
+    missing = Refusal("ResourceNotFoundException")
+    async with _told(missing, reply, missing) as (tables, _):
+        found, refused = await asyncio.gather(tables.get(CUPS, KEY), tables.get(BRIEF, KEY), return_exceptions=True)
+        assert found == KEY and isinstance(refused, TableMissing)
+
+
+async def test_a_reader_who_goes_away_takes_nothing_from_the_others() -> None:
+    async with _told(_every_cup) as (tables, _):
+        leaving = asyncio.create_task(tables.get_many(CUPS, [KEY, {"id": "mug"}]))
+        staying = asyncio.create_task(tables.get_many(CUPS, [KEY, {"id": "jug"}]))
+        await asyncio.sleep(0)
+        leaving.cancel()
+        assert await staying == [KEY, {"id": "jug"}]
+        assert leaving.cancelled()
+
+
 @pytest.mark.slow
 async def test_a_batch_that_never_gets_anywhere_is_given_up() -> None:
     def nothing(body: dict[str, Any]) -> dict[str, Any]:

@@ -186,8 +186,8 @@ class Shape(Generic[R]):
             item = item | {self.attributes[field]: value for field, value in fields.items()}
         return msgspec.convert(item, self.record)
 
-    async def get(self, tables: Tables, **fields: str) -> R | None:
-        item = await tables.get(self.table, self.key(**fields))
+    async def get(self, tables: Tables, *, may_lag: bool = False, **fields: str) -> R | None:
+        item = await tables.get(self.table, self.key(**fields), may_lag=may_lag)
         return None if item is None else self.read(item)
 
     def put(self, record: R, *, when: Condition | None = None) -> Put:
@@ -206,6 +206,7 @@ class Shape(Generic[R]):
         descending: bool = False,
         limit: int = 100,
         cursor: str | None = None,
+        may_lag: bool = False,
         **fields: str,
     ) -> "RecordPage[R]":
         """Records of one partition. `fields` name the partition and as much of the sort key's beginning as is known."""
@@ -217,6 +218,7 @@ class Shape(Generic[R]):
             descending=descending,
             limit=limit,
             cursor=cursor,
+            may_lag=may_lag,
         )
         return RecordPage([self.read(item) for item in page.items], page.cursor)
 

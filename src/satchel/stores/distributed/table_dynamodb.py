@@ -1,16 +1,16 @@
 """The table store on DynamoDB: turns calls of the contract into requests, and answers into items."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from hashlib import sha256
-from typing import Any, TypeVar
+from typing import Any
 from uuid import uuid4
 
 from satchel.kernel.clock import Clock
-from satchel.kernel.errors import Unavailable
-from satchel.stores.distributed.dynamodb_client import Answer, DynamoClient, new_retries
+from satchel.stores.distributed.dynamodb_client import DynamoClient, new_retries
 from satchel.stores.distributed.dynamodb_expressions import Expression
+from satchel.stores.distributed.dynamodb_reads import JoinedReads, identity_of, in_rounds, portions
 from satchel.stores.distributed.dynamodb_requests import (
     has_expired,
     holds_if_absent,
@@ -63,10 +63,8 @@ from satchel.stores.rules import (
 )
 from satchel.stores.rules.transactions import key_of
 
-_GETS_AT_ONCE = 100
 _WRITES_AT_ONCE = 25
 _TRANSACT_NAMES: dict[type[Write], str] = {Put: "Put", Update: "Update", Delete: "Delete", Check: "ConditionCheck"}
-T = TypeVar("T")
 
 
 class DynamoTables:
@@ -78,6 +76,7 @@ class DynamoTables:
         self._clock = clock
         self._schema = DynamoSchema(client, prefix)
         self._streams = DynamoStreams(client)
+        self._reads = JoinedReads(client)
 
     @classmethod
     async def open(cls, region: str, *, endpoint: str | None, prefix: str, clock: Clock) -> "DynamoTables":
@@ -92,8 +91,9 @@ class DynamoTables:
         check_tables(tables, self._prefix)
         return [words for table in tables for words in await self._schema.missing(table)]
 
-    async def get(self, table: TableSpec, key: Key) -> Item | None:
-        return self._unless_expired(table, await self._read(table, check_key(table, key)))
+    async def get(self, table: TableSpec, key: Key, *, may_lag: bool = False) -> Item | None:
+        (item,) = await self.get_many(table, [key], may_lag=may_lag)
+        return item
 
     async def put(self, table: TableSpec, item: Mapping[str, Value], *, when: Condition | None = None) -> None:
         write = Put(table, check_item(table, item), _checked(table, when))
@@ -133,9 +133,10 @@ class DynamoTables:
         descending: bool = False,
         limit: int = 100,
         cursor: str | None = None,
+        may_lag: bool = False,
     ) -> Page:
         query = check_query(table, partition, sort, index=index, limit=limit)
-        request = self._query_request(query, descending)
+        request = self._query_request(query, descending=descending, may_lag=may_lag)
         if cursor is not None:
             request["ExclusiveStartKey"] = item_to_wire(decode_cursor(query, cursor))
         now = self._now()
@@ -169,10 +170,10 @@ class DynamoTables:
         items = [item for item in map(item_from_wire, answer["Items"]) if not has_expired(table, item, now)]
         return Scanned(items, _item(answer.get("LastEvaluatedKey")))
 
-    async def get_many(self, table: TableSpec, keys: Sequence[Key]) -> list[Item | None]:
+    async def get_many(self, table: TableSpec, keys: Sequence[Key], *, may_lag: bool = False) -> list[Item | None]:
         checked = [check_key(table, key) for key in keys]
-        found = await self._read_many(table, checked)
-        return [self._unless_expired(table, found.get(_identity(table, key))) for key in checked]
+        found = await self._read_many(table, checked, may_lag=may_lag)
+        return [self._unless_expired(table, found.get(identity_of(table.key_names, key))) for key in checked]
 
     async def write_many(
         self, table: TableSpec, *, put: Sequence[Mapping[str, Value]] = (), delete: Sequence[Key] = ()
@@ -180,8 +181,8 @@ class DynamoTables:
         items, keys = check_batch(table, put, delete)
         requests = [{"PutRequest": {"Item": item_to_wire(item)}} for item in items]
         requests += [{"DeleteRequest": {"Key": item_to_wire(key)}} for key in keys]
-        for some in _portions(requests, _WRITES_AT_ONCE):
-            await self._in_rounds("batch_write_item", {self._name(table): some}, "UnprocessedItems")
+        for some in portions(requests, _WRITES_AT_ONCE):
+            await in_rounds(self._client, "batch_write_item", {self._name(table): some}, "UnprocessedItems")
 
     async def transact(self, writes: Sequence[Write], *, token: str | None = None) -> None:
         checked = check_transaction(writes, token)
@@ -232,32 +233,12 @@ class DynamoTables:
 
     async def _read(self, table: TableSpec, key: Item) -> Item | None:
         """The item as it lies there, expired or not."""
-        answer = await self._client.call(
-            "get_item", repeatable=True, TableName=self._name(table), Key=item_to_wire(key), ConsistentRead=True
-        )
-        return _item(answer.get("Item"))
+        return next(iter((await self._read_many(table, [key])).values()), None)
 
-    async def _read_many(self, table: TableSpec, keys: Sequence[Item]) -> dict[tuple[Any, ...], Item]:
-        name = self._name(table)
-        distinct = list({_identity(table, key): item_to_wire(key) for key in keys}.values())
-        found: dict[tuple[Any, ...], Item] = {}
-        for some in _portions(distinct, _GETS_AT_ONCE):
-            request = {name: {"Keys": some, "ConsistentRead": True}}
-            for answer in await self._in_rounds("batch_get_item", request, "UnprocessedKeys"):
-                items = map(item_from_wire, answer["Responses"].get(name, ()))
-                found.update((_identity(table, item), item) for item in items)
-        return found
-
-    async def _in_rounds(self, operation: str, requests: dict[str, Any], left_over: str) -> list[Answer]:
-        """The answers to a batch, asked for until DynamoDB has dealt with all of it."""
-        retries = new_retries()
-        answers: list[Answer] = []
-        while True:
-            answers.append(await self._client.call(operation, repeatable=True, RequestItems=requests))
-            requests = answers[-1].get(left_over) or {}
-            if not requests:
-                return answers
-            await retries.pause_or_raise(Unavailable("The table store is overloaded. Try again in a moment."))
+    async def _read_many(
+        self, table: TableSpec, keys: Sequence[Item], *, may_lag: bool = False
+    ) -> dict[tuple[Any, ...], Item]:
+        return await self._reads.read(self._name(table), table.key_names, keys, may_lag=may_lag)
 
     async def _transact(self, writes: Sequence[Write], now: Decimal | None, token: str) -> None:
         items = [{_TRANSACT_NAMES[type(write)]: self._request(write, now)} for write in writes]
@@ -291,7 +272,7 @@ class DynamoTables:
         with suppress(ConditionFailed):  # somebody else was first: gone, or written anew
             await self._client.call("delete_item", repeatable=True, **request)
 
-    def _query_request(self, query: Query, descending: bool) -> dict[str, Any]:
+    def _query_request(self, query: Query, *, descending: bool, may_lag: bool) -> dict[str, Any]:
         expression = Expression()
         request: dict[str, Any] = {
             "TableName": self._name(query.table),
@@ -299,7 +280,7 @@ class DynamoTables:
             "ScanIndexForward": not descending,
         }
         if query.index is None:
-            request["ConsistentRead"] = True
+            request["ConsistentRead"] = not may_lag
         else:
             request["IndexName"] = query.index.name
         return request | expression.placeholders()
@@ -311,11 +292,3 @@ def _checked(table: TableSpec, when: Condition | None) -> Condition | None:
 
 def _item(wire: dict[str, Any] | None) -> Item | None:
     return None if wire is None else item_from_wire(wire)
-
-
-def _identity(table: TableSpec, item: Mapping[str, Any]) -> tuple[Any, ...]:
-    return tuple(item[name] for name in table.key_names)
-
-
-def _portions(entries: list[T], size: int) -> Iterator[list[T]]:
-    return (entries[start : start + size] for start in range(0, len(entries), size))

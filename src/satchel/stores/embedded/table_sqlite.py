@@ -103,12 +103,14 @@ class SqliteTables:
         self._refresh()
         return self._readable.missing(tables)
 
-    async def get(self, table: TableSpec, key: Key) -> Item | None:
+    async def get(self, table: TableSpec, key: Key, *, may_lag: bool = False) -> Item | None:
+        del may_lag  # what was committed is read at once
         checked = rules.check_key(table, key)
         await self._late_rows.settle(table, (checked[table.partition.name],))
         return await self._read_here(table_reads.get, self._layout(table), checked, self._clock())
 
-    async def get_many(self, table: TableSpec, keys: Sequence[Key]) -> list[Item | None]:
+    async def get_many(self, table: TableSpec, keys: Sequence[Key], *, may_lag: bool = False) -> list[Item | None]:
+        del may_lag
         checked = [rules.check_key(table, key) for key in keys]
         await self._late_rows.settle(table, (key[table.partition.name] for key in checked))
         read = self._read_here if len(checked) <= MOST_KEYS_ON_LOOP else self._read_aside
@@ -124,7 +126,9 @@ class SqliteTables:
         descending: bool = False,
         limit: int = 100,
         cursor: str | None = None,
+        may_lag: bool = False,
     ) -> Page:
+        del may_lag
         asked = rules.check_query(table, partition, sort, index=index, limit=limit)
         after = None if cursor is None else rules.decode_cursor(asked, cursor)
         read = self._read_here if limit <= LARGEST_PAGE_ON_LOOP else self._read_aside

@@ -12,6 +12,9 @@ Clauses that hold for every implementation, each quoted by name in the conforman
   raises `ConditionFailed` and changes nothing. An absent item has no attributes.
 - *expiring*: in a table that names an expiry attribute, an item whose number there (seconds since 1970) lies at or
   before now is absent for every operation, whether or not it has been swept away yet.
+- *lagging*: a read that says `may_lag` costs half as much on DynamoDB. It may miss what was written in the last few
+  moments, and find an older state than a read before it did. On SQLite it never lags. It is for what people only look
+  at: nothing that is written, allowed or refused may follow from it.
 - *durable*: when a write returns, it survives the death of the process.
 - *indexed*: an index holds the items that have all of its key attributes. Reading one may lag behind the table on
   DynamoDB; it does not on SQLite. Items that tie on the whole index key have no promised order among themselves, but
@@ -262,8 +265,11 @@ class Tables(Protocol):
         """What `create` would have to make, in words, one per table, index, expiry or stream; empty when ready."""
         ...
 
-    async def get(self, table: TableSpec, key: Key) -> Item | None:
-        """The item as last written (a consistent read), or None."""
+    async def get(self, table: TableSpec, key: Key, *, may_lag: bool = False) -> Item | None:
+        """The item as last written (a consistent read, unless it may lag), or None.
+
+        Reads by key that begin at one moment, in tasks side by side, may go to the store as one request.
+        """
         ...
 
     async def put(self, table: TableSpec, item: Mapping[str, Value], *, when: Condition | None = None) -> None:
@@ -294,16 +300,17 @@ class Tables(Protocol):
         descending: bool = False,
         limit: int = 100,
         cursor: str | None = None,
+        may_lag: bool = False,
     ) -> Page:
         """The items of one partition in the order of their sort key: text by UTF-8 bytes, numbers by value.
 
         A page ends at `limit` items (at most 1000), or earlier once it holds about 1 MB. A cursor is opaque, carries
         no secret, and can only ever move within the partition asked for; a broken one raises `Invalid`. Through a
-        table's own key the read is consistent.
+        table's own key the read is consistent, unless it may lag.
         """
         ...
 
-    async def get_many(self, table: TableSpec, keys: Sequence[Key]) -> list[Item | None]:
+    async def get_many(self, table: TableSpec, keys: Sequence[Key], *, may_lag: bool = False) -> list[Item | None]:
         """One answer per key, in the order asked, however many there are; not one instant. Repeated keys are fine."""
         ...
 
