@@ -198,7 +198,8 @@ class SameObjects(Sides):
         given = metadata if REPLACES_METADATA in self.promises else None
 
         async def ask(store: Objects, side: int) -> object:
-            return self.described(await store.copy(self.key(source), self.key(onto), metadata=given))
+            await store.copy(self.key(source), self.key(onto), metadata=given)
+            return self.described(await store.head(self.key(onto)))
 
         self.same(ask)
 

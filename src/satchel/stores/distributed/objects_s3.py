@@ -225,23 +225,31 @@ class S3Objects:
                 for refused in answer.get("Errors", []):
                     raise failed_deletion(refused)
 
-    async def copy(self, source: str, target: str, *, metadata: Mapping[str, str] | None = None) -> ObjectInfo:
+    async def copy(
+        self,
+        source: str,
+        target: str,
+        *,
+        metadata: Mapping[str, str] | None = None,
+        content_type: str | None = None,
+        size_bytes: int | None = None,
+    ) -> None:
         origin_name, name = self._name(source), self._name(target)
-        given = None if metadata is None else encode_metadata(metadata)
-        info = await self._whole.head(origin_name, source)
-        described = _described(info.content_type, encode_metadata(info.metadata) if given is None else given)
-        origin = {
-            "CopySource": {"Bucket": self._bucket, "Key": origin_name},
-            "CopySourceIfMatch": f'"{info.etag}"',
-        }
-        if info.size_bytes > self._copy_bytes:
-            await self._uploads.copy(name, described, origin, info.size_bytes, self._copy_bytes)
-        else:
-            # Only with a description of its own can an object be copied onto itself.
-            directive = {"MetadataDirective": "REPLACE"}
-            with s3_errors(self._bucket):
-                await self._client.copy_object(Bucket=self._bucket, Key=name, **origin, **described, **directive)
-        return await self._whole.head(name, target)
+        origin: dict[str, Any] = {"CopySource": {"Bucket": self._bucket, "Key": origin_name}}
+        encoded = encode_metadata(metadata)
+        if metadata is None or content_type is None or size_bytes is None or size_bytes > self._copy_bytes:
+            info = await self._whole.head(origin_name, source)
+            origin["CopySourceIfMatch"] = f'"{info.etag}"'
+            encoded = encode_metadata(info.metadata) if metadata is None else encoded
+            content_type, size_bytes = content_type or info.content_type, info.size_bytes
+        described = _described(content_type, encoded)
+        if size_bytes > self._copy_bytes:
+            await self._uploads.copy(name, described, origin, size_bytes, self._copy_bytes)
+            return
+        # Only with a description of its own can an object be copied onto itself.
+        directive = {"MetadataDirective": "REPLACE"}
+        with s3_errors(self._bucket):
+            await self._client.copy_object(Bucket=self._bucket, Key=name, **origin, **described, **directive)
 
     async def begin(
         self, key: str, *, content_type: str = DEFAULT_TYPE, metadata: Mapping[str, str] | None = None

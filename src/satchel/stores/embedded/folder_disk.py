@@ -188,22 +188,27 @@ class FolderDisk:
                     with suppress(OutOfSpace):  # it may stay there, and deleting has to work on a full disk
                         self._index.remove(gone)
 
-    def copy(self, source: str, target: str, metadata: Mapping[str, str] | None) -> ObjectInfo:
+    def copy(self, source: str, target: str, metadata: Mapping[str, str] | None, content_type: str | None) -> None:
         sealed, draft = self.open(source), self.draft()
         kept = sealed.description.metadata if metadata is None else dict(metadata)
+        kind = content_type or sealed.description.content_type
         with sealed.file:
             try:
                 shared = self._share(sealed, source, target, draft)
                 if shared is None:
                     draft.append(sealed.file, sealed.size_bytes)
                 description = msgspec.structs.replace(
-                    sealed.description, key=target, metadata=kept, modified=self.clock(), shared=shared
+                    sealed.description,
+                    key=target,
+                    metadata=kept,
+                    content_type=kind,
+                    modified=self.clock(),
+                    shared=shared,
                 )
                 draft.seal(description)
                 self.publish(draft, target)
             finally:
                 draft.discard()
-        return object_info(description, sealed.size_bytes)
 
     def clean(self, older_than: timedelta) -> int:
         """Delete drafts and uploads begun longer ago, except drafts that are still written, and unused keys."""

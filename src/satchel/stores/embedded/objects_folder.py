@@ -145,9 +145,19 @@ class FolderObjects:
             check_key(key)
         await self._run(self._disk.delete, keys)
 
-    async def copy(self, source: str, target: str, *, metadata: Mapping[str, str] | None = None) -> ObjectInfo:
+    async def copy(
+        self,
+        source: str,
+        target: str,
+        *,
+        metadata: Mapping[str, str] | None = None,
+        content_type: str | None = None,
+        size_bytes: int | None = None,
+    ) -> None:
+        del size_bytes  # the file is opened anyway
         kept = None if metadata is None else _checked(metadata)
-        return await self._run(self._disk.copy, check_key(source), check_key(target), kept)
+        kind = None if content_type is None else check_content_type(content_type)
+        await self._run(self._disk.copy, check_key(source), check_key(target), kept, kind)
 
     async def begin(
         self, key: str, *, content_type: str = DEFAULT_TYPE, metadata: Mapping[str, str] | None = None

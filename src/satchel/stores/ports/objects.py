@@ -185,10 +185,19 @@ class Objects(Protocol):
         """Take objects away; an absent one is no error."""
         ...
 
-    async def copy(self, source: str, target: str, *, metadata: Mapping[str, str] | None = None) -> ObjectInfo:
+    async def copy(
+        self,
+        source: str,
+        target: str,
+        *,
+        metadata: Mapping[str, str] | None = None,
+        content_type: str | None = None,
+        size_bytes: int | None = None,
+    ) -> None:
         """Store the same bytes at another key without moving them through this process; see *whole*.
 
-        With `metadata` given, the copy has that instead of the source's.
+        With `metadata` or `content_type` given, the copy has these instead of the source's. Who gives both, and
+        knows that the source has `size_bytes`, saves S3 a look at it.
         """
         ...
 

@@ -220,7 +220,8 @@ async def _put(photos: Photos, upload: Upload, key: str, content_type: str) -> N
         await photos.objects.put_many([SmallObject(key, upload.data, content_type, name)])
         return
     try:
-        stored = await photos.objects.copy(upload.key, key, metadata=name)
+        await photos.objects.copy(upload.key, key, metadata=name)
+        stored = await photos.objects.head(key)
     except ObjectMissing as error:
         raise _bytes_gone() from error
     if stored.size_bytes != upload.size_bytes:
