@@ -107,14 +107,17 @@ class Outbox:
         await self.tables.delete(OUTBOX.table, OUTBOX.key(entry_id=entry_id))
 
     async def deliver(self, entry: OutboxRow) -> bool:
-        """Count the uses of an entry that is written, then delete it. Done again, it counts nothing twice.
+        """Count the uses of an entry that is written. Done again, it counts nothing twice.
 
-        What cannot be counted now is counted later, so this is no error.
+        The entry goes with the last of them. What cannot be counted now is counted later, so this is no error.
         """
+        last = len(entry.uses) - 1
         try:
             for number, use in enumerate(entry.uses):
-                await self.count(replace(use, key=f"{entry.entry_id}/{number}"))
-            await self.forget(entry.entry_id)
+                settles = entry.entry_id if number == last else None
+                await self.count(replace(use, key=f"{entry.entry_id}/{number}", settles=settles))
+            if not entry.uses:
+                await self.forget(entry.entry_id)
         except SatchelError as error:
             _log.warning("what somebody did is counted later: %s", error.detail)
             return False

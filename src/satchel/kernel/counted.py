@@ -15,6 +15,7 @@ class Counted(Event):
 
     `at` is when it happened, if that is not now. Stated again with the same `key`, it counts once. `referrer` is the
     host of the page from which they came, and `device` the class of what they came with, where that is known.
+    Whoever counts it deletes the entry of the outbox that it `settles`, then or in the same transaction.
     """
 
     user_id: str
@@ -26,6 +27,7 @@ class Counted(Event):
     key: str | None = None
     referrer: str | None = None
     device: Device | None = None
+    settles: str | None = None
 
 
 def counted_as(person_id: str, kind: str) -> str:

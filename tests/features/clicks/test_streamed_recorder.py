@@ -10,9 +10,10 @@ from satchel.features.clicks.records import ALL, CLICK, SITE, marker_item
 from satchel.features.clicks.service.streamed.click_lists import STORED_WITHIN
 from satchel.features.clicks.service.streamed.recorder import StreamedRecorder
 from satchel.kernel.errors import Unavailable
-from satchel.stores.ports.table import Item
+from satchel.stores.ports.table import Delete, Item
 from satchel.tables import CLICKS, COUNTS
 from tests.features.clicks.streams import NOW, Store
+from tests.features.shelf.given import Killed
 
 pytestmark = pytest.mark.services
 NOW_MS = int(NOW * 1000)
@@ -66,6 +67,27 @@ async def test_a_long_run_of_taken_milliseconds_is_passed_in_few_steps(store: St
     assert len(await stored(store)) == 410
     # Going on by one each time would take thousands.
     assert writes < 400
+
+
+async def test_what_asks_for_a_click_goes_with_it_and_also_if_it_was_stored_before(store: Store) -> None:
+    asks: Item = {"PK": "ASKS", "SK": "ASKS"}
+    settled = Delete(COUNTS, asks)
+    for at in (NOW_MS, NOW_MS + 5000, NOW_MS - 10**10):
+        await store.tables.put(COUNTS, asks)
+        await recorder(store).record([NewClick(user_id="ann", key="k")], [at], [settled])
+        assert await store.tables.get(COUNTS, asks) is None
+    assert len(await stored(store)) == 1
+    await store.tables.put(COUNTS, asks)
+    store.tables.before_writing = killed
+    with pytest.raises(Killed):
+        await recorder(store).record([NewClick(user_id="bob", key="k")], [NOW_MS], [settled])
+    with pytest.raises(KeyReused):
+        await recorder(store).record([NewClick(user_id="ann", key="k", count=2)], [NOW_MS], [settled])
+    assert await store.tables.get(COUNTS, asks) == asks
+
+
+async def killed() -> None:
+    raise Killed
 
 
 async def test_a_click_that_comes_again_with_its_key_is_the_same_click(store: Store) -> None:

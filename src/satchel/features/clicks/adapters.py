@@ -1,7 +1,6 @@
 """What clicks offer to the needs of other slices: counting something, and the figures of links."""
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 
 import msgspec
@@ -12,6 +11,7 @@ from satchel.features.clicks.service.context import Clicks
 from satchel.features.clicks.service.counts import link_scope, read_last, read_totals
 from satchel.features.clicks.service.unique_people import Visitors
 from satchel.kernel.counted import Counted
+from satchel.outbox import OUTBOX
 
 __all__ = ["LinkCounts", "LinkFigures", "Visitors", "count_stated"]
 
@@ -29,12 +29,16 @@ async def count_stated(clicks: Clicks, counted: Counted) -> None:
         referrer=counted.referrer,
         device=counted.device,
     )
+    rows = [] if counted.settles is None else [OUTBOX.delete(entry_id=counted.settles)]
     # A key that was used for another time belongs to this very fact, which counted then.
-    with suppress(KeyReused):
+    try:
         try:
-            await record(clicks, [click])
+            await record(clicks, [click], rows)
         except (ClickTooLate, ClickTooEarly):
-            await record(clicks, [msgspec.structs.replace(click, at=None)])
+            await record(clicks, [msgspec.structs.replace(click, at=None)], rows)
+    except KeyReused:
+        if rows:
+            await clicks.tables.transact(rows)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,7 +31,7 @@ from satchel.kernel.unfit import CombinationUnfit, TextUnfit
 from satchel.stores.ports.bulk import BulkWrites
 from satchel.stores.ports.ephemeral import Ephemeral
 from satchel.stores.ports.expressions import attr
-from satchel.stores.ports.table import MAX_TRANSACTION_ITEMS, ConditionFailed, Tables
+from satchel.stores.ports.table import MAX_TRANSACTION_ITEMS, ConditionFailed, Delete, Tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,16 +84,16 @@ async def post(clicks: Clicks, poster: Poster, asked: Sequence[NewClick]) -> lis
     )
 
 
-async def record(clicks: Clicks, new: Sequence[NewClick]) -> list[Recorded]:
+async def record(clicks: Clicks, new: Sequence[NewClick], settles: Sequence[Delete] = ()) -> list[Recorded]:
     """Store clicks durably, and say where each is stored. If one is refused, none is stored.
 
-    With idempotency keys it can be repeated until it succeeds.
+    With idempotency keys it can be repeated until it succeeds. `settles` are rows to delete once the clicks are stored.
     """
     if len(new) > MAX_CLICKS_AT_ONCE:
         raise CombinationUnfit(f"At most {MAX_CLICKS_AT_ONCE} clicks can be sent at once. Send several lists.")
     now = int(clicks.clock() * 1000)
     times = [_checked(click, now) for click in new]
-    return await clicks.recorder.record(new, times) if new else []
+    return await clicks.recorder.record(new, times, settles) if new else []
 
 
 async def create_total(clicks: ClickLog) -> None:

@@ -11,7 +11,7 @@ from satchel.features.clicks.needs import Limit, PageLimit, Targets, VisitorIds
 from satchel.features.clicks.records import ClickRow
 from satchel.features.clicks.service.counts import Sum
 from satchel.kernel.clock import Clock
-from satchel.stores.ports.table import Key, Tables
+from satchel.stores.ports.table import Delete, Key, Tables
 
 
 class ClickLog(Protocol):
@@ -45,8 +45,13 @@ class Recorder(Protocol):
         """The rows that each count is spread over. Their sum is the count."""
         ...
 
-    async def record(self, new: Sequence[NewClick], times: Sequence[int]) -> list[Recorded]:
-        """Store clicks durably: all of them or, if one is refused, none. `times` are milliseconds since 1970."""
+    async def record(
+        self, new: Sequence[NewClick], times: Sequence[int], settles: Sequence[Delete] = ()
+    ) -> list[Recorded]:
+        """Store clicks durably: all of them or, if one is refused, none. `times` are milliseconds since 1970.
+
+        `settles` are rows that say that these clicks have to be counted. They are deleted then, not before.
+        """
         ...
 
     async def finish_lists(self) -> int:

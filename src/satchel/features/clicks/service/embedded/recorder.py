@@ -39,7 +39,7 @@ from satchel.features.clicks.service.idempotency import Batch, Call, Fresh, sent
 from satchel.kernel.clock import Clock, iso
 from satchel.kernel.errors import SatchelError, Unavailable
 from satchel.stores.ports.bulk import BulkWrites, Step
-from satchel.stores.ports.table import Key, Tables
+from satchel.stores.ports.table import Delete, Key, Tables
 from satchel.tables import CLICKS, COUNTS
 
 # Bounds how long one step keeps other writes waiting, and how many clicks wait.
@@ -224,7 +224,15 @@ class EmbeddedRecorder:
         bulk.before_reads(COUNTS, _LATE_COUNTS, self._settle)
         bulk.before_reads(CLICKS, _LATE_STATS, self._settle)
 
-    async def record(self, new: Sequence[NewClick], times: Sequence[int]) -> list[Recorded]:
+    async def record(
+        self, new: Sequence[NewClick], times: Sequence[int], settles: Sequence[Delete] = ()
+    ) -> list[Recorded]:
+        recorded = await self._record(new, times)
+        if settles:
+            await self.tables.transact(settles)
+        return recorded
+
+    async def _record(self, new: Sequence[NewClick], times: Sequence[int]) -> list[Recorded]:
         while self._queued_clicks >= LONGEST_QUEUE:
             self._room.clear()
             await self._room.wait()

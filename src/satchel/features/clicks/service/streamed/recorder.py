@@ -20,8 +20,18 @@ from satchel.features.clicks.service.streamed.click_lists import AcceptedList, a
 from satchel.features.clicks.service.streamed.rebuild import rebuild
 from satchel.features.clicks.service.streamed.take_back import take_back
 from satchel.kernel.clock import Clock
+from satchel.kernel.errors import SatchelError
 from satchel.stores.ports.expressions import attr
-from satchel.stores.ports.table import MAX_TRANSACTION_ITEMS, Item, Key, Put, Tables, TransactionCancelled, Write
+from satchel.stores.ports.table import (
+    MAX_TRANSACTION_ITEMS,
+    Delete,
+    Item,
+    Key,
+    Put,
+    Tables,
+    TransactionCancelled,
+    Write,
+)
 from satchel.tables import CLICKS, COUNTS
 
 # How many transactions of a long list are made at once.
@@ -63,18 +73,37 @@ class StreamedRecorder:
         self.kept_for = kept_for
         self._most_writes = most_writes
 
-    async def record(self, new: Sequence[NewClick], times: Sequence[int]) -> list[Recorded]:
-        now = int(self.clock() * 1000)
+    async def record(
+        self, new: Sequence[NewClick], times: Sequence[int], settles: Sequence[Delete] = ()
+    ) -> list[Recorded]:
         storing = [_storing(click, at) for click, at in zip(new, times, strict=True)]
+        if len(storing) == 1 and self._is_timely(storing):
+            # Hardly ever was it stored before, and then the transaction says so.
+            await self._store(storing, settles=settles)
+            return _answers(storing)
         await self._find_sent(storing)
         for each in storing:
             if each.recorded is None:
-                check_new(each.click, each.at, now)
-        if sum(map(_writes_of, storing)) <= self._most_writes:
-            await self._store(storing)
+                check_new(each.click, each.at, int(self.clock() * 1000))
+        if sum(map(_writes_of, storing)) + len(settles) <= self._most_writes:
+            await self._store(storing, settles=settles)
             return _answers(storing)
         accepted = await accept(self.tables, self.clock, new, times)
-        return await self._store_list(accepted, is_new=not any(each.recorded for each in storing))
+        recorded = await self._store_list(accepted, is_new=not any(each.recorded for each in storing))
+        await self._settle(settles)
+        return recorded
+
+    def _is_timely(self, storing: Sequence[_Storing]) -> bool:
+        try:
+            for each in storing:
+                check_new(each.click, each.at, int(self.clock() * 1000))
+        except SatchelError:
+            return False
+        return True
+
+    async def _settle(self, settles: Sequence[Delete]) -> None:
+        if settles:
+            await self.tables.transact(settles)
 
     async def finish_lists(self) -> int:
         """Of a list that another server is storing, each finds what the other has stored."""
@@ -140,9 +169,12 @@ class StreamedRecorder:
                     raise key_reused()
                 each.recorded = Recorded(each.click.user_id, sent["createDateTime"], repeated=True)
 
-    async def _store(self, storing: Sequence[_Storing], *, accepted: bool = False) -> None:
+    async def _store(
+        self, storing: Sequence[_Storing], *, accepted: bool = False, settles: Sequence[Delete] = ()
+    ) -> None:
         """Store those that are not stored yet in one transaction, at other times if theirs are taken."""
         _spread(storing)
+        is_settled = False
         while fresh := _first_of_each_key(storing):
             writes: list[Write] = []
             owners: list[_Storing] = []
@@ -151,21 +183,24 @@ class StreamedRecorder:
                 writes += own
                 owners += [each] * len(own)
             try:
-                await self.tables.transact(writes)
+                await self.tables.transact([*writes, *settles])
             except TransactionCancelled as cancelled:
                 await self._find_sent(storing, accepted=accepted)
                 taken = [
                     each
-                    for each, write, reason in zip(owners, writes, cancelled.reasons, strict=True)
+                    for each, write, reason in zip(owners, writes, cancelled.reasons, strict=False)
                     if reason == "condition" and write.table is CLICKS
                 ]
                 _move(storing, taken)
                 if not taken:
                     await asyncio.sleep(random.random() * LONGEST_PAUSE_SECONDS)  # noqa: S311 -- no secret
             else:
+                is_settled = True
                 for each in fresh:
                     each.recorded = Recorded(each.click.user_id, each.created)
                 await self._find_sent([each for each in storing if each.recorded is None], accepted=accepted)
+        if not is_settled:
+            await self._settle(settles)
 
     def _writes(self, each: _Storing) -> list[Put]:
         writes = [Put(CLICKS, CLICK.item(row_of(each.click, each.created, self.kept_for)), _FREE)]
