@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import pytest
 
-from satchel.outbox import OUTBOX
+from satchel.outbox import OUTBOX, OUTBOX_INDEX, OUTBOX_SORT
 from satchel.stores.connect import Stores
 from tests.application import Caller, Satchel, running_satchel
 from tests.features.albums.photos_given import sent as photo_sent
@@ -125,6 +125,8 @@ async def test_a_download_counts_once_wherever_the_server_dies_behind_its_last_b
             except Killed:
                 assert blade.has_fallen
             blade.is_sharp = False
+            waiting = (await satchel.stores.tables.query(OUTBOX.table, OUTBOX_SORT, index=OUTBOX_INDEX)).items
+            assert blade.has_fallen or not waiting
         for _ in range(2):
             async with running_satchel(data) as satchel:
                 owner = satchel.caller()

@@ -41,6 +41,8 @@ class Shared:
         """What is done in the block asks so often of DynamoDB, S3 and Redis at most."""
         for each in (self.tables, self.objects, self.ephemeral):
             each.take()
+        # At one moment two clicks of one person need two attempts.
+        self.satchel.clock.advance(1)
         yield
         bounds = ((self.tables, tables), (self.objects, objects), (self.ephemeral, ephemeral))
         assert all(each.asked.total() <= bound for each, bound in bounds), [each.asked for each, _ in bounds]
@@ -48,8 +50,13 @@ class Shared:
 
 @pytest.fixture
 async def shared(
-    tmp_path: Path, moto_endpoint: str, redis_url: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    moto_endpoint: str,
+    redis_url: str,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
 ) -> AsyncGenerator[Shared]:
+    quota: int | None = getattr(request, "param", None)
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "test")
     bucket = f"calls-{uuid4().hex}"
@@ -67,7 +74,7 @@ async def shared(
         made = await open_tables(Settings(data=tmp_path, **chosen), ManualClock())
         await made.create(*SHARED_TABLES)
         await made.close()
-        satchel = await stack.enter_async_context(running_satchel(tmp_path, sign_up="open", **chosen))
+        satchel = await stack.enter_async_context(running_satchel(tmp_path, sign_up="open", quota=quota, **chosen))
         yield Shared(satchel, tables, objects, ephemeral)
 
 
@@ -88,11 +95,38 @@ async def test_a_hundred_clicks_take_five_calls_of_dynamodb(shared: Shared, key:
         assert len((await ann("POST", "/clicks", json=clicks)).json()["clicks"]) == 100
 
 
+async def small_file(caller: Caller, name: str) -> str:
+    """The id of a new one on the caller's shelf."""
+    bundle = a_bundle(({"filename": name}, name.encode()), destination="shelf")
+    headers = {"content-type": "application/vnd.satchel.bundle"}
+    (kept,) = (await caller("POST", "/uploads/bundle", content=bundle, headers=headers)).json()["files"]
+    return kept["became"]
+
+
 async def test_what_small_files_take(shared: Shared) -> None:
     ann = await shared.member("ann")
-    headers = {"content-type": "application/vnd.satchel.bundle"}
-    bundle = a_bundle(({"filename": "a.txt"}, b"small"), destination="shelf")
     with shared.costs(tables=3, objects=1, ephemeral=2):
-        (kept,) = (await ann("POST", "/uploads/bundle", content=bundle, headers=headers)).json()["files"]
+        file_id = await small_file(ann, "a.txt")
     with shared.costs(tables=2, objects=1, ephemeral=1):
-        assert (await ann("GET", f"/shelf/files/{kept['became']}/content")).content == b"small"
+        assert (await ann("GET", f"/shelf/files/{file_id}/content")).content == b"a.txt"
+
+
+@pytest.mark.parametrize("shared", [None, 10_000], ids=["no quota", "a quota"], indirect=True)
+async def test_handing_a_small_file_over_takes_ten_calls_of_dynamodb_and_two_of_s3(shared: Shared) -> None:
+    ann, bob = await shared.member("ann"), await shared.member("bob")
+    to = {"kind": "email", "email": "bob@example.org"}
+    # The first time they have to get to know each other, and Bob gets a folder for what he receives.
+    for number in range(2):
+        key = {"idempotency-key": f"key-{number}"}
+        with shared.costs(tables=10, objects=2, ephemeral=11):
+            file_id = await small_file(ann, f"{number}.txt")
+            answer = await ann("POST", "/transfers", json={"to": to, "files": [file_id]}, headers=key)
+        assert (answer.status_code, answer.json()["state"], answer.json()["is_available"]) == (201, "shelved", True)
+        transfer_id = answer.json()["transfer_id"]
+        seen = (await ann("GET", f"/transfers/{transfer_id}")).json()
+        assert seen == answer.json()
+        with shared.costs(tables=5, objects=0, ephemeral=2):
+            opened = await bob("POST", f"/transfers/{transfer_id}/opened")
+        with shared.costs(tables=6, objects=1, ephemeral=3):
+            content = await bob("GET", f"/transfers/{transfer_id}/files/0/content")
+        assert (opened.json()["state"], content.content) == ("opened", f"{number}.txt".encode())

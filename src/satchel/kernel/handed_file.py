@@ -23,6 +23,8 @@ class HandedFile:
     # When it was changed at its origin, and whether it was executable there.
     modified_at: str = ""
     executable: bool = False
+    # The transfer by which it came to whoever hands it on.
+    came_by: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

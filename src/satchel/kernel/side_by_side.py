@@ -1,8 +1,9 @@
-"""Does several things at once, so that a store can answer what they read together."""
+"""Does several things at once, so that a store can answer together what they read."""
 
 import asyncio
-from collections.abc import Awaitable
-from typing import Any, TypeVar, overload
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any, Never, TypeVar, overload
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -23,3 +24,16 @@ async def side_by_side(*work: Awaitable[Any]) -> tuple[Any, ...]:
         if isinstance(each, BaseException):
             raise each
     return tuple(done)
+
+
+async def outcome(work: Awaitable[A]) -> Callable[[], A]:
+    """A function that answers the result or raises the error, for who has to look at something else first."""
+    try:
+        done = await work
+    except Exception as error:  # noqa: BLE001 -- whatever it is, it is raised later
+        return partial(_raise, error)
+    return lambda: done
+
+
+def _raise(error: Exception) -> Never:
+    raise error

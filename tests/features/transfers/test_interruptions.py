@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from satchel.features.shelf.records import object_key
-from satchel.features.transfers.records import POINTER, RECEIVED, SENT, WAITING
+from satchel.features.transfers.records import FILES_SHOWN, POINTER, RECEIVED, SENT, WAITING
 from tests.application import Caller, Satchel, running_satchel
 from tests.features.shelf.given import Killed, check_shelf, stored_keys, uploaded
 from tests.features.transfers.given import by_email, counts, history, seen
@@ -40,12 +40,17 @@ async def survived(before: Before, number: int, act: Callable[[], Awaitable[obje
         before.no_write()
 
 
-async def test_sending_happens_for_both_or_for_nobody_and_can_be_completed(pair: Pair, before: Before) -> None:
+# More files than the transfer's own row has are not written in one step.
+@pytest.mark.parametrize("more", [0, FILES_SHOWN])
+async def test_sending_happens_for_both_or_for_nobody_and_can_be_completed(
+    pair: Pair, before: Before, more: int
+) -> None:
     satchel, ann, bob = pair
+    names = [b"a", b"b", *(b"%d" % number for number in range(more))]
     number, done, seen_before = 0, False, 0
     while not done:
         number += 1
-        files = [await uploaded(satchel, ann, f"{number} {each}.txt", b"%d" % number + each) for each in (b"a", b"b")]
+        files = [await uploaded(satchel, ann, f"{number} {each}.txt", b"%d" % number + each) for each in names]
         done = await survived(before, number, lambda ids=files: by_email(ann, *(str(file.file_id) for file in ids)))
         ids = await history(ann)
         assert await history(bob) == ids
@@ -54,9 +59,9 @@ async def test_sending_happens_for_both_or_for_nobody_and_can_be_completed(pair:
             assert (await bob("POST", f"/transfers/{ids[0]}/save", json={})).status_code == 200
             assert (await seen(ann, ids[0]))["counts"] == counts(opened=1)
         seen_before = len(ids)
-        assert len(await check_shelf(satchel, bob, leftovers=True)) == 2 * len(ids)
+        assert len(await check_shelf(satchel, bob, leftovers=True)) == len(names) * len(ids)
         satchel.clock.advance(1)
-    assert seen_before > 5
+    assert seen_before > 3
     await left_clean(satchel, ann, bob)
 
 
@@ -106,7 +111,7 @@ async def test_a_key_leads_to_its_transfer_whenever_the_power_went_out_and_howev
         assert len(await history(bob)) == number
         # Of somebody whom he knows he takes as many as there are.
         assert (await bob("POST", f"/transfers/{again.json()['transfer_id']}/save", json={})).status_code == 200
-    assert number > 5
+    assert number > 4
     await left_clean(satchel, ann, bob)
 
 

@@ -35,9 +35,13 @@ class PeopleFinder:
 
     accounts: HasTables
 
-    async def by_email(self, email: str) -> FoundPerson | None:
+    async def id_of(self, email: str) -> str | None:
         identity = await IDENTITY.get(self.accounts.tables, email=normalise_email(email))
-        return None if identity is None else await self.by_id(identity.user_id)
+        return None if identity is None else identity.user_id
+
+    async def by_email(self, email: str) -> FoundPerson | None:
+        user_id = await self.id_of(email)
+        return None if user_id is None else await self.by_id(user_id)
 
     async def by_id(self, user_id: str) -> FoundPerson | None:
         known = len(user_id) <= MAX_USER_ID_CHARACTERS
@@ -72,12 +76,15 @@ class Contacts:
             return "takes"
         return "asks" if choice == "known" else "takes-some"
 
-    async def note(self, person_id: str, other_id: str, *, known: bool) -> None:
-        """They know each other from now on; or, after a decline, the other has to ask."""
+    async def noting(self, person_id: str, other_id: str, *, known: bool) -> list[Write]:
+        """The write after which they know each other; or, after a decline, the other has to ask. None if it is so."""
         row = ContactRow(user_id=UserId(person_id), other_id=UserId(other_id), standing="known" if known else "asks")
         before = await CONTACT.get(self.accounts.tables, user_id=row.user_id, other_id=row.other_id)
-        if before != row:
-            await self.accounts.tables.put(CONTACT.table, CONTACT.item(row))
+        return [] if before == row else [CONTACT.put(row)]
+
+    async def note(self, person_id: str, other_id: str, *, known: bool) -> None:
+        if writes := await self.noting(person_id, other_id, known=known):
+            await self.accounts.tables.transact(writes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,3 +33,7 @@ class Shelves(Protocol):
     async def gather(self, user_id: str, entry_ids: Sequence[str], at_most: int) -> Sequence[HandedFile]:
         """These files and everything in these folders. `NotFound` unless all exist, `Invalid` if there are too many."""
         ...
+
+    async def note_handed_on(self, user_id: str, files: Sequence[HandedFile]) -> None:
+        """Files that came to this person by transfers are used by sharing them."""
+        ...

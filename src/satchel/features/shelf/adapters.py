@@ -28,6 +28,7 @@ from satchel.kernel.handed_file import HandedFile, PatchedFile
 from satchel.kernel.linked import FILES_PAGE, LinkedFile, LinkedFiles, LinkedThing
 from satchel.kernel.names import kept_path
 from satchel.kernel.searched import Finding, Findings, Seeker, Words
+from satchel.stores.ports.table import Write
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +171,9 @@ class ShelfFiles:
     async def gather(self, user_id: str, entry_ids: Sequence[str], at_most: int) -> list[HandedFile]:
         return await shelf_copies.gather(self.shelf, UserId(user_id), entry_ids, at_most)
 
+    async def note_handed_on(self, user_id: str, files: Sequence[HandedFile]) -> None:
+        await shelf_copies.note_handed_on(self.shelf, UserId(user_id), files)
+
     async def locate(self, user_id: str, file_ids: Sequence[str]) -> dict[str, str]:
         return await shelf_copies.locate(self.shelf, UserId(user_id), file_ids)
 
@@ -180,8 +184,16 @@ class ShelfFiles:
         await shelf_copies.admit(self.shelf, UserId(user_id), FolderId(folder_id or ROOT), size_bytes)
 
     async def keep_all(
-        self, user_id: str, files: Sequence[HandedFile], *, folder_id: str | None, top: str, came_by: str
-    ) -> None:
+        self,
+        user_id: str,
+        files: Sequence[HandedFile],
+        *,
+        folder_id: str | None,
+        top: str,
+        came_by: str,
+        is_first: bool,
+        beside: Sequence[Write],
+    ) -> bool:
         copies = [
             shelf_copies.Copy(
                 file_id=FileId(file.file_id),
@@ -198,7 +210,7 @@ class ShelfFiles:
             )
             for file in files
         ]
-        await shelf_copies.keep_all(self.shelf, UserId(user_id), copies)
+        return await shelf_copies.keep_all(self.shelf, UserId(user_id), copies, is_first=is_first, beside=beside)
 
     async def take_own(self, user_id: str, folder_id: str, files: Sequence[PatchedFile]) -> None:
         """Copy files of the person's own into a folder of their shelf."""

@@ -48,6 +48,7 @@ def _make(platform: Platform, *, people: People, contacts: Contacts, shelf: Shel
         offers_to_one=OFFERS_PER_PAIR.on(platform.stores.ephemeral),
         from_strangers=STRANGERS_TRANSFERS.on(platform.stores.ephemeral),
         bytes_from_strangers=STRANGERS_MEBIBYTES.on(platform.stores.ephemeral),
+        most_writes=platform.settings.most_writes,
     )
 
 

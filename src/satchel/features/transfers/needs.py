@@ -5,6 +5,7 @@ from typing import Literal, Protocol
 
 from satchel.features.transfers.model import PersonKind
 from satchel.kernel.handed_file import HandedFile
+from satchel.stores.ports.table import Write
 
 
 class Known(Protocol):
@@ -23,25 +24,32 @@ class Known(Protocol):
 class People(Protocol):
     """People with an account. A suspended person is not found."""
 
-    async def by_email(self, email: str) -> Known | None:
-        """Raises `Invalid` if it is not an e-mail address."""
+    async def id_of(self, email: str) -> str | None:
+        """Whose address it is, suspended or not. Raises `Invalid` if it is not an e-mail address."""
         ...
 
     async def by_id(self, user_id: str) -> Known | None: ...
 
 
+Manner = Literal["takes", "takes-some", "asks", "hides"]
+
+
 class Contacts(Protocol):
     """From whom people take things."""
 
-    async def manner(self, receiver_id: str, sender_id: str) -> Literal["takes", "takes-some", "asks", "hides"]:
+    async def manner(self, receiver_id: str, sender_id: str) -> Manner:
         """Whether something from this sender comes to the receiver's shelf at once, as an offer, or not at all.
 
         "takes-some" is for somebody whom the receiver does not know.
         """
         ...
 
+    async def noting(self, person_id: str, other_id: str, *, known: bool) -> Sequence[Write]:
+        """What to write so that the person knows the other; or, after a decline, wants to be asked by them."""
+        ...
+
     async def note(self, person_id: str, other_id: str, *, known: bool) -> None:
-        """The person knows the other from now on; or, after a decline, wants to be asked by them."""
+        """The same, written."""
         ...
 
 
@@ -50,6 +58,10 @@ class Shelf(Protocol):
 
     async def gather(self, user_id: str, entry_ids: Sequence[str], at_most: int) -> Sequence[HandedFile]:
         """The selected files and those in selected folders. `NotFound` if one is missing, `TooLarge` if too many."""
+        ...
+
+    async def note_handed_on(self, user_id: str, files: Sequence[HandedFile]) -> None:
+        """Files that came to this person by transfers are used by sending them on."""
         ...
 
     async def locate(self, user_id: str, file_ids: Sequence[str]) -> Mapping[str, str]:
@@ -65,10 +77,22 @@ class Shelf(Protocol):
         ...
 
     async def keep_all(
-        self, user_id: str, files: Sequence[HandedFile], *, folder_id: str | None, top: str, came_by: str
-    ) -> None:
+        self,
+        user_id: str,
+        files: Sequence[HandedFile],
+        *,
+        folder_id: str | None,
+        top: str,
+        came_by: str,
+        is_first: bool,
+        beside: Sequence[Write],
+    ) -> bool:
         """Copy files onto the shelf under the ids that they have, in their own folders, below `top` if no folder
-        is named. Doing it again changes nothing. Raises `OutOfSpace`; `Gone` if an object is missing."""
+        is named. Doing it again changes nothing. Raises `OutOfSpace`; `Gone` if an object is missing.
+
+        With `is_first` none of them was ever there. Whether the writes `beside` were made, in one transaction with the
+        files: not if there are many files, or one of them needs another name.
+        """
         ...
 
     async def discard(self, user_id: str, file_ids: Sequence[str]) -> None:

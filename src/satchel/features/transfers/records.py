@@ -4,7 +4,9 @@ Ids sort by time, so a person's pointers are their history. The transfer's own r
 visible: a pointer without one is skipped. The counts in it change only together with the receipts that they count.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+
+import msgspec
 
 from satchel.features.transfers.model import (
     NOWHERE,
@@ -104,6 +106,9 @@ class TransferRow(Record, frozen=True, kw_only=True):
             "declined": self.declined,
             "withdrawn": self.withdrawn,
         }
+
+    def with_counts(self, counts: Mapping[State, int]) -> "TransferRow":
+        return msgspec.structs.replace(self, **dict(counts))
 
 
 class FilesRow(Record, frozen=True, kw_only=True):

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from satchel.features.links.model import OwnerId, State
 from satchel.features.links.needs import LinkFigures
@@ -33,8 +34,9 @@ class GivenPage:
 
 async def list_links(links: Links, owner_id: OwnerId, thing: str | None, limit: int, cursor: str | None) -> GivenPage:
     """The links, the newest first: all of them, or those to one thing such as `file:<id>`."""
-    shape, fields = (POINTER, {}) if thing is None else (POINTER_BY_THING, {"thing": thing})
-    page = await shape.list(links.tables, owner_id=owner_id, **fields, descending=True, limit=limit, cursor=cursor)
+    shape = POINTER if thing is None else POINTER_BY_THING
+    fields: dict[str, Any] = {"owner_id": owner_id} if thing is None else {"owner_id": owner_id, "thing": thing}
+    page = await shape.list(links.tables, **fields, descending=True, limit=limit, cursor=cursor)
     items = await links.tables.get_many(LINK.table, [LINK.key(token=each.token) for each in page.records])
     rows = [LINK.read(item) for item in items if item is not None]
     return GivenPage(await show(links, owner_id, rows), page.cursor)

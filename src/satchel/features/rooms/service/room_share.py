@@ -70,6 +70,7 @@ async def _copy_all(rooms: Rooms, sharing: Sharing, seed: str, *, again: bool = 
     try:
         await check_receiver(rooms, sharing.room_id, sharing.person_id, sharing.to)
         sources = await rooms.shelves.gather(sharing.person_id, sharing.entry_ids, MAX_FILES)
+        await rooms.shelves.note_handed_on(sharing.person_id, sources)
         return [await add(rooms, _brought(sharing, seed, source)) for source in sources]
     except SatchelError:
         with suppress(NotFound):  # the room has ended, and everything in it

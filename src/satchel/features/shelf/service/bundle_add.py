@@ -10,18 +10,18 @@ day, and are deleted then.
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from satchel.features.shelf.model import ROOT, FileId, FolderId, QuotaReached
-from satchel.features.shelf.records import BLOB, BlobRow, FileRow, object_key, pictured
+from satchel.features.shelf.records import BLOB, BlobRow, FileRow, UsageRow, object_key, pictured
 from satchel.features.shelf.service.context import Shelf
-from satchel.features.shelf.service.files import count_usage
+from satchel.features.shelf.service.files import count_usage, read_usage
 from satchel.features.shelf.service.placement import open_folder
 from satchel.features.shelf.service.shelf_file_add import (
     Upload,
     adding,
-    check_room,
+    check_fits,
     fitting,
     have_place,
     keep_upload,
@@ -36,6 +36,7 @@ from satchel.features.shelf.service.shelf_garbage import announcing
 from satchel.features.shelf.service.shelf_notify import tell_folders
 from satchel.kernel.errors import Conflict, SatchelError, StoreRefused
 from satchel.kernel.names import FileName
+from satchel.kernel.side_by_side import side_by_side
 from satchel.stores.patterns.optimistic_update import CONTENTION, optimistic_update
 from satchel.stores.ports.objects import ObjectMissing
 from satchel.stores.ports.table import TransactionCancelled, Write
@@ -59,23 +60,61 @@ class _Placed:
     name: FileName
 
 
+@dataclass(frozen=True, slots=True)
+class _Looked:
+    """What was found of the bytes of some uploads, by digest, and of the space that their owner uses."""
+
+    blobs: Mapping[str, BlobRow]
+    usage: UsageRow | None
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What became of each upload, and whether the writes beside them were made."""
+
+    outcomes: list[Outcome]
+    beside: bool
+
+
 async def keep_uploads(shelf: Shelf, uploads: Sequence[Upload]) -> list[Outcome]:
     """The outcome of each, in their order. All belong to one person; each has its bytes and an id."""
+    return (await keep_beside(shelf, uploads, ())).outcomes
+
+
+async def keep_beside(shelf: Shelf, uploads: Sequence[Upload], beside: Sequence[Write]) -> Kept:
+    """The same with other writes in the transaction, which are made only if all uploads fit into one."""
     kept: dict[FileId, Outcome] = {}
     together = [upload for upload in uploads if upload.replaces is None]
-    waiting = _first_of_each_name(await _placed(shelf, together, kept))
+    placed, looked = await side_by_side(_placed(shelf, together, kept), _look(shelf, together))
+    waiting = _first_of_each_name(placed)
+    are_beside = False
     while waiting:
         groups, waiting = _grouped(waiting, shelf.most_writes)
-        blobs = await _stored(shelf, [placed for group in groups for placed in group])
+        blobs = await _stored(shelf, [each for group in groups for each in group], looked)
         # One after the other, since all of them update the usage. Measured, this takes no longer.
         for group in groups:
-            files = await _enter_together(shelf, group, blobs)
+            is_whole = len(group) == len(uploads)
+            files, are_beside = await _enter_together(shelf, group, blobs, beside if is_whole else ())
             kept.update((file.file_id, file) for file in files)
             await shelf.pictures.make([pictured(file) for file in files])
+        if waiting:
+            looked = await _look(shelf, [each.upload for each in waiting])
     for upload in uploads:
         if upload.file_id not in kept:
             kept[upload.file_id] = await _kept_alone(shelf, upload)
-    return [kept[upload.file_id] for upload in uploads]
+    return Kept([kept[upload.file_id] for upload in uploads], are_beside)
+
+
+async def _look(shelf: Shelf, uploads: Sequence[Upload]) -> _Looked:
+    if not uploads:
+        return _Looked({}, None)
+    person = uploads[0].user_id
+    keys = [BLOB.key(user_id=person, sha256=sha256) for sha256 in dict.fromkeys(each.sha256 for each in uploads)]
+    items, usages = await side_by_side(
+        shelf.tables.get_many(BLOB.table, keys), read_usage(shelf, [] if shelf.quota_bytes is None else [person])
+    )
+    found = [BLOB.read(item) for item in items if item is not None]
+    return _Looked({blob.sha256: blob for blob in found}, usages[0] if usages else None)
 
 
 async def _kept_alone(shelf: Shelf, upload: Upload) -> Outcome:
@@ -137,13 +176,12 @@ def _grouped(waiting: Sequence[_Placed], most_writes: int) -> tuple[list[list[_P
     return groups, later
 
 
-async def _stored(shelf: Shelf, placed: Sequence[_Placed]) -> dict[str, BlobRow]:
+async def _stored(shelf: Shelf, placed: Sequence[_Placed], looked: _Looked) -> dict[str, BlobRow]:
     """The rows of bytes whose objects are stored now, by digest. Those with a conflict are left out."""
     first = {each.upload.sha256: each for each in placed}
-    keys = [BLOB.key(user_id=each.upload.user_id, sha256=sha256) for sha256, each in first.items()]
-    found = [BLOB.read(item) for item in await shelf.tables.get_many(BLOB.table, keys) if item is not None]
-    there = {blob.sha256: blob for blob in found}
-    blobs = there | await _announced(shelf, [each.upload for sha256, each in first.items() if sha256 not in there])
+    there = {sha256: looked.blobs[sha256] for sha256 in first if sha256 in looked.blobs}
+    new = [each.upload for sha256, each in first.items() if sha256 not in there]
+    blobs = there | await _announced(shelf, new, looked.usage)
     standing = await asyncio.gather(*(_is_standing(shelf, blob) for blob in blobs.values()))
     missing = [blob for blob, stands in zip(blobs.values(), standing, strict=True) if not stands]
     lost = await _store_objects(shelf, [(first[blob.sha256], object_key(blob)) for blob in missing])
@@ -168,12 +206,13 @@ async def _store_objects(shelf: Shelf, missing: Sequence[tuple[_Placed, str]]) -
     return {sha256 for sha256 in copies if sha256 is not None}
 
 
-async def _announced(shelf: Shelf, uploads: Sequence[Upload]) -> dict[str, BlobRow]:
+async def _announced(shelf: Shelf, uploads: Sequence[Upload], usage: UsageRow | None) -> dict[str, BlobRow]:
     """Rows for bytes that are new here."""
     if not uploads:
         return {}
     try:
-        await check_room(shelf, uploads[0].user_id, sum(upload.size_bytes for upload in uploads))
+        if usage is not None:
+            check_fits(shelf, usage, sum(upload.size_bytes for upload in uploads))
     except QuotaReached:
         return {}
     blobs = [unreferenced(shelf, upload) for upload in uploads]
@@ -194,18 +233,22 @@ async def _is_standing(shelf: Shelf, blob: BlobRow) -> bool:
     return True
 
 
-async def _enter_together(shelf: Shelf, group: Sequence[_Placed], blobs: dict[str, BlobRow]) -> list[FileRow]:
-    """The new files. None if any of them had a conflict."""
+async def _enter_together(
+    shelf: Shelf, group: Sequence[_Placed], blobs: dict[str, BlobRow], beside: Sequence[Write]
+) -> tuple[list[FileRow], bool]:
+    """The new files, and whether the writes beside were made. None if any of them had a conflict."""
     ready = [placed for placed in group if placed.upload.sha256 in blobs]
     if not ready:
-        return []
+        return [], False
     files = [
         new_file(shelf, placed.upload, blobs[placed.upload.sha256], placed.folder_id, placed.name) for placed in ready
     ]
-    if not await _transacted(shelf, list(_entering(shelf, files, blobs))):
-        return []
+    writes = list(_entering(shelf, files, blobs))
+    are_beside = len(ready) == len(group) and 0 < len(beside) <= shelf.most_writes - len(writes)
+    if not await _transacted(shelf, [*beside, *writes] if are_beside else writes):
+        return [], False
     await tell_folders(shelf, files[0].user_id, *(file.folder_id for file in files))
-    return files
+    return files, are_beside
 
 
 def _entering(shelf: Shelf, files: Sequence[FileRow], blobs: dict[str, BlobRow]) -> Iterator[Write]:

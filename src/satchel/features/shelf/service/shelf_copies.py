@@ -12,14 +12,15 @@ from satchel.features.shelf.model import ROOT, EntryId, FileId, FolderId, UserId
 from satchel.features.shelf.records import FILE, FileRow, FolderRow, object_key
 from satchel.features.shelf.service import bundle_add, purge, shelf_bin, shelf_file_add
 from satchel.features.shelf.service.context import MAX_ID_CHARACTERS, Shelf
-from satchel.features.shelf.service.files import entry_key, note_opening, read_entries
+from satchel.features.shelf.service.files import entry_key, read_entries
 from satchel.features.shelf.service.folder_walk import walk
 from satchel.features.shelf.service.folders import Ways, check_depth, find_way
 from satchel.features.shelf.service.placement import Entry
 from satchel.kernel.errors import NotFound, SatchelError, TooLarge
-from satchel.kernel.handed_file import HandedFile
+from satchel.kernel.handed_file import HandedFile, HandedFileOpened
 from satchel.kernel.names import FileName
 from satchel.kernel.patches import Patch
+from satchel.stores.ports.table import Write
 
 # So many go together. Each such step can be repeated by itself after a crash.
 TOGETHER = 500
@@ -47,20 +48,21 @@ class Copy:
 async def gather(shelf: Shelf, user_id: UserId, entry_ids: Sequence[str], at_most: int) -> list[HandedFile]:
     """The selected files, and those in the selected folders, each once. Everything selected has to exist."""
     found: dict[str, HandedFile] = {}
-    one_of_each_transfer: dict[str, FileRow] = {}
     ways = Ways(shelf, user_id)
     for entry_id in dict.fromkeys(entry_ids):
         entry = await _find(shelf, user_id, ways, entry_id)
         async with aclosing(_files_of(shelf, entry)) as files:
             async for folder, file in files:
                 found.setdefault(file.file_id, _source(file, folder))
-                one_of_each_transfer.setdefault(file.came_by, file)
                 if len(found) > at_most:
                     raise TooLarge(f"At most {at_most:,} files can be sent at once. Send fewer.", limit=at_most)
-    # Sending a received file on counts as opening it.
-    for file in one_of_each_transfer.values():
-        await note_opening(shelf, file)
     return list(found.values())
+
+
+async def note_handed_on(shelf: Shelf, user_id: UserId, files: Sequence[HandedFile]) -> None:
+    """Sending a received file on counts as opening it."""
+    for transfer_id in dict.fromkeys(file.came_by for file in files if file.came_by):
+        await shelf.events.publish(HandedFileOpened(user_id, transfer_id))
 
 
 async def locate(shelf: Shelf, user_id: UserId, file_ids: Sequence[str]) -> dict[str, str]:
@@ -91,18 +93,26 @@ async def admit(shelf: Shelf, user_id: UserId, folder_id: FolderId, size_bytes: 
     await shelf_file_add.check_room(shelf, user_id, size_bytes)
 
 
-async def keep_all(shelf: Shelf, user_id: UserId, copies: Sequence[Copy]) -> None:
+async def keep_all(
+    shelf: Shelf, user_id: UserId, copies: Sequence[Copy], *, is_first: bool = False, beside: Sequence[Write] = ()
+) -> bool:
     """Make files of copies. Idempotent: a repeat leads to the same files, restored if they were in the bin.
 
-    When it raises, any number of them may be there.
+    When it raises, any number of them may be there. With `is_first` none of them ever was. Whether the writes `beside`
+    were made in one transaction with the files.
     """
+    written = False
     for start in range(0, len(copies), TOGETHER):
         some = copies[start : start + TOGETHER]
-        there = await _kept(shelf, user_id, [copy.file_id for copy in some])
+        there = set[FileId]() if is_first else await _kept(shelf, user_id, [copy.file_id for copy in some])
         uploads = [_upload(user_id, copy) for copy in some if copy.file_id not in there]
-        for outcome in await bundle_add.keep_uploads(shelf, uploads):
+        own = beside if len(uploads) == len(copies) else ()
+        kept = await bundle_add.keep_beside(shelf, uploads, own)
+        written = kept.beside
+        for outcome in kept.outcomes:
             if isinstance(outcome, SatchelError):
                 raise outcome
+    return written
 
 
 async def _kept(shelf: Shelf, user_id: UserId, file_ids: Sequence[FileId]) -> set[FileId]:
@@ -178,4 +188,5 @@ def _source(file: FileRow, folder: str) -> HandedFile:
         content_type=file.content_type,
         modified_at=file.modified_at,
         executable=file.executable,
+        came_by=file.came_by,
     )

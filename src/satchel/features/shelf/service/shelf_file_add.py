@@ -22,7 +22,7 @@ from satchel.features.shelf.model import (
     UserId,
     VersionId,
 )
-from satchel.features.shelf.records import BLOB, FILE, VERSION, BlobRow, FileRow, object_key, pictured
+from satchel.features.shelf.records import BLOB, FILE, VERSION, BlobRow, FileRow, UsageRow, object_key, pictured
 from satchel.features.shelf.service import versions
 from satchel.features.shelf.service.context import Shelf
 from satchel.features.shelf.service.files import as_read, count_usage, due_at, is_over, read_usage
@@ -172,10 +172,13 @@ def wanted_name(upload: Upload) -> FileName:
 
 async def check_room(shelf: Shelf, user_id: UserId, size_bytes: int) -> None:
     """Refuse what exceeds the quota. Whether two uploads fit together is checked when they arrive."""
-    if shelf.quota_bytes is None:
-        return
-    (usage,) = await read_usage(shelf, [user_id])
-    if usage.used_bytes + size_bytes > shelf.quota_bytes:
+    if shelf.quota_bytes is not None:
+        (usage,) = await read_usage(shelf, [user_id])
+        check_fits(shelf, usage, size_bytes)
+
+
+def check_fits(shelf: Shelf, usage: UsageRow, size_bytes: int) -> None:
+    if shelf.quota_bytes is not None and usage.used_bytes + size_bytes > shelf.quota_bytes:
         raise _quota_reached(shelf.quota_bytes)
 
 
@@ -224,7 +227,13 @@ async def put_object(shelf: Shelf, upload: Upload, key: str, name: FileName) -> 
     if upload.patches:
         await _put_patched(shelf, upload, key, name)
     elif upload.key:
-        await shelf.objects.copy(upload.key, key, metadata={ORIGINAL_NAME: name})
+        await shelf.objects.copy(
+            upload.key,
+            key,
+            metadata={ORIGINAL_NAME: name},
+            content_type=known_content_type(upload.content_type),
+            size_bytes=upload.size_bytes,
+        )
     else:
         await shelf.objects.put_many([small_object(upload, key, name)])
 

@@ -3,6 +3,8 @@
 A version holds a reference to its bytes as a file does, so they count against the quota until it goes.
 """
 
+from typing import Any
+
 import msgspec
 
 from satchel.features.shelf.model import EntryId, FileId, UserId, VersionId
@@ -107,7 +109,7 @@ async def drop_version(shelf: Shelf, version: VersionRow) -> bool:
 @optimistic_update()
 async def _drop_rows(shelf: Shelf, version: VersionRow) -> BlobRow | None:
     """The row of the bytes as it was before. None if the version is gone."""
-    key = {"user_id": version.user_id, "file_id": version.file_id, "version_id": version.version_id}
+    key: dict[str, Any] = {"user_id": version.user_id, "file_id": version.file_id, "version_id": version.version_id}
     if await VERSION.get(shelf.tables, **key) is None:
         return None
     blob = await BLOB.get(shelf.tables, user_id=version.user_id, sha256=version.sha256)

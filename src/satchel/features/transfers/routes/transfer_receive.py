@@ -19,7 +19,7 @@ from satchel.features.transfers.model import (
     TransferId,
 )
 from satchel.features.transfers.records import FILES_SHOWN
-from satchel.features.transfers.routes.transfer_view import person_of, show
+from satchel.features.transfers.routes.transfer_view import person_of, show, show_part
 from satchel.features.transfers.routes.views import SavedView, TransferView
 from satchel.features.transfers.service import transfer_receive
 from satchel.features.transfers.service.context import Transfers
@@ -55,8 +55,9 @@ def routes(transfers: Transfers) -> Router:
         Files that came to your shelf are yours from then on: they can no longer be withdrawn.
         """
         person_id = person_of(caller)
-        await transfer_receive.open_transfer(transfers, person_id, TransferId(transfer_id))
-        return await show(transfers, person_id, transfer_id)
+        return await show_part(
+            transfers, await transfer_receive.open_transfer(transfers, person_id, TransferId(transfer_id))
+        )
 
     @router.post("/transfers/{transfer_id}/decline", raises=(NotFound, AlreadyTaken, NotOffered, Forbidden))
     async def decline_transfer(caller: Member | Guest, transfer_id: str) -> TransferView:

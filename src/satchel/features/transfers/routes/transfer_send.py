@@ -26,7 +26,14 @@ from satchel.features.transfers.model import (
     TransferId,
 )
 from satchel.features.transfers.routes.receipts_csv import receipts_csv
-from satchel.features.transfers.routes.transfer_view import FILES_AT_ONCE, person_of, show, show_all, visible_receipts
+from satchel.features.transfers.routes.transfer_view import (
+    FILES_AT_ONCE,
+    person_of,
+    show,
+    show_all,
+    show_sent,
+    visible_receipts,
+)
 from satchel.features.transfers.routes.views import TransferList, TransferView, WaitingList
 from satchel.features.transfers.service import history, transfer_send
 from satchel.features.transfers.service.context import Transfers
@@ -97,8 +104,8 @@ def routes(transfers: Transfers) -> Router:
             answers=None if body.answers is None else TransferId(body.answers),
             idempotency_key=idempotency_key_of(request),
         )
-        transfer_id = await transfer_send.send(transfers, person_id, order, is_member=isinstance(caller, Member))
-        return await show(transfers, person_id, transfer_id)
+        sent = await transfer_send.send(transfers, person_id, order, is_member=isinstance(caller, Member))
+        return await show_sent(transfers, person_id, sent)
 
     @router.post("/transfers/receiver", status=204, raises=(ReceiverUnknown, ToYourself, TooMany))
     async def check_receiver(caller: Member, body: ReceiverCheck) -> None:
@@ -153,7 +160,7 @@ def routes(transfers: Transfers) -> Router:
         """Send the same files to the same people again."""
         person_id = person_of(caller)
         key = idempotency_key_of(request)
-        new_id = await transfer_send.resend(transfers, person_id, TransferId(transfer_id), key)
-        return await show(transfers, person_id, new_id)
+        sent = await transfer_send.resend(transfers, person_id, TransferId(transfer_id), key)
+        return await show_sent(transfers, person_id, sent)
 
     return router

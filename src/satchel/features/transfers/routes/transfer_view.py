@@ -1,16 +1,18 @@
 """Turns the results of use cases into what clients see, for both sides."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from satchel.edge.http.callers import Guest, Member
-from satchel.features.transfers.model import PersonId, TransferId
+from satchel.features.transfers.model import PersonId, TransferFile, TransferId
 from satchel.features.transfers.records import ReceiptRow
 from satchel.features.transfers.routes.views import TransferView, transfer_view
 from satchel.features.transfers.service import history, transfer_contents
 from satchel.features.transfers.service.context import Transfers
 from satchel.features.transfers.service.history import Involved
+from satchel.features.transfers.service.transfer_write import Posted
 from satchel.kernel.errors import CursorInvalid
+from satchel.kernel.side_by_side import side_by_side
 from satchel.media.pictures import Pictured
 
 FILES_AT_ONCE = 1000
@@ -31,9 +33,40 @@ async def show(
     """One transfer with a page of its files, and everything else that this person may know of it."""
     start = _place_of(cursor)
     involved = await history.find(transfers, person_id, TransferId(transfer_id))
+    return await show_part(transfers, involved, start, limit)
+
+
+async def show_sent(transfers: Transfers, person_id: PersonId, sent: Posted | TransferId) -> TransferView:
+    """What was just sent, for its sender, without reading it again; or what had been sent with the same key."""
+    if not isinstance(sent, Posted):
+        return await show(transfers, person_id, sent)
+    involved = Involved(transfer=sent.transfer, person_id=person_id)
+    if sent.keys is None or len(sent.files) > FILES_AT_ONCE:
+        return await show_part(transfers, involved)
+    return await _view(transfers, involved, sent.files, sent.receipts, sent.keys)
+
+
+async def show_part(
+    transfers: Transfers, involved: Involved, start: int = 0, limit: int = FILES_AT_ONCE
+) -> TransferView:
+    """A transfer with its files from this place on."""
     files = await history.files_from(transfers, involved.transfer, start, limit)
-    receipts = await visible_receipts(transfers, involved)
-    found = await transfer_contents.keys_of(transfers, involved, files)
+    receipts, found = await side_by_side(
+        visible_receipts(transfers, involved), transfer_contents.keys_of(transfers, involved, files)
+    )
+    cursor = str(start + limit) if start + limit < involved.transfer.file_count else None
+    return await _view(transfers, involved, files, receipts, found, cursor)
+
+
+async def _view(
+    transfers: Transfers,
+    involved: Involved,
+    files: Sequence[TransferFile],
+    receipts: Sequence[ReceiptRow],
+    found: Mapping[int, str],
+    cursor: str | None = None,
+) -> TransferView:
+    """`found` are the objects of those files that exist, by place."""
     sources = {
         file.place: Pictured(found[file.place], file.name, file.content_type) for file in files if file.place in found
     }
@@ -45,7 +78,7 @@ async def show(
         receipts,
         is_available=len(found) == len(files),
         pictures=pictures,
-        cursor=str(start + limit) if start + limit < involved.transfer.file_count else None,
+        cursor=cursor,
     )
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from satchel.features.transfers.limits import STRANGERS_MEBIBYTES, STRANGERS_TRANSFERS
+from satchel.features.transfers.needs import Manner
 from satchel.features.transfers.service.context import Transfers
 from satchel.stores.patterns.throttle import refusal
 
@@ -15,9 +16,10 @@ class Consent:
     hidden: bool
 
 
-async def consent_of(transfers: Transfers, receiver_id: str, sender_id: str, size_bytes: int) -> Consent:
-    """Ask the receiver's settings, and count. Raises `TooMany` for too many offers, of whoever is blocked, too."""
-    manner = await transfers.contacts.manner(receiver_id, sender_id)
+async def consent_of(
+    transfers: Transfers, manner: Manner, receiver_id: str, sender_id: str, size_bytes: int
+) -> Consent:
+    """By the receiver's settings; counts. Raises `TooMany` for too many offers, of whoever is blocked, too."""
     pair = f"{sender_id} {receiver_id}"
     if manner == "takes-some" and not await _fits(transfers, receiver_id, pair, size_bytes):
         manner = "asks"

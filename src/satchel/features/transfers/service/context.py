@@ -10,7 +10,7 @@ from satchel.outbox import Outbox
 from satchel.stores.patterns.throttle import Throttle
 from satchel.stores.ports.ephemeral import Ephemeral
 from satchel.stores.ports.objects import Objects
-from satchel.stores.ports.table import Tables
+from satchel.stores.ports.table import MAX_TRANSACTION_ITEMS, Tables
 
 # Much longer than it takes to copy or delete as many files as one transfer can have.
 FINISHED_WITHIN = timedelta(hours=1)
@@ -35,6 +35,8 @@ class Transfers:
     offers_to_one: Throttle
     from_strangers: Throttle
     bytes_from_strangers: Throttle
+    # How many writes a transaction of the table store takes.
+    most_writes: int = MAX_TRANSACTION_ITEMS
 
     def now(self) -> str:
         return iso(self.clock())

@@ -49,6 +49,15 @@ class Involved:
     def direction(self) -> Direction:
         return "sent" if self.receipt is None else "received"
 
+    def after(self, receipt: ReceiptRow) -> "Involved":
+        """As the receiver sees it after a change of their own receipt."""
+        counts = self.transfer.counts
+        if self.receipt is not None and self.receipt.version:
+            counts[self.receipt.state] -= 1
+        if receipt.version:
+            counts[receipt.state] += 1
+        return Involved(transfer=self.transfer.with_counts(counts), person_id=self.person_id, receipt=receipt)
+
 
 @dataclass(frozen=True, slots=True)
 class Listed:

@@ -4,7 +4,8 @@ A step is a pure function from the current receipt to the new one. After a concu
 there. So a download that ends twice counts once, and the first of decline, withdraw and finish wins.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 import msgspec
@@ -44,19 +45,43 @@ MOST_GOING = 64
 _replace = msgspec.structs.replace
 
 
-async def change(transfers: Transfers, transfer: TransferRow, receipt: ReceiptRow, step: Step) -> ReceiptRow:
-    """Apply the step to the stored receipt, and tell both sides. Errors of the step are raised."""
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A receipt before and after a step, what this counts, and what to write. Without a change, nothing."""
 
-    async def attempt(old: ReceiptRow) -> tuple[ReceiptRow, ReceiptRow, OutboxRow | None]:
-        new = step(old)
-        if new == old:
-            return old, old, None
-        new = _replace(new, version=old.version + 1)
-        uses = _uses(transfer, old, new)
-        # Written together with the receipt, so that no crash loses it.
-        entry = transfers.outbox.entry(*uses) if uses else None
-        await transfers.tables.transact([*_writes(transfer, old, new), *([OUTBOX.put(entry)] if entry else [])])
-        return old, new, entry
+    old: ReceiptRow
+    new: ReceiptRow
+    entry: OutboxRow | None = None
+    writes: Sequence[Write] = ()
+
+
+def planned(transfers: Transfers, transfer: TransferRow, old: ReceiptRow, step: Step) -> Change:
+    """The step applied to a receipt. Its writes are on condition that this is what is stored."""
+    new = step(old)
+    if new == old:
+        return Change(old, old)
+    new = _replace(new, version=old.version + 1)
+    writes, uses = _writes(transfer, old, new), _uses(transfer, old, new)
+    if not uses:
+        return Change(old, new, writes=writes)
+    entry = transfers.outbox.entry(*uses)
+    # Written together with the receipt, so that no crash loses it.
+    return Change(old, new, entry, [*writes, OUTBOX.put(entry)])
+
+
+async def change(
+    transfers: Transfers, transfer: TransferRow, receipt: ReceiptRow, step: Step, *, beside: Sequence[Write] = ()
+) -> ReceiptRow:
+    """Apply the step to the stored receipt, and tell both sides. Errors of the step are raised.
+
+    The writes `beside` are made in the same transaction, or alone if nothing changes.
+    """
+
+    async def attempt(old: ReceiptRow) -> Change:
+        plan = planned(transfers, transfer, old, step)
+        if writes := [*plan.writes, *beside]:
+            await transfers.tables.transact(writes)
+        return plan
 
     async def reread(old: ReceiptRow) -> ReceiptRow:
         stored = await RECEIPT.get(transfers.tables, transfer_id=old.transfer_id, person_id=old.person_id)
@@ -64,15 +89,21 @@ async def change(transfers: Transfers, transfer: TransferRow, receipt: ReceiptRo
             await _check_not_withdrawn(transfers, transfer)
         return stored or old
 
-    old, new, entry = await update_from(receipt, attempt, reread)
+    made = await update_from(receipt, attempt, reread)
+    await state(transfers, transfer, made)
+    return made.new
+
+
+async def state(transfers: Transfers, transfer: TransferRow, made: Change) -> None:
+    """Tell both sides of a change that was written, and count what it is."""
+    old, new = made.old, made.new
     if new != old:
         # The sender sees the state of a receiver, not which of the files it is about.
         progress = _replace(old, going=new.going, downloaded=new.downloaded, verified=new.verified, version=new.version)
         concerned = [new.person_id] if progress == new else [new.person_id, transfer.sent_by.person_id]
         await tell_changed(transfers, concerned, transfer.transfer_id)
-        if entry is not None:
-            await transfers.outbox.deliver(entry)
-    return new
+        if made.entry is not None:
+            await transfers.outbox.deliver(made.entry)
 
 
 def first_receipt(transfer: TransferRow, receiver: Party, now: str) -> ReceiptRow:

@@ -2,8 +2,9 @@
 
 import logging
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import timedelta
 
 import msgspec
@@ -26,8 +27,9 @@ from satchel.features.transfers.service.history import Involved
 from satchel.features.transfers.service.transfer_end import noted, take_from_shelf
 from satchel.kernel.coverage import Span
 from satchel.kernel.errors import Forbidden, Gone, NotFound, SatchelError
-from satchel.outbox import OutboxRow
+from satchel.outbox import OUTBOX, OutboxRow
 from satchel.stores.ports.ephemeral import Delete, Get, Put
+from satchel.stores.ports.table import Write
 
 CHALLENGE_BYTES = 32
 # As long as it takes to download a large file over a slow line.
@@ -49,9 +51,10 @@ class _Answer(msgspec.Struct, frozen=True, kw_only=True):
     end: int
 
 
-async def open_transfer(transfers: Transfers, person_id: PersonId, transfer_id: TransferId) -> None:
+async def open_transfer(transfers: Transfers, person_id: PersonId, transfer_id: TransferId) -> Involved:
     involved, receipt = await _received(transfers, person_id, transfer_id)
-    await receipts.change(transfers, involved.transfer, receipt, receipts.opened(transfers.now()))
+    after = await receipts.change(transfers, involved.transfer, receipt, receipts.opened(transfers.now()))
+    return involved.after(after)
 
 
 async def decline(transfers: Transfers, person_id: PersonId, transfer_id: TransferId) -> None:
@@ -127,9 +130,7 @@ class Sending:
 
     async def ended(self, span: Span) -> None:
         """These bytes went."""
-        await _note_sent(self._transfers, self._involved, self._file, span)
-        if self._entry_id:
-            await self._transfers.outbox.forget(self._entry_id)
+        await _note_sent(self._transfers, self._involved, self._file, span, self._entry_id)
 
 
 async def end_sending(transfers: Transfers, entry: OutboxRow) -> bool:
@@ -138,19 +139,24 @@ async def end_sending(transfers: Transfers, entry: OutboxRow) -> bool:
     with suppress(NotFound):
         involved = await history.find(transfers, answer.person_id, answer.transfer_id)
         file = await history.file_at(transfers, involved.transfer, answer.place)
-        await _note_sent(transfers, involved, file, (answer.start, answer.end))
+        await _note_sent(transfers, involved, file, (answer.start, answer.end), entry.entry_id)
+        return True
     await transfers.outbox.forget(entry.entry_id)
     return True
 
 
-async def _note_sent(transfers: Transfers, involved: Involved, file: TransferFile, span: Span) -> None:
-    if involved.receipt is None or (span[0] == span[1] and file.size_bytes):
-        return
-    now, count = transfers.now(), involved.transfer.file_count
-    step = receipts.in_order(receipts.opened(now), receipts.went(now, file_count=count, file=file, span=span))
-    # Withdrawn during the download, from a person without a receipt: there is nothing to count.
-    with suppress(NotOffered):
-        await receipts.change(transfers, involved.transfer, involved.receipt, step)
+async def _note_sent(transfers: Transfers, involved: Involved, file: TransferFile, span: Span, entry_id: str) -> None:
+    """Note which bytes went, and delete the entry of the outbox that says so, if there is one."""
+    if involved.receipt is not None and (span[0] < span[1] or not file.size_bytes):
+        now, count = transfers.now(), involved.transfer.file_count
+        step = receipts.in_order(receipts.opened(now), receipts.went(now, file_count=count, file=file, span=span))
+        done = [OUTBOX.delete(entry_id=entry_id)] if entry_id else []
+        # Withdrawn during the download, from a person without a receipt: there is nothing to count.
+        with suppress(NotOffered):
+            await receipts.change(transfers, involved.transfer, involved.receipt, step, beside=done)
+            return
+    if entry_id:
+        await transfers.outbox.forget(entry_id)
 
 
 async def challenge(transfers: Transfers, person_id: PersonId, transfer_id: TransferId, place: int) -> str:
@@ -191,19 +197,40 @@ async def save(transfers: Transfers, person_id: PersonId, transfer_id: TransferI
     receipts.check_offered(receipt)
     receipt = await receipts.change(transfers, involved.transfer, receipt, receipts.opened(transfers.now()))
     opened = Involved(transfer=involved.transfer, person_id=person_id, receipt=receipt)
-    saved = await _take(transfers, opened, receipt, await history.files_of(transfers, involved.transfer), folder_id)
+    files = await history.files_of(transfers, involved.transfer)
+    await _take(transfers, opened, receipt, files, folder_id=folder_id)
     await _note_contact(transfers, opened, known=True)
-    return saved
+    return _saved_ids(transfer_id, files)
 
 
-async def land(transfers: Transfers, transfer: TransferRow, receipt: ReceiptRow, files: Sequence[TransferFile]) -> None:
-    """Put files on the receiver's shelf at once: by e-mail, or handed in. If that is full, the offer stands."""
+@dataclass(frozen=True, slots=True)
+class Landing:
+    """The receipt of somebody to whose shelf files came or not, and whether the writes beside it were made."""
+
+    receipt: ReceiptRow
+    beside: bool = False
+
+
+async def land(
+    transfers: Transfers,
+    transfer: TransferRow,
+    receipt: ReceiptRow,
+    files: Sequence[TransferFile],
+    *,
+    keys: Mapping[int, str] | None = None,
+    beside: Sequence[Write] = (),
+) -> Landing:
+    """Put files on the receiver's shelf at once: by e-mail, or handed in. If that is full, the offer stands.
+
+    For the first time, `keys` are the objects by place. The writes `beside` may go together with the files.
+    """
     involved = Involved(transfer=transfer, person_id=receipt.person_id, receipt=receipt)
     try:
-        await _take(transfers, involved, receipt, files, None)
+        return await _take(transfers, involved, receipt, files, keys=keys, beside=beside)
     except SatchelError as error:
         # The transfer exists: an error now would make the sender send it twice.
         _log.info("transfer %s waits for its receiver: %s", transfer.transfer_id, error.detail)
+        return Landing(receipt)
 
 
 async def _take(
@@ -211,24 +238,34 @@ async def _take(
     involved: Involved,
     receipt: ReceiptRow,
     files: Sequence[TransferFile],
-    folder_id: str | None,
-) -> list[str]:
+    *,
+    folder_id: str | None = None,
+    keys: Mapping[int, str] | None = None,
+    beside: Sequence[Write] = (),
+) -> Landing:
     """Copy what is missing, and update the receipt. A copy has the same bytes: the store verifies them."""
-    transfer = involved.transfer
-    kept = await transfer_contents.saved_keys(transfers, involved, files)
-    missing = [file for file in files if file.place not in kept]
+    transfer, missing = involved.transfer, list(files)
+    if keys is None:
+        kept = await transfer_contents.saved_keys(transfers, involved, files)
+        missing = [file for file in files if file.place not in kept]
+    saved = receipts.planned(transfers, transfer, receipt, receipts.saved(transfers.now()))
+    is_told = False
     if missing:
         try:
-            await _copy(transfers, involved, missing, folder_id)
+            together = [*saved.writes, *beside]
+            is_told = await _copy(transfers, involved, missing, folder_id, keys=keys, beside=together)
         except SatchelError:
             current = await RECEIPT.get(
                 transfers.tables, transfer_id=transfer.transfer_id, person_id=involved.person_id
             )
             await _discard_if_ended(transfers, current or receipt, missing)
             raise
-    step = receipts.saved(transfers.now())
-    await _discard_if_ended(transfers, await receipts.change(transfers, transfer, receipt, step), missing)
-    return _saved_ids(transfer.transfer_id, files)
+    if is_told:
+        await receipts.state(transfers, transfer, saved)
+        return Landing(saved.new, beside=True)
+    after = await receipts.change(transfers, transfer, receipt, receipts.saved(transfers.now()))
+    await _discard_if_ended(transfers, after, missing)
+    return Landing(after)
 
 
 async def _discard_if_ended(transfers: Transfers, receipt: ReceiptRow, copied: Sequence[TransferFile]) -> None:
@@ -238,20 +275,34 @@ async def _discard_if_ended(transfers: Transfers, receipt: ReceiptRow, copied: S
         receipts.check_offered(receipt)
 
 
-async def _copy(transfers: Transfers, involved: Involved, files: Sequence[TransferFile], folder_id: str | None) -> None:
-    keys = await transfer_contents.keys_of(transfers, involved, files)
+async def _copy(
+    transfers: Transfers,
+    involved: Involved,
+    files: Sequence[TransferFile],
+    folder_id: str | None,
+    *,
+    keys: Mapping[int, str] | None,
+    beside: Sequence[Write],
+) -> bool:
+    """Whether the writes beside were made, together with the copies."""
+    is_first = keys is not None
+    if keys is None:
+        keys = await transfer_contents.keys_of(transfers, involved, files)
     if len(keys) < len(files):
         raise FilesGone(transfer_contents.GONE)
-    await transfers.shelf.admit(involved.person_id, folder_id, sum(file.size_bytes for file in files))
+    if not is_first:
+        await transfers.shelf.admit(involved.person_id, folder_id, sum(file.size_bytes for file in files))
 
     transfer = involved.transfer
     try:
-        await transfers.shelf.keep_all(
+        return await transfers.shelf.keep_all(
             involved.person_id,
             [transfer_contents.handed(transfer.transfer_id, file, keys[file.place]) for file in files],
             folder_id=folder_id,
             top=transfer.shelf_folder or RECEIVED_FOLDER,
             came_by=transfer.transfer_id,
+            is_first=is_first,
+            beside=beside,
         )
     except Gone as error:
         raise FilesGone(transfer_contents.GONE) from error

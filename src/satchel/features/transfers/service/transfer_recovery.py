@@ -36,6 +36,7 @@ async def _finish(transfers: Transfers, posting: PostingRow) -> None:
         await take_away(transfers, posting)
     elif transfer.withdrawn_at:
         await withdraw_from_all(transfers, transfer)
+        await transfers.tables.delete(POSTING.table, POSTING.key(transfer_id=posting.transfer_id))
     else:
         stored = await history.receipts_of(transfers, transfer)
         for receipt in stored:
@@ -43,4 +44,3 @@ async def _finish(transfers: Transfers, posting: PostingRow) -> None:
                 await take_from_shelf(transfers, transfer, receipt.person_id)
         unsaved = [each for each in stored if not each.saved_at and each.state not in ENDED]
         await bring(transfers, transfer, unsaved, await history.files_of(transfers, transfer))
-    await transfers.tables.delete(POSTING.table, POSTING.key(transfer_id=posting.transfer_id))

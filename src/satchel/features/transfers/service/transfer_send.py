@@ -1,6 +1,6 @@
 """Sends files from a shelf to an account, or from a room to one or all people in it; resends and withdraws."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from satchel.features.transfers.model import (
@@ -31,9 +31,10 @@ from satchel.features.transfers.service.idempotency import SenderKey, sender_key
 from satchel.features.transfers.service.transfer_end import noted, withdraw_from_all
 from satchel.features.transfers.service.transfer_notify import tell_changed
 from satchel.features.transfers.service.transfer_recovery import finish
-from satchel.features.transfers.service.transfer_write import Parcel, deliver, write_down
-from satchel.kernel.errors import Forbidden, Unauthenticated, Unavailable
+from satchel.features.transfers.service.transfer_write import Parcel, Posted, deliver, write_down
+from satchel.kernel.errors import Forbidden, SatchelError, Unauthenticated, Unavailable
 from satchel.kernel.handed_file import HandedFile
+from satchel.kernel.side_by_side import outcome, side_by_side
 from satchel.kernel.unfit import ChoiceUnfit, CombinationUnfit
 from satchel.stores.ports.expressions import assign, attr
 
@@ -53,9 +54,12 @@ class Order:
     idempotency_key: str | None = None
 
 
-async def send(transfers: Transfers, sender_id: PersonId, order: Order, *, is_member: bool) -> TransferId:
+async def send(transfers: Transfers, sender_id: PersonId, order: Order, *, is_member: bool) -> Posted | TransferId:
+    """The transfer as it is now, or the id of an earlier one with the same key."""
     key = _key(transfers, sender_id, order)
-    if key is not None and (earlier := await key.find()) is not None:
+    by_email = order.to if is_member and isinstance(order.to, ToEmail) else None
+    earlier, looked = await side_by_side(_earlier(key), outcome(_look(transfers, sender_id, order, by_email)))
+    if earlier is not None:
         await finish(transfers, earlier)
         return earlier
     asked = None if order.answers is None else await _asked(transfers, sender_id, order.answers)
@@ -64,9 +68,10 @@ async def send(transfers: Transfers, sender_id: PersonId, order: Order, *, is_me
         case None:
             raise CombinationUnfit("Choose a receiver.", field="to")
         case ToEmail():
-            if not is_member:
+            found = looked()
+            if found is None:
                 raise Unauthenticated("Sign in to send files from a shelf.")
-            parcel = await _from_shelf(transfers, sender_id, order, to.email)
+            parcel = await _from_shelf(transfers, sender_id, order, found)
         case ToPerson() | ToRoom():
             parcel = await _from_room(transfers, sender_id, order, to)
     if asked is not None:
@@ -90,13 +95,16 @@ def _key(transfers: Transfers, sender_id: PersonId, order: Order) -> SenderKey |
     return sender_key(transfers.tables, sender_id, order.idempotency_key, *asked)
 
 
-async def _write_once(transfers: Transfers, parcel: Parcel, key: SenderKey | None) -> TransferId:
+async def _earlier(key: SenderKey | None) -> TransferId | None:
+    return None if key is None else await key.find()
+
+
+async def _write_once(transfers: Transfers, parcel: Parcel, key: SenderKey | None) -> Posted | TransferId:
     """Write and deliver it, unless the key became a transfer while this one was prepared."""
     posted = await write_down(transfers, parcel, key)
     if posted is not None:
-        await deliver(transfers, posted)
-        return posted.transfer.transfer_id
-    earlier = None if key is None else await key.find()
+        return await deliver(transfers, posted)
+    earlier = await _earlier(key)
     if earlier is None:
         raise Unavailable("This transfer is being sent. Try again in a moment.")
     return earlier
@@ -104,7 +112,7 @@ async def _write_once(transfers: Transfers, parcel: Parcel, key: SenderKey | Non
 
 async def resend(
     transfers: Transfers, person_id: PersonId, transfer_id: TransferId, idempotency_key: str | None = None
-) -> TransferId:
+) -> Posted | TransferId:
     """Send the same files to the same people, or to those in the room now. All files have to exist."""
     key = None
     if idempotency_key is not None:
@@ -126,7 +134,8 @@ async def resend(
         hidden = await _is_hidden(transfers, old.sent_by, None if old.is_to_room else receivers[0])
         consent = Consent(asks_first=hidden, hidden=hidden)
     else:
-        consent = await consent_of(transfers, old.receiver_id, person_id, sum(file.size_bytes for file in files))
+        manner = await transfers.contacts.manner(old.receiver_id, person_id)
+        consent = await consent_of(transfers, manner, old.receiver_id, person_id, old.size_bytes)
     parcel = Parcel(
         asks_first=consent.asks_first,
         hidden=consent.hidden,
@@ -167,10 +176,16 @@ async def withdraw(transfers: Transfers, person_id: PersonId, transfer_id: Trans
     await tell_changed(transfers, [person_id], transfer_id)
 
 
-async def check_receiver(transfers: Transfers, sender_id: PersonId, email: str) -> tuple[Known, Known]:
-    """Sender and receiver of what is sent to this address. Raises what sending to it would raise."""
-    sender = await transfers.people.by_id(sender_id)
-    receiver = await transfers.people.by_email(email)
+async def check_receiver(transfers: Transfers, sender_id: PersonId, email: str) -> None:
+    """Raises what sending to this address would raise."""
+    sender, receiver_id = await side_by_side(transfers.people.by_id(sender_id), transfers.people.id_of(email))
+    receiver = None if receiver_id is None else await transfers.people.by_id(receiver_id)
+    await _check_parties(transfers, sender_id, sender, receiver)
+
+
+async def _check_parties(
+    transfers: Transfers, sender_id: PersonId, sender: Known | None, receiver: Known | None
+) -> tuple[Known, Known]:
     if receiver is None or sender is None:
         await transfers.unknown_receivers.count(sender_id)
         raise ReceiverUnknown("Nobody here has this e-mail address.", field="to")
@@ -180,10 +195,40 @@ async def check_receiver(transfers: Transfers, sender_id: PersonId, email: str) 
     return sender, receiver
 
 
-async def _from_shelf(transfers: Transfers, sender_id: PersonId, order: Order, email: str) -> Parcel:
-    sender, receiver = await check_receiver(transfers, sender_id, email)
-    files = await transfers.shelf.gather(sender_id, order.files, MAX_FILES)
-    consent = await consent_of(transfers, receiver.person_id, sender_id, sum(file.size_bytes for file in files))
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What an order by e-mail is about: its sender, whose the address is, and the files once these matter."""
+
+    sender: Known | None
+    receiver_id: str | None
+    files: Callable[[], Sequence[HandedFile]]
+
+
+async def _look(transfers: Transfers, sender_id: PersonId, order: Order, to: ToEmail | None) -> _Found | None:
+    """Read at once what an order by e-mail needs."""
+    if to is None:
+        return None
+    files = transfers.shelf.gather(sender_id, order.files, MAX_FILES)
+    people = transfers.people
+    return _Found(*await side_by_side(people.by_id(sender_id), people.id_of(to.email), outcome(files)))
+
+
+async def _from_shelf(transfers: Transfers, sender_id: PersonId, order: Order, found: _Found) -> Parcel:
+    receiver, manner, beside, has_room = None, "asks", (), False
+    if found.receiver_id is not None:
+        contacts = transfers.contacts
+        receiver, manner, beside, has_room = await side_by_side(
+            transfers.people.by_id(found.receiver_id),
+            contacts.manner(found.receiver_id, sender_id),
+            # Who is sent something may send something back.
+            contacts.noting(sender_id, found.receiver_id, known=True),
+            _has_room(transfers, found.receiver_id, found),
+        )
+    sender, receiver = await _check_parties(transfers, sender_id, found.sender, receiver)
+    files = found.files()
+    await transfers.shelf.note_handed_on(sender_id, files)
+    size_bytes = sum(file.size_bytes for file in files)
+    consent = await consent_of(transfers, manner, receiver.person_id, sender_id, size_bytes)
     return Parcel(
         asks_first=consent.asks_first,
         hidden=consent.hidden,
@@ -194,7 +239,17 @@ async def _from_shelf(transfers: Transfers, sender_id: PersonId, order: Order, e
         files=_numbered(files),
         note=order.note,
         answers=order.answers or "",
+        keys={place: file.key for place, file in enumerate(files)} if has_room else None,
+        beside=beside,
     )
+
+
+async def _has_room(transfers: Transfers, receiver_id: str, found: _Found) -> bool:
+    try:
+        await transfers.shelf.admit(receiver_id, None, sum(file.size_bytes for file in found.files()))
+    except SatchelError:
+        return False
+    return True
 
 
 async def _from_room(transfers: Transfers, sender_id: PersonId, order: Order, to: ToPerson | ToRoom) -> Parcel:

@@ -3,7 +3,8 @@
 A journal entry is written first and deleted last, so that `transfer_recovery` can finish it after a crash.
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -38,12 +39,12 @@ from satchel.features.transfers.service.context import FINISHED_WITHIN, Transfer
 from satchel.features.transfers.service.idempotency import SenderKey
 from satchel.features.transfers.service.receipts import answered, change, first_receipt, pointer_to
 from satchel.features.transfers.service.transfer_notify import tell_changed, tell_offered
-from satchel.features.transfers.service.transfer_receive import land
+from satchel.features.transfers.service.transfer_receive import Landing, land
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import NotFound
 from satchel.kernel.ids import new_id
 from satchel.stores.patterns.optimistic_update import NEW
-from satchel.stores.ports.table import Item, Key, TransactionCancelled
+from satchel.stores.ports.table import Item, Key, Put, TransactionCancelled, Write
 
 # By which a receiver finds a transfer, or does not.
 _POINTERS = (POINTER, RECEIVED, WAITING, HIDDEN)
@@ -65,6 +66,10 @@ class Parcel:
     wants_answers: bool = False
     answers: str = ""
     answers_folder: str = ""
+    # The objects of the files, by place, if the files are to be copied at once and fit.
+    keys: Mapping[int, str] | None = None
+    # What is written together with the transfer.
+    beside: Sequence[Write] = ()
 
     @property
     def is_to_room(self) -> bool:
@@ -78,6 +83,7 @@ class Posted:
     transfer: TransferRow
     receipts: Sequence[ReceiptRow]
     files: Sequence[TransferFile]
+    keys: Mapping[int, str] | None = None
 
 
 async def write_down(transfers: Transfers, parcel: Parcel, key: SenderKey | None) -> Posted | None:
@@ -89,16 +95,23 @@ async def write_down(transfers: Transfers, parcel: Parcel, key: SenderKey | None
         for receiver in parcel.receivers
     ]
     posting = _posting(transfers, transfer, parcel)
-    await transfers.tables.put(POSTING.table, POSTING.item(posting))
-    await transfers.tables.write_many(TRANSFER.table, put=_around(transfer, parcel, receipts))
+    around = _around(transfer, parcel, receipts)
     # Last, because it alone makes the transfer visible.
-    own = TRANSFER.put(transfer, when=NEW)
+    own: list[Write] = [*parcel.beside, TRANSFER.put(transfer, when=NEW)]
+    if key is not None:
+        own.append(KEY.put(key.row(transfer_id), when=NEW))
+    whole = [POSTING.put(posting), *(Put(TRANSFER.table, item) for item in around), *own]
+    is_small = len(whole) <= transfers.most_writes and len(parcel.files) <= FILES_SHOWN
+    if not is_small:
+        await transfers.tables.put(POSTING.table, POSTING.item(posting))
+        await transfers.tables.write_many(TRANSFER.table, put=around)
     try:
-        await transfers.tables.transact([own] if key is None else [own, KEY.put(key.row(transfer_id), when=NEW)])
+        await transfers.tables.transact(whole if is_small else own)
     except TransactionCancelled:
-        await take_away(transfers, posting)
+        if not is_small:
+            await take_away(transfers, posting)
         return None
-    return Posted(transfer, receipts, parcel.files)
+    return Posted(transfer, receipts, parcel.files, parcel.keys)
 
 
 async def take_away(transfers: Transfers, posting: PostingRow) -> None:
@@ -118,28 +131,43 @@ async def take_away(transfers: Transfers, posting: PostingRow) -> None:
     await transfers.tables.delete(POSTING.table, POSTING.key(transfer_id=transfer_id))
 
 
-async def deliver(transfers: Transfers, posted: Posted) -> None:
-    await bring(transfers, posted.transfer, posted.receipts, posted.files)
-    await transfers.tables.delete(POSTING.table, POSTING.key(transfer_id=posted.transfer.transfer_id))
+async def deliver(transfers: Transfers, posted: Posted) -> Posted:
+    """As it is afterwards."""
+    transfer = posted.transfer
+    after = await bring(transfers, transfer, posted.receipts, posted.files, keys=posted.keys)
+    counts = Counter(receipt.state for receipt in after)
+    counted = transfer.with_counts({state: counts[state] for state in transfer.counts})
+    return Posted(counted, after, posted.files, posted.keys)
 
 
 async def bring(
-    transfers: Transfers, transfer: TransferRow, receipts: Sequence[ReceiptRow], files: Sequence[TransferFile]
-) -> None:
-    """Deliver a written transfer. Idempotent."""
+    transfers: Transfers,
+    transfer: TransferRow,
+    receipts: Sequence[ReceiptRow],
+    files: Sequence[TransferFile],
+    *,
+    keys: Mapping[int, str] | None = None,
+) -> list[ReceiptRow]:
+    """Deliver a written transfer, and delete its journal entry. Idempotent; `keys` are for the first time.
+
+    The receipts as they are afterwards.
+    """
     if transfer.room_id:
         await transfers.rooms.mark_handed(transfer.room_id, [file.file_id for file in files], transfer.transfer_id)
-    else:
-        # Who is sent something may send something back.
-        await transfers.contacts.note(transfer.sent_by.person_id, transfer.receiver_id, known=True)
+    done = POSTING.delete(transfer_id=transfer.transfer_id)
+    # With the files of the only receiver nothing is left to do that a crash could cut off.
+    last = [] if transfer.answers or len(receipts) != 1 else [done]
+    landings = [Landing(receipt) for receipt in receipts]
     if transfer.shelf_folder and not transfer.asks_first:
-        for receipt in receipts:
-            await land(transfers, transfer, receipt, files)
+        landings = [await land(transfers, transfer, each, files, keys=keys, beside=last) for each in receipts]
     if not transfer.hidden:
         await tell_offered(transfers, [receipt.person_id for receipt in receipts], transfer.transfer_id)
     await tell_changed(transfers, [transfer.sent_by.person_id], transfer.transfer_id)
     if transfer.answers:
         await _note_answer(transfers, transfer)
+    if not any(landing.beside for landing in landings):
+        await transfers.tables.delete(done.table, done.key)
+    return [landing.receipt for landing in landings]
 
 
 async def _note_answer(transfers: Transfers, transfer: TransferRow) -> None:
