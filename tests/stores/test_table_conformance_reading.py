@@ -332,9 +332,9 @@ async def test_many_large_items_come_back_together(tables: Tables, owner: str) -
 
 
 @quotes(
-    "*lagging*: a read that says `may_lag` costs half as much on DynamoDB. It may miss what was written in the last few moments,"
-    " and find an older state than a read before it did. On SQLite it never lags. It is for what people only look at:"
-    " nothing that is written, allowed or refused may follow from it.",
+    "*lagging*: a read that says `may_lag` costs half as much on DynamoDB. It may miss what was written in the last few"
+    " moments, and find an older state than a read before it did. On SQLite it never lags. It is for what people only"
+    " look at: nothing that is written, allowed or refused may follow from it.",
 )
 async def test_what_may_lag_is_found_in_the_end_by_every_way_of_reading(
     tables: Tables, harness: TableHarness, owner: str

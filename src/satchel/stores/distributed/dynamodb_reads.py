@@ -15,6 +15,7 @@ from satchel.stores.distributed.dynamodb_wire import item_from_wire, item_to_wir
 from satchel.stores.ports.table import Item, TableMissing
 
 _GETS_AT_ONCE = 100
+_TURNS = 3
 T = TypeVar("T")
 Identity: TypeAlias = tuple[Any, ...]
 
@@ -55,8 +56,9 @@ class JoinedReads:
         return await wanted.found
 
     async def _send(self, *, may_lag: bool) -> None:
-        # A turn of the loop: what was started together with the first read asks for its own meanwhile.
-        await asyncio.sleep(0)
+        # Some turns of the loop: what was started together with the first read, and what that started, asks meanwhile.
+        for _ in range(_TURNS):
+            await asyncio.sleep(0)
         together = self._waiting.pop(may_lag)
         try:
             await self._answer(together, may_lag=may_lag)
