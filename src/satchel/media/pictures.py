@@ -106,7 +106,7 @@ class Pictures:
         keys = list(dict.fromkeys(each.key for each in sources if may_have_picture(each.name, each.content_type)))
         if not keys:
             return {}
-        items = await self.tables.get_many(PICTURE.table, [PICTURE.key(source=key) for key in keys])
+        items = await self.tables.get_many(PICTURE.table, [PICTURE.key(source=key) for key in keys], may_lag=True)
         rows = [None if item is None else PICTURE.read(item) for item in items]
         return {key: view for key, row in zip(keys, rows, strict=True) if (view := _view(row)) is not None}
 

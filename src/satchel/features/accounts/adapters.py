@@ -158,8 +158,9 @@ class PeopleSearch:
         if not seeker.is_administrator:
             return Findings([])
         tables = self.accounts.tables
-        page = await PERSON.list(tables, limit=_PAGE)
-        items = await tables.get_many(USER.table, [USER.key(user_id=each.user_id) for each in page.records])
+        page = await PERSON.list(tables, limit=_PAGE, may_lag=True)
+        keys = [USER.key(user_id=each.user_id) for each in page.records]
+        items = await tables.get_many(USER.table, keys, may_lag=True)
         users = [USER.read(item) for item in items if item is not None]
         found = [
             Finding(kind="person", id=user.user_id, name=user.name, detail=user.email)

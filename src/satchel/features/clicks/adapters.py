@@ -61,7 +61,7 @@ class LinkCounts:
         """By link id, without links that have no clicks."""
         scopes = {link_scope(link_id): link_id for link_id in link_ids}
         sums = await read_totals(self._clicks.tables, list(scopes), self._clicks.recorder.slots)
-        last = await read_last(self._clicks.tables, list(sums))
+        last = await read_last(self._clicks.tables, list(sums), may_lag=True)
         return {
             scopes[scope]: LinkFigures(
                 opens=one.kind("open"), people=one.people, downloads=one.kind("download"), last_at=last.get(scope, "")

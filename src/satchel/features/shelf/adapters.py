@@ -241,7 +241,7 @@ class ShelfUsage:
     shelf: Shelf
 
     async def usage_of(self, user_ids: Sequence[str]) -> list[UsageRow]:
-        return await read_usage(self.shelf, [UserId(user_id) for user_id in user_ids])
+        return await read_usage(self.shelf, [UserId(user_id) for user_id in user_ids], may_lag=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,7 @@ async def sum_up(accounts: Accounts) -> Kept:
     used_bytes = files = people = 0
     cursor: str | None = None
     while True:
-        page = await PERSON.list(accounts.tables, limit=1000, cursor=cursor)
+        page = await PERSON.list(accounts.tables, limit=1000, cursor=cursor, may_lag=True)
         for usage in await accounts.storage.usage_of([row.user_id for row in page.records]):
             used_bytes += usage.used_bytes
             files += usage.files

@@ -33,7 +33,7 @@ def routes(clicks: Clicks) -> Router:
         link_id = await clicks.targets.link_of_badge(badge_id)
         if link_id is None:
             raise NotFound("This badge does not exist.")
-        opened = await read_sum(clicks.tables, link_scope(link_id))
+        opened = await read_sum(clicks.tables, link_scope(link_id), may_lag=True)
         return Response(draw(opened.kind("open")), media_type="image/svg+xml", headers=_HEADERS)
 
     return router

@@ -58,19 +58,19 @@ async def clicks_on(clicks: Clicks, day: date, *, limit: int, cursor: str | None
 
 
 async def day_stat(clicks: Clicks, day: date) -> Item:
-    found = await DAY_STAT.get(clicks.tables, day=day.isoformat())
+    found = await DAY_STAT.get(clicks.tables, may_lag=True, day=day.isoformat())
     total, people = (found.total_clicks, found.unique_users) if found else (0, 0)
     return stat_item(f"DAY:{day}", total, people)
 
 
 async def month_stat(clicks: Clicks, month: str) -> Item:
-    found = await MONTH_STAT.get(clicks.tables, month=month)
+    found = await MONTH_STAT.get(clicks.tables, may_lag=True, month=month)
     total, people = (found.total_clicks, found.unique_users) if found else (0, 0)
     return stat_item(f"MONTH:{month}", total, people)
 
 
 async def total_stat(clicks: Clicks) -> Item:
-    found = await TOTAL_STAT.get(clicks.tables)
+    found = await TOTAL_STAT.get(clicks.tables, may_lag=True)
     return stat_item(ALL, found.total_clicks if found else 0, 0)
 
 

@@ -250,35 +250,34 @@ def figures(clicks: int, people: int | None, by_kind: Mapping[str, int]) -> Figu
     return Figures(clicks=clicks, people=people, kinds={kind: by_kind.get(kind, 0) for kind in KINDS})
 
 
-async def read_sums(tables: Tables, scope: str, first: str, last: str) -> dict[str, Sum]:
+async def read_sums(tables: Tables, scope: str, first: str, last: str, *, may_lag: bool = False) -> dict[str, Sum]:
     """The sums of a scope by period, from the first period (`DAY:2025-10-02`) to the last of the same kind."""
+    partition = COUNT.keys["PK"].render({"scope": scope})
     between = Range(f"{first}#", f"{last}#{_AFTER_SLOTS}")
     sums: dict[str, Sum] = {}
     cursor = None
     while True:
-        page = await tables.query(
-            COUNT.table, COUNT.keys["PK"].render({"scope": scope}), between, limit=_PAGE, cursor=cursor
-        )
+        page = await tables.query(COUNT.table, partition, between, limit=_PAGE, cursor=cursor, may_lag=may_lag)
         for row in page.items:
             sums.setdefault(row["SK"].rpartition("#")[0], Sum()).add(row)
         if (cursor := page.cursor) is None:
             return sums
 
 
-async def read_sum(tables: Tables, scope: str, period: str = ALL) -> Sum:
-    return (await read_sums(tables, scope, period, period)).get(period, Sum())
+async def read_sum(tables: Tables, scope: str, period: str = ALL, *, may_lag: bool = False) -> Sum:
+    return (await read_sums(tables, scope, period, period, may_lag=may_lag)).get(period, Sum())
 
 
-async def read_last(tables: Tables, scopes: Sequence[str]) -> dict[str, str]:
+async def read_last(tables: Tables, scopes: Sequence[str], *, may_lag: bool = False) -> dict[str, str]:
     """When each scope was last clicked, without those that never were."""
-    rows = await tables.get_many(LAST.table, [LAST.key(scope=scope) for scope in scopes])
+    rows = await tables.get_many(LAST.table, [LAST.key(scope=scope) for scope in scopes], may_lag=may_lag)
     return {scope: row["lastAt"] for scope, row in zip(scopes, rows, strict=True) if row is not None}
 
 
 async def read_totals(tables: Tables, scopes: Sequence[str], slots: Sequence[str]) -> dict[str, Sum]:
-    """The sums of all time of many scopes at once, without scopes that have none."""
+    """The sums of all time of many scopes at once, to look at, without scopes that have none."""
     keys = [COUNT.key(scope=scope, period=ALL, slot=slot) for scope in scopes for slot in slots]
-    rows = iter(await tables.get_many(COUNT.table, keys))
+    rows = iter(await tables.get_many(COUNT.table, keys, may_lag=True))
     sums: dict[str, Sum] = {}
     for scope in scopes:
         for row in islice(rows, len(slots)):

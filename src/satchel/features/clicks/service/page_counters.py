@@ -89,7 +89,7 @@ async def list_counters(clicks: Clicks, owner_id: str) -> list[Counted]:
 async def with_figures(clicks: Clicks, rows: Sequence[CounterRow]) -> list[Counted]:
     scopes = [counter_scope(row.counter_id) for row in rows]
     totals = await read_totals(clicks.tables, scopes, clicks.recorder.slots)
-    last = await read_last(clicks.tables, scopes)
+    last = await read_last(clicks.tables, scopes, may_lag=True)
     return [
         Counted(row, totals.get(scope, Sum()), last.get(scope, "")) for row, scope in zip(rows, scopes, strict=True)
     ]

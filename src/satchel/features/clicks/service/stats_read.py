@@ -157,7 +157,7 @@ async def sum_of_days(clicks: ClickLog, scope: str, days: Sequence[LocalDay]) ->
 async def read_months(clicks: Clicks, scope: str, first: str, last: str) -> list[FiguresOf]:
     """UTC months (`2025-10`) from first to last, both included. Who came several times in a month is one person."""
     months = _months(first, last)
-    sums = await read_sums(clicks.tables, scope, f"MONTH:{first}", f"MONTH:{last}")
+    sums = await read_sums(clicks.tables, scope, f"MONTH:{first}", f"MONTH:{last}", may_lag=True)
     return [_month(month, sums.get(f"MONTH:{month}", Sum())) for month in months]
 
 
@@ -167,10 +167,10 @@ async def read_summary(clicks: Clicks, scope: str, zone: "ZoneInfo") -> Summary:
     month, previous = _month_of(today), _month_of(today.replace(day=1) - ONE_DAY)
     days = local_days(today - ONE_DAY, today, zone)
     total, sums, months, last = await asyncio.gather(
-        read_sum(clicks.tables, scope),
+        read_sum(clicks.tables, scope, may_lag=True),
         read_local_sums(clicks.tables, scope, days),
         read_months(clicks, scope, previous, month),
-        read_last(clicks.tables, [scope]),
+        read_last(clicks.tables, [scope], may_lag=True),
     )
     people = await count_people(clicks, scope, zone, days, sums, budget=FEW_CLICKS_READ)
     yesterday, running = (
@@ -269,7 +269,7 @@ async def read_top(clicks: Clicks, owner_id: str, between: tuple[date, date] | N
     titles = await clicks.targets.titles(owner_id, MOST_LINKS)
     links = {link_scope(each.link_id): (f"link:{each.link_id}", each.name) for each in titles}
     things = {thing_scope(owner_id, each.thing): (f"thing:{each.thing}", each.thing_name) for each in titles}
-    last = await read_last(clicks.tables, [*links, *things])
+    last = await read_last(clicks.tables, [*links, *things], may_lag=True)
     if between is None:
         counted = await _of_all_time(clicks, list(last))
     else:

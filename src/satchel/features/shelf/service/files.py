@@ -184,10 +184,10 @@ def check_expiry(shelf: Shelf, moment: float) -> str:
     return iso(moment)
 
 
-async def read_usage(shelf: Shelf, user_ids: Sequence[UserId]) -> list[UsageRow]:
+async def read_usage(shelf: Shelf, user_ids: Sequence[UserId], *, may_lag: bool = False) -> list[UsageRow]:
     """One answer per person, in the order asked."""
     keys = [USAGE.key(user_id=user_id) for user_id in user_ids]
-    items = await shelf.tables.get_many(USAGE.table, keys)
+    items = await shelf.tables.get_many(USAGE.table, keys, may_lag=may_lag)
     return [
         UsageRow(user_id=user_id) if item is None else USAGE.read(item)
         for user_id, item in zip(user_ids, items, strict=True)

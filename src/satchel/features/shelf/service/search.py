@@ -63,7 +63,9 @@ async def search(shelf: Shelf, user_id: UserId, query: str, limit: int, cursor: 
 
 async def _names_after(shelf: Shelf, user_id: UserId, after: str) -> tuple[list[NameRow], bool]:
     partition = NAME.key(user_id=user_id, folder_id="", rank="", name_key="")["PK"]
-    page = await shelf.tables.query(NAME.table, partition, Range(low=after, low_inclusive=False), limit=MAX_PAGE_ITEMS)
+    page = await shelf.tables.query(
+        NAME.table, partition, Range(low=after, low_inclusive=False), limit=MAX_PAGE_ITEMS, may_lag=True
+    )
     rows = [NAME.read(item) for item in page.items if item["SK"].startswith(_PREFIX)]
     return rows, page.cursor is not None and len(rows) == len(page.items)
 
