@@ -16,7 +16,8 @@ from satchel.edge.uploads.refusals import UploadBusy, UploadTakenOver
 from satchel.stores.patterns.lease import EphemeralLease, renewed
 from satchel.stores.ports.ephemeral import Delete, Ephemeral, Put
 
-LEASE = timedelta(seconds=30)
+# After a server's death, others refuse its uploads for so long. A lock that is lost too early costs a repeated request.
+LEASE = timedelta(seconds=10)
 RENEWED_EVERY = timedelta(seconds=2)
 # Long enough to keep a part on a slow disk; who waits longer is better told to come back.
 WAIT_SECONDS = 10.0
