@@ -11,21 +11,24 @@ from typing import Any
 import msgspec
 
 from satchel.kernel.clock import Clock
+from satchel.stores.patterns.due_list import Due, DueList
 from satchel.stores.ports.ephemeral import Command, Ephemeral, Expire, HashAll, HashDelete, HashPut, Publish
 from satchel.stores.schema import EphemeralKey
 
 # A connection is believed in for this long after it was last refreshed: longer than a server takes to be restarted,
 # short enough for the people of one that died.
-BELIEVED_FOR = timedelta(seconds=60)
+BELIEVED_FOR = timedelta(seconds=30)
+_SPAN = timedelta(seconds=5)
 
 
 _CONNECTIONS = EphemeralKey(
     "presence:{person_id}", "hash", owner="live", about="Connection id → device, and the moment until which it counts"
 )
-_EVERYBODY = EphemeralKey(
-    "presences", "hash", owner="live", about="Person id → the moment at which to look whether they are still connected"
+_LAPSING = EphemeralKey(
+    "presence-due:{span}", "set", owner="live", about="Ids of people to look after in these seconds: did they go?"
 )
-EPHEMERAL_KEYS = (_CONNECTIONS, _EVERYBODY)
+_LOOKED = EphemeralKey("presence-looked", "value", owner="live", about="Up to which of these seconds somebody looked")
+EPHEMERAL_KEYS = (_CONNECTIONS, _LAPSING, _LOOKED)
 
 encode = msgspec.json.Encoder().encode
 
@@ -60,7 +63,6 @@ class _Connection(msgspec.Struct, frozen=True, array_like=True):
 
 _pack = msgspec.msgpack.Encoder().encode
 _unpack = msgspec.msgpack.Decoder(_Connection).decode
-_unpack_moment = msgspec.msgpack.Decoder(float).decode
 
 
 class Presence:
@@ -73,6 +75,11 @@ class Presence:
     def __init__(self, ephemeral: Ephemeral, clock: Clock) -> None:
         self._ephemeral = ephemeral
         self._clock = clock
+        self._due = DueList(
+            ephemeral=ephemeral, clock=clock, spans=_LAPSING, cursor=_LOOKED, lasts=_SPAN, reach=3 * BELIEVED_FOR
+        )
+        # Where this server has put people, so that each stands in one place.
+        self._put: dict[str, Due] = {}
 
     async def present(self, person_ids: Iterable[str]) -> dict[str, list[str]]:
         """The devices of each of these people, such as "Firefox on Android"; none for those who are away."""
@@ -104,17 +111,24 @@ class Presence:
         _, left = await self._ephemeral.together(
             HashDelete(_CONNECTIONS(person_id=person_id), connection_id), HashAll(_CONNECTIONS(person_id=person_id))
         )
-        if away := not self._devices(left):
-            await self._ephemeral.run(HashDelete(_EVERYBODY(), person_id))
+        put = self._put.pop(person_id, None)
+        if (away := not self._devices(left)) and put is not None:
+            await self._ephemeral.run(self._due.removing(put))
         return away
 
     async def lapsed(self) -> list[str]:
         """People who are away without anybody having seen them go, since their server died; each is answered once."""
-        now = self._clock()
-        everybody = await self._ephemeral.run(HashAll(_EVERYBODY()))
-        overdue = [person_id for person_id, until in everybody.items() if _unpack_moment(until) <= now]
-        claimed = [person_id for person_id in overdue if await self._ephemeral.run(HashDelete(_EVERYBODY(), person_id))]
-        return [person_id for person_id, devices in (await self.present(claimed)).items() if not devices]
+        looked_at = await self._due.look()
+        devices = await self.present(due.name for due in looked_at)
+        later = self._clock() + BELIEVED_FOR.total_seconds()
+        gone: dict[str, None] = {}
+        for due in looked_at:
+            if devices[due.name]:
+                # By another of their connections, whose server may not live to put them anywhere.
+                await self._ephemeral.together(self._due.removing(due), self._due.adding(due.name, later))
+            elif await self._ephemeral.run(self._due.removing(due)):
+                gone[due.name] = None
+        return list(gone)
 
     def _counting(self, person_id: str, connection_id: str, device: str, for_: timedelta) -> tuple[Command[Any], ...]:
         until = self._clock() + for_.total_seconds()
@@ -122,8 +136,18 @@ class Presence:
         return (
             HashPut(key, {connection_id: _pack(_Connection(device, until))}),
             Expire(key, BELIEVED_FOR),
-            HashPut(_EVERYBODY(), {person_id: _pack(until)}),
+            *self._putting(person_id, until),
         )
+
+    def _putting(self, person_id: str, until: float) -> list[Command[Any]]:
+        """Look after them when this connection ends, and not when it was to end before."""
+        before = self._put.get(person_id)
+        put = self._put[person_id] = Due(person_id, self._due.span_of(until))
+        if put == before:
+            return []
+        adding = self._due.adding(person_id, until)
+        leaving: list[Command[Any]] = [] if before is None else [self._due.removing(before)]
+        return [*leaving, adding, Expire(adding.key, 4 * BELIEVED_FOR)]
 
     def _devices(self, entries: dict[str, bytes]) -> list[str]:
         now = self._clock()

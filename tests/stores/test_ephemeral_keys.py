@@ -19,7 +19,7 @@ SEEN = EphemeralKey("seen:{person_id}", "value", owner="tests", about="Another")
 
 def test_the_declared_keys_of_the_whole_program_never_meet() -> None:
     patterns = {key.pattern for key in all_ephemeral_keys()}
-    assert patterns >= {"throttle:{name}:{subject}", "uploading:{upload_id}", "sweep:shelf", "presences", "rooms"}
+    assert patterns >= {"throttle:{name}:{subject}", "uploading:{upload_id}", "sweep:shelf", "rooms"}
 
 
 def test_what_a_restart_must_not_forget_is_durable() -> None:

@@ -84,6 +84,17 @@ async def test_people_of_a_server_that_died_are_announced_as_gone_by_another(liv
         await eventually(lambda: WENT in live.attendances.seen)
 
 
+async def test_who_is_still_believed_in_by_another_connection_is_looked_after_again(live: LiveEdge) -> None:
+    dying = live.presence
+    await dying.enter(ANN.user_id, "c-1", "Firefox on Linux")
+    await dying.linger(ANN.user_id, "c-2", "Safari on iPhone", timedelta(seconds=1))
+    live.clock.advance(timedelta(seconds=2))
+    assert await live.presence.lapsed() == []
+    live.clock.advance(2 * BELIEVED_FOR)
+    assert await live.presence.lapsed() == [ANN.user_id]
+    assert await live.presence.lapsed() == []
+
+
 @pytest.mark.services
 async def test_servers_that_share_a_redis_share_who_is_here(edge: Edge, clock: ManualClock) -> None:
     with redis_server() as url:
