@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from satchel.kernel.clock import ManualClock
 from satchel.kernel.errors import Invalid, OutOfSpace, SatchelError, Unavailable
 from satchel.kernel.signature import Signer
+from satchel.stores.embedded import folder_disk
 from satchel.stores.embedded.folder_disk import FolderDisk
 from satchel.stores.embedded.folder_files import Damaged, copy_range, disk_errors
 from satchel.stores.embedded.folder_links import LinkExpired, LinkUnknown
@@ -261,6 +262,24 @@ async def test_a_key_whose_object_never_came_is_not_listed_and_swept(tmp_path: P
     assert ([info.key for info in listed.objects], listed.after) == (["b"], None)
     assert await store.clean(NOW) == 2
     assert await store.clean(NOW) == 0
+    await store.close()
+
+
+async def test_a_round_of_sweeping_looks_at_so_many_keys_and_the_next_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folder_disk, "_SWEPT_AT_ONCE", 2)
+    monkeypatch.setattr(folder_disk, "_KEYS_SWEPT", 4)
+    store = await open_folder(tmp_path / "store")
+    for number in range(7):
+        await store.put(str(number), stream(b"x"))
+    for path in files_of(tmp_path, "objects"):
+        path.unlink()
+    await store.put("0", stream(b"x"))
+    assert [await store.clean(NOW) for _ in range(3)] == [3, 3, 0]
+    (path,) = files_of(tmp_path, "objects")
+    path.unlink()
+    assert sum([await store.clean(NOW) for _ in range(2)]) == 1
     await store.close()
 
 

@@ -50,6 +50,9 @@ from satchel.stores.ports.objects import Listed, ObjectInfo, ObjectMissing, Smal
 
 _SHARDS = [f"{number:02x}" for number in range(256)]
 _SWEPT_AT_ONCE = 1000
+# So many keys and so many folders of links are looked at in one round, which takes a fraction of a second.
+_KEYS_SWEPT = 10 * _SWEPT_AT_ONCE
+_LINK_FOLDERS_SWEPT = 32
 _LOOKS = 10
 _MADE_BY_NEW_ID = re.compile(r"[0-9a-z]{26}")
 
@@ -67,6 +70,9 @@ class FolderDisk:
         self._drafts = root / "drafts"
         self._hold = FolderHold(root, clock)
         self._shared = SharedBytes(root / "shared", self._hold)
+        # Where the next round of sweeping goes on. A restart begins anew.
+        self._swept_until = ""
+        self._next_links = 0
         with disk_errors(root):
             self._lay_out()
             self._index = KeyIndex(root / "keys.db")
@@ -211,7 +217,10 @@ class FolderDisk:
                 draft.discard()
 
     def clean(self, older_than: timedelta) -> int:
-        """Delete drafts and uploads begun longer ago, except drafts that are still written, and unused keys."""
+        """Delete drafts and uploads begun longer ago, except drafts that are still written.
+
+        Unused keys and links are rare and cost little, so each round looks at some thousands and the next goes on.
+        """
         # Names made by new_id sort by the millisecond in which they were made, in their first 10 characters.
         newest = new_id(lambda: self.clock() - older_than.total_seconds())[:10]
         self._hold.clean()
@@ -257,7 +266,9 @@ class FolderDisk:
 
     def _free_unused_links(self, newest: str) -> int:
         freed = 0
-        for link, name, draft in self._shared.links():
+        shards = [_SHARDS[(self._next_links + number) % len(_SHARDS)] for number in range(_LINK_FOLDERS_SWEPT)]
+        self._next_links = (self._next_links + _LINK_FOLDERS_SWEPT) % len(_SHARDS)
+        for link, name, draft in self._shared.links(shards):
             # In this order: a draft that is gone by now has either become the file that speaks of the link, or failed.
             if draft[:10] <= newest and not (self._drafts / draft).exists():
                 shared = _shared_by(self._objects / name[:2] / name)
@@ -295,9 +306,10 @@ class FolderDisk:
             yield ObjectInfo(info.key, info.size_bytes, info.etag, info.modified)
 
     def _forget_unused_keys(self) -> int:
-        forgotten, after = 0, ""
-        while keys := self._index.after("", after, _SWEPT_AT_ONCE):
-            after = keys[-1]
+        forgotten = 0
+        for _ in range(_KEYS_SWEPT // _SWEPT_AT_ONCE):
+            keys = self._index.after("", self._swept_until, _SWEPT_AT_ONCE)
+            self._swept_until = keys[-1] if len(keys) == _SWEPT_AT_ONCE else ""
             for key in keys:
                 path = self._path(key)
                 if not path.exists():
@@ -305,6 +317,8 @@ class FolderDisk:
                         if not path.exists():
                             self._index.remove([key])
                             forgotten += 1
+            if not self._swept_until:
+                break
         return forgotten
 
     def _lay_out(self) -> None:

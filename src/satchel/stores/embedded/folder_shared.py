@@ -8,7 +8,7 @@ lost it: what a crash leaves in between belongs to nobody, and is garbage-collec
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -59,8 +59,9 @@ class SharedBytes:
             with suppress(OSError):
                 self.path(shared.file).unlink()
 
-    def links(self) -> Iterator[tuple[Path, str, str]]:
-        """Every link, the name of the object's file that it was made for, and that of the draft."""
-        for link in self.folder.glob("*/*"):
-            name, _, draft = link.name.partition("-")
-            yield link, name, draft
+    def links(self, shards: Iterable[str]) -> Iterator[tuple[Path, str, str]]:
+        """The links in some of the folders, the name of the object's file that each was made for, and of the draft."""
+        for shard in shards:
+            for link in self.folder.glob(f"{shard}/*"):
+                name, _, draft = link.name.partition("-")
+                yield link, name, draft
