@@ -12,6 +12,7 @@ import pytest
 from satchel.features.rooms.model import FileId, RoomId
 from satchel.features.rooms.records import (
     BYTES,
+    ENDING,
     FILE_HASH,
     FILE_NAME,
     FILES,
@@ -28,9 +29,10 @@ from satchel.features.rooms.records import (
     object_name,
 )
 from satchel.features.rooms.service.room_files import claim_of
+from satchel.kernel.clock import from_iso
 from satchel.kernel.ids import new_id
 from satchel.kernel.names import FileName
-from satchel.stores.ports.ephemeral import Get, HashAll, SetAll
+from satchel.stores.ports.ephemeral import Get, HashAll, SetAll, SetHas
 from tests.application import Satchel
 from tests.faults.clients import send
 from tests.faults.scenes import Moment, Scene, World, check_when_killed
@@ -68,6 +70,10 @@ class RoomScene(Scene):
 async def check_rooms(satchel: Satchel) -> None:
     """In every room files, names, counts and bytes agree; and everybody is in the room that they are said to be in."""
     rooms = await satchel.stores.ephemeral.run(HashAll(ROOMS()))
+    due = given.rooms_of(satchel).due
+    for room_id, when in rooms.items():
+        minute = ENDING(span=str(due.span_of(from_iso(when.decode()))))
+        assert await satchel.stores.ephemeral.run(SetHas(minute, room_id)), "nobody would look when its time comes"
     stored = {info.key for info in (await satchel.stores.objects.list("room/")).objects}
     shown: set[str] = set()
     for room_id in map(RoomId, rooms):

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from satchel.features.rooms.model import MAX_CHAT_BYTES, Message
-from satchel.features.rooms.records import CHAT, MEMBERS, decode_message, encode
+from satchel.features.rooms.records import CHAT, MEMBERS, ROOM, ROOMS, decode_message, encode
+from satchel.features.rooms.service.room_close import keep_due_rooms
 from satchel.kernel.clock import ManualClock, iso
 from satchel.kernel.ids import new_id
-from satchel.stores.ports.ephemeral import ListPush, ListRange, SetAdd
+from satchel.stores.ports.ephemeral import HashAll, ListPush, ListRange, SetAdd
 from tests.application import Caller, Satchel, running_satchel, set_up_code
 from tests.features.rooms.given import (
     guest,
@@ -23,6 +24,7 @@ from tests.features.rooms.given import (
     opened,
     people,
     relabel,
+    rooms_of,
     said,
     send,
     sent,
@@ -286,6 +288,29 @@ async def test_a_room_ends_by_itself_for_everybody_at_once(satchel: Satchel, ann
     satchel.clock.advance(timedelta(hours=25))
     await satchel.housekeep()
     assert await left_of(satchel, room, person_id=gus.user_id, file_id=file_id) == []
+
+
+async def test_only_rooms_whose_time_has_come_are_looked_at(satchel: Satchel, ann: Caller) -> None:
+    four = [await opened(ann, hours=hours) for hours in (1, 5, 1, 5)]
+    # The third is put off, and the last ends earlier.
+    for room, hours in ((four[2], 3), (four[3], 2)):
+        moment = iso(satchel.clock() + timedelta(hours=hours).total_seconds())
+        changed = await ann("PATCH", f"/rooms/{room['room_id']}", json={"expires_at": moment})
+        assert changed.status_code == 200, changed.text
+    rooms = rooms_of(satchel)
+    assert await keep_due_rooms(rooms) == 0
+    ended: list[str] = []
+    for _ in range(5):
+        satchel.clock.advance(timedelta(hours=1))
+        await keep_due_rooms(rooms)
+        rows = await satchel.stores.ephemeral.together(*(HashAll(ROOM(room_id=room["room_id"])) for room in four))
+        ended.append("".join(str(number) for number, row in enumerate(rows) if not row or row.get("closed_at")))
+    assert ended == ["0", "03", "023", "023", "0123"]
+    # An hour after its end each is cleaned up once more, and nothing is left.
+    satchel.clock.advance(timedelta(hours=1, minutes=1))
+    assert await keep_due_rooms(rooms) > 0
+    assert await satchel.stores.ephemeral.run(HashAll(ROOMS())) == {}
+    assert await rooms.due.look() == []
 
 
 async def test_an_owner_puts_the_end_off_within_a_week(satchel: Satchel, ann: Caller, bob: Caller) -> None:

@@ -21,7 +21,7 @@ from satchel.features.rooms.needs import People, Shelves
 from satchel.features.rooms.records import EPHEMERAL_KEYS
 from satchel.features.rooms.routes import RoomDestination, routes
 from satchel.features.rooms.service.context import Rooms
-from satchel.features.rooms.service.room_close import keep_rooms
+from satchel.features.rooms.service.room_close import keep_due_rooms, keep_rooms
 from satchel.features.rooms.service.room_erase import RoomHoldings
 from satchel.features.rooms.service.room_garbage import sweep_room_bytes
 from satchel.features.rooms.service.room_open import lock_rooms_of
@@ -83,5 +83,5 @@ ROOMS = Slice(
         "interrupted in rooms": repair_rooms,
         "orphaned room bytes": sweep_room_bytes,
     },
-    repeated=(Repeated("rooms", ENDED_EVERY, keep_rooms),),
+    repeated=(Repeated("rooms", ENDED_EVERY, keep_due_rooms),),
 )

@@ -37,6 +37,10 @@ CODE = _key("roomCode:{code}", "value", "Five letters → room id; empty for a d
 ROOMS = _key(
     "rooms", "hash", "Room id → when it ends; of one that has ended, when to clean it up again", essential=True
 )
+ENDING = _key(
+    "room-due:{span}", "set", "Ids of rooms that may have to be closed or cleaned up in this minute", essential=True
+)
+ENDED = _key("rooms-looked", "value", "Up to which of these minutes somebody looked", essential=True)
 OWNED = _key("rooms:{person_id}", "set", "Ids of the rooms that a person has opened")
 ROOM = _key(
     "room:{room_id}",
@@ -90,7 +94,7 @@ SWEEP = _key(
     "sweep:rooms", "value", "Cursor of the garbage collection: the object that it looked at last", durable=False
 )
 EPHEMERAL_KEYS = (
-    *(MEMBERS, WHEREABOUTS, FILE_HASH, FILE_NAME, CODE, ROOMS, OWNED, ROOM),
+    *(MEMBERS, WHEREABOUTS, FILE_HASH, FILE_NAME, CODE, ROOMS, ENDING, ENDED, OWNED, ROOM),
     *(PEOPLE, KNOCKS, REMOVED, CHAT, FILES, NAMES, BYTES, REFS, FILE_JOURNAL, SHARES, SHARE_LEASE, REPAIR_LEASE),
     *(OPENED, OPEN_LEASE, SAID),
     *(SEEN, SWEEP),

@@ -2,19 +2,24 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 
 from satchel.features.rooms.limits import RoomLimits
 from satchel.features.rooms.model import PersonId, Preview, RoomId, is_room_id
 from satchel.features.rooms.needs import Attending, People, Shelves
-from satchel.features.rooms.records import MEMBERS, ROOM, ROOMS, RoomRow, read_room
-from satchel.kernel.clock import Clock, iso
+from satchel.features.rooms.records import ENDED, ENDING, MEMBERS, ROOM, ROOMS, RoomRow, read_room
+from satchel.kernel.clock import Clock, from_iso, iso
 from satchel.kernel.errors import Forbidden, NotFound
 from satchel.kernel.events import Events
 from satchel.kernel.signature import Signer
 from satchel.media.pictures import Pictures
 from satchel.outbox import Outbox
-from satchel.stores.ports.ephemeral import Command, Ephemeral, HashAll, HashGet, SetHas
+from satchel.stores.patterns.due_list import DueList
+from satchel.stores.ports.ephemeral import Command, Ephemeral, HashAll, HashGet, HashPut, SetHas
 from satchel.stores.ports.objects import Objects
+
+_SPAN = timedelta(minutes=1)
+_REACH = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +42,17 @@ class Rooms:
 
     def now(self) -> str:
         return iso(self.clock())
+
+    @property
+    def due(self) -> DueList:
+        """Which rooms end when."""
+        return DueList(
+            ephemeral=self.ephemeral, clock=self.clock, spans=ENDING, cursor=ENDED, lasts=_SPAN, reach=_REACH
+        )
+
+    def ending(self, room_id: RoomId, moment: str) -> tuple[Command[int], Command[bool]]:
+        """What says when a room ends, or when to clean it up again."""
+        return HashPut(ROOMS(), {room_id: moment.encode()}), self.due.adding(room_id, from_iso(moment))
 
 
 def state_of(room_id: RoomId) -> tuple[Command[dict[str, bytes]], Command[bytes | None]]:

@@ -99,9 +99,9 @@ async def _open(rooms: Rooms, room_id: RoomId, owner: Person, wish: NewRoom) -> 
     title = check_title(wish.name)
     owned = OWNED(person_id=owner.person_id)
     fields = room_fields(owner_id=owner.person_id, opened_at=rooms.now(), admits=wish.admits)
-    _, _, _, count = await rooms.ephemeral.together(
+    *_, count = await rooms.ephemeral.together(
         HashPut(ROOM(room_id=room_id), fields),
-        HashPut(ROOMS(), {room_id: iso(rooms.clock() + wish.life.total_seconds()).encode()}),
+        *rooms.ending(room_id, iso(rooms.clock() + wish.life.total_seconds())),
         SetAdd(owned, room_id),
         SetSize(owned),
     )
@@ -150,13 +150,13 @@ async def change_room(rooms: Rooms, room_id: RoomId, person_id: PersonId, change
         fields |= room_fields(admits=change.admits)
     writes: list[Command[Any]] = [HashPut(ROOM(room_id=room_id), fields)] if fields else []
     if change.expires_at is not None:
-        writes.append(HashPut(ROOMS(), {room_id: _end(rooms, change.expires_at).encode()}))
+        writes += rooms.ending(room_id, _end(rooms, change.expires_at))
     before, due, people, *_ = await rooms.ephemeral.together(
         *state_of(room_id), SetAll(MEMBERS(room_id=room_id)), *writes
     )
     if open_room(rooms, room_id, before, due) is None:
         # It has just ended: we must not postpone its cleanup.
-        await rooms.ephemeral.run(HashPut(ROOMS(), {room_id: due or rooms.now().encode()}))
+        await rooms.ephemeral.together(*rooms.ending(room_id, due.decode() if due else rooms.now()))
         raise missing()
     await tell_people(rooms, people | {person_id}, RoomChanged(room_id=room_id))
 
