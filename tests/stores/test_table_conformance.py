@@ -374,7 +374,7 @@ async def test_another_expiry_under_the_same_name_is_refused(tables: Tables) -> 
         await tables.create(TableSpec("Expiring", text("id"), expiry="end"))
 
 
-@quotes("The table has not been created in this store.")
+@quotes("The table has not been created in this store. That concerns whoever runs the server, not who asks it.")
 async def test_a_table_that_was_never_created_is_missing_for_every_operation(tables: Tables) -> None:
     absent = TableSpec("NeverCreated", text("owner"), text("name"), expiry="until", stream=True)
     key = {"owner": "a", "name": "b"}
@@ -389,8 +389,9 @@ async def test_a_table_that_was_never_created_is_missing_for_every_operation(tab
         tables.transact([Put(absent, key)]),
         tables.shards(absent),
     ):
-        with pytest.raises(TableMissing):
+        with pytest.raises(TableMissing) as refused:
             await attempt
+        assert refused.value.status == 503
     assert await tables.missing(absent) != []
 
 
