@@ -113,13 +113,13 @@ class GrantPartRow(Record, frozen=True, kw_only=True):
     covered: list[tuple[int, int]] = attribute("covered", default=[])
 
 
-class Ending(msgspec.Struct, frozen=True, kw_only=True):
+class Ending(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What the outbox knows of an answer whose last bytes go out. It goes from `start` over `length` bytes."""
 
     token: Token
     visitor: str
     file_id: str
-    part: str
+    part: str = ""
     size_bytes: int
     start: int
     length: int
