@@ -208,6 +208,7 @@ def test_photos_go_to_a_person_and_to_a_room_without_their_places(server: Server
     (transfer,) = wim.ask("GET", "/transfers")["transfers"]
     assert transfer["file_count"] == 2
     page.reload()
+    expect(tiles(page)).to_have_count(2)
     share("Your room: Physics")
     expect(page.get_by_text("Put into Physics.")).to_be_visible()
     files = wim.ask("GET", f"/rooms/{room['room_id']}/files")["files"]
