@@ -79,14 +79,15 @@ _ONLY_BY_NAME = {"load"}
 
 
 def main() -> None:
+    standard = Effort()
     parser = argparse.ArgumentParser(prog="python -m bench", description="Measure Satchel beside its peers.")
     parser.add_argument(
         "names", nargs="*", metavar="name", help=f"what to measure: {', '.join(GROUPS)}; else all but load"
     )
     parser.add_argument("--rounds", type=int, help="how often everything is measured")
     parser.add_argument("--quick", action="store_true", help="less of everything: to see that it runs, not to cite")
-    parser.add_argument("--clients", type=int, default=Effort.clients, help="how many browsers `load` has")
-    parser.add_argument("--minutes", type=float, default=Effort.minutes, help="how long `load` goes on")
+    parser.add_argument("--clients", type=int, default=standard.clients, help="how many browsers `load` has")
+    parser.add_argument("--minutes", type=float, default=standard.minutes, help="how long `load` goes on")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     chosen = parser.parse_args()
     if unknown := set(chosen.names) - set(GROUPS):
