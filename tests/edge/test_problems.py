@@ -4,6 +4,7 @@ import pytest
 
 from satchel.edge.http.problems import MethodNotAllowed, kinds_of_problem
 from satchel.kernel.errors import Conflict, Invalid, OutOfSpace, SatchelError, TooMany, Unavailable
+from satchel.stores.ports.ephemeral import WrongKind
 from satchel.stores.ports.table import TableMissing
 from tests.edge.given import Edge, slug
 
@@ -75,6 +76,15 @@ async def test_a_table_that_is_missing_is_no_fault_of_who_asks(edge: Edge) -> No
     answer = await edge.client().get("/api/v1/fail/x")
     assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")
     assert not any(word in answer.text for word in ("DynamoDB", "tables create"))
+
+
+async def test_a_key_of_the_wrong_kind_is_no_fault_of_who_asks(edge: Edge, caplog: pytest.LogCaptureFixture) -> None:
+    """They were told 409, and to delete a key that they cannot see."""
+    raising(edge, WrongKind("This key holds a value of another kind. Delete it first, or use another key."))
+    answer = await edge.client().get("/api/v1/fail/x")
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")
+    assert "key" not in answer.json()["detail"]
+    assert "This key holds a value of another kind" in caplog.text
 
 
 @pytest.mark.parametrize("kind", [Unavailable, OutOfSpace])

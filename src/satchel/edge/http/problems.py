@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from satchel.kernel.errors import Forbidden, OutOfSpace, SatchelError, Unavailable
+from satchel.kernel.errors import Forbidden, OutOfSpace, SatchelError, StoreRefused, Unavailable
 
 MEDIA_TYPE = b"application/problem+json"
 Headers = list[tuple[bytes, bytes]]
@@ -167,7 +167,8 @@ def with_cause(error: SatchelError) -> str:
 def _detail_for_visitors(error: SatchelError) -> str:
     """What failed behind the server, and what that is called, concerns those alone who look after it."""
     cause = error.__cause__
-    if error.status < 500 or cause is None or isinstance(cause, SatchelError):
+    is_ours_to_tell = cause is None or isinstance(cause, SatchelError)
+    if error.status < 500 or (is_ours_to_tell and not isinstance(error, StoreRefused)):
         return error.detail
     return _NO_SPACE if isinstance(error, OutOfSpace) else _NO_ANSWER
 

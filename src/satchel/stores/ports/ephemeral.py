@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Generic, Protocol, TypeVar, overload
 
-from satchel.kernel.errors import Conflict, Unavailable
+from satchel.kernel.errors import StoreRefused, Unavailable
 
 MAX_KEY_BYTES = 1024
 MAX_VALUE_BYTES = 8 * 1024 * 1024
@@ -38,10 +38,8 @@ T2 = TypeVar("T2")
 T3 = TypeVar("T3")
 
 
-class WrongKind(Conflict):
+class WrongKind(StoreRefused):
     """The key holds something of another kind, or a number was asked of what is none."""
-
-    slug = "wrong-kind"
 
 
 class SubscriptionLost(Unavailable):
