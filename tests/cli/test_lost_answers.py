@@ -67,6 +67,14 @@ def bad_line(server: ServerProcess, *makes: str) -> Generator[str]:
             thread.join()
 
 
+def test_a_guest_whose_answer_is_lost_comes_in_all_the_same(server: ServerProcess, ann: Person, bob: Person) -> None:
+    sign_up(ann, server, "Ann")
+    code = ann.run("room", "open", "--json").json["code"]
+    with bad_line(server, "/guests") as address:
+        joined = bob.run("room", "join", code, "--name", "Gus", "--server", address)
+    assert (joined.code, joined.err) == (0, "The connection is lost. Trying again until the server is back.\n")
+
+
 def test_nothing_is_made_twice_when_an_answer_is_lost(server: ServerProcess, ann: Person) -> None:
     sign_up(ann, server, "Ann")
     makes = ("/api/v1/rooms", "/chat", "/links", "/albums", "/set-lists")

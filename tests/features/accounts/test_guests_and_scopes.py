@@ -6,6 +6,7 @@ import pytest
 
 from satchel.tables import CATALOG
 from tests.application import Caller, Satchel
+from tests.edge.given import slug
 
 ALBUM = {"granted_to": "Bob@example.org", "type": "album:visitor", "resource_id": "summer", "resource_name": "Summer"}
 
@@ -17,6 +18,28 @@ async def test_a_guest_is_recognised_by_a_signed_name(satchel: Satchel) -> None:
     seen = (await caller("GET", "/whoami", headers=headers)).json()
     assert (seen["kind"], seen["id"], seen["name"]) == ("guest", made["guest_id"], "Gus")
     assert (await caller("GET", "/accounts/me", headers=headers)).status_code == 401
+
+
+async def test_a_guest_whose_answer_was_lost_asks_again_and_is_the_same(satchel: Satchel) -> None:
+    key = "7d" * 16
+
+    async def guest_id(name: str, key: str) -> str:
+        caller = satchel.caller()
+        return (await caller("POST", "/guests", json={"name": name}, headers={"idempotency-key": key})).json()[
+            "guest_id"
+        ]
+
+    first = await guest_id("Gus", key)
+    satchel.clock.advance(timedelta(seconds=5))
+    assert await guest_id("Gus", key) == first
+    assert await guest_id("Gil", key) != first
+    assert await guest_id("Gus", "8e" * 16) != first
+
+
+async def test_a_guest_whom_others_could_guess_is_refused(satchel: Satchel) -> None:
+    caller = satchel.caller()
+    answer = await caller("POST", "/guests", json={"name": "Gus"}, headers={"idempotency-key": "1"})
+    assert (answer.status_code, slug(answer.json())) == (422, "text-unfit")
 
 
 async def test_a_guest_can_be_kept_in_a_cookie(satchel: Satchel) -> None:

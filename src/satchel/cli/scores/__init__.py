@@ -225,7 +225,7 @@ def snapshot(
 
     with open_client(server) as client:
         found = find_score(client, name)
-        kept = client.call("POST", f"/scores/{found.score_id}/snapshots", SnapshotView, {"name": called})
+        kept = client.make(f"/scores/{found.score_id}/snapshots", SnapshotView, {"name": called})
     answer(kept, [printable(f"{found.title} is kept as it is now: {kept.name}.")], as_json=json)
 
 

@@ -1,5 +1,6 @@
 // The current visitor: asked of the server once, and updated by whatever changes it, in this tab or another.
 import { ask, http, onSessionEnded, Problem, renew } from '$lib/api/client';
+import { RepeatKeys } from '$lib/api/repeatKeys';
 import type { paths } from '$lib/api/schema';
 import { dropOfflineCachesOfOthers } from './offlineCache';
 import { outbox } from './outbox.svelte';
@@ -9,6 +10,7 @@ export type Visitor =
   { kind: 'stranger' } | { kind: 'guest'; id: string; name: string } | ({ kind: 'member' } & Person);
 
 const STRANGER: Visitor = { kind: 'stranger' };
+const repeated = new RepeatKeys();
 const otherTabs = 'BroadcastChannel' in globalThis ? new BroadcastChannel('satchel-session') : undefined;
 
 class Session {
@@ -49,6 +51,15 @@ class Session {
   async changed(): Promise<void> {
     await this.reload();
     otherTabs?.postMessage('changed');
+  }
+
+  /** The same guest, also if the answer is lost and it is asked again. */
+  async enterAsGuest(name: string): Promise<void> {
+    await repeated.once(name, (key) => {
+      const params = { header: { 'Idempotency-Key': key } };
+      return ask(http.POST('/api/v1/guests', { params, body: { name, keep: 'cookie' } }));
+    });
+    await this.replaced();
   }
 
   async signOut(): Promise<void> {

@@ -119,7 +119,13 @@ class Client:
         )
 
     def make(
-        self, path: str, answer: type[T], body: Mapping[str, object] | None = None, *, key: str | None = None
+        self,
+        path: str,
+        answer: type[T],
+        body: Mapping[str, object] | None = None,
+        *,
+        key: str | None = None,
+        as_self: bool = True,
     ) -> T:
         """POST what makes something, under an idempotency key.
 
@@ -129,7 +135,7 @@ class Client:
         retry, was_lost = Retry(threading.Event(), note), False
         while True:
             try:
-                return self.call("POST", path, answer, body, headers=headers)
+                return self.call("POST", path, answer, body, headers=headers, as_self=as_self)
             except (Refused, Unreachable) as error:
                 was_lost = was_lost or may_be_done(error)
                 if not was_lost:
@@ -260,7 +266,7 @@ class Client:
 
     def enter_as_guest(self, name: str) -> None:
         """Be a new guest from now on, also in later commands."""
-        entered = self.call("POST", "/guests", GuestView, {"name": name}, as_self=False)
+        entered = self.make("/guests", GuestView, {"name": name}, as_self=False)
         with self.credentials.changing() as kept:
             kept.server = kept.server or self.server
             kept.guests[self.server] = self._guest = GuestPass(

@@ -79,7 +79,7 @@ class Places:
             if not name or (above and parent is None):
                 raise
         body = {"name": name, "folder_id": parent.id if parent else TOP}
-        return self.client.call("POST", "/shelf/folders", EntryView, body)
+        return self.client.make("/shelf/folders", EntryView, body)
 
     def _pages(self, folder_id: str) -> Iterator[EntryView]:
         where = f"/shelf/entries?folder={folder_id}&sort=name&limit={_PAGE}"

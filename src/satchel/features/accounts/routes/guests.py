@@ -1,8 +1,10 @@
 """Guests over HTTP."""
 
 import msgspec
+from starlette.requests import Request
 
 from satchel.edge.api.endpoints import Body, Cookie, Reply, Router
+from satchel.edge.api.idempotency_key import idempotency_key_of
 from satchel.edge.api.identity import GUEST_COOKIE
 from satchel.edge.http.request_context import Client
 from satchel.features.accounts.needs import Issued
@@ -32,10 +34,19 @@ class GuestView(msgspec.Struct, frozen=True, kw_only=True):
 def guest_routes(accounts: Accounts) -> Router:
     router = Router("guests")
 
-    @router.post("/guests", status=201, raises=(TooMany,))
-    async def enter_as_guest(body: GuestEntry, client: Client) -> Reply[GuestView]:
+    @router.post(
+        "/guests",
+        status=201,
+        raises=(TooMany,),
+        sends={
+            "Idempotency-Key": "32 letters and digits or more, drawn at random and told to nobody: a retry with the "
+            "same key and name is the same guest"
+        },
+    )
+    async def enter_as_guest(body: GuestEntry, request: Request, client: Client) -> Reply[GuestView]:
         """Continue as a guest, without an account."""
-        entered = await guests.enter_as_guest(accounts, body.name, address=client.address)
+        key = idempotency_key_of(request)
+        entered = await guests.enter_as_guest(accounts, body.name, address=client.address, idempotency_key=key)
         as_cookie = body.keep == "cookie"
         view = GuestView(
             guest_id=entered.guest_id,
