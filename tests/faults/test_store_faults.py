@@ -250,7 +250,7 @@ async def check(world: World) -> None:
         await Worker(platform, name="worker").catch_up()
     summary = (await ann("GET", "/stats/site/summary")).json()["total"]
     assert summary["press"] == len(clicks), "figures differ from a recount"
-    await check_shelf(world.servers[0], ann, rows_may_stay=True)
+    await check_shelf(world.servers[0], ann)
 
 
 async def check_files(world: World, where: str, kept: dict[str, bytes], found: dict[str, str]) -> None:

@@ -170,12 +170,9 @@ async def stored_keys(satchel: Satchel, prefix: str = "user/") -> list[str]:
     return [info.key for info in (await satchel.stores.objects.list(prefix)).objects]
 
 
-async def check_shelf(
-    satchel: Satchel, caller: Caller, *, leftovers: bool = False, rows_may_stay: bool = False
-) -> list[FileRow]:
+async def check_shelf(satchel: Satchel, caller: Caller, *, leftovers: bool = False) -> list[FileRow]:
     """Every file can be read, places and counts agree, and, unless left over, nothing else is stored.
 
-    If `rows_may_stay`, there may be rows of bytes for which nobody came back, but not the bytes.
     Answers the files that are neither in the bin nor below a folder that is.
     """
     tables, person = satchel.stores.tables, caller.user_id
@@ -197,7 +194,7 @@ async def check_shelf(
     if not leftovers:
         assert set(await stored_keys(satchel, f"user/{person}/")) == {object_key(each) for each in kept}
         waiting = {sha256 for row in await _due_rows(satchel, person) for sha256 in row.digests}
-        assert rows_may_stay or {blob.sha256 for blob in blobs} - referenced.keys() <= waiting
+        assert {blob.sha256 for blob in blobs} - referenced.keys() <= waiting
     ways = Ways(shelf_of(satchel), UserId(person))
     return [file for file in files if not file.deleted_at and await ways.to(file.folder_id) is not None]
 

@@ -205,10 +205,8 @@ async def _store_bytes(shelf: Shelf, upload: Upload, name: FileName) -> BlobRow:
     if blob is None:
         await check_room(shelf, upload.user_id, upload.size_bytes)
         blob = unreferenced(shelf, upload)
-        if upload.key and not upload.is_copy:
-            await shelf.tables.put(BLOB.table, BLOB.item(blob), when=NEW)
-        else:  # nobody goes on with it after a crash
-            await shelf.tables.transact(announcing(shelf, [blob]))
+        # Also of an upload that can be gone on with after a crash: its owner may give it up instead.
+        await shelf.tables.transact(announcing(shelf, [blob]))
     elif blob.references > 0:
         with suppress(ObjectMissing):
             await shelf.objects.head(object_key(blob))

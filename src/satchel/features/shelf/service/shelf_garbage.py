@@ -4,8 +4,7 @@ An upload writes the row of its bytes before their object, and refers to that ro
 an object that its row does not name is an orphan for good. Deleting a row without references makes a concurrent upload
 store its bytes once more, under another key. Nothing here depends on how long anything takes.
 
-Rows without an object are found by a row that is written together with them, and due a day later. An upload that is
-stored somewhere needs none: it is finished sooner or later.
+Rows without an object are found by a row that is written together with them, and due a day later.
 """
 
 import re
