@@ -1,7 +1,8 @@
-// The HTTP client: typed by the OpenAPI document; it renews a session that has expired.
+// The HTTP client: typed by the OpenAPI document; it renews a session that has expired, and waits only so long.
 import createClient from 'openapi-fetch';
 import { Problem, problemFrom, unreachable } from './problems';
 import type { paths } from './schema';
+import { ending, silence } from './silence.svelte';
 
 export const http = createClient<paths>({ fetch: renewing });
 
@@ -11,7 +12,7 @@ type Answer<Data> = { data?: Data; error?: unknown; response: Response };
 export async function ask<Data>(call: Promise<Answer<Data>>): Promise<Data> {
   let answer: Answer<Data>;
   try {
-    answer = await call;
+    answer = await silence.until(call);
   } catch (failure) {
     if (failure instanceof DOMException && failure.name === 'AbortError') throw failure;
     throw unreachable();
@@ -22,7 +23,8 @@ export async function ask<Data>(call: Promise<Answer<Data>>): Promise<Data> {
 }
 
 /** `fetch`, but an expired access token is renewed and the request is sent again. */
-export async function renewing(request: Request): Promise<Response> {
+export async function renewing(asked: Request): Promise<Response> {
+  const request = ending(asked);
   const again = request.clone();
   const response = await fetch(request);
   if (response.status !== 401) return response;
