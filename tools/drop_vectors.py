@@ -15,7 +15,7 @@ import msgspec
 from satchel.cli.drop.crypto import cpace
 from satchel.cli.drop.crypto.codes import normalised, read_invitation, spoken
 from satchel.cli.drop.crypto.sealed_records import Digest, Sealer, sealed_bytes
-from satchel.cli.drop.crypto.session_keys import Description, Have, Introduction, Keys, Secret, Stream, Sum, seal
+from satchel.cli.drop.crypto.session_keys import SUITE, Description, Have, Introduction, Keys, Secret, Stream, Sum, seal
 from satchel.cli.engine.terminal.output import CommandFailed
 
 VECTORS = Path(__file__).parent.parent / "tests" / "vectors" / "drop.json"
@@ -44,7 +44,7 @@ class Drawn:
 
 def vectors() -> Vector:
     return {
-        "suite": 1,
+        "suite": SUITE,
         "keys": key_schedule(),
         "seals": [
             sealed_text(text)
@@ -130,7 +130,7 @@ REFUSED_INVITATIONS = [
     f"https://satchel.example/drop/{NAME}",
     f"https://satchel.example/drop/{NAME}#{SECRET.fragment[:-2]}",
     f"https://satchel.example/drop/{NAME}#{SECRET.fragment[:-1]}/",
-    f"https://satchel.example/drop/{NAME}#Ag{SECRET.fragment[2:]}",
+    f"https://satchel.example/drop/{NAME}#Aw{SECRET.fragment[2:]}",
     f"https://satchel.example/rooms/{NAME}#{SECRET.fragment}",
     f"https://satchel.example/drop/..#{SECRET.fragment}",
     f"https://[::1/drop/{NAME}#{SECRET.fragment}",
@@ -140,6 +140,8 @@ REFUSED_INVITATIONS = [
 
 def key_schedule() -> Vector:
     keys = Keys(SECRET, SESSION)
+    digest = Digest(keys.digest_key(FILE))
+    digest.add(b"a chunk")
     return {
         "secret": SECRET.value.hex(),
         "fragment": SECRET.fragment,
@@ -149,6 +151,9 @@ def key_schedule() -> Vector:
         "meta": keys.meta.hex(),
         "auth": keys.auth.hex(),
         "psk": keys.psk.hex(),
+        "file_id": FILE,
+        "digest_key": keys.digest_key(FILE).hex(),
+        "digest_of_a_chunk": digest.value.hex(),
     }
 
 
@@ -213,10 +218,11 @@ def request(
 
 def stream(length: int, *, chunk: int, first: int) -> Vector:
     keys = hashlib.sha512(f"stream of {length} from {first}".encode()).digest()
+    digest_key = hashlib.sha256(f"digest of {length} from {first}".encode()).digest()
     content = bytes(index * 7 % 256 for index in range(length))
     agreed = Stream(key=keys[:32], receipt_key=keys[32:], chunk=chunk, first=first, length=length)
     chunks = [content[start : start + chunk] for start in range(0, length, chunk)]
-    digest, digests, records = Digest(), [bytes(32).hex()], list[str]()
+    digest, digests, records = Digest(digest_key), [bytes(32).hex()], list[str]()
     for each in chunks[:first]:
         digest.add(each)
         digests.append(digest.value.hex())
@@ -229,6 +235,7 @@ def stream(length: int, *, chunk: int, first: int) -> Vector:
     return {
         "key": agreed.key.hex(),
         "receipt_key": agreed.receipt_key.hex(),
+        "digest_key": digest_key.hex(),
         "length": length,
         "chunk": chunk,
         "first": first,

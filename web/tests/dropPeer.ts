@@ -18,6 +18,7 @@ type Transfer = { content: string; have: number };
 let guest: Guest;
 let door: Door;
 let keys: Keys;
+let fileId: string;
 let asked: Asked;
 let stream: Stream;
 
@@ -67,16 +68,17 @@ const verbs: Record<string, (said: never) => Promise<unknown>> = {
     return keys.openIntroduction(memberId, bytes(sealed));
   },
 
-  async announce({ fileId, ownerId, description }: { fileId: string; ownerId: string; description: never }) {
-    return toBase64(await keys.announce(fileId, ownerId, description));
+  async announce(said: { fileId: string; ownerId: string; description: never }) {
+    return toBase64(await keys.announce(said.fileId, said.ownerId, said.description));
   },
 
-  async openAnnouncement({ fileId, ownerId, sealed }: Record<'fileId' | 'ownerId' | 'sealed', string>) {
-    return keys.openAnnouncement(fileId, ownerId, bytes(sealed));
+  async openAnnouncement(said: Record<'fileId' | 'ownerId' | 'sealed', string>) {
+    return keys.openAnnouncement(said.fileId, said.ownerId, bytes(said.sealed));
   },
 
   async ask(said: Transfer & { fileId: string; receiverId: string; ownerId: string; chunk: number }) {
-    const { fileId, receiverId, ownerId, chunk } = said;
+    const { receiverId, ownerId, chunk } = said;
+    fileId = said.fileId;
     const had = await digestOf(said, chunk);
     const have = { chunk, chunks: had.chunks, digest: await had.value };
     asked = await keys.ask(fileId, receiverId, ownerId, had.chunks ? have : null);
@@ -92,6 +94,7 @@ const verbs: Record<string, (said: never) => Promise<unknown>> = {
 
   async acknowledge(said: Record<keyof RequestFacts, string> & { agreement: Agreement }) {
     const { agreement, publicKey, sealed, ...ids } = said;
+    fileId = ids.fileId;
     const request = { ...ids, publicKey: bytes(publicKey), sealed: bytes(sealed) };
     const have = await keys.openRequest(request);
     const answer = await keys.acknowledge(request, agreement);
@@ -146,7 +149,7 @@ function chunksOf(content: Bytes, chunk: number): Bytes[] {
 }
 
 async function digestOf({ content, have }: Transfer, chunk: number): Promise<ChainDigest> {
-  const digest = new ChainDigest();
+  const digest = new ChainDigest(await keys.digestKey(fileId));
   for (const each of chunksOf(read(content).slice(0, have), chunk)) await digest.add(each);
   return digest;
 }

@@ -67,6 +67,9 @@ class Receiver:
         if self.files[name].description.size != size:
             self.hears(FilesAnnounced, lambda _: self.files[name].description.size == size)
 
+    def empty_digest(self, name: str) -> Digest:
+        return Digest(self.session.keys.digest_key(self.files[name].file_id))
+
     def asks(self, name: str, have: Have | None = None, *, sealed: bytes | None = None) -> "Taking":
         """`sealed` is what is said of what we have, if it is not to be what we say."""
         file = self.files[name]
@@ -75,7 +78,7 @@ class Receiver:
         keys = {"public_key": b64(asked.public_key), "sealed": b64(sealed or asked.sealed)}
         self.session.call("POST", "/requests", object, {**body, **keys})
         self.hears(Requested, lambda told: told.request.request_id == asked.request_id)
-        return Taking(self, asked)
+        return Taking(self, asked, self.empty_digest(name))
 
     def takes(self, name: str, have: Have | None = None) -> bytes:
         """All of a file, with a receipt for it."""
@@ -88,17 +91,17 @@ class Receiver:
 class Taking:
     """One request, on its way."""
 
-    def __init__(self, receiver: Receiver, asked: Asked) -> None:
+    def __init__(self, receiver: Receiver, asked: Asked, empty: Digest) -> None:
         self._receiver = receiver
         self._asked = asked
-        self.digest = Digest()
+        self.digest = self._empty = empty
         self.stream: Stream | None = None
 
     def accepted(self, digest: Digest | None = None) -> Stream:
         """What the owner says yes with. `digest` is that of what we have."""
         answer = self._answer()
         self.stream = self._asked.accept(from_b64(answer.public_key) or b"", from_b64(answer.sealed) or b"")
-        self.digest = digest if digest and self.stream.first else Digest()
+        self.digest = digest if digest and self.stream.first else self._empty.copy()
         return self.stream
 
     def declined(self) -> str:

@@ -130,7 +130,7 @@ class TestTheLink:
 
     def test_of_a_newer_program_is_refused_as_such(self, browser: BrowserHalf) -> None:
         with pytest.raises(Refused, match="unknown-suite"):
-            browser.ask("invitation", link=f"https://satchel.example/drop/{NAME}#{b64(bytes([2]) + bytes(16))}")
+            browser.ask("invitation", link=f"https://satchel.example/drop/{NAME}#{b64(bytes([3]) + bytes(16))}")
 
     def test_admits_both_alike(self, session: Session) -> None:
         assert data(session.admission) == session.keys.admission
@@ -169,7 +169,7 @@ class Handover:
         return {"content": self.content.hex(), "have": self.first * CHUNK}
 
     def digest(self, length: int | None = None) -> Digest:
-        digest = Digest()
+        digest = Digest(self.session.keys.digest_key(self.ids["fileId"]))
         for at in range(0, len(self.content) if length is None else length, CHUNK):
             digest.add(self.content[at : at + CHUNK])
         return digest
@@ -245,7 +245,7 @@ class TestAContent:
         line = bytearray.fromhex(browser.ask("seal", **back.told))
         line[CHUNK + 20] ^= 1
         with pytest.raises(Tampered):
-            list(Opener(stream, Digest()).records(BytesIO(line).readinto))
+            list(Opener(stream, back.digest(0)).records(BytesIO(line).readinto))
         assert browser.ask("isReceipt", receipt=b64(bytes(32)), content=back.content.hex()) is False
 
     def test_that_was_cut_is_taken_for_broken_off(self, browser: BrowserHalf, session: Session) -> None:

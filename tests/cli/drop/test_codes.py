@@ -52,7 +52,7 @@ def test_a_link_says_which_server_it_belongs_to() -> None:
 
 def test_a_link_of_a_newer_program_asks_to_update() -> None:
     with pytest.raises(UnknownSuite, match="update satchel"):
-        read_invitation("https://satchel.example/drop/amber-otter-27#AgABAgMEBQYHCAkKCwwNDg8")
+        read_invitation("https://satchel.example/drop/amber-otter-27#AwABAgMEBQYHCAkKCwwNDg8")
 
 
 def test_a_word_that_no_code_has_is_named() -> None:

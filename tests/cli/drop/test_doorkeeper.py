@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from satchel.cli.drop.crypto.cpace import Guest
-from satchel.cli.drop.crypto.session_keys import b64
+from satchel.cli.drop.crypto.session_keys import SUITE, b64
 from satchel.cli.drop.session.doorkeeper import GUESSES, Doorkeeper
 from satchel.cli.drop.session.drop_session import DropSession, open_session
 from satchel.cli.engine.api_types.event_types import Knocked, Tagged
@@ -32,7 +32,7 @@ class Keeper:
         self.door = Doorkeeper(self.session, self.renewed.append, clock=self.clock)
         self.first_code = self.door.spoken
 
-    def is_knocked_at(self, share: bytes | None = None, suite: int = 1) -> str:
+    def is_knocked_at(self, share: bytes | None = None, suite: int = SUITE) -> str:
         knock_id = secrets.token_hex(16)
         guest = Guest("000000", self.session.name, self.session.session_id, knock_id)
         self.door.knocked(Knocked(knock_id, suite, b64(guest.share if share is None else share)))
@@ -99,5 +99,5 @@ def test_a_tag_is_heard_once(keeper: Keeper) -> None:
 
 def test_another_suite_is_refused_without_a_guess(keeper: Keeper) -> None:
     for _ in range(10):
-        keeper.is_knocked_at(suite=2)
+        keeper.is_knocked_at(suite=SUITE + 1)
     assert not keeper.is_dead

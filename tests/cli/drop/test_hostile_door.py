@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from satchel.cli.drop.crypto.cpace import Door, Guest, WrongTag
-from satchel.cli.drop.crypto.session_keys import Secret, b64, from_b64
+from satchel.cli.drop.crypto.session_keys import SUITE, Secret, b64, from_b64
 from satchel.cli.drop.session.doorkeeper import GUESSES
 from tests.cli.drop.hostile import Answer, Call, PassOn
 from tests.cli.drop.scene import Scene, handing_over, landed
@@ -69,7 +69,7 @@ class Burglar:
 
     scene: Scene
 
-    def knocks(self, *, suite: int = 1, share: bytes | None = None) -> str:
+    def knocks(self, *, suite: int = SUITE, share: bytes | None = None) -> str:
         knock_id = secrets.token_hex(16)
         name = self.scene.sender.opened["link"].partition("/drop/")[2].partition("#")[0]
         guest = Guest(WRONG_CODE, name, self.scene.session_id, knock_id)
@@ -230,7 +230,7 @@ def test_a_door_that_was_guessed_at_for_three_codes_stays_shut(besieged: Scene, 
 def test_what_no_honest_guest_sends_is_a_guess_and_what_a_newer_one_sends_is_none(besieged: Scene) -> None:
     burglar = Burglar(besieged)
     for _ in range(5):
-        assert burglar.is_refused(burglar.knocks(suite=2)) == "versions-differ"
+        assert burglar.is_refused(burglar.knocks(suite=SUITE + 1)) == "versions-differ"
     shares = (bytes(32), (1).to_bytes(32, "little"), b"")
     refusals = [burglar.is_refused(burglar.knocks(share=share)) for share in shares]
     assert refusals == ["code-wrong", "code-wrong", "code-dead"]

@@ -203,7 +203,7 @@ def test_a_server_that_opens_or_joins_another_session_than_it_was_asked_to_is_re
 def test_a_link_of_another_suite_asks_to_update_before_anybody_is_asked(scene: Scene, bob: Person) -> None:
     before, _, _ = scene.sender.opened["link"].partition("#")
     calls = len(scene.server.calls)
-    newer = b64(bytes([2]) + secrets.token_bytes(16))
+    newer = b64(bytes([3]) + secrets.token_bytes(16))
     assert explains(bob.run("receive", f"{before}#{newer}", "--yes"), 1, "update satchel")
     assert len(scene.server.calls) == calls
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from satchel.cli.drop.crypto.session_keys import Description
+from satchel.cli.drop.crypto.sealed_records import Digest
+from satchel.cli.drop.crypto.session_keys import Description, b64
 from satchel.cli.drop.receiver.partial_content import Part
 from satchel.cli.drop.receiver.target_folder import TargetFolder
 from tests.cli.drop.test_folder_unpack import packed
@@ -17,6 +18,7 @@ from tests.cli.test_put_get import contents
 pytestmark = pytest.mark.slow
 
 CHUNK = 4096
+KEY, OTHER_KEY = bytes(32), b"k" * 32
 # Enough for a few moments that a journal keeps.
 CHUNKS = 40 * 1024**2 // CHUNK
 CONTENT = os.urandom(CHUNK) * CHUNKS + b"end"
@@ -47,13 +49,13 @@ def write(part: Part, content: bytes, first: int, last: int | None = None) -> No
 
 def break_off(ground: TargetFolder, about: Description, content: bytes, chunks: int) -> None:
     """As after a kill: nothing is said to the journal at the end."""
-    with closing(Part(ground, about)) as part:
+    with closing(Part(ground, about, Digest(KEY))) as part:
         write(part, content, 0, chunks)
 
 
 def go_on(ground: TargetFolder, about: Description, content: bytes) -> tuple[int, Path]:
     """How many chunks were here, and where it stands."""
-    with closing(Part(ground, about)) as part:
+    with closing(Part(ground, about, Digest(KEY))) as part:
         have = part.have()
         write(part, content, have.chunks if have else 0)
         return (have.chunks if have else 0), part.finish()
@@ -68,6 +70,19 @@ def test_a_file_that_was_broken_off_is_gone_on_with_by_name_and_size(ground: Tar
     assert path.read_bytes() == CONTENT
     assert path.stat().st_mtime == 981173106
     assert names(ground.path) == ["film.mov"]
+
+
+def test_in_another_session_the_digest_of_a_part_has_another_key(ground: TargetFolder) -> None:
+    about = description("film.mov", CONTENT)
+    break_off(ground, about, CONTENT, CHUNKS - 10)
+    for key in (OTHER_KEY, b"x" * 32):
+        with closing(Part(ground, about, Digest(key))) as part:
+            have = part.have()
+        assert have
+        expected = Digest(key)
+        for at in range(0, have.chunks * CHUNK, CHUNK):
+            expected.add(CONTENT[at : at + CHUNK])
+        assert have.digest == b64(expected.value)
 
 
 def test_a_folder_that_was_broken_off_is_gone_on_with(ground: TargetFolder) -> None:
@@ -88,7 +103,7 @@ def test_an_empty_file_and_an_empty_folder_are_something(ground: TargetFolder) -
 def test_who_cannot_go_on_begins_anew_in_the_same_place(ground: TargetFolder) -> None:
     about = description("film.mov", CONTENT)
     break_off(ground, about, CONTENT, CHUNKS)
-    with closing(Part(ground, about)) as part:
+    with closing(Part(ground, about, Digest(KEY))) as part:
         assert part.have()
         write(part, CONTENT[:10_000], 0)
         assert part.finish().read_bytes() == CONTENT[:10_000]
@@ -154,7 +169,7 @@ def test_another_thing_of_the_same_name_leaves_the_part_alone(ground: TargetFold
 
 def test_two_programs_that_take_the_same_at_once_do_not_meet(ground: TargetFolder) -> None:
     about = description("film.mov", CONTENT)
-    with closing(Part(ground, about)) as one, closing(Part(ground, about)) as other:
+    with closing(Part(ground, about, Digest(KEY))) as one, closing(Part(ground, about, Digest(KEY))) as other:
         write(one, CONTENT, 0)
         write(other, CONTENT, 0)
         assert {one.finish().name, other.finish().name} == {"film.mov", "film (1).mov"}
@@ -196,6 +211,6 @@ def test_a_name_of_the_greatest_length_has_parts_too(ground: TargetFolder) -> No
 
 
 def test_a_short_chunk_that_was_not_the_last_after_all_is_nothing_to_go_on_from(ground: TargetFolder) -> None:
-    with closing(Part(ground, description("film.mov", CONTENT))) as part:
+    with closing(Part(ground, description("film.mov", CONTENT), Digest(KEY))) as part:
         write(part, CONTENT[: CHUNK + 5], 0)
         assert part.have() is None

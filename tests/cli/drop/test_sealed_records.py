@@ -27,7 +27,7 @@ def cut(content: bytes, chunk: int) -> list[bytes]:
 
 
 def digest_of(chunks: Sequence[bytes]) -> Digest:
-    digest = Digest()
+    digest = Digest(KEY)
     for chunk in chunks:
         digest.add(chunk)
     return digest
@@ -59,7 +59,7 @@ def reader(data: bytes, sizes: Sequence[int] = ()) -> ReadInto:
 
 
 def opened(agreed: Stream, data: bytes, sizes: Sequence[int] = (), before: Digest | None = None) -> bytes:
-    return b"".join(bytes(chunk) for chunk in Opener(agreed, before or Digest()).records(reader(data, sizes)))
+    return b"".join(bytes(chunk) for chunk in Opener(agreed, before or Digest(KEY)).records(reader(data, sizes)))
 
 
 @given(contents, chunk_sizes, st.lists(st.integers(1, 300), min_size=1), st.booleans())
@@ -114,7 +114,7 @@ def test_a_stream_that_ends_early_is_broken_off_and_what_came_is_right(
 ) -> None:
     whole = b"".join(sealed(content, chunk))
     came = whole[: data.draw(st.integers(0, len(whole) - 1))]
-    digest, arrived = Digest(), bytearray()
+    digest, arrived = Digest(KEY), bytearray()
     with pytest.raises(BrokenOff):
         for each in Opener(stream(content, chunk, is_known=False), digest).records(reader(came)):
             arrived += each
@@ -149,7 +149,7 @@ def test_a_last_record_that_tells_of_another_content_ends_nothing(lie: tuple[int
 
 def test_the_last_chunk_is_not_handed_out_before_the_end_is_right() -> None:
     records = sealed(bytes(40), 32)
-    chunks = Opener(stream(bytes(40), 32), Digest()).records(reader(b"".join([*records[:-1], bytes(FINAL)])))
+    chunks = Opener(stream(bytes(40), 32), Digest(KEY)).records(reader(b"".join([*records[:-1], bytes(FINAL)])))
     assert len(next(chunks)) == 32
     with pytest.raises(Tampered):
         next(chunks)
@@ -175,20 +175,30 @@ def test_large_records_pass_through_a_room_that_is_used_again_and_again() -> Non
 
 
 def test_the_digest_is_a_chain_over_the_chunks() -> None:
-    digest = Digest()
+    digest = Digest(KEY)
     assert (digest.value, digest.chunks) == (bytes(32), 0)
     digest.add(b"one")
-    one = hashlib.sha256(bytes(32) + hashlib.sha256(b"one").digest()).digest()
+    one = hashlib.sha256(bytes(32) + AESGCM(KEY).encrypt(bytes(12), b"", b"one")).digest()
     assert (digest.value, digest.chunks) == (one, 1)
-    resumed = Digest(digest.value, digest.chunks)
-    digest.add(b"two")
-    resumed.add(b"two")
+    resumed, moved = digest.at(digest.value, digest.chunks), digest.at(digest.value, 2)
+    for each in (digest, resumed, moved):
+        each.add(b"two")
     assert digest.value == resumed.value
+    assert digest.value != moved.value
+
+
+def test_without_its_key_nobody_knows_the_digest_of_a_content() -> None:
+    values = set[bytes]()
+    for key in (KEY, bytes(32)):
+        digest = Digest(key)
+        digest.add(b"one")
+        values.add(digest.value)
+    assert len(values) == 2
 
 
 def test_no_record_is_sealed_where_a_receiver_would_not_expect_it() -> None:
     out = bytearray(100)
-    sealer = Sealer(stream(bytes(40), 32), Digest())
+    sealer = Sealer(stream(bytes(40), 32), Digest(KEY))
     for chunk in (b"", bytes(33)):
         with pytest.raises(ValueError, match="may be short"):
             sealer.seal_into(memoryview(chunk), out)
@@ -201,4 +211,4 @@ def test_no_record_is_sealed_where_a_receiver_would_not_expect_it() -> None:
 
 def test_an_end_begins_where_its_digest_does() -> None:
     with pytest.raises(ValueError, match="begins at chunk 2"):
-        Sealer(stream(bytes(100), 32, 2), Digest())
+        Sealer(stream(bytes(100), 32, 2), Digest(KEY))

@@ -51,13 +51,19 @@ def test_a_secret_goes_through_a_link_and_stays_out_of_logs() -> None:
     assert Secret.new() != secret
 
 
-@pytest.mark.parametrize("fragment", ["", "A", "AQ", SECRET.fragment[:-1], SECRET.fragment + "AA", "AQ==", "AQ é"])
+@pytest.mark.parametrize("fragment", ["", "A", "Ag", SECRET.fragment[:-1], SECRET.fragment + "AA", "AQ==", "AQ é"])
 def test_a_link_that_is_not_whole_is_refused(fragment: str) -> None:
     with pytest.raises(Misused):
         Secret.of_fragment(fragment)
 
 
-@pytest.mark.parametrize("suite", [0, 2, 255])
+def test_each_file_of_each_session_has_a_digest_of_its_own() -> None:
+    sessions = (KEYS, Keys(SECRET, "0" * 32), Keys(Secret.new(), SESSION))
+    keys = [each.digest_key(file_id) for each in sessions for file_id in ("1" * 32, "2" * 32)]
+    assert len(set(keys)) == len(keys)
+
+
+@pytest.mark.parametrize("suite", [0, 1, 3, 255])
 def test_a_secret_of_an_unknown_suite_is_refused_whatever_its_length(suite: int) -> None:
     for length in (0, 16, 32):
         with pytest.raises(UnknownSuite):

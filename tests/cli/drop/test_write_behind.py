@@ -14,7 +14,7 @@ class Slow:
     """Writes only when let; fails at the chunk that it is told to."""
 
     def __init__(self, fails_at: int | None = None) -> None:
-        self.digest = Digest()
+        self.digest = Digest(bytes(32))
         self.written: list[bytes] = []
         self.reached: list[int] = []
         self.may_write = threading.Event()
@@ -29,7 +29,7 @@ class Slow:
 
 
 def put_all(target: Slow, chunks: list[bytes]) -> None:
-    digest = Digest()
+    digest = Digest(bytes(32))
     with WriteBehind(target, Wait()) as behind:
         for chunk in chunks:
             digest.add(chunk)
@@ -44,7 +44,7 @@ def test_everything_is_written_in_order_with_the_digest_it_has_reached() -> None
     put_all(target, chunks)
     assert target.written == chunks
     assert target.reached == [*range(1, 51)]
-    whole = Digest()
+    whole = Digest(bytes(32))
     for chunk in chunks:
         whole.add(chunk)
     assert (target.digest.value, target.digest.chunks) == (whole.value, 50)
@@ -59,7 +59,7 @@ def test_what_cannot_be_written_is_raised_and_nothing_after_it_is_written(chunks
 
 
 def test_whoever_is_cut_off_finds_written_what_was_put() -> None:
-    target, digest = Slow(), Digest()
+    target, digest = Slow(), Digest(bytes(32))
     target.may_write.set()
     with pytest.raises(ConnectionError), WriteBehind(target, Wait()) as behind:
         digest.add(b"one")
@@ -69,7 +69,7 @@ def test_whoever_is_cut_off_finds_written_what_was_put() -> None:
 
 
 def test_ctrl_c_does_not_wait_for_what_cannot_be_written() -> None:
-    target, digest = Slow(), Digest()
+    target, digest = Slow(), Digest(bytes(32))
     with pytest.raises(KeyboardInterrupt), WriteBehind(target, Wait()) as behind:
         digest.add(b"one")
         behind.put(memoryview(b"one"), digest.copy())

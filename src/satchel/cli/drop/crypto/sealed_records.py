@@ -2,7 +2,7 @@
 
 The owner seals whole chunks, of which only the last may be short, straight into a buffer that it sends:
 
-    digest = Digest()                                   # or Digest(h_k, k), to resume after k chunks
+    digest = Digest(keys.digest_key(file_id))           # or .at(h_k, k), to resume after k chunks
     sealer = Sealer(stream, digest)
     size = sealer.seal_into(chunk, out)                 # `size` bytes of `out` are the record: len(chunk) + TAG
     last = sealer.final(length)                         # the last record, once everything is sealed
@@ -19,6 +19,7 @@ where to resume. If a record does not open it raises Tampered. The last chunk is
 import hashlib
 import hmac
 from collections.abc import Callable, Iterator
+from copy import copy
 from itertools import cycle
 
 from cryptography.exceptions import InvalidTag
@@ -31,6 +32,7 @@ TAG = 16
 FINAL = 8 + 8 + 32 + TAG
 
 _ROOM = 1024 * 1024
+_NONCE_BYTES = 12
 _DATA, _LAST = b"\x00", b"\x01"
 
 ReadInto = Callable[[memoryview], int]
@@ -46,17 +48,29 @@ def sealed_bytes(length: int, chunk: int, first: int) -> int:
 
 
 class Digest:
-    """The chain digest of a content, chunk by chunk. Its 32 bytes are all that is needed to resume."""
+    """The chain digest of a content, chunk by chunk. Its 32 bytes are all that is needed to resume.
 
-    def __init__(self, value: bytes = bytes(32), chunks: int = 0) -> None:
-        self.value = value
-        self.chunks = chunks
+    It is keyed, so that each chunk takes a GMAC instead of a hash, at a tenth of the cost (decision 132).
+    """
+
+    def __init__(self, key: bytes) -> None:
+        self.value = bytes(32)
+        self.chunks = 0
+        self.key = key
+        self._mac = AESGCM(key)
+
+    def at(self, value: bytes, chunks: int) -> "Digest":
+        """The digest with the same key after so many chunks."""
+        other = copy(self)
+        other.value, other.chunks = value, chunks
+        return other
 
     def copy(self) -> "Digest":
-        return Digest(self.value, self.chunks)
+        return copy(self)
 
     def add(self, chunk: bytes | bytearray | memoryview) -> None:
-        self.value = hashlib.sha256(self.value + hashlib.sha256(chunk).digest()).digest()
+        tag = self._mac.encrypt(self.chunks.to_bytes(_NONCE_BYTES, "big"), b"", chunk)
+        self.value = hashlib.sha256(self.value + tag).digest()
         self.chunks += 1
 
 

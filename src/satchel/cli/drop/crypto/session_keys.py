@@ -28,7 +28,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from satchel.cli.engine.terminal.output import CommandFailed, Misused
 
-SUITE = 1
+SUITE = 2
 CHUNK = 256 * 1024
 MAX_CHUNK = 1024 * 1024
 
@@ -127,7 +127,10 @@ class Secret:
     @classmethod
     def of_packed(cls, packed: bytes) -> Self:
         if packed and packed[0] != SUITE:
-            raise UnknownSuite("The other side speaks a newer version of drop; update satchel and try again.")
+            age = "a newer" if packed[0] > SUITE else "an older"
+            raise UnknownSuite(
+                f"The other side speaks {age} version of drop; update satchel at both ends and try again."
+            )
         if len(packed) != 1 + _SECRET_BYTES:
             raise Misused("The secret is not whole; of a link, copy everything behind its # too.")
         return cls(packed[1:])
@@ -209,6 +212,10 @@ class Keys:
     def admission_digest(self) -> bytes:
         """The hash of the admission. The server has no more of it until somebody presents the admission itself."""
         return hashlib.sha256(self.admission).digest()
+
+    def digest_key(self, file_id: str) -> bytes:
+        """The key of a file's digest. Another session, or another file in it, has another one."""
+        return hkdf(self.psk, self.session, b"drop/1 digest" + id_bytes(file_id), 32)
 
     def introduce(self, member_id: str, introduction: Introduction) -> bytes:
         return seal(self.meta, self._member(member_id), introduction, self.draw)

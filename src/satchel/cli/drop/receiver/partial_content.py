@@ -36,12 +36,13 @@ _NOTE_SECONDS = 1.0
 
 
 class _Facts(msgspec.Struct, frozen=True):
-    """What the part will become. The first line of a journal."""
+    """What the part will become. The first line of a journal. `key` is that of the digests in the others."""
 
     name: str
     size: int | None
     kind: Literal["file", "folder"]
     chunk: Annotated[int, msgspec.Meta(ge=0, le=1024**2)] = 0
+    key: Annotated[bytes, msgspec.Meta(min_length=32, max_length=32)] = bytes(32)
 
 
 class _Moment(msgspec.Struct, frozen=True):
@@ -53,9 +54,9 @@ class _Moment(msgspec.Struct, frozen=True):
 
 
 class Part:
-    """A download into a folder. `digest` is that of what was written."""
+    """A download into a folder. `digest` is that of what was written, with the key of `empty`."""
 
-    def __init__(self, target: TargetFolder, description: Description) -> None:
+    def __init__(self, target: TargetFolder, description: Description, empty: Digest) -> None:
         self._target = target
         self._called = description.name
         self._name = top_name(description.name, narrow=target.is_narrow)
@@ -72,7 +73,8 @@ class Part:
         self.renamed: list[tuple[str, str]] = []
         self._chunk = 0
         self._is_whole_chunks = True
-        self.digest = Digest()
+        self._empty = empty
+        self.digest = empty.copy()
         self._noted_at, self._unnoted_bytes = time.monotonic(), 0
         self._recall()
 
@@ -89,8 +91,8 @@ class Part:
         """Prepare for chunk number `first`: the one after those that we have, or 0."""
         if first:
             return
-        self._facts = replace(self._facts, chunk=chunk)
-        self._chunk, self.digest, self._is_whole_chunks, self._unnoted_bytes = chunk, Digest(), True, 0
+        self._facts = replace(self._facts, chunk=chunk, key=self._empty.key)
+        self._chunk, self.digest, self._is_whole_chunks, self._unnoted_bytes = chunk, self._empty.copy(), True, 0
         self._journal.begin(self._facts)
         self._content.begin()
 
@@ -147,13 +149,15 @@ class Part:
         facts, moments = self._journal.read()
         if facts is None or not facts.chunk:
             return
-        reached = _last_right(moments, self._content, facts.chunk)
+        reached, digest = _last_right(moments, self._content, facts, self._empty)
         if not reached:
             return
-        last, headers = moments[reached - 1], b"".join(moment.headers for moment in moments[:reached])
-        self._facts, self._chunk, self.digest = facts, facts.chunk, Digest(last.digest, last.chunks)
-        self._journal.begin(facts, _Moment(last.chunks, last.digest, headers))
-        self._content.go_on(headers, last.chunks * facts.chunk)
+        headers = b"".join(moment.headers for moment in moments[:reached])
+        # In another session the digest has another key, which whoever sent the part so far has never known.
+        self._facts = replace(facts, key=digest.key)
+        self._chunk, self.digest = facts.chunk, digest
+        self._journal.begin(self._facts, _Moment(digest.chunks, digest.value, headers))
+        self._content.go_on(headers, digest.chunks * facts.chunk)
 
 
 def is_begun(target: TargetFolder, description: Description) -> bool:
@@ -161,20 +165,22 @@ def is_begun(target: TargetFolder, description: Description) -> bool:
     return target.has(_part_name(top_name(description.name, narrow=target.is_narrow)))
 
 
-def _last_right(moments: list[_Moment], content: PartStorage, chunk: int) -> int:
-    """How many journal entries match the part on disk."""
-    digest, reached = Digest(), 0
+def _last_right(moments: list[_Moment], content: PartStorage, facts: _Facts, empty: Digest) -> tuple[int, Digest]:
+    """How many journal entries match the part on disk, and the digest of that much with the key of `empty`."""
+    noted, digest = Digest(facts.key), empty.copy()
+    reached, right = 0, empty.copy()
     headers = b"".join(moment.headers for moment in moments)
     with suppress(BadFolder, NotSafe):  # somebody else has changed it
-        for piece in _cut(content.read(headers), chunk):
+        for piece in _cut(content.read(headers), facts.chunk):
             if reached == len(moments):
                 break
+            noted.add(piece)
             digest.add(piece)
-            if digest.chunks == moments[reached].chunks:
-                if digest.value != moments[reached].digest:
+            if noted.chunks == moments[reached].chunks:
+                if noted.value != moments[reached].digest:
                     break
-                reached += 1
-    return reached
+                reached, right = reached + 1, digest.copy()
+    return reached, right
 
 
 def _cut(pieces: Iterator[bytes], size: int) -> Iterator[bytes]:

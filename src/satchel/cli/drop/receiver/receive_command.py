@@ -8,6 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from queue import SimpleQueue
 
+from satchel.cli.drop.crypto.sealed_records import Digest
 from satchel.cli.drop.crypto.session_keys import Tampered
 from satchel.cli.drop.receiver import offer_prompt
 from satchel.cli.drop.receiver.folder_unpack import BadFolder
@@ -208,11 +209,12 @@ class Receiving:
 
     def _sink(self, file: Announced) -> Part | Text | Output:
         description = file.description
+        empty = Digest(self._session.keys.digest_key(file.file_id))
         if self._to_output:
-            return Output()
+            return Output(empty)
         if self._is_printed(file):
-            return Text()
-        part = Part(self._target, description)
+            return Text(empty)
+        part = Part(self._target, description, empty)
         self._target.refuse_if_full(max((description.size or 0) - part.here_bytes, 0))
         return part
 

@@ -15,8 +15,9 @@ MAX_TEXT_BYTES = 4 * 1024**2
 class Text:
     """A text, kept in memory until it is complete."""
 
-    def __init__(self) -> None:
-        self.digest = Digest()
+    def __init__(self, empty: Digest) -> None:
+        self._empty = empty
+        self.digest = empty.copy()
         self._chunk = 0
         self._written = bytearray()
 
@@ -32,7 +33,7 @@ class Text:
         return None
 
     def begin(self, chunk: int, first: int) -> None:  # noqa: ARG002  # always the first
-        self.digest = Digest()
+        self.digest = self._empty.copy()
         self._written.clear()
 
     def write(self, chunk: memoryview) -> None:
@@ -50,8 +51,8 @@ class Text:
 class Output:
     """Bytes, written at once. Every chunk is authenticated by then; only the end may still be missing."""
 
-    def __init__(self) -> None:
-        self.digest = Digest()
+    def __init__(self, empty: Digest) -> None:
+        self.digest = empty.copy()
         self._chunk = 0
         self._is_whole_chunks = True
         self._bytes = 0

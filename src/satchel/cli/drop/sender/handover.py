@@ -21,8 +21,9 @@ from satchel.cli.engine.http.retry import Retry
 class Chain:
     """The digests of all prefixes of one content, as far as it was read."""
 
-    def __init__(self) -> None:
-        self._values = [Digest().value]
+    def __init__(self, key: bytes) -> None:
+        self._empty = Digest(key)
+        self._values = [self._empty.value]
         self._growing = threading.Lock()
 
     def note(self, digest: Digest) -> None:
@@ -33,15 +34,17 @@ class Chain:
     def agreed(self, have: Have | None, content: Content) -> Digest:
         """The digest of what a receiver has already, or an empty one if that is another content."""
         if have is None or have.chunk != CHUNK:
-            return Digest()
+            return self._empty.copy()
         if content.length is not None and have.chunks * CHUNK > content.length:
-            return Digest()
+            return self._empty.copy()
         value = self._value_at(have.chunks, content)
-        return Digest() if value is None or value != from_b64(have.digest) else Digest(value, have.chunks)
+        if value is None or value != from_b64(have.digest):
+            return self._empty.copy()
+        return self._empty.at(value, have.chunks)
 
     def _value_at(self, chunks: int, content: Content) -> bytes | None:
         known = min(chunks, len(self._values) - 1)
-        digest = Digest(self._values[known], known)
+        digest = self._empty.at(self._values[known], known)
         content.seek(known * CHUNK)
         buffer = memoryview(bytearray(CHUNK))
         while digest.chunks < chunks:
@@ -59,7 +62,7 @@ class Offer:
     file_id: str
     source: Source
     description: Description
-    chain: Chain = field(default_factory=Chain)
+    chain: Chain
 
 
 @dataclass(slots=True)
@@ -71,7 +74,7 @@ class Handover:
     receiver: Somebody
     length: int | None = None
     stream: Stream | None = None
-    digest: Digest = field(default_factory=Digest)
+    digest: Digest | None = None
     is_broken: bool = False
     is_sent: bool = False
     # Whether something that is no receipt was said to be one. The receiver's own may still come.
@@ -117,7 +120,7 @@ class Handover:
 
     def confirm(self, receipt: str) -> bool:
         """Whether the receiver has proved to have everything, unchanged."""
-        if self.stream is None:
+        if self.stream is None or self.digest is None:
             return False
         try:
             self.stream.check_receipt(from_b64(receipt) or b"", self.digest.value)
@@ -145,7 +148,7 @@ class HandoverStreams:
             have = self._session.keys.open_request(handover.request)
             digest = handover.digest = offer.chain.agreed(have, content)
             length = handover.length = content.length
-            stream = self._acknowledge(handover)
+            stream = self._acknowledge(handover, digest.chunks)
             begun()
             content.seek(stream.first * CHUNK)
             records = Records(content, Sealer(stream, digest), offer.chain.note, handover.reading)
@@ -154,8 +157,8 @@ class HandoverStreams:
         handover.is_sent = True
         handover.passing.begin()
 
-    def _acknowledge(self, handover: Handover) -> Stream:
-        length, first = handover.length, handover.digest.chunks
+    def _acknowledge(self, handover: Handover, first: int) -> Stream:
+        length = handover.length
         answer = self._session.keys.acknowledge(
             handover.request, length=length, chunk=CHUNK, first=first, announced=handover.offer.description.sum
         )

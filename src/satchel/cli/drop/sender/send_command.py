@@ -8,7 +8,7 @@ from itertools import islice
 from queue import SimpleQueue
 
 from satchel.cli.drop.crypto.session_keys import Request, Tampered, b64, from_b64
-from satchel.cli.drop.sender.handover import Handover, HandoverStreams, Offer
+from satchel.cli.drop.sender.handover import Chain, Handover, HandoverStreams, Offer
 from satchel.cli.drop.sender.send_content import Changed, Source, Stalled
 from satchel.cli.drop.sender.send_log import SendLog
 from satchel.cli.drop.session.doorkeeper import Doorkeeper
@@ -81,7 +81,7 @@ class Sending:
         self._log = log
         self._door = door
         self._enough = receivers
-        self._offers = {offer.file_id: offer for offer in map(_offer, sources)}
+        self._offers = {offer.file_id: offer for offer in map(self._offer, sources)}
         self._streams = HandoverStreams(session, log.say)
         self._threads = StreamThreads(self._serve)
         self._handovers: dict[str, Handover] = {}
@@ -263,7 +263,7 @@ class Sending:
             if self._offers.get(file_id) is not handover.offer:
                 return
             try:
-                self._offers[file_id] = _offer(handover.offer.source.as_it_is_now(), file_id)
+                self._offers[file_id] = self._offer(handover.offer.source.as_it_is_now(), file_id)
             except OSError as error:
                 self._withdraw(handover, error)
                 return
@@ -280,6 +280,10 @@ class Sending:
         if not self._offers:
             raise CommandFailed("Nothing is left to send.") from error
 
+    def _offer(self, source: Source, file_id: str = "") -> Offer:
+        file_id = file_id or new_id()
+        return Offer(file_id, source, source.description, Chain(self._session.keys.digest_key(file_id)))
+
     def _decline(self, request_id: str, reason: str) -> None:
         with suppress(Refused, Unreachable):
             self._session.call("POST", f"/requests/{request_id}/decline", type(None), {"reason": reason})
@@ -293,10 +297,6 @@ class Sending:
                 for each in some
             ]
             self._session.call("POST", "/files", type(None), {"files": files})
-
-
-def _offer(source: Source, file_id: str = "") -> Offer:
-    return Offer(file_id or new_id(), source, source.description)
 
 
 def _over() -> CommandFailed:

@@ -52,7 +52,7 @@ describe('an invitation', () => {
 
   it('is refused as of another age if its suite is unknown', () => {
     expect(() =>
-      readInvitation('https://satchel.example/drop/amber-otter-27#AgABAgMEBQYHCAkKCwwNDg8'),
+      readInvitation('https://satchel.example/drop/amber-otter-27#AwABAgMEBQYHCAkKCwwNDg8'),
     ).toThrow(UnknownSuite);
   });
 

@@ -123,5 +123,5 @@ describe('a knock', () => {
 });
 
 it('refuses a secret of a suite that it does not know', () => {
-  expect(() => Secret.ofSuite(Uint8Array.of(2, ...new Uint8Array(16)))).toThrow(UnknownSuite);
+  expect(() => Secret.ofSuite(Uint8Array.of(3, ...new Uint8Array(16)))).toThrow(UnknownSuite);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fromBase64, fromHex, newId, toBase64, toHex, type Bytes } from './bytes';
+import { fromBase64, fromHex, newId, text, toBase64, toHex, type Bytes } from './bytes';
 import { multiplied, publicKeyOf } from './curve';
 import { Tampered, UnknownSuite, Unreadable } from './errors';
 import {
@@ -13,6 +13,7 @@ import {
   type RequestFacts,
   type Stream,
 } from './keys';
+import { ChainDigest } from './records';
 import { encrypt, gcmKey, hmac, hmacKey, seal, unseal } from './seal';
 import { flipped, privateKey, vectors } from './testVectors';
 
@@ -40,7 +41,7 @@ describe('the secret', () => {
   });
 
   it('of another suite is refused as too new, one that is not whole as not whole', () => {
-    expect(() => Secret.ofFragment(toBase64(Uint8Array.of(2, ...SECRET.bytes)))).toThrow(UnknownSuite);
+    expect(() => Secret.ofFragment(toBase64(Uint8Array.of(3, ...SECRET.bytes)))).toThrow(UnknownSuite);
     expect(() => Secret.ofFragment(SECRET.fragment.slice(0, -2))).toThrow(Unreadable);
     expect(() => Secret.ofFragment('')).toThrow(Unreadable);
   });
@@ -50,6 +51,11 @@ describe('the secret', () => {
     expect(toHex(keys.admission)).toBe(drop.keys.admission);
     expect(toHex(await keys.admissionDigest())).toBe(drop.keys.admission_digest);
     expect(toHex(keys.material.psk)).toBe(drop.keys.psk);
+  });
+
+  it('has the digest of a file that the other half has', async () => {
+    const digest = new ChainDigest(await (await KEYS).digestKey(drop.keys.file_id));
+    expect(toHex(await digest.add(text('a chunk')))).toBe(drop.keys.digest_of_a_chunk);
   });
 });
 

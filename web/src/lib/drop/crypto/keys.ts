@@ -19,7 +19,7 @@ import { gcmKey, hkdf, hmac, hmacKey, isHmac, randomBytes, seal, sha256, unseal 
 export type { Description, Have, Introduction, Sum } from './memberMessages';
 
 /** The version of all computations here, as one byte. */
-export const SUITE = 1;
+export const SUITE = 2;
 export const CHUNK_BYTES = 262_144;
 
 const SECRET_BYTES = 16;
@@ -114,6 +114,13 @@ export class Keys {
   /** The hash of the admission, which is all that the server gets when a session is opened. */
   admissionDigest(): Promise<Bytes> {
     return sha256(this.admission);
+  }
+
+  /** The key of a file's digest. Another session, or another file in it, has another one. */
+  async digestKey(fileId: string): Promise<CryptoKey> {
+    const { sessionId, psk } = this.material;
+    const info = concat(text('drop/1 digest'), idBytes(fileId));
+    return gcmKey(await hkdf(psk, idBytes(sessionId), info, 32));
   }
 
   introduce(memberId: string, introduction: Introduction): Promise<Bytes> {

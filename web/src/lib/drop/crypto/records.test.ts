@@ -4,22 +4,21 @@ import { BrokenOff, Tampered } from './errors';
 import { isRefusal, receiptFor, refusalFor, type Stream } from './keys';
 import { sourceOf } from './pieces';
 import { ChainDigest, Opener, sealedBytes, Sealer } from './records';
+import { gcmKey } from './seal';
 import { bodyOf, chunksOf, flipped, streamOf, vectors } from './testVectors';
 
 const { streams } = vectors.drop;
+const DIGEST_KEY = await gcmKey(new Uint8Array(32));
+const emptyDigest = () => new ChainDigest(DIGEST_KEY);
 
-async function sealed(stream: Stream, content: Bytes, digest = new ChainDigest()): Promise<Bytes[]> {
+async function sealed(stream: Stream, content: Bytes, digest = emptyDigest()): Promise<Bytes[]> {
   const sealer = new Sealer(stream, digest);
   const chunks = chunksOf(content.slice(stream.first * stream.chunk), stream.chunk);
   const records = await Promise.all(chunks.map((chunk) => sealer.seal(chunk)));
   return [...records, await sealer.final()];
 }
 
-async function opened(
-  stream: Stream,
-  body: ReadableStream<Bytes>,
-  digest = new ChainDigest(),
-): Promise<Bytes> {
+async function opened(stream: Stream, body: ReadableStream<Bytes>, digest = emptyDigest()): Promise<Bytes> {
   const chunks: Bytes[] = [];
   for await (const { chunk } of new Opener(stream, digest).open(sourceOf(body))) chunks.push(chunk);
   return concat(...chunks);
@@ -28,11 +27,16 @@ async function opened(
 describe.each(streams)('a content of $length bytes in chunks of $chunk from $first', (vector) => {
   const content = fromHex(vector.content);
   const records = [...vector.records, vector.last];
-  const before = () => new ChainDigest(vector.first, fromHex(vector.digests[vector.first] as string));
+  const before = async () =>
+    new ChainDigest(
+      await gcmKey(fromHex(vector.digest_key)),
+      vector.first,
+      fromHex(vector.digests[vector.first] as string),
+    );
 
   it('is sealed as the other half seals it', async () => {
     const stream = await streamOf(vector);
-    expect((await sealed(stream, content, before())).map(toHex)).toEqual(records);
+    expect((await sealed(stream, content, await before())).map(toHex)).toEqual(records);
     expect(sealedBytes(stream)).toBe(vector.sealed_bytes);
     expect(records.join('').length / 2).toBe(vector.sealed_bytes);
   });
@@ -42,7 +46,7 @@ describe.each(streams)('a content of $length bytes in chunks of $chunk from $fir
     const line = fromHex(records.join(''));
     for (const piece of [1, 7, 16, 47, 48, 64, 100, line.length]) {
       for (const length of [vector.length, null]) {
-        const chunks = await opened({ ...stream, length }, bodyOf(line, piece), before());
+        const chunks = await opened({ ...stream, length }, bodyOf(line, piece), await before());
         expect(toHex(chunks)).toBe(toHex(content.slice(vector.first * vector.chunk)));
       }
     }
@@ -51,7 +55,7 @@ describe.each(streams)('a content of $length bytes in chunks of $chunk from $fir
   it('has after each chunk the digest by which it can be taken up there', async () => {
     const stream = await streamOf(vector);
     const had: string[] = [];
-    for await (const { chunks, digest } of new Opener(stream, before()).open(
+    for await (const { chunks, digest } of new Opener(stream, await before()).open(
       sourceOf(bodyOf(fromHex(records.join('')))),
     )) {
       had.push(`${chunks} ${toHex(digest)}`);
@@ -72,7 +76,7 @@ describe.each(streams)('a content of $length bytes in chunks of $chunk from $fir
     const line = fromHex(records.join(''));
     for (let length = 0; length < line.length; length++) {
       const cut = bodyOf(line.slice(0, length), 50);
-      await expect(opened(stream, cut, before()), `of ${length}`).rejects.toThrow(BrokenOff);
+      await expect(opened(stream, cut, await before()), `of ${length}`).rejects.toThrow(BrokenOff);
     }
   });
 
@@ -80,7 +84,7 @@ describe.each(streams)('a content of $length bytes in chunks of $chunk from $fir
     const stream = await streamOf(vector);
     const line = fromHex(records.join(''));
     for (let at = 0; at < line.length; at += 5) {
-      await expect(opened(stream, bodyOf(flipped(line, at)), before())).rejects.toThrow(Tampered);
+      await expect(opened(stream, bodyOf(flipped(line, at)), await before())).rejects.toThrow(Tampered);
     }
   });
 });
@@ -129,14 +133,18 @@ describe('what an owner may do wrong', () => {
 
   it('does not finish when the beginning is another than the receiver has', async () => {
     const stream = await streamOf({ ...vector, first: 1 });
-    const line = await sealed(stream, new Uint8Array(64), new ChainDigest(1, new Uint8Array(32).fill(1)));
-    const other = new ChainDigest(1, new Uint8Array(32).fill(2));
+    const line = await sealed(
+      stream,
+      new Uint8Array(64),
+      new ChainDigest(DIGEST_KEY, 1, new Uint8Array(32).fill(1)),
+    );
+    const other = new ChainDigest(DIGEST_KEY, 1, new Uint8Array(32).fill(2));
     await expect(opened(stream, bodyOf(concat(...line)), other)).rejects.toThrow(Tampered);
   });
 
   it('is not sealed: a chunk behind a short one, an empty one, one too long, or another length', async () => {
     const stream = await streamOf(vector);
-    const sealer = new Sealer(stream, new ChainDigest());
+    const sealer = new Sealer(stream, emptyDigest());
     await expect(sealer.seal(new Uint8Array())).rejects.toThrow(RangeError);
     await expect(sealer.seal(new Uint8Array(33))).rejects.toThrow(RangeError);
     await sealer.seal(new Uint8Array(31));
@@ -146,8 +154,8 @@ describe('what an owner may do wrong', () => {
 
   it('is not begun with the digest of another beginning', async () => {
     const stream = await streamOf({ ...vector, first: 1 });
-    expect(() => new Sealer(stream, new ChainDigest())).toThrow(RangeError);
-    expect(() => new Opener(stream, new ChainDigest())).toThrow(RangeError);
+    expect(() => new Sealer(stream, emptyDigest())).toThrow(RangeError);
+    expect(() => new Opener(stream, emptyDigest())).toThrow(RangeError);
   });
 });
 
@@ -161,7 +169,7 @@ describe('a line', () => {
       let end = (): void => undefined;
       const ended = new Promise<void>((resolve) => (end = resolve));
       const body = new ReadableStream<Bytes>({ pull: (line) => line.enqueue(bytes), cancel: end });
-      const reading = new Opener(stream, new ChainDigest()).open(sourceOf(body));
+      const reading = new Opener(stream, emptyDigest()).open(sourceOf(body));
       await reading.next();
       await reading.next().then(
         () => reading.return(),
@@ -177,7 +185,7 @@ describe('a line', () => {
     const body = new ReadableStream<Bytes>({
       start: (controller) => controller.enqueue(line.slice(0, 48 + 64)),
     });
-    const { value } = await new Opener(stream, new ChainDigest()).open(sourceOf(body)).next();
+    const { value } = await new Opener(stream, emptyDigest()).open(sourceOf(body)).next();
     expect(value).toMatchObject({ chunks: 1 });
   });
 
@@ -198,7 +206,7 @@ it('lets a buffer be used again at once', async () => {
     chunk: 32,
     first: 0,
   });
-  const sealer = new Sealer(stream, new ChainDigest());
+  const sealer = new Sealer(stream, emptyDigest());
   const buffer = new Uint8Array(32);
   const records: Promise<Bytes>[] = [];
   for (const fill of [1, 2, 3]) records.push(sealer.seal(buffer.fill(fill)));

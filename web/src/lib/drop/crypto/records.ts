@@ -1,5 +1,6 @@
 // Authenticated encryption of a content in records. A change, cut or reordering is detected.
 //
+//     digest = new ChainDigest(await keys.digestKey(fileId))
 //     sealer = new Sealer(stream, digest)             digest.chunks is stream.first
 //     await Promise.all(chunks.map((chunk) => sealer.seal(chunk)))    in order, any number at once
 //     await sealer.final()
@@ -11,7 +12,7 @@ import { concat, isEqual, u64, type Bytes } from './bytes';
 import { BrokenOff, Tampered } from './errors';
 import type { Stream } from './keys';
 import { PieceReader, type Source } from './pieces';
-import { decrypt, encrypt, sha256 } from './seal';
+import { decrypt, encrypt, gmac, sha256 } from './seal';
 
 const TAG_BYTES = 16;
 const LAST_RECORD_BYTES = 64;
@@ -28,12 +29,14 @@ export function sealedBytes({
   return length - first * chunk + records * TAG_BYTES + LAST_RECORD_BYTES;
 }
 
-/** The chain digest of a content, which can be resumed at any chunk. */
+/** The keyed chain digest of a content, which can be resumed at any chunk. */
 export class ChainDigest {
+  readonly #key: CryptoKey;
   #chunks: number;
   #value: Promise<Bytes>;
 
-  constructor(chunks = 0, value: Bytes = new Uint8Array(32)) {
+  constructor(key: CryptoKey, chunks = 0, value: Bytes = new Uint8Array(32)) {
+    this.#key = key;
     this.#chunks = chunks;
     this.#value = Promise.resolve(value);
   }
@@ -48,7 +51,9 @@ export class ChainDigest {
 
   /** The digest up to and including this chunk. Calls need not wait for each other. */
   add(chunk: Bytes | Promise<Bytes>): Promise<Bytes> {
-    const own = chunk instanceof Promise ? chunk.then(sha256) : sha256(chunk);
+    const nonce = concat(new Uint8Array(4), u64(this.#chunks));
+    const tagOf = (bytes: Bytes) => gmac(this.#key, nonce, bytes);
+    const own = chunk instanceof Promise ? chunk.then(tagOf) : tagOf(chunk);
     this.#chunks += 1;
     this.#value = Promise.all([this.#value, own]).then((both) => sha256(concat(...both)));
     // A failure reaches those who await the chunk or the value. If nobody does, it must not be an unhandled rejection.

@@ -87,7 +87,7 @@ describe('a sender', () => {
     job.hear({ ...done, receipt: toBase64(new Uint8Array(32)) });
     await vi.waitUntil(() => calls.length > 1);
     expect(last()?.stage).toBe('flowing');
-    const digest = new ChainDigest();
+    const digest = new ChainDigest(await (await KEYS).digestKey(FILE));
     await digest.add(new TextEncoder().encode(CONTENT));
     job.hear({ ...done, receipt: toBase64(await receiptFor(stream, await digest.value)) });
     await over;

@@ -74,12 +74,12 @@ export class Part {
   }
 
   /** The whole chunks that are there; what is behind them goes. */
-  async recount(): Promise<Have | null> {
+  async recount(digestKey: CryptoKey): Promise<Have | null> {
     const chunks = Math.floor(this.#file.getSize() / CHUNK_BYTES);
     this.#length = chunks * CHUNK_BYTES;
     this.#file.truncate(this.#length);
     if (!chunks) return null;
-    const chain = new ChainDigest();
+    const chain = new ChainDigest(digestKey);
     while (chain.chunks < chunks) {
       const chunk = new Uint8Array(CHUNK_BYTES);
       this.#file.read(chunk, { at: chain.chunks * CHUNK_BYTES });

@@ -46,6 +46,7 @@ export class ReceiveJob {
   readonly #keys: Keys;
   readonly #stop = new AbortController();
   #status: Status = { stage: 'asking', bytes: 0, length: null };
+  #digestKey: CryptoKey | undefined;
   #sink: Sink | undefined;
   #archive: FolderArchive | undefined;
   #have: Have | null = null;
@@ -108,8 +109,9 @@ export class ReceiveJob {
   }
 
   async #open(): Promise<void> {
-    const { place, description } = this.#task;
-    const { sink, have } = await openSink(place, description);
+    const { place, description, fileId } = this.#task;
+    this.#digestKey = await this.#keys.digestKey(fileId);
+    const { sink, have } = await openSink(place, description, this.#digestKey);
     this.#sink = sink;
     this.#have = have;
     if (description.kind === 'folder') this.#archive = new FolderArchive(description);
@@ -176,7 +178,7 @@ export class ReceiveJob {
   /** Everything up to the last record; the digest of the whole. */
   async #drain(stream: Stream): Promise<Bytes> {
     const { requestId } = (this.#asked as Asked).request;
-    const digest = new ChainDigest(stream.first, this.#have?.digest);
+    const digest = new ChainDigest(this.#digestKey as CryptoKey, stream.first, this.#have?.digest);
     const source = await openInlet(this.#control, requestId, this.#way, this.#stop.signal);
     const clock = setInterval(() => this.#report(requestId), PROGRESS_MS);
     try {

@@ -126,15 +126,16 @@ export class SendJob {
 
   /** The digest of what both sides have the same of; nothing if they differ. */
   async #shared(have: Have | null): Promise<ChainDigest> {
-    const { content } = this.#task;
-    if (have?.chunk !== CHUNK_BYTES || have.chunks * CHUNK_BYTES > content.size) return new ChainDigest();
+    const { content, request } = this.#task;
+    const key = await this.#keys.digestKey(request.file_id);
+    if (have?.chunk !== CHUNK_BYTES || have.chunks * CHUNK_BYTES > content.size) return new ChainDigest(key);
     const { chunks, value } = this.#marks.before(have.chunks);
-    const digest = new ChainDigest(chunks, value);
+    const digest = new ChainDigest(key, chunks, value);
     for await (const chunk of this.#chunks(chunks, have.chunks)) {
       const added = digest.add(chunk);
       if (digest.chunks % CHUNKS_IN_SEGMENT === 0) this.#marks.note(digest.chunks, await added);
     }
-    return isEqual(await digest.value, have.digest) ? digest : new ChainDigest();
+    return isEqual(await digest.value, have.digest) ? digest : new ChainDigest(key);
   }
 
   async #flow(stream: Stream, digest: ChainDigest): Promise<void> {

@@ -16,7 +16,7 @@ export type SenderOptions = {
 const AT_ONCE = 3;
 const slots = new Semaphore(AT_ONCE);
 // Digests that were computed for one receiver serve the next one, too.
-const digests = new WeakMap<Content, Uint8Array<ArrayBuffer>>();
+const digests = new WeakMap<Content, { fileId: string; known: Uint8Array<ArrayBuffer> }>();
 
 export function startSender(options: SenderOptions): Sender {
   return new Sender(options);
@@ -86,7 +86,8 @@ export class Sender {
 
   #begin(request: RequestView): void {
     const { access, content } = this.#options;
-    const known = digests.get(content) ?? new Uint8Array();
+    const noted = digests.get(content);
+    const known = noted?.fileId === this.fileId ? noted.known : new Uint8Array();
     // Two keep the line full while one answer is under way; with others beside it that is done by them.
     const inFlight = slots.free === AT_ONCE - 1 ? 2 : 1;
     this.#worker = startWorker((news) => this.#told(news, request));
@@ -99,7 +100,7 @@ export class Sender {
     const isCurrent = request === this.#request;
     if (news.kind === 'status' && isCurrent) this.#become(news.status);
     if (news.kind !== 'over') return;
-    if (news.known) digests.set(this.#options.content, news.known);
+    if (news.known) digests.set(this.#options.content, { fileId: this.fileId, known: news.known });
     this.#rest();
     if (!isCurrent) this.#answer();
   }

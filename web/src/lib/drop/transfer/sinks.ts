@@ -29,10 +29,11 @@ const GATHERED_BYTES = 4 * 2 ** 20;
 export async function openSink(
   place: Place,
   description: Announced,
+  digestKey: CryptoKey,
 ): Promise<{ sink: Sink; have: Have | null }> {
   if (place.kind === 'private') {
     const part = await createPart(description);
-    return { sink: new PrivateSink(part), have: await part.recount() };
+    return { sink: new PrivateSink(part), have: await part.recount(digestKey) };
   }
   if (place.kind === 'picked') return { sink: await PickedSink.open(place.handle), have: null };
   return { sink: place.kind === 'download' ? new DownloadSink(place.port) : new MemorySink(), have: null };
