@@ -99,7 +99,7 @@ def put(
             note("Stopped. Run the same command again to resume.")
             raise
         if handed and waits:
-            put_command.wait_for_receipts(handed, for_seconds)
+            put_command.report.wait_for_receipts(handed, for_seconds)
 
 
 def get(

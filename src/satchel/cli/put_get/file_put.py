@@ -1,33 +1,22 @@
 """Upload what one `satchel put` names, hand it over if it has a receiver, and follow the receipts."""
 
-import json
 import os
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from msgspec import to_builtins
-
-from satchel.cli.engine.api_types.transfer_types import ReceiptView, TransferView
+from satchel.cli.engine.api_types.transfer_types import TransferView
 from satchel.cli.engine.files.batch import Sent, empty_folders, keeps_folders, send_all
 from satchel.cli.engine.files.local_files import Gathered, gather, near
 from satchel.cli.engine.files.upload_journal import Journal
 from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.resources.room_join import files_in
 from satchel.cli.engine.resources.shelf_paths import TOP, Places, changed
-from satchel.cli.engine.resources.transfer_text import moment_of, short_id, state_word
+from satchel.cli.engine.resources.transfer_create import hand_over, refuse_if_too_many
+from satchel.cli.engine.resources.transfer_report import TransferReport, print_object
 from satchel.cli.engine.terminal.output import CommandFailed, note, printable
-from satchel.cli.engine.terminal.sizes import shown_moment
 from satchel.cli.put_get.put_mirror import Surplus, move_to_bin, refuse_unsafe, surplus
 from satchel.cli.put_get.put_plan import PutPlan, plan, refuse_twins
 from satchel.cli.put_get.put_target import PutTarget
-from satchel.cli.put_get.transfer_create import (
-    FINAL_STATES,
-    follow,
-    hand_over,
-    refuse_if_declined,
-    refuse_if_too_many,
-)
 from satchel.kernel.file_time import file_time
 
 
@@ -41,6 +30,10 @@ class FilePut:
     quiet: bool
     mirror: bool = False
     dry_run: bool = False
+
+    @property
+    def report(self) -> TransferReport:
+        return TransferReport(self.client, self.target.receiver_name, self.as_json, self.quiet)
 
     def put(self, files: Sequence[str], words: str) -> TransferView | None:
         """Returns the transfer, if there is a receiver. The same command resumes what is left."""
@@ -81,7 +74,7 @@ class FilePut:
         if keeps_folders(self.target.destination):  # a transfer has files, and the shelf that they come from has more
             for each in empty_folders(found):
                 note(f"Not in the transfer: {near(each.path)} is an empty folder.")
-        self._tell_handed(transfer)
+        self.report.tell_handed(transfer)
         return transfer
 
     def _update_shelf(self, journal: Journal, found: Gathered) -> None:
@@ -124,12 +117,12 @@ class FilePut:
         lines += [("move to the bin", each.place) for each in left]
         for verb, place in lines:
             if self.as_json:
-                self._print_object(f"would {verb}", path=place)
+                print_object(f"would {verb}", path=place)
             else:
                 print(printable(f"would {verb} {place}"))
         unchanged = len(made.same) - len(made.outdated)
         if self.as_json:
-            self._print_object("would leave alone", unchanged=unchanged)
+            print_object("would leave alone", unchanged=unchanged)
         else:
             print(f"{unchanged:,} unchanged. Nothing was done.")
 
@@ -145,7 +138,7 @@ class FilePut:
         for source in beside:
             note(f"{near(source.path)} was changed on the shelf meanwhile. Both are kept.")
         if self.as_json:
-            self._print_object("summary", **counts)
+            print_object("summary", **counts)
         elif not self.quiet:
             touched = f", {updated:,} updated (time or executable bit)" if updated else ""
             last = f", {binned:,} moved to the bin" if binned else ""
@@ -160,36 +153,3 @@ class FilePut:
         places = Places(self.client)
         top = places.at(folder)
         return [entry.id for entry in places.entries(top.id if top else TOP)]
-
-    def wait_for_receipts(self, transfer: TransferView, for_seconds: float | None = None) -> None:
-        """They may be away for days, so that it says for whom it waits and that nothing is lost by going."""
-        names = ", ".join(receipt.name for receipt in transfer.receipts if receipt.state not in FINAL_STATES)
-        if names and not self.quiet:
-            note(f"Waiting for {names}. Ctrl-C stops waiting; they can still get it.")
-        try:
-            refuse_if_declined(follow(self.client, transfer, self._tell_receipt, for_seconds))
-        except KeyboardInterrupt:
-            note(f"Nothing is lost. `satchel transfers show {short_id(transfer)}` tells who has received it.")
-            raise
-
-    def _tell_handed(self, transfer: TransferView) -> None:
-        if self.as_json:
-            self._print_object("handed over", transfer=to_builtins(transfer))
-        elif not self.quiet:
-            print(printable(f"Sent to {self.target.receiver_name}: transfer {short_id(transfer)}."))
-
-    def _tell_receipt(self, receipt: ReceiptView) -> None:
-        if self.as_json:
-            self._print_object("receipt", receipt=to_builtins(receipt))
-        elif not self.quiet:
-            moment = moment_of(receipt)
-            print(
-                printable(
-                    f"{receipt.name}: {state_word(receipt.state)}" + (f" at {shown_moment(moment)}" if moment else "")
-                )
-            )
-        sys.stdout.flush()
-
-    def _print_object(self, result: str, **facts: object) -> None:
-        print(json.dumps({"result": result, **facts}))
-        sys.stdout.flush()

@@ -9,12 +9,11 @@ from satchel.cli.engine.api_types.transfer_types import TransferView
 from satchel.cli.engine.http.client import Client
 from satchel.cli.engine.resources.link_enter import visit
 from satchel.cli.engine.resources.room_join import enter, person_in
+from satchel.cli.engine.resources.shelf_paths import SENT
 from satchel.cli.engine.resources.transfer_find import find
 from satchel.cli.engine.terminal.output import CommandFailed, Misused
 
 SHELF = {"destination": "shelf"}
-# The folder of the shelf for what was handed on from it.
-SENT = "Sent"
 
 
 @dataclass(frozen=True, slots=True)

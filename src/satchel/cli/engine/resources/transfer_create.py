@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
+from itertools import chain
 
 from satchel.cli.engine.api_types.transfer_types import ReceiptView, TransferView
 from satchel.cli.engine.http.client import Client
@@ -44,7 +45,8 @@ def follow(
     now = transfer
     until = None if for_seconds is None else time.monotonic() + for_seconds
     with closing(_versions(client, transfer.transfer_id, until)) as versions:
-        for now in versions:
+        # What it was when it was made, too: a quick receiver is further by the time of the first look.
+        for now in chain((transfer,), versions):
             for receipt in now.receipts:
                 if told.get(receipt.person_id) != receipt.state:
                     told[receipt.person_id] = receipt.state
